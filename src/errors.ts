@@ -1,0 +1,24 @@
+/** What the process ends with; the whole list stands in the command line's contract. */
+export const exitCode = { done: 0, failed: 1, usage: 2, interrupted: 130, terminated: 143 } as const;
+
+/**
+ * A mistake of the user's or of the world's: shown as `bpe: error: <message>` and, where a remedy is known,
+ * `hint: <hint>`; never with a stack trace. Everything else that is thrown is a bug.
+ */
+export class UserError extends Error {
+  override readonly name = "UserError";
+  readonly hint: string | undefined;
+  /** `exitCode.failed` for something in the world, `exitCode.usage` for something the command line alone shows. */
+  readonly exitCode: number;
+
+  constructor(message: string, options: { hint?: string; exitCode?: number } = {}) {
+    super(message);
+    this.hint = options.hint;
+    this.exitCode = options.exitCode ?? exitCode.failed;
+  }
+}
+
+/** Ends the program with the invariant in words: what it says was believed impossible. */
+export function assert(holds: boolean, invariant: string): asserts holds {
+  if (!holds) throw new Error(`bug: ${invariant}`);
+}

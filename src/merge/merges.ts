@@ -1,0 +1,20 @@
+/**
+ * Merges: what training learned, in the order it was learned. Token ids here are the engine's own: 0-255 are the
+ * bytes, merge k makes token 256 + k. The ids of the finished vocabulary are given by `vocabulary/`.
+ *
+ *   ARRAY   TYPE         LENGTH       MEANING
+ *   left    Int32Array   mergeCount   token id of the left half of merge k
+ *   right   Int32Array   mergeCount   token id of its right half
+ *   counts  Float64Array mergeCount   occurrences of the pair when it was merged, weighted by word counts
+ *
+ * Merging "t h" and then "th e" gives left = [116, 256], right = [104, 101].
+ */
+export type Merges = {
+  readonly mergeCount: number;
+  readonly left: Int32Array;
+  readonly right: Int32Array;
+  readonly counts: Float64Array;
+};
+
+/** Whose trainer to agree with, merge for merge: the rule for equal counts, ids and stops. */
+export type Compat = "cs336" | "huggingface" | "rustbpe";

@@ -1,0 +1,40 @@
+/**
+ * WordTable: every distinct word of the corpus, once. Built by counting; read by the merge engine; frozen between.
+ *
+ *   ARRAY    TYPE           LENGTH          MEANING
+ *   bytes    Uint8Array     byteCount       words end to end, no separator
+ *   starts   Uint32Array    wordCount + 1   offset into bytes; word w is bytes[starts[w] .. starts[w + 1])
+ *   counts   Float64Array   wordCount       occurrences in the corpus, whole numbers, exact to 2^53
+ *
+ * "a bc bc" gives bytes = "a bc", starts = [0, 1, 4], counts = [1, 2].
+ *
+ * No word is empty and no word stands twice. The order is free: nothing downstream depends on it.
+ */
+export type WordTable = {
+  readonly wordCount: number;
+  readonly bytes: Uint8Array;
+  readonly starts: Uint32Array;
+  readonly counts: Float64Array;
+};
+
+/** A table of the words given, in their order: for tests, examples and small inputs. */
+export function wordTableOf(
+  entries: Iterable<readonly [word: string | Uint8Array, count: number]>,
+): WordTable {
+  const encoder = new TextEncoder();
+  const words: Uint8Array[] = [];
+  const counts: number[] = [];
+  for (const [word, count] of entries) {
+    words.push(typeof word === "string" ? encoder.encode(word) : word);
+    counts.push(count);
+  }
+  const starts = new Uint32Array(words.length + 1);
+  words.forEach((word, w) => {
+    starts[w + 1] = starts[w]! + word.length;
+  });
+  const bytes = new Uint8Array(starts[words.length]!);
+  words.forEach((word, w) => {
+    bytes.set(word, starts[w]!);
+  });
+  return { wordCount: words.length, bytes, starts, counts: Float64Array.from(counts) };
+}
