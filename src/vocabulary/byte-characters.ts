@@ -1,0 +1,56 @@
+/**
+ * The byte-to-character form of GPT-2: each byte is shown as one printable character, so that a token is a plain
+ * string without spaces, tabs or line ends. Bytes 33-126, 161-172 and 174-255 keep their code point; the other 68, in
+ * order, become U+0100 + n.
+ *
+ * " low\n" is "ĠlowĊ".
+ */
+
+/** The character of each byte, 256 of them. */
+export const byteToCharacter: readonly string[] = makeCharacters();
+
+/** The byte of each of the 256 characters. */
+export const characterToByte: ReadonlyMap<string, number> = new Map(
+  byteToCharacter.map((character, byte) => [character, byte]),
+);
+
+/** The code points above stay below this: U+0100 plus 68. */
+const codePointLimit = 0x100 + 68;
+const notInAlphabet = -1;
+const codePointToByte = makeCodePointToByte();
+
+/** The bytes in byte-to-character form. */
+export function encodeBytes(bytes: Uint8Array): string {
+  let text = "";
+  for (let pos = 0; pos < bytes.length; pos++) text += byteToCharacter[bytes[pos]!]!;
+  return text;
+}
+
+/** The bytes that a text in byte-to-character form stands for, or null if some character is none of the 256. */
+export function decodeCharacters(text: string): Uint8Array | null {
+  const bytes = new Uint8Array(text.length);
+  for (let pos = 0; pos < text.length; pos++) {
+    const codeUnit = text.charCodeAt(pos);
+    const byte = codeUnit < codePointLimit ? codePointToByte[codeUnit]! : notInAlphabet;
+    if (byte === notInAlphabet) return null;
+    bytes[pos] = byte;
+  }
+  return bytes;
+}
+
+function makeCharacters(): string[] {
+  let movedCount = 0;
+  return Array.from({ length: 256 }, (_, byte) =>
+    String.fromCharCode(keepsItsCodePoint(byte) ? byte : 0x100 + movedCount++),
+  );
+}
+
+function keepsItsCodePoint(byte: number): boolean {
+  return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+}
+
+function makeCodePointToByte(): Int16Array {
+  const bytes = new Int16Array(codePointLimit).fill(notInAlphabet);
+  for (const [character, byte] of characterToByte) bytes[character.charCodeAt(0)] = byte;
+  return bytes;
+}
