@@ -1,0 +1,237 @@
+import type { Text } from "../corpus/text.ts";
+import { UserError } from "../errors.ts";
+import { lowCountSize, middleBytesMax, shortBytesMax } from "./lanes.ts";
+import {
+  addLongWord,
+  addLongWords,
+  allocateLongWords,
+  carryLongCounts,
+  countLongWords,
+  growLongWords,
+  hashLongWords,
+  type LongWords,
+  touchLongWords,
+} from "./long-words.ts";
+import {
+  addMiddleWord,
+  addMiddleWords,
+  allocateMiddleWords,
+  carryMiddleCounts,
+  countMiddleWords,
+  cutMiddleWords,
+  growMiddleWords,
+  touchMiddleWords,
+} from "./middle-words.ts";
+import { distinctWordCountOf, type PackedCounts, transferables, wordTableOfCounts } from "./packed-counts.ts";
+import {
+  addShortWord,
+  addShortWords,
+  allocateShortWords,
+  carryShortCounts,
+  countShortWords,
+  growShortWords,
+} from "./short-words.ts";
+import { type Slots, slotBitsFor } from "./slots.ts";
+import type { WordTable } from "./word-table.ts";
+
+/** Pretokens counted together: few enough that their keys stay in the first cache, enough for misses to overlap. */
+const batchPretokens = 1024;
+
+/** Tables at the start: 64 + 16 + 2 + 16 KB. A corpus of 130 KB grows them once or twice. */
+const firstShortSlotBits = 12;
+const firstMiddleSlotBits = 9;
+const firstLongSlotBits = 8;
+const firstRecordLanes = 4096;
+
+/**
+ * Distinct words with exact counts. Words are kept in three tables by their length, because most are short and a
+ * short word is compared in two instructions; each batch of pretokens goes through a few small loops, one a table,
+ * none of which has a branch that cannot be predicted.
+ */
+export class WordCounter {
+  private tables = emptyCounts();
+
+  // For the length of one batch:
+  /** Indices of the pretokens that are no short words, and one place more. */
+  private readonly longer = new Int32Array(batchPretokens + 1);
+  /** Four lanes for each middle word. */
+  private readonly middleKeys = new Int32Array((batchPretokens + 1) * 4);
+  /** The home slot of each middle word. */
+  private readonly middleHomes = new Int32Array(batchPretokens + 1);
+  /** Indices of the pretokens that are long words. */
+  private readonly long = new Int32Array(batchPretokens + 1);
+  private readonly longHashes = new Int32Array(batchPretokens);
+  /** Second result of `countShortWords`. */
+  private readonly inserted = new Int32Array(1);
+
+  /** @param carryInterval ones that are counted before low lanes are carried to the high ones, at most 2^30 */
+  constructor(private readonly carryInterval = lowCountSize) {}
+
+  /** Occurrences of all words. */
+  get pretokenCount(): number {
+    return this.tables.pretokenCount;
+  }
+
+  get distinctWordCount(): number {
+    return distinctWordCountOf(this.tables);
+  }
+
+  get memoryBytes(): number {
+    const scratch = [this.longer, this.middleKeys, this.middleHomes, this.long, this.longHashes];
+    return [...transferables(this.tables), ...scratch].reduce((sum, array) => sum + array.byteLength, 0);
+  }
+
+  /**
+   * Counts pretokens: pretoken i is bytes [ends[i], ends[i + 1]) of the text, for i from 0 to endCount - 2. The text
+   * is readable `paddingBytes` past the last end.
+   */
+  count(text: Text, ends: Int32Array, endCount: number): void {
+    const pretokenCount = endCount - 1;
+    for (let first = 0; first < pretokenCount; first += batchPretokens) {
+      this.countBatch(text.view, ends, first, Math.min(batchPretokens, pretokenCount - first));
+    }
+  }
+
+  /** Adds `count` occurrences of the word at bytes [start, end) of the text, readable as for `count`. */
+  add(text: Text, start: number, end: number, count: number): void {
+    const { tables } = this;
+    tables.pretokenCount = sumOfCounts(tables.pretokenCount, count);
+    const high = Math.floor(count / lowCountSize);
+    const low = count - high * lowCountSize;
+    if (end - start <= shortBytesMax) {
+      reserveShort(tables.short, 1);
+      addShortWord(tables.short, text, start, end, low, high);
+    } else if (end - start <= middleBytesMax) {
+      reserveMiddle(tables.middle, 1);
+      addMiddleWord(tables.middle, text, start, end, low, high);
+    } else {
+      reserveLong(tables.long, 1);
+      addLongWord(tables.long, text, start, end, low, high);
+    }
+  }
+
+  /** Gives away the words and counts, to be posted and absorbed elsewhere; the counter begins anew. */
+  pack(): PackedCounts {
+    const packed = this.tables;
+    this.tables = emptyCounts();
+    return packed;
+  }
+
+  /** Adds the counts of another counter, and uses up what it packed. */
+  absorb(packed: PackedCounts): void {
+    const { tables } = this;
+    tables.pretokenCount = sumOfCounts(tables.pretokenCount, packed.pretokenCount);
+    // What is added to a count is carried at once; a count that stays as it was keeps its bound.
+    tables.onesSinceCarry = Math.max(tables.onesSinceCarry, packed.onesSinceCarry);
+    // The smaller table is added to the larger, whosever it was.
+    const [short, addedShort] = bySize(tables.short, packed.short, (slots) => slots.usedCount);
+    const [middle, addedMiddle] = bySize(tables.middle, packed.middle, (slots) => slots.usedCount);
+    const [long, addedLong] = bySize(tables.long, packed.long, (words) => words.recordEnd);
+    reserveShort(short, addedShort.usedCount);
+    short.usedCount += addShortWords(short.lanes, short.slotBits, addedShort.lanes);
+    reserveMiddle(middle, addedMiddle.usedCount);
+    middle.usedCount += addMiddleWords(middle.lanes, middle.slotBits, addedMiddle.lanes);
+    reserveLong(long, addedLong.slots.usedCount);
+    addLongWords(long, addedLong);
+    Object.assign(tables, { short, middle, long });
+  }
+
+  /** The words and counts so far, copied. */
+  toWordTable(): WordTable {
+    return wordTableOfCounts(this.tables);
+  }
+
+  private countBatch(view: DataView, ends: Int32Array, first: number, pretokenCount: number): void {
+    const { tables, longer, inserted } = this;
+    const { short } = tables;
+    tables.pretokenCount = sumOfCounts(tables.pretokenCount, pretokenCount);
+    if (tables.onesSinceCarry + pretokenCount > this.carryInterval) carryCounts(tables);
+    tables.onesSinceCarry += pretokenCount;
+    reserveShort(short, pretokenCount);
+    const longerCount = countShortWords(
+      view,
+      ends,
+      first,
+      pretokenCount,
+      longer,
+      short.lanes,
+      short.slotBits,
+      inserted,
+    );
+    short.usedCount += inserted[0]!;
+    if (longerCount > 0) this.countLonger(view, ends, longerCount);
+  }
+
+  /** Counts the pretokens of a batch that are middle or long words. */
+  private countLonger(view: DataView, ends: Int32Array, longerCount: number): void {
+    const { longer, long, middleKeys, middleHomes, longHashes } = this;
+    const { middle, long: longWords } = this.tables;
+    reserveMiddle(middle, longerCount);
+    const longCount = cutMiddleWords(
+      view,
+      ends,
+      longer,
+      longerCount,
+      middleKeys,
+      middleHomes,
+      middle.slotBits,
+      long,
+    );
+    const middleCount = longerCount - longCount;
+    touchMiddleWords(middle.lanes, middleHomes, middleCount);
+    middle.usedCount += countMiddleWords(middle.lanes, middleKeys, middleHomes, middleCount);
+    if (longCount === 0) return;
+    reserveLong(longWords, longCount);
+    hashLongWords(view, ends, long, longCount, longHashes, longWords.slots);
+    touchLongWords(longWords, longHashes, longCount);
+    countLongWords(longWords, view, ends, long, longCount, longHashes);
+  }
+}
+
+function emptyCounts(): PackedCounts {
+  return {
+    pretokenCount: 0,
+    onesSinceCarry: 0,
+    short: allocateShortWords(firstShortSlotBits),
+    middle: allocateMiddleWords(firstMiddleSlotBits),
+    long: allocateLongWords(firstLongSlotBits, firstRecordLanes),
+  };
+}
+
+function reserveShort(slots: Slots, keyCount: number): void {
+  const slotBits = slotBitsFor(slots, slots.usedCount + keyCount);
+  if (slotBits > slots.slotBits) growShortWords(slots, slotBits);
+}
+
+function reserveMiddle(slots: Slots, keyCount: number): void {
+  const slotBits = slotBitsFor(slots, slots.usedCount + keyCount);
+  if (slotBits > slots.slotBits) growMiddleWords(slots, slotBits);
+}
+
+function reserveLong(words: LongWords, keyCount: number): void {
+  const slotBits = slotBitsFor(words.slots, words.slots.usedCount + keyCount);
+  if (slotBits > words.slots.slotBits) growLongWords(words, slotBits);
+}
+
+function carryCounts(counts: PackedCounts): void {
+  carryShortCounts(counts.short.lanes);
+  carryMiddleCounts(counts.middle.lanes);
+  carryLongCounts(counts.long);
+  counts.onesSinceCarry = 0;
+}
+
+function bySize<T>(a: T, b: T, sizeOf: (table: T) => number): [larger: T, smaller: T] {
+  return sizeOf(a) >= sizeOf(b) ? [a, b] : [b, a];
+}
+
+/** The total bounds every count: as long as it is exact, all are. */
+function sumOfCounts(total: number, added: number): number {
+  if (total + added > Number.MAX_SAFE_INTEGER) {
+    throw new UserError("the corpus has more than 2^53 words, more than can be counted exactly", {
+      hint: "train on a part of the corpus",
+    });
+  }
+  return total + added;
+}
+
+export { type PackedCounts, transferables };

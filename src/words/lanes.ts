@@ -1,0 +1,79 @@
+/**
+ * Words as lanes: four bytes to an Int32, little-endian, zero after the word's end. What the tables of short, middle
+ * and long words share: how lanes are cut, hashed and counted.
+ */
+
+/** Words of up to 7 bytes are short: two lanes, the top byte of the second left free for the length. */
+export const shortBytesMax = 7;
+/** Words of 8 to 15 bytes are middle: four lanes, the top byte of the last left free for the length. */
+export const middleBytesMax = 15;
+
+/**
+ * A count takes two lanes: count = high * 2^30 + low. Counting adds ones to the low lane, which has a bit of room
+ * above its 30; before a lane can have taken 2^30 ones, what stands above bit 30 is carried to the high lane.
+ * High stays at or below 2^23, because counts are exact to 2^53 and no further.
+ */
+export const lowCountBits = 30;
+export const lowCountSize = 2 ** lowCountBits;
+export const lowCountMask = lowCountSize - 1;
+
+/** Adds `addedHigh * 2^30 + addedLow` to the count whose low lane is lanes[pos] and high lane the next. */
+export function addCount(lanes: Int32Array, pos: number, addedLow: number, addedHigh: number): void {
+  const low = lanes[pos]!;
+  const lowSum = (low & lowCountMask) + (addedLow & lowCountMask);
+  lanes[pos] = lowSum & lowCountMask;
+  lanes[pos + 1] =
+    lanes[pos + 1]! +
+    addedHigh +
+    (low >>> lowCountBits) +
+    (addedLow >>> lowCountBits) +
+    (lowSum >>> lowCountBits);
+}
+
+/** The bits of a lane that belong to a word with `bytesLeft` bytes in it or after it. */
+export function laneMask(bytesLeft: number): number {
+  if (bytesLeft <= 0) return 0;
+  return bytesLeft >= 4 ? -1 : (1 << (8 * bytesLeft)) - 1;
+}
+
+// Odd and without structure: the golden ratio's multiplier, those of xxHash32, and one of a well-tested finalizer.
+const multiplier0 = 0x9e3779b1 | 0;
+const multiplier1 = 0x85ebca77 | 0;
+const multiplier2 = 0xc2b2ae3d | 0;
+const multiplier3 = 0x27d4eb2f | 0;
+const finalMultiplier = 0x2c1b3c6d;
+
+/**
+ * Hash of a short word. A table takes its slots from the top bits, so the last step is a multiplication; the step
+ * before it makes the hash more than linear, or words that differ in a regular way would stand in regular ways.
+ */
+export function hashTwoLanes(lane0: number, lane1: number): number {
+  let hash = (Math.imul(lane0, multiplier0) + Math.imul(lane1, multiplier1)) | 0;
+  hash ^= hash >>> 15;
+  return Math.imul(hash, finalMultiplier);
+}
+
+/** Hash of a middle word, by the same rule. */
+export function hashFourLanes(lane0: number, lane1: number, lane2: number, lane3: number): number {
+  let hash = (Math.imul(lane0, multiplier0) + Math.imul(lane1, multiplier1)) | 0;
+  hash ^= hash >>> 15;
+  hash = (Math.imul(hash, multiplier1) + Math.imul(lane2, multiplier2) + Math.imul(lane3, multiplier3)) | 0;
+  hash ^= hash >>> 15;
+  return Math.imul(hash, finalMultiplier);
+}
+
+/** Hash of a long word is a chain: `hashStart(length)`, then a step a lane, then `hashEnd`. */
+export function hashStart(lengthBytes: number): number {
+  return Math.imul(lengthBytes, multiplier2);
+}
+
+export function hashStep(hash: number, lane: number): number {
+  hash = Math.imul(hash ^ lane, multiplier0);
+  return hash ^ (hash >>> 15);
+}
+
+export function hashEnd(hash: number): number {
+  hash = Math.imul(hash, multiplier1);
+  hash ^= hash >>> 13;
+  return Math.imul(hash, finalMultiplier);
+}

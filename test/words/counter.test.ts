@@ -1,0 +1,297 @@
+import { describe, expect, test } from "bun:test";
+import { textOf } from "../../src/corpus/text.ts";
+import { UserError } from "../../src/errors.ts";
+import { transferables, WordCounter } from "../../src/words/counter.ts";
+import { bytesOf, entriesOf, NaiveCounter, pretokensOf, randomOf } from "./generators.ts";
+
+function countOf(words: readonly Uint8Array[], counter = new WordCounter()): WordCounter {
+  const { text, ends, endCount } = pretokensOf(words);
+  counter.count(text, ends, endCount);
+  return counter;
+}
+
+function expectCounts(counter: WordCounter, naive: NaiveCounter, note = ""): void {
+  const table = counter.toWordTable();
+  expect(table.wordCount).toBe(naive.counts.size);
+  expect(counter.distinctWordCount).toBe(naive.counts.size);
+  expect(table.starts.length).toBe(table.wordCount + 1);
+  expect(table.starts[table.wordCount]).toBe(table.bytes.length);
+  expect(counter.pretokenCount).toBe([...naive.counts.values()].reduce((sum, count) => sum + count, 0));
+  const found = entriesOf(table);
+  const wanted = naive.sorted();
+  const wrong = found.findIndex(([word, count], i) => word !== wanted[i]![0] || count !== wanted[i]![1]);
+  if (wrong >= 0) expect({ note, entry: found[wrong] }).toEqual({ note, entry: wanted[wrong] as never });
+}
+
+function expectSame(words: readonly Uint8Array[], note = ""): void {
+  const naive = new NaiveCounter();
+  naive.count(words);
+  expectCounts(countOf(words), naive, note);
+}
+
+/** Words of every length from 1 to 40 over few letters, so that they repeat and are prefixes of one another. */
+function randomWords(seed: number, wordCount: number, letters: number, lengthMax = 40): Uint8Array[] {
+  const random = randomOf(seed);
+  return Array.from({ length: wordCount }, () => {
+    const word = new Uint8Array(1 + random(1 + random(lengthMax)));
+    for (let pos = 0; pos < word.length; pos++) word[pos] = random(letters);
+    return word;
+  });
+}
+
+test("the worked example is counted", () => {
+  const table = countOf([bytesOf("a"), bytesOf(" bc"), bytesOf(" bc")]).toWordTable();
+  expect(entriesOf(table)).toEqual([
+    [" bc", 2],
+    ["a", 1],
+  ]);
+});
+
+test("nothing at all has no words", () => {
+  const counter = new WordCounter();
+  counter.count(textOf(""), Int32Array.of(0), 1);
+  expect(counter.toWordTable().wordCount).toBe(0);
+  expect(counter.toWordTable().starts).toEqual(Uint32Array.of(0));
+  expect(counter.distinctWordCount).toBe(0);
+  expect(counter.pretokenCount).toBe(0);
+});
+
+test("a counter begins with less than 256 KB", () => {
+  expect(new WordCounter().memoryBytes).toBeLessThan(256 * 1024);
+});
+
+test("random words of length 1 to 40 are counted as a Map counts them", () => {
+  for (let seed = 1; seed <= 60; seed++) {
+    expectSame(
+      randomWords(seed, 1 + (seed % 7) * 700, 1 + (seed % 5) * (seed % 3 === 0 ? 60 : 1)),
+      `seed ${seed}`,
+    );
+  }
+});
+
+test("pretokens are read from where the text has them", () => {
+  for (let startPos = 0; startPos < 9; startPos++) {
+    const words = randomWords(startPos + 1, 300, 3);
+    const { text, ends, endCount } = pretokensOf(words, startPos);
+    const counter = new WordCounter();
+    counter.count(text, ends, endCount);
+    const naive = new NaiveCounter();
+    naive.count(words);
+    expectCounts(counter, naive, `start ${startPos}`);
+  }
+});
+
+test("all 256 single bytes are words of their own", () => {
+  const words = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte));
+  expectSame([...words, ...words.slice(100)]);
+});
+
+test("all words of two bytes are words of their own", () => {
+  expectSame(Array.from({ length: 65536 }, (_, i) => Uint8Array.of(i & 255, i >> 8)));
+});
+
+test("words of zero bytes differ by their length", () => {
+  const words = Array.from({ length: 70 }, (_, i) => new Uint8Array(i + 1));
+  expectSame([...words, ...words]);
+  expect(countOf(words).distinctWordCount).toBe(70);
+});
+
+test("words that end in zero bytes are not the words without them", () => {
+  const words: Uint8Array[] = [];
+  for (let length = 1; length <= 40; length++) {
+    for (let zeros = 0; zeros < length; zeros++) {
+      words.push(new Uint8Array(length).fill(7, 0, length - zeros), new Uint8Array(length).fill(7, zeros));
+    }
+  }
+  expectSame(words);
+});
+
+test("prefixes of one another are words of their own", () => {
+  const longest = randomWords(5, 1, 256, 1)[0]!;
+  const whole = new Uint8Array(300).map((_, pos) => (pos * 37 + longest[0]!) & 255);
+  expectSame(Array.from({ length: 600 }, (_, i) => whole.subarray(0, 1 + (i % 300))));
+});
+
+test("words that differ in one byte only, at any place, are words of their own", () => {
+  for (const length of [1, 2, 4, 5, 7, 8, 9, 12, 13, 15, 16, 17, 20, 33]) {
+    const words: Uint8Array[] = [];
+    for (let pos = 0; pos < length; pos++) {
+      for (let byte = 0; byte < 256; byte++)
+        words.push(new Uint8Array(length).fill(97).fill(byte, pos, pos + 1));
+    }
+    expectSame(words, `length ${length}`);
+  }
+});
+
+test("words of 1 MB that differ in their last byte are words of their own", () => {
+  const megabyte = new Uint8Array(1 << 20).map((_, pos) => (pos * 31 + (pos >> 8)) & 255);
+  const other = megabyte.slice();
+  other[other.length - 1]! ^= 1;
+  const shorter = megabyte.subarray(0, megabyte.length - 1);
+  const counter = countOf([megabyte, other, shorter, megabyte]);
+  const table = counter.toWordTable();
+  expect(table.wordCount).toBe(3);
+  const byCount = new Map<number, Uint8Array[]>();
+  for (let w = 0; w < 3; w++) {
+    const word = table.bytes.subarray(table.starts[w]!, table.starts[w + 1]!);
+    byCount.set(table.counts[w]!, [...(byCount.get(table.counts[w]!) ?? []), word]);
+  }
+  expect(Buffer.compare(byCount.get(2)![0]!, megabyte)).toBe(0);
+  expect(byCount.get(1)!.length).toBe(2);
+});
+
+test("a corpus handed over in blocks of any size gives the same table", () => {
+  const words = randomWords(77, 3000, 3);
+  const naive = new NaiveCounter();
+  naive.count(words);
+  for (const blockPretokens of [1, 2, 7, 1023, 1024, 1025, 3000]) {
+    const counter = new WordCounter();
+    for (let i = 0; i < words.length; i += blockPretokens)
+      countOf(words.slice(i, i + blockPretokens), counter);
+    expectCounts(counter, naive, `blocks of ${blockPretokens}`);
+  }
+});
+
+test("tables are right at every size while they grow", () => {
+  for (const length of [4, 8, 16]) {
+    const counter = new WordCounter();
+    const naive = new NaiveCounter();
+    for (let i = 0; i < 12000; i += 331) {
+      const words = Array.from({ length: 331 }, (_, j) => bytesOf(String(i + j).padStart(length, "0")));
+      countOf([...words, words[0]!], counter);
+      naive.count([...words, words[0]!]);
+      expectCounts(counter, naive, `length ${length}, ${i} words`);
+    }
+  }
+});
+
+test("a word added with a count is that many pretokens", () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const random = randomOf(seed);
+    const words = randomWords(seed, 500, 2);
+    const counter = new WordCounter();
+    const naive = new NaiveCounter();
+    const { text, ends } = pretokensOf(words, 3);
+    words.forEach((word, i) => {
+      const count = random(3) === 0 ? random(2 ** 31) * 1000 : 1 + random(5);
+      counter.add(text, ends[i]!, ends[i + 1]!, count);
+      naive.add(word, count);
+    });
+    expectCounts(counter, naive, `seed ${seed}`);
+  }
+});
+
+describe("absorbing", () => {
+  test("gives the same table in every order", () => {
+    const parts = [
+      randomWords(1, 900, 2),
+      randomWords(2, 40, 3),
+      [],
+      randomWords(3, 5000, 4),
+      randomWords(4, 900, 2),
+    ];
+    const naive = new NaiveCounter();
+    for (const words of parts) naive.count(words);
+    for (const order of [
+      [0, 1, 2, 3, 4],
+      [4, 3, 2, 1, 0],
+      [3, 0, 4, 2, 1],
+      [2, 1, 0, 4, 3],
+    ]) {
+      const counter = new WordCounter();
+      for (const part of order) counter.absorb(countOf(parts[part]!).pack());
+      expectCounts(counter, naive, `order ${order}`);
+    }
+  });
+
+  test("and counting on gives what counting everything gives", () => {
+    const words = randomWords(9, 4000, 3);
+    const naive = new NaiveCounter();
+    naive.count(words);
+    const counter = countOf(words.slice(0, 1000));
+    counter.absorb(countOf(words.slice(1000, 3000)).pack());
+    countOf(words.slice(3000), counter);
+    expectCounts(counter, naive);
+  });
+
+  test("works on what a transfer to another thread leaves", () => {
+    const words = randomWords(10, 3000, 3);
+    const naive = new NaiveCounter();
+    naive.count(words);
+    const packed = countOf(words).pack();
+    const received = structuredClone(packed, { transfer: transferables(packed) });
+    expect(packed.short.lanes.length).toBe(0);
+    const counter = new WordCounter();
+    counter.absorb(received);
+    expectCounts(counter, naive);
+  });
+
+  test("leaves the counter that packed empty and ready", () => {
+    const counter = countOf(randomWords(11, 2000, 3));
+    counter.pack();
+    expect(counter.distinctWordCount).toBe(0);
+    expect(counter.pretokenCount).toBe(0);
+    const words = randomWords(12, 100, 3);
+    const naive = new NaiveCounter();
+    naive.count(words);
+    expectCounts(countOf(words, counter), naive);
+  });
+});
+
+describe("large counts", () => {
+  const words = [bytesOf("a"), bytesOf("middle word"), bytesOf("a word of more than sixteen bytes")];
+
+  /** The words above, each `count` times. */
+  function counterOf(count: number, carryInterval?: number): WordCounter {
+    const counter = new WordCounter(carryInterval);
+    const { text, ends } = pretokensOf(words);
+    for (let i = 0; i < words.length; i++) counter.add(text, ends[i]!, ends[i + 1]!, count);
+    return counter;
+  }
+
+  test("are exact past 2^31 and 2^32 when tables are absorbed", () => {
+    const counter = counterOf(3);
+    let count = 3;
+    for (let doubling = 0; doubling < 45; doubling++) {
+      const packed = counter.pack();
+      counter.absorb(structuredClone(packed));
+      counter.absorb(packed);
+      count *= 2;
+      expect([...counter.toWordTable().counts]).toEqual([count, count, count]);
+    }
+    expect(count).toBeGreaterThan(2 ** 46);
+  });
+
+  test("are exact when counting goes past the low lane, carried early, late or not yet", () => {
+    for (const carryInterval of [1, 7, 1024, 5000, undefined]) {
+      const counter = counterOf(2 ** 30 - 5, carryInterval);
+      const repeated = Array.from({ length: 3000 }, (_, i) => words[i % 3]!);
+      countOf(repeated, counter);
+      const expected = 2 ** 30 - 5 + 1000;
+      expect([...counter.toWordTable().counts]).toEqual([expected, expected, expected]);
+      counter.absorb(counterOf(2 ** 31 + 1).pack());
+      countOf(repeated, counter);
+      const sum = expected + 2 ** 31 + 1 + 1000;
+      expect([...counter.toWordTable().counts]).toEqual([sum, sum, sum]);
+    }
+  });
+
+  test("are exact when tables with uncarried counts meet", () => {
+    const repeated = Array.from({ length: 3000 }, (_, i) => words[i % 3]!);
+    const counter = countOf(repeated, counterOf(2 ** 30 - 1));
+    counter.absorb(countOf(repeated, counterOf(2 ** 30 - 1)).pack());
+    expect([...counter.toWordTable().counts]).toEqual(Array(3).fill(2 ** 31 + 1998));
+  });
+
+  test("are exact to the last one below 2^53, and an error beyond", () => {
+    const counter = new WordCounter();
+    const { text, ends } = pretokensOf(words);
+    counter.add(text, ends[1]!, ends[2]!, 2 ** 53 - 2);
+    counter.count(text, ends, 2);
+    expect(counter.toWordTable().counts).toContain(2 ** 53 - 2);
+    expect(() => counter.count(text, ends, 2)).toThrow(UserError);
+    expect(() => counter.add(text, ends[0]!, ends[1]!, 1)).toThrow("more than 2^53");
+    expect(() => counter.absorb(countOf(words).pack())).toThrow(UserError);
+    expect(counter.pretokenCount).toBe(2 ** 53 - 1);
+  });
+});

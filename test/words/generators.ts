@@ -1,0 +1,68 @@
+import type { Text } from "../../src/corpus/text.ts";
+import { allocateText } from "../../src/corpus/text.ts";
+import type { WordTable } from "../../src/words/word-table.ts";
+
+/** Random numbers below a bound, the same for the same seed (xorshift32). */
+export function randomOf(seed: number): (bound: number) => number {
+  let state = (seed * 0x9e3779b1) | 1;
+  return (bound) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) % bound;
+  };
+}
+
+export type Pretokens = { text: Text; ends: Int32Array; endCount: number };
+
+/** Pretokens end to end in a text whose padding is not zero, from a start that need not be 0. */
+export function pretokensOf(words: readonly Uint8Array[], startPos = 0): Pretokens {
+  const byteCount = words.reduce((sum, word) => sum + word.length, startPos);
+  const text = allocateText(byteCount);
+  text.bytes.fill(0xa5);
+  const ends = new Int32Array(words.length + 1);
+  ends[0] = startPos;
+  words.forEach((word, i) => {
+    text.bytes.set(word, ends[i]!);
+    ends[i + 1] = ends[i]! + word.length;
+  });
+  return { text, ends, endCount: ends.length };
+}
+
+/** The naive twin of the counter: words as strings of one character a byte, in a Map. */
+export class NaiveCounter {
+  readonly counts = new Map<string, number>();
+
+  count(words: readonly Uint8Array[]): void {
+    for (const word of words) this.add(word, 1);
+  }
+
+  add(word: Uint8Array, count: number): void {
+    const key = keyOf(word);
+    this.counts.set(key, (this.counts.get(key) ?? 0) + count);
+  }
+
+  sorted(): [string, number][] {
+    return [...this.counts].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  }
+}
+
+export function keyOf(word: Uint8Array): string {
+  let key = "";
+  for (let pos = 0; pos < word.length; pos += 4096)
+    key += String.fromCharCode(...word.subarray(pos, pos + 4096));
+  return key;
+}
+
+/** The words of a table as the naive twin has them, sorted. */
+export function entriesOf(table: WordTable): [string, number][] {
+  const entries: [string, number][] = [];
+  for (let w = 0; w < table.wordCount; w++) {
+    entries.push([keyOf(table.bytes.subarray(table.starts[w]!, table.starts[w + 1]!)), table.counts[w]!]);
+  }
+  return entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+}
+
+export function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
