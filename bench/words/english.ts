@@ -1,0 +1,42 @@
+/**
+ * Made-up English: words of syllables, as frequent as 1 / rank, most of them after a space, with numbers and
+ * punctuation between; the same for the same seed. One word in 300 is new.
+ */
+export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
+  const random = xorshift(seed);
+  const syllables =
+    "th e an in er on re at en or ti es is st ar al ing ed nt to it ou ha io le ve co me de hi".split(" ");
+  const makeWord = (): string => {
+    let word = "";
+    for (let left = 1 + random(2) + random(3); left > 0; left--) word += syllables[random(syllables.length)];
+    return word;
+  };
+  const vocabulary = Array.from({ length: 40_000 }, makeWord);
+  const bytes = new Uint8Array(sizeBytes);
+  const encoder = new TextEncoder();
+  for (let pos = 0; pos < sizeBytes; ) {
+    // Rank is the exponential of an even draw: that is 1 / rank.
+    const rank = Math.floor(vocabulary.length ** (random(1 << 20) / (1 << 20)));
+    let piece = random(300) === 0 ? makeWord() + makeWord() : (vocabulary[rank - 1] ?? vocabulary[0]!);
+    const kind = random(100);
+    if (kind < 2) piece = `${random(2100)}`;
+    piece = kind < 10 ? `${piece},` : kind < 15 ? `${piece}.` : kind < 16 ? `${piece}.\n` : piece;
+    pos += encoder.encodeInto(` ${piece}`, bytes.subarray(pos)).written;
+    // A multi-byte character is never written here, so nothing is cut; a full buffer ends it.
+    if (sizeBytes - pos < 64) {
+      bytes.fill(32, pos);
+      break;
+    }
+  }
+  return bytes;
+}
+
+function xorshift(seed: number): (bound: number) => number {
+  let state = (seed * 0x9e3779b1) | 1;
+  return (bound) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) % bound;
+  };
+}
