@@ -1,0 +1,60 @@
+/**
+ * Chunk: bytes being gathered for a file. A format appends token after token and hands the chunk out when it is full;
+ * it grows only when a single token is longer than it, so it is as long as the longest token, not as the file.
+ */
+export class Chunk {
+  bytes: Uint8Array = new Uint8Array(2 * fullBytes);
+  length = 0;
+
+  get isFull(): boolean {
+    return this.length >= fullBytes;
+  }
+
+  /** Makes room for `countBytes` more. */
+  reserve(countBytes: number): void {
+    if (this.length + countBytes <= this.bytes.length) return;
+    const longer = new Uint8Array(Math.max(2 * this.bytes.length, this.length + countBytes));
+    longer.set(this.bytes.subarray(0, this.length));
+    this.bytes = longer;
+  }
+
+  /** Any text. */
+  text(text: string): void {
+    this.reserve(3 * text.length);
+    this.length += encoder.encodeInto(text, this.bytes.subarray(this.length)).written;
+  }
+
+  /** The few ASCII characters between tokens; for so short a text a loop is several times faster than an encoder. */
+  ascii(text: string): void {
+    this.reserve(text.length);
+    const { bytes, length } = this;
+    for (let i = 0; i < text.length; i++) bytes[length + i] = text.charCodeAt(i);
+    this.length = length + text.length;
+  }
+
+  /** A whole number from 0, in decimal. */
+  decimal(number: number): void {
+    let digitCount = 1;
+    for (let rest = number; rest >= 10; rest = Math.floor(rest / 10)) digitCount++;
+    this.reserve(digitCount);
+    this.length += digitCount;
+    let pos = this.length;
+    for (let i = 0; i < digitCount; i++) {
+      const rest = Math.floor(number / 10);
+      this.bytes[--pos] = zero + number - 10 * rest;
+      number = rest;
+    }
+  }
+
+  /** What was gathered; the next append begins anew. */
+  take(): Uint8Array {
+    const taken = this.bytes.subarray(0, this.length);
+    this.length = 0;
+    return taken;
+  }
+}
+
+/** Large enough that a write costs little beside its bytes, small enough for a processor's cache. */
+const fullBytes = 64 * 1024;
+const zero = 48;
+const encoder = new TextEncoder();

@@ -1,0 +1,137 @@
+import type { Vocabulary } from "../vocabulary.ts";
+import { Chunk } from "./chunk.ts";
+import { appendKey } from "./gpt2.ts";
+import type { ExportForm, FinishedTokenizer, OutputFile } from "./output-file.ts";
+import { appendToken, jsonSpelling } from "./token-text.ts";
+
+/** Takes the parts of beginning, end and unknown token where it is given, as GPT-2 has it. */
+const endOfText = "<|endoftext|>";
+
+/**
+ * `tokenizer.json` as HF `tokenizers` writes it, key for key and space for space, and the two small files that
+ * `transformers` reads beside it.
+ */
+export function huggingfaceFiles({ vocabulary, exportForm }: FinishedTokenizer): OutputFile[] {
+  return [
+    { name: "tokenizer.json", chunks: () => tokenizerJson(vocabulary, exportForm) },
+    { name: "tokenizer_config.json", chunks: () => [tokenizerConfigJson(vocabulary)] },
+    { name: "special_tokens_map.json", chunks: () => [specialTokensMapJson(vocabulary)] },
+  ];
+}
+
+/** The parts of bounded size go through JSON.stringify; the vocabulary and the merges are spelled token by token. */
+function* tokenizerJson(vocabulary: Vocabulary, exportForm: ExportForm): Generator<Uint8Array> {
+  const head = {
+    version: "1.0",
+    truncation: null,
+    padding: null,
+    added_tokens: idsAscending(vocabulary).map((s) => ({
+      id: vocabulary.specialIds[s]!,
+      content: vocabulary.specialTokens[s]!,
+      ...addedTokenTraits,
+    })),
+    normalizer: null,
+    pre_tokenizer: preTokenizer(exportForm),
+    post_processor: null,
+    decoder: byteLevel({ addPrefixSpace: true, useRegex: true }),
+    model: {
+      type: "BPE",
+      dropout: null,
+      unk_token: null,
+      continuing_subword_prefix: null,
+      end_of_word_suffix: null,
+      fuse_unk: false,
+      byte_fallback: false,
+      ignore_merges: false,
+    },
+  };
+  const chunk = new Chunk();
+  // Ends in "ignore_merges": false⏎  }⏎}, and the model goes on.
+  chunk.text(JSON.stringify(head, null, 2).slice(0, -"\n  }\n}".length));
+  chunk.ascii(',\n    "vocab": {');
+  for (let id = 0; id < vocabulary.size; id++) {
+    chunk.ascii(id === 0 ? "\n      " : ",\n      ");
+    appendKey(chunk, vocabulary, id);
+    chunk.ascii(": ");
+    chunk.decimal(id);
+    if (chunk.isFull) yield chunk.take();
+  }
+  chunk.ascii('\n    },\n    "merges": [');
+  const { mergeCount, left, right, tokenBytes } = vocabulary;
+  for (let k = 0; k < mergeCount; k++) {
+    chunk.ascii(k === 0 ? '\n      [\n        "' : ',\n      [\n        "');
+    appendToken(chunk, tokenBytes, left[k]!, jsonSpelling);
+    chunk.ascii('",\n        "');
+    appendToken(chunk, tokenBytes, right[k]!, jsonSpelling);
+    chunk.ascii('"\n      ]');
+    if (chunk.isFull) yield chunk.take();
+  }
+  chunk.ascii(mergeCount === 0 ? "]" : "\n    ]");
+  chunk.ascii("\n  }\n}");
+  yield chunk.take();
+}
+
+/** HF's ByteLevel step cuts by the gpt2 pattern itself; any other pattern is cut by Split steps before it. */
+function preTokenizer(form: ExportForm): object {
+  if (form.kind === "byte-level") return byteLevel({ addPrefixSpace: false, useRegex: true });
+  const splits = form.regexes.map((regex) => ({
+    type: "Split",
+    pattern: { Regex: regex },
+    behavior: "Isolated",
+    invert: false,
+  }));
+  return {
+    type: "Sequence",
+    pretokenizers: [...splits, byteLevel({ addPrefixSpace: false, useRegex: false })],
+  };
+}
+
+function byteLevel(options: { addPrefixSpace: boolean; useRegex: boolean }): object {
+  return {
+    type: "ByteLevel",
+    add_prefix_space: options.addPrefixSpace,
+    trim_offsets: true,
+    use_regex: options.useRegex,
+  };
+}
+
+function tokenizerConfigJson(vocabulary: Vocabulary): Uint8Array {
+  const decoders = idsAscending(vocabulary).map((s) => [
+    vocabulary.specialIds[s]!,
+    { content: vocabulary.specialTokens[s]!, ...addedTokenTraits },
+  ]);
+  return jsonFile({
+    added_tokens_decoder: Object.fromEntries(decoders),
+    ...specialTokenRoles(vocabulary),
+    clean_up_tokenization_spaces: false,
+    tokenizer_class: "PreTrainedTokenizerFast",
+  });
+}
+
+function specialTokensMapJson(vocabulary: Vocabulary): Uint8Array {
+  return jsonFile(specialTokenRoles(vocabulary));
+}
+
+function specialTokenRoles({ specialTokens }: Vocabulary): object {
+  const roles = specialTokens.includes(endOfText)
+    ? { bos_token: endOfText, eos_token: endOfText, unk_token: endOfText }
+    : {};
+  return { ...roles, additional_special_tokens: specialTokens };
+}
+
+const addedTokenTraits = {
+  single_word: false,
+  lstrip: false,
+  rstrip: false,
+  normalized: false,
+  special: true,
+};
+
+/** The special tokens' numbers in the order of their ids, as HF lists them. */
+function idsAscending({ specialIds }: Vocabulary): number[] {
+  return Array.from(specialIds.keys()).sort((a, b) => specialIds[a]! - specialIds[b]!);
+}
+
+function jsonFile(value: object): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
+}

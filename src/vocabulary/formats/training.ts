@@ -1,0 +1,56 @@
+import type { Compat } from "../../merge/merges.ts";
+import type { OutputFile } from "./output-file.ts";
+
+/** The name of the record; what it lists is what belongs to a result. */
+export const recordName = "training.json";
+
+/** The version of the record's schema, its first field. */
+export const recordFormat = 1;
+
+/** `training.json`: what was asked, what was read, what came out. Field for field the command line's contract. */
+export type TrainingRecord = {
+  readonly format: typeof recordFormat;
+  readonly version: string;
+  readonly bunVersion: string;
+  readonly commit: string;
+  readonly command: string;
+  readonly options: {
+    readonly vocabSize: number;
+    readonly specialTokens: readonly string[];
+    /** `name` is null for a user's own; `regex` has several where text is split several times over. */
+    readonly pattern: { readonly name: string | null; readonly regex: string | readonly string[] };
+    readonly compat: Compat;
+    readonly minFrequency: number;
+    readonly maxTokenLength: number | null;
+    readonly workers: number;
+  };
+  readonly inputs: readonly InputRecord[];
+  readonly wordCount: number;
+  readonly distinctWordCount: number;
+  readonly mergeCount: number;
+  /** Every file of the result, this one too. */
+  readonly files: readonly string[];
+  readonly timings: {
+    readonly countMs: number;
+    readonly mergeMs: number;
+    readonly writeMs: number;
+    readonly totalMs: number;
+  };
+  readonly peakMemoryBytes: number;
+  readonly mergesSha256: string;
+};
+
+export type InputRecord = {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly documents: number;
+  readonly invalidBytes: number;
+};
+
+/** Written last: `record` is called when the other files are, so that it can say how long they took. */
+export function trainingFile(record: () => TrainingRecord): OutputFile {
+  return {
+    name: recordName,
+    chunks: () => [new TextEncoder().encode(`${JSON.stringify(record(), null, 2)}\n`)],
+  };
+}

@@ -1,0 +1,83 @@
+import { exitCode, UserError } from "../errors.ts";
+import type { Compat } from "../merge/merges.ts";
+import { characterToByte, decodeCharacters } from "./byte-characters.ts";
+import { copyTokenBytes, type TokenBytes } from "./token-bytes.ts";
+
+/**
+ * What a special token may not be. In HF's files it stands as plain text among tokens in byte-to-character form, and
+ * in a table of bytes among tokens as bytes; in neither may it equal another key, or one of the two is lost.
+ *
+ *   "a", "Ġ"    a single byte, as bytes or as a character        known from the command line: usage error
+ *   "Ġt"        the key of " t", should " t" be learned          known after training: failed run
+ *   " t"        the bytes of " t": cut out of the corpus, so only counts from elsewhere can teach it; the same error
+ *
+ * `huggingface` forbids none of these, because HF's trainer does not: the string keeps the id that it has.
+ */
+
+/** Checks what the command line alone shows. */
+export function checkSpecialTokens(specialTokens: readonly string[], compat: Compat): void {
+  const seen = new Set<string>();
+  for (const special of specialTokens) {
+    if (special === "") throw usageError("a special token is empty");
+    if (seen.has(special)) throw usageError(`special token ${quote(special)} is given twice`);
+    seen.add(special);
+    if (compat !== "huggingface" && isSingleByte(special)) {
+      throw usageError(
+        `special token ${quote(special)} equals the key of a single byte`,
+        "choose a longer text that the corpus uses for nothing else, such as <|endoftext|>",
+      );
+    }
+  }
+}
+
+const notLearned = -1;
+
+/**
+ * For each special token the token number whose key it equals, or -1. Where the rule lets no key be shared, a
+ * UserError names the special token instead.
+ */
+export function checkLearnedTokens(
+  tokens: TokenBytes,
+  specialTokens: readonly string[],
+  compat: Compat,
+): Int32Array {
+  const equalTokens = new Int32Array(specialTokens.length).fill(notLearned);
+  specialTokens.forEach((special, s) => {
+    const keyBytes = decodeCharacters(special);
+    if (keyBytes !== null) equalTokens[s] = findToken(tokens, keyBytes);
+    if (compat === "huggingface") return;
+    const isLearned =
+      equalTokens[s] !== notLearned || findToken(tokens, new TextEncoder().encode(special)) !== notLearned;
+    if (isLearned) throw equalsLearnedToken(special);
+  });
+  return equalTokens;
+}
+
+/** At most one token has the bytes: see "No two merges give the same bytes" in ARCHITECTURE.md. */
+function findToken(tokens: TokenBytes, bytes: Uint8Array): number {
+  for (let token = 0; token < tokens.tokenCount; token++) {
+    if (tokens.lengths[token] !== bytes.length) continue;
+    if (Buffer.compare(copyTokenBytes(tokens, token), bytes) === 0) return token;
+  }
+  return notLearned;
+}
+
+/** `a` is byte 97, `Ġ` is byte 32 in its character's form. */
+function isSingleByte(special: string): boolean {
+  const codePoint = special.codePointAt(0)!;
+  return characterToByte.has(special) || (special.length === 1 && codePoint < 0x80);
+}
+
+function equalsLearnedToken(special: string): UserError {
+  return new UserError(`special token ${quote(special)} equals a token that was learned`, {
+    hint: "choose a text that cannot be one of the corpus's own tokens, such as <|endoftext|>",
+  });
+}
+
+function usageError(message: string, hint?: string): UserError {
+  return new UserError(message, { exitCode: exitCode.usage, ...(hint === undefined ? {} : { hint }) });
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text);
+}

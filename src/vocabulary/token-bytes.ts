@@ -1,0 +1,93 @@
+import { assert } from "../errors.ts";
+import type { Merges } from "../merge/merges.ts";
+
+/**
+ * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, and 32,000 of
+ * them written out would fill any machine; so only short ones are kept, and a longer one is read from its two halves,
+ * down to halves that are kept. Memory is at most `keptBytesMax` a token, whatever the tokens' lengths.
+ *
+ *   ARRAY     TYPE         LENGTH        MEANING
+ *   lengths   Uint32Array  tokenCount    bytes of each token
+ *   starts    Int32Array   tokenCount    offset of its bytes in `kept`, or `notKept`
+ *   kept      Uint8Array   keptCount     the kept tokens' bytes, end to end
+ *   left      Int32Array   mergeCount    the halves that merge k put together, for tokens not kept
+ *   right     Int32Array   mergeCount
+ *
+ * "t h" and "th e" give lengths = [1 × 256, 2, 3], starts = [0 .. 255, 256, 258], kept = 0 .. 255, "th", "the".
+ */
+export type TokenBytes = {
+  readonly tokenCount: number;
+  readonly lengths: Uint32Array;
+  readonly starts: Int32Array;
+  readonly kept: Uint8Array;
+  readonly left: Int32Array;
+  readonly right: Int32Array;
+};
+
+/** Natural-language tokens are shorter; the walk over halves of this size costs little beside the copy. */
+export const keptBytesMax = 64;
+export const notKept = -1;
+const byteCount = 256;
+
+/** The bytes of the 256 single bytes and of all that the merges made. */
+export function makeTokenBytes(merges: Merges): TokenBytes {
+  const { mergeCount, left, right } = merges;
+  const tokenCount = byteCount + mergeCount;
+  const lengths = new Uint32Array(tokenCount).fill(1, 0, byteCount);
+  const starts = new Int32Array(tokenCount).fill(notKept);
+  let keptCount = byteCount;
+  for (let k = 0; k < mergeCount; k++) {
+    const lengthBytes = lengths[left[k]!]! + lengths[right[k]!]!;
+    lengths[byteCount + k] = lengthBytes;
+    if (lengthBytes > keptBytesMax) continue;
+    starts[byteCount + k] = keptCount;
+    keptCount += lengthBytes;
+  }
+  assert(keptCount < 2 ** 31, "kept bytes are numbered by 31 bits");
+  const kept = new Uint8Array(keptCount);
+  for (let byte = 0; byte < byteCount; byte++) kept[byte] = starts[byte] = byte;
+  for (let k = 0; k < mergeCount; k++) {
+    const start = starts[byteCount + k]!;
+    if (start === notKept) continue;
+    // The halves of a kept token are shorter, so they are kept, and before it.
+    const middle = copyKept(kept, start, starts[left[k]!]!, lengths[left[k]!]!);
+    copyKept(kept, middle, starts[right[k]!]!, lengths[right[k]!]!);
+  }
+  return { tokenCount, lengths, starts, kept, left, right };
+}
+
+/** Copies within `kept`, a few bytes at a time; returns the position after the copy. */
+function copyKept(kept: Uint8Array, to: number, from: number, lengthBytes: number): number {
+  for (let i = 0; i < lengthBytes; i++) kept[to + i] = kept[from + i]!;
+  return to + lengthBytes;
+}
+
+/**
+ * Calls `take` with the kept pieces that make up the token, from the left: pieces are `kept[start .. end)`.
+ * A token may be as many merges deep as there are merges ("aaaa…" grown by one), so the stack is our own.
+ */
+export function forEachPiece(
+  tokens: TokenBytes,
+  token: number,
+  take: (start: number, end: number) => void,
+): void {
+  const { lengths, starts, left, right } = tokens;
+  const stack = [token];
+  while (stack.length > 0) {
+    const top = stack.pop()!;
+    const start = starts[top]!;
+    if (start === notKept) stack.push(right[top - byteCount]!, left[top - byteCount]!);
+    else take(start, start + lengths[top]!);
+  }
+}
+
+/** A copy of the token's bytes. For tokens that are shown or compared; files are written piece by piece. */
+export function copyTokenBytes(tokens: TokenBytes, token: number): Uint8Array {
+  const bytes = new Uint8Array(tokens.lengths[token]!);
+  let pos = 0;
+  forEachPiece(tokens, token, (start, end) => {
+    bytes.set(tokens.kept.subarray(start, end), pos);
+    pos += end - start;
+  });
+  return bytes;
+}
