@@ -1,3 +1,8 @@
+import type { WordTable } from "../../src/words/word-table.ts";
+
+const syllables =
+  "th e an in er on re at en or ti es is st ar al ing ed nt to it ou ha io le ve co me de hi".split(" ");
+
 /**
  * Made-up English: words of syllables, as frequent as 1 / rank, most of them after a space, with numbers and
  * punctuation between; the same for the same seed. One word in 300 is new.
@@ -29,6 +34,27 @@ export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
     }
   }
   return bytes;
+}
+
+/** Distinct words, but for a few by chance, made of syllables after a space; counts fall as 1 / rank. */
+export function makeWords(wordCount: number, seed: number): WordTable {
+  const random = xorshift(seed);
+  const encodedSyllables = syllables.map((syllable) => new TextEncoder().encode(syllable));
+  const bytes = new Uint8Array(wordCount * 20);
+  const starts = new Uint32Array(wordCount + 1);
+  const counts = new Float64Array(wordCount);
+  let pos = 0;
+  for (let word = 0; word < wordCount; word++) {
+    bytes[pos++] = 32;
+    for (let left = 4 + random(3); left > 0; left--) {
+      const syllable = encodedSyllables[random(encodedSyllables.length)]!;
+      bytes.set(syllable, pos);
+      pos += syllable.length;
+    }
+    starts[word + 1] = pos;
+    counts[word] = Math.ceil(wordCount / (1 + random(wordCount)));
+  }
+  return { wordCount, bytes: bytes.subarray(0, pos), starts, counts };
 }
 
 function xorshift(seed: number): (bound: number) => number {

@@ -1,0 +1,153 @@
+import { expect, test } from "bun:test";
+import { UserError } from "../../src/errors.ts";
+import { encodeBytes } from "../../src/vocabulary/byte-characters.ts";
+import { WordCounter } from "../../src/words/counter.ts";
+import { sortWordsByCount } from "../../src/words/sort.ts";
+import { TsvReader, tsvChunks } from "../../src/words/tsv.ts";
+import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
+import { bytesOf, entriesOf, keyOf, randomOf } from "./generators.ts";
+
+function textOf(table: WordTable): string {
+  return Buffer.concat([...tsvChunks(table, sortWordsByCount(table))]).toString();
+}
+
+function read(file: string | Uint8Array, chunkSizeBytes = 1 << 16): WordTable {
+  const bytes = typeof file === "string" ? bytesOf(file) : file;
+  const counter = new WordCounter();
+  const reader = new TsvReader("words.tsv", counter);
+  for (let pos = 0; pos < bytes.length; pos += chunkSizeBytes)
+    reader.read(bytes.subarray(pos, pos + chunkSizeBytes));
+  reader.finish();
+  return counter.toWordTable();
+}
+
+function messageOf(file: string | Uint8Array): string {
+  try {
+    read(file);
+  } catch (error) {
+    expect(error).toBeInstanceOf(UserError);
+    return (error as UserError).message;
+  }
+  return "no error";
+}
+
+function randomTable(seed: number): WordTable {
+  const random = randomOf(seed);
+  const words = new Map<string, readonly [Uint8Array, number]>();
+  for (let i = 0; i < 800; i++) {
+    const word = Uint8Array.from({ length: 1 + random(30) }, () => random(256));
+    words.set(keyOf(word), [word, random(3) === 0 ? 2 ** (1 + random(47)) - 1 : 1 + random(9)]);
+  }
+  return wordTableOf(words.values());
+}
+
+test("words are written with the highest count first, then in the order of their bytes", () => {
+  const table = wordTableOf([
+    ["b", 1],
+    [" the", 12],
+    ["é\n", 1],
+    ["a", 1],
+  ]);
+  expect(textOf(table)).toBe("Ġthe\t12\na\t1\nb\t1\nÃ©Ċ\t1\n");
+});
+
+test("no words are an empty file, which reads as no words", () => {
+  expect(textOf(wordTableOf([]))).toBe("");
+  expect(read("").wordCount).toBe(0);
+});
+
+test("what was written is read, with chunks cut anywhere", () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const table = randomTable(seed);
+    const written = Buffer.from(textOf(table));
+    for (const chunkSizeBytes of [1, 2, 3, 17, 1 << 16]) {
+      expect({ seed, chunkSizeBytes, entries: entriesOf(read(written, chunkSizeBytes)) }).toEqual({
+        seed,
+        chunkSizeBytes,
+        entries: entriesOf(table),
+      });
+    }
+  }
+});
+
+test("a file is written in chunks that end where they must, also inside a long word", () => {
+  const long = Uint8Array.from({ length: 900_000 }, (_, pos) => (pos * 7) & 255);
+  const table = wordTableOf([
+    ["a", 5],
+    [long, 2 ** 52],
+    ...Array.from({ length: 60_000 }, (_, i) => [`w${i}`, 1] as const),
+  ]);
+  const chunks = [...tsvChunks(table, sortWordsByCount(table))];
+  expect(chunks.length).toBeGreaterThan(6);
+  expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThanOrEqual(1 << 18);
+  const written = Buffer.concat(chunks);
+  expect(written.toString().startsWith(`${encodeBytes(long)}\t4503599627370496\na\t5\n`)).toBe(true);
+  const entries = entriesOf(read(written));
+  expect(entries.length).toBe(60_002);
+  expect(entries.find(([, count]) => count === 2 ** 52)![0] === keyOf(long)).toBe(true);
+});
+
+test("words that stand twice add up", () => {
+  expect(entriesOf(read("a\t1\nb\t2\na\t40\n"))).toEqual([
+    ["a", 41],
+    ["b", 2],
+  ]);
+});
+
+test("the last line may do without its newline", () => {
+  expect(entriesOf(read("a\t1\nb\t2"))).toEqual([
+    ["a", 1],
+    ["b", 2],
+  ]);
+});
+
+test("a count that is not a whole number of at least 1 is an error with its line", () => {
+  for (const count of [
+    "0",
+    "-1",
+    "1.5",
+    "1e3",
+    "",
+    " 7",
+    "7 ",
+    "7\t",
+    "7\r",
+    "x",
+    "9007199254740992",
+    "9".repeat(90),
+  ]) {
+    expect(messageOf(`a\t3\nb\t${count}\nc\t1\n`)).toStartWith("words.tsv, line 2: the count ");
+  }
+  expect(messageOf("a\t3\nb\t1e3\n")).toBe(
+    'words.tsv, line 2: the count "1e3" is not a whole number from 1 to 2^53 - 1',
+  );
+  expect(messageOf("a\t3\nb\t")).toStartWith("words.tsv, line 2: the count ");
+});
+
+test("a line without a tab, or without a word, is an error with its number", () => {
+  expect(messageOf("a\t1\nb\n")).toBe("words.tsv, line 2: there is no tab");
+  expect(messageOf("a\t1\n\nb\t2\n")).toBe("words.tsv, line 2: there is no tab");
+  expect(messageOf("a\t1\nb")).toBe("words.tsv, line 2: there is no tab");
+  expect(messageOf("a\t1\n\t3\n")).toBe("words.tsv, line 2: there is no word before the tab");
+});
+
+test("a character that stands for no byte is an error with its line", () => {
+  for (const stranger of [" ", "\0", "\r", "\u007f", "\u00a0", "\u00ad", "\u0144", "\u07ff", "€", "😀"]) {
+    expect(messageOf(`a\t1\nb${stranger}c\t2\n`)).toBe(
+      "words.tsv, line 2: the word holds a character that stands for no byte",
+    );
+  }
+});
+
+test("bytes that are no UTF-8 are an error with their line", () => {
+  for (const bytes of [[0xc3], [0xc3, 0x41], [0x80], [0xc1, 0xa1], [0xff], [0xc4, 0xff]]) {
+    expect(messageOf(Uint8Array.of(97, 9, 49, 10, 98, ...bytes, 9, 50, 10))).toStartWith(
+      "words.tsv, line 2: the word",
+    );
+  }
+  expect(messageOf(Uint8Array.of(97, 9, 49, 10, 98, 0xc3))).toStartWith("words.tsv, line 2: the word");
+});
+
+test("counts of one word that add up to more than 2^53 are an error", () => {
+  expect(messageOf("a\t9007199254740991\na\t1\n")).toContain("2^53");
+});
