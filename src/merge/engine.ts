@@ -1,0 +1,193 @@
+import type { WordTable } from "../words/word-table.ts";
+import { risenGate } from "./gate.ts";
+import { grow } from "./grow.ts";
+import { checkCellCount, countCells, layOutWords } from "./layout.ts";
+import { mergeIntoNewToken } from "./merge-pair.ts";
+import type { Compat, Merges } from "./merges.ts";
+import { createNeighbours } from "./neighbours.ts";
+import { createOccurrences } from "./occurrences.ts";
+import { createPace, type MergeProgress, spend } from "./pace.ts";
+import { indexAnew, indexBytePairs } from "./pair-index.ts";
+import { createPairs } from "./pairs.ts";
+import { createQueue, dropTop, lowerTop } from "./queue.ts";
+import type { Learned, MergeLimits, Rooms } from "./rooms.ts";
+import { tieRuleOf } from "./tie-rules.ts";
+import { createTokenIdentity, identify, noTwin, remember } from "./token-identity.ts";
+import { mergeIntoKnownToken } from "./token-made-again.ts";
+import { createTokens, keepStagedToken, stageToken } from "./tokens.ts";
+import { defaultTuning, type MergeTuning } from "./tuning.ts";
+
+export type { MergeProgress } from "./pace.ts";
+
+export type MergeOptions = {
+  /**
+   * Most merges wanted. Under `huggingface`: most new vocabulary entries; a merge whose token exists already makes
+   * none, so there can be a few more merges.
+   */
+  readonly mergeCount: number;
+  readonly compat: Compat;
+  /** Training ends when the best pair occurs fewer times; default 1. */
+  readonly minFrequency?: number;
+  /** Longest token in bytes; under `huggingface` HF's own rule: strictly less, and two bytes always merge. */
+  readonly maxTokenLength?: number | null;
+  /** Only `huggingface` asks: a learned token that equals a special token's text takes its id, which decides ties. */
+  readonly specialTokens?: readonly string[];
+};
+
+/**
+ * Learns the merges of a word table. Yields after a bounded amount of work, tens of milliseconds at most, in every
+ * phase; the caller draws progress, sees signals, and calls on. The result depends on the words and the options alone.
+ */
+export function* trainMerges(
+  words: WordTable,
+  options: MergeOptions,
+  tuning: MergeTuning = defaultTuning,
+): Generator<MergeProgress, Merges> {
+  const rooms = yield* prepare(words, options, tuning);
+  yield* indexBytePairs(rooms);
+  while (rooms.learned.entryCount < rooms.limits.mergeCountMax) {
+    if (!settleTop(rooms)) {
+      if (rooms.gate <= rooms.limits.countMin) break;
+      yield* indexAnew(rooms, rooms.gate);
+      continue;
+    }
+    yield* mergeTop(rooms);
+  }
+  return finished(rooms.learned);
+}
+
+function* prepare(
+  words: WordTable,
+  options: MergeOptions,
+  tuning: MergeTuning,
+): Generator<MergeProgress, Rooms> {
+  const cellCount = countCells(words);
+  checkCellCount(cellCount);
+  const limits = limitsOf(options, cellCount);
+  const rule = tieRuleOf(options.compat, options.specialTokens ?? []);
+  // Every token takes an id, also one that was a special token's text; the boundary is the id after the last.
+  const tokenCapacity = 256 + limits.mergeCountMax + rule.specialTokens.length;
+  const tokens = createTokens(tokenCapacity + 1, rule.namesTokensByBytes ? tuning.prefixBytes : 0);
+  const identity = createTokenIdentity(rule.namesTokensByBytes ? tokenCapacity : 0);
+  for (let byte = 0; byte < 256; byte++) {
+    tokens.tieKeys[byte] = rule.tieKey(tokens, byte, rule.specialIndexOf(tokens, byte));
+  }
+  const pace = createPace(tuning.sliceWork);
+  const isWide = tuning.wideCells || tokenCapacity > 0xffff;
+  const layout = yield* layOutWords(words, cellCount, tokenCapacity, isWide, pace);
+  return {
+    layout,
+    tokens,
+    identity,
+    rule,
+    pairs: createPairs(),
+    occurrences: createOccurrences(),
+    queue: createQueue(),
+    neighbours: createNeighbours(layout),
+    learned: createLearned(),
+    limits,
+    tuning,
+    pace,
+    gate: tuning.gate === "rising" ? limits.countMin : Math.max(limits.countMin, tuning.gate),
+  };
+}
+
+function limitsOf(options: MergeOptions, cellCount: number): MergeLimits {
+  const isHuggingface = options.compat === "huggingface";
+  const maxTokenLength = options.maxTokenLength ?? null;
+  return {
+    // Each merge takes at least one position away, so there are never more merges than cells.
+    mergeCountMax: Math.min(options.mergeCount, cellCount),
+    countMin: Math.max(1, options.minFrequency ?? 1),
+    lengthMax: maxTokenLength === null ? Number.POSITIVE_INFINITY : maxTokenLength - (isHuggingface ? 1 : 0),
+    bytePairsAlways: isHuggingface,
+  };
+}
+
+/** Brings the top of the queue to its true count; false if no pair at or above the gate is left. */
+function settleTop(rooms: Rooms): boolean {
+  const { queue, pairs, tokens, identity, gate } = rooms;
+  while (queue.size > 0) {
+    const p = queue.pairs[0]!;
+    const count = pairs.counts[p]!;
+    if (count === queue.counts[0] && count >= gate) return true;
+    if (count >= gate) lowerTop(queue, pairs, tokens, identity, count);
+    else dropTop(queue, pairs, tokens, identity);
+  }
+  return false;
+}
+
+/** Merges the best pair and writes it down. */
+function* mergeTop(rooms: Rooms): Generator<MergeProgress, void> {
+  const { queue, pairs, tokens, identity, learned, limits, rule, pace, tuning } = rooms;
+  const p = queue.pairs[0]!;
+  const count = queue.counts[0]!;
+  dropTop(queue, pairs, tokens, identity);
+  rooms.gate = risenGate(rooms.gate, count, learned.entryCount + 1, limits.mergeCountMax, tuning);
+  pace.progress = {
+    phase: "merge",
+    mergeCount: learned.mergeCount,
+    shareDone: learned.entryCount / limits.mergeCountMax,
+  };
+  if (spend(pace, mergeWork)) yield pace.progress;
+
+  const id = stageToken(tokens, pairs.lefts[p]!, pairs.rights[p]!);
+  if (!rule.namesTokensByBytes) {
+    keepStagedToken(tokens, 256 + learned.mergeCount);
+    tokens.tieKeys[id] = rule.tieKey(tokens, id, -1);
+    note(rooms, p, count, true);
+    yield* mergeIntoNewToken(rooms, p, id);
+    return;
+  }
+  const { twin, place } = identify(identity, tokens, id);
+  if (twin !== noTwin) {
+    note(rooms, p, count, !rule.keepsStaleCounts);
+    yield* mergeIntoKnownToken(rooms, p, twin);
+    return;
+  }
+  const specialIndex = rule.specialIndexOf(tokens, id);
+  keepStagedToken(tokens, 256 + learned.mergeCount);
+  tokens.tieKeys[id] = rule.tieKey(tokens, id, specialIndex);
+  remember(identity, tokens, id, place);
+  note(rooms, p, count, specialIndex < 0);
+  yield* mergeIntoNewToken(rooms, p, id);
+}
+
+/** What a merge costs beside its occurrences, in entries: the queue, the hash table, the token. */
+const mergeWork = 64;
+
+function createLearned(): Learned {
+  const capacity = 1 << 10;
+  return {
+    mergeCount: 0,
+    entryCount: 0,
+    left: new Int32Array(capacity),
+    right: new Int32Array(capacity),
+    counts: new Float64Array(capacity),
+    ownLosses: new Map(),
+  };
+}
+
+function note(rooms: Rooms, p: number, count: number, isNewEntry: boolean): void {
+  const { learned, tokens, pairs } = rooms;
+  if (learned.mergeCount === learned.left.length) {
+    learned.left = grow(learned.left, learned.mergeCount * 2);
+    learned.right = grow(learned.right, learned.mergeCount * 2);
+    learned.counts = grow(learned.counts, learned.mergeCount * 2);
+  }
+  const k = learned.mergeCount++;
+  learned.left[k] = tokens.madeBy[pairs.lefts[p]!]!;
+  learned.right[k] = tokens.madeBy[pairs.rights[p]!]!;
+  learned.counts[k] = count;
+  if (isNewEntry) learned.entryCount++;
+}
+
+function finished(learned: Learned): Merges {
+  const { mergeCount } = learned;
+  return {
+    mergeCount,
+    left: learned.left.slice(0, mergeCount),
+    right: learned.right.slice(0, mergeCount),
+    counts: learned.counts.slice(0, mergeCount),
+  };
+}

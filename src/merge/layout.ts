@@ -1,0 +1,154 @@
+import { UserError } from "../errors.ts";
+import type { WordTable } from "../words/word-table.ts";
+import { grow } from "./grow.ts";
+import { type MergeProgress, type Pace, spend } from "./pace.ts";
+import { orderByFallingCount } from "./word-order.ts";
+
+/** A token id each. Uint16 while every id and the boundary fit: half the memory, half the cache misses. */
+export type Cells = Uint16Array | Int32Array;
+
+/**
+ * Layout: the words of two bytes or more, end to end by falling count, a cell a byte. The merge loop rewrites `cells`
+ * in place; the rest is frozen.
+ *
+ *   ARRAY        TYPE                        LENGTH       MEANING
+ *   cells        Uint16Array or Int32Array   cellCount    token ids, `boundary` before, between and after the words
+ *   weightEnds   Int32Array                  stepCount    first cell past weight step s; the last is 2^31 - 1
+ *   weights      Float64Array                stepCount    count of every word in step s, falling
+ *
+ * A token that covers the cells s..e has its id in s and in e: the token to the right of s begins at s + its length,
+ * the one to the left ends in s - 1. What stands between s and e is stale and never read as a token.
+ * Since words stand by falling count, the weight of a position is a step function with few steps: no weight is
+ * stored with a position, and a walk over ascending positions follows the steps with one pointer.
+ *
+ * "bc" twice and "abc" once, boundary B: cells = [B b c B a b c B], weightEnds = [4, 2^31 - 1], weights = [2, 1].
+ * After merging "b c" into 256: cells = [B 256 256 B a 256 256 B].
+ */
+export type Layout = {
+  readonly cells: Cells;
+  readonly cellCount: number;
+  readonly boundary: number;
+  readonly weightEnds: Int32Array;
+  readonly weights: Float64Array;
+  readonly stepCount: number;
+};
+
+/** Positions are Int32, and the last step must end beyond every cell. */
+const cellCountMax = 2 ** 31 - 2;
+const noEnd = 2 ** 31 - 1;
+
+/** Cells that the layout of these words takes: a boundary first, then each word with one behind it. */
+export function countCells(words: WordTable): number {
+  const { wordCount, starts } = words;
+  let cellCount = 1;
+  for (let w = 0; w < wordCount; w++) {
+    const length = starts[w + 1]! - starts[w]!;
+    if (length > 1) cellCount += length + 1;
+  }
+  return cellCount;
+}
+
+export function checkCellCount(cellCount: number): void {
+  if (cellCount <= cellCountMax) return;
+  throw new UserError(
+    `the distinct words hold ${cellCount.toLocaleString("en-US")} positions; at most ${cellCountMax.toLocaleString("en-US")} can be merged`,
+    { hint: "use a --pattern that cuts the text into shorter words, or train from a part of the input" },
+  );
+}
+
+export function* layOutWords(
+  words: WordTable,
+  cellCount: number,
+  boundary: number,
+  isWide: boolean,
+  pace: Pace,
+): Generator<MergeProgress, Layout> {
+  const order = yield* orderByFallingCount(words, pace);
+  const cells = isWide ? new Int32Array(cellCount) : new Uint16Array(cellCount);
+  const steps: WeightSteps = { ends: new Int32Array(64), weights: new Float64Array(64), count: 0, weight: 0 };
+  cells[0] = boundary;
+  let pos = 1;
+  for (let w = 0; w < words.wordCount; ) {
+    const wordsInStep = wordsForWork(words, order, w, pace.sliceWork);
+    const posBefore = pos;
+    pos = layOutRange(words, order, w, w + wordsInStep, cells, pos, boundary, steps);
+    w += wordsInStep;
+    pace.progress = { phase: "layout", mergeCount: 0, shareDone: w / words.wordCount };
+    if (spend(pace, pos - posBefore + wordsInStep)) yield pace.progress;
+  }
+  closeStep(steps, noEnd);
+  return {
+    cells,
+    cellCount,
+    boundary,
+    weightEnds: steps.ends,
+    weights: steps.weights,
+    stepCount: steps.count,
+  };
+}
+
+/** The step being written: `weight` is that of the last word laid out, 0 before the first. */
+type WeightSteps = { ends: Int32Array; weights: Float64Array; count: number; weight: number };
+
+/** How many words from `from` on hold about `work` bytes: one word may be the whole corpus. */
+function wordsForWork(words: WordTable, order: Int32Array, from: number, work: number): number {
+  const { starts, wordCount } = words;
+  let to = from;
+  for (let byteCount = 0; to < wordCount && byteCount < work && to - from < work; to++) {
+    const w = order[to]!;
+    byteCount += starts[w + 1]! - starts[w]!;
+  }
+  return to - from;
+}
+
+function layOutRange(
+  words: WordTable,
+  order: Int32Array,
+  from: number,
+  to: number,
+  cells: Cells,
+  pos: number,
+  boundary: number,
+  steps: WeightSteps,
+): number {
+  const { bytes, starts, counts } = words;
+  for (let k = from; k < to; k++) {
+    const w = order[k]!;
+    const end = starts[w + 1]!;
+    let bytePos = starts[w]!;
+    if (end - bytePos < 2) continue;
+    if (counts[w] !== steps.weight) {
+      if (steps.weight > 0) closeStep(steps, pos);
+      steps.weight = counts[w]!;
+    }
+    while (bytePos < end) cells[pos++] = bytes[bytePos++]!;
+    cells[pos++] = boundary;
+  }
+  return pos;
+}
+
+function closeStep(steps: WeightSteps, end: number): void {
+  if (steps.count === steps.ends.length) {
+    steps.ends = grow(steps.ends, steps.count * 2);
+    steps.weights = grow(steps.weights, steps.count * 2);
+  }
+  steps.ends[steps.count] = end;
+  steps.weights[steps.count++] = steps.weight;
+}
+
+/** The first step at or after `step` that ends behind `pos`: a gallop, then a binary search. */
+export function stepOf(weightEnds: Int32Array, stepCount: number, step: number, pos: number): number {
+  let stride = 1;
+  let low = step;
+  while (low + stride < stepCount && weightEnds[low + stride - 1]! <= pos) {
+    low += stride;
+    stride += stride;
+  }
+  let high = low + stride < stepCount ? low + stride : stepCount - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (weightEnds[middle]! <= pos) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,229 @@
+import { UserError } from "../errors.ts";
+import type { Layout } from "./layout.ts";
+import { resetArena } from "./occurrences.ts";
+import { type MergeProgress, spend } from "./pace.ts";
+import { addPair, clearPairs, createPairs, findPair, noPair, type Pairs } from "./pairs.ts";
+import { push } from "./queue.ts";
+import { mayMerge, type Rooms } from "./rooms.ts";
+
+/** Above it a Float64 no longer counts one by one. */
+const countMax = 2 ** 53;
+const byteRange = 256;
+const noStart = -1;
+
+/** The first index: pairs of bytes, counted in a dense table of 256 x 256, then their lists. */
+export function* indexBytePairs(rooms: Rooms): Generator<MergeProgress, void> {
+  const { layout, pairs, tokens, identity, queue, occurrences, pace } = rooms;
+  const weights = new Float64Array(byteRange * byteRange);
+  const lengths = new Int32Array(byteRange * byteRange);
+  const cursor = { pos: 1, step: 0 };
+  while (cursor.pos < layout.cellCount) {
+    const until = Math.min(cursor.pos + pace.sliceWork, layout.cellCount);
+    const work = until - cursor.pos;
+    countBytePairs(layout, cursor, until, weights, lengths);
+    pace.progress = { phase: "index", mergeCount: 0, shareDone: (0.5 * until) / layout.cellCount };
+    if (spend(pace, work)) yield pace.progress;
+  }
+
+  const starts = new Int32Array(byteRange * byteRange).fill(noStart);
+  let entryCount = 0;
+  for (let key = 0; key < starts.length; key++) {
+    const count = weights[key]!;
+    if (count >= countMax) throwCountTooLarge();
+    if (count < rooms.gate || !mayMerge(rooms, key >> 8, key & 255)) continue;
+    starts[key] = entryCount;
+    addPair(pairs, key >> 8, key & 255, count, entryCount, lengths[key]!);
+    entryCount += lengths[key]!;
+  }
+  resetArena(occurrences, Math.ceil(entryCount * rooms.tuning.arenaSlack));
+  for (let pos = 1; pos < layout.cellCount; ) {
+    const until = Math.min(pos + pace.sliceWork, layout.cellCount);
+    writeBytePairs(layout, pos, until, starts, occurrences.entries);
+    pace.progress = { phase: "index", mergeCount: 0, shareDone: 0.5 + (0.5 * until) / layout.cellCount };
+    if (spend(pace, until - pos)) yield pace.progress;
+    pos = until;
+  }
+  occurrences.used = entryCount;
+  for (let p = 0; p < pairs.count; p++) push(queue, pairs, tokens, identity, pairs.counts[p]!, p);
+}
+
+function throwCountTooLarge(): never {
+  throw new UserError("a pair occurs 2^53 times or more: more than can be counted exactly", {
+    hint: "divide all word counts by the same number, or train from a part of the input",
+  });
+}
+
+/** Where a walk over the cells stands; `step` is the weight step of `pos` or one before it. */
+type Cursor = { pos: number; step: number };
+
+function countBytePairs(
+  layout: Layout,
+  cursor: Cursor,
+  until: number,
+  weights: Float64Array,
+  lengths: Int32Array,
+): void {
+  const { cells, boundary, weightEnds, weights: stepWeights } = layout;
+  let { pos, step } = cursor;
+  let weightEnd = weightEnds[step]!;
+  let weight = stepWeights[step]!;
+  let left = cells[pos - 1]!;
+  for (; pos < until; pos++) {
+    const right = cells[pos]!;
+    if (left !== boundary && right !== boundary) {
+      const key = (left << 8) | right;
+      weights[key]! += weight;
+      lengths[key]!++;
+    } else if (pos >= weightEnd) {
+      weightEnd = weightEnds[++step]!;
+      weight = stepWeights[step]!;
+    }
+    left = right;
+  }
+  cursor.pos = pos;
+  cursor.step = step;
+}
+
+function writeBytePairs(
+  layout: Layout,
+  from: number,
+  until: number,
+  starts: Int32Array,
+  entries: Int32Array,
+): void {
+  const { cells, boundary } = layout;
+  let left = cells[from - 1]!;
+  for (let pos = from; pos < until; pos++) {
+    const right = cells[pos]!;
+    if (left !== boundary && right !== boundary) {
+      const key = (left << 8) | right;
+      if (starts[key] !== noStart) entries[starts[key]!++] = pos - 1;
+    }
+    left = right;
+  }
+}
+
+/**
+ * The index anew, for the text as it stands, with a lower gate: needed when the gate proved too high (gate.ts).
+ * Counts every pair, then keeps those at or above the new gate.
+ */
+export function* indexAnew(rooms: Rooms, gateBefore: number): Generator<MergeProgress, void> {
+  const { layout, pairs, tokens, identity, queue, occurrences, pace } = rooms;
+  const all = createPairs();
+  const cursor = { pos: 1, step: 0 };
+  while (cursor.pos < layout.cellCount) {
+    const until = Math.min(cursor.pos + pace.sliceWork, layout.cellCount);
+    const work = until - cursor.pos;
+    countPairs(layout, cursor, until, tokens.lengths, all);
+    if (spend(pace, work)) yield pace.progress;
+  }
+  rooms.gate = lowerGate(
+    all,
+    gateBefore,
+    rooms.limits.countMin,
+    rooms.limits.mergeCountMax - rooms.learned.entryCount,
+  );
+
+  clearPairs(pairs);
+  queue.size = 0;
+  let entryCount = 0;
+  for (let p = 0; p < all.count; p++) {
+    const left = all.lefts[p]!;
+    const right = all.rights[p]!;
+    const count = all.counts[p]!;
+    if (count < rooms.gate || !mayMerge(rooms, left, right)) continue;
+    addPair(pairs, left, right, count, entryCount, 0);
+    entryCount += all.listLengths[p]!;
+    if (spend(pace, 4)) yield pace.progress;
+  }
+  resetArena(occurrences, entryCount);
+  occurrences.used = entryCount;
+  for (let pos = 1; pos < layout.cellCount; ) {
+    const from = pos;
+    pos = writePairs(
+      layout,
+      pos,
+      Math.min(pos + pace.sliceWork, layout.cellCount),
+      tokens.lengths,
+      pairs,
+      occurrences.entries,
+    );
+    if (spend(pace, pos - from)) yield pace.progress;
+  }
+  for (let p = 0; p < pairs.count; p++) {
+    push(queue, pairs, tokens, identity, pairs.counts[p]!, p);
+    if (spend(pace, 8)) yield pace.progress;
+  }
+}
+
+/**
+ * A gate that lets about four times as many pairs in as merges are wanted, by powers of two, and at most a quarter of
+ * the gate before: so it comes down in few steps, whatever the counts are like.
+ */
+function lowerGate(all: Pairs, gateBefore: number, gateFloor: number, mergesWanted: number): number {
+  const pairsWanted = 4 * mergesWanted + 64;
+  const tally = new Float64Array(64);
+  for (let p = 0; p < all.count; p++) tally[Math.floor(Math.log2(all.counts[p]!))]!++;
+  let power = 63;
+  for (let pairCount = 0; power > 0 && pairCount + tally[power]! < pairsWanted; power--)
+    pairCount += tally[power]!;
+  return Math.max(gateFloor, Math.min(2 ** power, Math.floor(gateBefore / 4)));
+}
+
+function countPairs(
+  layout: Layout,
+  cursor: Cursor,
+  until: number,
+  tokenLengths: Int32Array,
+  all: Pairs,
+): void {
+  const { cells, boundary, weightEnds, weights } = layout;
+  let { pos, step } = cursor;
+  while (pos < until) {
+    const left = cells[pos]!;
+    if (left === boundary) {
+      pos++;
+      continue;
+    }
+    while (pos >= weightEnds[step]!) step++;
+    const next = pos + tokenLengths[left]!;
+    const right = cells[next]!;
+    if (right !== boundary) {
+      const p = findPair(all, left, right);
+      if (p === noPair) addPair(all, left, right, weights[step]!, 0, 1);
+      else {
+        all.counts[p]! += weights[step]!;
+        all.listLengths[p]!++;
+      }
+    }
+    pos = next;
+  }
+  cursor.pos = pos;
+  cursor.step = step;
+}
+
+function writePairs(
+  layout: Layout,
+  pos: number,
+  until: number,
+  tokenLengths: Int32Array,
+  pairs: Pairs,
+  entries: Int32Array,
+): number {
+  const { cells, boundary } = layout;
+  while (pos < until) {
+    const left = cells[pos]!;
+    if (left === boundary) {
+      pos++;
+      continue;
+    }
+    const next = pos + tokenLengths[left]!;
+    const right = cells[next]!;
+    if (right !== boundary) {
+      const p = findPair(pairs, left, right);
+      if (p !== noPair) entries[pairs.listStarts[p]! + pairs.listLengths[p]!++] = pos;
+    }
+    pos = next;
+  }
+  return pos;
+}

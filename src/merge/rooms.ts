@@ -1,0 +1,57 @@
+import type { Layout } from "./layout.ts";
+import type { Neighbours } from "./neighbours.ts";
+import type { Occurrences } from "./occurrences.ts";
+import type { Pace } from "./pace.ts";
+import type { Pairs } from "./pairs.ts";
+import type { Queue } from "./queue.ts";
+import type { TieRule } from "./tie-rules.ts";
+import type { TokenIdentity } from "./token-identity.ts";
+import type { Tokens } from "./tokens.ts";
+import type { MergeTuning } from "./tuning.ts";
+
+/** The rooms of the engine, each described in its own file, and what the stages share. */
+export type Rooms = {
+  readonly layout: Layout;
+  readonly tokens: Tokens;
+  readonly identity: TokenIdentity;
+  readonly rule: TieRule;
+  readonly pairs: Pairs;
+  readonly occurrences: Occurrences;
+  readonly queue: Queue;
+  readonly neighbours: Neighbours;
+  readonly learned: Learned;
+  readonly limits: MergeLimits;
+  readonly tuning: MergeTuning;
+  readonly pace: Pace;
+  /** See gate.ts. */
+  gate: number;
+};
+
+export type MergeLimits = {
+  /** Merges wanted; under `huggingface` new vocabulary entries wanted. */
+  readonly mergeCountMax: number;
+  /** A best pair with a lower count ends the training; at least 1. */
+  readonly countMin: number;
+  /** Longest token that a merge may make of anything but two bytes. */
+  readonly lengthMax: number;
+  /** Whether two bytes may be merged whatever `lengthMax` says: HF looks only at pairs that a merge forms. */
+  readonly bytePairsAlways: boolean;
+};
+
+/** What has been learned: `merges.ts`, growing. Token ids are those of the engine's outside. */
+export type Learned = {
+  mergeCount: number;
+  /** How many of them made an entry of the vocabulary that was not there. */
+  entryCount: number;
+  left: Int32Array;
+  right: Int32Array;
+  counts: Float64Array;
+  /** Of merge k of a pair "x x": what its own count lost while it was merged ("xxx"). Only where HF's counts are kept. */
+  readonly ownLosses: Map<number, number>;
+};
+
+export function mayMerge(rooms: Rooms, left: number, right: number): boolean {
+  const { lengths } = rooms.tokens;
+  const length = lengths[left]! + lengths[right]!;
+  return length <= rooms.limits.lengthMax || (length === 2 && rooms.limits.bytePairsAlways);
+}

@@ -1,0 +1,38 @@
+/**
+ * What the engine may be told beside its task. The result never depends on any of it: tests turn every knob to reach
+ * paths that real text seldom takes; nobody else sets one.
+ */
+export type MergeTuning = {
+  /** Work between two yields, in entries or cells touched: some 5 to 15 ms, a cache miss each at worst. */
+  readonly sliceWork: number;
+  /** Occurrences looked at together, so that their cache misses overlap. */
+  readonly blockSize: number;
+  /** Cells of 32 bits even where 16 would do. */
+  readonly wideCells: boolean;
+  /** "rising" as described in gate.ts, or a number that stays until it proves too high. */
+  readonly gate: "rising" | number;
+  /** The gate does not rise before this many merges: the first counts say little about the last. */
+  readonly gateFromMerge: number;
+  /** The gate after merge k of K is gateShare x top count x (k / K) ^ gateExponent. */
+  readonly gateShare: number;
+  readonly gateExponent: number;
+  /** Room for occurrences, as a multiple of those of the first index. */
+  readonly arenaSlack: number;
+  /** A list is cleaned, where room is short, if its pair has lost more than this share of its count. */
+  readonly cleanShare: number;
+  /** Bytes of each token that are kept at hand for comparing. */
+  readonly prefixBytes: number;
+};
+
+export const defaultTuning: MergeTuning = {
+  sliceWork: 1 << 19,
+  blockSize: 128,
+  wideCells: false,
+  gate: "rising",
+  gateFromMerge: 64,
+  gateShare: 0.5,
+  gateExponent: 1.7,
+  arenaSlack: 1.5,
+  cleanShare: 0.5,
+  prefixBytes: 64,
+};

@@ -1,0 +1,78 @@
+import { defaultTuning, type MergeTuning } from "../../src/merge/tuning.ts";
+import type { WordTable } from "../../src/words/word-table.ts";
+import type { NaiveWords } from "./naive.ts";
+
+/** A seeded source of random whole numbers below `limit`. */
+export type Random = (limit: number) => number;
+
+export function seededRandom(seed: number): Random {
+  let state = seed | 0 || 1;
+  return (limit) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return Math.floor(((state >>> 0) / 2 ** 32) * limit);
+  };
+}
+
+function pick<T>(random: Random, choices: readonly T[]): T {
+  return choices[random(choices.length)]!;
+}
+
+/** Words biased to what is hard: few letters, runs, repeats, equal counts; now and then huge counts. */
+export function makeWords(random: Random): Map<string, number> {
+  const alphabetSize = pick(random, [2, 2, 3, 3, 4, 8, 256]);
+  const firstByte = random(250);
+  const letter = () => String.fromCharCode((firstByte + random(alphabetSize)) & 255);
+  const lengthMax = pick(random, [4, 8, 20, 60]);
+  const wordCount = 1 + random(pick(random, [2, 5, 30, 60]));
+  const style = random(4);
+  const hasHugeCounts = random(5) === 0;
+  const words = new Map<string, number>();
+  for (let w = 0; w < wordCount; w++) {
+    const length = 1 + random(lengthMax);
+    let word = "";
+    const period = Array.from({ length: 1 + random(4) }, letter).join("");
+    while (word.length < length) {
+      if (style === 0) word += letter();
+      else if (style === 1) word += period;
+      else if (style === 2) word += letter().repeat(1 + random(6));
+      else
+        word += Array.from({ length: 1 + random(3) }, letter)
+          .join("")
+          .repeat(1 + random(5));
+    }
+    const count = 1 + random(random(10) < 7 ? 3 : 100);
+    words.set(
+      word.slice(0, style === 1 ? length : undefined),
+      hasHugeCounts ? count * 3e9 + random(2) : count,
+    );
+  }
+  return words;
+}
+
+export function tableOf(words: NaiveWords): WordTable {
+  const wordCount = words.size;
+  const starts = new Uint32Array(wordCount + 1);
+  [...words.keys()].forEach((word, w) => {
+    starts[w + 1] = starts[w]! + word.length;
+  });
+  const bytes = Uint8Array.from([...words.keys()].join(""), (c) => c.charCodeAt(0));
+  return { wordCount, bytes, starts, counts: Float64Array.from(words.values()) };
+}
+
+/** Every knob turned at random: small slices, gates that prove too high, arenas that overflow, prefixes of a byte. */
+export function makeTuning(random: Random): MergeTuning {
+  return {
+    ...defaultTuning,
+    sliceWork: pick(random, [1, 2, 7, 64, 1 << 19]),
+    blockSize: 1 + random(9),
+    wideCells: random(3) === 0,
+    gate: pick<MergeTuning["gate"]>(random, ["rising", "rising", 1, 1 + random(20), 1000]),
+    gateFromMerge: random(70),
+    gateExponent: pick(random, [1.7, 0.3]),
+    arenaSlack: pick(random, [1, 1.1, 1.5]),
+    cleanShare: pick(random, [0.5, 0]),
+    prefixBytes: pick(random, [1, 2, 3, 64]),
+  };
+}
