@@ -1,0 +1,128 @@
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+} from "node:fs";
+import { dirname, resolve } from "node:path";
+import { UserError } from "../errors.ts";
+import { checkParent } from "./check-parent.ts";
+import { flush, flushDirectory, writeAll } from "./durable.ts";
+import { type Place, pathOf, placeOf, statOrNull } from "./place.ts";
+import { release, removeStale, reserve } from "./staging-names.ts";
+import { onPath } from "./system-error.ts";
+
+/** Finds out, before any work and touching nothing, whether a file can be written at the path. */
+export function checkOutputFile(path: string): void {
+  const { place, former } = lookAt(path);
+  if (former !== null && !former.isFile()) return;
+  const parent = statOrNull(place.parent);
+  if (parent === null) {
+    throw new UserError(`"${path}" cannot be written: there is no directory "${dirname(path)}"`, {
+      hint: `make it first: mkdir -p ${dirname(path)}`,
+    });
+  }
+  checkParent(place);
+}
+
+/** Writes a file beside its place and renames it there when it is whole and on the device. */
+export function writeFileWhole(path: string, chunks: Iterable<Uint8Array>): void {
+  const staged = stageFile(path);
+  try {
+    for (const chunk of chunks) staged.write(chunk);
+    staged.publish();
+  } catch (error) {
+    staged.discard();
+    throw error;
+  }
+}
+
+/** The same in steps, for who cannot have all chunks in one go. `discard` is safe at any moment. */
+export function stageFile(path: string): StagedFile {
+  checkOutputFile(path);
+  return new StagedFile(path);
+}
+
+export class StagedFile {
+  private readonly typed: string;
+  private readonly place: Place;
+  /** What stood there before, its mode is kept; null for nothing. */
+  private readonly former: Stats | null;
+  /** Where the bytes go, or null: a device or a pipe has nothing beside it and is written straight away. */
+  private readonly path: string | null;
+  private fd: number | null = null;
+
+  constructor(typed: string) {
+    const { place, former } = lookAt(typed);
+    this.typed = typed;
+    this.place = place;
+    this.former = former;
+    const isRegular = former === null || former.isFile();
+    this.path = isRegular ? reserve(place, "new") : null;
+    onPath(typed, () => {
+      if (this.path === null) {
+        this.fd = openSync(pathOf(place), "w");
+        return;
+      }
+      removeStale(place);
+      this.fd = openSync(this.path, "wx");
+    });
+  }
+
+  write(chunk: Uint8Array): void {
+    onPath(this.typed, () => writeAll(this.fd!, chunk));
+  }
+
+  publish(): void {
+    onPath(this.typed, () => {
+      if (this.path !== null) flush(this.fd!);
+      this.close();
+      if (this.path === null) return;
+      if (this.former !== null) chmodSync(this.path, this.former.mode & 0o7777);
+      renameSync(this.path, pathOf(this.place));
+      release(this.path);
+      flushDirectory(this.place.parent);
+    });
+  }
+
+  /** Removes what was written beside; the path itself is left alone. After `publish` there is nothing to do. */
+  discard(): void {
+    this.close();
+    if (this.path === null) return;
+    rmSync(this.path, { force: true });
+    release(this.path);
+  }
+
+  private close(): void {
+    if (this.fd !== null) closeSync(this.fd);
+    this.fd = null;
+  }
+}
+
+/** A link is followed, as a shell's `>` follows it: what it leads to is replaced, not the link. */
+function lookAt(path: string): { place: Place; former: Stats | null } {
+  const place = placeOf(followLink(path));
+  const former = statOrNull(pathOf(place));
+  if (former?.isDirectory() || path.endsWith("/")) {
+    throw new UserError(`"${path}" cannot be written: it is a directory`, { hint: "name a file" });
+  }
+  return { place: { ...place, typed: path }, former };
+}
+
+function followLink(path: string): string {
+  try {
+    if (!lstatSync(path).isSymbolicLink()) return path;
+  } catch {
+    return path;
+  }
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(dirname(path), readlinkSync(path));
+  }
+}

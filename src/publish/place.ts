@@ -1,0 +1,57 @@
+import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { UserError } from "../errors.ts";
+import { codeOf, reasonOf } from "./system-error.ts";
+
+/** Where an output goes: its name in its parent, both free of links, and the path as it was typed, for messages. */
+export type Place = {
+  readonly typed: string;
+  readonly parent: string;
+  readonly name: string;
+};
+
+export const pathOf = (place: Place) => join(place.parent, place.name);
+
+/** The place that a path names. Of a parent that does not exist yet, the part that exists is looked up. */
+export function placeOf(typed: string): Place {
+  const plain = typed.replace(/(?<=.)\/+$/, "");
+  const isName = ![".", "..", "/", ""].includes(basename(plain));
+  const whole = isName ? plain : realPath(typed);
+  return { typed, parent: realParent(dirname(whole)), name: basename(whole) };
+}
+
+function realParent(path: string): string {
+  const missing: string[] = [];
+  let part = path;
+  while (statOrNull(part) === null) {
+    missing.unshift(basename(part));
+    part = dirname(part);
+  }
+  return resolve(realPath(part), ...missing);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    throw new UserError(`"${path}": ${reasonOf(error)}`);
+  }
+}
+
+/** The entry itself, a link not followed; null where there is none. */
+export function lstatOrNull(path: string): Stats | null {
+  return orNull(path, lstatSync);
+}
+
+export function statOrNull(path: string): Stats | null {
+  return orNull(path, statSync);
+}
+
+function orNull(path: string, look: (path: string) => Stats): Stats | null {
+  try {
+    return look(path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw new UserError(`"${path}": ${reasonOf(error)}`);
+  }
+}

@@ -1,0 +1,67 @@
+import { readdirSync, renameSync, rmSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { lstatOrNull, type Place, pathOf } from "./place.ts";
+
+/**
+ * What stands beside an output while it is made, hidden, and named after its process, so that a later run can tell
+ * what a dead one left:
+ *
+ *   .NAME.bpe-HOST-PID.new    the output being written; after an exchange, the old one being removed
+ *   .NAME.bpe-HOST-PID.old    the old one, set aside where the file system has no exchange
+ *
+ * HOST is part of it because a process id says nothing about processes of other machines and containers.
+ */
+type Kind = "new" | "old";
+
+/** What this process is staging now: its own id alone does not tell its work from that of a dead one. */
+const live = new Set<string>();
+
+/** Reserves the path of something staged until `release`. */
+export function reserve(place: Place, kind: Kind): string {
+  const path = join(place.parent, `.${place.name}.${owner(process.pid)}.${kind}`);
+  live.add(path);
+  return path;
+}
+
+export function release(path: string): void {
+  live.delete(path);
+}
+
+const host = hostname().replaceAll(/[^\w]/g, "").slice(0, 24);
+const owner = (pid: number | string) => `bpe-${host}-${pid}`;
+
+/**
+ * Removes what dead processes left beside the place. A process that died between setting the old output aside and
+ * putting the new one in its place left the path naming nothing: there the old one is put back.
+ */
+export function removeStale(place: Place): void {
+  for (const name of namesIn(place.parent)) {
+    if (!name.startsWith(`.${place.name}.`)) continue;
+    const [, pid, kind] = /^(\d+)\.(new|old)$/.exec(name.slice(`.${place.name}.${owner("")}`.length)) ?? [];
+    if (pid === undefined || name !== `.${place.name}.${owner(pid)}.${kind}`) continue;
+    const path = join(place.parent, name);
+    if (isAtWork(Number(pid), path)) continue;
+    if (kind === "old" && lstatOrNull(pathOf(place)) === null) renameSync(path, pathOf(place));
+    else rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** A parent that may be written but not listed keeps what is stale. */
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+function isAtWork(pid: number, path: string): boolean {
+  if (pid === process.pid) return live.has(path);
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
