@@ -1,0 +1,34 @@
+import type { CharacterClasses } from "./classes.ts";
+
+/**
+ * The streaming automaton of a sequence of splits: reads symbols one by one and never goes back. What it knows of
+ * boundaries it writes into slots: slot 0 is the end of the first pretoken that is not settled, slot 1 of the one
+ * behind it, and so on. A transition on the symbol at offset i
+ *   1. writes i into slots (or moves a slot), then
+ *   2. commits: the first `commitCount` slots are settled, and slot commitCount becomes slot 0.
+ *
+ *   ARRAY         LENGTH                     MEANING
+ *   nextStates    stateCount * symbolCount   state after (state, symbol)
+ *   actions       stateCount * symbolCount   what is done on the way, a number of `actionList`
+ *
+ * Symbols: the character classes, then INVALID (one byte that is not part of valid UTF-8), then END. A document begins
+ * in state 0; END leads there.
+ */
+export type Automaton = {
+  readonly classes: CharacterClasses;
+  readonly symbolCount: number;
+  readonly stateCount: number;
+  readonly nextStates: Int32Array;
+  readonly actions: Int32Array;
+  readonly actionList: readonly Action[];
+};
+
+export type Action = { readonly commitCount: number; readonly writes: readonly SlotWrite[] };
+/** `from` is `here` or the slot moved; slots are numbered as they were before the commits. */
+export type SlotWrite = { readonly slot: number; readonly from: number };
+export const here = -1;
+
+/** Equal actions have equal keys. */
+export function actionKey({ commitCount, writes }: Action): string {
+  return `${commitCount} ${writes.map(({ slot, from }) => `${slot}=${from}`).join()}`;
+}

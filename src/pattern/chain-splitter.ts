@@ -1,0 +1,92 @@
+import { allocateText, type Text } from "../corpus/text.ts";
+import { AutomatonSplitter, spareEndCount } from "./automaton-splitter.ts";
+import { type ScanCursor, scanCharacters } from "./scan.ts";
+import type { Splitter } from "./splitter.ts";
+import { endColumn, type ScanTables } from "./tables.ts";
+
+/** Splits that do not fuse into one automaton: the first reads the document, each further one the pieces before it. */
+export class ChainSplitter implements Splitter {
+  ends = new Int32Array(1 << 12);
+  endCount = 1;
+  private readonly first: AutomatonSplitter;
+  private readonly rest: readonly ScanTables[];
+  private text: Text = allocateText(0);
+
+  constructor(automata: readonly ScanTables[]) {
+    this.first = new AutomatonSplitter(automata[0]!);
+    this.rest = automata.slice(1);
+  }
+
+  get pos(): number {
+    return this.first.pos;
+  }
+
+  get invalidByteCount(): number {
+    return this.first.invalidByteCount;
+  }
+
+  get firstInvalidPos(): number {
+    return this.first.firstInvalidPos;
+  }
+
+  start(pos: number): void {
+    this.first.start(pos);
+    this.ends[0] = pos;
+    this.endCount = 1;
+  }
+
+  scan(text: Text, stop: number, limit: number): void {
+    this.text = text;
+    this.first.scan(text, stop, limit);
+    this.cutPieces();
+  }
+
+  finish(end: number): void {
+    this.first.finish(end);
+    this.cutPieces();
+  }
+
+  take(): void {
+    this.ends[0] = this.ends[this.endCount - 1]!;
+    this.endCount = 1;
+  }
+
+  shift(deltaBytes: number): void {
+    this.first.shift(deltaBytes);
+    for (let i = 0; i < this.endCount; i++) this.ends[i] = this.ends[i]! - deltaBytes;
+  }
+
+  /** Hands the pieces that the first automaton has settled down the chain. */
+  private cutPieces(): void {
+    let ends: Int32Array = this.first.ends.slice(0, this.first.endCount);
+    this.first.take();
+    for (const tables of this.rest) ends = cutAgain(ends, tables, this.text.bytes);
+
+    const needed = this.endCount + ends.length;
+    if (needed > this.ends.length) {
+      const longer = new Int32Array(2 * needed);
+      longer.set(this.ends);
+      this.ends = longer;
+    }
+    this.ends.set(ends.subarray(1), this.endCount);
+    this.endCount += ends.length - 1;
+  }
+}
+
+/** Every piece [ends[i], ends[i + 1]) cut by one automaton, as a document of its own. */
+function cutAgain(ends: Int32Array, tables: ScanTables, bytes: Uint8Array): Int32Array {
+  const last = ends.length - 1;
+  const finer = new Int32Array(ends[last]! - ends[0]! + 1 + spareEndCount);
+  const cursor: ScanCursor = { pos: 0, entry: 0, endCount: 1, invalidByteCount: 0, firstInvalidPos: -1 };
+  finer[0] = ends[0]!;
+  for (let piece = 0; piece < last; piece++) {
+    const end = ends[piece + 1]!;
+    cursor.pos = ends[piece]!;
+    cursor.entry = 0;
+    scanCharacters(cursor, tables, bytes, end, end, finer);
+    const entry = tables.transitions[(cursor.entry >>> 8) + endColumn]!;
+    finer[cursor.endCount + (entry & 15)] = end;
+    cursor.endCount += (entry >> 4) & 15;
+  }
+  return finer.subarray(0, cursor.endCount);
+}

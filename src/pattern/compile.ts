@@ -1,0 +1,70 @@
+import { exitCode, UserError } from "../errors.ts";
+import { buildAutomaton } from "./determinize.ts";
+import { OutsideDialect, Unusable } from "./nfa.ts";
+import { regexpSource } from "./regexp-source.ts";
+import { canBeEmpty, type Node, parsePattern } from "./syntax.ts";
+import { buildScanTables, type ScanTables } from "./tables.ts";
+
+/**
+ * A pattern ready to run: plain data that can be posted to a worker.
+ *   automata   automaton k + 1 cuts the pieces of automaton k; nearly always there is one
+ *   regexps    the same for JavaScript regular expressions over decoded text, with the reason why it came to that
+ */
+export type CompiledPattern =
+  | { readonly kind: "automata"; readonly automata: readonly ScanTables[] }
+  | {
+      readonly kind: "regexps";
+      readonly regexps: readonly string[];
+      readonly lineWise: boolean;
+      readonly reason: string;
+    };
+
+export type CompileOptions = {
+  /** A document also ends behind every "\n". */
+  readonly lineWise?: boolean;
+};
+
+/**
+ * `sources` are splits in order, each cutting the pieces of the one before. Throws UserError for a pattern that is wrong
+ * or no way to cut a text.
+ */
+export function compilePattern(sources: readonly string[], options: CompileOptions = {}): CompiledPattern {
+  const lineWise = options.lineWise ?? false;
+  const trees = sources.map(parsePattern);
+  try {
+    return { kind: "automata", automata: fuse(trees, lineWise) };
+  } catch (error) {
+    if (error instanceof Unusable) refuse(sources, error.message);
+    if (!(error instanceof OutsideDialect)) throw error;
+    if (trees.some(canBeEmpty)) refuse(sources, "can match the empty string");
+    return { kind: "regexps", regexps: trees.map(regexpSource), lineWise, reason: error.message };
+  }
+}
+
+function refuse(sources: readonly string[], what: string): never {
+  throw new UserError(`pattern: it ${what}: ${sources.join(" , ")}`, {
+    hint: "a pretokenizer matches one character at least: write + where there is *, or name a pattern (`--pattern help`)",
+    exitCode: exitCode.usage,
+  });
+}
+
+/** As few automata as will do: each takes as many of the splits as fuse into one. Throws OutsideDialect. */
+function fuse(trees: readonly Node[], lineWise: boolean): ScanTables[] {
+  const automata: ScanTables[] = [];
+  for (let first = 0; first < trees.length; ) {
+    let fused: ScanTables | undefined;
+    let end = first;
+    while (end < trees.length) {
+      try {
+        fused = buildScanTables(buildAutomaton(trees.slice(first, end + 1), { lineWise }));
+      } catch (error) {
+        if (error instanceof OutsideDialect && fused !== undefined) break;
+        throw error;
+      }
+      end++;
+    }
+    automata.push(fused!);
+    first = end;
+  }
+  return automata;
+}

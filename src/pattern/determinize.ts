@@ -1,0 +1,166 @@
+import { type Action, type Automaton, actionKey, here, type SlotWrite } from "./automaton.ts";
+import { type CharacterClasses, divideIntoClasses } from "./classes.ts";
+import { minimize } from "./minimize.ts";
+import { buildNfa, OutsideDialect, SymbolSets, Unusable } from "./nfa.ts";
+import { Numbering } from "./numbering.ts";
+import { codePointRange } from "./ranges.ts";
+import { type Level, Speculation } from "./speculation.ts";
+import type { Node } from "./syntax.ts";
+
+export type AutomatonOptions = {
+  /** A document also ends behind every "\n". */
+  readonly lineWise: boolean;
+};
+
+const stateCountMax = 4000;
+
+/**
+ * Between two symbols, all that matters of what was read: the levels of the last split, the states of the splits
+ * before it, and whether the next symbol begins a new document in disguise.
+ */
+type Situation = {
+  readonly upstreamStates: readonly number[];
+  readonly levels: readonly Level[];
+  /** "invalid byte": the byte is a pretoken that ends here. "line": the document ends here (lineWise). */
+  readonly breakBefore: "none" | "invalid byte" | "line";
+};
+
+/**
+ * One automaton for a whole sequence of splits, each cutting the pieces of the one before it. A boundary made upstream
+ * is the end of the text for the splits below, so all but the last must know their boundaries at once.
+ * Throws OutsideDialect.
+ */
+export function buildAutomaton(trees: readonly Node[], options: AutomatonOptions): Automaton {
+  const sets = new SymbolSets();
+  const programs = trees.map((tree) => buildNfa(tree, sets));
+  // Lines end at a class of its own.
+  const newline = options.lineWise ? sets.idOf(codePointRange(10), false) : -1;
+  const { classes, membership } = divideIntoClasses(sets.characters);
+  const symbolCount = classes.classCount + 2;
+  const symbolSets = membership.map((members, set) => {
+    const symbols = new Uint8Array(symbolCount);
+    symbols.set(members);
+    symbols[symbolCount - 1] = sets.holdsEnd[set] ? 1 : 0;
+    return symbols;
+  });
+  const lineEnd = options.lineWise ? membership[newline]!.indexOf(1) : -1;
+
+  const upstream: Automaton[] = [];
+  for (const [index, program] of programs.entries()) {
+    const speculation = new Speculation(program, symbolSets, symbolCount);
+    const isLast = index === programs.length - 1;
+    const automaton = explore(classes, symbolCount, lineEnd, isLast ? upstream : [], speculation);
+    if (isLast) return automaton;
+    if (!decidesAtOnce(automaton)) throw new OutsideDialect(`split ${index + 1} decides late`);
+    upstream.push(automaton);
+  }
+  throw new OutsideDialect("it is empty");
+}
+
+function decidesAtOnce({ actionList }: Automaton): boolean {
+  return actionList.every(({ commitCount, writes }) =>
+    commitCount === 0
+      ? writes.length === 0
+      : commitCount === 1 && writes.length === 1 && writes[0]!.from === here,
+  );
+}
+
+/** Follows every symbol from every situation that can arise, from the start of a document on. */
+function explore(
+  classes: CharacterClasses,
+  symbolCount: number,
+  lineEnd: number,
+  upstream: readonly Automaton[],
+  speculation: Speculation,
+): Automaton {
+  const invalid = symbolCount - 2;
+  const end = symbolCount - 1;
+  const start: Situation = {
+    upstreamStates: upstream.map(() => 0),
+    levels: speculation.start(),
+    breakBefore: "none",
+  };
+  const situations = new Numbering<Situation>(situationKey);
+  const actions = new Numbering<Action>(actionKey);
+  const nextStates: number[] = [];
+  const actionIds: number[] = [];
+
+  situations.idOf(start);
+  for (let state = 0; state < situations.items.length; state++) {
+    if (situations.items.length > stateCountMax)
+      throw new OutsideDialect("its automaton has too many states");
+    for (let symbol = 0; symbol < symbolCount; symbol++) {
+      const { action, next } = step(situations.items[state]!, symbol);
+      nextStates.push(symbol === end ? 0 : situations.idOf(next));
+      actionIds.push(actions.idOf(action));
+    }
+  }
+  if (!speculation.canMatch) throw new Unusable("matches no text at all");
+  return minimize({
+    classes,
+    symbolCount,
+    stateCount: situations.items.length,
+    nextStates: Int32Array.from(nextStates),
+    actions: Int32Array.from(actionIds),
+    actionList: actions.items,
+  });
+
+  function step(situation: Situation, symbol: number): { action: Action; next: Situation } {
+    const { breakBefore } = situation;
+    // What comes before this symbol ends here; INVALID and END come after nothing.
+    let endsHere = breakBefore !== "none" || symbol === invalid || symbol === end;
+    const upstreamStates = upstream.map((automaton, index) => {
+      const restarted = endsHere && breakBefore === "none" && symbol !== invalid && symbol !== end;
+      const entry = (restarted ? 0 : situation.upstreamStates[index]!) * symbolCount + symbol;
+      if (automaton.actionList[automaton.actions[entry]!]!.commitCount > 0) endsHere = true;
+      return automaton.nextStates[entry]!;
+    });
+
+    let levels = situation.levels;
+    let settled: readonly number[] = [];
+    if (breakBefore === "invalid byte") {
+      settled = [here];
+      levels = speculation.start();
+    } else if (endsHere) {
+      settled = speculation.step(levels, end).settled;
+      levels = speculation.start();
+    }
+    if (symbol === end) return { action: actionOf(settled, []), next: start };
+    if (symbol === invalid) {
+      return {
+        action: actionOf(settled, []),
+        next: { upstreamStates, levels: [], breakBefore: "invalid byte" },
+      };
+    }
+    const result = speculation.step(levels, symbol);
+    if (!endsHere) settled = result.settled;
+    return {
+      action: actionOf(settled, result.levels),
+      next: {
+        upstreamStates,
+        levels: result.levels.map((level, slot) => ({ ...level, endSlot: slot })),
+        breakBefore: symbol === lineEnd ? "line" : "none",
+      },
+    };
+  }
+}
+
+/** Slots in the order of the pretokens: the settled ones, then a slot for each level that has accepted. */
+function actionOf(settled: readonly number[], levels: readonly Level[]): Action {
+  const writes: SlotWrite[] = [];
+  settled.forEach((from, slot) => {
+    if (from !== slot) writes.push({ slot, from });
+  });
+  levels.forEach((level, index) => {
+    const slot = settled.length + index;
+    if (level.accepted !== "not" && level.endSlot !== slot) writes.push({ slot, from: level.endSlot });
+  });
+  return { commitCount: settled.length, writes };
+}
+
+function situationKey({ upstreamStates, levels, breakBefore }: Situation): string {
+  const levelKeys = levels.map(
+    ({ threads, accepted, isStart }) => `${isStart} ${accepted} ${threads.join()}`,
+  );
+  return `${upstreamStates.join()};${breakBefore};${levelKeys.join(";")}`;
+}
