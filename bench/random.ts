@@ -1,0 +1,16 @@
+/** Seeded random numbers (xorshift32): the same everywhere, so that made-up inputs can be made again. */
+export function randomSource(seed: number) {
+  let state = seed | 0 || 1;
+  const next = () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return state >>> 0;
+  };
+  return {
+    /** A whole number in [0, bound). */
+    below: (bound: number) => next() % bound,
+    /** A number in [0, 1). */
+    unit: () => next() / 2 ** 32,
+  };
+}

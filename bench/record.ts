@@ -1,0 +1,31 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus, totalmem } from "node:os";
+
+const output = (command: string, ...args: string[]) =>
+  spawnSync(command, args, { encoding: "utf8" }).stdout?.trim() ?? "";
+
+/** What has to stand beside a number for it to mean something. */
+export function circumstances() {
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    commit: output("git", "rev-parse", "--short=12", "HEAD"),
+    bun: Bun.version,
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: availableParallelism(),
+    memoryBytes: totalmem(),
+    load: readFileSync("/proc/loadavg", "utf8").split(" ")[0],
+  };
+}
+
+/** Keeps a measurement as bench/record/<name>.json. */
+export function keepRecord(name: string, measurement: object): void {
+  const path = `${import.meta.dir}/record/${name}.json`;
+  writeFileSync(path, `${JSON.stringify({ ...circumstances(), ...measurement }, null, 2)}\n`);
+  console.log(`record: bench/record/${name}.json`);
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
+}

@@ -1,0 +1,106 @@
+// The whole job against peers, in one run: rounds are interleaved and medians printed, with each result's checksum.
+//
+//   node scripts/bun.mjs bench/train.ts <corpus> [--vocab-size 32000] [--rounds 5] [--workers 2]
+//                                       [--special-token '<|endoftext|>'] [--peers gigabpe,tokenizers] [--record name]
+//
+// `bpe` is timed as a whole process, from start to exit; a peer by its training call alone (see peers/train.py).
+// Peers that know no documents are given the same file and count the special token's text.
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { parseArgs } from "node:util";
+import { keepRecord, median } from "./record.ts";
+
+const { values, positionals } = parseArgs({
+  args: process.argv.slice(2),
+  allowPositionals: true,
+  options: {
+    "vocab-size": { type: "string", default: "32000" },
+    rounds: { type: "string", default: "5" },
+    workers: { type: "string", default: "2" },
+    "special-token": { type: "string", default: "<|endoftext|>" },
+    peers: { type: "string", default: "gigabpe,tokenizers" },
+    record: { type: "string" },
+  },
+});
+const corpus = positionals[0];
+if (corpus === undefined || !existsSync(corpus)) {
+  console.error(
+    "usage: train.ts <corpus> [--vocab-size N] [--rounds N] [--workers N] [--peers LIST] [--record NAME]",
+  );
+  process.exit(2);
+}
+
+const root = `${import.meta.dir}/..`;
+const python = `${root}/dist/peers/bin/python`;
+type Run = { seconds: number; peakMemoryBytes: number; mergeCount: number; mergesSha256: string };
+
+function runBpe(): Run {
+  const output = mkdtempSync(`${tmpdir()}/bpe-bench-`);
+  const command = [
+    "train",
+    corpus!,
+    "-n",
+    values["vocab-size"],
+    "-s",
+    values["special-token"],
+    "-w",
+    values.workers,
+  ];
+  const startMs = performance.now();
+  const { exitCode, stderr } = Bun.spawnSync([`${root}/dist/bpe`, ...command, "-o", output, "-q"]);
+  const seconds = (performance.now() - startMs) / 1000;
+  if (exitCode !== 0) throw new Error(stderr.toString());
+  const { peakMemoryBytes, mergeCount, mergesSha256 } = JSON.parse(
+    readFileSync(`${output}/training.json`, "utf8"),
+  );
+  rmSync(output, { recursive: true });
+  return { seconds, peakMemoryBytes, mergeCount, mergesSha256 };
+}
+
+function runPeer(peer: string): Run {
+  const command = [`${import.meta.dir}/peers/train.py`, peer, corpus!, values["vocab-size"], values.workers];
+  const { exitCode, stdout, stderr } = Bun.spawnSync([python, ...command]);
+  if (exitCode !== 0) throw new Error(stderr.toString().trim().split("\n").at(-1));
+  return JSON.parse(stdout.toString());
+}
+
+const contestants = new Map<string, () => Run>([["bpe", runBpe]]);
+for (const peer of values.peers.split(",").filter(Boolean)) {
+  if (existsSync(python)) contestants.set(peer, () => runPeer(peer));
+  else console.log(`${peer}: skipped, no dist/peers (run bench/peers/setup)`);
+}
+
+const runs = new Map<string, Run[]>([...contestants.keys()].map((name) => [name, []]));
+for (let round = 0; round < Number(values.rounds); round++) {
+  for (const [name, run] of contestants) {
+    try {
+      runs.get(name)!.push(run());
+    } catch (error) {
+      console.log(`${name}: skipped, ${(error as Error).message}`);
+      contestants.delete(name);
+    }
+  }
+}
+
+const sizeBytes = statSync(corpus).size;
+const ours = median(runs.get("bpe")!.map((run) => run.seconds));
+const table = [...runs]
+  .filter(([, done]) => done.length > 0)
+  .map(([name, done]) => {
+    const seconds = median(done.map((run) => run.seconds));
+    return {
+      name,
+      seconds: Number(seconds.toFixed(3)),
+      "MB/s": Number((sizeBytes / 1e6 / seconds).toFixed(1)),
+      "x bpe": Number((seconds / ours).toFixed(2)),
+      "peak MB": Math.round(Math.max(...done.map((run) => run.peakMemoryBytes)) / 1e6),
+      merges: done[0]!.mergeCount,
+      checksum: done[0]!.mergesSha256.slice(0, 12),
+      same: done.every((run) => run.mergesSha256 === done[0]!.mergesSha256),
+    };
+  });
+console.table(table);
+if (values.record !== undefined) {
+  const options = { ...values, record: undefined };
+  keepRecord(values.record, { corpus: corpus.split("/").at(-1), sizeBytes, options, results: table });
+}

@@ -1,0 +1,31 @@
+import { findInputs } from "../corpus/inputs.ts";
+import type { Compat } from "../merge/merges.ts";
+import { resolvePattern } from "../pattern/index.ts";
+import { checkSpecialTokens } from "../vocabulary/special-tokens.ts";
+import { oneOf, wholeNumber } from "./arguments.ts";
+import type { Invocation } from "./run.ts";
+import { defaultWorkerCount } from "./worker-count.ts";
+
+const compats = ["cs336", "huggingface", "rustbpe"] as const;
+
+/** What every command that reads a corpus is told about how to read it. Looks at no file. */
+export function readCorpusOptions({ options }: Invocation) {
+  const compat: Compat = oneOf("--compat", options.get("compat")?.[0] ?? "cs336", compats);
+  const specialTokens = options.get("special-token") ?? [];
+  checkSpecialTokens(specialTokens, compat);
+  const workers = options.get("workers")?.[0];
+  return {
+    compat,
+    specialTokens,
+    // HF's trainer is fed line by line, so no pretoken goes on behind a line end.
+    pattern: resolvePattern(options.get("pattern")?.[0] ?? "gpt2", { lineWise: compat === "huggingface" }),
+    workers: workers === undefined ? undefined : wholeNumber("--workers", workers, 1),
+  };
+}
+
+/** The inputs as they are now, and how many workers count them. */
+export function openCorpus({ files }: Invocation, workers: number | undefined) {
+  const inputs = findInputs(files);
+  const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  return { inputs, workerCount: workers ?? defaultWorkerCount(corpusBytes) };
+}

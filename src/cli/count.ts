@@ -1,0 +1,31 @@
+import { writeFileWhole } from "../publish/file.ts";
+import { countWords } from "../train.ts";
+import { sortWordsByCount } from "../words/sort.ts";
+import { tsvChunks } from "../words/tsv.ts";
+import { openCorpus, readCorpusOptions } from "./corpus-options.ts";
+import { warnOfInvalidBytes } from "./invalid-bytes.ts";
+import type { Output } from "./output.ts";
+import type { Invocation } from "./run.ts";
+import { writeStdout } from "./stdout.ts";
+import { bytes, counted, seconds } from "./units.ts";
+
+/** `bpe count`: word counts, the most frequent first, equal counts by the word's bytes. */
+export async function runCount(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const options = readCorpusOptions(invocation);
+  const path = invocation.options.get("output")?.[0];
+  const { inputs, workerCount } = openCorpus(invocation, options.workers);
+  const corpus = { ...options, inputs, pattern: options.pattern.compiled, workerCount };
+  const { words, wordCount, findings } = await countWords(corpus, output.progress);
+  warnOfInvalidBytes(inputs, findings, output);
+
+  const chunks = tsvChunks(words, sortWordsByCount(words));
+  if (path === undefined || path === "-") writeStdout(chunks);
+  else writeFileWhole(path, chunks);
+  const sizeBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  const elapsed = (performance.now() - startMs) / 1000;
+  output.succeed(
+    `counted ${counted(wordCount, "word")}, ${words.wordCount} of them distinct, in ${bytes(sizeBytes)} and ${seconds(elapsed)}`,
+    { wordCount, distinctWordCount: words.wordCount, sizeBytes, output: path ?? "-" },
+  );
+}

@@ -1,0 +1,127 @@
+/** What a command accepts; the contract of the command line as data. */
+export type OptionSpec = {
+  readonly name: string;
+  readonly short?: string;
+  /** How its value is called in help; an option without one is a flag. */
+  readonly value?: string;
+  readonly repeatable?: boolean;
+  readonly description: string;
+  readonly default?: string;
+};
+
+export type CommandSpec = {
+  readonly name: string;
+  /** What follows the name on the usage line. */
+  readonly usage: string;
+  readonly description: string;
+  readonly options: readonly OptionSpec[];
+  readonly example: string;
+};
+
+const everywhere: readonly OptionSpec[] = [
+  { name: "progress", value: "MODE", description: "auto, bar, plain, json or none", default: "auto" },
+  { name: "quiet", short: "q", description: "only errors: no progress, no summary, no warnings" },
+  { name: "help", short: "h", description: "show this help" },
+];
+
+const special: OptionSpec = {
+  name: "special-token",
+  short: "s",
+  value: "TEXT",
+  repeatable: true,
+  description: "ends a document wherever it occurs; never counted, never merged; repeatable",
+};
+const pattern: OptionSpec = {
+  name: "pattern",
+  short: "p",
+  value: "NAME|REGEX",
+  description: "pretokenizer: a name (`--pattern help` lists them) or a regular expression",
+  default: "gpt2",
+};
+const workers: OptionSpec = {
+  name: "workers",
+  short: "w",
+  value: "N",
+  description: "counting workers; 1 counts in the main thread (default: the cores this process may use)",
+};
+const compat: OptionSpec = {
+  name: "compat",
+  value: "RULE",
+  description: "whose trainer to agree with, merge for merge: cs336, huggingface or rustbpe",
+  default: "cs336",
+};
+
+export const commands: readonly CommandSpec[] = [
+  {
+    name: "train",
+    usage: "<file>... -n N -o DIR",
+    description: "corpus -> tokenizer directory",
+    options: [
+      {
+        name: "vocab-size",
+        short: "n",
+        value: "N",
+        description: "256 bytes + special tokens + merges (required)",
+      },
+      { name: "output", short: "o", value: "DIR", description: "tokenizer directory (required)" },
+      special,
+      pattern,
+      compat,
+      {
+        name: "min-frequency",
+        value: "N",
+        description: "stop when the best pair occurs fewer times (default: 1; huggingface: 0)",
+      },
+      { name: "max-token-length", value: "N", description: "longest token, in bytes" },
+      workers,
+      {
+        name: "counts",
+        value: "FILE",
+        repeatable: true,
+        description: "word counts to add to the corpus; repeatable",
+      },
+      {
+        name: "save-counts",
+        value: "FILE",
+        description: "keep the word counts: .tsv, or the compact binary form",
+      },
+      {
+        name: "format",
+        value: "LIST",
+        description: "comma-separated: huggingface, gpt2, tiktoken (default: all that apply)",
+      },
+      ...everywhere,
+    ],
+    example: 'bpe train corpus.txt --vocab-size 32000 --special-token "<|endoftext|>" --output tokenizer',
+  },
+  {
+    name: "count",
+    usage: "<file>... [-o FILE]",
+    description: "corpus -> word counts",
+    options: [
+      { name: "output", short: "o", value: "FILE", description: "where the counts go (default: stdout)" },
+      special,
+      pattern,
+      compat,
+      workers,
+      ...everywhere,
+    ],
+    example: "bpe count corpus.txt -s '<|endoftext|>' | head",
+  },
+];
+
+/** Commands of the contract that are still to come: known, so that they are not taken for typing errors. */
+export const commandsToCome = ["encode", "decode", "inspect"];
+/** The same for options of `train`. */
+export const optionsToCome = [
+  "input-format",
+  "text-field",
+  "include",
+  "cache",
+  "cache-limit",
+  "if-changed",
+  "memory-limit",
+  "keep",
+  "wait",
+  "log-file",
+];

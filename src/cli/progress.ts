@@ -1,0 +1,105 @@
+import type { StageProgress } from "../train.ts";
+import { bytes, clock, grouped } from "./units.ts";
+
+export type ProgressMode = "bar" | "plain" | "json" | "none";
+
+/** `auto` is a bar where a person looks on, plain lines elsewhere. */
+export function progressMode(asked: "auto" | ProgressMode, stderr: { isTTY?: boolean }): ProgressMode {
+  return asked === "auto" ? (stderr.isTTY ? "bar" : "plain") : asked;
+}
+
+/** Shows how far a long stage is. Every method may be called at any time and as often as one likes. */
+export type ProgressDisplay = {
+  update(progress: StageProgress): void;
+  /** Takes the bar off the screen, so that other text can be written. */
+  clear(): void;
+};
+
+const intervalMs: Record<ProgressMode, number> = {
+  bar: 100,
+  plain: 2000,
+  json: 500,
+  none: Number.POSITIVE_INFINITY,
+};
+/** Stages that end sooner are not worth a line. */
+const silentMs = 900;
+
+export function createProgress(
+  mode: ProgressMode,
+  write: (text: string) => void,
+  columns = 80,
+): ProgressDisplay {
+  let stage = "";
+  let stageStartMs = 0;
+  let lastShownMs = 0;
+  let barShown = false;
+
+  const clear = () => {
+    if (barShown) write("\r\x1b[K");
+    barShown = false;
+  };
+  return {
+    clear,
+    update(progress) {
+      if (mode === "none") return;
+      const nowMs = performance.now();
+      if (progress.stage !== stage) {
+        stage = progress.stage;
+        stageStartMs = nowMs;
+        lastShownMs = nowMs + silentMs - intervalMs[mode];
+      }
+      if (nowMs - lastShownMs < intervalMs[mode]) return;
+      lastShownMs = nowMs;
+      const figures = measure(progress, (nowMs - stageStartMs) / 1000);
+      if (mode === "json") write(`${JSON.stringify({ event: "progress", ...figures })}\n`);
+      else if (mode === "plain") write(`bpe: ${sentence(progress, figures)}\n`);
+      else {
+        const shown = `${bar(figures.share, 20)} ${sentence(progress, figures)}`;
+        write(`\r${shown.slice(0, columns - 1)}\x1b[K`);
+        barShown = true;
+      }
+    },
+  };
+}
+
+type Figures = {
+  stage: string;
+  done: number;
+  total: number;
+  unit: string;
+  share: number;
+  perSecond: number;
+  secondsLeft: number;
+  distinctWordCount: number;
+  memoryBytes: number;
+};
+
+function measure(progress: StageProgress, elapsedSeconds: number): Figures {
+  const { stage, done, total, unit, distinctWordCount } = progress;
+  const perSecond = elapsedSeconds > 0 ? done / elapsedSeconds : 0;
+  return {
+    stage,
+    done,
+    total,
+    unit,
+    share: total > 0 ? Number(Math.min(1, done / total).toFixed(4)) : 0,
+    perSecond: Math.round(perSecond),
+    secondsLeft: perSecond > 0 ? Number(((total - done) / perSecond).toFixed(1)) : 0,
+    distinctWordCount,
+    memoryBytes: process.memoryUsage.rss(),
+  };
+}
+
+function sentence({ unit }: StageProgress, figures: Figures): string {
+  const { stage, share, done, total, perSecond, secondsLeft, distinctWordCount, memoryBytes } = figures;
+  const amount =
+    unit === "bytes"
+      ? `${bytes(done)} of ${bytes(total)}, ${(perSecond / 1e6).toFixed(0)} MB/s`
+      : `${grouped(done)} of ${grouped(total)} ${unit}, ${grouped(perSecond)}/s`;
+  const rest = done > 0 ? `, ${clock(secondsLeft)} left` : "";
+  const percent = `${Math.floor(share * 100)} %`.padStart(5);
+  return `${stage} ${percent}, ${amount}${rest}, ${grouped(distinctWordCount)} words, ${bytes(memoryBytes)} memory`;
+}
+
+const bar = (share: number, width: number) =>
+  `[${"#".repeat(Math.floor(share * width))}${"-".repeat(width - Math.floor(share * width))}]`;

@@ -1,0 +1,109 @@
+import { cac } from "cac";
+import { exitCode } from "../errors.ts";
+import { nearest } from "../nearest.ts";
+import { canonicalArguments, unshield, usageError } from "./arguments.ts";
+import { runCount } from "./count.ts";
+import { type CommandSpec, commands, commandsToCome } from "./options.ts";
+import { createOutput, type Output } from "./output.ts";
+import { serveSignals } from "./stop.ts";
+import { runTrain } from "./train.ts";
+import { versionLine } from "./version.ts";
+
+/** What a command gets: its options by name, each with the texts typed for it, and its files. */
+export type Invocation = {
+  readonly options: ReadonlyMap<string, readonly string[]>;
+  readonly files: readonly string[];
+  /** The arguments exactly as typed. */
+  readonly typed: readonly string[];
+};
+
+const runners: Record<string, (invocation: Invocation, output: Output) => Promise<void>> = {
+  train: runTrain,
+  count: runCount,
+};
+
+/** Runs the command that the arguments name; its value is the exit code. Never throws. */
+export async function run(typed: readonly string[]): Promise<number> {
+  let output = createOutput({ quiet: false, progress: "none" });
+  try {
+    const [name, ...rest] = typed;
+    if (name === undefined || name === "help" || name === "--help" || name === "-h") return showHelp(rest[0]);
+    if (name === "--version" || name === "-V") {
+      process.stdout.write(`${versionLine}\n`);
+      return exitCode.done;
+    }
+    const command = findCommand(name);
+    if (asksForHelp(rest)) return showHelp(name);
+    const invocation = parseInvocation(command, rest);
+    output = createOutput(outputOptions(invocation));
+    serveSignals(output.stop);
+    await runners[name]!(invocation, output);
+    return exitCode.done;
+  } catch (error) {
+    return output.fail(error);
+  }
+}
+
+function findCommand(name: string): CommandSpec {
+  const command = commands.find((known) => known.name === name);
+  if (command !== undefined) return command;
+  if (commandsToCome.includes(name)) throw usageError(`the command ${name} is not supported yet`);
+  const near = nearest(name, [...commands.map((known) => known.name), ...commandsToCome]);
+  const hint = near === undefined ? "bpe help lists the commands" : `did you mean bpe ${near}?`;
+  const what = name.startsWith("-") ? `the command comes first, found ${name}` : `unknown command "${name}"`;
+  throw usageError(what, hint);
+}
+
+/** Help is given whatever else is wrong. */
+function asksForHelp(typed: readonly string[]): boolean {
+  const end = typed.indexOf("--");
+  return (end < 0 ? typed : typed.slice(0, end)).some(
+    (argument) => argument === "--help" || argument === "-h",
+  );
+}
+
+function describe(): ReturnType<typeof cac> {
+  const cli = cac("bpe");
+  for (const spec of commands) {
+    const command = cli
+      .command(`${spec.name} [...files]`, spec.description)
+      .usage(`${spec.name} ${spec.usage}`);
+    for (const option of spec.options) {
+      const flags = `${option.short === undefined ? "" : `-${option.short}, `}--${option.name}`;
+      const value = option.value === undefined ? "" : ` <${option.value}>`;
+      const standard = option.default === undefined ? "" : ` (default: ${option.default})`;
+      command.option(flags + value, option.description + standard);
+    }
+    command.example(`  ${spec.example}`);
+  }
+  cli.usage("<command> [options]");
+  cli.globalCommand.option("-V, --version", "show the versions of bpe and Bun, and the commit");
+  return cli;
+}
+
+function showHelp(name: string | undefined): number {
+  const cli = describe();
+  if (name !== undefined)
+    cli.matchedCommand = cli.commands.find((command) => command.name === findCommand(name).name)!;
+  cli.outputHelp();
+  return exitCode.done;
+}
+
+/** What a command line says, as far as the options of the command go. */
+export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
+  const cli = describe();
+  const canonical = canonicalArguments(command, typed);
+  const { args, options } = cli.parse(["bun", "bpe", command.name, ...canonical], { run: false });
+  const byName = new Map<string, readonly string[]>();
+  for (const { name, value } of command.options) {
+    const found = options[name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+    if (found === undefined || found === false) continue;
+    byName.set(name, value === undefined ? [] : [found].flat().map((text) => unshield(text)));
+  }
+  return { options: byName, files: args.map((text) => unshield(text)), typed };
+}
+
+function outputOptions({ options }: Invocation) {
+  const progress = options.get("progress")?.[0] ?? "auto";
+  return { quiet: options.has("quiet"), progress };
+}

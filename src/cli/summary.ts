@@ -1,0 +1,45 @@
+import type { TrainingRecord } from "../vocabulary/formats/training.ts";
+import { bytes, counted, grouped, seconds } from "./units.ts";
+
+export type SummaryFacts = {
+  readonly record: TrainingRecord;
+  readonly output: string;
+  /** Bytes of the words that were counted, and the tokens they are with all merges made. */
+  readonly wordBytes: number;
+  readonly tokenCount: number;
+  /** Escaped, longest first. */
+  readonly longestTokens: readonly string[];
+  /** Why there are fewer merges than asked for, if there are. */
+  readonly stoppedEarly: string | undefined;
+};
+
+/** What a person wants to read at the end of `bpe train`. */
+export function summary(facts: SummaryFacts): string {
+  const { record, output, wordBytes, tokenCount, longestTokens, stoppedEarly } = facts;
+  const { inputs, timings } = record;
+  const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
+  const perSecond = (amount: number, ms: number) => amount / Math.max(ms / 1000, 1e-3);
+  const rows: [string, string][] = [
+    [
+      "corpus",
+      `${bytes(corpusBytes)} in ${counted(inputs.length, "file")}, ${counted(documentCount, "document")}`,
+    ],
+    ["words", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
+    ["merges", grouped(record.mergeCount) + (stoppedEarly === undefined ? "" : ` (${stoppedEarly})`)],
+    [
+      "time",
+      [
+        `counting ${seconds(timings.countMs / 1000)} (${grouped(perSecond(corpusBytes / 1e6, timings.countMs))} MB/s)`,
+        `merging ${seconds(timings.mergeMs / 1000)} (${grouped(perSecond(record.mergeCount, timings.mergeMs))} merges/s)`,
+        `writing ${seconds(timings.writeMs / 1000)}`,
+        `in all ${seconds(timings.totalMs / 1000)}`,
+      ].join(", "),
+    ],
+    ["memory", `${bytes(record.peakMemoryBytes)} at its peak`],
+    ["bytes/token", tokenCount === 0 ? "-" : (wordBytes / tokenCount).toFixed(3)],
+    ["longest", longestTokens.map((token) => `"${token}"`).join(" ")],
+    ["written", `${output}: ${record.files.join(", ")}`],
+  ];
+  return rows.map(([name, text]) => `${name.padEnd(12)}${text}`).join("\n");
+}

@@ -1,0 +1,179 @@
+import { UserError } from "../errors.ts";
+import { exportForm } from "../pattern/index.ts";
+import { checkOutputDirectory, stageDirectory } from "../publish/directory.ts";
+import { type Trained, train } from "../train.ts";
+import { escapeBytes } from "../vocabulary/escape.ts";
+import { type Format, formats } from "../vocabulary/formats/formats.ts";
+import { mergesSha256 } from "../vocabulary/formats/merge-lines.ts";
+import type { FinishedTokenizer, OutputFile } from "../vocabulary/formats/output-file.ts";
+import { recordFormat, type TrainingRecord, trainingFile } from "../vocabulary/formats/training.ts";
+import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
+import { baseSize } from "../vocabulary/vocabulary.ts";
+import { oneOf, usageError, wholeNumber } from "./arguments.ts";
+import { openCorpus, readCorpusOptions } from "./corpus-options.ts";
+import { warnOfInvalidBytes } from "./invalid-bytes.ts";
+import type { Output } from "./output.ts";
+import { peakMemoryBytes } from "./peak-memory.ts";
+import type { Invocation } from "./run.ts";
+import { onStop } from "./stop.ts";
+import { summary } from "./summary.ts";
+import { grouped } from "./units.ts";
+import { build } from "./version.ts";
+
+/** `bpe train`: read the options, look at the world, train, write, tell. */
+export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const options = readOptions(invocation);
+  const { inputs, workerCount } = openCorpus(invocation, options.workers);
+  checkOutputDirectory(options.output);
+  const trained = await train(
+    { ...options, inputs, pattern: options.pattern.compiled, workerCount },
+    output.progress,
+  );
+  warnOfInvalidBytes(inputs, trained.findings, output);
+
+  const tokenizer: FinishedTokenizer = {
+    vocabulary: trained.vocabulary,
+    exportForm: exportForm(options.pattern),
+  };
+  const writeStartMs = performance.now();
+  const files = chosenFormats(options.formats, tokenizer).flatMap((format) => format.files(tokenizer));
+  let record: TrainingRecord | undefined;
+  const makeRecord = () => {
+    const nowMs = performance.now();
+    record = {
+      format: recordFormat,
+      ...build,
+      command: ["bpe", "train", ...invocation.typed].map(shellQuoted).join(" "),
+      options: {
+        vocabSize: options.vocabSize,
+        specialTokens: options.specialTokens,
+        pattern: { name: options.pattern.name, regex: single(options.pattern.sources) },
+        compat: options.compat,
+        minFrequency: options.minFrequency,
+        maxTokenLength: options.maxTokenLength,
+        workers: workerCount,
+      },
+      inputs: inputs.map(({ path, sizeBytes }, i) => ({
+        path,
+        sizeBytes,
+        documents: trained.findings[i]!.documentCount,
+        invalidBytes: trained.findings[i]!.invalidByteCount,
+      })),
+      wordCount: trained.wordCount,
+      distinctWordCount: trained.distinctWordCount,
+      mergeCount: trained.vocabulary.mergeCount,
+      files: [...files.map((file) => file.name), "training.json"],
+      timings: {
+        countMs: Math.round(trained.countMs),
+        mergeMs: Math.round(trained.mergeMs),
+        writeMs: Math.round(nowMs - writeStartMs),
+        totalMs: Math.round(nowMs - startMs),
+      },
+      peakMemoryBytes: peakMemoryBytes(),
+      mergesSha256: mergesSha256(trained.vocabulary),
+    };
+    return record;
+  };
+  publish(options.output, [...files, trainingFile(makeRecord)]);
+
+  const { mergeCount } = trained.vocabulary;
+  const wantedCount = options.vocabSize - baseSize(options.specialTokens, options.compat);
+  const facts = {
+    record: record!,
+    output: options.output,
+    wordBytes: trained.wordBytes,
+    tokenCount: trained.tokenCount,
+    longestTokens: longestTokens(trained, 10),
+    stoppedEarly:
+      mergeCount < wantedCount
+        ? `stopped early: the corpus gives no more, ${grouped(wantedCount)} were asked for`
+        : undefined,
+  };
+  output.succeed(summary(facts), { output: options.output, ...record! });
+}
+
+const formatNames = formats.map((format) => format.name);
+
+function readOptions(invocation: Invocation) {
+  const { options } = invocation;
+  const text = (name: string) => options.get(name)?.[0];
+  for (const later of ["counts", "save-counts"]) {
+    if (options.has(later)) throw usageError(`--${later} is not supported yet`);
+  }
+  const vocabSizeText = text("vocab-size");
+  if (vocabSizeText === undefined) throw usageError("--vocab-size is missing", "e.g. --vocab-size 32000");
+  const outputPath = text("output");
+  if (outputPath === undefined) throw usageError("--output is missing", "e.g. --output tokenizer");
+  if (outputPath === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
+
+  const corpusOptions = readCorpusOptions(invocation);
+  const { compat, specialTokens } = corpusOptions;
+  const leastSize = baseSize(specialTokens, compat);
+  const vocabSize = wholeNumber("--vocab-size", vocabSizeText, 1);
+  if (vocabSize < leastSize) {
+    const parts = `256 bytes${specialTokens.length > 0 ? ` and ${specialTokens.length} special tokens` : ""}`;
+    throw usageError(`--vocab-size ${vocabSize} is too small: ${parts} need ${leastSize}`);
+  }
+  const minFrequency = text("min-frequency");
+  const maxTokenLength = text("max-token-length");
+  return {
+    output: outputPath,
+    vocabSize,
+    ...corpusOptions,
+    minFrequency:
+      minFrequency === undefined
+        ? compat === "huggingface"
+          ? 0
+          : 1
+        : wholeNumber("--min-frequency", minFrequency, 0),
+    maxTokenLength:
+      maxTokenLength === undefined ? null : wholeNumber("--max-token-length", maxTokenLength, 1),
+    formats: text("format")
+      ?.split(",")
+      .map((name) => oneOf("--format", name.trim(), formatNames)),
+  };
+}
+
+/** The formats asked for, or all that apply. */
+function chosenFormats(names: readonly string[] | undefined, tokenizer: FinishedTokenizer): Format[] {
+  return formats.filter((format) => {
+    if (names !== undefined && !names.includes(format.name)) return false;
+    const obstacle = format.obstacle(tokenizer);
+    if (obstacle !== null && names !== undefined) throw new UserError(`--format ${format.name}: ${obstacle}`);
+    return obstacle === null;
+  });
+}
+
+/** Writes the files beside the directory's place, and puts them there all at once. */
+function publish(path: string, files: readonly OutputFile[]): void {
+  const staged = stageDirectory(path);
+  const forget = onStop(() => staged.discard());
+  try {
+    for (const file of files) staged.write(file.name, file.chunks());
+    staged.publish();
+  } catch (error) {
+    staged.discard();
+    throw error;
+  } finally {
+    forget();
+  }
+}
+
+/** The longest tokens learned, escaped; of equally long ones the first learned. */
+function longestTokens({ vocabulary }: Trained, count: number): string[] {
+  const { lengths } = vocabulary.tokenBytes;
+  const learned = Array.from({ length: vocabulary.mergeCount }, (_, k) => 256 + k);
+  const longest = learned.sort((a, b) => lengths[b]! - lengths[a]! || a - b).slice(0, count);
+  return longest.map((token) => shorten(escapeBytes(copyTokenBytes(vocabulary.tokenBytes, token))));
+}
+
+const shownCharacters = 60;
+const shorten = (text: string) =>
+  text.length <= shownCharacters ? text : `${text.slice(0, shownCharacters)}…`;
+
+const single = (sources: readonly string[]) => (sources.length === 1 ? sources[0]! : sources);
+
+/** The argument as a POSIX shell would have to be given it. */
+const shellQuoted = (argument: string) =>
+  /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,141 @@
+import { closeSync, constants, fstatSync, openSync, type Stats, statSync } from "node:fs";
+import { exitCode, UserError } from "../errors.ts";
+
+/** A file of the corpus as it was when the run began; what is appended later is not read. */
+export type Input = {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Which file the path named, so that another one put in its place is noticed. */
+  readonly device: number;
+  readonly inode: number;
+  readonly modifiedMs: number;
+};
+
+/**
+ * The files that the arguments name, in their order, each checked: a path, or, where no such path exists, a glob
+ * (`*`, `?`, `[]`, `**`; hidden files are left out; matches in byte order of their paths).
+ */
+export function findInputs(names: readonly string[]): Input[] {
+  if (names.length === 0) {
+    throw new UserError("no input", { hint: "name at least one text file", exitCode: exitCode.usage });
+  }
+  const inputs = names.flatMap((name) => pathsOf(name).map(inspect));
+  if (inputs.every((input) => input.sizeBytes === 0)) {
+    const what =
+      inputs.length === 1 ? `"${inputs[0]!.path}" is empty` : `all ${inputs.length} files are empty`;
+    throw new UserError(`the corpus is empty: ${what}`, {
+      hint: "train on at least one file with text in it",
+    });
+  }
+  return inputs;
+}
+
+/** Opens the file that `input` describes; another file in its place, or a shorter one, is an error. */
+export function openInput(input: Input): number {
+  const fd = openFile(input.path);
+  try {
+    checkSame(input, fstatSync(fd));
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+  return fd;
+}
+
+/** Called when everything is read: the corpus must still be what the run began with, appended bytes aside. */
+export function checkUnchanged(input: Input): void {
+  let now: Stats;
+  try {
+    now = statSync(input.path);
+  } catch {
+    throw changed(input, "was removed");
+  }
+  checkSame(input, now);
+  if (now.size === input.sizeBytes && now.mtimeMs !== input.modifiedMs) throw changed(input, "was changed");
+}
+
+/** The error of a file that ends before the size it had when the run began. */
+export function shrank(input: Input, offset: number): UserError {
+  return changed(input, `shrank (it ended at byte ${offset} of ${input.sizeBytes})`);
+}
+
+function checkSame(input: Input, now: Stats): void {
+  if (now.dev !== input.device || now.ino !== input.inode) throw changed(input, "was replaced");
+  if (now.size < input.sizeBytes) throw shrank(input, now.size);
+}
+
+function changed(input: Input, what: string): UserError {
+  return new UserError(`"${input.path}" ${what} while it was read`, {
+    hint: "run again when nothing writes to the corpus",
+  });
+}
+
+function pathsOf(name: string): string[] {
+  if (name === "-") throw notYet("standard input");
+  if (name === "" || exists(name)) return [name];
+  if (!/[*?[]/.test(name)) return [name];
+  const pattern = new Bun.Glob(name);
+  const root = name.startsWith("/") ? "/" : ".";
+  const paths = [
+    ...pattern.scanSync({ cwd: root, absolute: name.startsWith("/"), onlyFiles: true, dot: false }),
+  ];
+  if (paths.length === 0) {
+    throw new UserError(`"${name}": no such file, and no file matches it as a glob`, {
+      hint: "hidden files are not matched; quote the glob so that the shell leaves it alone",
+    });
+  }
+  return paths.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}
+
+function exists(path: string): boolean {
+  try {
+    statSync(path);
+    return true;
+  } catch (error) {
+    return !isMissing(error);
+  }
+}
+
+function inspect(path: string): Input {
+  let stats: Stats;
+  try {
+    stats = statSync(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  if (stats.isDirectory()) {
+    throw new UserError(`"${path}" is a directory, not a file`, {
+      hint: `name its files, e.g. "${path}/*.txt"`,
+    });
+  }
+  if (stats.isFIFO()) throw notYet(`"${path}" (a pipe)`);
+  if (!stats.isFile()) throw new UserError(`"${path}" is not a regular file`);
+  closeSync(openFile(path));
+  return { path, sizeBytes: stats.size, device: stats.dev, inode: stats.ino, modifiedMs: stats.mtimeMs };
+}
+
+function openFile(path: string): number {
+  try {
+    // Non-blocking, because the file may have become a pipe since it was looked at.
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function notYet(what: string): UserError {
+  return new UserError(`reading ${what} is not supported yet`, {
+    hint: "write the text to a regular file and name that",
+    exitCode: exitCode.usage,
+  });
+}
+
+const isMissing = (error: unknown) =>
+  ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+
+function unreadable(path: string, error: unknown): UserError {
+  if (isMissing(error)) return new UserError(`"${path}": no such file`);
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason = code === "EACCES" ? "permission denied" : (code ?? message);
+  return new UserError(`"${path}" cannot be read: ${reason}`);
+}

@@ -1,0 +1,60 @@
+import { readSync } from "node:fs";
+import { type Input, shrank } from "./inputs.ts";
+import { allocateText, type Text } from "./text.ts";
+
+/**
+ * Reads a byte range of a file through one window: `text` holds the bytes of the file from `baseByte` on, `limit` of
+ * them valid. The window moves when `advance` says which bytes are still needed, and grows only when they fill it.
+ *
+ * Why the file is read and not mapped stands in ARCHITECTURE.md ("Reading").
+ */
+export class RangeReader {
+  text: Text;
+  /** Offset in the file of position 0 of the text. */
+  baseByte = 0;
+  limit = 0;
+  private endByte = 0;
+  private fd = -1;
+  private input: Input | undefined;
+
+  constructor(private capacityBytes: number) {
+    this.text = allocateText(capacityBytes);
+  }
+
+  /** Starts on bytes [startByte, endByte) of the file. */
+  open(fd: number, input: Input, startByte: number, endByte: number): void {
+    this.fd = fd;
+    this.input = input;
+    this.baseByte = startByte;
+    this.endByte = endByte;
+    this.limit = 0;
+  }
+
+  /** True when the text reaches the end of the range. */
+  get atEnd(): boolean {
+    return this.baseByte + this.limit >= this.endByte;
+  }
+
+  /** Moves the bytes from `keepPos` on to position 0 and reads on behind them; positions fall by `keepPos`. */
+  advance(keepPos: number): void {
+    const kept = this.limit - keepPos;
+    if (kept > this.capacityBytes >> 1) this.grow(keepPos, kept);
+    else this.text.bytes.copyWithin(0, keepPos, this.limit);
+    this.baseByte += keepPos;
+    this.limit = kept;
+    while (this.limit < this.capacityBytes && !this.atEnd) {
+      const offset = this.baseByte + this.limit;
+      const wantedBytes = Math.min(this.capacityBytes - this.limit, this.endByte - offset);
+      const readBytes = readSync(this.fd, this.text.bytes, this.limit, wantedBytes, offset);
+      if (readBytes === 0) throw shrank(this.input!, offset);
+      this.limit += readBytes;
+    }
+  }
+
+  private grow(keepPos: number, kept: number): void {
+    const old = this.text.bytes;
+    this.capacityBytes *= 2;
+    this.text = allocateText(this.capacityBytes);
+    this.text.bytes.set(old.subarray(keepPos, keepPos + kept));
+  }
+}

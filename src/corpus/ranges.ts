@@ -1,0 +1,116 @@
+import { closeSync, readSync } from "node:fs";
+import { type CompiledPattern, findSafeCut } from "../pattern/index.ts";
+import { type Input, openInput } from "./inputs.ts";
+import { SpecialTokenFinder } from "./special-tokens.ts";
+import { allocateText } from "./text.ts";
+
+/**
+ * Who reads what: bytes [startByte, endByte) of one input. A range ends where no pretoken can cross: at the end of the
+ * file, at a special token, or at a safe cut of the pattern.
+ *
+ * At a safe cut the document goes on in the next range: the left range looks at the character at `endByte` to settle
+ * its last pretoken and then forgets it, the right one starts afresh. Both flags are plain data, so the plan can be
+ * carried out by threads or by other machines.
+ */
+export type Range = {
+  readonly inputIndex: number;
+  readonly startByte: number;
+  readonly endByte: number;
+  /** The range begins (ends) at a safe cut inside a document, not at the edge of one. */
+  readonly startsInside: boolean;
+  readonly endsInside: boolean;
+};
+
+export type RangePlanOptions = {
+  readonly pattern: CompiledPattern;
+  readonly specialTokens: readonly Uint8Array[];
+  /** Wished size of a range. */
+  readonly rangeSizeBytes: number;
+  /** How much is read at a time in the search for a cut. */
+  readonly probeSizeBytes?: number;
+};
+
+/** The plan for `inputs`, range by range, in order; reads only the neighbourhood of each cut. */
+export function* planRanges(inputs: readonly Input[], options: RangePlanOptions): Generator<Range> {
+  for (const [inputIndex, input] of inputs.entries()) {
+    if (input.sizeBytes === 0) continue;
+    let startByte = 0;
+    let startsInside = false;
+    if (input.sizeBytes > options.rangeSizeBytes * 1.5) {
+      const fd = openInput(input);
+      try {
+        const search = new CutSearch(fd, input, options);
+        // A last range of less than half the wished size joins the one before it.
+        while (input.sizeBytes - startByte > options.rangeSizeBytes * 1.5) {
+          const cut = search.next(startByte + options.rangeSizeBytes);
+          if (cut === undefined) break;
+          yield { inputIndex, startByte, endByte: cut.atByte, startsInside, endsInside: cut.inside };
+          startByte = cut.atByte;
+          startsInside = cut.inside;
+        }
+      } finally {
+        closeSync(fd);
+      }
+    }
+    yield { inputIndex, startByte, endByte: input.sizeBytes, startsInside, endsInside: false };
+  }
+}
+
+type Cut = { readonly atByte: number; readonly inside: boolean };
+
+const defaultProbeSizeBytes = 1 << 16;
+/** Longest UTF-8 character less one: how far behind a position its character may reach. */
+const characterTailBytes = 3;
+
+/** Finds the places where one file can be cut. */
+class CutSearch {
+  private readonly finder: SpecialTokenFinder;
+  private readonly probeSizeBytes: number;
+  private readonly text;
+
+  constructor(
+    private readonly fd: number,
+    private readonly input: Input,
+    private readonly options: RangePlanOptions,
+  ) {
+    this.finder = new SpecialTokenFinder(options.specialTokens);
+    this.probeSizeBytes = options.probeSizeBytes ?? defaultProbeSizeBytes;
+    this.text = allocateText(this.probeSizeBytes + 2 * this.finder.longestBytes + 2 * characterTailBytes);
+  }
+
+  /** The first cut found at or after `fromByte` and before the end of the file. */
+  next(fromByte: number): Cut | undefined {
+    for (let probeByte = fromByte; probeByte < this.input.sizeBytes; probeByte += this.probeSizeBytes) {
+      const cut = this.probe(probeByte);
+      if (cut !== undefined) return cut;
+    }
+    return undefined;
+  }
+
+  /** Looks for a cut in [probeByte, probeByte + probeSizeBytes). */
+  private probe(probeByte: number): Cut | undefined {
+    const { finder, text, input } = this;
+    const contextBytes = Math.max(finder.longestBytes, characterTailBytes);
+    const baseByte = Math.max(0, probeByte - contextBytes);
+    const wantedEndByte = Math.min(input.sizeBytes, probeByte + this.probeSizeBytes + contextBytes);
+    const limit = readSync(this.fd, text.bytes, 0, wantedEndByte - baseByte, baseByte);
+    const from = probeByte - baseByte;
+    const stop = Math.min(limit, from + this.probeSizeBytes);
+
+    // A special token is one for certain if none that begins earlier reaches into it: then reading from the left
+    // arrives at it, whatever came before. Tokens out of sight on the left end before `from`.
+    finder.reset(text.bytes.subarray(0, limit));
+    let reach = 0;
+    let touched = false;
+    for (let at = finder.find(0, limit); at < stop; at = finder.find(at + 1, limit)) {
+      if (at >= from && at >= reach) return { atByte: baseByte + at, inside: false };
+      reach = Math.max(reach, at + finder.lengthAt(at, limit));
+      touched ||= reach > from;
+    }
+    if (touched) return undefined;
+
+    // No special token begins before `stop`, so none begins on the characters that the safe cut was judged by.
+    const cut = findSafeCut(this.options.pattern, text, from, stop - characterTailBytes, limit);
+    return cut < 0 || baseByte + cut === 0 ? undefined : { atByte: baseByte + cut, inside: true };
+  }
+}

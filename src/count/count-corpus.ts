@@ -1,0 +1,187 @@
+import { closeSync } from "node:fs";
+import { type Input, openInput } from "../corpus/inputs.ts";
+import { planRanges, type Range } from "../corpus/ranges.ts";
+import { UserError } from "../errors.ts";
+import type { CompiledPattern } from "../pattern/index.ts";
+import { WordCounter } from "../words/counter.ts";
+import { workerUrl } from "../worker-url.ts";
+import type { FromWorker, ToWorker } from "./protocol.ts";
+import { RangeCounter, type RangeFindings } from "./range-counter.ts";
+
+export type CountOptions = {
+  readonly inputs: readonly Input[];
+  readonly pattern: CompiledPattern;
+  readonly specialTokens: readonly Uint8Array[];
+  /** 1 counts in this thread; more start that many workers. */
+  readonly workerCount: number;
+  /** Wished size of the ranges handed to workers. */
+  readonly rangeSizeBytes?: number;
+};
+
+export type CountProgress = {
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
+  readonly distinctWordCount: number;
+};
+
+export type CorpusCounts = {
+  readonly counter: WordCounter;
+  /** Of each input, in their order. */
+  readonly findings: readonly RangeFindings[];
+};
+
+/**
+ * Counts the words of the inputs. Calls `report` between slices of work of at most some 30 ms, and lets the event
+ * loop turn there, so that signals are served. Throws what a worker throws; no worker is left running.
+ */
+export async function countCorpus(
+  options: CountOptions,
+  report: (progress: CountProgress) => void,
+): Promise<CorpusCounts> {
+  const findings = options.inputs.map(() => ({
+    documentCount: 0,
+    invalidByteCount: 0,
+    firstInvalidByte: -1,
+  }));
+  const addFindings = (inputIndex: number, found: RangeFindings) => {
+    const sum = findings[inputIndex]!;
+    sum.documentCount += found.documentCount;
+    sum.invalidByteCount += found.invalidByteCount;
+    if (
+      found.firstInvalidByte >= 0 &&
+      (sum.firstInvalidByte < 0 || found.firstInvalidByte < sum.firstInvalidByte)
+    ) {
+      sum.firstInvalidByte = found.firstInvalidByte;
+    }
+  };
+  const bytesTotal = options.inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  const count = options.workerCount === 1 ? countHere : countInWorkers;
+  const counter = await count(options, addFindings, (bytesDone, distinctWordCount) =>
+    report({ bytesDone, bytesTotal, distinctWordCount }),
+  );
+  return { counter, findings };
+}
+
+type AddFindings = (inputIndex: number, findings: RangeFindings) => void;
+type Report = (bytesDone: number, distinctWordCount: number) => void;
+
+async function countHere(
+  options: CountOptions,
+  addFindings: AddFindings,
+  report: Report,
+): Promise<WordCounter> {
+  const counter = new WordCounter();
+  const ranges = new RangeCounter(options.pattern, options.specialTokens, counter);
+  let bytesBefore = 0;
+  for (const [inputIndex, input] of options.inputs.entries()) {
+    const whole: Range = {
+      inputIndex,
+      startByte: 0,
+      endByte: input.sizeBytes,
+      startsInside: false,
+      endsInside: false,
+    };
+    if (input.sizeBytes === 0) continue;
+    const fd = openInput(input);
+    try {
+      const work = ranges.count(fd, input, whole);
+      let step = work.next();
+      for (; !step.done; step = work.next()) {
+        report(bytesBefore + step.value, counter.distinctWordCount);
+        await nextTurn();
+      }
+      addFindings(inputIndex, step.value);
+    } finally {
+      closeSync(fd);
+    }
+    bytesBefore += input.sizeBytes;
+    report(bytesBefore, counter.distinctWordCount);
+  }
+  return counter;
+}
+
+/** Lets timers, messages and signals be served. */
+export const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+const smallestRangeSizeBytes = 1 << 20;
+const largestRangeSizeBytes = 1 << 23;
+/** So many that the last range of one worker keeps the others waiting only for a small share of the whole. */
+const rangesPerWorker = 16;
+const reportIntervalMs = 50;
+
+async function countInWorkers(
+  options: CountOptions,
+  addFindings: AddFindings,
+  report: Report,
+): Promise<WordCounter> {
+  const { inputs, pattern, specialTokens, workerCount } = options;
+  const bytesTotal = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  const evenSizeBytes = bytesTotal / (workerCount * rangesPerWorker);
+  const rangeSizeBytes =
+    options.rangeSizeBytes ??
+    Math.min(Math.max(evenSizeBytes, smallestRangeSizeBytes), largestRangeSizeBytes);
+  const plan = planRanges(inputs, { pattern, specialTokens, rangeSizeBytes: Math.ceil(rangeSizeBytes) });
+  const bytesDone = new Float64Array(new SharedArrayBuffer(8 * workerCount));
+  const distinctWordCounts = new Float64Array(workerCount);
+  const sum = (cells: Float64Array) => cells.reduce((total, cell) => total + cell, 0);
+  const total = new WordCounter();
+  const workers: Worker[] = [];
+  const ticker = setInterval(() => report(sum(bytesDone), Math.max(...distinctWordCounts)), reportIntervalMs);
+
+  try {
+    await Promise.all(
+      Array.from(
+        { length: workerCount },
+        (_, workerIndex) =>
+          new Promise<void>((resolve, reject) => {
+            const worker = new Worker(workerUrl);
+            workers.push(worker);
+            const send = (message: ToWorker) => worker.postMessage(message);
+            const sendNext = () => {
+              const next = plan.next();
+              send(next.done ? { kind: "finish" } : { kind: "range", range: next.value });
+            };
+            worker.onerror = (event) => reject(new Error(`counting worker ${workerIndex}: ${event.message}`));
+            worker.addEventListener("close", () =>
+              reject(
+                new UserError(`counting worker ${workerIndex} ended early`, {
+                  hint: "try fewer workers: -w 1",
+                }),
+              ),
+            );
+            worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+              try {
+                switch (data.kind) {
+                  case "ready":
+                    return sendNext();
+                  case "counted":
+                    addFindings(data.inputIndex, data.findings);
+                    distinctWordCounts[workerIndex] = data.distinctWordCount;
+                    return sendNext();
+                  case "words":
+                    total.absorb(data.words);
+                    return resolve();
+                  case "failed":
+                    return reject(revive(data));
+                }
+              } catch (error) {
+                reject(error);
+              }
+            };
+            send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, workerIndex });
+          }),
+      ),
+    );
+  } finally {
+    clearInterval(ticker);
+    for (const worker of workers) worker.terminate();
+  }
+  report(sum(bytesDone), total.distinctWordCount);
+  return total;
+}
+
+function revive({ failure }: FromWorker & { kind: "failed" }): Error {
+  const { isUserError, message, hint, exitCode } = failure;
+  if (!isUserError) return new Error(message);
+  return new UserError(message, hint === undefined ? { exitCode } : { hint, exitCode });
+}

@@ -1,0 +1,44 @@
+import type { Input } from "../corpus/inputs.ts";
+import type { Range } from "../corpus/ranges.ts";
+import type { CompiledPattern } from "../pattern/index.ts";
+import type { PackedCounts } from "../words/counter.ts";
+import type { RangeFindings } from "./range-counter.ts";
+
+/**
+ * What the main thread and a counting worker say to each other:
+ *
+ *   main -> worker   setup, range, range, …, finish
+ *   worker -> main   ready, counted (after each range), …, words
+ *                    failed at any time, and nothing after it
+ */
+export type ToWorker =
+  | {
+      readonly kind: "setup";
+      readonly pattern: CompiledPattern;
+      readonly specialTokens: readonly Uint8Array[];
+      readonly inputs: readonly Input[];
+      /** Bytes counted so far by each worker, one cell each: written by the workers, read by the main thread. */
+      readonly bytesDone: Float64Array;
+      readonly workerIndex: number;
+    }
+  | { readonly kind: "range"; readonly range: Range }
+  | { readonly kind: "finish" };
+
+export type FromWorker =
+  | { readonly kind: "ready" }
+  | {
+      readonly kind: "counted";
+      readonly inputIndex: number;
+      readonly findings: RangeFindings;
+      readonly distinctWordCount: number;
+    }
+  | { readonly kind: "words"; readonly words: PackedCounts }
+  | { readonly kind: "failed"; readonly failure: Failure };
+
+/** An error as it crosses threads. */
+export type Failure = {
+  readonly isUserError: boolean;
+  readonly message: string;
+  readonly hint: string | undefined;
+  readonly exitCode: number;
+};

@@ -1,0 +1,125 @@
+import type { Input } from "../corpus/inputs.ts";
+import { RangeReader } from "../corpus/range-reader.ts";
+import type { Range } from "../corpus/ranges.ts";
+import { SpecialTokenFinder } from "../corpus/special-tokens.ts";
+import { type CompiledPattern, createSplitter } from "../pattern/index.ts";
+import type { Splitter } from "../pattern/splitter.ts";
+import type { WordCounter } from "../words/counter.ts";
+
+/** What was met in a range besides words. */
+export type RangeFindings = {
+  /** Documents that begin in the range and hold at least one byte. */
+  documentCount: number;
+  invalidByteCount: number;
+  /** Offset in the file of the first invalid byte, or -1. */
+  firstInvalidByte: number;
+};
+
+/** Bytes handed from the splitter to the counter at a time: their pretokens and tables stay in the first caches. */
+const blockSizeBytes = 1 << 14;
+const windowSizeBytes = 1 << 20;
+/** `Splitter.scan` wants to see the whole last character and a byte more. */
+const lookaheadBytes = 4;
+
+/** Glue: bytes of a range -> documents -> pretokens -> word counts. */
+export class RangeCounter {
+  private readonly splitter: Splitter;
+  private readonly finder: SpecialTokenFinder;
+  private readonly reader: RangeReader;
+  private firstInvalidByte = -1;
+
+  constructor(
+    pattern: CompiledPattern,
+    specialTokens: readonly Uint8Array[],
+    private readonly counter: WordCounter,
+    windowBytes = windowSizeBytes,
+  ) {
+    this.splitter = createSplitter(pattern);
+    this.finder = new SpecialTokenFinder(specialTokens);
+    // Half a window must hold more than is held back at its end, or reading would stand still.
+    this.reader = new RangeReader(Math.max(windowBytes, 4 * (this.finder.longestBytes + lookaheadBytes)));
+  }
+
+  /** Where in the file the work stands: the place of an error. */
+  get offsetByte(): number {
+    return this.reader.baseByte;
+  }
+
+  /** Counts the words of a range; yields the bytes done after each window. */
+  *count(fd: number, input: Input, range: Range): Generator<number, RangeFindings> {
+    const { splitter, finder, reader } = this;
+    const sizeBytes = range.endByte - range.startByte;
+    const readEndByte = range.endsInside
+      ? Math.min(range.endByte + lookaheadBytes, input.sizeBytes)
+      : range.endByte;
+    const tokenTailBytes = Math.max(0, finder.longestBytes - 1);
+    const invalidBefore = splitter.invalidByteCount;
+    let documentCount = 0;
+    let insideDocument = range.startsInside;
+    this.firstInvalidByte = -1;
+
+    reader.open(fd, input, range.startByte, readEndByte);
+    splitter.start(0);
+    for (let keepPos = 0; ; keepPos = splitter.ends[0]!) {
+      reader.advance(keepPos);
+      splitter.shift(keepPos);
+      finder.reset(reader.text.bytes.subarray(0, reader.limit));
+      // Bytes before `sureEnd` are seen whole: a special token that begins there is in the window.
+      const rangeEnd = range.endByte - reader.baseByte;
+      const sureEnd = reader.atEnd ? rangeEnd : reader.limit - tokenTailBytes;
+      for (;;) {
+        const tokenPos = finder.find(splitter.pos, reader.atEnd ? rangeEnd : reader.limit);
+        const documentEnds = tokenPos < sureEnd || (reader.atEnd && !range.endsInside);
+        const stop = tokenPos < sureEnd ? tokenPos : reader.atEnd ? rangeEnd : sureEnd - lookaheadBytes;
+        if (stop > splitter.pos && !insideDocument) {
+          insideDocument = true;
+          documentCount++;
+        }
+        this.countTo(stop, documentEnds ? stop : reader.atEnd ? reader.limit : sureEnd);
+        if (documentEnds) {
+          splitter.finish(stop);
+          this.take();
+        }
+        if (tokenPos >= sureEnd) break;
+        insideDocument = false;
+        splitter.start(tokenPos + finder.lengthAt(tokenPos, reader.atEnd ? rangeEnd : reader.limit));
+      }
+      if (reader.atEnd) {
+        const invalidByteCount = splitter.invalidByteCount - invalidBefore;
+        if (range.endsInside) {
+          this.countLookahead(rangeEnd);
+          // A document that begins right at the cut: the next range takes it for one that goes on.
+          if (!insideDocument) documentCount++;
+        }
+        return { documentCount, invalidByteCount, firstInvalidByte: this.firstInvalidByte };
+      }
+      yield Math.min(sizeBytes, reader.baseByte + splitter.ends[0]! - range.startByte);
+    }
+  }
+
+  /** Scans and counts up to `stop`, a block at a time. */
+  private countTo(stop: number, limit: number): void {
+    const { splitter } = this;
+    while (splitter.pos < stop) {
+      splitter.scan(this.reader.text, Math.min(splitter.pos + blockSizeBytes, stop), limit);
+      if (splitter.firstInvalidPos >= 0 && this.firstInvalidByte < 0) {
+        this.firstInvalidByte = this.reader.baseByte + splitter.firstInvalidPos;
+      }
+      this.take();
+    }
+  }
+
+  /** At a safe cut the next character settles the last pretoken; it belongs to the range that follows. */
+  private countLookahead(rangeEnd: number): void {
+    if (this.splitter.pos === rangeEnd) {
+      this.splitter.scan(this.reader.text, rangeEnd + 1, this.reader.limit);
+      this.take();
+    }
+  }
+
+  private take(): void {
+    const { splitter, counter, reader } = this;
+    if (splitter.endCount > 1) counter.count(reader.text, splitter.ends, splitter.endCount);
+    splitter.take();
+  }
+}

@@ -1,0 +1,262 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+
+const directory = scratch();
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const corpus = put(
+  directory,
+  "corpus.txt",
+  "low low low low low<|end|>lower lower widest widest widest".repeat(3),
+);
+const output = () => join(directory, `tokenizer-${Math.random().toString(36).slice(2)}`);
+const train = (...args: string[]) => bpe(["train", "--progress", "none", ...args], { cwd: directory });
+
+describe("a run that goes well", () => {
+  test("writes every format, a record that lists them, and a summary on stderr", () => {
+    const into = output();
+    const { code, stdout, stderr } = train(corpus, "-n", "262", "-s", "<|end|>", "-o", into, "-w", "1");
+    expect([code, stdout]).toEqual([0, ""]);
+    const record = JSON.parse(readFileSync(join(into, "training.json"), "utf8"));
+    expect(readdirSync(into).sort()).toEqual([...record.files].sort());
+    expect(record.files).toEqual([
+      "tokenizer.json",
+      "tokenizer_config.json",
+      "special_tokens_map.json",
+      "vocab.json",
+      "merges.txt",
+      "tokenizer.tiktoken",
+      "training.json",
+    ]);
+    expect(record.inputs).toEqual([{ path: corpus, sizeBytes: 174, documents: 4, invalidBytes: 0 }]);
+    expect([record.wordCount, record.distinctWordCount, record.mergeCount]).toEqual([30, 6, 5]);
+    expect(record.options).toEqual({
+      vocabSize: 262,
+      specialTokens: ["<|end|>"],
+      pattern: { name: "gpt2", regex: expect.stringContaining("\\p{L}") },
+      compat: "cs336",
+      minFrequency: 1,
+      maxTokenLength: null,
+      workers: 1,
+    });
+    for (const shown of [
+      "4 documents",
+      "30, 6 of them distinct",
+      "bytes/token",
+      "memory",
+      into,
+      '" widest"',
+    ]) {
+      expect(stderr).toContain(shown);
+    }
+  });
+
+  test("stops early where the corpus gives no more merges", () => {
+    const into = output();
+    const { code, stderr } = train(corpus, "-n", "5000", "-o", into);
+    expect(code).toBe(0);
+    expect(stderr).toContain("stopped early");
+    expect(mergesOf(into).length).toBeLessThan(50);
+  });
+
+  test("writes only the formats asked for", () => {
+    const into = output();
+    expect(train(corpus, "-n", "260", "-o", into, "--format", "gpt2").code).toBe(0);
+    expect(readdirSync(into).sort()).toEqual(["merges.txt", "training.json", "vocab.json"]);
+  });
+
+  test("replaces an older result, and leaves nothing beside it", () => {
+    const home = scratch();
+    const into = join(home, "tokenizer");
+    expect(train(corpus, "-n", "260", "-o", into).code).toBe(0);
+    expect(train(corpus, "-n", "258", "-o", into, "--format", "gpt2").code).toBe(0);
+    expect(readdirSync(home)).toEqual(["tokenizer"]);
+    expect(readdirSync(into).sort()).toEqual(["merges.txt", "training.json", "vocab.json"]);
+    expect(mergesOf(into).length).toBe(2);
+    rmSync(home, { recursive: true });
+  });
+
+  test("-q is silent, --progress json ends with the result", () => {
+    expect(bpe(["train", corpus, "-n", "260", "-o", output(), "-q"]).stderr).toBe("");
+    const lines = bpe(["train", corpus, "-n", "260", "-o", output(), "--progress", "json"])
+      .stderr.trim()
+      .split("\n");
+    expect(JSON.parse(lines.at(-1)!)).toMatchObject({ event: "result", success: true, mergeCount: 4 });
+  });
+
+  test("a glob names its matches in byte order, and a file named twice counts twice", () => {
+    const home = scratch();
+    for (const name of ["b.txt", "a.txt", ".hidden.txt", "B.txt"]) put(home, name, "abc");
+    const into = join(home, "out");
+    expect(bpe(["train", "*.txt", "b.txt", "-n", "258", "-o", into, "-q"], { cwd: home }).code).toBe(0);
+    const { inputs } = JSON.parse(readFileSync(join(into, "training.json"), "utf8"));
+    expect(inputs.map(({ path }: { path: string }) => path)).toEqual(["B.txt", "a.txt", "b.txt", "b.txt"]);
+    rmSync(home, { recursive: true });
+  });
+
+  test("an empty file among others is no error", () => {
+    expect(train(corpus, put(directory, "empty.txt", ""), "-n", "258", "-o", output()).code).toBe(0);
+  });
+
+  test("invalid bytes are reported with their number and the first one's place", () => {
+    const path = put(directory, "invalid.txt", Buffer.from([0x61, 0x62, 0xff, 0x61, 0x62, 0xfe]));
+    const { code, stderr } = train(path, "-n", "257", "-o", output());
+    expect(code).toBe(0);
+    expect(stderr).toContain(`warning: 2 bytes are not valid UTF-8, the first at offset 2 of "${path}"`);
+  });
+
+  test("options may be numbers or look like others", () => {
+    const home = scratch();
+    put(home, "007", "a 007 b 007 c 1e3");
+    expect(
+      bpe(["train", "007", "-n300", "-o", "2026", "-s", "007", "-s", "1e3", "-s=--sep--", "-q"], {
+        cwd: home,
+      }).code,
+    ).toBe(0);
+    const record = JSON.parse(readFileSync(join(home, "2026", "training.json"), "utf8"));
+    expect(record.options.specialTokens).toEqual(["007", "1e3", "--sep--"]);
+    expect(record.inputs[0].documents).toBe(3);
+    rmSync(home, { recursive: true });
+  });
+});
+
+describe("wrong input ends with a clear error, its exit code and nothing written", () => {
+  const cases: [what: string, args: string[], code: number, error: string][] = [
+    ["no input", ["-n", "300", "-o", "out"], 2, "no input"],
+    ["a missing file", ["nowhere.txt", "-n", "300", "-o", "out"], 1, '"nowhere.txt": no such file'],
+    [
+      "a glob without a match",
+      ["*.nothing", "-n", "300", "-o", "out"],
+      1,
+      '"*.nothing": no such file, and no file matches it',
+    ],
+    ["a directory", [".", "-n", "300", "-o", "out"], 1, '"." is a directory, not a file'],
+    ["a device", ["/dev/null", "-n", "300", "-o", "out"], 1, '"/dev/null" is not a regular file'],
+    ["standard input", ["-", "-n", "300", "-o", "out"], 2, "reading standard input is not supported yet"],
+    [
+      "an empty corpus",
+      ["empty.txt", "-n", "300", "-o", "out"],
+      1,
+      'the corpus is empty: "empty.txt" is empty',
+    ],
+    ["no vocabulary size", ["corpus.txt", "-o", "out"], 2, "--vocab-size is missing"],
+    ["no output", ["corpus.txt", "-n", "300"], 2, "--output is missing"],
+    [
+      "a size that is no number",
+      ["corpus.txt", "-n", "many", "-o", "out"],
+      2,
+      '--vocab-size: "many" is not a whole number',
+    ],
+    ["a size below 256", ["corpus.txt", "-n", "255", "-o", "out"], 2, "--vocab-size 255 is too small"],
+    [
+      "no room for the special token",
+      ["corpus.txt", "-n", "256", "-s", "<|e|>", "-o", "out"],
+      2,
+      "--vocab-size 256 is too small",
+    ],
+    [
+      "an empty special token",
+      ["corpus.txt", "-n", "300", "-s", "", "-o", "out"],
+      2,
+      "a special token is empty",
+    ],
+    [
+      "a special token twice",
+      ["corpus.txt", "-n", "300", "-s", "<a>", "-s", "<a>", "-o", "out"],
+      2,
+      "given twice",
+    ],
+    ["an unknown pattern", ["corpus.txt", "-n", "300", "-p", "gtp2", "-o", "out"], 2, "gtp2"],
+    [
+      "an unknown format",
+      ["corpus.txt", "-n", "300", "--format", "gguf", "-o", "out"],
+      2,
+      '--format: unknown value "gguf"',
+    ],
+    [
+      "an unknown option",
+      ["corpus.txt", "--vocab-sise", "300", "-o", "out"],
+      2,
+      "unknown option --vocab-sise",
+    ],
+    ["an option twice", ["corpus.txt", "-n", "300", "-n", "300", "-o", "out"], 2, "-n is given twice"],
+    ["no workers", ["corpus.txt", "-n", "300", "-w", "0", "-o", "out"], 2, "-w"],
+    ["an output below a file", ["corpus.txt", "-n", "300", "-o", "corpus.txt/out"], 1, "corpus.txt"],
+    ["an output that is a file", ["corpus.txt", "-n", "300", "-o", "corpus.txt"], 1, "corpus.txt"],
+    ["an output with foreign files", ["corpus.txt", "-n", "300", "-o", "foreign"], 1, "foreign"],
+  ];
+  for (const [what, args, code, error] of cases) {
+    test(what, () => {
+      const home = scratch();
+      put(home, "corpus.txt", "some text");
+      put(home, "empty.txt", "");
+      mkdirSync(join(home, "foreign"));
+      writeFileSync(join(home, "foreign", "thesis.tex"), "");
+      const before = readdirSync(home, { recursive: true }).sort();
+      const finished = bpe(["train", ...args], { cwd: home });
+      expect(finished.stderr).toStartWith("bpe: error: ");
+      expect(finished.stderr).toContain(error);
+      expect(finished.stderr).not.toMatch(/^\s+at /m);
+      expect([finished.code, finished.stdout]).toEqual([code, ""]);
+      expect(readdirSync(home, { recursive: true }).sort()).toEqual(before);
+      rmSync(home, { recursive: true });
+    });
+  }
+
+  test("an older result survives a run that fails", () => {
+    const into = output();
+    train(corpus, "-n", "260", "-o", into);
+    const before = tokenizerFiles(into);
+    expect(train("nowhere.txt", "-n", "300", "-o", into).code).toBe(1);
+    expect(tokenizerFiles(into)).toEqual(before);
+  });
+
+  test("with --progress json the error is the last object", () => {
+    const { code, stderr } = bpe(["train", "nowhere.txt", "-n", "300", "-o", "x", "--progress", "json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stderr.trim())).toMatchObject({ event: "result", success: false, exitCode: 1 });
+  });
+});
+
+describe("help and version", () => {
+  test("bpe alone, help and --help go to stdout and end with 0", () => {
+    for (const args of [[], ["help"], ["--help"], ["-h"]]) {
+      const { code, stdout, stderr } = bpe(args);
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(stdout).toContain("train");
+    }
+  });
+
+  test("a command's help ends with an example to paste", () => {
+    const { code, stdout } = bpe(["train", "--help"]);
+    expect(code).toBe(0);
+    expect(stdout.trim().split("\n").at(-1)!.trim()).toStartWith("bpe train corpus.txt");
+    expect(bpe(["help", "train"]).stdout).toBe(stdout);
+  });
+
+  test("the version names Bun and the commit", () => {
+    expect(bpe(["--version"]).stdout).toMatch(/^bpe \d+\.\d+\.\d+ \(Bun 1\.4\.5, commit \S+\)\n$/);
+  });
+
+  test("an unknown command is named, with the nearest", () => {
+    const { code, stderr } = bpe(["trian"]);
+    expect([code, stderr]).toEqual([
+      2,
+      'bpe: error: unknown command "trian"\nhint: did you mean bpe train?\n',
+    ]);
+  });
+
+  test("a command to come says so", () => {
+    expect(bpe(["inspect", "x"])).toMatchObject({
+      code: 2,
+      stderr: "bpe: error: the command inspect is not supported yet\n",
+    });
+  });
+});
+
+test("nothing is left in the temporary outputs of failed runs", () => {
+  expect(readdirSync(directory).filter((name) => name.startsWith("."))).toEqual([]);
+  expect(existsSync(join(directory, "out"))).toBe(false);
+});

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { bytes, clock, counted, grouped, seconds } from "../../src/cli/units.ts";
+
+test("numbers are grouped by thousands", () => {
+  expect([0, 999, 1000, 1234567].map(grouped)).toEqual(["0", "999", "1,000", "1,234,567"]);
+});
+
+test("bytes have decimal units", () => {
+  expect([0, 999, 1000, 100646966, 999_960_000].map(bytes)).toEqual([
+    "0 B",
+    "999 B",
+    "1.0 kB",
+    "100.6 MB",
+    "1.0 GB",
+  ]);
+});
+
+test("times are milliseconds, seconds or a clock", () => {
+  expect([0.0123, 0.9999, 1.234, 83, 3683].map(seconds)).toEqual([
+    "12 ms",
+    "1.00 s",
+    "1.23 s",
+    "1:23",
+    "1:01:23",
+  ]);
+  expect(clock(4)).toBe("0:04");
+});
+
+test("a count agrees with its noun", () => {
+  expect([counted(1, "document"), counted(2, "document")]).toEqual(["1 document", "2 documents"]);
+});

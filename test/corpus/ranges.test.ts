@@ -1,0 +1,117 @@
+import { afterAll, expect, test } from "bun:test";
+import { closeSync, rmSync } from "node:fs";
+import { findInputs, openInput } from "../../src/corpus/inputs.ts";
+import { planRanges, type Range } from "../../src/corpus/ranges.ts";
+import { RangeCounter } from "../../src/count/range-counter.ts";
+import { compilePattern, patterns } from "../../src/pattern/index.ts";
+import { WordCounter } from "../../src/words/counter.ts";
+import { put, scratch } from "../binary.ts";
+import { naiveWords } from "../naive.ts";
+
+const directory = scratch();
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const gpt2 = compilePattern(patterns.gpt2.sources);
+const utf8 = (text: string) => new TextEncoder().encode(text);
+
+type Settings = { specialTokens: string[]; rangeSizeBytes: number; windowBytes?: number };
+
+/** Counts the file range by range, as workers do, and gives the words with their counts and the plan. */
+function countInRanges(path: string, { specialTokens, rangeSizeBytes, windowBytes }: Settings) {
+  const inputs = findInputs([path]);
+  const tokens = specialTokens.map(utf8);
+  const plan = [
+    ...planRanges(inputs, { pattern: gpt2, specialTokens: tokens, rangeSizeBytes, probeSizeBytes: 32 }),
+  ];
+  const counter = new WordCounter();
+  const fd = openInput(inputs[0]!);
+  let documentCount = 0;
+  let invalidByteCount = 0;
+  for (const range of plan) {
+    const work = new RangeCounter(gpt2, tokens, counter, windowBytes).count(fd, inputs[0]!, range);
+    let step = work.next();
+    while (!step.done) step = work.next();
+    documentCount += step.value.documentCount;
+    invalidByteCount += step.value.invalidByteCount;
+  }
+  closeSync(fd);
+  const { bytes, starts, counts, wordCount } = counter.toWordTable();
+  const words = new Map<string, number>();
+  for (let w = 0; w < wordCount; w++) {
+    words.set(Buffer.from(bytes.subarray(starts[w]!, starts[w + 1]!)).toString("latin1"), counts[w]!);
+  }
+  return { words, plan, documentCount, invalidByteCount };
+}
+
+const sorted = (words: Map<string, number>) => [...words].sort(([a], [b]) => (a < b ? -1 : 1));
+
+const text =
+  "It's  a\ttest, isn't it?\n\n  日本語 текст ünï 12345 !!<|end|>\r\n<|end|><|end|> x<|end|><|endless|>'ll   'LL\u3000\u3000z  " +
+  "aaaa aaaa\n\n\nThe end.<|end> <|end|>";
+
+test("a file cut at every possible size gives the words of the whole", () => {
+  const path = put(directory, "text", text);
+  for (const specialTokens of [[], ["<|end|>"], ["<|end|>", "<|endless|>"], ["a", "aa", " a"]]) {
+    const whole = naiveWords(text, specialTokens);
+    for (let rangeSizeBytes = 1; rangeSizeBytes < 200; rangeSizeBytes++) {
+      const { words } = countInRanges(path, { specialTokens, rangeSizeBytes });
+      expect(sorted(words)).toEqual(sorted(whole));
+    }
+  }
+});
+
+test("windows of any size give the same words", () => {
+  const path = put(directory, "windows", text.repeat(3));
+  const specialTokens = ["<|end|>", "<|endless|>"];
+  const whole = naiveWords(text.repeat(3), specialTokens);
+  for (let windowBytes = 1; windowBytes < 300; windowBytes += 7) {
+    const { words } = countInRanges(path, { specialTokens, rangeSizeBytes: 1000, windowBytes });
+    expect(sorted(words)).toEqual(sorted(whole));
+  }
+});
+
+test("ranges join without gaps and documents are counted once", () => {
+  const path = put(directory, "documents", text);
+  for (let rangeSizeBytes = 1; rangeSizeBytes < 200; rangeSizeBytes += 3) {
+    const { plan, documentCount } = countInRanges(path, { specialTokens: ["<|end|>"], rangeSizeBytes });
+    expect(documentCount).toBe(5);
+    expectJoined(plan, utf8(text).length);
+  }
+});
+
+function expectJoined(plan: Range[], sizeBytes: number): void {
+  expect(plan[0]!.startByte).toBe(0);
+  expect(plan.at(-1)!.endByte).toBe(sizeBytes);
+  for (const [i, range] of plan.entries()) {
+    if (i === 0) continue;
+    expect(range.startByte).toBe(plan[i - 1]!.endByte);
+    expect(range.startsInside).toBe(plan[i - 1]!.endsInside);
+  }
+}
+
+test("a run of overlapping special tokens is read from its left end wherever the file is cut", () => {
+  const path = put(directory, "run", `x ${"ab".repeat(101)}a y`);
+  const content = `x ${"ab".repeat(101)}a y`;
+  const whole = naiveWords(content, ["aba", "bab"]);
+  for (let rangeSizeBytes = 1; rangeSizeBytes < 100; rangeSizeBytes++) {
+    const { words } = countInRanges(path, { specialTokens: ["aba", "bab"], rangeSizeBytes });
+    expect(sorted(words)).toEqual(sorted(whole));
+  }
+});
+
+test("invalid bytes are counted once, wherever the file is cut", () => {
+  const content = Buffer.concat([
+    utf8("a b "),
+    Buffer.from([0xff, 0x20, 0xc3, 0x28, 0xe2, 0x82]),
+    utf8(" c"),
+    Buffer.from([0x80]),
+  ]);
+  const path = put(directory, "invalid", content);
+  const whole = countInRanges(path, { specialTokens: [], rangeSizeBytes: 1000 });
+  expect(whole.invalidByteCount).toBe(5);
+  for (let rangeSizeBytes = 1; rangeSizeBytes < 16; rangeSizeBytes++) {
+    const parts = countInRanges(path, { specialTokens: [], rangeSizeBytes });
+    expect(parts.invalidByteCount).toBe(5);
+    expect(sorted(parts.words)).toEqual(sorted(whole.words));
+  }
+});
