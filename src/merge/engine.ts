@@ -2,6 +2,7 @@ import type { WordTable } from "../words/word-table.ts";
 import { risenGate } from "./gate.ts";
 import { grow } from "./grow.ts";
 import { checkCellCount, countCells, layOutWords } from "./layout.ts";
+import { createLongTokens, insertLongToken, isLong } from "./long-tokens.ts";
 import { mergeIntoNewToken } from "./merge-pair.ts";
 import type { Compat, Merges } from "./merges.ts";
 import { createNeighbours } from "./neighbours.ts";
@@ -12,17 +13,15 @@ import { createPairs } from "./pairs.ts";
 import { createQueue, dropTop, lowerTop } from "./queue.ts";
 import type { Learned, MergeLimits, Rooms } from "./rooms.ts";
 import { tieRuleOf } from "./tie-rules.ts";
-import { createTokenIdentity, identify, noTwin, remember } from "./token-identity.ts";
-import { mergeIntoKnownToken } from "./token-made-again.ts";
-import { createTokens, keepStagedToken, stageToken } from "./tokens.ts";
+import { addToken, createTokens } from "./tokens.ts";
 import { defaultTuning, type MergeTuning } from "./tuning.ts";
 
 export type { MergeProgress } from "./pace.ts";
 
 export type MergeOptions = {
   /**
-   * Most merges wanted. Under `huggingface`: most new vocabulary entries; a merge whose token exists already makes
-   * none, so there can be a few more merges.
+   * Most merges wanted. Under `huggingface`: most entries wanted that merges add to the vocabulary; a merge that
+   * spells a special token adds none, so there can be as many more merges as there are special tokens.
    */
   readonly mergeCount: number;
   readonly compat: Compat;
@@ -65,10 +64,9 @@ function* prepare(
   checkCellCount(cellCount);
   const limits = limitsOf(options, cellCount);
   const rule = tieRuleOf(options.compat, options.specialTokens ?? []);
-  // Every token takes an id, also one that was a special token's text; the boundary is the id after the last.
+  // Every merge takes an id, also one that spells a special token; the boundary is the id after the last.
   const tokenCapacity = 256 + limits.mergeCountMax + rule.specialTokens.length;
-  const tokens = createTokens(tokenCapacity + 1, rule.namesTokensByBytes ? tuning.prefixBytes : 0);
-  const identity = createTokenIdentity(rule.namesTokensByBytes ? tokenCapacity : 0);
+  const tokens = createTokens(tokenCapacity, rule.comparesBytes ? tuning.prefixBytes : 0);
   for (let byte = 0; byte < 256; byte++) {
     tokens.tieKeys[byte] = rule.tieKey(tokens, byte, rule.specialIndexOf(tokens, byte));
   }
@@ -78,7 +76,7 @@ function* prepare(
   return {
     layout,
     tokens,
-    identity,
+    longTokens: createLongTokens(),
     rule,
     pairs: createPairs(),
     occurrences: createOccurrences(),
@@ -106,23 +104,23 @@ function limitsOf(options: MergeOptions, cellCount: number): MergeLimits {
 
 /** Brings the top of the queue to its true count; false if no pair at or above the gate is left. */
 function settleTop(rooms: Rooms): boolean {
-  const { queue, pairs, tokens, identity, gate } = rooms;
+  const { queue, pairs, tokens, longTokens, gate } = rooms;
   while (queue.size > 0) {
     const p = queue.pairs[0]!;
     const count = pairs.counts[p]!;
     if (count === queue.counts[0] && count >= gate) return true;
-    if (count >= gate) lowerTop(queue, pairs, tokens, identity, count);
-    else dropTop(queue, pairs, tokens, identity);
+    if (count >= gate) lowerTop(queue, pairs, tokens, longTokens, count);
+    else dropTop(queue, pairs, tokens, longTokens);
   }
   return false;
 }
 
 /** Merges the best pair and writes it down. */
 function* mergeTop(rooms: Rooms): Generator<MergeProgress, void> {
-  const { queue, pairs, tokens, identity, learned, limits, rule, pace, tuning } = rooms;
+  const { queue, pairs, tokens, longTokens, learned, limits, rule, pace, tuning } = rooms;
   const p = queue.pairs[0]!;
   const count = queue.counts[0]!;
-  dropTop(queue, pairs, tokens, identity);
+  dropTop(queue, pairs, tokens, longTokens);
   rooms.gate = risenGate(rooms.gate, count, learned.entryCount + 1, limits.mergeCountMax, tuning);
   pace.progress = {
     phase: "merge",
@@ -131,25 +129,14 @@ function* mergeTop(rooms: Rooms): Generator<MergeProgress, void> {
   };
   if (spend(pace, mergeWork)) yield pace.progress;
 
-  const id = stageToken(tokens, pairs.lefts[p]!, pairs.rights[p]!);
-  if (!rule.namesTokensByBytes) {
-    keepStagedToken(tokens, 256 + learned.mergeCount);
-    tokens.tieKeys[id] = rule.tieKey(tokens, id, -1);
-    note(rooms, p, count, true);
-    yield* mergeIntoNewToken(rooms, p, id);
-    return;
-  }
-  const { twin, place } = identify(identity, tokens, id);
-  if (twin !== noTwin) {
-    note(rooms, p, count, !rule.keepsStaleCounts);
-    yield* mergeIntoKnownToken(rooms, p, twin);
-    return;
-  }
+  const left = pairs.lefts[p]!;
+  const right = pairs.rights[p]!;
+  const id = addToken(tokens, left, right);
   const specialIndex = rule.specialIndexOf(tokens, id);
-  keepStagedToken(tokens, 256 + learned.mergeCount);
   tokens.tieKeys[id] = rule.tieKey(tokens, id, specialIndex);
-  remember(identity, tokens, id, place);
-  note(rooms, p, count, specialIndex < 0);
+  if (rule.comparesBytes && isLong(tokens, id)) insertLongToken(longTokens, tokens, id);
+  note(learned, left, right, count);
+  if (specialIndex < 0) learned.entryCount++;
   yield* mergeIntoNewToken(rooms, p, id);
 }
 
@@ -164,22 +151,19 @@ function createLearned(): Learned {
     left: new Int32Array(capacity),
     right: new Int32Array(capacity),
     counts: new Float64Array(capacity),
-    ownLosses: new Map(),
   };
 }
 
-function note(rooms: Rooms, p: number, count: number, isNewEntry: boolean): void {
-  const { learned, tokens, pairs } = rooms;
+function note(learned: Learned, left: number, right: number, count: number): void {
   if (learned.mergeCount === learned.left.length) {
     learned.left = grow(learned.left, learned.mergeCount * 2);
     learned.right = grow(learned.right, learned.mergeCount * 2);
     learned.counts = grow(learned.counts, learned.mergeCount * 2);
   }
   const k = learned.mergeCount++;
-  learned.left[k] = tokens.madeBy[pairs.lefts[p]!]!;
-  learned.right[k] = tokens.madeBy[pairs.rights[p]!]!;
+  learned.left[k] = left;
+  learned.right[k] = right;
   learned.counts[k] = count;
-  if (isNewEntry) learned.entryCount++;
 }
 
 function finished(learned: Learned): Merges {

@@ -67,14 +67,11 @@ export function* layOutWords(
   const cells = isWide ? new Int32Array(cellCount) : new Uint16Array(cellCount);
   const steps: WeightSteps = { ends: new Int32Array(64), weights: new Float64Array(64), count: 0, weight: 0 };
   cells[0] = boundary;
-  let pos = 1;
-  for (let w = 0; w < words.wordCount; ) {
-    const wordsInStep = wordsForWork(words, order, w, pace.sliceWork);
-    const posBefore = pos;
-    pos = layOutRange(words, order, w, w + wordsInStep, cells, pos, boundary, steps);
-    w += wordsInStep;
-    pace.progress = { phase: "layout", mergeCount: 0, shareDone: w / words.wordCount };
-    if (spend(pace, pos - posBefore + wordsInStep)) yield pace.progress;
+  const cursor: LayoutCursor = { place: 0, offset: 0, pos: 1 };
+  while (cursor.place < words.wordCount) {
+    layOutSome(words, order, cursor, cells, boundary, steps, pace.sliceWork);
+    pace.progress = { phase: "layout", mergeCount: 0, shareDone: cursor.pos / cellCount };
+    if (spend(pace, pace.sliceWork)) yield pace.progress;
   }
   closeStep(steps, noEnd);
   return {
@@ -90,41 +87,43 @@ export function* layOutWords(
 /** The step being written: `weight` is that of the last word laid out, 0 before the first. */
 type WeightSteps = { ends: Int32Array; weights: Float64Array; count: number; weight: number };
 
-/** How many words from `from` on hold about `work` bytes: one word may be the whole corpus. */
-function wordsForWork(words: WordTable, order: Int32Array, from: number, work: number): number {
-  const { starts, wordCount } = words;
-  let to = from;
-  for (let byteCount = 0; to < wordCount && byteCount < work && to - from < work; to++) {
-    const w = order[to]!;
-    byteCount += starts[w + 1]! - starts[w]!;
-  }
-  return to - from;
-}
+/** Word order[place] is next, from its byte `offset` on, into cells[pos]. */
+type LayoutCursor = { place: number; offset: number; pos: number };
 
-function layOutRange(
+/** Lays out words until `work` cells are written or none is left; one word may be the whole corpus. */
+function layOutSome(
   words: WordTable,
   order: Int32Array,
-  from: number,
-  to: number,
+  cursor: LayoutCursor,
   cells: Cells,
-  pos: number,
   boundary: number,
   steps: WeightSteps,
-): number {
-  const { bytes, starts, counts } = words;
-  for (let k = from; k < to; k++) {
-    const w = order[k]!;
+  work: number,
+): void {
+  const { bytes, starts, counts, wordCount } = words;
+  let { place, offset, pos } = cursor;
+  for (const placeEnd = Math.min(place + work, wordCount), posEnd = pos + work; place < placeEnd; place++) {
+    const w = order[place]!;
     const end = starts[w + 1]!;
     let bytePos = starts[w]!;
     if (end - bytePos < 2) continue;
-    if (counts[w] !== steps.weight) {
+    if (offset === 0 && counts[w] !== steps.weight) {
       if (steps.weight > 0) closeStep(steps, pos);
       steps.weight = counts[w]!;
     }
-    while (bytePos < end) cells[pos++] = bytes[bytePos++]!;
+    bytePos += offset;
+    const pauseEnd = Math.min(end, bytePos + (posEnd - pos));
+    while (bytePos < pauseEnd) cells[pos++] = bytes[bytePos++]!;
+    if (pos >= posEnd) {
+      offset = bytePos - starts[w]!;
+      break;
+    }
     cells[pos++] = boundary;
+    offset = 0;
   }
-  return pos;
+  cursor.place = place;
+  cursor.offset = offset;
+  cursor.pos = pos;
 }
 
 function closeStep(steps: WeightSteps, end: number): void {

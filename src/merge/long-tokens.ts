@@ -17,23 +17,16 @@ export function createLongTokens(): LongTokens {
   return { count: 0, sorted: new Int32Array(64), labels: new Float64Array(0) };
 }
 
-/** The place of a staged token: `isEqual` if the token that stands there has the same bytes. */
-export function findPlace(long: LongTokens, tokens: Tokens, id: number): { place: number; isEqual: boolean } {
-  let low = 0;
-  let high = long.count;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const order = compareBytes(tokens, id, long.sorted[middle]!);
-    if (order === 0) return { place: middle, isEqual: true };
-    if (order > 0) low = middle + 1;
-    else high = middle;
-  }
-  return { place: low, isEqual: false };
+/** Whether the bytes at hand are not all of the token. */
+export function isLong(tokens: Tokens, id: number): boolean {
+  return tokens.lengths[id]! > tokens.prefixLengthMax;
 }
 
-export function insertAt(long: LongTokens, tokens: Tokens, place: number, id: number): void {
+/** Gives a new long token its place among the others. */
+export function insertLongToken(long: LongTokens, tokens: Tokens, id: number): void {
   if (long.count === long.sorted.length) long.sorted = grow(long.sorted, long.count * 2);
   if (id >= long.labels.length) long.labels = grow(long.labels, tokens.lefts.length);
+  const place = findPlace(long, tokens, id);
   const { sorted, labels } = long;
   sorted.copyWithin(place + 1, place, long.count);
   sorted[place] = id;
@@ -45,19 +38,32 @@ export function insertAt(long: LongTokens, tokens: Tokens, place: number, id: nu
   if (labels[id] === below) for (let k = 0; k < long.count; k++) labels[sorted[k]!] = (k + 1) * labelGap;
 }
 
+function findPlace(long: LongTokens, tokens: Tokens, id: number): number {
+  let low = 0;
+  let high = long.count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareBytes(tokens, id, long.sorted[middle]!) > 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Byte order of two tokens, each of them short or with a place. */
+export function compareTokens(long: LongTokens, tokens: Tokens, a: number, b: number): number {
+  if (isLong(tokens, a) && isLong(tokens, b)) return long.labels[a]! - long.labels[b]!;
+  return comparePrefixes(tokens, a, b) || tokens.lengths[a]! - tokens.lengths[b]!;
+}
+
 /**
- * Byte order of two tokens of any length. Beyond the bytes at hand both derivations are walked side by side; a subtree
- * that both have at the same place is skipped, since equal bytes have one id.
+ * Byte order of two long tokens. Beyond the bytes at hand both derivations are walked side by side; a subtree
+ * that both have at the same place is skipped, since equal bytes are one token.
  */
-export function compareBytes(tokens: Tokens, a: number, b: number): number {
+function compareBytes(tokens: Tokens, a: number, b: number): number {
   if (a === b) return 0;
   const order = comparePrefixes(tokens, a, b);
+  if (order !== 0) return order;
   const { lengths, lefts, rights } = tokens;
-  const lengthA = lengths[a]!;
-  const lengthB = lengths[b]!;
-  if (order !== 0 || lengthA <= tokens.prefixLengthMax || lengthB <= tokens.prefixLengthMax) {
-    return order !== 0 ? order : lengthA - lengthB;
-  }
   const restA = [a];
   const restB = [b];
   while (restA.length > 0 && restB.length > 0) {

@@ -33,7 +33,7 @@ export function* mergeIntoNewToken(rooms: Rooms, p: number, id: number): Generat
 }
 
 /** The first loop: `id` stands wherever the pair stood, and the sums over its neighbours are there. */
-export function* rewriteOccurrences(rooms: Rooms, p: number, id: number): Generator<MergeProgress, void> {
+function* rewriteOccurrences(rooms: Rooms, p: number, id: number): Generator<MergeProgress, void> {
   const { pairs, neighbours, occurrences, layout, tokens, pace, tuning } = rooms;
   const x = pairs.lefts[p]!;
   const y = pairs.rights[p]!;
@@ -67,7 +67,7 @@ export function* rewriteOccurrences(rooms: Rooms, p: number, id: number): Genera
  * `id` is itself a merge just made ("xyxy"): the (y, x) between the two was taken off as its right neighbour.
  * (x, y) itself ends with count 0.
  */
-export function applyLosses(rooms: Rooms, p: number, id: number): void {
+function applyLosses(rooms: Rooms, p: number, id: number): void {
   const { pairs, neighbours } = rooms;
   const { leftSums, rightSums, leftSeen, rightSeen, leftSeenCount, rightSeenCount } = neighbours;
   const x = pairs.lefts[p]!;
@@ -83,9 +83,6 @@ export function applyLosses(rooms: Rooms, p: number, id: number): void {
     const loser = findPair(pairs, y, t);
     if (loser !== noPair) pairs.counts[loser]! -= rightSums[2 * t]!;
   }
-  if (x === y && rooms.rule.keepsStaleCounts && rightSums[2 * x]! > 0) {
-    rooms.learned.ownLosses.set(rooms.learned.mergeCount - 1, rightSums[2 * x]!);
-  }
   pairs.counts[p] = 0;
 }
 
@@ -95,7 +92,7 @@ function voidRights(neighbours: Neighbours, x: number): void {
 }
 
 /** How many entries the lists of the pairs born with `id` will have. */
-export function countBornEntries(rooms: Rooms, id: number): number {
+function countBornEntries(rooms: Rooms, id: number): number {
   const { neighbours, gate, layout } = rooms;
   const { leftSums, rightSums, leftSeen, rightSeen, leftSeenCount, rightSeenCount } = neighbours;
   let entryCount = 0;
@@ -113,8 +110,8 @@ export function countBornEntries(rooms: Rooms, id: number): number {
 }
 
 /** Gives the pairs born with `id` a record, an empty list and a place in the queue; leaves the sums at 0. */
-export function addBirths(rooms: Rooms, id: number): void {
-  const { neighbours, pairs, occurrences, queue, tokens, identity, gate, layout } = rooms;
+function addBirths(rooms: Rooms, id: number): void {
+  const { neighbours, pairs, occurrences, queue, tokens, longTokens, gate, layout } = rooms;
   const { leftSums, rightSums, leftSeen, rightSeen, leftSlots, rightSlots } = neighbours;
   let entryEnd = occurrences.used;
   for (let k = 0; k < neighbours.leftSeenCount; k++) {
@@ -126,7 +123,7 @@ export function addBirths(rooms: Rooms, id: number): void {
     leftSlots[t] = noSlot;
     if (count < gate || t === layout.boundary || !mayMerge(rooms, t, id)) continue;
     leftSlots[t] = entryEnd;
-    push(queue, pairs, tokens, identity, count, addPair(pairs, t, id, count, entryEnd, length));
+    push(queue, pairs, tokens, longTokens, count, addPair(pairs, t, id, count, entryEnd, length));
     entryEnd += length;
   }
   for (let k = 0; k < neighbours.rightSeenCount; k++) {
@@ -138,7 +135,7 @@ export function addBirths(rooms: Rooms, id: number): void {
     rightSlots[t] = noSlot;
     if (count < gate || t === layout.boundary || !mayMerge(rooms, id, t)) continue;
     rightSlots[t] = entryEnd;
-    push(queue, pairs, tokens, identity, count, addPair(pairs, id, t, count, entryEnd, length));
+    push(queue, pairs, tokens, longTokens, count, addPair(pairs, id, t, count, entryEnd, length));
     entryEnd += length;
   }
   occurrences.used = entryEnd;

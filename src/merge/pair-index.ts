@@ -13,7 +13,7 @@ const noStart = -1;
 
 /** The first index: pairs of bytes, counted in a dense table of 256 x 256, then their lists. */
 export function* indexBytePairs(rooms: Rooms): Generator<MergeProgress, void> {
-  const { layout, pairs, tokens, identity, queue, occurrences, pace } = rooms;
+  const { layout, pairs, tokens, longTokens, queue, occurrences, pace } = rooms;
   const weights = new Float64Array(byteRange * byteRange);
   const lengths = new Int32Array(byteRange * byteRange);
   const cursor = { pos: 1, step: 0 };
@@ -44,7 +44,7 @@ export function* indexBytePairs(rooms: Rooms): Generator<MergeProgress, void> {
     pos = until;
   }
   occurrences.used = entryCount;
-  for (let p = 0; p < pairs.count; p++) push(queue, pairs, tokens, identity, pairs.counts[p]!, p);
+  for (let p = 0; p < pairs.count; p++) push(queue, pairs, tokens, longTokens, pairs.counts[p]!, p);
 }
 
 function throwCountTooLarge(): never {
@@ -108,7 +108,7 @@ function writeBytePairs(
  * Counts every pair, then keeps those at or above the new gate.
  */
 export function* indexAnew(rooms: Rooms, gateBefore: number): Generator<MergeProgress, void> {
-  const { layout, pairs, tokens, identity, queue, occurrences, pace } = rooms;
+  const { layout, pairs, tokens, longTokens, queue, occurrences, pace } = rooms;
   const all = createPairs();
   const cursor = { pos: 1, step: 0 };
   while (cursor.pos < layout.cellCount) {
@@ -151,7 +151,7 @@ export function* indexAnew(rooms: Rooms, gateBefore: number): Generator<MergePro
     if (spend(pace, pos - from)) yield pace.progress;
   }
   for (let p = 0; p < pairs.count; p++) {
-    push(queue, pairs, tokens, identity, pairs.counts[p]!, p);
+    push(queue, pairs, tokens, longTokens, pairs.counts[p]!, p);
     if (spend(pace, 8)) yield pace.progress;
   }
 }

@@ -10,7 +10,7 @@ import { grow } from "./grow.ts";
  *   listCounts    Float64Array   capacity   `counts` when the list was written: their ratio says how stale it is
  *   listStarts    Int32Array     capacity   where its list stands in the arena (occurrences.ts)
  *   listLengths   Int32Array     capacity   entries in the list, stale ones included
- *   slots         Int32Array     power of 2 hash table: record + 1, 0: empty, -1: removed; linear probing, half full
+ *   slots         Int32Array     power of 2 hash table: record + 1, 0: empty; linear probing, at most half full
  *
  * Records are never removed, and their lists stand in the arena in the order of the records.
  */
@@ -27,7 +27,6 @@ export type Pairs = {
 
 export const noPair = -1;
 const empty = 0;
-const removed = -1;
 const firstCapacity = 1 << 12;
 
 export function createPairs(): Pairs {
@@ -54,7 +53,7 @@ export function findPair(pairs: Pairs, left: number, right: number): number {
   for (let slot = hashPair(left, right) & mask; ; slot = (slot + 1) & mask) {
     const entry = slots[slot]!;
     if (entry === empty) return noPair;
-    if (entry !== removed && lefts[entry - 1] === left && rights[entry - 1] === right) return entry - 1;
+    if (lefts[entry - 1] === left && rights[entry - 1] === right) return entry - 1;
   }
 }
 
@@ -78,20 +77,6 @@ export function addPair(
   if (pairs.count * 2 > pairs.slots.length) rehash(pairs);
   else insert(pairs.slots, p, left, right);
   return p;
-}
-
-/** Takes a record out of the table, so that the pair can get another one. The queue may still name it: it stays. */
-export function forgetPair(pairs: Pairs, p: number): void {
-  const { slots } = pairs;
-  pairs.counts[p] = 0;
-  pairs.listLengths[p] = 0;
-  const mask = slots.length - 1;
-  let slot = hashPair(pairs.lefts[p]!, pairs.rights[p]!) & mask;
-  while (slots[slot] !== p + 1) {
-    if (slots[slot] === empty) return;
-    slot = (slot + 1) & mask;
-  }
-  slots[slot] = removed;
 }
 
 function insert(slots: Int32Array, p: number, left: number, right: number): void {

@@ -1,7 +1,7 @@
 import { grow } from "./grow.ts";
+import type { LongTokens } from "./long-tokens.ts";
 import type { Pairs } from "./pairs.ts";
 import { pairWins } from "./tie-rules.ts";
-import type { TokenIdentity } from "./token-identity.ts";
 import type { Tokens } from "./tokens.ts";
 
 /**
@@ -25,7 +25,7 @@ export function push(
   queue: Queue,
   pairs: Pairs,
   tokens: Tokens,
-  identity: TokenIdentity,
+  longTokens: LongTokens,
   count: number,
   p: number,
 ): void {
@@ -40,7 +40,7 @@ export function push(
     const parent = (pos - 1) >> 1;
     const difference = count - entryCounts[parent]!;
     if (difference < 0) break;
-    if (difference === 0 && !pairWins(pairs, tokens, identity, p, entryPairs[parent]!)) break;
+    if (difference === 0 && !pairWins(pairs, tokens, longTokens, p, entryPairs[parent]!)) break;
     entryCounts[pos] = entryCounts[parent]!;
     entryPairs[pos] = entryPairs[parent]!;
     pos = parent;
@@ -50,10 +50,10 @@ export function push(
 }
 
 /** Takes the top off. */
-export function dropTop(queue: Queue, pairs: Pairs, tokens: Tokens, identity: TokenIdentity): void {
+export function dropTop(queue: Queue, pairs: Pairs, tokens: Tokens, longTokens: LongTokens): void {
   const size = --queue.size;
   if (size > 0) {
-    siftDown(queue, pairs, tokens, identity, size, queue.counts[size]!, queue.pairs[size]!);
+    siftDown(queue, pairs, tokens, longTokens, size, queue.counts[size]!, queue.pairs[size]!);
   }
 }
 
@@ -62,17 +62,17 @@ export function lowerTop(
   queue: Queue,
   pairs: Pairs,
   tokens: Tokens,
-  identity: TokenIdentity,
+  longTokens: LongTokens,
   count: number,
 ): void {
-  siftDown(queue, pairs, tokens, identity, queue.size, count, queue.pairs[0]!);
+  siftDown(queue, pairs, tokens, longTokens, queue.size, count, queue.pairs[0]!);
 }
 
 function siftDown(
   queue: Queue,
   pairs: Pairs,
   tokens: Tokens,
-  identity: TokenIdentity,
+  longTokens: LongTokens,
   size: number,
   count: number,
   p: number,
@@ -87,14 +87,14 @@ function siftDown(
       const difference = entryCounts[child + 1]! - entryCounts[child]!;
       if (
         difference > 0 ||
-        (difference === 0 && pairWins(pairs, tokens, identity, entryPairs[child + 1]!, entryPairs[child]!))
+        (difference === 0 && pairWins(pairs, tokens, longTokens, entryPairs[child + 1]!, entryPairs[child]!))
       ) {
         child++;
       }
     }
     const difference = entryCounts[child]! - count;
     if (difference < 0) break;
-    if (difference === 0 && !pairWins(pairs, tokens, identity, entryPairs[child]!, p)) break;
+    if (difference === 0 && !pairWins(pairs, tokens, longTokens, entryPairs[child]!, p)) break;
     entryCounts[pos] = entryCounts[child]!;
     entryPairs[pos] = entryPairs[child]!;
     pos = child;

@@ -1,11 +1,11 @@
 import type { Layout } from "./layout.ts";
+import type { LongTokens } from "./long-tokens.ts";
 import type { Neighbours } from "./neighbours.ts";
 import type { Occurrences } from "./occurrences.ts";
 import type { Pace } from "./pace.ts";
 import type { Pairs } from "./pairs.ts";
 import type { Queue } from "./queue.ts";
 import type { TieRule } from "./tie-rules.ts";
-import type { TokenIdentity } from "./token-identity.ts";
 import type { Tokens } from "./tokens.ts";
 import type { MergeTuning } from "./tuning.ts";
 
@@ -13,7 +13,7 @@ import type { MergeTuning } from "./tuning.ts";
 export type Rooms = {
   readonly layout: Layout;
   readonly tokens: Tokens;
-  readonly identity: TokenIdentity;
+  readonly longTokens: LongTokens;
   readonly rule: TieRule;
   readonly pairs: Pairs;
   readonly occurrences: Occurrences;
@@ -41,13 +41,11 @@ export type MergeLimits = {
 /** What has been learned: `merges.ts`, growing. Token ids are those of the engine's outside. */
 export type Learned = {
   mergeCount: number;
-  /** How many of them made an entry of the vocabulary that was not there. */
+  /** How many of them made an entry of the vocabulary: all but those that spell a special token (tie-rules.ts). */
   entryCount: number;
   left: Int32Array;
   right: Int32Array;
   counts: Float64Array;
-  /** Of merge k of a pair "x x": what its own count lost while it was merged ("xxx"). Only where HF's counts are kept. */
-  readonly ownLosses: Map<number, number>;
 };
 
 export function mayMerge(rooms: Rooms, left: number, right: number): boolean {

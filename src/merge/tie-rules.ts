@@ -1,7 +1,7 @@
 import { byteToCharacter, decodeCharacters } from "../vocabulary/byte-characters.ts";
+import { compareTokens, type LongTokens } from "./long-tokens.ts";
 import type { Compat } from "./merges.ts";
 import type { Pairs } from "./pairs.ts";
-import { compareTokens, type TokenIdentity } from "./token-identity.ts";
 import { hasBytes, type Tokens } from "./tokens.ts";
 
 /**
@@ -16,7 +16,7 @@ import { hasBytes, type Tokens } from "./tokens.ts";
 export function pairWins(
   pairs: Pairs,
   tokens: Tokens,
-  identity: TokenIdentity,
+  longTokens: LongTokens,
   p: number,
   q: number,
 ): boolean {
@@ -26,21 +26,18 @@ export function pairWins(
   const leftQ = lefts[q]!;
   if (leftP !== leftQ) {
     const difference = tieKeys[leftP]! - tieKeys[leftQ]!;
-    return (difference !== 0 ? difference : compareTokens(identity, tokens, leftP, leftQ)) > 0;
+    return (difference !== 0 ? difference : compareTokens(longTokens, tokens, leftP, leftQ)) > 0;
   }
   const rightP = rights[p]!;
   const rightQ = rights[q]!;
-  if (rightP === rightQ) return p > q; // two records of one pair: the younger is the living one
   const difference = tieKeys[rightP]! - tieKeys[rightQ]!;
-  return (difference !== 0 ? difference : compareTokens(identity, tokens, rightP, rightQ)) > 0;
+  return (difference !== 0 ? difference : compareTokens(longTokens, tokens, rightP, rightQ)) > 0;
 }
 
 /** How a rule gives tie keys, and how it names tokens. */
 export type TieRule = {
-  /** Whether two tokens of the same bytes are one token. */
-  readonly namesTokensByBytes: boolean;
-  /** Whether a merged pair keeps its count: HF never takes it back. Seen only when its tokens are made again. */
-  readonly keepsStaleCounts: boolean;
+  /** Whether ties are decided by the bytes of the tokens. */
+  readonly comparesBytes: boolean;
   /** HF's special tokens as the bytes that their text stands for in byte-to-character form, if it is such a text. */
   readonly specialTokens: readonly (Uint8Array | null)[];
   /** The index of the special token that equals token `id`, or -1. */
@@ -49,17 +46,16 @@ export type TieRule = {
 };
 
 export function tieRuleOf(compat: Compat, specialTokens: readonly string[]): TieRule {
-  const plain = { keepsStaleCounts: false, specialTokens: [], specialIndexOf: () => -1 };
-  if (compat === "cs336") return { ...plain, namesTokensByBytes: true, tieKey: prefixKey };
-  if (compat === "rustbpe") return { ...plain, namesTokensByBytes: false, tieKey: (_, id) => -id };
+  const plain = { specialTokens: [], specialIndexOf: () => -1 };
+  if (compat === "cs336") return { ...plain, comparesBytes: true, tieKey: prefixKey };
+  if (compat === "rustbpe") return { ...plain, comparesBytes: false, tieKey: (_, id) => -id };
   return huggingfaceRule([...new Set(specialTokens)].map(decodeCharacters));
 }
 
 function huggingfaceRule(specialTokens: readonly (Uint8Array | null)[]): TieRule {
   const alphabetRanks = alphabetOrder();
   return {
-    namesTokensByBytes: true,
-    keepsStaleCounts: true,
+    comparesBytes: false,
     specialTokens,
     specialIndexOf: (tokens, id) =>
       specialTokens.findIndex((bytes) => bytes !== null && hasBytes(tokens, id, bytes)),

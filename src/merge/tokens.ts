@@ -1,14 +1,13 @@
 import { grow } from "./grow.ts";
 
 /**
- * Tokens: what each token id is made of. 0-255 are the bytes; the others are counted on in the order of their making.
+ * Tokens: what each token id is made of. 0-255 are the bytes, merge k makes 256 + k.
  *
  *   ARRAY          TYPE           LENGTH     MEANING
  *   lefts          Int32Array     capacity   token id of the left half; none for the 256 bytes
  *   rights         Int32Array     capacity   token id of the right half
  *   lengths        Int32Array     capacity   bytes in the token
  *   tieKeys        Float64Array   capacity   of two tokens the greater key wins a tie; equal: compare bytes
- *   madeBy         Int32Array     capacity   the token's id outside the engine: 256 + the merge that made it first
  *   prefixBytes    Uint8Array     grows      the first bytes of each token, `prefixLengthMax` of them at most
  *   prefixStarts   Int32Array     capacity   where they stand
  *
@@ -21,7 +20,6 @@ export type Tokens = {
   readonly rights: Int32Array;
   readonly lengths: Int32Array;
   readonly tieKeys: Float64Array;
-  readonly madeBy: Int32Array;
   readonly prefixLengthMax: number;
   prefixBytes: Uint8Array;
   prefixByteCount: number;
@@ -35,7 +33,6 @@ export function createTokens(capacity: number, prefixLengthMax: number): Tokens 
     rights: new Int32Array(capacity),
     lengths: new Int32Array(capacity),
     tieKeys: new Float64Array(capacity),
-    madeBy: new Int32Array(capacity),
     prefixLengthMax,
     prefixBytes: new Uint8Array(1 << 12),
     prefixByteCount: 256,
@@ -43,31 +40,20 @@ export function createTokens(capacity: number, prefixLengthMax: number): Tokens 
   };
   for (let byte = 0; byte < 256; byte++) {
     tokens.lengths[byte] = 1;
-    tokens.madeBy[byte] = byte;
     tokens.prefixBytes[byte] = byte;
     tokens.prefixStarts[byte] = byte;
   }
   return tokens;
 }
 
-/**
- * Writes the token `left right` at the end, without counting it: `tokens.count` is its id if it stays. The caller
- * looks first whether the same bytes are a token already.
- */
-export function stageToken(tokens: Tokens, left: number, right: number): number {
-  const id = tokens.count;
+/** The token `left right`, the next id. Its tie key is the rule's to give. */
+export function addToken(tokens: Tokens, left: number, right: number): number {
+  const id = tokens.count++;
   tokens.lefts[id] = left;
   tokens.rights[id] = right;
   tokens.lengths[id] = tokens.lengths[left]! + tokens.lengths[right]!;
   if (tokens.prefixLengthMax > 0) writePrefix(tokens, id);
   return id;
-}
-
-/** The staged token is new. `madeBy` is its id outside. */
-export function keepStagedToken(tokens: Tokens, madeBy: number): void {
-  const id = tokens.count++;
-  tokens.madeBy[id] = madeBy;
-  if (tokens.prefixLengthMax > 0) tokens.prefixByteCount += prefixLength(tokens, id);
 }
 
 export function prefixLength(tokens: Tokens, id: number): number {
@@ -86,6 +72,7 @@ function writePrefix(tokens: Tokens, id: number): void {
   }
   const { prefixBytes, prefixStarts } = tokens;
   prefixStarts[id] = start;
+  tokens.prefixByteCount += length;
   let from = prefixStarts[left]!;
   let pos = start;
   for (const end = start + leftLength; pos < end; ) prefixBytes[pos++] = prefixBytes[from++]!;
