@@ -7,9 +7,8 @@ import {
   allocateLongWords,
   carryLongCounts,
   countLongWords,
-  growLongWords,
   hashLongWords,
-  type LongWords,
+  longLayout,
   touchLongWords,
 } from "./long-words.ts";
 import {
@@ -19,7 +18,7 @@ import {
   carryMiddleCounts,
   countMiddleWords,
   cutMiddleWords,
-  growMiddleWords,
+  middleLayout,
   touchMiddleWords,
 } from "./middle-words.ts";
 import { distinctWordCountOf, type PackedCounts, transferables, wordTableOfCounts } from "./packed-counts.ts";
@@ -29,9 +28,9 @@ import {
   allocateShortWords,
   carryShortCounts,
   countShortWords,
-  growShortWords,
+  shortLayout,
 } from "./short-words.ts";
-import { type Slots, slotBitsFor } from "./slots.ts";
+import { reserveSlots } from "./slots.ts";
 import type { WordTable } from "./word-table.ts";
 
 /** Pretokens counted together: few enough that their keys stay in the first cache, enough for misses to overlap. */
@@ -76,9 +75,12 @@ export class WordCounter {
     return distinctWordCountOf(this.tables);
   }
 
+  /** Bytes in use: more may be reserved, and cost nothing yet. */
   get memoryBytes(): number {
+    const { short, middle, long } = this.tables;
+    const arrays = [short.lanes, middle.lanes, long.slots.lanes, long.records];
     const scratch = [this.longer, this.middleKeys, this.middleHomes, this.long, this.longHashes];
-    return [...transferables(this.tables), ...scratch].reduce((sum, array) => sum + array.byteLength, 0);
+    return [...arrays, ...scratch].reduce((sum, array) => sum + array.byteLength, 0);
   }
 
   /**
@@ -99,13 +101,13 @@ export class WordCounter {
     const high = Math.floor(count / lowCountSize);
     const low = count - high * lowCountSize;
     if (end - start <= shortBytesMax) {
-      reserveShort(tables.short, 1);
+      reserveSlots(tables.short, shortLayout, 1);
       addShortWord(tables.short, text, start, end, low, high);
     } else if (end - start <= middleBytesMax) {
-      reserveMiddle(tables.middle, 1);
+      reserveSlots(tables.middle, middleLayout, 1);
       addMiddleWord(tables.middle, text, start, end, low, high);
     } else {
-      reserveLong(tables.long, 1);
+      reserveSlots(tables.long.slots, longLayout, 1);
       addLongWord(tables.long, text, start, end, low, high);
     }
   }
@@ -127,11 +129,11 @@ export class WordCounter {
     const [short, addedShort] = bySize(tables.short, packed.short, (slots) => slots.usedCount);
     const [middle, addedMiddle] = bySize(tables.middle, packed.middle, (slots) => slots.usedCount);
     const [long, addedLong] = bySize(tables.long, packed.long, (words) => words.recordEnd);
-    reserveShort(short, addedShort.usedCount);
+    reserveSlots(short, shortLayout, addedShort.usedCount);
     short.usedCount += addShortWords(short.lanes, short.slotBits, addedShort.lanes);
-    reserveMiddle(middle, addedMiddle.usedCount);
+    reserveSlots(middle, middleLayout, addedMiddle.usedCount);
     middle.usedCount += addMiddleWords(middle.lanes, middle.slotBits, addedMiddle.lanes);
-    reserveLong(long, addedLong.slots.usedCount);
+    reserveSlots(long.slots, longLayout, addedLong.slots.usedCount);
     addLongWords(long, addedLong);
     Object.assign(tables, { short, middle, long });
   }
@@ -147,7 +149,7 @@ export class WordCounter {
     tables.pretokenCount = sumOfCounts(tables.pretokenCount, pretokenCount);
     if (tables.onesSinceCarry + pretokenCount > this.carryInterval) carryCounts(tables);
     tables.onesSinceCarry += pretokenCount;
-    reserveShort(short, pretokenCount);
+    reserveSlots(short, shortLayout, pretokenCount);
     const longerCount = countShortWords(
       view,
       ends,
@@ -166,7 +168,7 @@ export class WordCounter {
   private countLonger(view: DataView, ends: Int32Array, longerCount: number): void {
     const { longer, long, middleKeys, middleHomes, longHashes } = this;
     const { middle, long: longWords } = this.tables;
-    reserveMiddle(middle, longerCount);
+    reserveSlots(middle, middleLayout, longerCount);
     const longCount = cutMiddleWords(
       view,
       ends,
@@ -181,7 +183,7 @@ export class WordCounter {
     touchMiddleWords(middle.lanes, middleHomes, middleCount);
     middle.usedCount += countMiddleWords(middle.lanes, middleKeys, middleHomes, middleCount);
     if (longCount === 0) return;
-    reserveLong(longWords, longCount);
+    reserveSlots(longWords.slots, longLayout, longCount);
     hashLongWords(view, ends, long, longCount, longHashes, longWords.slots);
     touchLongWords(longWords, longHashes, longCount);
     countLongWords(longWords, view, ends, long, longCount, longHashes);
@@ -196,21 +198,6 @@ function emptyCounts(): PackedCounts {
     middle: allocateMiddleWords(firstMiddleSlotBits),
     long: allocateLongWords(firstLongSlotBits, firstRecordLanes),
   };
-}
-
-function reserveShort(slots: Slots, keyCount: number): void {
-  const slotBits = slotBitsFor(slots, slots.usedCount + keyCount);
-  if (slotBits > slots.slotBits) growShortWords(slots, slotBits);
-}
-
-function reserveMiddle(slots: Slots, keyCount: number): void {
-  const slotBits = slotBitsFor(slots, slots.usedCount + keyCount);
-  if (slotBits > slots.slotBits) growMiddleWords(slots, slotBits);
-}
-
-function reserveLong(words: LongWords, keyCount: number): void {
-  const slotBits = slotBitsFor(words.slots, words.slots.usedCount + keyCount);
-  if (slotBits > words.slots.slotBits) growLongWords(words, slotBits);
 }
 
 function carryCounts(counts: PackedCounts): void {

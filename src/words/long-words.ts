@@ -1,6 +1,13 @@
 import type { Text } from "../corpus/text.ts";
 import { addCount, hashEnd, hashStart, hashStep, laneMask } from "./lanes.ts";
-import { allocateSlots, arrayLaneCountMax, checkSlotBits, type Slots, tooManyWords } from "./slots.ts";
+import {
+  allocateSlots,
+  arrayLaneCountMax,
+  type SlotLayout,
+  type Slots,
+  stretched,
+  tooManyWords,
+} from "./slots.ts";
 
 /**
  * Long words, 16 bytes and more, with their counts: slots of two lanes, which lead to records of any length.
@@ -25,14 +32,19 @@ export type LongWords = {
   recordEnd: number;
 };
 
-export const longSlotLanes = 2;
+const longSlotLanes = 2;
+export const longLayout: SlotLayout = {
+  slotLanes: longSlotLanes,
+  keyLane: 1,
+  hashAt: (lanes, pos) => lanes[pos]!,
+};
 const headLanes = 3;
 const firstRecord = 1;
 const tailMasks = Int32Array.from([0, 1, 2, 3], laneMask);
 
 export function allocateLongWords(slotBits: number, recordLaneCount: number): LongWords {
   return {
-    slots: allocateSlots(slotBits, longSlotLanes),
+    slots: allocateSlots(slotBits, longLayout),
     records: new Int32Array(recordLaneCount),
     recordEnd: firstRecord,
   };
@@ -200,11 +212,8 @@ function reserveRecords(words: LongWords, laneCount: number): void {
   if (neededLanes <= words.records.length) return;
   if (neededLanes > arrayLaneCountMax)
     throw tooManyWords("more than 4 GB of distinct words of 16 bytes and more");
-  const records = new Int32Array(
-    Math.min(arrayLaneCountMax, Math.max(neededLanes, words.records.length * 2)),
-  );
-  records.set(words.records.subarray(0, words.recordEnd));
-  words.records = records;
+  const laneCountWished = Math.max(neededLanes, words.records.length * 2);
+  words.records = stretched(words.records, Math.min(arrayLaneCountMax, laneCountWished));
 }
 
 /** Adds every word of `from`; there are free slots for all of them. */
@@ -253,23 +262,6 @@ function recordsEqual(
     if (records[lane + delta] !== fromRecords[lane]) return false;
   }
   return true;
-}
-
-/** A larger index of the same records. */
-export function growLongWords(words: LongWords, slotBits: number): void {
-  checkSlotBits(slotBits, longSlotLanes);
-  const fromLanes = words.slots.lanes;
-  const lanes = new Int32Array(longSlotLanes << slotBits);
-  const lastLane = lanes.length - 1;
-  for (let fromPos = 0; fromPos < fromLanes.length; fromPos += longSlotLanes) {
-    if (fromLanes[fromPos + 1] === 0) continue;
-    let pos = (fromLanes[fromPos]! >>> (32 - slotBits)) << 1;
-    while (lanes[pos + 1] !== 0) pos = (pos + 2) & lastLane;
-    lanes[pos] = fromLanes[fromPos]!;
-    lanes[pos + 1] = fromLanes[fromPos + 1]!;
-  }
-  words.slots.lanes = lanes;
-  words.slots.slotBits = slotBits;
 }
 
 /** Moves what stands above the low bits of each count to its high lane. */

@@ -1,6 +1,6 @@
 import type { Text } from "../corpus/text.ts";
 import { addCount, hashFourLanes, laneMask, middleBytesMax } from "./lanes.ts";
-import { allocateSlots, checkSlotBits, type Slots } from "./slots.ts";
+import { allocateSlots, type SlotLayout, type Slots } from "./slots.ts";
 
 /**
  * Middle words, 8 to 15 bytes, with their counts. A slot is eight lanes, half a cache line:
@@ -13,6 +13,11 @@ import { allocateSlots, checkSlotBits, type Slots } from "./slots.ts";
  *   6, 7   nothing: a slot that never lies across two cache lines is worth the room
  */
 export const middleSlotLanes = 8;
+export const middleLayout: SlotLayout = {
+  slotLanes: middleSlotLanes,
+  keyLane: 3,
+  hashAt: (lanes, pos) => hashFourLanes(lanes[pos]!, lanes[pos + 1]!, lanes[pos + 2]!, lanes[pos + 3]!),
+};
 
 const laneMaskCount = middleBytesMax + 2;
 const mask2 = new Int32Array(laneMaskCount);
@@ -23,7 +28,7 @@ for (let length = 8; length <= middleBytesMax; length++) {
 }
 
 export function allocateMiddleWords(slotBits: number): Slots {
-  return allocateSlots(slotBits, middleSlotLanes);
+  return allocateSlots(slotBits, middleLayout);
 }
 
 /**
@@ -182,15 +187,6 @@ function findMiddleWord(
     pos = (pos + middleSlotLanes) & lastLane;
   }
   return pos;
-}
-
-/** A larger table of the same keys. */
-export function growMiddleWords(slots: Slots, slotBits: number): void {
-  checkSlotBits(slotBits, middleSlotLanes);
-  const lanes = new Int32Array(middleSlotLanes << slotBits);
-  addMiddleWords(lanes, slotBits, slots.lanes);
-  slots.lanes = lanes;
-  slots.slotBits = slotBits;
 }
 
 /** Moves what stands above the low bits of each count to its high lane. */

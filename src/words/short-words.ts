@@ -1,6 +1,6 @@
 import type { Text } from "../corpus/text.ts";
 import { addCount, hashTwoLanes, laneMask, shortBytesMax } from "./lanes.ts";
-import { allocateSlots, checkSlotBits, type Slots } from "./slots.ts";
+import { allocateSlots, type SlotLayout, type Slots } from "./slots.ts";
 
 /**
  * Short words, 1 to 7 bytes, with their counts. A slot is four lanes:
@@ -17,6 +17,11 @@ import { allocateSlots, checkSlotBits, type Slots } from "./slots.ts";
  * the same slot, and always there. It is no word.
  */
 export const shortSlotLanes = 4;
+export const shortLayout: SlotLayout = {
+  slotLanes: shortSlotLanes,
+  keyLane: 1,
+  hashAt: (lanes, pos) => hashTwoLanes(lanes[pos]!, lanes[pos + 1]!),
+};
 export const standInLength = 8;
 const standInLane1 = standInLength << 24;
 
@@ -28,7 +33,7 @@ for (let length = 0; length <= shortBytesMax; length++) {
 }
 
 export function allocateShortWords(slotBits: number): Slots {
-  const slots = allocateSlots(slotBits, shortSlotLanes);
+  const slots = allocateSlots(slotBits, shortLayout);
   slots.lanes[((hashTwoLanes(0, standInLane1) >>> (32 - slotBits)) << 2) + 1] = standInLane1;
   slots.usedCount = 1;
   return slots;
@@ -139,15 +144,6 @@ function findShortWord(lanes: Int32Array, slotBits: number, lane0: number, lane1
     pos = (pos + shortSlotLanes) & lastLane;
   }
   return pos;
-}
-
-/** A larger table of the same keys. */
-export function growShortWords(slots: Slots, slotBits: number): void {
-  checkSlotBits(slotBits, shortSlotLanes);
-  const lanes = new Int32Array(shortSlotLanes << slotBits);
-  addShortWords(lanes, slotBits, slots.lanes);
-  slots.lanes = lanes;
-  slots.slotBits = slotBits;
 }
 
 /** Moves what stands above the low bits of each count to its high lane. */
