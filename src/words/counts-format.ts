@@ -1,0 +1,47 @@
+/**
+ * Word counts in binary form: written by `--save-counts`, read by `--counts`. Numbers are little-endian.
+ *
+ *   PART     SIZE      MEANING
+ *   magic    8         "bpecount"
+ *   version  4         1
+ *   frames   any       the first one holds the header as JSON, the others hold words, the last one is empty
+ *
+ *   FRAME     SIZE     MEANING
+ *   size      4        bytes of the payload
+ *   checksum  8        xxHash64 of the payload; its seed is the checksum of the frame before, 0 at first
+ *   payload   size
+ *
+ * The checksums are a chain: a frame that is changed, missing or out of its place is found before it is used.
+ *
+ *   WORD      SIZE     MEANING
+ *   shared    varint   bytes that the word shares with the one before it in the frame
+ *   rest      varint   bytes that follow, at least 1
+ *   bytes     rest
+ *   count     varint   at least 1
+ *
+ * Words stand in ascending order of their bytes through all frames. " the" counted 12 times after " that" is
+ * 3, 1, "e", 12. A varint has seven bits a byte, the lowest first, the top bit set where another byte follows.
+ */
+export const magic = new TextEncoder().encode("bpecount");
+export const formatVersion = 1;
+export const frameHeadBytes = 12;
+
+/** What the words were made with: counts made with other options must not be added up. */
+export type CountsOptions = {
+  /** Sources of the pattern's splits, in order. */
+  readonly patterns: readonly string[];
+  readonly specialTokens: readonly string[];
+  /** Whether documents were cut at the ends of lines. */
+  readonly isLinewise: boolean;
+};
+
+/** The header: options, and how much is to come. */
+export type CountsHeader = CountsOptions & {
+  readonly wordCount: number;
+  readonly byteCount: number;
+  readonly pretokenCount: number;
+};
+
+export function checksumOf(payload: Uint8Array, seed: bigint): bigint {
+  return Bun.hash.xxHash64(payload, seed);
+}

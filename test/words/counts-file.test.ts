@@ -1,0 +1,185 @@
+import { describe, expect, test } from "bun:test";
+import { UserError } from "../../src/errors.ts";
+import { WordCounter } from "../../src/words/counter.ts";
+import { type CountsOptions, magic } from "../../src/words/counts-format.ts";
+import { addCountsFiles, tableOfCountsFiles } from "../../src/words/counts-merge.ts";
+import { CountsReader, checkOptions } from "../../src/words/counts-reader.ts";
+import { countsFileChunks } from "../../src/words/counts-writer.ts";
+import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
+import { entriesOf, keyOf, NaiveCounter, randomOf } from "./generators.ts";
+
+const options: CountsOptions = {
+  patterns: ["\\p{N}{1,3}", " ?\\p{L}+|é"],
+  specialTokens: ["<|endoftext|>"],
+  isLinewise: false,
+};
+
+function fileOf(table: WordTable, madeWith: CountsOptions = options): Uint8Array {
+  // A Uint8Array of its own: `slice` of a Buffer does not copy.
+  return new Uint8Array(Buffer.concat([...countsFileChunks(table, madeWith)]));
+}
+
+/** A reader that is given at most so many bytes at a time. */
+function readerOf(file: Uint8Array, pieceBytes = 1 << 30): CountsReader {
+  let pos = 0;
+  return new CountsReader("some.counts", (into) => {
+    const piece = file.subarray(pos, pos + Math.min(pieceBytes, into.length));
+    into.set(piece);
+    pos += piece.length;
+    return piece.length;
+  });
+}
+
+function randomTable(seed: number, wordCount = 3000, letters = 4, lengthMax = 40): WordTable {
+  const random = randomOf(seed);
+  const words = new Map<string, readonly [Uint8Array, number]>();
+  for (let i = 0; i < wordCount; i++) {
+    const word = Uint8Array.from({ length: 1 + random(lengthMax) }, () => random(letters));
+    words.set(keyOf(word), [word, random(3) === 0 ? 2 ** (1 + random(40)) - 1 : 1 + random(9)]);
+  }
+  return wordTableOf(words.values());
+}
+
+function messageOf(work: () => void): string {
+  try {
+    work();
+  } catch (error) {
+    expect(error).toBeInstanceOf(UserError);
+    return (error as UserError).message;
+  }
+  return "no error";
+}
+
+test("what was written is read, in the order of its bytes, in pieces of any size", () => {
+  for (let seed = 1; seed <= 12; seed++) {
+    const table = randomTable(seed, 2000, [2, 4, 256][seed % 3]!);
+    const file = fileOf(table);
+    for (const pieceBytes of [1, 13, 1 << 30]) {
+      const reader = readerOf(file, pieceBytes);
+      expect(reader.header).toMatchObject(options);
+      const read: [string, number][] = [];
+      while (reader.next())
+        read.push([keyOf(reader.word.bytes.subarray(0, reader.wordLength)), reader.count]);
+      expect({ seed, read }).toEqual({ seed, read: entriesOf(table) });
+    }
+  }
+});
+
+test("no words are a file too", () => {
+  const reader = readerOf(fileOf(wordTableOf([])));
+  expect(reader.header.wordCount).toBe(0);
+  expect(reader.next()).toBe(false);
+  expect(tableOfCountsFiles([readerOf(fileOf(wordTableOf([])))]).wordCount).toBe(0);
+});
+
+test("words longer than a frame, and ones of zero bytes, are read as they were", () => {
+  const long = Uint8Array.from({ length: 300_000 }, (_, pos) => (pos * 31) & 255);
+  const table = wordTableOf([
+    [long, 2],
+    [long.subarray(0, 200_000), 3],
+    [new Uint8Array(2_000_000), 1],
+    [new Uint8Array(5), 9],
+    [new Uint8Array(6), 2 ** 52],
+  ]);
+  const read = tableOfCountsFiles([readerOf(fileOf(table))]);
+  expect(entriesOf(read)).toEqual(entriesOf(table));
+});
+
+describe("files are added up", () => {
+  test("in any number and order, as a Map adds them up", () => {
+    for (const fileCount of [1, 2, 3, 7, 20]) {
+      const tables = Array.from({ length: fileCount }, (_, i) =>
+        randomTable(100 + i, 40 * (i % 5) * 10, 2, 12),
+      );
+      const naive = new NaiveCounter();
+      for (const table of tables) {
+        for (let w = 0; w < table.wordCount; w++) {
+          naive.add(table.bytes.subarray(table.starts[w]!, table.starts[w + 1]!), table.counts[w]!);
+        }
+      }
+      const files = tables.map((table) => fileOf(table));
+      const readers = () => files.map((file) => readerOf(file));
+      expect(entriesOf(tableOfCountsFiles(readers()))).toEqual(naive.sorted());
+      expect(entriesOf(tableOfCountsFiles(readers().reverse()))).toEqual(naive.sorted());
+      const counter = new WordCounter();
+      addCountsFiles(readers(), counter);
+      addCountsFiles(readers(), counter);
+      expect(entriesOf(counter.toWordTable())).toEqual(
+        naive.sorted().map(([word, count]) => [word, count * 2]),
+      );
+    }
+  });
+
+  test("into words in the order of their bytes", () => {
+    const table = tableOfCountsFiles([readerOf(fileOf(randomTable(1))), readerOf(fileOf(randomTable(2)))]);
+    const words = Array.from({ length: table.wordCount }, (_, w) =>
+      table.bytes.slice(table.starts[w], table.starts[w + 1]),
+    );
+    expect(words.every((word, w) => w === 0 || Buffer.compare(words[w - 1]!, word) < 0)).toBe(true);
+    expect(table.starts.length).toBe(table.wordCount + 1);
+  });
+
+  test("but not beyond 2^53", () => {
+    const file = fileOf(wordTableOf([["a", 2 ** 52]]));
+    expect(tableOfCountsFiles([readerOf(file)]).counts[0]).toBe(2 ** 52);
+    expect(messageOf(() => tableOfCountsFiles([readerOf(file), readerOf(file)]))).toContain("2^53");
+  });
+});
+
+describe("a wrong file is refused", () => {
+  const file = fileOf(randomTable(5, 400));
+
+  function readAll(bytes: Uint8Array): string {
+    return messageOf(() => tableOfCountsFiles([readerOf(bytes)]));
+  }
+
+  test("wherever it is cut", () => {
+    for (let size = magic.length; size < file.length; size += size < 400 ? 1 : 97) {
+      expect({ size, message: readAll(file.subarray(0, size)) }).toEqual({
+        size,
+        message: "some.counts is cut short: the counts end before their time",
+      });
+    }
+    expect(readAll(file.subarray(0, file.length - 1))).toContain("cut short");
+  });
+
+  test("if it is none, or empty", () => {
+    expect(readAll(new TextEncoder().encode("a\t1\n"))).toBe("some.counts is not a file of word counts");
+    expect(readAll(new Uint8Array(0))).toBe("some.counts is not a file of word counts");
+    expect(readAll(new Uint8Array(1000))).toBe("some.counts is not a file of word counts");
+  });
+
+  test("if it has another version", () => {
+    const other = file.slice();
+    other[8] = 2;
+    expect(readAll(other)).toBe("some.counts has version 2 of the counts format; this program reads 1");
+  });
+
+  test("whichever byte is changed", () => {
+    for (let pos = magic.length + 4; pos < file.length; pos += pos < 400 ? 1 : 89) {
+      const changed = file.slice();
+      changed[pos]! ^= 1 << (pos & 7);
+      expect({ pos, message: readAll(changed) }).toEqual({
+        pos,
+        message: expect.stringMatching(/is damaged|is cut short/) as never,
+      });
+    }
+  });
+
+  test("if more follows behind its end", () => {
+    expect(readAll(Buffer.concat([file, Uint8Array.of(0)]))).toContain("is damaged");
+  });
+
+  test("if it was made with other options", () => {
+    const check = (wanted: Partial<CountsOptions>) =>
+      messageOf(() => checkOptions(readerOf(file), { ...options, ...wanted }));
+    expect(check({})).toBe("no error");
+    expect(check({ patterns: ["x"] })).toBe(
+      'some.counts was made with the pattern ["\\\\p{N}{1,3}"," ?\\\\p{L}+|é"], and this run has ["x"]',
+    );
+    expect(check({ specialTokens: [] })).toBe(
+      'some.counts was made with the special tokens ["<|endoftext|>"], and this run has []',
+    );
+    expect(check({ isLinewise: true })).toContain("documents cut at line ends false, and this run has true");
+  });
+});
