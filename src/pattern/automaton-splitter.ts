@@ -1,10 +1,14 @@
 import type { Text } from "../corpus/text.ts";
-import { type ScanCursor, scanCharacters } from "./scan.ts";
+import { buildQuadTables, type QuadTables } from "./quads.ts";
+import { type ScanCursor, scanCharacters, scanQuads } from "./scan.ts";
 import type { Splitter } from "./splitter.ts";
 import { endColumn, noSlot, type ScanTables } from "./tables.ts";
 
 /** Slots and the bin reach so far beyond the settled ends. */
 export const spareEndCount = 2 * noSlot + 2;
+
+/** Quad tables take 1 to 16 ms to build: as long as a byte a step takes for this much, or for some times as much. */
+const quadsAfterBytes = 1 << 18;
 
 /** One automaton over a document: every named pattern but `falcon`, and most that users write. */
 export class AutomatonSplitter implements Splitter {
@@ -17,6 +21,10 @@ export class AutomatonSplitter implements Splitter {
     invalidByteCount: 0,
     firstInvalidPos: -1,
   };
+
+  /** null: not built yet; undefined: the automaton allows none. */
+  private quadTables: QuadTables | undefined | null = null;
+  private scannedBytes = 0;
 
   constructor(tables: ScanTables) {
     this.tables = tables;
@@ -49,7 +57,11 @@ export class AutomatonSplitter implements Splitter {
     const { cursor, tables } = this;
     cursor.firstInvalidPos = -1;
     this.makeRoom(stop - cursor.pos);
-    scanCharacters(cursor, tables, text.bytes, stop, limit, this.ends);
+    this.scannedBytes += stop - cursor.pos;
+    if (this.quadTables === null && this.scannedBytes > quadsAfterBytes)
+      this.quadTables = buildQuadTables(tables);
+    if (this.quadTables) scanQuads(cursor, tables, this.quadTables, text, stop, limit, this.ends);
+    else scanCharacters(cursor, tables, text.bytes, stop, limit, this.ends);
   }
 
   finish(end: number): void {

@@ -1,0 +1,245 @@
+import { describe, expect, test } from "bun:test";
+import { UserError } from "../../src/errors.ts";
+import {
+  type CompiledPattern,
+  compilePattern,
+  exportForm,
+  patterns,
+  resolvePattern,
+} from "../../src/pattern/index.ts";
+import { naivePieces, naiveRegExp, Random, splitterEnds } from "./naive.ts";
+
+function pieces(source: string, text: string): string[] {
+  const bytes = Buffer.from(text);
+  let start = 0;
+  return splitterEnds(compilePattern([source]), bytes).map((end) => {
+    const piece = bytes.toString("utf8", start, end);
+    start = end;
+    return piece;
+  });
+}
+
+function naiveTextEnds(text: string, regexps: readonly RegExp[]): number[] {
+  let end = 0;
+  return naivePieces(text, regexps).map((piece) => (end += Buffer.byteLength(piece)));
+}
+
+function errorOf(action: () => unknown): UserError {
+  try {
+    action();
+  } catch (error) {
+    expect(error).toBeInstanceOf(UserError);
+    return error as UserError;
+  }
+  throw new Error("no error");
+}
+
+function reasonOf(compiled: CompiledPattern): string | undefined {
+  return compiled.kind === "regexps" ? compiled.reason : undefined;
+}
+
+describe("a pattern", () => {
+  test("is plain data when compiled", () => {
+    const compiled = compilePattern(patterns.o200k.sources);
+    expect(structuredClone(compiled)).toEqual(compiled);
+  });
+
+  test("takes the first alternative that matches, not the longest", () => {
+    expect(pieces("a|ab|b", "ab")).toEqual(["a", "b"]);
+    expect(pieces("ab|a|b", "ab")).toEqual(["ab"]);
+  });
+
+  test("gives nothing back where it is possessive", () => {
+    expect(pieces("a?ab|a|b", "ab")).toEqual(["ab"]);
+    expect(pieces("a?+ab|a|b", "ab")).toEqual(["a", "b"]);
+  });
+
+  test("keeps unmatched text as pieces, neighbouring characters joined", () => {
+    expect(pieces("[0-9]+", "ab12cd")).toEqual(["ab", "12", "cd"]);
+  });
+
+  test("returns to the match it had when a longer one fails", () => {
+    expect(pieces("a|abc|b", "ab")).toEqual(["a", "b"]);
+    expect(pieces("ab*c|a|b", "abbbabbc")).toEqual(["a", "b", "b", "b", "abbc"]);
+  });
+
+  test("takes white space as Unicode has it", () => {
+    expect(pieces("\\s+|\\S+", "a\u0085\u3000b\ufeff")).toEqual(["a", "\u0085\u3000", "b\ufeff"]);
+  });
+
+  test("ignores case as Unicode folds it", () => {
+    expect(pieces("(?i:'s)|.", "'S'ſ'k")).toEqual(["'S", "'ſ", "'", "k"]);
+    expect(pieces("(?i:k)+|.", "kK\u212ax")).toEqual(["kK\u212a", "x"]);
+    expect(pieces("(?i)é|.", "éÉ")).toEqual(["é", "É"]);
+  });
+
+  test.each([
+    ["(a", "`(` is not closed, at character 1 of (a"],
+    ["ab)", "`)` closes no group, at character 3 of ab)"],
+    ["x[a", "`[` is not closed, at character 2 of x[a"],
+    ["*a", "`*` repeats nothing, at character 1 of *a"],
+    ["a{3,1}", "{3,1} counts down, at character 2 of a{3,1}"],
+    ["a{x}", "`{` begins no count, at character 2 of a{x}"],
+    ["a{2000}", "{2000} counts beyond 1000, at character 2 of a{2000}"],
+    ["[z-a]", "a range counts down, at character 2 of [z-a]"],
+    ["\\q", "\\q is not known, at character 1 of \\q"],
+    ["\\p{Nonsense}", "Unicode has no property `Nonsense`, at character 1 of \\p{Nonsense}"],
+    ["(?<n>a)\\2", "there is no group 2, at character 8 of (?<n>a)\\2"],
+    ["(?z:a)", "a group of this kind is not known, at character 1 of (?z:a)"],
+    ["a\\", "`\\` escapes nothing, at character 2 of a\\"],
+  ])("that is wrong is refused with its place: %s", (source, message) => {
+    const error = errorOf(() => compilePattern([source]));
+    expect(error.message).toBe(`pattern: ${message}`);
+    expect(error.exitCode).toBe(2);
+  });
+
+  test.each(["a*", "a|", "(?!\\S)", "a?b?", "(?:a|b*)", "\\b", "(?:\\b|a)", "", "a+|$"])(
+    "that can match the empty string is refused: %s",
+    (source) => {
+      const error = errorOf(() => compilePattern([source]));
+      expect(error.message).toContain("can match the empty string");
+      expect([error.exitCode, error.hint]).toEqual([2, expect.any(String)]);
+    },
+  );
+
+  test("that matches no text at all is refused", () => {
+    expect(errorOf(() => compilePattern(["(?!a)a"])).message).toContain("matches no text at all");
+  });
+
+  test.each([
+    ["\\bfoo|.", "it asks for a word boundary (\\b or \\B)"],
+    ["^a|b", "it asks for the start of the text (^ or \\A)"],
+    ["(?<=a)b|.", "it looks behind"],
+    ["a(?=bc)|.", "it looks ahead more than one character"],
+    ["(a|b)\\1|.", "it refers back to a group"],
+    ["(?>ab|a)c|.", "it has an atomic group (?>…)"],
+    ["(?:ab)++|.", "it repeats more than one character possessively"],
+    ["(?:a*)+b|.", "it repeats a group that can match nothing"],
+  ])("that asks for too much goes to the fallback with the reason: %s", (source, reason) => {
+    expect(reasonOf(compilePattern([source]))).toBe(reason);
+  });
+
+  test("keeps its meaning in the fallback", () => {
+    expect(pieces("\\bété|\\w|.", "étéété")).toEqual(["été", "é", "t", "é"]);
+    expect(pieces("(?>ab|a)c|.", "abcac")).toEqual(["abc", "ac"]);
+    expect(pieces("(?>a|ab)c|.", "abcac")).toEqual(["a", "b", "c", "ac"]);
+    expect(pieces("(?<x>a|b)\\k<x>|.", "aabab")).toEqual(["aa", "b", "a", "b"]);
+    expect(pieces("(?<=\\s)\\S+|\\S+|\\s", "a\u0085b")).toEqual(["a", "\u0085", "b"]);
+    expect(pieces("(?:ab)++|(?:ab)++a|.", "ababa")).toEqual(["abab", "a"]);
+  });
+
+  test("made at random splits random text as JavaScript does", () => {
+    const seed = 7;
+    const random = new Random(seed);
+    const set = () =>
+      random.pick(["a", "b", "c", "[ab]", "[^a]", "[^bc]", "[bc]", "\\s", "[^\\sa]", "\\p{L}", "[a-d]", "'"]);
+    const count = () => random.pick(["", "", "?", "*", "+", "{1,3}", "{2}", "{0,2}", "{2,}", "*?", "+?"]);
+    const term = (depth: number): string => {
+      const kind = random.below(12);
+      if (kind < 8) return set() + count();
+      if (kind < 10 && depth > 0)
+        return `(?:${choice(depth - 1)})${random.pick(["", "?", "*", "+", "{1,2}", "*?"])}`;
+      if (kind === 10) return random.pick(["(?!\\S)", "(?!a)", "(?=b)", "$", "(?![^b])", "(?=[ab]|$)"]);
+      return set();
+    };
+    const sequence = (depth: number) =>
+      Array.from({ length: 1 + random.below(3) }, () => term(depth)).join("");
+    const choice = (depth: number): string =>
+      Array.from({ length: 1 + random.below(3) }, () => sequence(depth)).join("|");
+
+    let compiledCount = 0;
+    for (let round = 0; round < 500; round++) {
+      const source = choice(2);
+      let compiled: CompiledPattern;
+      try {
+        compiled = compilePattern([source]);
+      } catch (error) {
+        expect(error).toBeInstanceOf(UserError);
+        continue;
+      }
+      if (compiled.kind === "automata") compiledCount++;
+      const regexp = new RegExp(
+        source.replaceAll("\\s", "\\p{White_Space}").replaceAll("\\S", "\\P{White_Space}"),
+        "gu",
+      );
+      for (let trial = 0; trial < 30; trial++) {
+        let text = "";
+        for (let length = 1 + random.below(12); length > 0; length--) {
+          text += random.pick(["a", "b", "c", " ", "'", "\n", "d", "é"]);
+        }
+        const bytes = Buffer.from(text);
+        const found = splitterEnds(compiled, bytes, 1 + random.below(4)).join();
+        const wanted = naiveTextEnds(text, [regexp]).join();
+        if (found !== wanted)
+          throw new Error(`${source} on ${JSON.stringify(text)}: ${found}, not ${wanted} (seed ${seed})`);
+      }
+    }
+    expect(compiledCount).toBeGreaterThan(100);
+  });
+
+  test("made of random splits in sequence cuts piece by piece", () => {
+    const seed = 11;
+    const random = new Random(seed);
+    const splits = [
+      "[0-9]",
+      "[0-9]{1,3}",
+      "[ab]+",
+      "\\s",
+      "[0-9][0-9]",
+      " ?[ab]+",
+      "ab|a",
+      "[a1]{2}",
+      "[^a]+",
+      "'[ab]|[ab]+",
+    ];
+    const lastSplits = [patterns.gpt2.sources[0], patterns.cl100k.sources[0], "ab+|b?c", "[0-9][0-9][0-9]"];
+    for (let round = 0; round < 150; round++) {
+      const sources = Array.from({ length: 1 + random.below(3) }, () => random.pick(splits));
+      sources.push(random.pick(lastSplits));
+      const compiled = compilePattern(sources);
+      expect(compiled.kind).toBe("automata");
+      const regexps = sources.map(naiveRegExp);
+      for (let trial = 0; trial < 40; trial++) {
+        let text = "";
+        for (let length = 1 + random.below(12); length > 0; length--) {
+          text += random.pick(["a", "b", "1", "2", " ", "'", "\n", "c"]);
+        }
+        const bytes = Buffer.from(text);
+        const wanted = naiveTextEnds(text, regexps).join();
+        const found = splitterEnds(compiled, bytes, 1 + random.below(4)).join();
+        if (found !== wanted) {
+          throw new Error(
+            `${sources.join(" , ")} on ${JSON.stringify(text)}: ${found}, not ${wanted} (seed ${seed})`,
+          );
+        }
+      }
+    }
+  });
+});
+
+describe("--pattern", () => {
+  test("takes a name for a name and anything else for a regular expression", () => {
+    expect(resolvePattern("gpt2").name).toBe("gpt2");
+    expect(resolvePattern("deepseek-v3").sources.length).toBe(3);
+    expect(resolvePattern("\\S+|\\s+").name).toBeNull();
+  });
+
+  test("offers the nearest name for an unknown one", () => {
+    const error = errorOf(() => resolvePattern("gpt-2"));
+    expect(error.message).toBe('unknown pattern "gpt-2"');
+    expect(error.hint).toContain("gpt2");
+    expect(error.exitCode).toBe(2);
+  });
+
+  test("says its patterns as HF must be told them", () => {
+    expect(exportForm(resolvePattern("gpt2"))).toEqual({ kind: "byte-level" });
+    expect(exportForm(resolvePattern("cl100k"))).toEqual({
+      kind: "splits",
+      regexes: [patterns.cl100k.sources[0].replace("{1,3}+", "{1,3}")],
+    });
+    expect(exportForm(resolvePattern("\\p{N}{1,2}+|a++$|(?i:s)|[^\\s]"))).toEqual({
+      kind: "splits",
+      regexes: ["(?>\\p{N}{1,2})|(?>a+)\\z|[\\x{53}\\x{73}\\x{17f}]|[^\\s]"],
+    });
+  });
+});

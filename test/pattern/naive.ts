@@ -1,0 +1,173 @@
+import { allocateText } from "../../src/corpus/text.ts";
+import { type CompiledPattern, createSplitter } from "../../src/pattern/index.ts";
+
+/** Seeded random whole numbers: xorshift32. */
+export class Random {
+  private state: number;
+
+  constructor(seed: number) {
+    this.state = Math.imul(seed, 0x9e3779b1) | 1;
+    for (let i = 0; i < 8; i++) this.below(1);
+  }
+
+  below(bound: number): number {
+    this.state ^= this.state << 13;
+    this.state ^= this.state >>> 17;
+    this.state ^= this.state << 5;
+    return (this.state >>> 0) % bound;
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[this.below(items.length)]!;
+  }
+}
+
+/**
+ * A published pattern written over for JavaScript by replacing text: no parser, no sets, nothing shared with the
+ * compiler. What is possessive becomes an atomic group in the way JavaScript can say it, and \s is White_Space.
+ */
+export function naiveRegExp(source: string): RegExp {
+  let captures = 0;
+  const atomic = source.replace(
+    /(\[(?:\\.|[^\]\\])*\]|\\p\{\w+\}|\\.|[^\\()|[\]])([?*+]|\{\d+(?:,\d*)?\})\+/g,
+    (_, atom, count) => `(?:(?=(${atom}${count}))\\${++captures})`,
+  );
+  const spaces = atomic.replaceAll("\\s", "\\p{White_Space}").replaceAll("\\S", "\\P{White_Space}");
+  return new RegExp(spaces, "gu");
+}
+
+/** The pieces of a text, split by split; what is not matched stays a piece. */
+export function naivePieces(text: string, regexps: readonly RegExp[]): string[] {
+  let pieces = text === "" ? [] : [text];
+  for (const regexp of regexps) {
+    pieces = pieces.flatMap((piece) => {
+      const cut: string[] = [];
+      let settled = 0;
+      for (const match of piece.matchAll(regexp)) {
+        if (match.index > settled) cut.push(piece.slice(settled, match.index));
+        cut.push(match[0]);
+        settled = match.index + match[0].length;
+      }
+      if (settled < piece.length) cut.push(piece.slice(settled));
+      return cut;
+    });
+  }
+  return pieces;
+}
+
+/** Ends of the pretokens in bytes: invalid bytes one by one, the text between them by itself, lines if asked for. */
+export function naiveEnds(bytes: Uint8Array, regexps: readonly RegExp[], lineWise = false): number[] {
+  const ends: number[] = [];
+  let run = "";
+  let pos = 0;
+  const endRun = () => {
+    for (const piece of naivePieces(run, regexps)) ends.push((ends.at(-1) ?? 0) + Buffer.byteLength(piece));
+    run = "";
+  };
+  while (pos < bytes.length) {
+    const character = naiveCharacter(bytes, pos);
+    if (character === undefined) {
+      endRun();
+      pos++;
+      ends.push(pos);
+      continue;
+    }
+    run += character;
+    pos += Buffer.byteLength(character);
+    if (lineWise && character === "\n") endRun();
+  }
+  endRun();
+  return ends;
+}
+
+function naiveCharacter(bytes: Uint8Array, pos: number): string | undefined {
+  const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  for (let length = 1; length <= 4 && pos + length <= bytes.length; length++) {
+    try {
+      return strict.decode(bytes.subarray(pos, pos + length));
+    } catch {
+      // longer, or none
+    }
+  }
+  return undefined;
+}
+
+/** Ends of the pretokens by a splitter, fed in blocks; behind the text stands rubbish, and it is moved about. */
+export function splitterEnds(
+  compiled: CompiledPattern,
+  bytes: Uint8Array,
+  blockSizeBytes = bytes.length,
+): number[] {
+  const startPos = 5;
+  const text = allocateText(bytes.length + 2 * startPos);
+  text.bytes.fill(0x61);
+  text.bytes.set(bytes, startPos);
+  const limit = startPos + bytes.length;
+  const splitter = createSplitter(compiled);
+  const ends: number[] = [];
+  const take = () => {
+    for (let i = 1; i < splitter.endCount; i++) ends.push(splitter.ends[i]! - startPos);
+    splitter.take();
+  };
+  splitter.start(startPos);
+  while (splitter.pos < limit) {
+    splitter.scan(text, Math.min(limit, splitter.pos + blockSizeBytes), limit);
+    take();
+  }
+  splitter.finish(limit);
+  take();
+  return ends;
+}
+
+/** Characters that some named pattern tells apart, and the bytes that are none. */
+export const tellingCharacters = [
+  ...["a", "s", "l", "Z", "ǅ", "ʰ", "é", "ß", "1", "٣", "Ⅷ", " ", "\n", "\r", "\t", "'", "!", "/", "$", "_"],
+  ...[
+    "\u00a0",
+    "\u3000",
+    "\u0085",
+    "\u017f",
+    "\u212a",
+    "\u0301",
+    "\u200d",
+    "\ufeff",
+    "中",
+    "か",
+    "ー",
+    "😀",
+    "𝒳",
+    "\0",
+  ],
+] as const;
+
+export const brokenBytes: readonly (readonly number[])[] = [
+  ...[
+    [0x80],
+    [0xbf],
+    [0xff],
+    [0xc0, 0x80],
+    [0xc1, 0xbf],
+    [0xe0, 0x80, 0x80],
+    [0xe0, 0x9f, 0xbf],
+    [0xed, 0xa0, 0x80],
+  ],
+  ...[
+    [0xf0, 0x80, 0x80, 0x80],
+    [0xf0, 0x8f, 0xbf, 0xbf],
+    [0xf4, 0x90, 0x80, 0x80],
+    [0xf5, 0x80, 0x80, 0x80],
+  ],
+  ...[[0xe4, 0xb8], [0xf0, 0x9f, 0x98], [0xc3], [0xf8, 0x88, 0x80, 0x80, 0x80]],
+];
+
+/** Characters, broken bytes, and now and then a whole byte at random. */
+export function randomBytes(random: Random, partCount: number): Uint8Array {
+  const parts: number[] = [];
+  for (let i = 0; i < partCount; i++) {
+    const kind = random.below(12);
+    if (kind < 9) parts.push(...Buffer.from(random.pick(tellingCharacters)));
+    else if (kind < 11) parts.push(...random.pick(brokenBytes));
+    else parts.push(random.below(256));
+  }
+  return Uint8Array.from(parts);
+}

@@ -1,0 +1,197 @@
+import { describe, expect, test } from "bun:test";
+import { textOf } from "../../src/corpus/text.ts";
+import {
+  compilePattern,
+  createSplitter,
+  findSafeCut,
+  type NamedPattern,
+  patterns,
+} from "../../src/pattern/index.ts";
+import { regexpSource } from "../../src/pattern/regexp-source.ts";
+import { parsePattern } from "../../src/pattern/syntax.ts";
+import { naiveEnds, naiveRegExp, Random, randomBytes, splitterEnds, tellingCharacters } from "./naive.ts";
+
+const names = Object.keys(patterns) as (keyof typeof patterns)[];
+const seed = 20261120;
+
+function prepared(name: keyof typeof patterns, lineWise = false) {
+  const { sources }: NamedPattern = patterns[name];
+  return { compiled: compilePattern(sources, { lineWise }), regexps: sources.map(naiveRegExp) };
+}
+
+/** Says the pattern and the bytes of a difference. */
+function expectEqual(found: number[], wanted: number[], name: string, bytes: Uint8Array): void {
+  if (found.join() === wanted.join()) return;
+  throw new Error(
+    `${name} on ${Buffer.from(bytes).toString("hex")}: [${found}], not [${wanted}] (seed ${seed})`,
+  );
+}
+
+/** Long enough for the quad tables to be built: everything a little text can hold, many times over. */
+function longText(random: Random, sizeBytes: number): Uint8Array {
+  const words = [
+    "the",
+    " quick",
+    " brown's",
+    " FOX",
+    " 12",
+    "3456",
+    "  ",
+    "\n",
+    "\r\n\n",
+    " \n\t x",
+    "!?",
+    " ...",
+    "été",
+    "中文",
+    "🙂",
+  ];
+  const parts: Uint8Array[] = [];
+  for (let size = 0; size < sizeBytes; size += parts.at(-1)!.length) {
+    parts.push(random.below(40) === 0 ? randomBytes(random, 3) : Buffer.from(random.pick(words)));
+  }
+  return Buffer.concat(parts);
+}
+
+describe.each(names)("%s", (name) => {
+  test("splits every string of up to three telling characters as the naive splitter does", () => {
+    const { compiled, regexps } = prepared(name);
+    const characters = tellingCharacters.filter((_, i) => i % 2 === 0 || i < 20);
+    const strings: string[] = [];
+    for (const a of characters) {
+      strings.push(a);
+      for (const b of characters) {
+        strings.push(a + b);
+        for (const c of characters) strings.push(a + b + c);
+      }
+    }
+    for (const string of strings.filter((_, i) => i % 5 === 0)) {
+      const bytes = Buffer.from(string);
+      expectEqual(splitterEnds(compiled, bytes), naiveEnds(bytes, regexps), name, bytes);
+    }
+  });
+
+  test("splits random bytes as the naive splitter does, in blocks of any size", () => {
+    const { compiled, regexps } = prepared(name);
+    const random = new Random(seed);
+    for (let round = 0; round < 120; round++) {
+      const bytes = randomBytes(random, 1 + random.below(20));
+      const wanted = naiveEnds(bytes, regexps);
+      for (const blockSize of [1, 3, 7, bytes.length]) {
+        expectEqual(splitterEnds(compiled, bytes, blockSize), wanted, name, bytes);
+      }
+    }
+  });
+
+  test("ends a document behind every line if told to", () => {
+    const { compiled, regexps } = prepared(name, true);
+    const random = new Random(seed);
+    for (let round = 0; round < 100; round++) {
+      const parts = [randomBytes(random, random.below(6)), randomBytes(random, random.below(6))];
+      const bytes = Buffer.concat([
+        parts[0]!,
+        Buffer.from(random.pick(["\n", " \n", "\n\n", "\r\n ", "\n'"])),
+        parts[1]!,
+      ]);
+      const wanted = naiveEnds(bytes, regexps, true);
+      expectEqual(splitterEnds(compiled, bytes), wanted, name, bytes);
+      expectEqual(splitterEnds(compiled, bytes, 1), wanted, name, bytes);
+    }
+  });
+
+  test("splits a long text the same by four bytes, by one byte, and by its regular expression", () => {
+    const { sources }: NamedPattern = patterns[name];
+    const { compiled } = prepared(name);
+    const bytes = longText(new Random(seed), 350_000);
+    const byOne = splitterEnds(compiled, bytes);
+    expect(splitterEnds(compiled, bytes, 1 << 14)).toEqual(byOne);
+    const regexps = sources.map((source) => regexpSource(parsePattern(source)));
+    const fallback = splitterEnds({ kind: "regexps", regexps, lineWise: false, reason: "" }, bytes, 1 << 14);
+    expect(fallback).toEqual(byOne);
+  });
+
+  test("splits the parts between safe cuts as it splits the whole", () => {
+    const { compiled } = prepared(name);
+    const random = new Random(seed);
+    let cutCount = 0;
+    for (let round = 0; round < 250; round++) {
+      const bytes = randomBytes(random, 2 + random.below(25));
+      const text = textOf(bytes);
+      const whole = splitterEnds(compiled, bytes);
+      const cut = findSafeCut(compiled, text, random.below(bytes.length), bytes.length, bytes.length);
+      if (cut <= 0) continue;
+      cutCount++;
+      const splitter = createSplitter(compiled);
+      splitter.start(0);
+      splitter.scan(text, cut + 1, bytes.length);
+      const left = [...splitter.ends.subarray(1, splitter.endCount)].filter((end) => end <= cut);
+      const right = splitterEnds(compiled, bytes.subarray(cut)).map((end) => cut + end);
+      expectEqual([...left, ...right], whole, `${name} cut at ${cut}`, bytes);
+      expect(left.length).toBe(splitter.endCount - 1);
+    }
+    expect(cutCount).toBeGreaterThan(20);
+  });
+});
+
+describe("a splitter", () => {
+  test("hands out the ends that its documentation shows", () => {
+    const splitter = createSplitter(compilePattern(patterns.gpt2.sources));
+    splitter.start(0);
+    splitter.scan(textOf("ab c"), 4, 4);
+    splitter.finish(4);
+    expect([...splitter.ends.subarray(0, splitter.endCount)]).toEqual([0, 2, 4]);
+  });
+
+  test("counts invalid bytes and tells where the first of a scan is", () => {
+    for (const source of [patterns.gpt2.sources[0], "\\b\\w+|."]) {
+      const splitter = createSplitter(compilePattern([source]));
+      const text = textOf(Uint8Array.from([0x61, 0xff, 0x62, 0xc3, 0x63, 0xe4, 0xb8]));
+      splitter.start(0);
+      splitter.scan(text, 1, 7);
+      expect(splitter.firstInvalidPos).toBe(-1);
+      splitter.scan(text, 7, 7);
+      expect(splitter.firstInvalidPos).toBe(1);
+      expect(splitter.invalidByteCount).toBe(4);
+      splitter.finish(7);
+      expect([...splitter.ends.subarray(0, splitter.endCount)]).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+  });
+
+  test("goes on where it stood when the text is moved", () => {
+    for (const name of ["gpt2", "falcon"] as const) {
+      const splitter = createSplitter(compilePattern(patterns[name].sources));
+      splitter.start(10);
+      splitter.scan(textOf("..........one  two"), 15, 18);
+      splitter.take();
+      const keptPos = splitter.ends[0]!;
+      splitter.shift(keptPos);
+      const rest = "..........one  two".slice(keptPos);
+      splitter.scan(textOf(rest), rest.length, rest.length);
+      splitter.finish(rest.length);
+      const pieces = Array.from({ length: splitter.endCount - 1 }, (_, i) =>
+        rest.slice(splitter.ends[i], splitter.ends[i + 1]),
+      );
+      expect([rest, ...pieces]).toEqual(["  two", " ", " two"]);
+    }
+  });
+
+  test("reads several documents one after the other", () => {
+    const splitter = createSplitter(compilePattern(patterns.cl100k.sources));
+    const text = textOf("a b|c \n|d");
+    const pieces: string[] = [];
+    for (const [start, end] of [
+      [0, 3],
+      [4, 7],
+      [8, 9],
+    ] as const) {
+      splitter.start(start);
+      splitter.scan(text, end, end);
+      splitter.finish(end);
+      for (let i = 0; i + 1 < splitter.endCount; i++) {
+        pieces.push(Buffer.from(text.bytes.subarray(splitter.ends[i], splitter.ends[i + 1])).toString());
+      }
+      splitter.take();
+    }
+    expect(pieces).toEqual(["a", " b", "c", " \n", "d"]);
+  });
+});
