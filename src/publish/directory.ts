@@ -7,7 +7,6 @@ import {
   openSync,
   renameSync,
   rmdirSync,
-  rmSync,
   unlinkSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,7 +16,7 @@ import { flush, flushDirectory, writeAll } from "./durable.ts";
 import { exchange } from "./exchange.ts";
 import { lstatOrNull, type Place, pathOf, placeOf } from "./place.ts";
 import { whatStands } from "./result.ts";
-import { release, removeStale, reserve } from "./staging-names.ts";
+import { release, removeQuietly, removeStale, reserve } from "./staging-names.ts";
 import { codeOf, onPath, reasonOf } from "./system-error.ts";
 
 /**
@@ -57,8 +56,8 @@ export class StagedDirectory {
 
   constructor(place: Place) {
     this.place = place;
-    this.path = reserve(place, "new");
     this.madeParent = onPath(place.typed, () => mkdirSync(place.parent, { recursive: true })) ?? null;
+    this.path = reserve(place, "new");
     try {
       onPath(place.typed, () => {
         removeStale(place);
@@ -72,12 +71,20 @@ export class StagedDirectory {
 
   /** Writes one file of the result. */
   write(name: string, chunks: Iterable<Uint8Array>): void {
+    const steps = this.writeInSteps(name, chunks);
+    while (!steps.next().done);
+  }
+
+  /** The same, yielding after each chunk, so that the caller can serve signals while a large file is written. */
+  *writeInSteps(name: string, chunks: Iterable<Uint8Array>): Generator<undefined, void> {
     assert(!name.includes("/") && !this.openFiles.has(name), `"${name}" is a plain name, written once`);
-    onPath(join(this.place.typed, name), () => {
-      const fd = openSync(join(this.path, name), "wx");
-      this.openFiles.set(name, fd);
-      for (const chunk of chunks) writeAll(fd, chunk);
-    });
+    const typed = join(this.place.typed, name);
+    const fd = onPath(typed, () => openSync(join(this.path, name), "wx"));
+    this.openFiles.set(name, fd);
+    for (const chunk of chunks) {
+      onPath(typed, () => writeAll(fd, chunk));
+      yield;
+    }
   }
 
   /**
@@ -92,8 +99,10 @@ export class StagedDirectory {
     const former = this.takePlaceOrKeep(exchangePaths);
     this.isStaged = false;
     release(this.path);
-    onPath(this.place.typed, () => flushDirectory(this.place.parent));
-    return former === null ? null : removeFormer(former, this.place);
+    return onPath(this.place.typed, () => {
+      flushDirectory(this.place.parent);
+      return former === null ? null : removeFormer(former, this.place);
+    });
   }
 
   /** Removes what was written. The path, whatever it names, is left alone. After `publish` there is nothing to do. */
@@ -101,7 +110,7 @@ export class StagedDirectory {
     if (!this.isStaged) return;
     this.isStaged = false;
     this.closeFiles();
-    rmSync(this.path, { recursive: true, force: true });
+    removeQuietly(this.path);
     release(this.path);
     if (this.madeParent !== null) removeEmptyParents(this.place.parent, this.madeParent);
   }

@@ -6,7 +6,6 @@ import {
   readlinkSync,
   realpathSync,
   renameSync,
-  rmSync,
   type Stats,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -14,7 +13,7 @@ import { UserError } from "../errors.ts";
 import { checkParent } from "./check-parent.ts";
 import { flush, flushDirectory, writeAll } from "./durable.ts";
 import { type Place, pathOf, placeOf, statOrNull } from "./place.ts";
-import { release, removeStale, reserve } from "./staging-names.ts";
+import { release, removeQuietly, removeStale, reserve } from "./staging-names.ts";
 import { onPath } from "./system-error.ts";
 
 /** Finds out, before any work and touching nothing, whether a file can be written at the path. */
@@ -94,7 +93,7 @@ export class StagedFile {
   discard(): void {
     this.close();
     if (this.path === null) return;
-    rmSync(this.path, { force: true });
+    removeQuietly(this.path);
     release(this.path);
   }
 

@@ -1,6 +1,7 @@
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { UserError } from "../errors.ts";
 import { lstatOrNull, type Place, pathOf } from "./place.ts";
 
 /**
@@ -20,6 +21,7 @@ const live = new Set<string>();
 /** Reserves the path of something staged until `release`. */
 export function reserve(place: Place, kind: Kind): string {
   const path = join(place.parent, `.${place.name}.${owner(process.pid)}.${kind}`);
+  if (live.has(path)) throw new UserError(`"${place.typed}" would be written twice by one run`);
   live.add(path);
   return path;
 }
@@ -43,8 +45,18 @@ export function removeStale(place: Place): void {
     const path = join(place.parent, name);
     if (isAtWork(Number(pid), path)) continue;
     if (kind === "old" && lstatOrNull(pathOf(place)) === null) renameSync(path, pathOf(place));
-    else rmSync(path, { recursive: true, force: true });
+    else removeQuietly(path);
   }
+}
+
+/**
+ * Removes something staged. What cannot be removed is left to the next run: whoever discards has another error to
+ * tell, or a signal to obey.
+ */
+export function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {}
 }
 
 /** A parent that may be written but not listed keeps what is stale. */

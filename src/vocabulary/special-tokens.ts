@@ -64,8 +64,7 @@ function findToken(tokens: TokenBytes, bytes: Uint8Array): number {
 
 /** `a` is byte 97, `Ġ` is byte 32 in its character's form. */
 function isSingleByte(special: string): boolean {
-  const codePoint = special.codePointAt(0)!;
-  return characterToByte.has(special) || (special.length === 1 && codePoint < 0x80);
+  return characterToByte.has(special) || (special.length === 1 && special.charCodeAt(0) < 0x80);
 }
 
 function equalsLearnedToken(special: string): UserError {

@@ -81,13 +81,21 @@ export function forEachPiece(
   }
 }
 
-/** A copy of the token's bytes. For tokens that are shown or compared; files are written piece by piece. */
-export function copyTokenBytes(tokens: TokenBytes, token: number): Uint8Array {
-  const bytes = new Uint8Array(tokens.lengths[token]!);
+/**
+ * A copy of the token's bytes, or of its first `lengthMax`. For tokens that are shown, compared, or written in a form
+ * that pieces do not divide into.
+ */
+export function copyTokenBytes(
+  tokens: TokenBytes,
+  token: number,
+  lengthMax = Number.POSITIVE_INFINITY,
+): Uint8Array {
+  const bytes = new Uint8Array(Math.min(tokens.lengths[token]!, lengthMax));
+  const { kept } = tokens;
   let pos = 0;
   forEachPiece(tokens, token, (start, end) => {
-    bytes.set(tokens.kept.subarray(start, end), pos);
-    pos += end - start;
+    // A piece is a few bytes: a loop beats a call that copies.
+    for (let from = start; from < end && pos < bytes.length; from++) bytes[pos++] = kept[from]!;
   });
   return bytes;
 }

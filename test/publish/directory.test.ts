@@ -185,6 +185,14 @@ describe("stageDirectory", () => {
     expect(readdirSync(home)).toEqual(["out"]);
   });
 
+  test("one run does not write the same place twice at a time", () => {
+    const staged = stageDirectory(out);
+    expect(messageOf(() => stageDirectory(out))).toContain("written twice");
+    staged.write("a", []);
+    staged.publish();
+    expect(readdirSync(out)).toEqual(["a"]);
+  });
+
   test("discard after publish removes nothing", () => {
     const staged = stageDirectory(out);
     staged.write("a", []);
@@ -204,6 +212,20 @@ describe("stageDirectory", () => {
     staged.discard();
     expect(readFileSync(join(out, "a.json"), "utf8")).toBe("oldold");
     expect(readdirSync(home)).toEqual(["out"]);
+  });
+
+  test("a file can be written a chunk at a time, and discarded between two", () => {
+    const staged = stageDirectory(out);
+    const steps = staged.writeInSteps("a", [Buffer.from("1"), Buffer.from("2")]);
+    expect(steps.next().done).toBe(false);
+    staged.discard();
+    expect(readdirSync(home)).toEqual([]);
+    const whole = stageDirectory(out);
+    let stepCount = 0;
+    for (const _ of whole.writeInSteps("a", [Buffer.from("1"), Buffer.from("2")])) stepCount++;
+    whole.publish();
+    expect(stepCount).toBe(2);
+    expect(readFileSync(join(out, "a"), "utf8")).toBe("12");
   });
 
   test("an error of the system names the file that was being written", () => {

@@ -128,14 +128,16 @@ describe("HF tokenizers", () => {
 describe("tiktoken", () => {
   for (const compat of ["cs336", "huggingface"] as const) {
     test(`loads ${compat} ids, agrees on every one, and encodes as the naive encoder (seed ${seed})`, () => {
-      const tokenizer = finished(compat);
+      // Where two special tokens match, tiktoken takes either; HF and we take the longest.
+      const apart = specialTokens.filter((special) => special !== "<|end");
+      const tokenizer = finished(compat, byteLevel, merges, apart);
       const { vocabulary } = tokenizer;
       const lines = written(tokenizer)["tokenizer.tiktoken"]!.split("\n").slice(0, -1);
       const ids = lines.map((line) => Number(line.split(" ")[1]));
       expect(ids).toEqual([...ids].sort((a, b) => a - b));
       // Its JavaScript form wants "! first-rank token …" lines.
       const ranks = lines.map((line) => `! ${line.split(" ")[1]} ${line.split(" ")[0]}`).join("\n");
-      const special = Object.fromEntries(specialTokens.map((token, s) => [token, vocabulary.specialIds[s]!]));
+      const special = Object.fromEntries(apart.map((token, s) => [token, vocabulary.specialIds[s]!]));
       const theirs = new Tiktoken(ranks, special, gpt2Pattern.source);
       for (let token = 0; token < vocabulary.tokenIds.length; token++) {
         const bytes = copyTokenBytes(vocabulary.tokenBytes, token);
@@ -146,8 +148,6 @@ describe("tiktoken", () => {
         ).toBe(true);
       }
       for (const sentence of sentences(120)) {
-        // Where two special tokens match, tiktoken takes either; HF and we take the longest.
-        if (sentence.includes("<|end")) continue;
         expect([...theirs.encode(sentence, "all")]).toEqual(encodeNaively(vocabulary, gpt2Pattern, sentence));
       }
       theirs.free();

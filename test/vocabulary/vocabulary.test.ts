@@ -3,7 +3,7 @@ import { exitCode, UserError } from "../../src/errors.ts";
 import { checkSpecialTokens } from "../../src/vocabulary/special-tokens.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
 import { baseSize, buildVocabulary, mergeCountMax } from "../../src/vocabulary/vocabulary.ts";
-import { mergesOf } from "./made-merges.ts";
+import { mergesOf, naiveMerges, randomNumbers } from "./made-merges.ts";
 
 // "t h", "th e", " t".
 const merges = mergesOf([116, 256, 32], [104, 101, 116]);
@@ -75,6 +75,25 @@ describe("buildVocabulary", () => {
     expect(vocabulary.size).toBe(257);
     expect([...vocabulary.specialIds]).toEqual([256]);
   });
+});
+
+test("no two merges give the same bytes, whatever the text repeats", () => {
+  for (let seed = 1; seed <= 60; seed++) {
+    const random = randomNumbers(seed);
+    const letters = "ab".repeat(1 + random(3)).slice(0, 1 + random(3));
+    const words = Array.from({ length: 12 }, () => {
+      return Array.from({ length: 1 + random(14) }, () => letters[random(letters.length)]).join("");
+    });
+    const { tokenBytes } = buildVocabulary({
+      merges: naiveMerges(words.join(" "), 80),
+      specialTokens: [],
+      compat: "cs336",
+    });
+    const texts = Array.from(tokenBytes.lengths, (_, token) =>
+      Buffer.from(copyTokenBytes(tokenBytes, token)).toString("latin1"),
+    );
+    expect(`seed ${seed}: ${new Set(texts).size}`).toBe(`seed ${seed}: ${texts.length}`);
+  }
 });
 
 describe("checkSpecialTokens", () => {
