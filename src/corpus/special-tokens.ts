@@ -47,7 +47,7 @@ export class SpecialTokenFinder {
       for (const group of this.groups) {
         if (group.nextPos < from) {
           const found = this.text.indexOf(group.prefix, from);
-          group.nextPos = found < 0 ? Number.POSITIVE_INFINITY : found;
+          group.nextPos = found < 0 ? nowhere : found;
         }
         if (group.nextPos < first) first = group.nextPos;
       }
@@ -56,6 +56,9 @@ export class SpecialTokenFinder {
     }
   }
 }
+
+/** Behind every position. A small integer: one infinity would turn all positions into floating-point numbers. */
+const nowhere = 0x7fffffff;
 
 type Group = {
   readonly tokens: Buffer[];

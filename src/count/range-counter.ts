@@ -64,13 +64,15 @@ export class RangeCounter {
       reader.advance(keepPos);
       splitter.shift(keepPos);
       finder.reset(reader.text.bytes.subarray(0, reader.limit));
-      // Bytes before `sureEnd` are seen whole: a special token that begins there is in the window.
-      const rangeEnd = range.endByte - reader.baseByte;
-      const sureEnd = reader.atEnd ? rangeEnd : reader.limit - tokenTailBytes;
+      // Offsets in a file need 53 bits, positions in a text 31: `| 0` keeps them small integers.
+      const end = reader.atEnd ? (range.endByte - reader.baseByte) | 0 : reader.limit;
+      // A special token that begins before `sureEnd` is in the window as a whole.
+      const sureEnd = reader.atEnd ? end : end - tokenTailBytes;
       for (;;) {
-        const tokenPos = finder.find(splitter.pos, reader.atEnd ? rangeEnd : reader.limit);
-        const documentEnds = tokenPos < sureEnd || (reader.atEnd && !range.endsInside);
-        const stop = tokenPos < sureEnd ? tokenPos : reader.atEnd ? rangeEnd : sureEnd - lookaheadBytes;
+        const tokenPos = finder.find(splitter.pos, end);
+        const tokenFound = tokenPos < sureEnd;
+        const documentEnds = tokenFound || (reader.atEnd && !range.endsInside);
+        const stop = tokenFound ? tokenPos : reader.atEnd ? end : sureEnd - lookaheadBytes;
         if (stop > splitter.pos && !insideDocument) {
           insideDocument = true;
           documentCount++;
@@ -80,14 +82,14 @@ export class RangeCounter {
           splitter.finish(stop);
           this.take();
         }
-        if (tokenPos >= sureEnd) break;
+        if (!tokenFound) break;
         insideDocument = false;
-        splitter.start(tokenPos + finder.lengthAt(tokenPos, reader.atEnd ? rangeEnd : reader.limit));
+        splitter.start(tokenPos + finder.lengthAt(tokenPos, end));
       }
       if (reader.atEnd) {
         const invalidByteCount = splitter.invalidByteCount - invalidBefore;
         if (range.endsInside) {
-          this.countLookahead(rangeEnd);
+          this.countLookahead(end);
           // A document that begins right at the cut: the next range takes it for one that goes on.
           if (!insideDocument) documentCount++;
         }
