@@ -7,6 +7,7 @@ import {
   openSync,
   renameSync,
   rmdirSync,
+  statSync,
   unlinkSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -27,11 +28,24 @@ export function checkOutputDirectory(path: string): void {
   const place = placeOf(path);
   const standing = whatStands(place);
   checkParent(place);
-  if (standing.kind !== "result") return;
+  if (standing.kind !== "absent") checkReplaceable(place);
+}
+
+/** The mode bit that lets only owners rename. */
+const stickyBit = 0o1000;
+
+/** Renaming a directory asks more than a writable parent: to empty it, and in a sticky parent such as /tmp, to own it. */
+function checkReplaceable(place: Place): void {
+  const parent = statSync(place.parent);
+  const user = process.getuid?.() ?? 0;
+  const isSticky = (parent.mode & stickyBit) !== 0;
+  if (isSticky && user !== 0 && ![parent.uid, statSync(pathOf(place)).uid].includes(user)) {
+    throw new UserError(`"${place.typed}" cannot be replaced: it is another user's`);
+  }
   try {
     accessSync(pathOf(place), constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new UserError(`"${path}" cannot be replaced: ${reasonOf(error)}`);
+    throw new UserError(`"${place.typed}" cannot be replaced: ${reasonOf(error)}`);
   }
 }
 
