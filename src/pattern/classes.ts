@@ -17,45 +17,56 @@ export type CharacterClasses = {
   readonly runClasses: readonly number[];
 };
 
+const edgeSetBits = 2 ** 20;
+const maskBits = 31;
+
 /** The classes of some sets; and for each set, which classes it holds (`membership[set][class]`, 0 or 1). */
 export function divideIntoClasses(sets: readonly CodePointSet[]): {
   classes: CharacterClasses;
   membership: Uint8Array[];
 } {
   const edges = edgesOf(sets);
-  const inside = new Uint8Array(sets.length);
-  const classOf = new Map<string, number>();
-  const members: number[][] = sets.map(() => []);
+  // One bit a set: whether the code point at hand is inside.
+  const inside = new Int32Array(Math.ceil(sets.length / maskBits) || 1);
+  const classOf = new Map<number | string, number>();
+  const insideOfClass: Int32Array[] = [];
   const runStarts: number[] = [];
   const runClasses: number[] = [];
-  for (let edge = 0, codePoint = 0; codePoint <= lastCodePoint; codePoint = edges[edge]!.codePoint) {
-    while (edge < edges.length && edges[edge]!.codePoint <= codePoint) inside[edges[edge++]!.set]! ^= 1;
-    const signature = String.fromCharCode(...inside);
+  let lastClass = -1;
+  for (let edge = 0, codePoint = 0; codePoint <= lastCodePoint; ) {
+    for (; edge < edges.length && edges[edge]! < (codePoint + 1) * edgeSetBits; edge++) {
+      const set = edges[edge]! % edgeSetBits;
+      inside[Math.floor(set / maskBits)]! ^= 1 << (set % maskBits);
+    }
+    const signature = inside.length === 1 ? inside[0]! : inside.join();
     let id = classOf.get(signature);
     if (id === undefined) {
-      id = classOf.size;
+      id = insideOfClass.push(inside.slice()) - 1;
       classOf.set(signature, id);
-      for (let set = 0; set < sets.length; set++) members[set]!.push(inside[set]!);
     }
-    if (runClasses.at(-1) !== id) {
+    if (lastClass !== id) {
       runStarts.push(codePoint);
       runClasses.push(id);
+      lastClass = id;
     }
     if (edge === edges.length) break;
+    codePoint = Math.floor(edges[edge]! / edgeSetBits);
   }
-  return {
-    classes: { classCount: classOf.size, runStarts, runClasses },
-    membership: members.map((list) => Uint8Array.from(list)),
-  };
+  const membership = sets.map((_, set) =>
+    Uint8Array.from(insideOfClass, (masks) => (masks[Math.floor(set / maskBits)]! >> (set % maskBits)) & 1),
+  );
+  return { classes: { classCount: insideOfClass.length, runStarts, runClasses }, membership };
 }
 
-/** Where code points enter or leave a set, ascending. */
-function edgesOf(sets: readonly CodePointSet[]): { codePoint: number; set: number }[] {
-  const edges: { codePoint: number; set: number }[] = [];
+/** Where code points enter or leave a set, ascending: code point * edgeSetBits + set, to be sorted as plain numbers. */
+function edgesOf(sets: readonly CodePointSet[]): Float64Array {
+  const edges = new Float64Array(sets.reduce((count, set) => count + set.length, 0));
+  let count = 0;
   sets.forEach((ranges, set) => {
     for (let i = 0; i < ranges.length; i += 2) {
-      edges.push({ codePoint: ranges[i]!, set }, { codePoint: ranges[i + 1]! + 1, set });
+      edges[count++] = ranges[i]! * edgeSetBits + set;
+      edges[count++] = (ranges[i + 1]! + 1) * edgeSetBits + set;
     }
   });
-  return edges.sort((a, b) => a.codePoint - b.codePoint);
+  return edges.sort();
 }

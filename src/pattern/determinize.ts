@@ -4,8 +4,9 @@ import { minimize } from "./minimize.ts";
 import { buildNfa, OutsideDialect, SymbolSets, Unusable } from "./nfa.ts";
 import { Numbering } from "./numbering.ts";
 import { codePointRange } from "./ranges.ts";
-import { type Level, Speculation } from "./speculation.ts";
+import { freshLevels, type Level, stepLevels } from "./speculation.ts";
 import type { Node } from "./syntax.ts";
+import { buildThreadTable, type ThreadTable } from "./threads.ts";
 
 export type AutomatonOptions = {
   /** A document also ends behind every "\n". */
@@ -47,9 +48,9 @@ export function buildAutomaton(trees: readonly Node[], options: AutomatonOptions
 
   const upstream: Automaton[] = [];
   for (const [index, program] of programs.entries()) {
-    const speculation = new Speculation(program, symbolSets, symbolCount);
+    const threads = buildThreadTable(program, symbolSets, symbolCount);
     const isLast = index === programs.length - 1;
-    const automaton = explore(classes, symbolCount, lineEnd, isLast ? upstream : [], speculation);
+    const automaton = explore(classes, symbolCount, lineEnd, isLast ? upstream : [], threads);
     if (isLast) return automaton;
     if (!decidesAtOnce(automaton)) throw new OutsideDialect(`split ${index + 1} decides late`);
     upstream.push(automaton);
@@ -71,15 +72,16 @@ function explore(
   symbolCount: number,
   lineEnd: number,
   upstream: readonly Automaton[],
-  speculation: Speculation,
+  threads: ThreadTable,
 ): Automaton {
   const invalid = symbolCount - 2;
   const end = symbolCount - 1;
   const start: Situation = {
     upstreamStates: upstream.map(() => 0),
-    levels: speculation.start(),
+    levels: freshLevels,
     breakBefore: "none",
   };
+  if (!threads.accepts.includes(1)) throw new Unusable("matches no text at all");
   const situations = new Numbering<Situation>(situationKey);
   const actions = new Numbering<Action>(actionKey);
   const nextStates: number[] = [];
@@ -95,7 +97,6 @@ function explore(
       actionIds.push(actions.idOf(action));
     }
   }
-  if (!speculation.canMatch) throw new Unusable("matches no text at all");
   return minimize({
     classes,
     symbolCount,
@@ -120,10 +121,10 @@ function explore(
     let settled: readonly number[] = [];
     if (breakBefore === "invalid byte") {
       settled = [here];
-      levels = speculation.start();
+      levels = freshLevels;
     } else if (endsHere) {
-      settled = speculation.step(levels, end).settled;
-      levels = speculation.start();
+      settled = stepLevels(threads, levels, end).settled;
+      levels = freshLevels;
     }
     if (symbol === end) return { action: actionOf(settled, []), next: start };
     if (symbol === invalid) {
@@ -132,7 +133,7 @@ function explore(
         next: { upstreamStates, levels: [], breakBefore: "invalid byte" },
       };
     }
-    const result = speculation.step(levels, symbol);
+    const result = stepLevels(threads, levels, symbol);
     if (!endsHere) settled = result.settled;
     return {
       action: actionOf(settled, result.levels),
@@ -159,8 +160,7 @@ function actionOf(settled: readonly number[], levels: readonly Level[]): Action 
 }
 
 function situationKey({ upstreamStates, levels, breakBefore }: Situation): string {
-  const levelKeys = levels.map(
-    ({ threads, accepted, isStart }) => `${isStart} ${accepted} ${threads.join()}`,
-  );
-  return `${upstreamStates.join()};${breakBefore};${levelKeys.join(";")}`;
+  let key = `${breakBefore} ${upstreamStates.join()}`;
+  for (const { threads, accepted } of levels) key += ` ${threads} ${accepted}`;
+  return key;
 }

@@ -12,13 +12,26 @@ export function codePointRange(first: number, last: number = first): CodePointSe
   return [first, last];
 }
 
+/** Sweeps over all firsts and all lasts, each sorted by itself: a code point is in the union while any range is open. */
 export function unionOf(sets: readonly CodePointSet[]): CodePointSet {
   if (sets.length === 1) return sets[0]!;
-  const ranges: [first: number, last: number][] = [];
-  for (const set of sets) for (let i = 0; i < set.length; i += 2) ranges.push([set[i]!, set[i + 1]!]);
-  ranges.sort((a, b) => a[0] - b[0]);
+  const bounds = sets.flat();
+  const rangeCount = bounds.length / 2;
+  const firsts = new Uint32Array(rangeCount);
+  const lasts = new Uint32Array(rangeCount);
+  for (let range = 0; range < rangeCount; range++) {
+    firsts[range] = bounds[2 * range]!;
+    lasts[range] = bounds[2 * range + 1]!;
+  }
+  firsts.sort();
+  lasts.sort();
   const union: number[] = [];
-  for (const [first, last] of ranges) appendRange(union, first, last);
+  for (let range = 0, start = 0; range < rangeCount; range++) {
+    // Behind the range'th last, as many ranges have ended as have begun: none is open.
+    if (range + 1 < rangeCount && firsts[range + 1]! <= lasts[range]! + 1) continue;
+    union.push(firsts[start]!, lasts[range]!);
+    start = range + 1;
+  }
   return union;
 }
 

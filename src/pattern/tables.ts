@@ -75,7 +75,9 @@ export function buildScanTables(automaton: Automaton): ScanTables {
     const entryOf = (symbol: number) =>
       (nextStates[firstEntry + symbol]! << 16) | actionBits[actions[firstEntry + symbol]!]!;
     for (let id = 0; id < classCount; id++) transitions[row | (firstClassColumn + id)] = entryOf(id);
-    for (let byte = 0; byte < 128; byte++) transitions[row | byte] = entryOf(asciiClasses[byte]!);
+    for (let byte = 0; byte < 128; byte++) {
+      transitions[row | byte] = transitions[row | (firstClassColumn + asciiClasses[byte]!)]!;
+    }
     transitions[row | invalidColumn] = entryOf(classCount);
     transitions[row | endColumn] = entryOf(classCount + 1);
   }
@@ -162,6 +164,6 @@ class BlockList {
   }
 
   concatenated(): Uint8Array {
-    return Uint8Array.from(this.bytes.subarray(0, this.size));
+    return new Uint8Array(this.bytes.subarray(0, this.size));
   }
 }

@@ -61,9 +61,11 @@ export function encodeCategoryRuns(categoryOf: Uint8Array): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-function decodeCategoryRuns(bytes: Uint8Array): number[][] {
-  const setOf: number[][] = generalCategories.map(() => []);
+/** The code points of the categories in `mask`, a bit each, read from runs as `encodeCategoryRuns` writes them. */
+function decodeCategoryRuns(bytes: Uint8Array, mask: number): CodePointSet {
+  const ranges: number[] = [];
   let codePoint = 0;
+  let lastInside = -2;
   for (let pos = 0; pos < bytes.length; ) {
     const head = bytes[pos++]!;
     let length = (head >> 5) + 1;
@@ -76,13 +78,17 @@ function decodeCategoryRuns(bytes: Uint8Array): number[][] {
         shift += 7;
       } while (group >= 128);
     }
-    setOf[head & 31]!.push(codePoint, codePoint + length - 1);
+    if ((mask >> (head & 31)) & 1) {
+      if (lastInside === codePoint - 1) ranges[ranges.length - 1] = codePoint + length - 1;
+      else ranges.push(codePoint, codePoint + length - 1);
+      lastInside = codePoint + length - 1;
+    }
     codePoint += length;
   }
-  return setOf;
+  return ranges;
 }
 
-let categorySets: readonly CodePointSet[] | undefined;
+let categoryRuns: Uint8Array | undefined;
 const propertySets = new Map<string, CodePointSet>();
 
 /**
@@ -97,12 +103,15 @@ export function propertySet(name: string): CodePointSet | undefined {
   return set;
 }
 
+/** A category ("Lu"), or all that begin with a letter ("L"). */
 function categorySet(name: string): CodePointSet | undefined {
-  categorySets ??= decodeCategoryRuns(Uint8Array.fromBase64(categoryRunsBase64));
-  const sets = categorySets.filter(
-    (_, category) => generalCategories[category] === name || generalCategories[category]![0] === name,
-  );
-  return sets.length === 0 ? undefined : unionOf(sets);
+  let mask = 0;
+  generalCategories.forEach((category, id) => {
+    if (category === name || category[0] === name) mask |= 1 << id;
+  });
+  if (mask === 0) return undefined;
+  categoryRuns ??= Uint8Array.fromBase64(categoryRunsBase64);
+  return decodeCategoryRuns(categoryRuns, mask);
 }
 
 /** White_Space. JavaScript's own \s is another set: it has U+FEFF and lacks U+0085. */
