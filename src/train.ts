@@ -1,10 +1,11 @@
 import { checkUnchanged, type Input } from "./corpus/inputs.ts";
-import { countCorpus, nextTurn } from "./count/count-corpus.ts";
+import { countCorpus } from "./count/count-corpus.ts";
 import type { RangeFindings } from "./count/range-counter.ts";
 import { trainMerges } from "./merge/engine.ts";
 import type { Compat, Merges } from "./merge/merges.ts";
+import { nextTurn } from "./next-turn.ts";
 import type { CompiledPattern } from "./pattern/index.ts";
-import { buildVocabulary, mergeCountMax, type Vocabulary } from "./vocabulary/vocabulary.ts";
+import { baseSize, buildVocabulary, type Vocabulary } from "./vocabulary/vocabulary.ts";
 import type { WordTable } from "./words/word-table.ts";
 
 export type CorpusOptions = {
@@ -87,8 +88,8 @@ export async function countWords(options: CorpusOptions, report: Report) {
 
 async function learnMerges(words: WordTable, options: TrainOptions, report: Report): Promise<Merges> {
   const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = options;
-  const mergeCount = mergeCountMax(vocabSize, specialTokens, compat);
-  const work = trainMerges(words, { mergeCount, compat, minFrequency, maxTokenLength });
+  const mergeCount = vocabSize - baseSize(specialTokens, compat);
+  const work = trainMerges(words, { mergeCount, compat, minFrequency, maxTokenLength, specialTokens });
   for (let step = work.next(); ; step = work.next()) {
     if (step.done) return step.value;
     const { mergeCount: done } = step.value;

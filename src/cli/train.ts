@@ -1,4 +1,5 @@
 import { UserError } from "../errors.ts";
+import { nextTurn } from "../next-turn.ts";
 import { exportForm } from "../pattern/index.ts";
 import { checkOutputDirectory, stageDirectory } from "../publish/directory.ts";
 import { type Trained, train } from "../train.ts";
@@ -75,7 +76,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     };
     return record;
   };
-  publish(options.output, [...files, trainingFile(makeRecord)]);
+  await publish(options.output, [...files, trainingFile(makeRecord)], output);
 
   const { mergeCount } = trained.vocabulary;
   const wantedCount = options.vocabSize - baseSize(options.specialTokens, options.compat);
@@ -146,12 +147,17 @@ function chosenFormats(names: readonly string[] | undefined, tokenizer: Finished
 }
 
 /** Writes the files beside the directory's place, and puts them there all at once. */
-function publish(path: string, files: readonly OutputFile[]): void {
+async function publish(path: string, files: readonly OutputFile[], output: Output): Promise<void> {
   const staged = stageDirectory(path);
   const forget = onStop(() => staged.discard());
   try {
-    for (const file of files) staged.write(file.name, file.chunks());
-    staged.publish();
+    for (const file of files) {
+      // Tokens of repetitive text are megabytes long, and so are their files.
+      for (const _ of staged.writeInSteps(file.name, file.chunks())) await nextTurn();
+    }
+    const leftPath = staged.publish();
+    if (leftPath !== null)
+      output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
   } catch (error) {
     staged.discard();
     throw error;
@@ -165,7 +171,9 @@ function longestTokens({ vocabulary }: Trained, count: number): string[] {
   const { lengths } = vocabulary.tokenBytes;
   const learned = Array.from({ length: vocabulary.mergeCount }, (_, k) => 256 + k);
   const longest = learned.sort((a, b) => lengths[b]! - lengths[a]! || a - b).slice(0, count);
-  return longest.map((token) => shorten(escapeBytes(copyTokenBytes(vocabulary.tokenBytes, token))));
+  return longest.map((token) =>
+    shorten(escapeBytes(copyTokenBytes(vocabulary.tokenBytes, token, 4 * shownCharacters))),
+  );
 }
 
 const shownCharacters = 60;

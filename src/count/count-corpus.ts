@@ -2,6 +2,7 @@ import { closeSync } from "node:fs";
 import { type Input, openInput } from "../corpus/inputs.ts";
 import { planRanges, type Range } from "../corpus/ranges.ts";
 import { UserError } from "../errors.ts";
+import { nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import { WordCounter } from "../words/counter.ts";
 import { workerUrl } from "../worker-url.ts";
@@ -99,9 +100,6 @@ async function countHere(
   }
   return counter;
 }
-
-/** Lets timers, messages and signals be served. */
-export const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const smallestRangeSizeBytes = 1 << 20;
 const largestRangeSizeBytes = 1 << 23;

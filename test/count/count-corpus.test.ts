@@ -1,0 +1,66 @@
+import { afterAll, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { findInputs } from "../../src/corpus/inputs.ts";
+import { type CountOptions, countCorpus } from "../../src/count/count-corpus.ts";
+import { UserError } from "../../src/errors.ts";
+import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/index.ts";
+import { put, scratch } from "../binary.ts";
+
+const directory = scratch();
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const text = "it's the same word after word after word, 12345 times.\n".repeat(60_000);
+const inputs = findInputs([put(directory, "corpus", text)]);
+const pattern = compilePattern(patterns.gpt2.sources);
+const options: CountOptions = { inputs, pattern, specialTokens: [], workerCount: 1 };
+
+async function failureOf(failing: CountOptions): Promise<unknown> {
+  return countCorpus(failing, () => {}).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+test("progress never falls, and ends with all bytes", async () => {
+  for (const workerCount of [1, 2]) {
+    const done: number[] = [];
+    await countCorpus({ ...options, workerCount }, ({ bytesDone }) => done.push(bytesDone));
+    expect(done.toSorted((a, b) => a - b)).toEqual(done);
+    expect(done.at(-1)).toBe(text.length);
+  }
+});
+
+test("many small files are counted as one corpus", async () => {
+  const names = Array.from({ length: 300 }, (_, i) => put(directory, `file-${i}`, `word word${i}`));
+  const small = findInputs(names);
+  for (const workerCount of [1, 2, 7]) {
+    const { counter, findings } = await countCorpus({ ...options, inputs: small, workerCount }, () => {});
+    expect([counter.pretokenCount, findings.length]).toEqual([900, 300]);
+    expect(findings.every((found) => found.documentCount === 1)).toBe(true);
+  }
+});
+
+test("what a worker meets fails the run with its message and its exit code", async () => {
+  const shrunk = inputs.map((input) => ({ ...input, sizeBytes: input.sizeBytes + 1 }));
+  for (const workerCount of [1, 2]) {
+    const error = await failureOf({ ...options, inputs: shrunk, workerCount });
+    expect(error).toBeInstanceOf(UserError);
+    expect((error as UserError).message).toContain(
+      `shrank (it ended at byte ${text.length} of ${text.length + 1})`,
+    );
+    expect((error as UserError).exitCode).toBe(1);
+  }
+});
+
+test("a worker's bug fails the run with its reason and its place", async () => {
+  const broken = structuredClone(pattern) as unknown as { automata: { transitions: unknown }[] };
+  broken.automata[0]!.transitions = null;
+  const error = await failureOf({
+    ...options,
+    pattern: broken as unknown as CompiledPattern,
+    workerCount: 2,
+    rangeSizeBytes: text.length, // so that no cut is looked for, and a worker is the first to use the pattern
+  });
+  expect(error).not.toBeInstanceOf(UserError);
+  expect((error as Error).message).toMatch(/null.* at byte \d+ of ".*corpus"/);
+});
