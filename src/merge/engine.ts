@@ -3,7 +3,7 @@ import { risenGate } from "./gate.ts";
 import { grow } from "./grow.ts";
 import { checkCellCount, countCells, layOutWords } from "./layout.ts";
 import { createLongTokens, insertLongToken, isLong } from "./long-tokens.ts";
-import { mergeIntoNewToken } from "./merge-pair.ts";
+import { mergeIntoNewToken, mergeIntoNewTokenInSlices } from "./merge-pair.ts";
 import type { Compat, Merges } from "./merges.ts";
 import { createNeighbours } from "./neighbours.ts";
 import { createOccurrences } from "./occurrences.ts";
@@ -44,15 +44,57 @@ export function* trainMerges(
 ): Generator<MergeProgress, Merges> {
   const rooms = yield* prepare(words, options, tuning);
   yield* indexBytePairs(rooms);
-  while (rooms.learned.entryCount < rooms.limits.mergeCountMax) {
-    if (!settleTop(rooms)) {
-      if (rooms.gate <= rooms.limits.countMin) break;
-      yield* indexAnew(rooms, rooms.gate);
-      continue;
+  for (;;) {
+    switch (mergeUntilPause(rooms)) {
+      case "slice used up":
+        yield rooms.pace.progress;
+        break;
+      case "large pair on top":
+        yield* mergeTopInSlices(rooms);
+        break;
+      case "top below gate":
+        yield* indexAnew(rooms, rooms.gate);
+        break;
+      case "finished":
+        return finished(rooms.learned);
     }
-    yield* mergeTop(rooms);
   }
-  return finished(rooms.learned);
+}
+
+type Pause = "slice used up" | "large pair on top" | "top below gate" | "finished";
+
+/** The loop of all loops. It runs without a generator in it, as long as no merge is too large for one slice. */
+function mergeUntilPause(rooms: Rooms): Pause {
+  const { learned, limits, pairs, queue, occurrences, pace } = rooms;
+  while (learned.entryCount < limits.mergeCountMax) {
+    if (!settleTop(rooms)) return rooms.gate > limits.countMin ? "top below gate" : "finished";
+    const p = queue.pairs[0]!;
+    const listLength = pairs.listLengths[p]!;
+    // A merge gives birth to at most two entries for each that it takes.
+    const isLarge =
+      listLength > pace.sliceWork || occurrences.used + 2 * listLength > occurrences.entries.length;
+    if (isLarge) return "large pair on top";
+    mergeIntoNewToken(rooms, p, takeTop(rooms, p));
+    if (spend(pace, mergeWork + listLength)) {
+      reportMerges(rooms);
+      return "slice used up";
+    }
+  }
+  return "finished";
+}
+
+/** What a merge costs beside its occurrences, in entries: the queue, the hash table, the token. */
+const mergeWork = 64;
+
+function* mergeTopInSlices(rooms: Rooms): Generator<MergeProgress, void> {
+  reportMerges(rooms);
+  const p = rooms.queue.pairs[0]!;
+  yield* mergeIntoNewTokenInSlices(rooms, p, takeTop(rooms, p));
+}
+
+function reportMerges({ pace, learned, limits }: Rooms): void {
+  const { mergeCount, entryCount } = learned;
+  pace.progress = { phase: "merge", mergeCount, shareDone: entryCount / limits.mergeCountMax };
 }
 
 function* prepare(
@@ -78,7 +120,7 @@ function* prepare(
     tokens,
     longTokens: createLongTokens(),
     rule,
-    pairs: createPairs(),
+    pairs: createPairs(Math.min(4 * limits.mergeCountMax, cellCount / 8)),
     occurrences: createOccurrences(),
     queue: createQueue(),
     neighbours: createNeighbours(layout),
@@ -115,20 +157,12 @@ function settleTop(rooms: Rooms): boolean {
   return false;
 }
 
-/** Merges the best pair and writes it down. */
-function* mergeTop(rooms: Rooms): Generator<MergeProgress, void> {
-  const { queue, pairs, tokens, longTokens, learned, limits, rule, pace, tuning } = rooms;
-  const p = queue.pairs[0]!;
+/** Takes the best pair `p` off the queue, writes the merge down and makes its token, whose id is returned. */
+function takeTop(rooms: Rooms, p: number): number {
+  const { queue, pairs, tokens, longTokens, learned, limits, rule, tuning } = rooms;
   const count = queue.counts[0]!;
   dropTop(queue, pairs, tokens, longTokens);
   rooms.gate = risenGate(rooms.gate, count, learned.entryCount + 1, limits.mergeCountMax, tuning);
-  pace.progress = {
-    phase: "merge",
-    mergeCount: learned.mergeCount,
-    shareDone: learned.entryCount / limits.mergeCountMax,
-  };
-  if (spend(pace, mergeWork)) yield pace.progress;
-
   const left = pairs.lefts[p]!;
   const right = pairs.rights[p]!;
   const id = addToken(tokens, left, right);
@@ -137,11 +171,8 @@ function* mergeTop(rooms: Rooms): Generator<MergeProgress, void> {
   if (rule.comparesBytes && isLong(tokens, id)) insertLongToken(longTokens, tokens, id);
   note(learned, left, right, count);
   if (specialIndex < 0) learned.entryCount++;
-  yield* mergeIntoNewToken(rooms, p, id);
+  return id;
 }
-
-/** What a merge costs beside its occurrences, in entries: the queue, the hash table, the token. */
-const mergeWork = 64;
 
 function createLearned(): Learned {
   const capacity = 1 << 10;

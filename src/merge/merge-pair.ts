@@ -1,142 +1,147 @@
-import { mergeOccurrences, type Neighbours, noSlot, startNeighbours, writeStaged } from "./neighbours.ts";
+import { mergeOccurrences, noSlot, startNeighbours, writeStaged } from "./neighbours.ts";
 import { makeRoom } from "./occurrences.ts";
 import { type MergeProgress, spend } from "./pace.ts";
-import { addPair, findPair, noPair } from "./pairs.ts";
+import { addPair, findPair, noPair, type Pairs } from "./pairs.ts";
 import { push } from "./queue.ts";
 import { mayMerge, type Rooms } from "./rooms.ts";
 
 /**
- * Merges pair `p` into the new token `id` everywhere. Three loops: the list of occurrences, once (neighbours.ts);
- * the distinct neighbours, once (which pairs lose, which are born); and the lists of those born.
+ * Merges pair `p` into the new token `id` everywhere, at once: the list of occurrences is walked once (neighbours.ts),
+ * the distinct neighbours once (which pairs lose, which are born), and the lists of those born are written. The arena
+ * has room for two entries for each of the list.
  */
-export function* mergeIntoNewToken(rooms: Rooms, p: number, id: number): Generator<MergeProgress, void> {
-  const { pairs, neighbours, occurrences, tokens, pace, tuning } = rooms;
-  yield* rewriteOccurrences(rooms, p, id);
-  applyLosses(rooms, p, id);
-  voidRights(neighbours, pairs.lefts[p]!);
-  const need = countBornEntries(rooms, id);
-  if (need > 0) {
-    const stagedCount = neighbours.stagedCount;
-    pairs.listLengths[p] = stagedCount;
-    yield* makeRoom(occurrences, need, p, rooms.gate, rooms.layout, tokens, pairs, tuning.cleanShare, pace);
-  }
-  addBirths(rooms, id);
-  if (need > 0) {
-    const stagedFrom = pairs.listStarts[p]!;
-    for (let from = 0; from < neighbours.stagedCount; from += pace.sliceWork) {
-      const to = Math.min(from + pace.sliceWork, neighbours.stagedCount);
-      writeStaged(neighbours, occurrences.entries, stagedFrom, from, to, tokens.lengths);
-      if (spend(pace, to - from)) yield pace.progress;
-    }
+export function mergeIntoNewToken(rooms: Rooms, p: number, id: number): void {
+  const { pairs, neighbours, occurrences, tokens } = rooms;
+  const listStart = pairs.listStarts[p]!;
+  const listLength = pairs.listLengths[p]!;
+  startNeighbours(neighbours, listLength);
+  mergeRun(rooms, p, id, listStart, listStart + listLength);
+  const entriesBefore = occurrences.used;
+  settleNeighbours(rooms, p, id);
+  if (occurrences.used > entriesBefore) {
+    writeStaged(neighbours, occurrences.entries, listStart, 0, neighbours.stagedCount, tokens.lengths);
   }
   pairs.listLengths[p] = 0;
 }
 
-/** The first loop: `id` stands wherever the pair stood, and the sums over its neighbours are there. */
-function* rewriteOccurrences(rooms: Rooms, p: number, id: number): Generator<MergeProgress, void> {
-  const { pairs, neighbours, occurrences, layout, tokens, pace, tuning } = rooms;
-  const x = pairs.lefts[p]!;
-  const y = pairs.rights[p]!;
-  const listStart = pairs.listStarts[p]!;
-  const listEnd = listStart + pairs.listLengths[p]!;
-  const lengthX = tokens.lengths[x]!;
-  const lengthY = tokens.lengths[y]!;
-  startNeighbours(neighbours, listEnd - listStart);
-  for (let from = listStart; from < listEnd; from += pace.sliceWork) {
+/** The same for a long list or a full arena: in slices, and making room first. */
+export function* mergeIntoNewTokenInSlices(
+  rooms: Rooms,
+  p: number,
+  id: number,
+): Generator<MergeProgress, void> {
+  const { pairs, neighbours, occurrences, tokens, pace } = rooms;
+  const listEnd = pairs.listStarts[p]! + pairs.listLengths[p]!;
+  startNeighbours(neighbours, pairs.listLengths[p]!);
+  for (let from = pairs.listStarts[p]!; from < listEnd; from += pace.sliceWork) {
     const to = Math.min(from + pace.sliceWork, listEnd);
-    mergeOccurrences(
-      layout,
-      neighbours,
-      occurrences.entries,
-      listStart,
-      from,
-      to,
-      x,
-      y,
-      id,
-      lengthX,
-      lengthY,
-      tuning.blockSize,
-    );
+    mergeRun(rooms, p, id, from, to);
     if (spend(pace, to - from)) yield pace.progress;
   }
+  pairs.listLengths[p] = neighbours.stagedCount;
+  yield* makeRoom(rooms, countBornEntries(rooms), p);
+  settleNeighbours(rooms, p, id);
+  const stagedFrom = pairs.listStarts[p]!; // making room may have moved it
+  for (let from = 0; from < neighbours.stagedCount; from += pace.sliceWork) {
+    const to = Math.min(from + pace.sliceWork, neighbours.stagedCount);
+    writeStaged(neighbours, occurrences.entries, stagedFrom, from, to, tokens.lengths);
+    if (spend(pace, to - from)) yield pace.progress;
+  }
+  pairs.listLengths[p] = 0;
+}
+
+function mergeRun(rooms: Rooms, p: number, id: number, from: number, to: number): void {
+  const { pairs, layout, neighbours, occurrences, tokens, tuning } = rooms;
+  const x = pairs.lefts[p]!;
+  const y = pairs.rights[p]!;
+  mergeOccurrences(
+    layout,
+    neighbours,
+    occurrences.entries,
+    pairs.listStarts[p]!,
+    from,
+    to,
+    x,
+    y,
+    id,
+    tokens.lengths[x]!,
+    tokens.lengths[y]!,
+    tuning.blockSize,
+  );
 }
 
 /**
- * The pairs that the merge of (x, y) took occurrences from: (t, x) at the left, (y, t) at the right. A left neighbour
- * `id` is itself a merge just made ("xyxy"): the (y, x) between the two was taken off as its right neighbour.
- * (x, y) itself ends with count 0.
+ * How many entries the lists of the pairs born with `id` will have, at most: for the arena. ("xyxy" may take some.)
  */
-function applyLosses(rooms: Rooms, p: number, id: number): void {
-  const { pairs, neighbours } = rooms;
-  const { leftSums, rightSums, leftSeen, rightSeen, leftSeenCount, rightSeenCount } = neighbours;
-  const x = pairs.lefts[p]!;
-  const y = pairs.rights[p]!;
-  for (let k = 0; k < leftSeenCount; k++) {
-    const t = leftSeen[k]!;
-    if (t === id) continue;
-    const loser = findPair(pairs, t, x);
-    if (loser !== noPair) pairs.counts[loser]! -= leftSums[2 * t]!;
-  }
-  for (let k = 0; k < rightSeenCount; k++) {
-    const t = rightSeen[k]!;
-    const loser = findPair(pairs, y, t);
-    if (loser !== noPair) pairs.counts[loser]! -= rightSums[2 * t]!;
-  }
-  pairs.counts[p] = 0;
-}
-
-/** In "xyxy" the first merge noted x as its right neighbour, and the second took it away: no (id, x) is born there. */
-function voidRights(neighbours: Neighbours, x: number): void {
-  if (neighbours.voidWeight > 0) neighbours.rightSums[2 * x]! -= neighbours.voidWeight;
-}
-
-/** How many entries the lists of the pairs born with `id` will have. */
-function countBornEntries(rooms: Rooms, id: number): number {
-  const { neighbours, gate, layout } = rooms;
+function countBornEntries(rooms: Rooms): number {
+  const { neighbours, gate } = rooms;
   const { leftSums, rightSums, leftSeen, rightSeen, leftSeenCount, rightSeenCount } = neighbours;
   let entryCount = 0;
   for (let k = 0; k < leftSeenCount; k++) {
     const t = leftSeen[k]!;
-    if (leftSums[2 * t]! >= gate && t !== layout.boundary && mayMerge(rooms, t, id))
-      entryCount += leftSums[2 * t + 1]!;
+    if (leftSums[2 * t]! >= gate) entryCount += leftSums[2 * t + 1]!;
   }
   for (let k = 0; k < rightSeenCount; k++) {
     const t = rightSeen[k]!;
-    if (rightSums[2 * t]! >= gate && t !== layout.boundary && mayMerge(rooms, id, t))
-      entryCount += rightSums[2 * t + 1]!;
+    if (rightSums[2 * t]! >= gate) entryCount += rightSums[2 * t + 1]!;
   }
   return entryCount;
 }
 
-/** Gives the pairs born with `id` a record, an empty list and a place in the queue; leaves the sums at 0. */
-function addBirths(rooms: Rooms, id: number): void {
-  const { neighbours, pairs, occurrences, queue, tokens, longTokens, gate, layout } = rooms;
-  const { leftSums, rightSums, leftSeen, rightSeen, leftSlots, rightSlots } = neighbours;
-  let entryEnd = occurrences.used;
-  for (let k = 0; k < neighbours.leftSeenCount; k++) {
+/**
+ * Visits each distinct neighbour t of the merged (x, y) once. The pair that stood there, (t, x) or (y, t), loses the
+ * sum; the pair that stands there now, (t, id) or (id, t), is born with it: if it passes the gate, it gets a record,
+ * room for its list and a place in the queue. (x, y) itself ends with count 0. Leaves the sums at 0.
+ */
+function settleNeighbours(rooms: Rooms, p: number, id: number): void {
+  const { neighbours, pairs, occurrences, gate } = rooms;
+  const { leftSums, rightSums, leftSeen, rightSeen, leftSlots, rightSlots, voidWeight } = neighbours;
+  const { leftSeenCount, rightSeenCount } = neighbours;
+  const boundary = rooms.layout.boundary;
+  const x = pairs.lefts[p]!;
+  const y = pairs.rights[p]!;
+  for (let k = 0; k < leftSeenCount; k++) {
     const t = leftSeen[k]!;
     const count = leftSums[2 * t]!;
     const length = leftSums[2 * t + 1]!;
     leftSums[2 * t] = 0;
     leftSums[2 * t + 1] = 0;
     leftSlots[t] = noSlot;
-    if (count < gate || t === layout.boundary || !mayMerge(rooms, t, id)) continue;
-    leftSlots[t] = entryEnd;
-    push(queue, pairs, tokens, longTokens, count, addPair(pairs, t, id, count, entryEnd, length));
-    entryEnd += length;
+    if (t === boundary) continue;
+    // A left neighbour `id` is itself a merge just made; the (y, x) between the two went as its right neighbour.
+    if (t !== id) loseCount(pairs, t, x, count);
+    if (count >= gate && mayMerge(rooms, t, id)) {
+      leftSlots[t] = occurrences.used;
+      bear(rooms, t, id, count, length);
+    }
   }
-  for (let k = 0; k < neighbours.rightSeenCount; k++) {
+  for (let k = 0; k < rightSeenCount; k++) {
     const t = rightSeen[k]!;
-    const count = rightSums[2 * t]!;
+    let count = rightSums[2 * t]!;
     const length = rightSums[2 * t + 1]!;
     rightSums[2 * t] = 0;
     rightSums[2 * t + 1] = 0;
     rightSlots[t] = noSlot;
-    if (count < gate || t === layout.boundary || !mayMerge(rooms, id, t)) continue;
-    rightSlots[t] = entryEnd;
-    push(queue, pairs, tokens, longTokens, count, addPair(pairs, id, t, count, entryEnd, length));
-    entryEnd += length;
+    if (t === boundary) continue;
+    loseCount(pairs, y, t, count);
+    // In "xyxy" the first merge noted x as its right neighbour and the second took it away: nothing is born there.
+    if (t === x) count -= voidWeight;
+    if (count >= gate && mayMerge(rooms, id, t)) {
+      rightSlots[t] = occurrences.used;
+      bear(rooms, id, t, count, length);
+    }
   }
-  occurrences.used = entryEnd;
+  pairs.counts[p] = 0;
+}
+
+function loseCount(pairs: Pairs, left: number, right: number, count: number): void {
+  const loser = findPair(pairs, left, right);
+  if (loser !== noPair) pairs.counts[loser]! -= count;
+}
+
+function bear(rooms: Rooms, left: number, right: number, count: number, listLength: number): void {
+  const { pairs, occurrences, queue, tokens, longTokens } = rooms;
+  const p = addPair(pairs, left, right, count, occurrences.used, listLength);
+  occurrences.used += listLength;
+  push(queue, pairs, tokens, longTokens, count, p);
 }

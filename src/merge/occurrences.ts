@@ -1,6 +1,7 @@
 import type { Layout } from "./layout.ts";
 import { type MergeProgress, type Pace, spend } from "./pace.ts";
 import type { Pairs } from "./pairs.ts";
+import type { Rooms } from "./rooms.ts";
 import type { Tokens } from "./tokens.ts";
 
 /**
@@ -30,17 +31,9 @@ export function createOccurrences(): Occurrences {
  * than `cleanShare` of their count are cleaned of dead entries on the way, and then the arena grows.
  * The list of `pinned` is in work and stays as it is.
  */
-export function* makeRoom(
-  occurrences: Occurrences,
-  need: number,
-  pinned: number,
-  gate: number,
-  layout: Layout,
-  tokens: Tokens,
-  pairs: Pairs,
-  cleanShare: number,
-  pace: Pace,
-): Generator<MergeProgress, void> {
+export function* makeRoom(rooms: Rooms, need: number, pinned: number): Generator<MergeProgress, void> {
+  const { occurrences, gate, layout, tokens, pairs, pace } = rooms;
+  const { cleanShare } = rooms.tuning;
   if (occurrences.used + need <= occurrences.entries.length) return;
   const livingCount = dropLists(pairs, pinned, gate);
   const isTight = livingCount + need > occurrences.entries.length;

@@ -13,7 +13,7 @@ const noStart = -1;
 
 /** The first index: pairs of bytes, counted in a dense table of 256 x 256, then their lists. */
 export function* indexBytePairs(rooms: Rooms): Generator<MergeProgress, void> {
-  const { layout, pairs, tokens, longTokens, queue, occurrences, pace } = rooms;
+  const { layout, occurrences, pace } = rooms;
   const weights = new Float64Array(byteRange * byteRange);
   const lengths = new Int32Array(byteRange * byteRange);
   const cursor = { pos: 1, step: 0 };
@@ -26,15 +26,7 @@ export function* indexBytePairs(rooms: Rooms): Generator<MergeProgress, void> {
   }
 
   const starts = new Int32Array(byteRange * byteRange).fill(noStart);
-  let entryCount = 0;
-  for (let key = 0; key < starts.length; key++) {
-    const count = weights[key]!;
-    if (count >= countMax) throwCountTooLarge();
-    if (count < rooms.gate || !mayMerge(rooms, key >> 8, key & 255)) continue;
-    starts[key] = entryCount;
-    addPair(pairs, key >> 8, key & 255, count, entryCount, lengths[key]!);
-    entryCount += lengths[key]!;
-  }
+  const entryCount = addBytePairs(rooms, weights, lengths, starts);
   resetArena(occurrences, Math.ceil(entryCount * rooms.tuning.arenaSlack));
   for (let pos = 1; pos < layout.cellCount; ) {
     const until = Math.min(pos + pace.sliceWork, layout.cellCount);
@@ -44,7 +36,23 @@ export function* indexBytePairs(rooms: Rooms): Generator<MergeProgress, void> {
     pos = until;
   }
   occurrences.used = entryCount;
-  for (let p = 0; p < pairs.count; p++) push(queue, pairs, tokens, longTokens, pairs.counts[p]!, p);
+}
+
+/** Records for the pairs that pass the gate, and where their lists begin; the length of all lists is returned. */
+function addBytePairs(rooms: Rooms, weights: Float64Array, lengths: Int32Array, starts: Int32Array): number {
+  const { gate, pairs, queue, tokens, longTokens } = rooms;
+  let entryCount = 0;
+  for (let key = 0; key < starts.length; key++) {
+    const count = weights[key]!;
+    if (count < gate) continue;
+    if (count >= countMax) throwCountTooLarge();
+    if (!mayMerge(rooms, key >> 8, key & 255)) continue;
+    starts[key] = entryCount;
+    const p = addPair(pairs, key >> 8, key & 255, count, entryCount, lengths[key]!);
+    push(queue, pairs, tokens, longTokens, count, p);
+    entryCount += lengths[key]!;
+  }
+  return entryCount;
 }
 
 function throwCountTooLarge(): never {
@@ -109,7 +117,7 @@ function writeBytePairs(
  */
 export function* indexAnew(rooms: Rooms, gateBefore: number): Generator<MergeProgress, void> {
   const { layout, pairs, tokens, longTokens, queue, occurrences, pace } = rooms;
-  const all = createPairs();
+  const all = createPairs(pairs.count);
   const cursor = { pos: 1, step: 0 };
   while (cursor.pos < layout.cellCount) {
     const until = Math.min(cursor.pos + pace.sliceWork, layout.cellCount);

@@ -27,9 +27,14 @@ export type Pairs = {
 
 export const noPair = -1;
 const empty = 0;
-const firstCapacity = 1 << 12;
+/** Memory that is not touched is not taken, so the first capacity may well be more than is needed. */
+const firstCapacityMin = 1 << 12;
+const firstCapacityMax = 1 << 20;
 
-export function createPairs(): Pairs {
+/** An empty table that about `expectedCount` pairs go into without growing. */
+export function createPairs(expectedCount: number): Pairs {
+  let firstCapacity = firstCapacityMin;
+  while (firstCapacity < expectedCount && firstCapacity < firstCapacityMax) firstCapacity *= 2;
   return {
     count: 0,
     lefts: new Int32Array(firstCapacity),
@@ -38,7 +43,7 @@ export function createPairs(): Pairs {
     listCounts: new Float64Array(firstCapacity),
     listStarts: new Int32Array(firstCapacity),
     listLengths: new Int32Array(firstCapacity),
-    slots: new Int32Array(firstCapacity * 4),
+    slots: new Int32Array(firstCapacity * 2),
   };
 }
 
