@@ -1,10 +1,11 @@
-import { writeFileWhole } from "../publish/file.ts";
+import { checkOutputFile, writeFileWhole } from "../publish/file.ts";
 import { countWords } from "../train.ts";
 import { sortWordsByCount } from "../words/sort.ts";
 import { tsvChunks } from "../words/tsv.ts";
 import { openCorpus, readCorpusOptions } from "./corpus-options.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import type { Output } from "./output.ts";
+import { warnOfSlowPattern } from "./patterns.ts";
 import type { Invocation } from "./run.ts";
 import { writeStdout } from "./stdout.ts";
 import { bytes, counted, seconds } from "./units.ts";
@@ -15,6 +16,8 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const options = readCorpusOptions(invocation);
   const path = invocation.options.get("output")?.[0];
   const { inputs, workerCount } = openCorpus(invocation, options.workers);
+  if (path !== undefined && path !== "-") checkOutputFile(path);
+  warnOfSlowPattern(options.pattern, output);
   const corpus = { ...options, inputs, pattern: options.pattern.compiled, workerCount };
   const { words, wordCount, findings } = await countWords(corpus, output.progress);
   warnOfInvalidBytes(inputs, findings, output);

@@ -5,6 +5,8 @@ import { canonicalArguments, unshield, usageError } from "./arguments.ts";
 import { runCount } from "./count.ts";
 import { type CommandSpec, commands, commandsToCome } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";
+import { describePatterns } from "./patterns.ts";
+import { writeStdout } from "./stdout.ts";
 import { serveSignals } from "./stop.ts";
 import { runTrain } from "./train.ts";
 import { versionLine } from "./version.ts";
@@ -37,6 +39,10 @@ export async function run(typed: readonly string[]): Promise<number> {
     const invocation = parseInvocation(command, rest);
     output = createOutput(outputOptions(invocation));
     serveSignals(output.stop);
+    if (invocation.options.get("pattern")?.[0] === "help") {
+      writeStdout([Buffer.from(describePatterns())]);
+      return exitCode.done;
+    }
     await runners[name]!(invocation, output);
     return exitCode.done;
   } catch (error) {

@@ -14,6 +14,7 @@ import { oneOf, usageError, wholeNumber } from "./arguments.ts";
 import { openCorpus, readCorpusOptions } from "./corpus-options.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import type { Output } from "./output.ts";
+import { warnOfSlowPattern } from "./patterns.ts";
 import { peakMemoryBytes } from "./peak-memory.ts";
 import type { Invocation } from "./run.ts";
 import { onStop } from "./stop.ts";
@@ -27,6 +28,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   const options = readOptions(invocation);
   const { inputs, workerCount } = openCorpus(invocation, options.workers);
   checkOutputDirectory(options.output);
+  warnOfSlowPattern(options.pattern, output);
   const trained = await train(
     { ...options, inputs, pattern: options.pattern.compiled, workerCount },
     output.progress,
