@@ -2,6 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { textOf } from "../../src/corpus/text.ts";
 import { UserError } from "../../src/errors.ts";
 import { transferables, WordCounter } from "../../src/words/counter.ts";
+import { longLayout } from "../../src/words/long-words.ts";
+import { middleLayout } from "../../src/words/middle-words.ts";
+import { shortLayout } from "../../src/words/short-words.ts";
+import type { SlotLayout, Slots } from "../../src/words/slots.ts";
 import { bytesOf, entriesOf, NaiveCounter, pretokensOf, randomOf } from "./generators.ts";
 
 function countOf(words: readonly Uint8Array[], counter = new WordCounter()): WordCounter {
@@ -121,6 +125,77 @@ test("words that differ in one byte only, at any place, are words of their own",
     }
     expectSame(words, `length ${length}`);
   }
+});
+
+describe("words that differ in a regular way", () => {
+  /** How many slots are looked at to find a key, on average over the keys of a table. */
+  function meanProbes(slots: Slots, { slotLanes, keyLane, hashAt }: SlotLayout): number {
+    const slotCount = 2 ** slots.slotBits;
+    let probeCount = 0;
+    for (let slot = 0; slot < slotCount; slot++) {
+      if (slots.lanes[slot * slotLanes + keyLane] === 0) continue;
+      const home = hashAt(slots.lanes, slot * slotLanes) >>> (32 - slots.slotBits);
+      probeCount += 1 + ((slot - home + slotCount) % slotCount);
+    }
+    return probeCount / slots.usedCount;
+  }
+
+  function expectFewProbes(words: readonly Uint8Array[], note: string): void {
+    const { short, middle, long } = countOf(words).pack();
+    for (const [slots, layout] of [
+      [short, shortLayout],
+      [middle, middleLayout],
+      [long.slots, longLayout],
+    ] as const) {
+      if (slots.usedCount < 2) continue;
+      const probes = meanProbes(slots, layout);
+      if (probes > 6) expect({ note, probes }).toBe("at most 6 probes a word" as never);
+    }
+  }
+
+  test("stay near their home slots: numbers", () => {
+    for (const length of [5, 7, 8, 12, 15, 16, 20]) {
+      expectFewProbes(
+        Array.from({ length: 20_000 }, (_, i) => bytesOf(String(i).padStart(length, "0"))),
+        `${length} digits`,
+      );
+    }
+  });
+
+  test("stay near their home slots: two bytes, of 256 and 16 values, in any places", () => {
+    for (const length of [7, 15, 18]) {
+      for (let a = 0; a < length; a++) {
+        for (let b = 0; b < length; b++) {
+          const words = Array.from({ length: 4096 }, (_, i) => {
+            const word = new Uint8Array(length).fill(97);
+            word[a] = i & 255;
+            word[b] = i >> 8;
+            return word;
+          });
+          if (a !== b) expectFewProbes(words, `length ${length}, bytes ${a}, ${b}`);
+        }
+      }
+    }
+  });
+
+  test("stay near their home slots: three bytes of 20 values each, in any places", () => {
+    for (const length of [3, 7, 9, 15, 19]) {
+      for (let a = 0; a < length; a += length > 7 ? 3 : 1) {
+        for (let b = a + 1; b < length; b += length > 7 ? 4 : 1) {
+          for (let c = b + 1; c < length; c += length > 7 ? 4 : 1) {
+            const words = Array.from({ length: 8000 }, (_, i) => {
+              const word = new Uint8Array(length).fill(97);
+              word[a] = 97 + (i % 20);
+              word[b] = 97 + (Math.floor(i / 20) % 20);
+              word[c] = 97 + Math.floor(i / 400);
+              return word;
+            });
+            expectFewProbes(words, `length ${length}, bytes ${a}, ${b}, ${c}`);
+          }
+        }
+      }
+    }
+  });
 });
 
 test("words of 1 MB that differ in their last byte are words of their own", () => {
