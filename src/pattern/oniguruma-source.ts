@@ -13,7 +13,9 @@ export function onigurumaSource(tree: Node): string {
   const sourceOf = (node: Node): string => {
     switch (node.kind) {
       case "set":
-        return node.text !== null && readsAlike(node.text) ? node.text : classSource(node.set);
+        return node.text !== null && readsAlike(node.text)
+          ? withWordsSpelledOut(node.text)
+          : classSource(node.set);
       case "sequence":
         return node.items.map(sourceOf).join("");
       case "choice":
@@ -44,9 +46,17 @@ export function onigurumaSource(tree: Node): string {
   return tree.kind === "choice" ? tree.options.map(sourceOf).join("|") : sourceOf(tree);
 }
 
-/** \w is another set there; \u{…} and \p{Script=…} are not known; a bare `.` depends on flags. */
+/** \u{…} and \p{Script=…} are not known there; a bare `.` depends on flags. */
 function readsAlike(text: string): boolean {
-  return text !== "." && !/\\[wWuxaev0]|=/.test(text);
+  return text !== "." && !/\\[uxaev0]|=/.test(text);
+}
+
+/** \w is a smaller set there: ours by its definition. */
+function withWordsSpelledOut(text: string): string {
+  const word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}";
+  return text.replace(/\\[^wW]|\\w|\\W/g, (escape) =>
+    escape === "\\w" ? `[${word}]` : escape === "\\W" ? `[^${word}]` : escape,
+  );
 }
 
 function countSource(min: number, max: number): string {
