@@ -6,7 +6,8 @@ import { compilePattern, patterns } from "../src/pattern/index.ts";
 import { type Trained, train } from "../src/train.ts";
 import { copyTokenBytes } from "../src/vocabulary/token-bytes.ts";
 import { put, scratch } from "./binary.ts";
-import { naiveMerges, naiveWords } from "./naive.ts";
+import { naiveCs336 } from "./merge/naive.ts";
+import { naiveWords } from "./naive.ts";
 
 const directory = scratch();
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -31,7 +32,10 @@ function mergesOf({ vocabulary }: Trained): [string, string][] {
 }
 
 const naively = (content: string, { mergeCount, specialTokens = [] }: Settings) =>
-  naiveMerges(naiveWords(content, specialTokens), mergeCount);
+  naiveCs336(naiveWords(content, specialTokens), { mergeCount }).map(({ left, right }): [string, string] => [
+    left,
+    right,
+  ]);
 
 async function expectAgreement(content: string, settings: Settings): Promise<void> {
   expect(mergesOf(await trainOn(content, settings))).toEqual(naively(content, settings));
