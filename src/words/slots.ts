@@ -63,10 +63,23 @@ const reservedFactor = 16;
 export function stretched(lanes: Int32Array, laneCount: number): Int32Array {
   if (laneCount * 4 <= lanes.buffer.byteLength) return new Int32Array(lanes.buffer, 0, laneCount);
   const wished = laneCount <= firstReservedLanes ? firstReservedLanes : laneCount * reservedFactor;
-  const buffer = new ArrayBuffer(Math.min(wished, arrayLaneCountMax) * 4);
-  const longer = new Int32Array(buffer, 0, laneCount);
+  const longer = new Int32Array(reservedBuffer(laneCount, Math.min(wished, arrayLaneCountMax)), 0, laneCount);
   longer.set(lanes);
   return longer;
+}
+
+/** A buffer of as many lanes as wished or, where address space is rationed, as needed. */
+function reservedBuffer(neededLanes: number, wishedLanes: number): ArrayBuffer {
+  for (const laneCount of [wishedLanes, neededLanes]) {
+    try {
+      return new ArrayBuffer(laneCount * 4);
+    } catch {
+      // The runtime refuses with a RangeError: the next size is smaller.
+    }
+  }
+  throw new UserError(`no memory for ${Math.ceil((neededLanes * 4) / 2 ** 20)} MB of distinct words`, {
+    hint: "use fewer workers (-w 1), or train on a part of the corpus",
+  });
 }
 
 /**

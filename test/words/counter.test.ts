@@ -162,10 +162,11 @@ describe("words that differ in a regular way", () => {
     }
   });
 
-  test("stay near their home slots: two bytes, of 256 and 16 values, in any places", () => {
+  test("stay near their home slots: two bytes, of 256 and 16 values, the second at the end of a lane", () => {
     for (const length of [7, 15, 18]) {
       for (let a = 0; a < length; a++) {
-        for (let b = 0; b < length; b++) {
+        // The last byte of a lane is the one whose product reaches least far.
+        for (let b = 3; b < length; b += 4) {
           const words = Array.from({ length: 4096 }, (_, i) => {
             const word = new Uint8Array(length).fill(97);
             word[a] = i & 255;
