@@ -36,7 +36,7 @@ import type { WordTable } from "./word-table.ts";
 /** Pretokens counted together: few enough that their keys stay in the first cache, enough for misses to overlap. */
 const batchPretokens = 1024;
 
-/** Tables at the start: 64 + 16 + 2 + 16 KB. A corpus of 130 KB grows them once or twice. */
+/** Tables at the start: 64 + 12 + 2 + 16 KB. A corpus of 130 KB grows them a few times. */
 const firstShortSlotBits = 12;
 const firstMiddleSlotBits = 9;
 const firstLongSlotBits = 8;

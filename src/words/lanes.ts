@@ -13,9 +13,9 @@ export const middleBytesMax = 15;
  * above its 30; before a lane can have taken 2^30 ones, what stands above bit 30 is carried to the high lane.
  * High stays at or below 2^23, because counts are exact to 2^53 and no further.
  */
-export const lowCountBits = 30;
+const lowCountBits = 30;
 export const lowCountSize = 2 ** lowCountBits;
-export const lowCountMask = lowCountSize - 1;
+const lowCountMask = lowCountSize - 1;
 
 /** Adds `addedHigh * 2^30 + addedLow` to the count whose low lane is lanes[pos] and high lane the next. */
 export function addCount(lanes: Int32Array, pos: number, addedLow: number, addedHigh: number): void {

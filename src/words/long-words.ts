@@ -61,7 +61,7 @@ export function longWordLane(record: number): number {
 }
 
 /** Where the record after this one is. */
-export function nextRecord(records: Int32Array, record: number): number {
+function nextRecord(records: Int32Array, record: number): number {
   return record + headLanes + wordLaneCount(records[record]!);
 }
 
@@ -71,7 +71,7 @@ export function forEachRecord(words: LongWords, visit: (record: number) => void)
   for (let record = firstRecord; record < recordEnd; record = nextRecord(records, record)) visit(record);
 }
 
-export function hashLongWord(view: DataView, start: number, length: number): number {
+function hashLongWord(view: DataView, start: number, length: number): number {
   const tailStart = start + (length & ~3);
   let hash = hashStart(length);
   for (let pos = start; pos < tailStart; pos += 4) hash = hashStep(hash, view.getInt32(pos, true));
@@ -112,13 +112,7 @@ export function touchLongWords(words: LongWords, hashes: Int32Array, longCount: 
 }
 
 /** Offset of the word's record, a new one with count 0 if there is none; there is a free slot for it. */
-export function findLongWord(
-  words: LongWords,
-  view: DataView,
-  start: number,
-  length: number,
-  hash: number,
-): number {
+function findLongWord(words: LongWords, view: DataView, start: number, length: number, hash: number): number {
   const { lanes, slotBits } = words.slots;
   const { records } = words;
   const lastLane = lanes.length - 1;
