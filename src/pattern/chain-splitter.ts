@@ -1,6 +1,6 @@
 import { allocateText, type Text } from "../corpus/text.ts";
 import { AutomatonSplitter, spareEndCount } from "./automaton-splitter.ts";
-import { type ScanCursor, scanCharacters } from "./scan.ts";
+import { columnAt } from "./columns.ts";
 import type { Splitter } from "./splitter.ts";
 import { endColumn, type ScanTables } from "./tables.ts";
 
@@ -75,18 +75,31 @@ export class ChainSplitter implements Splitter {
 
 /** Every piece [ends[i], ends[i + 1]) cut by one automaton, as a document of its own. */
 function cutAgain(ends: Int32Array, tables: ScanTables, bytes: Uint8Array): Int32Array {
+  const { transitions, columnBlocks, columns } = tables;
   const last = ends.length - 1;
   const finer = new Int32Array(ends[last]! - ends[0]! + 1 + spareEndCount);
-  const cursor: ScanCursor = { pos: 0, entry: 0, endCount: 1, invalidByteCount: 0, firstInvalidPos: -1 };
   finer[0] = ends[0]!;
-  for (let piece = 0; piece < last; piece++) {
-    const end = ends[piece + 1]!;
-    cursor.pos = ends[piece]!;
-    cursor.entry = 0;
-    scanCharacters(cursor, tables, bytes, end, end, finer);
-    const entry = tables.transitions[(cursor.entry >>> 8) + endColumn]!;
-    finer[cursor.endCount + (entry & 15)] = end;
-    cursor.endCount += (entry >> 4) & 15;
+  let endCount = 1;
+  let pos = ends[0]!;
+  for (let piece = 1; piece <= last; piece++) {
+    const end = ends[piece]!;
+    let entry = 0;
+    while (pos < end) {
+      let column = bytes[pos]!;
+      let length = 1;
+      if (column >= 0x80) {
+        const found = columnAt(bytes, pos, end, columnBlocks, columns);
+        column = found & 255;
+        length = found >> 8;
+      }
+      entry = transitions[((entry >>> 8) + column) | 0]!;
+      finer[(endCount + (entry & 15)) | 0] = pos;
+      endCount = (endCount + ((entry >> 4) & 15)) | 0;
+      pos = (pos + length) | 0;
+    }
+    entry = transitions[((entry >>> 8) + endColumn) | 0]!;
+    finer[(endCount + (entry & 15)) | 0] = end;
+    endCount = (endCount + ((entry >> 4) & 15)) | 0;
   }
-  return finer.subarray(0, cursor.endCount);
+  return finer.subarray(0, endCount);
 }
