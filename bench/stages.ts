@@ -1,68 +1,105 @@
-// The stages of counting alone, one thread, interleaved, medians: reading, reading + boundaries, and all of it.
+// The stages of training alone, one thread, with mitata: MB/s, ns a pretoken, and a checksum of each answer.
 //
-//   node scripts/bun.mjs bench/stages.ts <corpus> [pattern] [rounds]
-import { closeSync } from "node:fs";
-import { findInputs, openInput } from "../src/corpus/inputs.ts";
-import { RangeReader } from "../src/corpus/range-reader.ts";
-import { RangeCounter } from "../src/count/range-counter.ts";
-import { compilePattern, patterns } from "../src/pattern/index.ts";
+//   node scripts/bun.mjs bench/stages.ts <corpus> [--pattern gpt2] [--megabytes 16] [--record name]
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { bench, run } from "mitata";
+import { type Text, textOf } from "../src/corpus/text.ts";
+import { trainMerges } from "../src/merge/engine.ts";
+import { compilePattern, createSplitter, type PatternName, patterns } from "../src/pattern/index.ts";
 import { WordCounter } from "../src/words/counter.ts";
-import { median } from "./record.ts";
+import { keepRecord } from "./record.ts";
 
-const [path, patternName = "gpt2", rounds = "5"] = process.argv.slice(2);
-if (path === undefined) {
-  console.error("usage: stages.ts <corpus> [pattern] [rounds]");
+const { values, positionals } = parseArgs({
+  args: process.argv.slice(2),
+  allowPositionals: true,
+  options: {
+    pattern: { type: "string", default: "gpt2" },
+    megabytes: { type: "string", default: "16" },
+    record: { type: "string" },
+  },
+});
+const path = positionals[0];
+if (path === undefined || !(values.pattern in patterns)) {
+  console.error("usage: stages.ts <corpus> [--pattern NAME] [--megabytes N] [--record NAME]");
   process.exit(2);
 }
-const input = findInputs([path])[0]!;
-const pattern = compilePattern(patterns[patternName as keyof typeof patterns].sources);
-const specialTokens = [new TextEncoder().encode("<|endoftext|>")];
-const whole = {
-  inputIndex: 0,
-  startByte: 0,
-  endByte: input.sizeBytes,
-  startsInside: false,
-  endsInside: false,
-};
 
-function drain(counter: WordCounter): number {
-  const fd = openInput(input);
-  const work = new RangeCounter(pattern, specialTokens, counter).count(fd, input, whole);
-  while (!work.next().done);
-  closeSync(fd);
-  return counter.distinctWordCount;
-}
+const bytes = readFileSync(path).subarray(0, Number(values.megabytes) * 1e6);
+const text: Text = textOf(bytes);
+const { sources } = patterns[values.pattern as PatternName];
+const pattern = compilePattern(sources);
+const blockSizeBytes = 1 << 14;
 
-class NoCounter extends WordCounter {
-  override count(): void {}
-}
-
-const stages: Record<string, () => number> = {
-  reading: () => {
-    const fd = openInput(input);
-    const reader = new RangeReader(1 << 20);
-    reader.open(fd, input, 0, input.sizeBytes);
-    while (!reader.atEnd) reader.advance(reader.limit);
-    closeSync(fd);
-    return 0;
-  },
-  "+ boundaries": () => drain(new NoCounter()),
-  "+ words": () => drain(new WordCounter()),
-};
-
-const times = new Map(Object.keys(stages).map((name) => [name, [] as number[]]));
-const answers = new Map<string, number>();
-for (let round = 0; round < Number(rounds); round++) {
-  for (const [name, run] of Object.entries(stages)) {
-    const startMs = performance.now();
-    answers.set(name, run());
-    times.get(name)!.push(performance.now() - startMs);
+/** Splits the text, and counts its words where a counter is given; the answer is the number of pretokens. */
+function split(counter?: WordCounter): number {
+  const splitter = createSplitter(pattern);
+  let pretokenCount = 0;
+  const take = () => {
+    pretokenCount += splitter.endCount - 1;
+    counter?.count(text, splitter.ends, splitter.endCount);
+    splitter.take();
+  };
+  splitter.start(0);
+  while (splitter.pos < bytes.length) {
+    splitter.scan(text, Math.min(splitter.pos + blockSizeBytes, bytes.length), bytes.length);
+    take();
   }
+  splitter.finish(bytes.length);
+  take();
+  return pretokenCount;
 }
-for (const [name, ms] of times) {
-  const [first, rest] = [ms[0]!, median(ms.slice(1))];
-  const rate = (each: number) => `${(input.sizeBytes / 1e3 / each).toFixed(0)} MB/s`.padStart(10);
-  console.log(
-    `${name.padEnd(14)} first ${rate(first)}  median ${rate(rest)}  distinct words ${answers.get(name)}`,
+
+function countWords(): WordCounter {
+  const counter = new WordCounter();
+  split(counter);
+  return counter;
+}
+
+function merge(): number {
+  const work = trainMerges(words, { mergeCount: 8000, compat: "cs336" });
+  let step = work.next();
+  while (!step.done) step = work.next();
+  return step.value.left.reduce(
+    (sum, left, k) => (Math.imul(sum, 31) + left * 7 + step.value.right![k]!) | 0,
+    0,
   );
+}
+
+const counter = countWords();
+const pretokenCount = counter.pretokenCount;
+const words = counter.toWordTable();
+const stages: [name: string, run: () => number][] = [
+  ["compile the pattern", () => compilePattern(sources).kind.length],
+  ["boundaries", () => split()],
+  ["boundaries + words", () => countWords().distinctWordCount],
+  ["word table", () => counter.toWordTable().wordCount],
+  ["8,000 merges", merge],
+];
+const answers = new Map(stages.map(([name, stage]) => [name, stage()]));
+for (const [name, stage] of stages) bench(name, stage);
+
+const { benchmarks } = await run({ format: "quiet" });
+const results = benchmarks.map(({ alias, runs }) => {
+  const { p50, min } = runs[0]!.stats!;
+  return {
+    stage: alias,
+    "median ms": Number((p50 / 1e6).toFixed(3)),
+    "least ms": Number((min / 1e6).toFixed(3)),
+    "MB/s": Math.round((bytes.length * 1e3) / p50),
+    "ns/pretoken": Number((p50 / pretokenCount).toFixed(2)),
+    answer: answers.get(alias),
+  };
+});
+console.log(
+  `${path.split("/").at(-1)}: ${bytes.length / 1e6} MB, ${pretokenCount} pretokens, ${words.wordCount} words`,
+);
+console.table(results);
+if (values.record !== undefined) {
+  keepRecord(values.record, {
+    corpus: path.split("/").at(-1),
+    sizeBytes: bytes.length,
+    pattern: values.pattern,
+    results,
+  });
 }
