@@ -4,9 +4,9 @@ import { countCells } from "./layout.ts";
 import { defaultTuning } from "./tuning.ts";
 
 /**
- * The most memory that the engine will take beside the word table, in bytes, as far as it can be known before it
- * starts. The layout and the arena are exact; the longest list and the records of pairs are guesses from real text,
- * where the longest list held at most 3 % of the positions and there was a record for every 20 positions or fewer.
+ * The memory that the engine will take beside the word table, in bytes, said before it starts. Cells, the order of
+ * the words and the arena are known exactly; the longest list and the number of records are guesses (the measured
+ * ones stand in docs/merge.md), and the arena grows if a text is unlike any seen.
  */
 export function estimateMergeMemoryBytes(words: WordTable, options: MergeOptions): number {
   const cellCount = countCells(words);
@@ -22,16 +22,17 @@ export function estimateMergeMemoryBytes(words: WordTable, options: MergeOptions
   return Math.ceil(cellBytes + Math.max(wordOrderBytes, arenaBytes) + stagedBytes + tokenBytes + pairBytes);
 }
 
-/** One huge word can be one pair throughout; many words never are. */
+/** One huge word can be one pair throughout; among many words the commonest pair held at most 3 % of the cells. */
 function longestListLength(words: WordTable, cellCount: number): number {
   return words.wordCount < 1000 ? cellCount : 0.03 * cellCount;
 }
 
-/** tokens.ts: 4 + 4 + 4 + 8 + 4; neighbours.ts: 2 x (16 + 4 + 4). */
+/** tokens.ts: 4 + 4 + 4 + 8 + 4 bytes; neighbours.ts: 2 x (16 + 4 + 4). */
 const bytesPerToken = 72;
-/** Most tokens are short; the mean on English is near 7. */
+/** The mean length of a token on English is near 7. */
 const bytesOfPrefix = 8;
-/** pairs.ts: 32 a record, 16 in the hash table; queue.ts: 12. Arrays that double are half empty at worst. */
-const bytesPerPair = 60 * 1.5;
+/** pairs.ts: 32 a record and 8 in the hash table; queue.ts: 12; half as much again for arrays that have doubled. */
+const bytesPerPair = 52 * 1.5;
+/** 6 million words, 72 million cells, 32,000 merges: 200,000 records; 145,000 words: 85,000. */
 const positionsPerPair = 400;
-const pairsPerToken = 6;
+const pairsPerToken = 3;

@@ -25,7 +25,7 @@ export type MergeTuning = {
 };
 
 export const defaultTuning: MergeTuning = {
-  sliceWork: 1 << 19,
+  sliceWork: 1 << 18,
   blockSize: 128,
   wideCells: false,
   gate: "rising",

@@ -97,6 +97,14 @@ describe("random words, every knob turned", () => {
     });
   }
 
+  test("no two merges make the same bytes: a pair is born once, and the engine relies on it", () => {
+    for (let seed = 1; seed <= 300; seed++) {
+      const words = makeWords(seededRandom(seed * 31337));
+      const made = naiveMerges("rustbpe", words, { mergeCount: 300 }).map(({ left, right }) => left + right);
+      expect({ seed, distinct: new Set(made).size }).toEqual({ seed, distinct: made.length });
+    }
+  });
+
   test("the order of the words makes no difference", () => {
     for (let seed = 1; seed <= 100; seed++) {
       const random = seededRandom(seed * 104729);

@@ -65,7 +65,7 @@ export function tableOf(words: NaiveWords): WordTable {
 export function makeTuning(random: Random): MergeTuning {
   return {
     ...defaultTuning,
-    sliceWork: pick(random, [1, 2, 7, 64, 1 << 19]),
+    sliceWork: pick(random, [1, 2, 7, 64, 1 << 18]),
     blockSize: 1 + random(9),
     wideCells: random(3) === 0,
     gate: pick<MergeTuning["gate"]>(random, ["rising", "rising", 1, 1 + random(20), 1000]),
