@@ -1,5 +1,6 @@
 import { checkUnchanged, type Input } from "./corpus/inputs.ts";
 import { countCorpus } from "./count/count-corpus.ts";
+import type { CountsFiles } from "./count/counts-files.ts";
 import type { RangeFindings } from "./count/range-counter.ts";
 import { trainMerges } from "./merge/engine.ts";
 import type { Compat, Merges } from "./merge/merges.ts";
@@ -14,9 +15,21 @@ export type CorpusOptions = {
   /** In the order of their ids. */
   readonly specialTokens: readonly string[];
   readonly workerCount: number;
+  /** Word counts from elsewhere, to be added to those of the inputs. */
+  readonly countsFiles?: CountsFiles | undefined;
+};
+
+export type CountedWords = {
+  readonly words: WordTable;
+  /** Occurrences of all words. */
+  readonly wordCount: number;
+  /** What was met in each input, in their order. */
+  readonly findings: readonly RangeFindings[];
 };
 
 export type TrainOptions = CorpusOptions & {
+  /** Called with the words when they are counted, before the merges are learned. */
+  readonly keepWords?: (words: WordTable) => void;
   /** Size of the finished vocabulary: 256 bytes + special tokens + merges. */
   readonly vocabSize: number;
   readonly compat: Compat;
@@ -37,7 +50,6 @@ export type Report = (progress: StageProgress) => void;
 
 export type Trained = {
   readonly vocabulary: Vocabulary;
-  /** What was met in each input, in their order. */
   readonly findings: readonly RangeFindings[];
   readonly wordCount: number;
   readonly distinctWordCount: number;
@@ -56,6 +68,7 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   const { specialTokens, compat, vocabSize } = options;
   const startMs = performance.now();
   const { words, wordCount, findings } = await countWords(options, report);
+  options.keepWords?.(words);
   const countedMs = performance.now();
   const merges = await learnMerges(words, options, report);
   const mergedMs = performance.now();
@@ -67,15 +80,19 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
     wordCount,
     distinctWordCount: words.wordCount,
     wordBytes,
-    tokenCount: wordBytes - merges.counts.reduce((sum, count) => sum + count, 0),
+    tokenCount: wordBytes - sumOf(merges.counts),
     countMs: countedMs - startMs,
     mergeMs: mergedMs - countedMs,
   };
 }
 
-/** The words of a corpus, and what was met in each input. */
-export async function countWords(options: CorpusOptions, report: Report) {
-  const { inputs, pattern, workerCount } = options;
+/** The words of the corpus and the counts files together, and what was met in each input. */
+export async function countWords(options: CorpusOptions, report: Report): Promise<CountedWords> {
+  const { inputs, pattern, workerCount, countsFiles } = options;
+  if (inputs.length === 0 && countsFiles?.areSorted) {
+    const words = countsFiles.toWordTable();
+    return { words, wordCount: sumOf(words.counts), findings: [] };
+  }
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
   const { counter, findings } = await countCorpus(
     { inputs, pattern, specialTokens, workerCount },
@@ -83,6 +100,7 @@ export async function countWords(options: CorpusOptions, report: Report) {
       report({ stage: "counting", done: bytesDone, total: bytesTotal, unit: "bytes", distinctWordCount }),
   );
   for (const input of inputs) checkUnchanged(input);
+  for (const _ of countsFiles?.addTo(counter) ?? []) await nextTurn();
   return { words: counter.toWordTable(), wordCount: counter.pretokenCount, findings };
 }
 
@@ -97,6 +115,8 @@ async function learnMerges(words: WordTable, options: TrainOptions, report: Repo
     await nextTurn();
   }
 }
+
+const sumOf = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0);
 
 function bytesOfAll({ wordCount, starts, counts }: WordTable): number {
   let sum = 0;

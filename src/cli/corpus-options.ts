@@ -1,7 +1,9 @@
 import { findInputs } from "../corpus/inputs.ts";
+import { CountsFiles } from "../count/counts-files.ts";
 import type { Compat } from "../merge/merges.ts";
 import { resolvePattern } from "../pattern/index.ts";
 import { checkSpecialTokens } from "../vocabulary/special-tokens.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
 import { oneOf, wholeNumber } from "./arguments.ts";
 import type { Invocation } from "./run.ts";
 import { defaultWorkerCount } from "./worker-count.ts";
@@ -23,9 +25,24 @@ export function readCorpusOptions({ options }: Invocation) {
   };
 }
 
-/** The inputs as they are now, and how many workers count them. */
-export function openCorpus({ files }: Invocation, workers: number | undefined) {
-  const inputs = findInputs(files);
+/** The files of word counts that `--counts` names, open and found to fit; undefined without any. */
+export function openCountsFiles({ options }: Invocation, made: CountsOptions): CountsFiles | undefined {
+  const paths = options.get("counts");
+  return paths === undefined ? undefined : new CountsFiles(paths, made);
+}
+
+/** What word counts have to have in common to be added up. */
+export function countsOptionsOf({
+  pattern,
+  specialTokens,
+  compat,
+}: ReturnType<typeof readCorpusOptions>): CountsOptions {
+  return { patterns: pattern.sources, specialTokens, isLinewise: compat === "huggingface" };
+}
+
+/** The inputs as they are now, and how many workers count them. With word counts from files there may be none. */
+export function openCorpus({ files, options }: Invocation, workers: number | undefined) {
+  const inputs = files.length === 0 && options.has("counts") ? [] : findInputs(files);
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   return { inputs, workerCount: workers ?? defaultWorkerCount(corpusBytes) };
 }

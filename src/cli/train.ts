@@ -1,7 +1,9 @@
+import { countsChunks } from "../count/counts-files.ts";
 import { UserError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
 import { exportForm } from "../pattern/index.ts";
 import { checkOutputDirectory, stageDirectory } from "../publish/directory.ts";
+import { checkOutputFile, writeFileWhole } from "../publish/file.ts";
 import { type Trained, train } from "../train.ts";
 import { escapeBytes } from "../vocabulary/escape.ts";
 import { type Format, formats } from "../vocabulary/formats/formats.ts";
@@ -10,8 +12,9 @@ import type { FinishedTokenizer, OutputFile } from "../vocabulary/formats/output
 import { recordFormat, type TrainingRecord, trainingFile } from "../vocabulary/formats/training.ts";
 import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
+import type { WordTable } from "../words/word-table.ts";
 import { oneOf, usageError, wholeNumber } from "./arguments.ts";
-import { openCorpus, readCorpusOptions } from "./corpus-options.ts";
+import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import type { Output } from "./output.ts";
 import { warnOfSlowPattern } from "./patterns.ts";
@@ -29,8 +32,15 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   const { inputs, workerCount } = openCorpus(invocation, options.workers);
   checkOutputDirectory(options.output);
   warnOfSlowPattern(options.pattern, output);
+  const madeWith = countsOptionsOf(options);
+  const countsFiles = openCountsFiles(invocation, madeWith);
+  const keepPath = options.saveCounts;
+  if (keepPath !== undefined) checkOutputFile(keepPath);
+  const keepWords = (words: WordTable) => {
+    if (keepPath !== undefined) writeFileWhole(keepPath, countsChunks(keepPath, words, madeWith));
+  };
   const trained = await train(
-    { ...options, inputs, pattern: options.pattern.compiled, workerCount },
+    { ...options, inputs, countsFiles, keepWords, pattern: options.pattern.compiled, workerCount },
     output.progress,
   );
   warnOfInvalidBytes(inputs, trained.findings, output);
@@ -101,9 +111,6 @@ const formatNames = formats.map((format) => format.name);
 function readOptions(invocation: Invocation) {
   const { options } = invocation;
   const text = (name: string) => options.get(name)?.[0];
-  for (const later of ["counts", "save-counts"]) {
-    if (options.has(later)) throw usageError(`--${later} is not supported yet`);
-  }
   const vocabSizeText = text("vocab-size");
   if (vocabSizeText === undefined) throw usageError("--vocab-size is missing", "e.g. --vocab-size 32000");
   const outputPath = text("output");
@@ -123,6 +130,7 @@ function readOptions(invocation: Invocation) {
   return {
     output: outputPath,
     vocabSize,
+    saveCounts: text("save-counts"),
     ...corpusOptions,
     minFrequency:
       minFrequency === undefined

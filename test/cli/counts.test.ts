@@ -1,0 +1,96 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
+import { byteString, naiveWords } from "../naive.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+
+const home = scratch();
+afterAll(() => rmSync(home, { recursive: true }));
+
+const special = "<|end|>";
+const first = put(home, "first.txt", [1, 2, 3].map((seed) => madeText(seed, 300)).join(special));
+const second = put(home, "second.txt", madeText(4, 500));
+const at = (name: string) => join(home, name);
+const run = (...args: string[]) => bpe([...args, "-s", special, "-q"], { cwd: home });
+const train = (output: string, ...args: string[]) => run("train", ...args, "-n", "500", "-o", output);
+
+describe("bpe count", () => {
+  test("lists the words by falling count, equal counts by their bytes", () => {
+    const { code, stdout } = run("count", first);
+    expect(code).toBe(0);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split("\t"));
+    const expected = naiveWords(readFileSync(first, "utf8"), [special]);
+    expect(lines.map(([, count]) => Number(count))).toEqual([...expected.values()].sort((a, b) => b - a));
+    expect(lines.length).toBe(expected.size);
+    expect(lines.find(([word]) => word === "Ġthe")?.[1] ?? "0").toBe(String(expected.get(" the") ?? 0));
+  });
+
+  test("writes the same into a file, with any number of workers", () => {
+    const { stdout } = run("count", first, second);
+    for (const workers of ["1", "2"]) {
+      expect(run("count", first, second, "-w", workers, "-o", "counts.tsv").code).toBe(0);
+      expect(readFileSync(at("counts.tsv"), "utf8")).toBe(stdout);
+    }
+  });
+
+  test("a closed stdout ends it in silence", () => {
+    const path = put(home, "many.txt", Array.from({ length: 40_000 }, (_, i) => `word${i}`).join(" "));
+    const script = `"$0" count "$1" --progress none -q | head -c 1 > /dev/null; exit "\${PIPESTATUS[0]}"`;
+    const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", script, binary, path]);
+    expect([exitCode, stderr.toString()]).toEqual([0, ""]);
+  });
+});
+
+describe("--counts and --save-counts", () => {
+  expect(train("whole", first, second).code).toBe(0);
+  const whole = tokenizerFiles(at("whole"));
+
+  for (const ending of ["tsv", "counts"]) {
+    test(`a .${ending} file stands for its corpus, alone or beside another`, () => {
+      expect(train("a", first, "--save-counts", `first.${ending}`).code).toBe(0);
+      expect(train("b", second, "--save-counts", `second.${ending}`).code).toBe(0);
+      expect(train("c", "--counts", `first.${ending}`, "--counts", `second.${ending}`).code).toBe(0);
+      expect(train("d", second, "--counts", `first.${ending}`).code).toBe(0);
+      expect(tokenizerFiles(at("c"))).toEqual(whole);
+      expect(tokenizerFiles(at("d"))).toEqual(whole);
+    });
+  }
+
+  test("counts made with other options are refused, with what differs", () => {
+    const { code, stderr } = train("x", "--counts", "first.counts", "-p", "gpt4");
+    expect(code).toBe(1);
+    expect(stderr).toStartWith("bpe: error: first.counts was made with the pattern");
+    expect(
+      bpe(["train", "--counts", "first.counts", "-n", "500", "-o", "x"], { cwd: home }).stderr,
+    ).toContain("special tokens");
+    expect(train("x", "--counts", "first.counts", "--compat", "huggingface").stderr).toContain("line ends");
+  });
+
+  test("a file that is missing, foreign, cut short or wrong in a line is refused", () => {
+    expect(train("x", "--counts", "none.counts").stderr).toContain('"none.counts": no such file');
+    expect(train("x", "--counts", first).stderr).toContain("is not a file of word counts");
+    writeFileSync(at("cut.counts"), readFileSync(at("first.counts")));
+    truncateSync(at("cut.counts"), readFileSync(at("first.counts")).length - 5);
+    expect(train("x", "--counts", "cut.counts").code).toBe(1);
+    put(home, "wrong.tsv", "Ġa\t3\nb\t0\n");
+    expect(train("x", "--counts", "wrong.tsv").stderr).toContain("wrong.tsv, line 2: the count");
+  });
+
+  test("duplicate words of a .tsv add up", () => {
+    put(home, "twice.tsv", "ab\t2\ncd\t3\nab\t2\n");
+    expect(bpe(["train", "--counts", "twice.tsv", "-n", "257", "-o", "t", "-q"], { cwd: home }).code).toBe(0);
+    expect(tokenizerFiles(at("t"))["merges.txt"]).toBe("#version: 0.2\na b\n");
+  });
+});
+
+test("words are written in byte-to-character form", () => {
+  const path = put(home, "form.txt", "é \t");
+  expect(bpe(["count", path, "-q"]).stdout.split("\n").filter(Boolean).sort()).toEqual(
+    ["Ã©\t1", "Ġĉ\t1"].sort(),
+  );
+  expect(byteString("é")).toBe("Ã©");
+});
