@@ -11,7 +11,7 @@ import type { ThreadTable } from "./threads.ts";
  * match is settled and the second run is the first one now. Runs that depend on one another so are *levels*: level
  * j + 1 begins at the latest end that level j has found.
  *
- * "ab" with the pattern a|abc|b, read up to "b": level 0 began at "a", has matched [0, 1), still hopes for "abc";
+ * "ab" with the pattern abc|a|b, read up to "b": level 0 began at "a", has matched [0, 1), still hopes for "abc";
  * level 1 began at 1 and has taken "b". If "c" follows, level 0 matches [0, 3) and level 1 is dropped; if not, [0, 1) is
  * settled and so is [1, 2).
  */
