@@ -65,14 +65,14 @@ export type Trained = {
  * between slices of work, so that signals are served and progress is drawn.
  */
 export async function train(options: TrainOptions, report: Report): Promise<Trained> {
-  const { specialTokens, compat, vocabSize } = options;
+  const { specialTokens, compat } = options;
   const startMs = performance.now();
   const { words, wordCount, findings } = await countWords(options, report);
   options.keepWords?.(words);
   const countedMs = performance.now();
   const merges = await learnMerges(words, options, report);
   const mergedMs = performance.now();
-  const vocabulary = buildVocabulary({ merges, specialTokens, compat, sizeMax: vocabSize });
+  const vocabulary = buildVocabulary({ merges, specialTokens, compat });
   const wordBytes = bytesOfAll(words);
   return {
     vocabulary,

@@ -39,8 +39,6 @@ export type VocabularyOptions = {
   readonly merges: Merges;
   readonly specialTokens: readonly string[];
   readonly compat: Compat;
-  /** Later merges are left out. Needed where the number of merges that fit is known only now; see `mergeCountMax`. */
-  readonly sizeMax?: number;
 };
 
 const byteCount = 256;
@@ -61,34 +59,22 @@ export function specialOfEntry(entry: number): number {
 /** Gives ids to what was learned. A UserError if a special token equals a learned one and the rule has no answer. */
 export function buildVocabulary(options: VocabularyOptions): Vocabulary {
   const { merges, specialTokens, compat } = options;
-  const sizeMax = options.sizeMax ?? Number.POSITIVE_INFINITY;
   const tokenBytes = makeTokenBytes(merges);
   const equalTokens = checkLearnedTokens(tokenBytes, specialTokens, compat);
   const ids = compat === "huggingface" ? giveIdsSpecialFirst : giveIdsBytesFirst;
-  const given = ids(merges.mergeCount, specialTokens.length, equalTokens, sizeMax);
-  const { size, mergeCount, tokenIds, specialIds } = given;
+  const given = ids(merges.mergeCount, specialTokens.length, equalTokens);
+  const { size, tokenIds, specialIds } = given;
   return {
     size,
-    mergeCount,
-    left: merges.left.subarray(0, mergeCount),
-    right: merges.right.subarray(0, mergeCount),
+    mergeCount: merges.mergeCount,
+    left: merges.left,
+    right: merges.right,
     tokenBytes,
     tokenIds,
     specialTokens,
     specialIds,
     entries: invert(size, tokenIds, specialIds),
   };
-}
-
-/**
- * The most merges a vocabulary of `vocabSize` can hold. Under `huggingface` a special token may turn out to equal a
- * learned one and share its id, which makes room for one merge more: ask the engine for this many, and give
- * `vocabSize` to `buildVocabulary` as `sizeMax`.
- */
-export function mergeCountMax(vocabSize: number, specialTokens: readonly string[], compat: Compat): number {
-  const roomCount = vocabSize - baseSize(specialTokens, compat);
-  if (compat !== "huggingface") return roomCount;
-  return roomCount + specialTokens.filter((special) => mayBeLearned(special)).length;
 }
 
 /** Ids taken before the first merge: the smallest vocabulary there can be. */
@@ -99,46 +85,30 @@ export function baseSize(specialTokens: readonly string[], compat: Compat): numb
 
 type GivenIds = {
   readonly size: number;
-  readonly mergeCount: number;
   readonly tokenIds: Int32Array;
   readonly specialIds: Int32Array;
 };
 
 /** `cs336` and `rustbpe`: bytes, merges, special tokens. Nothing is shared, so the token number is the id. */
-function giveIdsBytesFirst(
-  learnedCount: number,
-  specialCount: number,
-  _equalTokens: Int32Array,
-  sizeMax: number,
-): GivenIds {
-  const mergeCount = Math.min(learnedCount, sizeMax - byteCount - specialCount);
+function giveIdsBytesFirst(mergeCount: number, specialCount: number, _equalTokens: Int32Array): GivenIds {
   const tokenCount = byteCount + mergeCount;
   return {
     size: tokenCount + specialCount,
-    mergeCount,
     tokenIds: countUp(tokenCount, 0),
     specialIds: countUp(specialCount, tokenCount),
   };
 }
 
 /** `huggingface`: special tokens, the alphabet by code point, merges; a string that has an id keeps it. */
-function giveIdsSpecialFirst(
-  learnedCount: number,
-  specialCount: number,
-  equalTokens: Int32Array,
-  sizeMax: number,
-): GivenIds {
-  const tokenIds = new Int32Array(byteCount + learnedCount).fill(-1);
+function giveIdsSpecialFirst(mergeCount: number, specialCount: number, equalTokens: Int32Array): GivenIds {
+  const tokenIds = new Int32Array(byteCount + mergeCount).fill(-1);
   const specialIds = countUp(specialCount, 0);
   for (let s = 0; s < specialCount; s++) if (equalTokens[s]! >= 0) tokenIds[equalTokens[s]!] = s;
   let size = specialCount;
   for (const byte of bytesByCharacter) if (tokenIds[byte]! < 0) tokenIds[byte] = size++;
-  let mergeCount = 0;
-  // HF asks whether the vocabulary is full before each merge, also before one that needs no new id.
-  for (; mergeCount < learnedCount && size < sizeMax; mergeCount++) {
-    if (tokenIds[byteCount + mergeCount]! < 0) tokenIds[byteCount + mergeCount] = size++;
-  }
-  return { size, mergeCount, tokenIds: tokenIds.subarray(0, byteCount + mergeCount), specialIds };
+  for (let token = byteCount; token < tokenIds.length; token++)
+    if (tokenIds[token]! < 0) tokenIds[token] = size++;
+  return { size, tokenIds, specialIds };
 }
 
 function countUp(length: number, first: number): Int32Array {
@@ -154,11 +124,4 @@ function invert(size: number, tokenIds: Int32Array, specialIds: Int32Array): Int
   for (let s = 0; s < specialIds.length; s++) entries[specialIds[s]!] = specialOfEntry(s);
   assert(!entries.includes(free), "every id stands for a token or a special token");
   return entries;
-}
-
-/** Whether the text could be the byte-to-character form of a token of two bytes or more. */
-function mayBeLearned(special: string): boolean {
-  if (special.length < 2) return false;
-  for (const character of special) if (!byteToCharacter.includes(character)) return false;
-  return true;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { exitCode, UserError } from "../../src/errors.ts";
 import { checkSpecialTokens } from "../../src/vocabulary/special-tokens.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
-import { baseSize, buildVocabulary, mergeCountMax } from "../../src/vocabulary/vocabulary.ts";
+import { baseSize, buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
 import { mergesOf, naiveMerges, randomNumbers } from "./made-merges.ts";
 
 // "t h", "th e", " t".
@@ -50,16 +50,6 @@ describe("buildVocabulary", () => {
     expect([...vocabulary.tokenIds.slice(256)]).toEqual([3 + 255, 3 + 256, 0]);
     expect(vocabulary.size).toBe(3 + 255 + 2);
     expect(baseSize(specialTokens, "huggingface")).toBe(3 + 255);
-  });
-
-  test("huggingface: one merge more fits where a special token shares the id of a learned one", () => {
-    const options = { merges, compat: "huggingface" } as const;
-    expect(mergeCountMax(259, ["th"], "huggingface")).toBe(3);
-    expect(buildVocabulary({ ...options, specialTokens: ["th"], sizeMax: 259 }).mergeCount).toBe(3);
-    expect(mergeCountMax(259, ["xy"], "huggingface")).toBe(3);
-    expect(buildVocabulary({ ...options, specialTokens: ["xy"], sizeMax: 259 }).mergeCount).toBe(2);
-    expect(mergeCountMax(259, ["<a b>"], "huggingface")).toBe(2);
-    expect(mergeCountMax(259, ["xy"], "cs336")).toBe(2);
   });
 
   test("other rules name the special token that equals a learned one, as bytes or as characters", () => {
