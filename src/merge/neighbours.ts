@@ -105,7 +105,7 @@ export function mergeOccurrences(
   const length = lengthX + lengthY;
   for (let block = from; block < to; block += blockSize) {
     const blockEnd = Math.min(block + blockSize, to);
-    if (blockEnd - block > 32) touched ^= touch(cells, entries, block, blockEnd, length);
+    touched ^= touch(cells, entries, block, blockEnd, length);
     for (let k = block; k < blockEnd; k++) {
       const pos = entries[k]!;
       if (cells[pos] !== x) continue;
