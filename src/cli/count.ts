@@ -8,7 +8,7 @@ import type { Output } from "./output.ts";
 import { warnOfSlowPattern } from "./patterns.ts";
 import type { Invocation } from "./run.ts";
 import { writeStdout } from "./stdout.ts";
-import { bytes, counted, seconds } from "./units.ts";
+import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** `bpe count`: word counts, the most frequent first, equal counts by the word's bytes. */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {
@@ -28,7 +28,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const sizeBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   const elapsed = (performance.now() - startMs) / 1000;
   output.succeed(
-    `counted ${counted(wordCount, "word")}, ${words.wordCount} of them distinct, in ${bytes(sizeBytes)} and ${seconds(elapsed)}`,
+    `counted ${counted(wordCount, "word")}, ${grouped(words.wordCount)} of them distinct, in ${bytes(sizeBytes)} and ${seconds(elapsed)}`,
     { wordCount, distinctWordCount: words.wordCount, sizeBytes, output: path ?? "-" },
   );
 }

@@ -1,3 +1,4 @@
+import type { Input } from "../corpus/inputs.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { UserError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
@@ -9,10 +10,14 @@ import { escapeBytes } from "../vocabulary/escape.ts";
 import { type Format, formats } from "../vocabulary/formats/formats.ts";
 import { mergesSha256 } from "../vocabulary/formats/merge-lines.ts";
 import type { FinishedTokenizer, OutputFile } from "../vocabulary/formats/output-file.ts";
-import { recordFormat, type TrainingRecord, trainingFile } from "../vocabulary/formats/training.ts";
+import {
+  recordFormat,
+  recordName,
+  type TrainingRecord,
+  trainingFile,
+} from "../vocabulary/formats/training.ts";
 import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
-import type { WordTable } from "../words/word-table.ts";
 import { oneOf, usageError, wholeNumber } from "./arguments.ts";
 import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
@@ -31,79 +36,102 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   const options = readOptions(invocation);
   const { inputs, workerCount } = openCorpus(invocation, options.workers);
   checkOutputDirectory(options.output);
+  const countsOptions = countsOptionsOf(options);
+  const countsFiles = openCountsFiles(invocation, countsOptions);
+  const { saveCounts } = options;
+  if (saveCounts !== undefined) checkOutputFile(saveCounts);
   warnOfSlowPattern(options.pattern, output);
-  const madeWith = countsOptionsOf(options);
-  const countsFiles = openCountsFiles(invocation, madeWith);
-  const keepPath = options.saveCounts;
-  if (keepPath !== undefined) checkOutputFile(keepPath);
-  const keepWords = (words: WordTable) => {
-    if (keepPath !== undefined) writeFileWhole(keepPath, countsChunks(keepPath, words, madeWith));
-  };
+
   const trained = await train(
-    { ...options, inputs, countsFiles, keepWords, pattern: options.pattern.compiled, workerCount },
+    {
+      ...options,
+      pattern: options.pattern.compiled,
+      inputs,
+      workerCount,
+      countsFiles,
+      keepWords: (words) => {
+        if (saveCounts !== undefined)
+          writeFileWhole(saveCounts, countsChunks(saveCounts, words, countsOptions));
+      },
+    },
     output.progress,
   );
   warnOfInvalidBytes(inputs, trained.findings, output);
 
-  const tokenizer: FinishedTokenizer = {
-    vocabulary: trained.vocabulary,
-    exportForm: exportForm(options.pattern),
-  };
-  const writeStartMs = performance.now();
+  const tokenizer = { vocabulary: trained.vocabulary, exportForm: exportForm(options.pattern) };
   const files = chosenFormats(options.formats, tokenizer).flatMap((format) => format.files(tokenizer));
+  const writeStartMs = performance.now();
   let record: TrainingRecord | undefined;
-  const makeRecord = () => {
-    const nowMs = performance.now();
-    record = {
-      format: recordFormat,
-      ...build,
-      command: ["bpe", "train", ...invocation.typed].map(shellQuoted).join(" "),
-      options: {
-        vocabSize: options.vocabSize,
-        specialTokens: options.specialTokens,
-        pattern: { name: options.pattern.name, regex: single(options.pattern.sources) },
-        compat: options.compat,
-        minFrequency: options.minFrequency,
-        maxTokenLength: options.maxTokenLength,
-        workers: workerCount,
-      },
-      inputs: inputs.map(({ path, sizeBytes }, i) => ({
-        path,
-        sizeBytes,
-        documents: trained.findings[i]!.documentCount,
-        invalidBytes: trained.findings[i]!.invalidByteCount,
-      })),
-      wordCount: trained.wordCount,
-      distinctWordCount: trained.distinctWordCount,
-      mergeCount: trained.vocabulary.mergeCount,
-      files: [...files.map((file) => file.name), "training.json"],
-      timings: {
-        countMs: Math.round(trained.countMs),
-        mergeMs: Math.round(trained.mergeMs),
-        writeMs: Math.round(nowMs - writeStartMs),
-        totalMs: Math.round(nowMs - startMs),
-      },
-      peakMemoryBytes: peakMemoryBytes(),
-      mergesSha256: mergesSha256(trained.vocabulary),
-    };
+  const recordFile = trainingFile(() => {
+    const names = [...files.map((file) => file.name), recordName];
+    record = recordOf({ invocation, options, inputs, workerCount, trained, names, startMs, writeStartMs });
     return record;
-  };
-  await publish(options.output, [...files, trainingFile(makeRecord)], output);
+  });
+  await publish(options.output, [...files, recordFile], output);
+  output.succeed(summaryOf(trained, record!, options.output), { output: options.output, ...record! });
+}
 
-  const { mergeCount } = trained.vocabulary;
-  const wantedCount = options.vocabSize - baseSize(options.specialTokens, options.compat);
-  const facts = {
-    record: record!,
-    output: options.output,
+type RecordFacts = {
+  invocation: Invocation;
+  options: ReturnType<typeof readOptions>;
+  inputs: readonly Input[];
+  workerCount: number;
+  trained: Trained;
+  names: readonly string[];
+  startMs: number;
+  writeStartMs: number;
+};
+
+function recordOf({ options, inputs, trained, ...facts }: RecordFacts): TrainingRecord {
+  const nowMs = performance.now();
+  return {
+    format: recordFormat,
+    ...build,
+    command: ["bpe", "train", ...facts.invocation.typed].map(shellQuoted).join(" "),
+    options: {
+      vocabSize: options.vocabSize,
+      specialTokens: options.specialTokens,
+      pattern: { name: options.pattern.name, regex: single(options.pattern.sources) },
+      compat: options.compat,
+      minFrequency: options.minFrequency,
+      maxTokenLength: options.maxTokenLength,
+      workers: facts.workerCount,
+    },
+    inputs: inputs.map(({ path, sizeBytes }, i) => ({
+      path,
+      sizeBytes,
+      documents: trained.findings[i]!.documentCount,
+      invalidBytes: trained.findings[i]!.invalidByteCount,
+    })),
+    wordCount: trained.wordCount,
+    distinctWordCount: trained.distinctWordCount,
+    mergeCount: trained.vocabulary.mergeCount,
+    files: facts.names,
+    timings: {
+      countMs: Math.round(trained.countMs),
+      mergeMs: Math.round(trained.mergeMs),
+      writeMs: Math.round(nowMs - facts.writeStartMs),
+      totalMs: Math.round(nowMs - facts.startMs),
+    },
+    peakMemoryBytes: peakMemoryBytes(),
+    mergesSha256: mergesSha256(trained.vocabulary),
+  };
+}
+
+function summaryOf(trained: Trained, record: TrainingRecord, output: string): string {
+  const { vocabSize, specialTokens, compat } = record.options;
+  const wantedCount = vocabSize - baseSize(specialTokens, compat);
+  const isShort = trained.vocabulary.size < vocabSize;
+  return summary({
+    record,
+    output,
     wordBytes: trained.wordBytes,
     tokenCount: trained.tokenCount,
     longestTokens: longestTokens(trained, 10),
-    stoppedEarly:
-      mergeCount < wantedCount
-        ? `stopped early: the corpus gives no more, ${grouped(wantedCount)} were asked for`
-        : undefined,
-  };
-  output.succeed(summary(facts), { output: options.output, ...record! });
+    stoppedEarly: isShort
+      ? `stopped early: the corpus gives no more, ${grouped(wantedCount)} were asked for`
+      : undefined,
+  });
 }
 
 const formatNames = formats.map((format) => format.name);
