@@ -1,6 +1,7 @@
-import { allocateText, type Text } from "../corpus/text.ts";
+import type { Text } from "../corpus/text.ts";
 import { AutomatonSplitter, spareEndCount } from "./automaton-splitter.ts";
 import { columnAt } from "./columns.ts";
+import { DocumentTail } from "./document-tail.ts";
 import type { Splitter } from "./splitter.ts";
 import { endColumn, type ScanTables } from "./tables.ts";
 
@@ -10,7 +11,7 @@ export class ChainSplitter implements Splitter {
   endCount = 1;
   private readonly first: AutomatonSplitter;
   private readonly rest: readonly ScanTables[];
-  private text: Text = allocateText(0);
+  private readonly tail = new DocumentTail();
 
   constructor(automata: readonly ScanTables[]) {
     this.first = new AutomatonSplitter(automata[0]!);
@@ -33,17 +34,19 @@ export class ChainSplitter implements Splitter {
     this.first.start(pos);
     this.ends[0] = pos;
     this.endCount = 1;
+    this.tail.clear();
   }
 
   scan(text: Text, stop: number, limit: number): void {
-    this.text = text;
     this.first.scan(text, stop, limit);
-    this.cutPieces();
+    this.cutPieces(text.bytes, 0);
+    this.tail.keep(text.bytes, this.first.ends[0]!, this.first.pos);
   }
 
   finish(end: number): void {
     this.first.finish(end);
-    this.cutPieces();
+    this.cutPieces(this.tail.bytes, this.tail.startPos);
+    this.tail.clear();
   }
 
   take(): void {
@@ -53,14 +56,15 @@ export class ChainSplitter implements Splitter {
 
   shift(deltaBytes: number): void {
     this.first.shift(deltaBytes);
+    this.tail.shift(deltaBytes);
     for (let i = 0; i < this.endCount; i++) this.ends[i] = this.ends[i]! - deltaBytes;
   }
 
-  /** Hands the pieces that the first automaton has settled down the chain. */
-  private cutPieces(): void {
-    let ends: Int32Array = this.first.ends.slice(0, this.first.endCount);
+  /** Hands the pieces that the first automaton has settled down the chain; `bytes` begin at position `basePos`. */
+  private cutPieces(bytes: Uint8Array, basePos: number): void {
+    let ends: Int32Array = this.first.ends.slice(0, this.first.endCount).map((end) => end - basePos);
     this.first.take();
-    for (const tables of this.rest) ends = cutAgain(ends, tables, this.text.bytes);
+    for (const tables of this.rest) ends = cutAgain(ends, tables, bytes);
 
     const needed = this.endCount + ends.length;
     if (needed > this.ends.length) {
@@ -68,7 +72,7 @@ export class ChainSplitter implements Splitter {
       longer.set(this.ends);
       this.ends = longer;
     }
-    this.ends.set(ends.subarray(1), this.endCount);
+    for (let i = 1; i < ends.length; i++) this.ends[this.endCount + i - 1] = ends[i]! + basePos;
     this.endCount += ends.length - 1;
   }
 }

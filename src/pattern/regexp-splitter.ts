@@ -1,4 +1,5 @@
-import { allocateText, type Text } from "../corpus/text.ts";
+import type { Text } from "../corpus/text.ts";
+import { DocumentTail } from "./document-tail.ts";
 import type { Splitter } from "./splitter.ts";
 import { characterLengthAt } from "./utf8.ts";
 
@@ -17,7 +18,7 @@ export class RegExpSplitter implements Splitter {
   private readonly regexps: readonly RegExp[];
   private readonly lineWise: boolean;
   private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  private text: Text = allocateText(0);
+  private readonly tail = new DocumentTail();
 
   constructor(sources: readonly string[], lineWise: boolean) {
     this.regexps = sources.map((source) => new RegExp(source, "gv"));
@@ -28,29 +29,30 @@ export class RegExpSplitter implements Splitter {
     this.pos = pos;
     this.ends[0] = pos;
     this.endCount = 1;
+    this.tail.clear();
   }
 
-  scan(text: Text, stop: number, limit: number): void {
-    const { bytes } = text;
-    this.text = text;
+  scan({ bytes }: Text, stop: number, limit: number): void {
     this.firstInvalidPos = -1;
     while (this.pos < stop) {
       const pos = this.pos;
       const length = characterLengthAt(bytes, pos, limit);
       this.pos += Math.max(1, length);
       if (length === 0) {
-        this.settle(pos);
+        this.settle(bytes, 0, pos);
         this.addEnd(pos + 1);
         this.invalidByteCount++;
         if (this.firstInvalidPos < 0) this.firstInvalidPos = pos;
       } else if (this.lineWise && bytes[pos] === newline) {
-        this.settle(pos + 1);
+        this.settle(bytes, 0, pos + 1);
       }
     }
+    this.tail.keep(bytes, this.ends[this.endCount - 1]!, this.pos);
   }
 
   finish(end: number): void {
-    this.settle(end);
+    this.settle(this.tail.bytes, this.tail.startPos, end);
+    this.tail.clear();
   }
 
   take(): void {
@@ -60,14 +62,15 @@ export class RegExpSplitter implements Splitter {
 
   shift(deltaBytes: number): void {
     this.pos -= deltaBytes;
+    this.tail.shift(deltaBytes);
     for (let i = 0; i < this.endCount; i++) this.ends[i] = this.ends[i]! - deltaBytes;
   }
 
-  /** The text behind the last end is whole and ends at `end`. */
-  private settle(end: number): void {
+  /** The text behind the last end is whole and ends at `end`; `bytes` begin at position `basePos`. */
+  private settle(bytes: Uint8Array, basePos: number, end: number): void {
     const start = this.ends[this.endCount - 1]!;
     if (start === end) return;
-    const content = this.decoder.decode(this.text.bytes.subarray(start, end));
+    const content = this.decoder.decode(bytes.subarray(start - basePos, end - basePos));
     const isAscii = content.length === end - start;
     let bytePos = start;
     let unit = 0;

@@ -175,6 +175,27 @@ describe("a splitter", () => {
     }
   });
 
+  test("finishes a document whose text has moved elsewhere since it was scanned", () => {
+    // Digits in threes are decided late, by the second automaton of the chain and by the fallback.
+    for (const sources of [patterns.gpt2.sources, patterns.falcon.sources, ["\\b[0-9]{3}|[0-9]+"]]) {
+      const splitter = createSplitter(compilePattern(sources));
+      const content = "12345 12345";
+      const text = textOf(content);
+      splitter.start(0);
+      for (const stop of [3, 8, 11]) splitter.scan(text, stop, 11);
+      splitter.take();
+      const keptPos = splitter.ends[0]!;
+      text.bytes.fill(0x78);
+      splitter.shift(keptPos);
+      splitter.finish(11 - keptPos);
+      const found = [...splitter.ends.subarray(0, splitter.endCount)].map((end) => end + keptPos);
+      const wanted = splitterEnds(compilePattern(sources), Buffer.from(content)).filter(
+        (end) => end > keptPos,
+      );
+      expect(found).toEqual([keptPos, ...wanted]);
+    }
+  });
+
   test("reads several documents one after the other", () => {
     const splitter = createSplitter(compilePattern(patterns.cl100k.sources));
     const text = textOf("a b|c \n|d");
