@@ -62,7 +62,8 @@ export class ChainSplitter implements Splitter {
 
   /** Hands the pieces that the first automaton has settled down the chain; `bytes` begin at position `basePos`. */
   private cutPieces(bytes: Uint8Array, basePos: number): void {
-    let ends: Int32Array = this.first.ends.slice(0, this.first.endCount).map((end) => end - basePos);
+    let ends: Int32Array = this.first.ends.slice(0, this.first.endCount);
+    if (basePos !== 0) addToAll(ends, -basePos);
     this.first.take();
     for (const tables of this.rest) ends = cutAgain(ends, tables, bytes);
 
@@ -72,9 +73,14 @@ export class ChainSplitter implements Splitter {
       longer.set(this.ends);
       this.ends = longer;
     }
-    for (let i = 1; i < ends.length; i++) this.ends[this.endCount + i - 1] = ends[i]! + basePos;
+    if (basePos !== 0) addToAll(ends, basePos);
+    this.ends.set(ends.subarray(1), this.endCount);
     this.endCount += ends.length - 1;
   }
+}
+
+function addToAll(positions: Int32Array, delta: number): void {
+  for (let i = 0; i < positions.length; i++) positions[i] = positions[i]! + delta;
 }
 
 /** Every piece [ends[i], ends[i + 1]) cut by one automaton, as a document of its own. */
