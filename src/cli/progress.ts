@@ -15,14 +15,9 @@ export type ProgressDisplay = {
   clear(): void;
 };
 
-const intervalMs: Record<ProgressMode, number> = {
-  bar: 100,
-  plain: 2000,
-  json: 500,
-  none: Number.POSITIVE_INFINITY,
-};
-/** Stages that end sooner are not worth a line. */
-const silentMs = 900;
+const intervalMs = { bar: 100, plain: 2000, json: 500, none: Number.POSITIVE_INFINITY };
+/** A stage that ends sooner is not shown to people; a program is told of each stage at once. */
+const silentMs = { bar: 500, plain: 900, json: 0, none: 0 };
 
 export function createProgress(
   mode: ProgressMode,
@@ -46,7 +41,7 @@ export function createProgress(
       if (progress.stage !== stage) {
         stage = progress.stage;
         stageStartMs = nowMs;
-        lastShownMs = nowMs + silentMs - intervalMs[mode];
+        lastShownMs = nowMs + silentMs[mode] - intervalMs[mode];
       }
       if (nowMs - lastShownMs < intervalMs[mode]) return;
       lastShownMs = nowMs;

@@ -14,7 +14,7 @@ for (let i = 65536; i < letters.length; i++)
 for (let i = 0; i < letters.length; i++) letters[i] = letters[i]! < 40 ? 0x20 : 0x61 + (letters[i]! % 26);
 const corpus = put(home, "corpus.txt", letters);
 const output = join(home, "tokenizer");
-const command = ["train", corpus, "-n", "400000", "-o", output, "--progress", "json"];
+const command = ["train", corpus, "-n", "60000", "-o", output, "--progress", "json"];
 
 /** Starts the run, sends the signal when the stage is under way, and waits for the end. */
 async function interrupt(signal: "SIGINT" | "SIGTERM", stage: string, workers: string) {
