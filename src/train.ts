@@ -3,6 +3,7 @@ import { countCorpus } from "./count/count-corpus.ts";
 import type { CountsFiles } from "./count/counts-files.ts";
 import type { RangeFindings } from "./count/range-counter.ts";
 import { trainMerges } from "./merge/engine.ts";
+import { estimateMergeMemoryBytes } from "./merge/memory.ts";
 import type { Compat, Merges } from "./merge/merges.ts";
 import { nextTurn } from "./next-turn.ts";
 import type { CompiledPattern } from "./pattern/index.ts";
@@ -30,6 +31,8 @@ export type CountedWords = {
 export type TrainOptions = CorpusOptions & {
   /** Called with the words when they are counted, before the merges are learned. */
   readonly keepWords?: (words: WordTable) => void;
+  /** Told what learning the merges will take, before it starts. */
+  readonly tellMemory?: (estimatedBytes: number) => void;
   /** Size of the finished vocabulary: 256 bytes + special tokens + merges. */
   readonly vocabSize: number;
   readonly compat: Compat;
@@ -80,7 +83,7 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
     wordCount,
     distinctWordCount: words.wordCount,
     wordBytes,
-    tokenCount: wordBytes - sumOf(merges.counts),
+    tokenCount: wordBytes - merges.replacedCount,
     countMs: countedMs - startMs,
     mergeMs: mergedMs - countedMs,
   };
@@ -107,7 +110,9 @@ export async function countWords(options: CorpusOptions, report: Report): Promis
 async function learnMerges(words: WordTable, options: TrainOptions, report: Report): Promise<Merges> {
   const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = options;
   const mergeCount = vocabSize - baseSize(specialTokens, compat);
-  const work = trainMerges(words, { mergeCount, compat, minFrequency, maxTokenLength, specialTokens });
+  const mergeOptions = { mergeCount, compat, minFrequency, maxTokenLength, specialTokens };
+  options.tellMemory?.(estimateMergeMemoryBytes(words, mergeOptions));
+  const work = trainMerges(words, mergeOptions);
   for (let step = work.next(); ; step = work.next()) {
     if (step.done) return step.value;
     const { mergeCount: done } = step.value;

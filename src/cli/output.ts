@@ -2,11 +2,14 @@ import { exitCode, UserError } from "../errors.ts";
 import type { StageProgress } from "../train.ts";
 import { oneOf } from "./arguments.ts";
 import { createProgress, progressMode } from "./progress.ts";
+import { bytes } from "./units.ts";
 
 /** What people (or the program that watches) get to see on stderr. Data goes to stdout elsewhere. */
 export type Output = {
   /** How far a stage is. */
   progress(progress: StageProgress): void;
+  /** What a stage will take, said before it starts. */
+  tellMemory(stage: string, estimatedBytes: number): void;
   warn(message: string): void;
   /** The end of a run that went well: `summary` for a person, `record` for a program. */
   succeed(summary: string, record: object): void;
@@ -17,6 +20,9 @@ export type Output = {
 };
 
 const modes = ["auto", "bar", "plain", "json", "none"] as const;
+
+/** Less is nobody's worry. */
+const worthTellingBytes = 1e8;
 
 export function createOutput(options: { quiet: boolean; progress: string }): Output {
   const asked = oneOf("--progress", options.progress, modes);
@@ -30,6 +36,12 @@ export function createOutput(options: { quiet: boolean; progress: string }): Out
   const event = (name: string, content: object) => line(JSON.stringify({ event: name, ...content }));
   return {
     progress: (progress) => display.update(progress),
+    tellMemory(stage, estimatedBytes) {
+      if (mode === "json") event("memory", { stage, estimatedBytes });
+      else if (mode !== "none" && estimatedBytes >= worthTellingBytes) {
+        line(`bpe: ${stage} will take about ${bytes(estimatedBytes)} of memory`);
+      }
+    },
     warn(message) {
       if (mode === "json") event("warning", { message });
       else if (!options.quiet) line(`bpe: warning: ${message}`);

@@ -49,6 +49,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
       inputs,
       workerCount,
       countsFiles,
+      tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
       keepWords: (words) => {
         if (saveCounts !== undefined)
           writeFileWhole(saveCounts, countsChunks(saveCounts, words, countsOptions));

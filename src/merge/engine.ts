@@ -179,6 +179,7 @@ function createLearned(): Learned {
   return {
     mergeCount: 0,
     entryCount: 0,
+    replacedCount: 0,
     left: new Int32Array(capacity),
     right: new Int32Array(capacity),
     counts: new Float64Array(capacity),
@@ -198,9 +199,10 @@ function note(learned: Learned, left: number, right: number, count: number): voi
 }
 
 function finished(learned: Learned): Merges {
-  const { mergeCount } = learned;
+  const { mergeCount, replacedCount } = learned;
   return {
     mergeCount,
+    replacedCount,
     left: learned.left.slice(0, mergeCount),
     right: learned.right.slice(0, mergeCount),
     counts: learned.counts.slice(0, mergeCount),

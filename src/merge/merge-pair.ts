@@ -100,6 +100,7 @@ function settleNeighbours(rooms: Rooms, p: number, id: number): void {
   const boundary = rooms.layout.boundary;
   const x = pairs.lefts[p]!;
   const y = pairs.rights[p]!;
+  let replacedCount = 0;
   for (let k = 0; k < leftSeenCount; k++) {
     const t = leftSeen[k]!;
     const count = leftSums[2 * t]!;
@@ -107,6 +108,7 @@ function settleNeighbours(rooms: Rooms, p: number, id: number): void {
     leftSums[2 * t] = 0;
     leftSums[2 * t + 1] = 0;
     leftSlots[t] = noSlot;
+    replacedCount += count;
     if (t === boundary) continue;
     // A left neighbour `id` is itself a merge just made; the (y, x) between the two went as its right neighbour.
     if (t !== id) loseCount(pairs, t, x, count);
@@ -132,6 +134,7 @@ function settleNeighbours(rooms: Rooms, p: number, id: number): void {
     }
   }
   pairs.counts[p] = 0;
+  rooms.learned.replacedCount += replacedCount;
 }
 
 function loseCount(pairs: Pairs, left: number, right: number, count: number): void {

@@ -7,10 +7,14 @@
  *   right   Int32Array   mergeCount   token id of its right half
  *   counts  Float64Array mergeCount   occurrences of the pair when it was merged, weighted by word counts
  *
+ * `replacedCount` is how many pairs were replaced in all, weighted by word counts: each took one token away, so the
+ * corpus is cut into that many tokens less than it has bytes. ("aaa" has the pair "a a" twice, and loses one token.)
+ *
  * Merging "t h" and then "th e" gives left = [116, 256], right = [104, 101].
  */
 export type Merges = {
   readonly mergeCount: number;
+  readonly replacedCount: number;
   readonly left: Int32Array;
   readonly right: Int32Array;
   readonly counts: Float64Array;

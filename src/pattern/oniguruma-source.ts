@@ -54,8 +54,8 @@ function readsAlike(text: string): boolean {
 /** \w is a smaller set there: ours by its definition. */
 function withWordsSpelledOut(text: string): string {
   const word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}";
-  return text.replace(/\\[^wW]|\\w|\\W/g, (escape) =>
-    escape === "\\w" ? `[${word}]` : escape === "\\W" ? `[^${word}]` : escape,
+  return text.replace(/\\[^wW]|\\w|\\W/g, (escaped) =>
+    escaped === "\\w" ? `[${word}]` : escaped === "\\W" ? `[^${word}]` : escaped,
   );
 }
 

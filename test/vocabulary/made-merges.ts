@@ -78,6 +78,7 @@ export function naiveMerges(text: string, mergeCount: number): Merges {
 export function mergesOf(left: number[], right: number[], counts: number[] = left.map(() => 1)): Merges {
   return {
     mergeCount: left.length,
+    replacedCount: counts.reduce((sum, count) => sum + count, 0),
     left: Int32Array.from(left),
     right: Int32Array.from(right),
     counts: Float64Array.from(counts),
