@@ -1,0 +1,160 @@
+import type { WordTable } from "../../src/words/word-table.ts";
+import { createHeap, type Heap, pop, push } from "./heap.ts";
+import { byteTokens, leftOf, type PairKey, pairKey, rightOf, type TokenBytes } from "./pairs.ts";
+import { wordsBetweenYields } from "./step-by-step.ts";
+import type { Learned, Strategy } from "./strategy.ts";
+
+/**
+ * Chain: all words of two bytes or more, a position a byte. A token stands at the position of its first byte; the
+ * positions of its other bytes are dead. No word is read to merge in it: an occurrence knows its neighbours.
+ *
+ *   ARRAY     TYPE           LENGTH          MEANING
+ *   tokens    Int32Array     positionCount   token id, or -1 where dead
+ *   prev      Int32Array     positionCount   position of the token before in the same word, or -1
+ *   next      Int32Array     positionCount   position of the token behind in the same word, or -1
+ *   weights   Float64Array   positionCount   count of the word
+ *
+ * "ab" and "cde": tokens = [a b c d e], prev = [-1 0 -1 2 3], next = [1 -1 3 4 -1]. After merging "c d" into 256:
+ * tokens = [a b 256 -1 e], and between 2 and 4: next[2] = 4, prev[4] = 2.
+ */
+type Chain = { tokens: Int32Array; prev: Int32Array; next: Int32Array; weights: Float64Array };
+
+/**
+ * `positions`: where the pair has ever stood, ascending. A pair gains occurrences only in the merge that makes the newer
+ * of its halves, and that merge goes through ascending positions.
+ */
+type Occurrences = { count: number; positions: number[] };
+type OccurrenceIndex = Map<PairKey, Occurrences>;
+
+/** The plain engine over linked positions, its queue corrected lazily: an entry's count is an upper bound. */
+export const linked: Strategy = {
+  name: "linked",
+  update: "neighbours of an occurrence, found by links",
+  selection: "heap, its top corrected lazily",
+  isIncremental: true,
+  train,
+};
+
+function* train(words: WordTable, mergeCount: number, learned: Learned): Generator<void, void> {
+  const chain = createChain(words);
+  const index: OccurrenceIndex = new Map();
+  const tokenBytes = byteTokens();
+  yield* linkWords(words, chain, index);
+  const heap = createHeap();
+  for (const [pair, { count }] of index) push(heap, tokenBytes, count, pair);
+  while (learned.left.length < mergeCount) {
+    const pair = takeBest(heap, index, tokenBytes);
+    if (pair === undefined) return;
+    const left = leftOf(pair);
+    const right = rightOf(pair);
+    const { count, positions } = index.get(pair)!;
+    learned.left.push(left);
+    learned.right.push(right);
+    learned.counts.push(count);
+    const id = tokenBytes.push(tokenBytes[left]! + tokenBytes[right]!) - 1;
+    index.delete(pair);
+    const born = new Set<PairKey>();
+    mergePositions(chain, index, positions, left, right, id, born);
+    for (const newPair of born) {
+      const newCount = index.get(newPair)!.count;
+      if (newCount > 0) push(heap, tokenBytes, newCount, newPair);
+      else index.delete(newPair); // "xyxy": (xy, x) was born and lost again
+    }
+    yield;
+  }
+}
+
+function createChain({ wordCount, starts }: WordTable): Chain {
+  const positionCount = starts[wordCount]!;
+  return {
+    tokens: new Int32Array(positionCount),
+    prev: new Int32Array(positionCount),
+    next: new Int32Array(positionCount),
+    weights: new Float64Array(positionCount),
+  };
+}
+
+function* linkWords(words: WordTable, chain: Chain, index: OccurrenceIndex): Generator<void, void> {
+  for (let w = 0; w < words.wordCount; w++) {
+    if (w % wordsBetweenYields === 0) yield;
+    linkWord(words, w, chain, index);
+  }
+}
+
+function linkWord(words: WordTable, w: number, chain: Chain, index: OccurrenceIndex): void {
+  const { bytes, starts, counts } = words;
+  const start = starts[w]!;
+  const end = starts[w + 1]!;
+  for (let pos = start; pos < end; pos++) {
+    chain.tokens[pos] = bytes[pos]!;
+    chain.prev[pos] = pos > start ? pos - 1 : -1;
+    chain.next[pos] = pos + 1 < end ? pos + 1 : -1;
+    chain.weights[pos] = counts[w]!;
+    if (pos + 1 < end) addOccurrence(index, pairKey(bytes[pos]!, bytes[pos + 1]!), counts[w]!, pos);
+  }
+}
+
+function addOccurrence(index: OccurrenceIndex, pair: PairKey, weight: number, pos: number): void {
+  const occurrences = index.get(pair);
+  if (occurrences === undefined) index.set(pair, { count: weight, positions: [pos] });
+  else {
+    occurrences.count += weight;
+    occurrences.positions.push(pos);
+  }
+}
+
+/** The top of the heap once its count is true; pairs without occurrences fall out. */
+function takeBest(heap: Heap, index: OccurrenceIndex, tokenBytes: TokenBytes): PairKey | undefined {
+  while (heap.size > 0) {
+    const pair = heap.pairs[0]!;
+    const bound = heap.counts[0]!;
+    pop(heap, tokenBytes);
+    const count = index.get(pair)?.count ?? 0;
+    if (count === bound) return pair;
+    if (count > 0) push(heap, tokenBytes, count, pair);
+    else index.delete(pair);
+  }
+  return undefined;
+}
+
+/** Merges every position that still holds the pair; `born` gathers the pairs of the new token. */
+function mergePositions(
+  chain: Chain,
+  index: OccurrenceIndex,
+  positions: readonly number[],
+  left: number,
+  right: number,
+  id: number,
+  born: Set<PairKey>,
+): void {
+  const { tokens, prev, next, weights } = chain;
+  for (const pos of positions) {
+    const second = next[pos]!;
+    if (tokens[pos] !== left || second < 0 || tokens[second] !== right) continue;
+    const weight = weights[pos]!;
+    const before = prev[pos]!;
+    const behind = next[second]!;
+    if (before >= 0) {
+      lose(index, pairKey(tokens[before]!, left), weight);
+      const pair = pairKey(tokens[before]!, id);
+      addOccurrence(index, pair, weight, before);
+      born.add(pair);
+    }
+    if (behind >= 0) {
+      lose(index, pairKey(right, tokens[behind]!), weight);
+      const pair = pairKey(id, tokens[behind]!);
+      addOccurrence(index, pair, weight, pos);
+      born.add(pair);
+      prev[behind] = pos;
+    }
+    tokens[pos] = id;
+    tokens[second] = -1;
+    next[pos] = behind;
+  }
+}
+
+/** The pair being merged is no longer in the index; every other that stands somewhere is. */
+function lose(index: OccurrenceIndex, pair: PairKey, weight: number): void {
+  const occurrences = index.get(pair);
+  if (occurrences !== undefined) occurrences.count -= weight;
+}

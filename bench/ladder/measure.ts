@@ -1,0 +1,29 @@
+// One rung on one file of words, in a process of its own: nothing is warm, and the peak of memory is the rung's.
+//
+//   node scripts/bun.mjs bench/ladder/measure.ts <rung> words.bin merges.bin <merges> <bound in seconds> <checkpoint>...
+//
+// One line a checkpoint on stdout, `<merges> <milliseconds>`, and one at the end; exit 3 if the bound stopped it.
+import { strategies } from "./strategies.ts";
+import { nothingLearned } from "./strategy.ts";
+import { readWordsFile, writeMerges } from "./words-file.ts";
+
+const [name, wordsPath, mergesPath, mergeCount, boundSeconds, ...checkpoints] = process.argv.slice(2);
+const strategy = strategies.find((candidate) => candidate.name === name)!;
+const words = readWordsFile(wordsPath!);
+const learned = nothingLearned();
+const checkpointsLeft = checkpoints.map(Number);
+const boundMs = 1000 * Number(boundSeconds);
+let isStopped = false;
+
+const startMs = performance.now();
+for (const _ of strategy.train(words, Number(mergeCount), learned)) {
+  const elapsedMs = performance.now() - startMs;
+  if (learned.left.length === checkpointsLeft[0]) console.log(checkpointsLeft.shift(), elapsedMs);
+  if (elapsedMs > boundMs) {
+    isStopped = true;
+    break;
+  }
+}
+console.log(learned.left.length, performance.now() - startMs);
+writeMerges(mergesPath!, learned);
+process.exit(isStopped ? 3 : 0);

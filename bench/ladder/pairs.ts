@@ -1,0 +1,22 @@
+/** Both ids of a pair in one number, so that a pair can be a key: ids stay below 2^26, keys below 2^52. */
+export type PairKey = number;
+
+const idLimit = 2 ** 26;
+
+export const pairKey = (left: number, right: number): PairKey => left * idLimit + right;
+export const leftOf = (key: PairKey): number => Math.floor(key / idLimit);
+export const rightOf = (key: PairKey): number => key % idLimit;
+
+/** The bytes of each token, a character a byte: JavaScript then orders tokens as their bytes. */
+export type TokenBytes = string[];
+
+export const byteTokens = (): TokenBytes =>
+  Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
+
+/** The `cs336` rule: of two pairs with equal counts the greater (bytes of left, bytes of right) is merged first. */
+export function winsTie(tokenBytes: TokenBytes, key: PairKey, other: PairKey): boolean {
+  const left = leftOf(key);
+  const otherLeft = leftOf(other);
+  if (left !== otherLeft) return tokenBytes[left]! > tokenBytes[otherLeft]!;
+  return tokenBytes[rightOf(key)]! > tokenBytes[rightOf(other)]!;
+}

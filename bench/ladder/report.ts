@@ -1,0 +1,197 @@
+import { compilerFlags } from "./cpp/build.ts";
+import { fitExponent, type Point } from "./growth.ts";
+
+/** A rung and its times: at the checkpoints, and for as many merges as were wanted or as the words give. */
+export type RungResult = {
+  readonly name: string;
+  readonly language: string;
+  readonly update: string;
+  readonly selection: string;
+  readonly points: Point[];
+  readonly whole: Point[];
+};
+
+export type Duel = {
+  readonly wordCount: number;
+  readonly mergeCount: number;
+  readonly loads: readonly string[];
+  readonly rows: readonly {
+    readonly name: string;
+    readonly ms: readonly number[];
+    readonly cpuMs: readonly number[];
+    readonly peakBytes: number;
+    readonly mergesSha256: string;
+  }[];
+};
+
+/** All that was measured. */
+export type Ladder = {
+  readonly circumstances: { [name: string]: unknown };
+  readonly text: string;
+  readonly boundSeconds: number;
+  readonly wordCounts: readonly number[];
+  readonly mergeCounts: readonly number[];
+  readonly wordCountHeld: number;
+  readonly mergeCountHeld: number;
+  readonly mergeCountMax: number;
+  readonly rungs: readonly RungResult[];
+  readonly duel: Duel | undefined;
+};
+
+/** ladder.md, from the numbers of one run of the ladder. */
+export function writeReport(ladder: Ladder): string {
+  return `${[
+    "# The ladder",
+    introduction(ladder),
+    "![Time over distinct words and over merges, both axes logarithmic](ladder.svg)",
+    "## The rungs",
+    rungTable(ladder),
+    `## Time over distinct words, at ${integer(ladder.mergeCountHeld)} merges`,
+    growthTable(
+      ladder,
+      ladder.wordCounts.map((count) => `${integer(count)} words`),
+      (rung) => wordsSeries(ladder, rung),
+      ladder.wordCounts,
+      (point) => point.wordCount,
+    ),
+    `## Time over merges, at ${integer(ladder.wordCountHeld)} distinct words`,
+    growthTable(
+      ladder,
+      ladder.mergeCounts.map((count) => `${integer(count)} merges`),
+      (rung) => mergesSeries(ladder, rung),
+      ladder.mergeCounts,
+      (point) => point.mergeCount,
+    ),
+    "## The whole job",
+    `${integer(ladder.mergeCountMax)} merges, or as many as the words give.`,
+    wholeTable(ladder),
+    ...(ladder.duel === undefined ? [] : ["## Beside C++", duelSection(ladder, ladder.duel)]),
+    "## Under which circumstances",
+    circumstancesSection(ladder),
+  ].join("\n\n")}\n`;
+}
+
+/** The points of a rung that stand in the first chart and table. */
+export function wordsSeries(ladder: Ladder, rung: RungResult): Point[] {
+  return rung.points.filter((point) => point.mergeCount === ladder.mergeCountHeld);
+}
+
+/** And in the second. */
+export function mergesSeries(ladder: Ladder, rung: RungResult): Point[] {
+  return rung.points.filter((point) => point.wordCount === ladder.wordCountHeld);
+}
+
+function introduction({ boundSeconds, text }: Ladder): string {
+  return `Every way to learn byte-pair merges that the reports this project starts from went through, from the textbook to
+\`src/merge/\`. Each rung is small and exact: all of them give the same merges with the same counts, compared in every
+run. This page and its chart are written by \`node scripts/bun.mjs bench/ladder/run.ts\`; what each rung does stands in
+\`bench/ladder/\`.
+
+The words come from an order-3 byte chain over a text (${text}); the r-th of n words occurs n / r
+times. A run is a process of its own and starts cold: reading the words is outside its time, everything else is inside.
+It is stopped after ${boundSeconds} s; what it would have taken is then estimated from the pace since its last
+checkpoint, and marked ≈. Merges become cheaper as pairs become rarer, so that an estimate is rather too high where a
+heap finds the next pair; a scan becomes dearer as pairs become more, so that it is rather too low there. Exponents are
+fitted to measured times only.`;
+}
+
+function rungTable({ rungs }: Ladder): string {
+  return table(
+    ["rung", "in", "what a merge touches", "how the next pair is found"],
+    rungs.map((rung) => [rung.name, rung.language, rung.update, rung.selection]),
+  );
+}
+
+function growthTable(
+  ladder: Ladder,
+  columns: readonly string[],
+  seriesOf: (rung: RungResult) => Point[],
+  sizes: readonly number[],
+  sizeOf: (point: Point) => number,
+): string {
+  const rows = ladder.rungs.map((rung) => {
+    const series = seriesOf(rung);
+    const fit = fitExponent(series, sizeOf);
+    const times = sizes.map((size) => {
+      const point = series.find((candidate) => sizeOf(candidate) === size);
+      return point === undefined ? "" : time(point);
+    });
+    const exponent = fit === undefined ? "" : `${fit.exponent.toFixed(2)} (${fit.pointCount} points)`;
+    return [rung.name, ...times, exponent];
+  });
+  return table(["rung", ...columns, "exponent"], rows);
+}
+
+function wholeTable({ rungs, wordCounts }: Ladder): string {
+  const mergesAt = (wordCount: number) => {
+    const points = rungs.flatMap((rung) => rung.whole).filter((point) => point.wordCount === wordCount);
+    return points[0] === undefined ? "" : `${integer(points[0].mergeCount)} merges`;
+  };
+  return table(
+    ["rung", ...wordCounts.map((count) => `${integer(count)} words, ${mergesAt(count)}`)],
+    rungs.map((rung) => [
+      rung.name,
+      ...wordCounts.map((count) => {
+        const point = rung.whole.find((candidate) => candidate.wordCount === count);
+        return point === undefined ? "" : time(point);
+      }),
+    ]),
+  );
+}
+
+function duelSection({ circumstances }: Ladder, { wordCount, mergeCount, loads, rows }: Duel): string {
+  const ours = rows.at(-1)!;
+  const ratios = (values: readonly number[], own: readonly number[]) =>
+    values.map((value, i) => value / own[i]!);
+  const list = (numbers: readonly number[], digits: number) =>
+    numbers.map((number) => number.toFixed(digits)).join(" / ");
+  const seconds = (values: readonly number[]) =>
+    list(
+      values.map((ms) => ms / 1000),
+      2,
+    );
+  return `${integer(wordCount)} distinct words, ${integer(mergeCount)} merges, in turns, ${loads.length} rounds; each number stands for a round. A
+ratio is taken within its round. Processor time is that of the whole process, threads and reading included.
+
+${table(
+  ["rung", "seconds", "ratio to ours", "processor seconds", "ratio to ours", "peak memory"],
+  rows.map((row) => [
+    row.name,
+    seconds(row.ms),
+    list(ratios(row.ms, ours.ms), 1),
+    seconds(row.cpuMs),
+    list(ratios(row.cpuMs, ours.cpuMs), 1),
+    `${(row.peakBytes / 1e6).toFixed(0)} MB`,
+  ]),
+)}
+
+\`C++ exact index\` is the best kind of the reports: fine-grained update, flat hash maps, flat hash sets that name exactly
+the words that hold a pair, a heap corrected lazily. \`C++ word lists\` is the same loop with plain lists in place of the sets:
+leaner than any of the reports. Both: ${circumstances.compiler}, ${compilerFlags}. SHA-256 over the merges
+(\`int32 left, int32 right, float64 count\` each), the same for all: \`${ours.mergesSha256.slice(0, 16)}\`. Load average before each round: ${loads.join(", ")}.`;
+}
+
+function circumstancesSection({ circumstances }: Ladder): string {
+  return table(
+    ["", ""],
+    Object.entries(circumstances).map(([name, value]) => [name, `${value}`]),
+  );
+}
+
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+function time({ ms, isEstimate }: Point): string {
+  return `${isEstimate ? "≈ " : ""}${duration(ms)}`;
+}
+
+export function duration(ms: number): string {
+  if (ms < 999.5) return `${ms < 9.95 ? ms.toFixed(1) : ms.toFixed(0)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 9.995) return `${seconds.toFixed(2)} s`;
+  return seconds < 99.95 ? `${seconds.toFixed(1)} s` : `${integer(Math.round(seconds))} s`;
+}
+
+export const integer = (value: number) => value.toLocaleString("en-US");

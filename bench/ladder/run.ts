@@ -1,0 +1,175 @@
+// The ladder: the same merges learned in every way from the textbook's to ours, on words that grow tenfold.
+//
+//   node scripts/bun.mjs bench/ladder/run.ts [text] [--words 1000000] [--merges 31744] [--bound 20] [--rounds 3]
+//                                            [--output docs]
+//
+// Words are made from the text (default: documentation of the installed packages). Every run is a process of its own,
+// stopped after `--bound` seconds; the merges of each are compared with ours. Runs that are short are repeated, medians
+// taken. Writes ladder.md and ladder.svg into `--output`, and a record if that is docs/.
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { circumstances, keepRecord, median } from "../record.ts";
+import { drawLadder } from "./chart.ts";
+import { buildCpp, compilerVersion } from "./cpp/build.ts";
+import { type Point, type Timing, timeAt } from "./growth.ts";
+import { makeInputs, writeInstalledText } from "./inputs.ts";
+import { type Duel, type Ladder, type RungResult, writeReport } from "./report.ts";
+import { type Measured, measure, ourName, type Rung, rungsOf } from "./rungs.ts";
+import { mergeSize } from "./words-file.ts";
+
+const docs = resolve(import.meta.dir, "../../docs");
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    words: { type: "string", default: "1000000" },
+    merges: { type: "string", default: "31744" },
+    bound: { type: "string", default: "20" },
+    rounds: { type: "string", default: "3" },
+    output: { type: "string", default: docs },
+  },
+});
+const mergeCountMax = Number(values.merges);
+const boundSeconds = Number(values.bound);
+const rounds = Number(values.rounds);
+const wordCounts = [1_000, 10_000, 100_000, 1_000_000].filter((count) => count <= Number(values.words));
+const mergeCounts = [100, 316, 1_000, 3_162, 10_000, 31_744].filter((count) => count <= mergeCountMax);
+/** Where words are held and merges grow, and the other way round. */
+const wordCountHeld = Math.min(100_000, wordCounts.at(-1)!);
+const mergeCountHeld = Math.min(1_000, mergeCounts.at(-1)!);
+/** A run below this is repeated. */
+const shortMs = 2_500;
+
+const directory = mkdtempSync(`${tmpdir()}/ladder-`);
+try {
+  writeFindings(climb());
+} finally {
+  rmSync(directory, { recursive: true });
+}
+
+function climb(): Ladder {
+  const compiler = compilerVersion();
+  const cppProgram = compiler === undefined ? undefined : `${directory}/train`;
+  if (cppProgram === undefined) console.log("no g++ on this machine: the C++ rungs are left out");
+  else buildCpp(cppProgram);
+  const textPath = positionals[0] ?? `${directory}/installed.txt`;
+  if (positionals[0] === undefined) writeInstalledText(textPath);
+  const inputs = makeInputs(textPath, directory, wordCounts);
+  const rungs = rungsOf(cppProgram);
+  const ours = rungs.find((rung) => rung.name === ourName)!;
+  const results: RungResult[] = rungs.map(({ command: _, ...rung }) => ({ ...rung, points: [], whole: [] }));
+  for (const [i, wordCount] of wordCounts.entries()) {
+    const reference = measure(ours, inputs[i]!, mergeCountMax, Number.POSITIVE_INFINITY, []).merges;
+    for (const [r, rung] of rungs.entries()) {
+      climbOn(rung, results[r]!, inputs[i]!, wordCount, reference);
+    }
+  }
+  const duel = fightDuel(rungs, inputs.at(-1)!);
+  const text = basename(positionals[0] ?? "documentation and typings of the installed packages");
+  return {
+    circumstances: { ...circumstances(), compiler: compiler ?? "none" },
+    text,
+    boundSeconds,
+    wordCounts,
+    mergeCounts,
+    wordCountHeld,
+    mergeCountHeld,
+    mergeCountMax,
+    rungs: results,
+    duel,
+  };
+}
+
+/** All that is asked of a rung on one file of words. */
+function climbOn(rung: Rung, result: RungResult, input: string, wordCount: number, reference: Buffer): void {
+  const mergesThere = reference.length / mergeSize;
+  const last = Math.min(mergeCountMax, mergesThere);
+  const wanted = mergeCounts.filter((count) => count < last);
+  // Where a run for few merges is another run than the beginning of a long one, each is made, if it is shown.
+  const separate = rung.isIncremental ? [] : wordCount === wordCountHeld ? wanted : [mergeCountHeld];
+  const runs = [...separate.filter((count) => count < last), last];
+  for (const mergeCount of runs) {
+    const timings = repeat(rung, input, mergeCount, rung.isIncremental ? wanted : [], reference);
+    const shown = rung.isIncremental ? [...wanted, last] : [mergeCount];
+    for (const count of shown) {
+      const point = pointOf(timings, wordCount, count);
+      if (point === undefined) continue;
+      if (count === last) result.whole.push(point);
+      if (mergeCounts.includes(count)) result.points.push(point);
+    }
+    const { end, isStopped } = timings[0]!;
+    const outcome = isStopped ? `stopped after ${end.mergeCount} merges` : `${end.mergeCount} merges`;
+    console.log(
+      `${wordCount} words  ${rung.name.padEnd(28)} ${outcome} in ${(end.ms / 1000).toFixed(3)} s` +
+        (timings.length > 1 ? ` (first of ${timings.length})` : ""),
+    );
+  }
+}
+
+function repeat(
+  rung: Rung,
+  input: string,
+  mergeCount: number,
+  checkpoints: readonly number[],
+  reference: Buffer,
+): Timing[] {
+  const timings: Timing[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const measured = measure(rung, input, mergeCount, boundSeconds, checkpoints);
+    checkMerges(rung, measured, reference);
+    timings.push(measured.timing);
+    if (measured.timing.end.ms > shortMs) break;
+  }
+  return timings;
+}
+
+/** The median of what the rounds say. */
+function pointOf(timings: readonly Timing[], wordCount: number, mergeCount: number): Point | undefined {
+  const points = timings.flatMap((timing) => timeAt(timing, wordCount, mergeCount) ?? []);
+  if (points.length === 0) return undefined;
+  return { ...points[0]!, ms: median(points.map((point) => point.ms)) };
+}
+
+function checkMerges(rung: Rung, { merges }: Measured, reference: Buffer): void {
+  if (merges.equals(reference.subarray(0, merges.length))) return;
+  throw new Error(`${rung.name} learned other merges than ours`);
+}
+
+/** Ours and those in C++ on the largest input, in turns: ratios are taken within a round. */
+function fightDuel(rungs: readonly Rung[], input: string): Duel | undefined {
+  const fighters = rungs.filter((rung) => rung.name === ourName || rung.language === "C++");
+  if (fighters.length < 2) return undefined;
+  const rows = fighters.map(({ name }) => ({
+    name,
+    ms: [] as number[],
+    cpuMs: [] as number[],
+    peakBytes: 0,
+    mergesSha256: "",
+  }));
+  const loads: string[] = [];
+  for (let round = 0; round < rounds; round++) {
+    loads.push(circumstances().load!);
+    for (const [i, rung] of fighters.entries()) {
+      const { timing, cpuMs, peakBytes, merges } = measure(rung, input, mergeCountMax, 4 * boundSeconds, []);
+      const row = rows[i]!;
+      row.ms.push(timing.end.ms);
+      row.cpuMs.push(cpuMs);
+      row.peakBytes = Math.max(row.peakBytes, peakBytes);
+      row.mergesSha256 = createHash("sha256").update(merges).digest("hex");
+      console.log(`round ${round + 1}  ${rung.name.padEnd(28)} ${(timing.end.ms / 1000).toFixed(3)} s`);
+    }
+  }
+  if (new Set(rows.map((row) => row.mergesSha256)).size > 1)
+    throw new Error("the checksums of the merges differ");
+  return { wordCount: wordCounts.at(-1)!, mergeCount: mergeCountMax, loads, rows };
+}
+
+function writeFindings(ladder: Ladder): void {
+  mkdirSync(values.output, { recursive: true });
+  writeFileSync(`${values.output}/ladder.md`, writeReport(ladder));
+  writeFileSync(`${values.output}/ladder.svg`, drawLadder(ladder));
+  console.log(`${values.output}/ladder.md and ladder.svg are written`);
+  if (values.output === docs) keepRecord("ladder", ladder);
+}

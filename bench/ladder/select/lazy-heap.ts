@@ -1,0 +1,48 @@
+import { createHeap, type Heap, pop, push } from "../heap.ts";
+import type { TokenBytes } from "../pairs.ts";
+import type { PairCounts, Selection } from "../step-by-step.ts";
+
+/**
+ * Every change of a count is pushed as a new entry. The old ones stay where they are, and are dropped when they come to
+ * the top with a count that is no longer true. The heap grows with the number of changes.
+ */
+export function lazyHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection {
+  const heap = createHeap();
+  return {
+    changed: (pairs) => pushCounts(heap, counts, tokenBytes, pairs),
+    best: () => topOf(heap, counts, tokenBytes),
+  };
+}
+
+/** The same; but when three of four entries are out of date, the heap is made anew from the counts. */
+export function compactedHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection {
+  const heap = createHeap();
+  return {
+    changed(pairs) {
+      pushCounts(heap, counts, tokenBytes, pairs);
+      if (heap.size < smallHeapSize || heap.size < 4 * counts.size) return;
+      heap.size = 0;
+      pushCounts(heap, counts, tokenBytes, counts.keys());
+    },
+    best: () => topOf(heap, counts, tokenBytes),
+  };
+}
+
+/** Below this no time can be won. */
+const smallHeapSize = 1024;
+
+function pushCounts(heap: Heap, counts: PairCounts, tokenBytes: TokenBytes, pairs: Iterable<number>): void {
+  for (const pair of pairs) {
+    const count = counts.get(pair);
+    if (count !== undefined) push(heap, tokenBytes, count, pair);
+  }
+}
+
+function topOf(heap: Heap, counts: PairCounts, tokenBytes: TokenBytes): number | undefined {
+  while (heap.size > 0) {
+    const pair = heap.pairs[0]!;
+    if (counts.get(pair) === heap.counts[0]) return pair;
+    pop(heap, tokenBytes);
+  }
+  return undefined;
+}

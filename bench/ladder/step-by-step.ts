@@ -1,0 +1,85 @@
+import type { WordTable } from "../../src/words/word-table.ts";
+import { byteTokens, leftOf, type PairKey, rightOf, type TokenBytes } from "./pairs.ts";
+import type { Learned, Strategy } from "./strategy.ts";
+
+/** Occurrences of every pair that occurs, weighted by the counts of the words. No entry is 0. */
+export type PairCounts = Map<PairKey, number>;
+
+/** Keeps the words and the counts of their pairs true from merge to merge. */
+export interface Update {
+  readonly counts: PairCounts;
+  /** Reads the words and counts their pairs. Yields now and then. */
+  prepare(): Generator<void, void>;
+  /** Makes the token `id` of every occurrence of the pair; gives the pairs whose count may differ now. */
+  merge(pair: PairKey, id: number): Iterable<PairKey>;
+}
+
+/** Finds the pair with the highest count, ties by the rule. */
+export interface Selection {
+  /** The counts of these pairs may have changed. */
+  changed(pairs: Iterable<PairKey>): void;
+  /** The best pair, or undefined if no pair is left. */
+  best(): PairKey | undefined;
+}
+
+/** A rung made of one way to update and one way to select: all rungs but the last two are. */
+export function stepByStep(
+  name: string,
+  [update, createUpdate]: readonly [string, (words: WordTable) => Update],
+  [selection, createSelection]: readonly [string, (counts: PairCounts, tokenBytes: TokenBytes) => Selection],
+): Strategy {
+  return {
+    name,
+    update,
+    selection,
+    isIncremental: true,
+    train: (words, mergeCount, learned) => train(createUpdate(words), createSelection, mergeCount, learned),
+  };
+}
+
+function* train(
+  update: Update,
+  createSelection: (counts: PairCounts, tokenBytes: TokenBytes) => Selection,
+  mergeCount: number,
+  learned: Learned,
+): Generator<void, void> {
+  yield* update.prepare();
+  const tokenBytes = byteTokens();
+  const selection = createSelection(update.counts, tokenBytes);
+  selection.changed(update.counts.keys());
+  while (learned.left.length < mergeCount) {
+    const pair = selection.best();
+    if (pair === undefined) return;
+    const left = leftOf(pair);
+    const right = rightOf(pair);
+    learned.left.push(left);
+    learned.right.push(right);
+    learned.counts.push(update.counts.get(pair)!);
+    const id = tokenBytes.push(tokenBytes[left]! + tokenBytes[right]!) - 1;
+    selection.changed(update.merge(pair, id));
+    yield;
+  }
+}
+
+/** Adds to a count; an entry that becomes 0 is taken out. */
+export function addToCount(counts: PairCounts, pair: PairKey, change: number): void {
+  const count = (counts.get(pair) ?? 0) + change;
+  if (count === 0) counts.delete(pair);
+  else counts.set(pair, count);
+}
+
+/** The words of two bytes or more, each an array of its tokens: at first its bytes. */
+export type TokenizedWords = { readonly tokens: number[][]; readonly counts: number[] };
+
+/** Reads the words, and yields after every few thousand. */
+export function* tokenize(words: WordTable, tokenized: TokenizedWords): Generator<void, void> {
+  const { wordCount, bytes, starts, counts } = words;
+  for (let w = 0; w < wordCount; w++) {
+    if (w % wordsBetweenYields === 0) yield;
+    if (starts[w + 1]! - starts[w]! < 2) continue;
+    tokenized.tokens.push(Array.from(bytes.subarray(starts[w]!, starts[w + 1]!)));
+    tokenized.counts.push(counts[w]!);
+  }
+}
+
+export const wordsBetweenYields = 1 << 12;

@@ -1,0 +1,26 @@
+import type { WordTable } from "../../src/words/word-table.ts";
+
+/**
+ * Learned: the merges made so far, in order. Ids as in `Merges`: bytes are 0-255, merge k makes token 256 + k.
+ * Whoever calls a strategy owns it, and so has the merges of a run that was stopped half way.
+ */
+export type Learned = { readonly left: number[]; readonly right: number[]; readonly counts: number[] };
+
+export const nothingLearned = (): Learned => ({ left: [], right: [], counts: [] });
+
+/**
+ * A rung of the ladder: one way to learn the merges of a word table, ties by the `cs336` rule. It yields after every
+ * merge, and often enough before the first, so that its caller can take the time and stop it; it looks at no clock.
+ */
+export type Strategy = {
+  readonly name: string;
+  /** What happens to the counts after a merge, and how the next pair is found. */
+  readonly update: string;
+  readonly selection: string;
+  /**
+   * Whether the first k merges of a longer run cost what a run for k merges costs. Not so where the number of merges
+   * wanted decides what is kept.
+   */
+  readonly isIncremental: boolean;
+  train(words: WordTable, mergeCount: number, learned: Learned): Generator<void, void>;
+};

@@ -1,0 +1,72 @@
+import type { WordTable } from "../../../src/words/word-table.ts";
+import { leftOf, type PairKey, pairKey, rightOf } from "../pairs.ts";
+import { addToCount, type PairCounts, type TokenizedWords, type Update } from "../step-by-step.ts";
+import { addToIndex, buildIndex, type WordIndex } from "../word-index.ts";
+
+/**
+ * Only the words that hold the pair are read, and only the pairs beside an occurrence change their counts. The index
+ * may name words that have lost a pair since: they are read in vain.
+ */
+export function updateNeighbours(words: WordTable): Update {
+  const tokenized: TokenizedWords = { tokens: [], counts: [] };
+  const counts: PairCounts = new Map();
+  const index: WordIndex = new Map();
+  return {
+    counts,
+    prepare: () => buildIndex(words, tokenized, counts, index),
+    merge(pair, id) {
+      const changed = new Set<PairKey>();
+      for (const word of index.get(pair)!) {
+        mergeWithNeighbours(
+          tokenized.tokens[word]!,
+          tokenized.counts[word]!,
+          word,
+          pair,
+          id,
+          counts,
+          index,
+          changed,
+        );
+      }
+      index.delete(pair);
+      return changed;
+    },
+  };
+}
+
+/**
+ * Merges from the left, one occurrence after the other, each as if it were the only one: in "xyxy" the first makes
+ * (xy, x), which the second takes away again for (xy, xy).
+ */
+function mergeWithNeighbours(
+  tokens: number[],
+  count: number,
+  word: number,
+  pair: PairKey,
+  id: number,
+  counts: PairCounts,
+  index: WordIndex,
+  changed: Set<PairKey>,
+): void {
+  const left = leftOf(pair);
+  const right = rightOf(pair);
+  const replace = (old: PairKey, present: PairKey) => {
+    addToCount(counts, old, -count);
+    addToCount(counts, present, count);
+    addToIndex(index, present, word);
+    changed.add(old).add(present);
+  };
+  let kept = 0;
+  for (let i = 0; i < tokens.length; i++) {
+    if (tokens[i] !== left || tokens[i + 1] !== right) {
+      tokens[kept++] = tokens[i]!;
+      continue;
+    }
+    if (kept > 0) replace(pairKey(tokens[kept - 1]!, left), pairKey(tokens[kept - 1]!, id));
+    if (i + 2 < tokens.length) replace(pairKey(right, tokens[i + 2]!), pairKey(id, tokens[i + 2]!));
+    addToCount(counts, pair, -count);
+    tokens[kept++] = id;
+    i++;
+  }
+  tokens.length = kept;
+}

@@ -1,0 +1,121 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { buildCpp, compilerVersion } from "../../bench/ladder/cpp/build.ts";
+import { fitExponent, timeAt } from "../../bench/ladder/growth.ts";
+import { strategies } from "../../bench/ladder/strategies.ts";
+import { type Learned, nothingLearned, type Strategy } from "../../bench/ladder/strategy.ts";
+import { readMerges, readWordsFile, writeMerges, writeWords } from "../../bench/ladder/words-file.ts";
+import type { WordTable } from "../../src/words/word-table.ts";
+import { makeWords, seededRandom, tableOf } from "../merge/made-words.ts";
+import { naiveCs336 } from "../merge/naive.ts";
+
+function train(strategy: Strategy, words: WordTable, mergeCount: number): Learned {
+  const learned = nothingLearned();
+  for (const _ of strategy.train(words, mergeCount, learned));
+  return learned;
+}
+
+/** As the naive trainer gives them: the bytes of both halves. */
+function spelled({ left, right, counts }: Learned) {
+  const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
+  return counts.map((count, k) => {
+    const merge = { left: bytes[left[k]!]!, right: bytes[right[k]!]!, count };
+    bytes.push(merge.left + merge.right);
+    return merge;
+  });
+}
+
+describe("every rung of the ladder learns what the naive trainer learns", () => {
+  for (const strategy of strategies) {
+    test(`${strategy.name}: random, tied and repetitive words`, () => {
+      for (let seed = 1; seed <= 200; seed++) {
+        const words = makeWords(seededRandom(seed * 7919));
+        const mergeCount = 1 + ((seed * 31) % 80);
+        const expected = naiveCs336(words, { mergeCount });
+        const learned = spelled(train(strategy, tableOf(words), mergeCount));
+        expect({ seed, merges: learned }).toEqual({ seed, merges: expected });
+      }
+    });
+  }
+});
+
+test("a rung merges until nothing is left when more merges are wanted than the words give", () => {
+  const words = new Map([
+    ["aaaaaaaa", 3],
+    ["abab", 2],
+    ["b", 5],
+  ]);
+  const expected = naiveCs336(words, { mergeCount: 1000 });
+  expect(expected.length).toBeLessThan(10);
+  for (const strategy of strategies) {
+    expect(spelled(train(strategy, tableOf(words), 1000))).toEqual(expected);
+  }
+});
+
+describe("the files between the programs", () => {
+  const directory = mkdtempSync(`${tmpdir()}/ladder-test-`);
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  test("words are read as they were written, also when padding stands before the counts", () => {
+    for (let wordCount = 1; wordCount <= 4; wordCount++) {
+      const words = tableOf(
+        new Map(["a", "bc", "\u00ff\u0000", "d"].slice(0, wordCount).map((w, i) => [w, i + 2 ** 40])),
+      );
+      writeWords(`${directory}/words.bin`, words);
+      expect(readWordsFile(`${directory}/words.bin`)).toEqual(words);
+    }
+  });
+
+  test.skipIf(compilerVersion() === undefined)("the trainers in C++ learn the same merges and counts", () => {
+    buildCpp(`${directory}/train`, "-O1");
+    for (const trainer of ["exact-index", "word-lists"]) {
+      for (let seed = 1; seed <= 60; seed++) {
+        const words = tableOf(makeWords(seededRandom(seed * 7919)));
+        const [wordsPath, mergesPath, expectedPath] = ["words", "merges", "expected"].map(
+          (n) => `${directory}/${n}`,
+        );
+        writeWords(wordsPath!, words);
+        writeMerges(expectedPath!, train(strategies.at(-1)!, words, 80));
+        const { status } = spawnSync(`${directory}/train`, [trainer, wordsPath!, mergesPath!, "80", "10"]);
+        expect({ seed, status, merges: readMerges(mergesPath!) }).toEqual({
+          seed,
+          status: 0,
+          merges: readMerges(expectedPath!),
+        });
+      }
+    }
+  });
+});
+
+describe("how time grows", () => {
+  const point = (wordCount: number, ms: number, isEstimate = false) => ({
+    wordCount,
+    mergeCount: 1,
+    ms,
+    isEstimate,
+  });
+
+  test("the exponent of a power law is found, and estimates do not bend it", () => {
+    const points = [point(10, 3 * 10 ** 1.5), point(100, 3 * 100 ** 1.5), point(1000, 1, true)];
+    const fit = fitExponent(points, ({ wordCount }) => wordCount)!;
+    expect(fit.exponent).toBeCloseTo(1.5, 10);
+    expect(fit.pointCount).toBe(2);
+    expect(fitExponent(points.slice(1), ({ wordCount }) => wordCount)).toBeUndefined();
+  });
+
+  test("a run that was stopped goes on at the pace since its last checkpoint", () => {
+    const timing = {
+      checkpoints: [{ mergeCount: 100, ms: 50 }],
+      end: { mergeCount: 150, ms: 150 },
+      isStopped: true,
+    };
+    expect(timeAt(timing, 7, 100)).toEqual({ wordCount: 7, mergeCount: 100, ms: 50, isEstimate: false });
+    expect(timeAt(timing, 7, 1000)).toEqual({ wordCount: 7, mergeCount: 1000, ms: 1850, isEstimate: true });
+    expect(timeAt({ ...timing, isStopped: false }, 7, 1000)).toBeUndefined();
+    expect(
+      timeAt({ checkpoints: [], end: { mergeCount: 0, ms: 9 }, isStopped: true }, 7, 10),
+    ).toBeUndefined();
+  });
+});
