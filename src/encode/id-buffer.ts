@@ -1,0 +1,47 @@
+/**
+ * Ids being gathered: ids[0 .. count), 16 bits each if the vocabulary is narrow, else 32. `view` is the same memory for
+ * stores of eight bytes at any id.
+ */
+export class IdBuffer {
+  ids: Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+  view: DataView;
+  count = 0;
+
+  constructor(
+    private readonly isNarrow: boolean,
+    capacity = 1 << 12,
+  ) {
+    this.ids = this.allocate(capacity);
+    this.view = new DataView(this.ids.buffer);
+  }
+
+  /** Makes room for so many ids more, and for a store that reaches behind the last one. */
+  reserve(idCount: number): void {
+    const needed = this.count + idCount + spareIds;
+    if (needed <= this.ids.length) return;
+    const longer = this.allocate(Math.max(2 * this.ids.length, needed));
+    longer.set(this.ids.subarray(0, this.count));
+    this.ids = longer;
+    this.view = new DataView(longer.buffer);
+  }
+
+  push(id: number): void {
+    this.reserve(1);
+    this.ids[this.count++] = id;
+  }
+
+  /** The ids gathered; the buffer begins a new one. */
+  take(): Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer> {
+    const taken = this.ids.subarray(0, this.count);
+    this.ids = this.allocate(1 << 12);
+    this.view = new DataView(this.ids.buffer);
+    this.count = 0;
+    return taken as Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+  }
+
+  private allocate(capacity: number) {
+    return this.isNarrow ? new Uint16Array(capacity) : new Uint32Array(capacity);
+  }
+}
+
+const spareIds = 8;

@@ -1,0 +1,97 @@
+import { UserError } from "../../errors.ts";
+import { byteToCharacter, decodeCharacters } from "../../vocabulary/byte-characters.ts";
+import { buildModel, droppedByte, type EncodingModel } from "../model.ts";
+import { buildTokenTable, idLimitMax, type TokenTable } from "../token-table.ts";
+import type { AddedToken } from "../tokenizer-parts.ts";
+import { WordMerger } from "../word-merger.ts";
+
+/** A vocabulary in byte-to-character form, as HF's and GPT-2's files have it. */
+export type CharacterVocabulary = {
+  readonly path: string;
+  readonly vocab: ReadonlyMap<string, number>;
+  /** In the order of their ranks. */
+  readonly merges: readonly (readonly [left: string, right: string])[];
+  /** A pretoken that is a token is not merged. */
+  readonly ignoresMerges: boolean;
+  /** Stands for bytes that the vocabulary lacks; null leaves them out. */
+  readonly unknownToken: string | null;
+};
+
+/** Ids, ranks and tables from strings. Refuses, by name, what does not fit together. */
+export function assembleModel(vocabulary: CharacterVocabulary): EncodingModel {
+  const { path, vocab, merges, unknownToken } = vocabulary;
+  const unknownId = unknownToken === null ? undefined : vocab.get(unknownToken);
+  const byteIds = Int32Array.from(
+    byteToCharacter,
+    (character) => vocab.get(character) ?? unknownId ?? droppedByte,
+  );
+  const left = new Int32Array(merges.length);
+  const right = new Int32Array(merges.length);
+  const merged = new Int32Array(merges.length);
+  merges.forEach(([leftText, rightText], rank) => {
+    left[rank] = idOf(vocab, leftText, path, rank);
+    right[rank] = idOf(vocab, rightText, path, rank);
+    merged[rank] = idOf(vocab, leftText + rightText, path, rank);
+  });
+  const parts = { byteIds, merges: { left, right, merged } };
+  const model = buildModel(parts);
+  if (!vocabulary.ignoresMerges) return model;
+  const wholeTokens = tokensBeyondMerging(model, vocab);
+  return wholeTokens.size === 0 ? model : buildModel({ ...parts, wholeTokens });
+}
+
+function idOf(vocab: ReadonlyMap<string, number>, token: string, path: string, rank: number): number {
+  const id = vocab.get(token);
+  if (id === undefined) {
+    throw new UserError(
+      `"${path}": merge ${rank} needs the token ${JSON.stringify(token)}, which has no id`,
+      {
+        hint: "the vocabulary and the merges must be of one tokenizer",
+      },
+    );
+  }
+  return id;
+}
+
+/** The tokens at which merging their bytes does not arrive, by their bytes as Latin-1 text. */
+function tokensBeyondMerging(model: EncodingModel, vocab: ReadonlyMap<string, number>): Map<string, number> {
+  const merger = new WordMerger(model);
+  const found = new Map<string, number>();
+  for (const [text, id] of vocab) {
+    const bytes = decodeCharacters(text);
+    if (bytes === null || bytes.length === 0) continue;
+    if (merger.merge(bytes, 0, bytes.length) === 1 && merger.ids[0] === id) continue;
+    found.set(Buffer.from(bytes).toString("latin1"), id);
+  }
+  return found;
+}
+
+/** The bytes of each id: a token's by its characters, an added token's as UTF-8. */
+export function assembleTokens(
+  vocab: ReadonlyMap<string, number>,
+  addedTokens: readonly AddedToken[],
+): TokenTable {
+  const encoder = new TextEncoder();
+  const tokens: [number, Uint8Array][] = [];
+  for (const [text, id] of vocab) tokens.push([id, decodeCharacters(text) ?? encoder.encode(text)]);
+  for (const { id, content } of addedTokens) tokens.push([id, encoder.encode(content)]);
+  return buildTokenTable(tokens);
+}
+
+/** Whether every id fits 16 bits. */
+export const isNarrow = (tokens: TokenTable) => tokens.idLimit <= 2 ** 16;
+
+/** An id as a file or an option gives it. */
+export function checkId(id: unknown, token: string, path: string): number {
+  if (typeof id !== "number" || !Number.isInteger(id) || id < 0) {
+    throw new UserError(
+      `"${path}": the id of ${JSON.stringify(token)} is ${JSON.stringify(id)}, no whole number`,
+    );
+  }
+  if (id >= idLimitMax) {
+    throw new UserError(`"${path}": the id ${id} of ${JSON.stringify(token)} is too large`, {
+      hint: `ids below ${idLimitMax} are supported`,
+    });
+  }
+  return id;
+}

@@ -1,0 +1,38 @@
+import { readFileSync, statSync } from "node:fs";
+import { UserError } from "../../errors.ts";
+
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") throw new UserError(`"${path}": no such file`);
+    const reason = code === "EACCES" ? "permission denied" : (code ?? message);
+    throw new UserError(`"${path}" cannot be read: ${reason}`);
+  }
+}
+
+export function readJson(path: string): unknown {
+  const text = readText(path);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UserError(`"${path}" is not JSON: ${(error as Error).message}`);
+  }
+}
+
+export function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** A JSON object, or an error that says where there is none. */
+export function objectAt(value: unknown, path: string, what: string): Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new UserError(`"${path}": ${what} is missing or no object`);
+  }
+  return value as Record<string, unknown>;
+}
+
+export function refuse(path: string, what: string, hint?: string): never {
+  throw new UserError(`"${path}" cannot be reproduced exactly: ${what}`, hint === undefined ? {} : { hint });
+}

@@ -1,0 +1,137 @@
+import { UserError } from "../../errors.ts";
+import type { AddedToken, NormalizationForm, TokenizerParts } from "../tokenizer-parts.ts";
+import { assembleModel, assembleTokens, checkId, isNarrow } from "./assemble.ts";
+import { objectAt, readJson, refuse } from "./files.ts";
+import { compileSplits, nameOf, readPreTokenizer } from "./pre-tokenizer.ts";
+
+/** Loads HF's `tokenizer.json` of a byte-level BPE. What would give other ids than HF is refused by name. */
+export function loadTokenizerJson(path: string): TokenizerParts {
+  const root = objectAt(readJson(path), path, "the tokenizer");
+  const modelJson = objectAt(root["model"], path, "the model");
+  const vocab = readVocab(modelJson, path);
+  const model = assembleModel({
+    path,
+    vocab,
+    merges: readMerges(modelJson["merges"], path),
+    ignoresMerges: modelJson["ignore_merges"] === true,
+    unknownToken: typeof modelJson["unk_token"] === "string" ? modelJson["unk_token"] : null,
+  });
+  const lacksBytes = model.dropsBytes || new Set(model.byteIds).size < 256;
+  if (lacksBytes) checkUnknown(modelJson, path);
+  const addedTokens = readAddedTokens(root["added_tokens"], vocab, path);
+  const { sources, addsPrefixSpace } = readPreTokenizer(root["pre_tokenizer"], path);
+  const tokens = assembleTokens(vocab, addedTokens);
+  return {
+    model,
+    pattern: compileSplits(sources, path),
+    normalization: readNormalizer(root["normalizer"], path),
+    addsPrefixSpace,
+    addedTokens,
+    isNarrow: isNarrow(tokens),
+    tokens,
+    description: { path, kind: "tokenizer.json", patternName: nameOf(sources), patternSources: sources },
+    notes: notesOn(root, model.dropsBytes),
+  };
+}
+
+function readVocab(model: Record<string, unknown>, path: string): Map<string, number> {
+  // Old files do not say their type.
+  const type = model["type"] ?? ("merges" in model ? "BPE" : undefined);
+  if (type !== "BPE") refuse(path, `its model is ${JSON.stringify(type)}, not BPE`);
+  for (const name of ["continuing_subword_prefix", "end_of_word_suffix"]) {
+    if (model[name]) refuse(path, `${name} is ${JSON.stringify(model[name])}`);
+  }
+  if (model["dropout"]) refuse(path, `dropout is ${model["dropout"]}: it merges at random`);
+  const vocab = new Map(Object.entries(objectAt(model["vocab"], path, "the model's vocab"))) as Map<
+    string,
+    number
+  >;
+  for (const [token, id] of vocab) checkId(id, token, path);
+  return vocab;
+}
+
+function readMerges(merges: unknown, path: string): [string, string][] {
+  if (!Array.isArray(merges)) throw new UserError(`"${path}": the model's merges are missing or no list`);
+  return merges.map((merge, rank) => {
+    if (typeof merge === "string") {
+      const parts = merge.split(" ");
+      if (parts.length === 2) return [parts[0]!, parts[1]!];
+    } else if (
+      Array.isArray(merge) &&
+      merge.length === 2 &&
+      merge.every((part) => typeof part === "string")
+    ) {
+      return merge as [string, string];
+    }
+    throw new UserError(`"${path}": merge ${rank} is ${JSON.stringify(merge)}, not two tokens`);
+  });
+}
+
+/** Where bytes have no token of their own. */
+function checkUnknown(model: Record<string, unknown>, path: string): void {
+  if (model["byte_fallback"] === true) refuse(path, "byte_fallback with a vocabulary that lacks bytes");
+  if (model["unk_token"] && model["fuse_unk"] === true)
+    refuse(path, "fuse_unk with a vocabulary that lacks bytes");
+}
+
+function readAddedTokens(value: unknown, vocab: ReadonlyMap<string, number>, path: string): AddedToken[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new UserError(`"${path}": added_tokens is no list`);
+  const tokens = value.map((entry): AddedToken => {
+    const token = objectAt(entry, path, "an added token");
+    const content = token["content"];
+    if (typeof content !== "string") throw new UserError(`"${path}": an added token has no content`);
+    return {
+      // The model's own id comes first, as in HF.
+      id: vocab.get(content) ?? checkId(token["id"], content, path),
+      content,
+      special: token["special"] === true,
+      normalized: token["normalized"] === true,
+      lstrip: token["lstrip"] === true,
+      rstrip: token["rstrip"] === true,
+      singleWord: token["single_word"] === true,
+    };
+  });
+  const found = tokens.filter((token) => token.content !== "");
+  if (found.some((token) => token.rstrip) && found.some((token) => /^\p{White_Space}/u.test(token.content))) {
+    refuse(path, "an added token with rstrip beside one that begins with white space");
+  }
+  return found;
+}
+
+const forms: readonly NormalizationForm[] = ["NFC", "NFD", "NFKC", "NFKD"];
+
+function readNormalizer(value: unknown, path: string): NormalizationForm | null {
+  if (value === null || value === undefined) return null;
+  const normalizer = objectAt(value, path, "the normalizer");
+  const { type } = normalizer;
+  if (
+    type === "Sequence" &&
+    Array.isArray(normalizer["normalizers"]) &&
+    normalizer["normalizers"].length < 2
+  ) {
+    return readNormalizer(normalizer["normalizers"][0], path);
+  }
+  const form = forms.find((known) => known === type);
+  if (form === undefined)
+    refuse(path, `its normalizer is ${JSON.stringify(type)}`, `known are ${forms.join(", ")}`);
+  return form;
+}
+
+function notesOn(root: Record<string, unknown>, dropsBytes: boolean): string[] {
+  const notes: string[] = [];
+  const post = root["post_processor"] as
+    | { type?: string; processors?: { type?: string }[] }
+    | null
+    | undefined;
+  const steps = post?.type === "Sequence" ? (post.processors ?? []) : post ? [post] : [];
+  const adding = steps.filter((step) => step.type !== "ByteLevel");
+  if (adding.length > 0) {
+    const types = adding.map((step) => step.type).join(", ");
+    notes.push(`the post-processor (${types}) is not applied: ids are as with add_special_tokens=False`);
+  }
+  if (root["truncation"]) notes.push("the tokenizer's truncation is not applied");
+  if (root["padding"]) notes.push("the tokenizer's padding is not applied");
+  if (dropsBytes) notes.push("the vocabulary lacks some bytes; they are left out of the ids, as in HF");
+  return notes;
+}

@@ -1,0 +1,70 @@
+/**
+ * TokenTable: the bytes of every token by its id. Ids without a token have no bytes.
+ *
+ *   ARRAY    TYPE          LENGTH        MEANING
+ *   bytes    Uint8Array    byteCount     tokens end to end, in the order of ids
+ *   starts   Uint32Array   idLimit + 1   token id is bytes[starts[id] .. starts[id + 1])
+ *
+ * "a" with id 0 and "th" with id 2 give bytes = "ath", starts = [0, 1, 1, 3].
+ */
+export type TokenTable = {
+  readonly idLimit: number;
+  readonly tokenCount: number;
+  readonly bytes: Uint8Array;
+  readonly starts: Uint32Array;
+};
+
+/** Larger ids are refused: the table has an entry for each. */
+export const idLimitMax = 2 ** 24;
+
+/** A table of the tokens given; of two with one id the later counts. */
+export function buildTokenTable(tokens: Iterable<readonly [id: number, bytes: Uint8Array]>): TokenTable {
+  const byId: Uint8Array[] = [];
+  for (const [id, bytes] of tokens) byId[id] = bytes;
+  const idLimit = byId.length;
+  const starts = new Uint32Array(idLimit + 1);
+  let byteCount = 0;
+  let tokenCount = 0;
+  for (let id = 0; id < idLimit; id++) {
+    const lengthBytes = byId[id]?.length ?? 0;
+    byteCount += lengthBytes;
+    tokenCount += lengthBytes > 0 ? 1 : 0;
+    starts[id + 1] = byteCount;
+  }
+  const bytes = new Uint8Array(byteCount);
+  byId.forEach((token, id) => {
+    bytes.set(token, starts[id]!);
+  });
+  return { idLimit, tokenCount, bytes, starts };
+}
+
+/** The bytes of a token; none where the id has no token. */
+export function tokenBytesOf({ idLimit, starts, bytes }: TokenTable, id: number): Uint8Array {
+  return id < idLimit ? bytes.subarray(starts[id]!, starts[id + 1]!) : bytes.subarray(0, 0);
+}
+
+/** What became of decoding: all ids, or the index of the first that has no token, and the bytes before it. */
+export type Decoded = { readonly bytes: Uint8Array; readonly unknownIndex: number };
+
+/** The bytes of ids, end to end. `unknownIndex` is -1 if every id has a token. */
+export function decodeIds({ idLimit, starts, bytes }: TokenTable, ids: Uint16Array | Uint32Array): Decoded {
+  let lengthBytes = 0;
+  let unknownIndex = -1;
+  for (let i = 0; i < ids.length; i++) {
+    const id = ids[i]!;
+    const length = id < idLimit ? starts[id + 1]! - starts[id]! : 0;
+    if (length === 0) {
+      unknownIndex = i;
+      break;
+    }
+    lengthBytes += length;
+  }
+  const out = new Uint8Array(lengthBytes);
+  const idCount = unknownIndex < 0 ? ids.length : unknownIndex;
+  let pos = 0;
+  for (let i = 0; i < idCount; i++) {
+    const end = starts[ids[i]! + 1]!;
+    for (let from = starts[ids[i]!]!; from < end; from++) out[pos++] = bytes[from]!;
+  }
+  return { bytes: out, unknownIndex };
+}

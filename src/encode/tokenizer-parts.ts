@@ -1,0 +1,54 @@
+import type { CompiledPattern } from "../pattern/index.ts";
+import type { EncodingModel } from "./model.ts";
+import type { TokenTable } from "./token-table.ts";
+
+/** A token that is found in the text itself, before the pattern cuts it; in HF's words, with HF's flags. */
+export type AddedToken = {
+  readonly id: number;
+  readonly content: string;
+  /** Control, not text: `--special-tokens-as-text` leaves these in the text. */
+  readonly special: boolean;
+  /** Looked for after the normalizer, in what the other added tokens leave. */
+  readonly normalized: boolean;
+  /** Takes the white space before (behind) it along. */
+  readonly lstrip: boolean;
+  readonly rstrip: boolean;
+  /** Only where no word character touches it. */
+  readonly singleWord: boolean;
+};
+
+export const plainSpecial = {
+  special: true,
+  normalized: false,
+  lstrip: false,
+  rstrip: false,
+  singleWord: false,
+} as const;
+
+export type NormalizationForm = "NFC" | "NFD" | "NFKC" | "NFKD";
+
+/** What encoding needs of a tokenizer. Plain data: it is posted to workers. */
+export type EncodingParts = {
+  readonly model: EncodingModel;
+  readonly pattern: CompiledPattern;
+  readonly normalization: NormalizationForm | null;
+  /** A piece that does not begin with white space is encoded as if a space stood before it. */
+  readonly addsPrefixSpace: boolean;
+  readonly addedTokens: readonly AddedToken[];
+  /** Every id fits 16 bits. */
+  readonly isNarrow: boolean;
+};
+
+/** A tokenizer as it was loaded. */
+export type TokenizerParts = EncodingParts & {
+  readonly tokens: TokenTable;
+  /** For people: what was loaded, and how text is cut. */
+  readonly description: {
+    readonly path: string;
+    readonly kind: string;
+    readonly patternName: string | null;
+    readonly patternSources: readonly string[];
+  };
+  /** What is in the files and is not applied, a sentence each. */
+  readonly notes: readonly string[];
+};

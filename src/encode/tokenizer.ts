@@ -1,0 +1,123 @@
+import { exitCode, UserError } from "../errors.ts";
+import { type ResolvedPattern, resolvePattern } from "../pattern/index.ts";
+import { loadTokenizerParts, type SpecialTokenOption } from "./load/load.ts";
+import { TextEncoding } from "./text-encoding.ts";
+import { decodeIds, tokenBytesOf } from "./token-table.ts";
+import type { TokenizerParts } from "./tokenizer-parts.ts";
+
+export type TokenizerLoadOptions = {
+  /** For files that do not hold their pattern: a name (`cl100k`) or a regular expression. */
+  readonly pattern?: string;
+  /** For files that do not hold their special tokens: text to id. */
+  readonly specialTokens?: Readonly<Record<string, number>>;
+};
+
+export type EncodeOptions = {
+  /** Special tokens in the text are encoded as the text that they are. */
+  readonly specialTokensAsText?: boolean;
+};
+
+/**
+ * A byte-level BPE tokenizer, exact to the program its files come from.
+ *
+ *     const tokenizer = await Tokenizer.load("tokenizer");
+ *     const ids = tokenizer.encode("some text<|endoftext|>");
+ *     new TextDecoder().decode(tokenizer.decode(ids));
+ */
+export class Tokenizer {
+  private readonly encodings = new Map<boolean, TextEncoding>();
+
+  constructor(readonly parts: TokenizerParts) {}
+
+  /**
+   * Loads a directory that `bpe train` wrote, or HF's `tokenizer.json`, GPT-2's `vocab.json` with `merges.txt`, or a
+   * `.tiktoken` file. What cannot be reproduced exactly is refused with an error that names it.
+   */
+  static async load(path: string, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
+    const pattern: ResolvedPattern | undefined =
+      options.pattern === undefined ? undefined : resolvePattern(options.pattern);
+    const specialTokens: SpecialTokenOption[] = Object.entries(options.specialTokens ?? {}).map(
+      ([text, id]) => ({
+        text,
+        id,
+      }),
+    );
+    return new Tokenizer(loadTokenizerParts(path, { pattern, specialTokens }));
+  }
+
+  /** One more than the largest id. */
+  get idLimit(): number {
+    return this.parts.tokens.idLimit;
+  }
+
+  /** Tokens, special ones too. */
+  get size(): number {
+    return this.parts.tokens.tokenCount;
+  }
+
+  /** Ids of the special tokens, by their text. */
+  get specialTokens(): ReadonlyMap<string, number> {
+    return new Map(this.parts.addedTokens.map(({ content, id }) => [content, id]));
+  }
+
+  /** What is in the files and is not applied, a sentence each. */
+  get notes(): readonly string[] {
+    return this.parts.notes;
+  }
+
+  /** The ids of a text, special tokens in it included. Bytes need not be valid UTF-8. */
+  encode(text: string | Uint8Array, options: EncodeOptions = {}): Uint32Array {
+    const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
+    const encoding = this.encodingFor(options.specialTokensAsText ?? false);
+    try {
+      for (let start = 0; start < bytes.length; start += pushBytesMax) {
+        encoding.push(bytes, start, Math.min(bytes.length, start + pushBytesMax));
+      }
+      encoding.end();
+    } catch (error) {
+      // What it holds of this text must not begin the next one.
+      this.encodings.clear();
+      throw error;
+    }
+    return Uint32Array.from(encoding.out.take());
+  }
+
+  /** The bytes of ids. An id without a token is an error that names its position. */
+  decode(ids: Uint32Array | Uint16Array | readonly number[]): Uint8Array {
+    const array =
+      ids instanceof Uint32Array || ids instanceof Uint16Array ? ids : checkedIds(ids, this.idLimit);
+    const { bytes, unknownIndex } = decodeIds(this.parts.tokens, array);
+    if (unknownIndex >= 0) throw unknownId(array[unknownIndex]!, unknownIndex, this.idLimit);
+    return bytes;
+  }
+
+  /** The bytes of one token; none where the id has no token. */
+  tokenBytes(id: number): Uint8Array {
+    return tokenBytesOf(this.parts.tokens, id);
+  }
+
+  private encodingFor(specialTokensAsText: boolean): TextEncoding {
+    let encoding = this.encodings.get(specialTokensAsText);
+    if (encoding === undefined) {
+      encoding = new TextEncoding(this.parts, { specialTokensAsText });
+      this.encodings.set(specialTokensAsText, encoding);
+    }
+    return encoding;
+  }
+}
+
+/** A typed array would wrap what does not fit it. */
+function checkedIds(ids: readonly number[], idLimit: number): Uint32Array {
+  const wrong = ids.findIndex((id) => !(Number.isInteger(id) && id >= 0 && id < idLimit));
+  if (wrong >= 0) throw unknownId(ids[wrong]!, wrong, idLimit);
+  return Uint32Array.from(ids);
+}
+
+const pushBytesMax = 1 << 18;
+
+export function unknownId(id: number, position: number, idLimit: number): UserError {
+  return new UserError(`id ${id} at position ${position} stands for no token`, {
+    hint: `the tokenizer's ids end at ${idLimit - 1}; were they made with another one?`,
+    exitCode: exitCode.failed,
+  });
+}
