@@ -6,18 +6,20 @@ export function drawLadder(ladder: Ladder): string {
   const wordPoints = ladder.rungs.map((rung) => wordsSeries(ladder, rung));
   const mergePoints = ladder.rungs.map((rung) => mergesSeries(ladder, rung));
   const allMs = [...wordPoints, ...mergePoints].flat().map((point) => point.ms);
-  const y = decades(Math.min(...allMs), Math.max(...allMs));
+  const y = wholeDecades(logarithms(Math.min(...allMs), Math.max(...allMs)));
   const left: Panel = {
     x: 72,
     title: `time over distinct words, at ${integer(ladder.mergeCountHeld)} merges`,
-    domain: decades(ladder.wordCounts[0]!, ladder.wordCounts.at(-1)!),
+    domain: logarithms(ladder.wordCounts[0]!, ladder.wordCounts.at(-1)!),
     sizeOf: (point) => point.wordCount,
+    namesBound: true,
   };
   const right: Panel = {
     x: 72 + panelWidth + 64,
     title: `time over merges, at ${integer(ladder.wordCountHeld)} distinct words`,
-    domain: decades(ladder.mergeCounts[0]!, ladder.mergeCounts.at(-1)!),
+    domain: logarithms(ladder.mergeCounts[0]!, ladder.mergeCounts.at(-1)!),
     sizeOf: (point) => point.mergeCount,
+    namesBound: false,
   };
   const width = right.x + panelWidth + 24 + legendWidth;
   const height = panelTop + panelHeight + 56;
@@ -32,20 +34,22 @@ export function drawLadder(ladder: Ladder): string {
   ].join("\n")}\n`;
 }
 
-/** A range of powers of ten: from 10^first to 10^last. */
-type Decades = { readonly first: number; readonly last: number };
+/** The range of an axis: from 10^first to 10^last. */
+type Logarithms = { readonly first: number; readonly last: number };
 
 type Panel = {
   readonly x: number;
   readonly title: string;
-  readonly domain: Decades;
+  readonly domain: Logarithms;
   readonly sizeOf: (point: Point) => number;
+  /** The bound is named once, where no line is near. */
+  readonly namesBound: boolean;
 };
 
 const panelWidth = 340;
 const panelHeight = 380;
 const panelTop = 40;
-const legendWidth = 210;
+const legendWidth = 230;
 
 /** Middle tones, told apart on white and on black alike; the rest follows the reader's colour scheme. */
 const colours = [
@@ -62,26 +66,30 @@ const colours = [
 ];
 
 const style = `<style>
-  text { fill: #333 } .grid { stroke: #8884; stroke-width: 1 } .bound { stroke: #888; stroke-dasharray: 2 3 }
+  text { fill: #333 } .grid { stroke: #888; stroke-opacity: 0.3 } .bound { stroke: #888; stroke-dasharray: 2 3 }
   .line { fill: none; stroke-width: 1.6 } .ours { stroke-width: 3 } .estimate { stroke-dasharray: 5 4 }
   .hollow { fill: #fff; stroke-width: 1.6 }
   @media (prefers-color-scheme: dark) { text { fill: #ccc } .hollow { fill: #0d1117 } }
 </style>`;
 
-function decades(low: number, high: number): Decades {
-  return { first: Math.floor(Math.log10(low)), last: Math.ceil(Math.log10(high)) };
+function logarithms(low: number, high: number): Logarithms {
+  return { first: Math.log10(low), last: Math.log10(high) };
 }
 
-function place(value: number, { first, last }: Decades): number {
+function wholeDecades({ first, last }: Logarithms): Logarithms {
+  return { first: Math.floor(first), last: Math.ceil(last) };
+}
+
+function place(value: number, { first, last }: Logarithms): number {
   return (Math.log10(value) - first) / (last - first);
 }
 
-function drawPanel(panel: Panel, y: Decades, ladder: Ladder, series: readonly Point[][]): string[] {
+function drawPanel(panel: Panel, y: Logarithms, ladder: Ladder, series: readonly Point[][]): string[] {
   const bottom = panelTop + panelHeight;
   const atX = (size: number) => round(panel.x + panelWidth * place(size, panel.domain));
   const atY = (ms: number) => round(bottom - panelHeight * place(ms, y));
   const elements = [`<text x="${panel.x}" y="${panelTop - 16}" font-weight="600">${panel.title}</text>`];
-  for (let power = panel.domain.first; power <= panel.domain.last; power++) {
+  for (let power = Math.ceil(panel.domain.first); power <= panel.domain.last; power++) {
     const x = atX(10 ** power);
     elements.push(`<path class="grid" d="M${x} ${panelTop}V${bottom}"/>`);
     elements.push(`<text x="${x}" y="${bottom + 18}" text-anchor="middle">${integer(10 ** power)}</text>`);
@@ -93,9 +101,9 @@ function drawPanel(panel: Panel, y: Decades, ladder: Ladder, series: readonly Po
   }
   const bound = atY(1000 * ladder.boundSeconds);
   elements.push(`<path class="bound" d="M${panel.x} ${bound}h${panelWidth}"/>`);
-  elements.push(
-    `<text x="${panel.x + 6}" y="${bound - 5}" font-size="11">stopped at ${ladder.boundSeconds} s</text>`,
-  );
+  if (panel.namesBound) {
+    elements.push(`<text x="${panel.x + 6}" y="${bound - 5}">stopped at ${ladder.boundSeconds} s</text>`);
+  }
   for (const [i, points] of series.entries()) {
     const colour = colours[i % colours.length]!;
     const sorted = points.toSorted((a, b) => panel.sizeOf(a) - panel.sizeOf(b));

@@ -26,7 +26,7 @@ export type Duel = {
 
 /** All that was measured. */
 export type Ladder = {
-  readonly circumstances: { [name: string]: unknown };
+  readonly circumstances: { readonly [name: string]: unknown; readonly compiler: string | undefined };
   readonly text: string;
   readonly boundSeconds: number;
   readonly wordCounts: readonly number[];
@@ -35,7 +35,7 @@ export type Ladder = {
   readonly mergeCountHeld: number;
   readonly mergeCountMax: number;
   readonly rungs: readonly RungResult[];
-  readonly duel: Duel | undefined;
+  readonly duel: Duel;
 };
 
 /** ladder.md, from the numbers of one run of the ladder. */
@@ -46,6 +46,7 @@ export function writeReport(ladder: Ladder): string {
     "![Time over distinct words and over merges, both axes logarithmic](ladder.svg)",
     "## The rungs",
     rungTable(ladder),
+    steps,
     `## Time over distinct words, at ${integer(ladder.mergeCountHeld)} merges`,
     growthTable(
       ladder,
@@ -65,7 +66,9 @@ export function writeReport(ladder: Ladder): string {
     "## The whole job",
     `${integer(ladder.mergeCountMax)} merges, or as many as the words give.`,
     wholeTable(ladder),
-    ...(ladder.duel === undefined ? [] : ["## Beside C++", duelSection(ladder, ladder.duel)]),
+    fasterThanOurs(ladder),
+    "## Beside C++",
+    duelSection(ladder),
     "## Under which circumstances",
     circumstancesSection(ladder),
   ].join("\n\n")}\n`;
@@ -92,7 +95,7 @@ times. A run is a process of its own and starts cold: reading the words is outsi
 It is stopped after ${boundSeconds} s; what it would have taken is then estimated from the pace since its last
 checkpoint, and marked ≈. Merges become cheaper as pairs become rarer, so that an estimate is rather too high where a
 heap finds the next pair; a scan becomes dearer as pairs become more, so that it is rather too low there. Exponents are
-fitted to measured times only.`;
+fitted to measured times only; that of the last two is the less bent by what every process pays once.`;
 }
 
 function rungTable({ rungs }: Ladder): string {
@@ -101,6 +104,18 @@ function rungTable({ rungs }: Ladder): string {
     rungs.map((rung) => [rung.name, rung.language, rung.update, rung.selection]),
   );
 }
+
+/** The worth of each step is in the tables; this says where it comes from. */
+const steps = `Each step up leaves something undone:
+
+1. *words*: an index from pair to words says where a merge happens; the other words are not read.
+2. *neighbours*: in those words only the pairs beside an occurrence change; the others are neither subtracted nor added.
+3. *heap*: the next pair stands on top; the counts are not looked through. With lazy deletion every change is an entry,
+   so that the heap outgrows the pairs; *compacted*, it is made anew when three of four entries are out of date.
+4. *linked*: an occurrence is a position that knows its neighbours; no word is read, and no set of words is kept. A
+   pair's count only falls once it is born, so that only births are pushed, and the top is corrected when it is seen.
+5. *ours*: no link and no weight is stored with a position, no hash table is asked for each occurrence, and pairs that
+   can no longer win are forgotten at birth. \`ARCHITECTURE.md\` says how.`;
 
 function growthTable(
   ladder: Ladder,
@@ -117,9 +132,11 @@ function growthTable(
       return point === undefined ? "" : time(point);
     });
     const exponent = fit === undefined ? "" : `${fit.exponent.toFixed(2)} (${fit.pointCount} points)`;
-    return [rung.name, ...times, exponent];
+    const measured = series.filter((point) => !point.isEstimate);
+    const lastFit = fitExponent(measured.slice(-2), sizeOf);
+    return [rung.name, ...times, exponent, lastFit === undefined ? "" : lastFit.exponent.toFixed(2)];
   });
-  return table(["rung", ...columns, "exponent"], rows);
+  return table(["rung", ...columns, "exponent", "of the last two"], rows);
 }
 
 function wholeTable({ rungs, wordCounts }: Ladder): string {
@@ -139,7 +156,23 @@ function wholeTable({ rungs, wordCounts }: Ladder): string {
   );
 }
 
-function duelSection({ circumstances }: Ladder, { wordCount, mergeCount, loads, rows }: Duel): string {
+/** Said by the numbers: where the answer to "which is fastest" is not ours. */
+function fasterThanOurs({ rungs, wordCounts }: Ladder): string {
+  const wholeOf = (rung: RungResult, wordCount: number) =>
+    rung.whole.find((point) => point.wordCount === wordCount)?.ms ?? Number.POSITIVE_INFINITY;
+  const ours = rungs.at(-1)!;
+  const cases = wordCounts.flatMap((wordCount) => {
+    const faster = rungs.filter((rung) => wholeOf(rung, wordCount) < wholeOf(ours, wordCount));
+    return faster.length === 0
+      ? []
+      : [`at ${integer(wordCount)} words by ${faster.map((rung) => rung.name).join(", ")}`];
+  });
+  if (cases.length === 0) return "Ours is the fastest at every size.";
+  return `Ours is beaten ${cases.join("; ")}: a process that starts cold interprets, and then compiles, before it is fast.`;
+}
+
+function duelSection({ circumstances, duel }: Ladder): string {
+  const { wordCount, mergeCount, loads, rows } = duel;
   const ours = rows.at(-1)!;
   const ratios = (values: readonly number[], own: readonly number[]) =>
     values.map((value, i) => value / own[i]!);
@@ -165,16 +198,21 @@ ${table(
   ]),
 )}
 
-\`C++ exact index\` is the best kind of the reports: fine-grained update, flat hash maps, flat hash sets that name exactly
-the words that hold a pair, a heap corrected lazily. \`C++ word lists\` is the same loop with plain lists in place of the sets:
-leaner than any of the reports. Both: ${circumstances.compiler}, ${compilerFlags}. SHA-256 over the merges
-(\`int32 left, int32 right, float64 count\` each), the same for all: \`${ours.mergesSha256.slice(0, 16)}\`. Load average before each round: ${loads.join(", ")}.`;
+${cppNote(circumstances.compiler)} SHA-256 over the merges (\`int32 left, int32
+right, float64 count\` each), the same for all: \`${ours.mergesSha256.slice(0, 16)}\`. Load average before each round: ${loads.join(", ")}.`;
+}
+
+function cppNote(compiler: string | undefined): string {
+  if (compiler === undefined) return "There was no C++ compiler on the machine: its rungs are left out.";
+  return `\`C++ exact index\` is the best kind of the reports: fine-grained update, flat hash maps, flat hash sets that name exactly
+the words that hold a pair, a heap corrected lazily. \`C++ word lists\` is the same loop with plain lists in place of the
+sets, leaner than any of the reports. Both: ${compiler}, ${compilerFlags}.`;
 }
 
 function circumstancesSection({ circumstances }: Ladder): string {
   return table(
     ["", ""],
-    Object.entries(circumstances).map(([name, value]) => [name, `${value}`]),
+    Object.entries(circumstances).map(([name, value]) => [name, `${value ?? "none"}`]),
   );
 }
 

@@ -16,6 +16,7 @@ import { drawLadder } from "./chart.ts";
 import { buildCpp, compilerVersion } from "./cpp/build.ts";
 import { type Point, type Timing, timeAt } from "./growth.ts";
 import { makeInputs, writeInstalledText } from "./inputs.ts";
+import { linked } from "./linked.ts";
 import { type Duel, type Ladder, type RungResult, writeReport } from "./report.ts";
 import { type Measured, measure, ourName, type Rung, rungsOf } from "./rungs.ts";
 import { mergeSize } from "./words-file.ts";
@@ -69,7 +70,7 @@ function climb(): Ladder {
   const duel = fightDuel(rungs, inputs.at(-1)!);
   const text = basename(positionals[0] ?? "documentation and typings of the installed packages");
   return {
-    circumstances: { ...circumstances(), compiler: compiler ?? "none" },
+    circumstances: { ...circumstances(), compiler },
     text,
     boundSeconds,
     wordCounts,
@@ -137,10 +138,10 @@ function checkMerges(rung: Rung, { merges }: Measured, reference: Buffer): void 
   throw new Error(`${rung.name} learned other merges than ours`);
 }
 
-/** Ours and those in C++ on the largest input, in turns: ratios are taken within a round. */
-function fightDuel(rungs: readonly Rung[], input: string): Duel | undefined {
-  const fighters = rungs.filter((rung) => rung.name === ourName || rung.language === "C++");
-  if (fighters.length < 2) return undefined;
+/** Ours, the plain engine and those in C++ on the largest input, in turns: ratios are taken within a round. */
+function fightDuel(rungs: readonly Rung[], input: string): Duel {
+  const names = [ourName, linked.name];
+  const fighters = rungs.filter((rung) => rung.language === "C++" || names.includes(rung.name));
   const rows = fighters.map(({ name }) => ({
     name,
     ms: [] as number[],
