@@ -7,7 +7,7 @@ export type SummaryFacts = {
   /** Bytes of the words that were counted, and the tokens they are with all merges made. */
   readonly wordBytes: number;
   readonly tokenCount: number;
-  /** Escaped, longest first. */
+  /** As they are to be shown, longest first. */
   readonly longestTokens: readonly string[];
   /** Why there are fewer merges than asked for, if there are. */
   readonly stoppedEarly: string | undefined;
@@ -38,7 +38,7 @@ export function summary(facts: SummaryFacts): string {
     ],
     ["memory", `${bytes(record.peakMemoryBytes)} at its peak`],
     ["bytes/token", tokenCount === 0 ? "-" : (wordBytes / tokenCount).toFixed(3)],
-    ["longest", longestTokens.map((token) => `"${token}"`).join(" ")],
+    ["longest", longestTokens.join(" ")],
     ["written", `${output}: ${record.files.join(", ")}`],
   ];
   return rows.map(([name, text]) => `${name.padEnd(12)}${text}`).join("\n");

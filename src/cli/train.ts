@@ -16,7 +16,7 @@ import {
   type TrainingRecord,
   trainingFile,
 } from "../vocabulary/formats/training.ts";
-import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
+import { copyTokenBytes, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import { oneOf, usageError, wholeNumber } from "./arguments.ts";
 import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
@@ -210,14 +210,17 @@ function longestTokens({ vocabulary }: Trained, count: number): string[] {
   const { lengths } = vocabulary.tokenBytes;
   const learned = Array.from({ length: vocabulary.mergeCount }, (_, k) => 256 + k);
   const longest = learned.sort((a, b) => lengths[b]! - lengths[a]! || a - b).slice(0, count);
-  return longest.map((token) =>
-    shorten(escapeBytes(copyTokenBytes(vocabulary.tokenBytes, token, 4 * shownCharacters))),
-  );
+  return longest.map((token) => shown(vocabulary.tokenBytes, token));
 }
 
 const shownCharacters = 60;
-const shorten = (text: string) =>
-  text.length <= shownCharacters ? text : `${text.slice(0, shownCharacters)}…`;
+
+/** In quotes and escaped; a long one by its beginning and its length. */
+function shown(tokens: TokenBytes, token: number): string {
+  const text = escapeBytes(copyTokenBytes(tokens, token, 4 * shownCharacters));
+  if (text.length <= shownCharacters) return `"${text}"`;
+  return `"${text.slice(0, shownCharacters)}…" (${grouped(tokens.lengths[token]!)} bytes)`;
+}
 
 const single = (sources: readonly string[]) => (sources.length === 1 ? sources[0]! : sources);
 

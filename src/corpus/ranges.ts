@@ -30,23 +30,32 @@ export type RangePlanOptions = {
   readonly probeSizeBytes?: number;
 };
 
-/** The plan for `inputs`, range by range, in order; reads only the neighbourhood of each cut. */
-export function* planRanges(inputs: readonly Input[], options: RangePlanOptions): Generator<Range> {
+/**
+ * The plan for `inputs`, range by range, in order; reads only the neighbourhood of each cut. Yields undefined where a cut
+ * is looked for in vain, so that whoever carries the plan out can serve signals meanwhile.
+ */
+export function* planRanges(
+  inputs: readonly Input[],
+  options: RangePlanOptions,
+): Generator<Range | undefined, void> {
+  const { rangeSizeBytes } = options;
   for (const [inputIndex, input] of inputs.entries()) {
     if (input.sizeBytes === 0) continue;
     let startByte = 0;
     let startsInside = false;
-    if (input.sizeBytes > options.rangeSizeBytes * 1.5) {
+    // A last range of less than half the wished size joins the one before it.
+    const isLast = (endByte: number) => input.sizeBytes - endByte < rangeSizeBytes / 2;
+    if (!isLast(rangeSizeBytes)) {
       const fd = openInput(input);
       try {
         const search = new CutSearch(fd, input, options);
-        // A last range of less than half the wished size joins the one before it.
-        while (input.sizeBytes - startByte > options.rangeSizeBytes * 1.5) {
-          const cut = search.next(startByte + options.rangeSizeBytes);
-          if (cut === undefined) break;
+        for (let wishByte = rangeSizeBytes; !isLast(wishByte); wishByte += rangeSizeBytes) {
+          const cut = yield* search.near(wishByte);
+          if (cut === undefined) continue; // the range grows by another
           yield { inputIndex, startByte, endByte: cut.atByte, startsInside, endsInside: cut.inside };
           startByte = cut.atByte;
           startsInside = cut.inside;
+          wishByte = startByte;
         }
       } finally {
         closeSync(fd);
@@ -59,6 +68,8 @@ export function* planRanges(inputs: readonly Input[], options: RangePlanOptions)
 type Cut = { readonly atByte: number; readonly inside: boolean };
 
 const defaultProbeSizeBytes = 1 << 16;
+/** Text has a cut every few bytes (docs/pattern.md); where a megabyte has none, the next may well have none either. */
+const searchSizeBytes = 1 << 20;
 /** Longest UTF-8 character less one: how far behind a position its character may reach. */
 const characterTailBytes = 3;
 
@@ -78,11 +89,13 @@ class CutSearch {
     this.text = allocateText(this.probeSizeBytes + 2 * this.finder.longestBytes + 2 * characterTailBytes);
   }
 
-  /** The first cut found at or after `fromByte` and before the end of the file. */
-  next(fromByte: number): Cut | undefined {
-    for (let probeByte = fromByte; probeByte < this.input.sizeBytes; probeByte += this.probeSizeBytes) {
+  /** The first cut found in the bytes behind `wishByte`; undefined if there is none within reach. */
+  *near(wishByte: number): Generator<undefined, Cut | undefined> {
+    const endByte = Math.min(this.input.sizeBytes, wishByte + Math.max(searchSizeBytes, this.probeSizeBytes));
+    for (let probeByte = wishByte; probeByte < endByte; probeByte += this.probeSizeBytes) {
       const cut = this.probe(probeByte);
       if (cut !== undefined) return cut;
+      yield undefined;
     }
     return undefined;
   }

@@ -135,9 +135,13 @@ async function countInWorkers(
             const worker = new Worker(workerUrl);
             workers.push(worker);
             const send = (message: ToWorker) => worker.postMessage(message);
-            const sendNext = () => {
-              const next = plan.next();
-              send(next.done ? { kind: "finish" } : { kind: "range", range: next.value });
+            const sendNext = async () => {
+              for (;;) {
+                const next = plan.next();
+                if (next.done) return send({ kind: "finish" });
+                if (next.value !== undefined) return send({ kind: "range", range: next.value });
+                await nextTurn();
+              }
             };
             worker.onerror = (event) => reject(new Error(`counting worker ${workerIndex}: ${event.message}`));
             worker.addEventListener("close", () =>
@@ -147,25 +151,22 @@ async function countInWorkers(
                 }),
               ),
             );
-            worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-              try {
-                switch (data.kind) {
-                  case "ready":
-                    return sendNext();
-                  case "counted":
-                    addFindings(data.inputIndex, data.findings);
-                    distinctWordCounts[workerIndex] = data.distinctWordCount;
-                    return sendNext();
-                  case "words":
-                    total.absorb(data.words);
-                    return resolve();
-                  case "failed":
-                    return reject(revive(data));
-                }
-              } catch (error) {
-                reject(error);
+            const receive = async (data: FromWorker) => {
+              switch (data.kind) {
+                case "ready":
+                  return sendNext();
+                case "counted":
+                  addFindings(data.inputIndex, data.findings);
+                  distinctWordCounts[workerIndex] = data.distinctWordCount;
+                  return sendNext();
+                case "words":
+                  total.absorb(data.words);
+                  return resolve();
+                case "failed":
+                  throw revive(data);
               }
             };
+            worker.onmessage = ({ data }: MessageEvent<FromWorker>) => void receive(data).catch(reject);
             send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, workerIndex });
           }),
       ),

@@ -22,7 +22,7 @@ function countInRanges(path: string, { specialTokens, rangeSizeBytes, windowByte
   const tokens = specialTokens.map(utf8);
   const plan = [
     ...planRanges(inputs, { pattern: gpt2, specialTokens: tokens, rangeSizeBytes, probeSizeBytes: 32 }),
-  ];
+  ].filter((range) => range !== undefined);
   const counter = new WordCounter();
   const fd = openInput(inputs[0]!);
   let documentCount = 0;
