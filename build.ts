@@ -12,7 +12,7 @@ function commit(): string {
 
 const outfile = `${import.meta.dir}/dist/bpe`;
 const result = await Bun.build({
-  entrypoints: ["main.ts", "worker.ts"].map((name) => `${import.meta.dir}/src/${name}`),
+  entrypoints: ["main.ts", "worker.ts", "encode-worker.ts"].map((name) => `${import.meta.dir}/src/${name}`),
   define: { BPE_COMMIT: JSON.stringify(commit()) },
   minify: true,
   // Compiled ahead: the program starts some 4 ms sooner.

@@ -42,11 +42,12 @@ export type TrainOptions = CorpusOptions & {
 
 /** How far a long stage is, for whoever shows it. */
 export type StageProgress = {
-  readonly stage: "counting" | "merging";
+  readonly stage: "counting" | "merging" | "encoding";
   readonly done: number;
   readonly total: number;
   readonly unit: "bytes" | "merges";
-  readonly distinctWordCount: number;
+  /** Not known while encoding. */
+  readonly distinctWordCount?: number;
 };
 
 export type Report = (progress: StageProgress) => void;

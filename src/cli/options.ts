@@ -44,6 +44,32 @@ const workers: OptionSpec = {
   value: "N",
   description: "counting workers; 1 counts in the main thread (default: the cores this process may use)",
 };
+const tokenizer: OptionSpec = {
+  name: "tokenizer",
+  value: "PATH",
+  description: "tokenizer directory, tokenizer.json, vocab.json or .tiktoken file (required)",
+};
+/** What the files of some tokenizers do not hold. */
+const besideTokenizer: readonly OptionSpec[] = [
+  {
+    name: "pattern",
+    short: "p",
+    value: "NAME|REGEX",
+    description: "for a .tiktoken or vocab.json file: the pretokenizer, which is not in it",
+  },
+  {
+    name: "special-token",
+    short: "s",
+    value: "TEXT[=ID]",
+    repeatable: true,
+    description: "for the same: a special token (default ID: the next free one); repeatable",
+  },
+];
+const idType: OptionSpec = {
+  name: "dtype",
+  value: "TYPE",
+  description: "uint16 or uint32 (default: uint16 if every id of the tokenizer fits)",
+};
 const compat: OptionSpec = {
   name: "compat",
   value: "RULE",
@@ -108,10 +134,47 @@ export const commands: readonly CommandSpec[] = [
     ],
     example: "bpe count corpus.txt -s '<|endoftext|>' | head",
   },
+  {
+    name: "encode",
+    usage: "<file>... --tokenizer PATH [-o FILE]",
+    description: "text -> token ids",
+    options: [
+      tokenizer,
+      {
+        name: "output",
+        short: "o",
+        value: "FILE",
+        description: "ids as .npy or .bin (default: decimal ids on stdout, a line for each input)",
+      },
+      idType,
+      { name: "append-token", value: "TEXT", description: "special token to put behind each input" },
+      { name: "special-tokens-as-text", description: "encode special tokens in the text as plain text" },
+      ...besideTokenizer,
+      {
+        ...workers,
+        description: workers.description.replace("counting", "encoding").replace("counts", "encodes"),
+      },
+      ...everywhere,
+    ],
+    example: "bpe encode corpus.txt --tokenizer tokenizer -o corpus.npy",
+  },
+  {
+    name: "decode",
+    usage: "<file> --tokenizer PATH [-o FILE]",
+    description: "token ids -> text",
+    options: [
+      tokenizer,
+      { name: "output", short: "o", value: "FILE", description: "where the text goes (default: stdout)" },
+      { ...idType, description: "of a .bin file: uint16 or uint32 (default: as encode writes it)" },
+      ...besideTokenizer,
+      ...everywhere,
+    ],
+    example: "bpe decode corpus.npy --tokenizer tokenizer | head",
+  },
 ];
 
 /** Commands of the contract that are still to come: known, so that they are not taken for typing errors. */
-export const commandsToCome = ["encode", "decode", "inspect"];
+export const commandsToCome: readonly string[] = ["inspect"];
 /** The same for options of `train`. */
 export const optionsToCome = [
   "input-format",

@@ -65,7 +65,7 @@ type Figures = {
   share: number;
   perSecond: number;
   secondsLeft: number;
-  distinctWordCount: number;
+  distinctWordCount: number | undefined;
   memoryBytes: number;
 };
 
@@ -92,8 +92,9 @@ function sentence({ unit }: StageProgress, figures: Figures): string {
       ? `${bytes(done)} of ${bytes(total)}, ${(perSecond / 1e6).toFixed(0)} MB/s`
       : `${grouped(done)} of ${grouped(total)} ${unit}, ${grouped(perSecond)}/s`;
   const rest = done > 0 ? `, ${clock(secondsLeft)} left` : "";
+  const words = distinctWordCount === undefined ? "" : `, ${grouped(distinctWordCount)} words`;
   const percent = `${Math.floor(share * 100)} %`.padStart(5);
-  return `${stage} ${percent}, ${amount}${rest}, ${grouped(distinctWordCount)} words, ${bytes(memoryBytes)} memory`;
+  return `${stage} ${percent}, ${amount}${rest}${words}, ${bytes(memoryBytes)} memory`;
 }
 
 const bar = (share: number, width: number) =>

@@ -3,6 +3,8 @@ import { exitCode } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { canonicalArguments, unshield, usageError } from "./arguments.ts";
 import { runCount } from "./count.ts";
+import { runDecode } from "./decode.ts";
+import { runEncode } from "./encode.ts";
 import { type CommandSpec, commands, commandsToCome } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";
 import { describePatterns } from "./patterns.ts";
@@ -22,6 +24,8 @@ export type Invocation = {
 const runners: Record<string, (invocation: Invocation, output: Output) => Promise<void>> = {
   train: runTrain,
   count: runCount,
+  encode: runEncode,
+  decode: runDecode,
 };
 
 /** Runs the command that the arguments name; its value is the exit code. Never throws. */

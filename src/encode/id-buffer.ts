@@ -30,13 +30,20 @@ export class IdBuffer {
     this.ids[this.count++] = id;
   }
 
-  /** The ids gathered; the buffer begins a new one. */
+  /** The ids gathered, valid until the next is written: the memory stays the buffer's. */
+  flush(): Uint16Array | Uint32Array {
+    const gathered = this.ids.subarray(0, this.count);
+    this.count = 0;
+    return gathered;
+  }
+
+  /** The ids gathered, with their memory; the buffer begins a new one. */
   take(): Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer> {
-    const taken = this.ids.subarray(0, this.count);
-    this.ids = this.allocate(1 << 12);
+    const taken = this.ids.subarray(0, this.count) as Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+    this.ids = this.allocate(this.ids.length);
     this.view = new DataView(this.ids.buffer);
     this.count = 0;
-    return taken as Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+    return taken;
   }
 
   private allocate(capacity: number) {

@@ -74,8 +74,7 @@ export class Normalizer implements TextSink {
     const { bytes } = this.pending;
     const text = this.decoder.decode(bytes.subarray(start, end));
     const normalized = text.normalize(this.form);
-    if (normalized === text) return this.next.push(bytes, start, end);
-    const encoded = this.encoder.encode(normalized);
-    this.next.push(encoded, 0, encoded.length);
+    const result = normalized === text ? bytes.subarray(start, end) : this.encoder.encode(normalized);
+    this.next.push(result, 0, result.length);
   }
 }

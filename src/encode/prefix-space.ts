@@ -12,7 +12,10 @@ export class PrefixSpace implements TextSink {
   constructor(private readonly next: TextSink) {}
 
   push(bytes: Uint8Array, start: number, end: number): void {
-    if (this.isInside) return this.next.push(bytes, start, end);
+    if (this.isInside) {
+      this.next.push(bytes, start, end);
+      return;
+    }
     this.pending.append(bytes, start, end);
     if (this.pending.length >= characterBytesMax) this.begin();
   }

@@ -46,25 +46,23 @@ export function tokenBytesOf({ idLimit, starts, bytes }: TokenTable, id: number)
 /** What became of decoding: all ids, or the index of the first that has no token, and the bytes before it. */
 export type Decoded = { readonly bytes: Uint8Array; readonly unknownIndex: number };
 
-/** The bytes of ids, end to end. `unknownIndex` is -1 if every id has a token. */
-export function decodeIds({ idLimit, starts, bytes }: TokenTable, ids: Uint16Array | Uint32Array): Decoded {
+/** The bytes of ids, end to end. `unknownIndex` is -1 if every id has a token; what is no whole number has none. */
+export function decodeIds(table: TokenTable, ids: Uint16Array | Uint32Array | Float64Array): Decoded {
+  const { idLimit, starts, bytes } = table;
   let lengthBytes = 0;
-  let unknownIndex = -1;
-  for (let i = 0; i < ids.length; i++) {
-    const id = ids[i]!;
+  let idCount = 0;
+  for (; idCount < ids.length; idCount++) {
+    const id = ids[idCount]!;
     const length = id < idLimit ? starts[id + 1]! - starts[id]! : 0;
-    if (length === 0) {
-      unknownIndex = i;
-      break;
-    }
+    // Subtle: of -1 and 0.5 `starts` has nothing, and the length is no number.
+    if (!(length > 0)) break;
     lengthBytes += length;
   }
   const out = new Uint8Array(lengthBytes);
-  const idCount = unknownIndex < 0 ? ids.length : unknownIndex;
   let pos = 0;
   for (let i = 0; i < idCount; i++) {
     const end = starts[ids[i]! + 1]!;
     for (let from = starts[ids[i]!]!; from < end; from++) out[pos++] = bytes[from]!;
   }
-  return { bytes: out, unknownIndex };
+  return { bytes: out, unknownIndex: idCount === ids.length ? -1 : idCount };
 }

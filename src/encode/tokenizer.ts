@@ -79,13 +79,13 @@ export class Tokenizer {
       this.encodings.clear();
       throw error;
     }
-    return Uint32Array.from(encoding.out.take());
+    return new Uint32Array(encoding.out.flush());
   }
 
   /** The bytes of ids. An id without a token is an error that names its position. */
   decode(ids: Uint32Array | Uint16Array | readonly number[]): Uint8Array {
-    const array =
-      ids instanceof Uint32Array || ids instanceof Uint16Array ? ids : checkedIds(ids, this.idLimit);
+    // Floating-point numbers, because another typed array would wrap what does not fit it.
+    const array = ids instanceof Uint32Array || ids instanceof Uint16Array ? ids : Float64Array.from(ids);
     const { bytes, unknownIndex } = decodeIds(this.parts.tokens, array);
     if (unknownIndex >= 0) throw unknownId(array[unknownIndex]!, unknownIndex, this.idLimit);
     return bytes;
@@ -104,13 +104,6 @@ export class Tokenizer {
     }
     return encoding;
   }
-}
-
-/** A typed array would wrap what does not fit it. */
-function checkedIds(ids: readonly number[], idLimit: number): Uint32Array {
-  const wrong = ids.findIndex((id) => !(Number.isInteger(id) && id >= 0 && id < idLimit));
-  if (wrong >= 0) throw unknownId(ids[wrong]!, wrong, idLimit);
-  return Uint32Array.from(ids);
 }
 
 const pushBytesMax = 1 << 18;

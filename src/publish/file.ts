@@ -7,6 +7,7 @@ import {
   realpathSync,
   renameSync,
   type Stats,
+  writeSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { UserError } from "../errors.ts";
@@ -75,6 +76,18 @@ export class StagedFile {
 
   write(chunk: Uint8Array): void {
     onPath(this.typed, () => writeAll(this.fd!, chunk));
+  }
+
+  /** Writes over bytes already written, for a header that is known at the end. A device or a pipe has no such place. */
+  overwrite(chunk: Uint8Array, pos: number): void {
+    if (this.path === null) {
+      throw new UserError(`"${this.typed}" cannot be written: it is not a regular file`, { hint: "name a file" });
+    }
+    onPath(this.typed, () => {
+      for (let done = 0; done < chunk.length; ) {
+        done += writeSync(this.fd!, chunk, done, chunk.length - done, pos + done);
+      }
+    });
   }
 
   publish(): void {

@@ -12,50 +12,48 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   const sources: string[] = [];
   let addsPrefixSpace = false;
   steps.forEach((step, i) => {
-    switch (step["type"]) {
+    switch (step.type) {
       case "ByteLevel":
         if (i !== steps.length - 1) refuse(path, "its ByteLevel pre-tokenizer is not the last one");
-        if (step["use_regex"] !== false) sources.push(patterns.gpt2.sources[0]!);
-        addsPrefixSpace = step["add_prefix_space"] !== false;
+        if (step.use_regex !== false) sources.push(patterns.gpt2.sources[0]!);
+        addsPrefixSpace = step.add_prefix_space !== false;
         if (addsPrefixSpace && i > 0) refuse(path, "add_prefix_space behind another pre-tokenizer");
         return;
       case "Split":
         sources.push(readSplit(step, path));
         return;
       case "Digits":
-        sources.push(step["individual_digits"] === true ? "\\p{N}" : "\\p{N}+");
+        sources.push(step.individual_digits === true ? "\\p{N}" : "\\p{N}+");
         return;
       case "Punctuation":
         sources.push(readPunctuation(step, path));
         return;
       default:
-        refuse(path, `the pre-tokenizer ${JSON.stringify(step["type"])} is not supported`);
+        refuse(path, `the pre-tokenizer ${JSON.stringify(step.type)} is not supported`);
     }
   });
-  if (steps.at(-1)?.["type"] !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
+  if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
   return { sources, addsPrefixSpace };
 }
 
 function flatten(value: unknown, path: string): Record<string, unknown>[] {
   const step = objectAt(value, path, "a pre-tokenizer");
-  if (step["type"] !== "Sequence") return [step];
-  const inner = step["pretokenizers"];
+  if (step.type !== "Sequence") return [step];
+  const inner = step.pretokenizers;
   if (!Array.isArray(inner)) throw new UserError(`"${path}": the pre-tokenizer's sequence is no list`);
   return inner.flatMap((part) => flatten(part, path));
 }
 
 function readSplit(step: Record<string, unknown>, path: string): string {
-  const pattern = objectAt(step["pattern"], path, "the pattern of a Split");
+  const pattern = objectAt(step.pattern, path, "the pattern of a Split");
   const source =
-    typeof pattern["String"] === "string"
-      ? escapeLiteral(pattern["String"])
-      : fromOniguruma(pattern["Regex"], path);
-  if (step["behavior"] === "Isolated") return source;
+    typeof pattern.String === "string" ? escapeLiteral(pattern.String) : fromOniguruma(pattern.Regex, path);
+  if (step.behavior === "Isolated") return source;
   // Matches are kept and all else is dropped: the same, if there is nothing else.
-  if (step["behavior"] === "Removed" && step["invert"] === true && leavesNothing(source)) return source;
+  if (step.behavior === "Removed" && step.invert === true && leavesNothing(source)) return source;
   refuse(
     path,
-    `a Split with behavior ${JSON.stringify(step["behavior"])} and invert ${step["invert"]} is not supported`,
+    `a Split with behavior ${JSON.stringify(step.behavior)} and invert ${step.invert} is not supported`,
   );
 }
 
@@ -73,9 +71,9 @@ function leavesNothing(source: string): boolean {
 
 function readPunctuation(step: Record<string, unknown>, path: string): string {
   const punctuation = "[\\p{P}$+<=>\\^`|~]";
-  if (step["behavior"] === "Isolated") return punctuation;
-  if (step["behavior"] === "Contiguous") return `${punctuation}+`;
-  refuse(path, `Punctuation with behavior ${JSON.stringify(step["behavior"])} is not supported`);
+  if (step.behavior === "Isolated") return punctuation;
+  if (step.behavior === "Contiguous") return `${punctuation}+`;
+  refuse(path, `Punctuation with behavior ${JSON.stringify(step.behavior)} is not supported`);
 }
 
 /**

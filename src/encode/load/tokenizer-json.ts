@@ -7,24 +7,24 @@ import { compileSplits, nameOf, readPreTokenizer } from "./pre-tokenizer.ts";
 /** Loads HF's `tokenizer.json` of a byte-level BPE. What would give other ids than HF is refused by name. */
 export function loadTokenizerJson(path: string): TokenizerParts {
   const root = objectAt(readJson(path), path, "the tokenizer");
-  const modelJson = objectAt(root["model"], path, "the model");
+  const modelJson = objectAt(root.model, path, "the model");
   const vocab = readVocab(modelJson, path);
   const model = assembleModel({
     path,
     vocab,
-    merges: readMerges(modelJson["merges"], path),
-    ignoresMerges: modelJson["ignore_merges"] === true,
-    unknownToken: typeof modelJson["unk_token"] === "string" ? modelJson["unk_token"] : null,
+    merges: readMerges(modelJson.merges, path),
+    ignoresMerges: modelJson.ignore_merges === true,
+    unknownToken: typeof modelJson.unk_token === "string" ? modelJson.unk_token : null,
   });
   const lacksBytes = model.dropsBytes || new Set(model.byteIds).size < 256;
   if (lacksBytes) checkUnknown(modelJson, path);
-  const addedTokens = readAddedTokens(root["added_tokens"], vocab, path);
-  const { sources, addsPrefixSpace } = readPreTokenizer(root["pre_tokenizer"], path);
+  const addedTokens = readAddedTokens(root.added_tokens, vocab, path);
+  const { sources, addsPrefixSpace } = readPreTokenizer(root.pre_tokenizer, path);
   const tokens = assembleTokens(vocab, addedTokens);
   return {
     model,
     pattern: compileSplits(sources, path),
-    normalization: readNormalizer(root["normalizer"], path),
+    normalization: readNormalizer(root.normalizer, path),
     addsPrefixSpace,
     addedTokens,
     isNarrow: isNarrow(tokens),
@@ -36,13 +36,13 @@ export function loadTokenizerJson(path: string): TokenizerParts {
 
 function readVocab(model: Record<string, unknown>, path: string): Map<string, number> {
   // Old files do not say their type.
-  const type = model["type"] ?? ("merges" in model ? "BPE" : undefined);
+  const type = model.type ?? ("merges" in model ? "BPE" : undefined);
   if (type !== "BPE") refuse(path, `its model is ${JSON.stringify(type)}, not BPE`);
   for (const name of ["continuing_subword_prefix", "end_of_word_suffix"]) {
     if (model[name]) refuse(path, `${name} is ${JSON.stringify(model[name])}`);
   }
-  if (model["dropout"]) refuse(path, `dropout is ${model["dropout"]}: it merges at random`);
-  const vocab = new Map(Object.entries(objectAt(model["vocab"], path, "the model's vocab"))) as Map<
+  if (model.dropout) refuse(path, `dropout is ${model.dropout}: it merges at random`);
+  const vocab = new Map(Object.entries(objectAt(model.vocab, path, "the model's vocab"))) as Map<
     string,
     number
   >;
@@ -69,9 +69,8 @@ function readMerges(merges: unknown, path: string): [string, string][] {
 
 /** Where bytes have no token of their own. */
 function checkUnknown(model: Record<string, unknown>, path: string): void {
-  if (model["byte_fallback"] === true) refuse(path, "byte_fallback with a vocabulary that lacks bytes");
-  if (model["unk_token"] && model["fuse_unk"] === true)
-    refuse(path, "fuse_unk with a vocabulary that lacks bytes");
+  if (model.byte_fallback === true) refuse(path, "byte_fallback with a vocabulary that lacks bytes");
+  if (model.unk_token && model.fuse_unk === true) refuse(path, "fuse_unk with a vocabulary that lacks bytes");
 }
 
 function readAddedTokens(value: unknown, vocab: ReadonlyMap<string, number>, path: string): AddedToken[] {
@@ -79,17 +78,17 @@ function readAddedTokens(value: unknown, vocab: ReadonlyMap<string, number>, pat
   if (!Array.isArray(value)) throw new UserError(`"${path}": added_tokens is no list`);
   const tokens = value.map((entry): AddedToken => {
     const token = objectAt(entry, path, "an added token");
-    const content = token["content"];
+    const content = token.content;
     if (typeof content !== "string") throw new UserError(`"${path}": an added token has no content`);
     return {
       // The model's own id comes first, as in HF.
-      id: vocab.get(content) ?? checkId(token["id"], content, path),
+      id: vocab.get(content) ?? checkId(token.id, content, path),
       content,
-      special: token["special"] === true,
-      normalized: token["normalized"] === true,
-      lstrip: token["lstrip"] === true,
-      rstrip: token["rstrip"] === true,
-      singleWord: token["single_word"] === true,
+      special: token.special === true,
+      normalized: token.normalized === true,
+      lstrip: token.lstrip === true,
+      rstrip: token.rstrip === true,
+      singleWord: token.single_word === true,
     };
   });
   const found = tokens.filter((token) => token.content !== "");
@@ -105,12 +104,8 @@ function readNormalizer(value: unknown, path: string): NormalizationForm | null 
   if (value === null || value === undefined) return null;
   const normalizer = objectAt(value, path, "the normalizer");
   const { type } = normalizer;
-  if (
-    type === "Sequence" &&
-    Array.isArray(normalizer["normalizers"]) &&
-    normalizer["normalizers"].length < 2
-  ) {
-    return readNormalizer(normalizer["normalizers"][0], path);
+  if (type === "Sequence" && Array.isArray(normalizer.normalizers) && normalizer.normalizers.length < 2) {
+    return readNormalizer(normalizer.normalizers[0], path);
   }
   const form = forms.find((known) => known === type);
   if (form === undefined)
@@ -120,18 +115,15 @@ function readNormalizer(value: unknown, path: string): NormalizationForm | null 
 
 function notesOn(root: Record<string, unknown>, dropsBytes: boolean): string[] {
   const notes: string[] = [];
-  const post = root["post_processor"] as
-    | { type?: string; processors?: { type?: string }[] }
-    | null
-    | undefined;
+  const post = root.post_processor as { type?: string; processors?: { type?: string }[] } | null | undefined;
   const steps = post?.type === "Sequence" ? (post.processors ?? []) : post ? [post] : [];
   const adding = steps.filter((step) => step.type !== "ByteLevel");
   if (adding.length > 0) {
     const types = adding.map((step) => step.type).join(", ");
     notes.push(`the post-processor (${types}) is not applied: ids are as with add_special_tokens=False`);
   }
-  if (root["truncation"]) notes.push("the tokenizer's truncation is not applied");
-  if (root["padding"]) notes.push("the tokenizer's padding is not applied");
+  if (root.truncation) notes.push("the tokenizer's truncation is not applied");
+  if (root.padding) notes.push("the tokenizer's padding is not applied");
   if (dropsBytes) notes.push("the vocabulary lacks some bytes; they are left out of the ids, as in HF");
   return notes;
 }

@@ -1,0 +1,52 @@
+import type { IdType } from "../encode/files/npy.ts";
+import { loadTokenizerParts, type SpecialTokenOption } from "../encode/load/load.ts";
+import type { TokenizerParts } from "../encode/tokenizer-parts.ts";
+import { resolvePattern } from "../pattern/index.ts";
+import { oneOf, usageError } from "./arguments.ts";
+import type { Output } from "./output.ts";
+import { warnOfSlowPattern } from "./patterns.ts";
+import type { Invocation } from "./run.ts";
+
+/** What every command that uses a tokenizer is told about it. Looks at no file. */
+export function readTokenizerOptions({ options }: Invocation) {
+  const path = options.get("tokenizer")?.[0];
+  if (path === undefined) throw usageError("--tokenizer is missing", "e.g. --tokenizer tokenizer");
+  const dtype = options.get("dtype")?.[0];
+  return {
+    path,
+    ...readBesideTokenizer(options),
+    dtype: dtype === undefined ? undefined : oneOf("--dtype", dtype, ["uint16", "uint32"]),
+  };
+}
+
+/** `--pattern` and `--special-token`, for files that hold neither. */
+export function readBesideTokenizer(options: Invocation["options"]) {
+  const pattern = options.get("pattern")?.[0];
+  return {
+    pattern: pattern === undefined ? undefined : resolvePattern(pattern),
+    specialTokens: (options.get("special-token") ?? []).map(readSpecialToken),
+  };
+}
+
+/** `TEXT` or `TEXT=ID`; the text may hold `=` itself, so the last one counts, and only before a number. */
+function readSpecialToken(typed: string): SpecialTokenOption {
+  const [, text, id] = /^(.*)=(\d+)$/s.exec(typed) ?? [undefined, typed, undefined];
+  if (text === "" || text === undefined) throw usageError("--special-token: a special token is empty");
+  return { text, id: id === undefined ? undefined : Number(id) };
+}
+
+/** Loads the tokenizer and says what of it is not applied. */
+export function openTokenizer(
+  options: Omit<ReturnType<typeof readTokenizerOptions>, "dtype">,
+  output: Output,
+): TokenizerParts {
+  const parts = loadTokenizerParts(options.path, options);
+  for (const note of parts.notes) output.warn(note);
+  const { patternName: name, patternSources: sources } = parts.description;
+  warnOfSlowPattern({ name, sources, compiled: parts.pattern }, output);
+  return parts;
+}
+
+/** uint16 if the largest id of the tokenizer fits, whatever occurs in the text. */
+export const idTypeOf = (parts: TokenizerParts, dtype: IdType | undefined): IdType =>
+  dtype ?? (parts.isNarrow ? "uint16" : "uint32");

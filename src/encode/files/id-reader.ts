@@ -1,0 +1,126 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { UserError } from "../../errors.ts";
+import { type IdType, idBytes, readNpyHead } from "./npy.ts";
+
+const windowSizeBytes = 1 << 20;
+const npyHeadBytesMax = 1 << 16;
+
+/** Ids as they were found; `-1` and the like are kept, so that they are reported and not wrapped. */
+export type ReadIds = Float64Array | Uint16Array | Uint32Array;
+
+/** The ids of a file: `.npy`, `.bin`, or white-space separated decimal numbers under any other name; `-` is stdin. */
+export function* readIds(path: string, binaryType: IdType): Generator<ReadIds> {
+  const fd = path === "-" ? 0 : openIds(path);
+  try {
+    if (path.endsWith(".npy")) yield* readNpy(fd, path);
+    else if (path.endsWith(".bin")) yield* readBinary(fd, path, binaryType);
+    else yield* readDecimals(fd, path);
+  } finally {
+    if (fd !== 0) closeSync(fd);
+  }
+}
+
+function openIds(path: string): number {
+  try {
+    const fd = openSync(path, "r");
+    if (fstatSync(fd).isDirectory()) throw new UserError(`"${path}" is a directory, not a file`);
+    return fd;
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") throw new UserError(`"${path}": no such file`);
+    throw new UserError(
+      `"${path}" cannot be read: ${code === "EACCES" ? "permission denied" : (code ?? message)}`,
+    );
+  }
+}
+
+function* readNpy(fd: number, path: string): Generator<ReadIds> {
+  const head = new Uint8Array(npyHeadBytesMax);
+  const layout = readNpyHead(head.subarray(0, readSync(fd, head, 0, head.length, 0)), path);
+  const { descr, itemBytes, startByte, count } = layout;
+  const wantedBytes = startByte + count * itemBytes;
+  const { size } = fstatSync(fd);
+  if (size < wantedBytes) {
+    throw new UserError(`"${path}" is damaged: it ends at byte ${size}, its head promises ${wantedBytes}`);
+  }
+  const window = new Uint8Array(windowSizeBytes);
+  for (let atByte = startByte; atByte < wantedBytes; ) {
+    const chunkBytes = Math.min(window.length, wantedBytes - atByte);
+    fill(fd, window, chunkBytes, atByte, path);
+    yield numbersOf(window, chunkBytes, descr);
+    atByte += chunkBytes;
+  }
+}
+
+function* readBinary(fd: number, path: string, type: IdType): Generator<ReadIds> {
+  const { size } = fstatSync(fd);
+  if (size % idBytes(type) !== 0) {
+    throw new UserError(`"${path}" is damaged: its ${size} bytes are no whole number of ${type} ids`, {
+      hint: "give the type that it was written with: --dtype uint16 or --dtype uint32",
+    });
+  }
+  const window = new Uint8Array(windowSizeBytes);
+  for (let atByte = 0; atByte < size; ) {
+    const chunkBytes = Math.min(window.length, size - atByte);
+    fill(fd, window, chunkBytes, atByte, path);
+    yield numbersOf(window, chunkBytes, type === "uint16" ? "<u2" : "<u4");
+    atByte += chunkBytes;
+  }
+}
+
+function fill(fd: number, window: Uint8Array, byteCount: number, atByte: number, path: string): void {
+  for (let done = 0; done < byteCount; ) {
+    const readBytes = readSync(fd, window, done, byteCount - done, atByte + done);
+    if (readBytes === 0) throw new UserError(`"${path}" shrank while it was read`);
+    done += readBytes;
+  }
+}
+
+function numbersOf({ buffer }: Uint8Array<ArrayBuffer>, byteCount: number, descr: string): ReadIds {
+  const kind = descr.slice(1);
+  if (kind === "u2") return new Uint16Array(buffer, 0, byteCount >> 1);
+  if (kind === "u4") return new Uint32Array(buffer, 0, byteCount >> 2);
+  if (kind === "u1") return Float64Array.from(new Uint8Array(buffer, 0, byteCount));
+  if (kind === "i1") return Float64Array.from(new Int8Array(buffer, 0, byteCount));
+  if (kind === "i2") return Float64Array.from(new Int16Array(buffer, 0, byteCount >> 1));
+  if (kind === "i4") return Float64Array.from(new Int32Array(buffer, 0, byteCount >> 2));
+  const wide = kind === "i8" ? BigInt64Array : BigUint64Array;
+  return Float64Array.from(new wide(buffer, 0, byteCount >> 3), Number);
+}
+
+function* readDecimals(fd: number, path: string): Generator<ReadIds> {
+  const window = new Uint8Array(windowSizeBytes);
+  const decoder = new TextDecoder("latin1");
+  let rest = "";
+  for (;;) {
+    const readBytes = readSome(fd, window, path);
+    const text = rest + decoder.decode(window.subarray(0, readBytes));
+    // A number may go on in the next window.
+    const end = readBytes === 0 ? text.length : text.search(/\S*$/);
+    rest = text.slice(end);
+    const words = text
+      .slice(0, end)
+      .split(/\s+/)
+      .filter((word) => word !== "");
+    const ids = Float64Array.from(words, (word) => (/^\d+$/.test(word) ? Number(word) : Number.NaN));
+    const wrong = ids.findIndex(Number.isNaN);
+    if (wrong >= 0) throw new UserError(`"${path}": ${JSON.stringify(words[wrong])} is no id`);
+    yield ids;
+    if (readBytes === 0) return;
+  }
+}
+
+/** Reads what there is; waits where a pipe has nothing yet. */
+function readSome(fd: number, window: Uint8Array, path: string): number {
+  for (;;) {
+    try {
+      return readSync(fd, window, 0, window.length, null);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === "EOF") return 0;
+      if (code !== "EAGAIN") throw new UserError(`"${path}" cannot be read: ${code ?? message}`);
+      Bun.sleepSync(1);
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import type { Input } from "../corpus/inputs.ts";
+import type { Range } from "../corpus/ranges.ts";
+import type { Failure } from "./failure.ts";
+import type { EncodingParts } from "./tokenizer-parts.ts";
+
+/**
+ * What the main thread and an encoding worker say to each other:
+ *
+ *   main -> worker   setup, range, range, …; written for each `ids`, once they are
+ *   worker -> main   ready; for each range ids, ids, …, encoded; failed at any time, and nothing after it
+ *
+ * A worker has at most `unwrittenMax` messages of ids on their way: then it waits. So memory is bounded however long a
+ * range is and however far its turn to be written.
+ */
+export type ToWorker =
+  | {
+      readonly kind: "setup";
+      readonly parts: EncodingParts;
+      readonly specialTokensAsText: boolean;
+      readonly inputs: readonly Input[];
+      /** Bytes encoded so far by each worker, one cell each: written by the workers, read by the main thread. */
+      readonly bytesDone: Float64Array;
+      readonly workerIndex: number;
+    }
+  | { readonly kind: "range"; readonly range: Range }
+  | { readonly kind: "written" };
+
+export type FromWorker =
+  | { readonly kind: "ready" }
+  | { readonly kind: "ids"; readonly ids: Uint16Array | Uint32Array }
+  | { readonly kind: "encoded"; readonly invalidByteCount: number }
+  | { readonly kind: "failed"; readonly failure: Failure };
+
+export const unwrittenMax = 3;
+/** Ids sent at a time, about. */
+export const messageIdCount = 2 ** 20;
