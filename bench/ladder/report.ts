@@ -11,7 +11,8 @@ export type RungResult = {
   readonly whole: Point[];
 };
 
-export type Duel = {
+/** Ours beside others on the largest input, in turns: one number a round; ours is the last row. */
+export type Comparison = {
   readonly wordCount: number;
   readonly mergeCount: number;
   readonly loads: readonly string[];
@@ -35,7 +36,7 @@ export type Ladder = {
   readonly mergeCountHeld: number;
   readonly mergeCountMax: number;
   readonly rungs: readonly RungResult[];
-  readonly duel: Duel;
+  readonly comparison: Comparison;
 };
 
 /** ladder.md, from the numbers of one run of the ladder. */
@@ -68,7 +69,7 @@ export function writeReport(ladder: Ladder): string {
     wholeTable(ladder),
     fasterThanOurs(ladder),
     "## Beside C++",
-    duelSection(ladder),
+    comparisonSection(ladder),
     "## Under which circumstances",
     circumstancesSection(ladder),
   ].join("\n\n")}\n`;
@@ -171,8 +172,8 @@ function fasterThanOurs({ rungs, wordCounts }: Ladder): string {
   return `Ours is beaten ${cases.join("; ")}: a process that starts cold interprets, and then compiles, before it is fast.`;
 }
 
-function duelSection({ circumstances, duel }: Ladder): string {
-  const { wordCount, mergeCount, loads, rows } = duel;
+function comparisonSection({ circumstances, comparison }: Ladder): string {
+  const { wordCount, mergeCount, loads, rows } = comparison;
   const ours = rows.at(-1)!;
   const ratios = (values: readonly number[], own: readonly number[]) =>
     values.map((value, i) => value / own[i]!);

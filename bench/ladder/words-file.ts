@@ -48,10 +48,8 @@ export function writeMerges(path: string, { left, right, counts }: Learned): voi
   writeFileSync(path, file);
 }
 
-/** The first `mergeCount` merges, as they stand in the file. */
-export function readMerges(path: string, mergeCount = Number.POSITIVE_INFINITY): Buffer {
-  return readFileSync(path).subarray(0, mergeSize * mergeCount);
-}
+/** As they stand in the file, so that two files can be compared. */
+export const readMerges = (path: string): Buffer => readFileSync(path);
 
 const asBytes = (array: Uint32Array | Float64Array) =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);

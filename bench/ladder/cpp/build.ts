@@ -1,5 +1,7 @@
 // Builds the C++ rung: node scripts/bun.mjs bench/ladder/cpp/build.ts [output]
 import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 
 const compiler = process.env.CXX ?? "g++";
 const flags = ["-std=c++17", "-march=native", "-Wall", "-Wextra"];
@@ -16,6 +18,7 @@ export const compilerFlags = `${optimization} -march=native`;
 /** Compiles train.cpp to `output`; what the compiler has to say goes to the terminal. */
 export function buildCpp(output: string, level = optimization): void {
   const source = `${import.meta.dir}/train.cpp`;
+  mkdirSync(dirname(output), { recursive: true });
   const { status } = spawnSync(compiler, [level, ...flags, "-o", output, source], {
     stdio: ["ignore", "inherit", "inherit"],
   });
