@@ -88,7 +88,10 @@ export class TokenCutter implements TextSink {
     }
     if (atEnd) this.isSkipping = false;
     let stop = Math.max(done, Math.min(sureEnd, length));
-    if (this.stripsLeft && !atEnd) stop = Math.max(done, spaceBefore(bytes, stop));
+    if (this.stripsLeft && !atEnd) {
+      while (stop > done && (bytes[stop]! & 0xc0) === 0x80) stop--;
+      stop = Math.max(done, spaceBefore(bytes, stop));
+    }
     if (stop > done) next.push(bytes, done, stop);
     const dropCount = Math.max(0, stop - contextBytes);
     pending.drop(dropCount);

@@ -32,7 +32,7 @@ export type EncodingParts = {
   readonly model: EncodingModel;
   readonly pattern: CompiledPattern;
   readonly normalization: NormalizationForm | null;
-  /** A piece that does not begin with white space is encoded as if a space stood before it. */
+  /** A piece that does not begin with a space is encoded as if one stood before it. */
   readonly addsPrefixSpace: boolean;
   readonly addedTokens: readonly AddedToken[];
   /** Every id fits 16 bits. */

@@ -81,7 +81,9 @@ export class StagedFile {
   /** Writes over bytes already written, for a header that is known at the end. A device or a pipe has no such place. */
   overwrite(chunk: Uint8Array, pos: number): void {
     if (this.path === null) {
-      throw new UserError(`"${this.typed}" cannot be written: it is not a regular file`, { hint: "name a file" });
+      throw new UserError(`"${this.typed}" cannot be written: it is not a regular file`, {
+        hint: "name a file",
+      });
     }
     onPath(this.typed, () => {
       for (let done = 0; done < chunk.length; ) {
