@@ -86,9 +86,9 @@ export function mergesSeries(ladder: Ladder, rung: RungResult): Point[] {
 }
 
 function introduction({ boundSeconds, text }: Ladder): string {
-  return `Every way to learn byte-pair merges that the reports this project starts from went through, from the textbook to
-\`src/merge/\`. Each rung is small and exact: all of them give the same merges with the same counts, compared in every
-run. This page and its chart are written by \`node scripts/bun.mjs bench/ladder/run.ts\`; what each rung does stands in
+  return `The ways to learn byte-pair merges that the reports this project starts from went through, from the textbook to
+\`src/merge/\`. Each rung is small and exact: all give the same merges with the same counts, compared in every run as far
+as it went. This page and its chart are written by \`node scripts/bun.mjs bench/ladder/run.ts\`; what each rung does stands in
 \`bench/ladder/\`.
 
 The words come from an order-3 byte chain over a text (${text}); the r-th of n words occurs n / r
