@@ -1,0 +1,123 @@
+import { expect, test } from "bun:test";
+import { mergeHeaped } from "../../src/encode/merge-heaped.ts";
+import { mergeListed } from "../../src/encode/merge-listed.ts";
+import { mergeScanned } from "../../src/encode/merge-scanned.ts";
+import { buildModel, type EncodingModel } from "../../src/encode/model.ts";
+import { findPair } from "../../src/encode/pairs.ts";
+import { WordMerger } from "../../src/encode/word-merger.ts";
+import { randomNumbers } from "../vocabulary/made-merges.ts";
+
+const seed = Number(process.env.TEST_SEED ?? 5);
+const random = randomNumbers(seed);
+
+type Merge = { left: number; right: number; id: number };
+
+/** The lowest rank first, of equal ranks the leftmost: nothing else. */
+function mergeNaively(symbols: readonly number[], merges: readonly Merge[]): number[] {
+  const ids = [...symbols];
+  for (;;) {
+    let best = merges.length;
+    let bestPos = 0;
+    for (let i = 0; i + 1 < ids.length; i++) {
+      const rank = merges.findIndex(({ left, right }) => left === ids[i] && right === ids[i + 1]);
+      if (rank >= 0 && rank < best) {
+        best = rank;
+        bestPos = i;
+      }
+    }
+    if (best === merges.length) return ids;
+    ids.splice(bestPos, 2, merges[best]!.id);
+  }
+}
+
+/** Merges of the letters a-c and of what they make; `isOrdered` has parts come before the whole. */
+function madeMerges(count: number, isOrdered: boolean): Merge[] {
+  const merges: Merge[] = [];
+  const tokens = [97, 98, 99];
+  while (merges.length < count) {
+    const left = tokens[random(tokens.length)]!;
+    const right = tokens[random(tokens.length)]!;
+    if (merges.some((merge) => merge.left === left && merge.right === right)) continue;
+    const id = 256 + merges.length;
+    merges.push({ left, right, id });
+    tokens.push(id);
+  }
+  return isOrdered
+    ? merges
+    : merges
+        .map((merge) => ({ merge, key: random(1e6) }))
+        .sort((a, b) => a.key - b.key)
+        .map(({ merge }) => merge);
+}
+
+const modelOf = (merges: readonly Merge[]): EncodingModel =>
+  buildModel({
+    byteIds: Int32Array.from({ length: 256 }, (_, byte) => byte),
+    merges: {
+      left: Int32Array.from(merges, ({ left }) => left),
+      right: Int32Array.from(merges, ({ right }) => right),
+      merged: Int32Array.from(merges, ({ id }) => id),
+    },
+  });
+
+function madeWord(length: number): number[] {
+  const kind = random(4);
+  if (kind === 0) return new Array(length).fill(97);
+  if (kind === 1) return Array.from({ length }, (_, i) => 97 + (i % 3));
+  if (kind === 2) return Array.from({ length }, () => (random(8) === 0 ? 98 : 97));
+  return Array.from({ length }, () => 97 + random(3));
+}
+
+test("the three ways of merging agree with the naive one, on runs, periods and letters at random", () => {
+  for (let round = 0; round < 400; round++) {
+    const isOrdered = random(3) > 0;
+    const merges = madeMerges(1 + random(30), isOrdered);
+    const model = modelOf(merges);
+    if (isOrdered) expect(model.isMonotone).toBe(true);
+    const word = madeWord(1 + random(60));
+    const expected = mergeNaively(word, merges);
+    const room = () => ({ ids: Int32Array.from(word), spans: new Int32Array(word.length) });
+
+    const scanned = room();
+    const ranks = Int32Array.from({ length: word.length - 1 }, (_, i) =>
+      findPair(model.pairs.lanes, model.pairs.slotBits, word[i]!, word[i + 1]!),
+    );
+    const results = [scanned.ids.slice(0, mergeScanned(scanned.ids, word.length, ranks, model))];
+    const heaped = room();
+    const heap = new Float64Array(3 * word.length);
+    results.push(heaped.ids.slice(0, mergeHeaped(heaped.ids, word.length, heaped.spans, heap, model)));
+    if (model.isMonotone) {
+      const listed = room();
+      results.push(listed.ids.slice(0, mergeListed(listed.ids, word.length, listed.spans, model)));
+    }
+    for (const ids of results) expect({ seed, round, ids: [...ids] }).toEqual({ seed, round, ids: expected });
+  }
+});
+
+test("words of every size are merged the same by heap and by lists", () => {
+  for (let round = 0; round < 6; round++) {
+    const model = modelOf(madeMerges(60, true));
+    const bytes = Uint8Array.from(madeWord(20_000));
+    const byLists = new WordMerger(model);
+    const byHeap = new WordMerger({ ...model, isMonotone: false });
+    const count = byLists.merge(bytes, 0, bytes.length);
+    expect(byHeap.merge(bytes, 0, bytes.length)).toBe(count);
+    expect(byLists.ids.subarray(0, count)).toEqual(byHeap.ids.subarray(0, count));
+  }
+});
+
+test("a word ten times as long takes about ten times as long", () => {
+  const model = modelOf(madeMerges(60, true));
+  const merger = new WordMerger(model);
+  const bytes = Uint8Array.from({ length: 1_000_000 }, () => 97 + random(3));
+  const time = (length: number) => {
+    const startMs = performance.now();
+    merger.merge(bytes, 0, length);
+    return performance.now() - startMs;
+  };
+  time(100_000);
+  time(1_000_000);
+  const small = Math.min(time(100_000), time(100_000), time(100_000));
+  // Quadratic would be a hundred times.
+  expect(time(1_000_000) / small).toBeLessThan(40);
+});

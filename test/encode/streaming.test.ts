@@ -1,0 +1,165 @@
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findInputs } from "../../src/corpus/inputs.ts";
+import { planRanges } from "../../src/corpus/ranges.ts";
+import { encodeCorpus } from "../../src/encode/encode-corpus.ts";
+import { RangeEncoder } from "../../src/encode/range-encoder.ts";
+import { TextEncoding } from "../../src/encode/text-encoding.ts";
+import { Tokenizer } from "../../src/encode/tokenizer.ts";
+import type { EncodingParts } from "../../src/encode/tokenizer-parts.ts";
+import { scratch } from "../binary.ts";
+import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
+import { specialTokens, writeTokenizer } from "./made-tokenizer.ts";
+
+const seed = Number(process.env.TEST_SEED ?? 3);
+const random = randomNumbers(seed);
+
+const gpt2 = (await Tokenizer.load(writeTokenizer("gpt2"))).parts;
+const falcon = (await Tokenizer.load(writeTokenizer("falcon"))).parts;
+const flags = { special: false, normalized: false, lstrip: false, rstrip: false, singleWord: false };
+const wordy: EncodingParts = {
+  ...gpt2,
+  normalization: "NFC",
+  addsPrefixSpace: true,
+  addedTokens: [
+    ...gpt2.addedTokens,
+    { ...flags, id: 300, content: "<mask>", lstrip: true, rstrip: true },
+    { ...flags, id: 301, content: "word", singleWord: true },
+    { ...flags, id: 302, content: "normé", normalized: true },
+  ],
+};
+
+const pieces = [
+  ...specialTokens,
+  "<mask>",
+  "word",
+  "norme\u0301",
+  " ",
+  "  ",
+  "\n",
+  "\u3000",
+  "e\u0301",
+  "the low",
+  "漢字",
+  "a",
+];
+
+function madeBytes(): Uint8Array {
+  const text = Array.from({ length: random(30) }, (_, n) =>
+    random(3) === 0 ? madeText(seed + n, 5) : pieces[random(pieces.length)]!,
+  ).join("");
+  const bytes = Buffer.from(text);
+  if (random(3) === 0 && bytes.length > 0) bytes[random(bytes.length)] = random(256);
+  return bytes;
+}
+
+function encodeAll(encoding: TextEncoding, bytes: Uint8Array, chunkBytes: () => number): number[] {
+  for (let start = 0; start < bytes.length; ) {
+    const end = Math.min(bytes.length, start + chunkBytes());
+    encoding.push(bytes, start, end);
+    start = end;
+  }
+  encoding.end();
+  return [...encoding.out.flush()];
+}
+
+test("it does not matter in what pieces a text arrives, nor what came before it", () => {
+  for (const parts of [gpt2, falcon, wordy, { ...gpt2, isNarrow: false }]) {
+    const whole = new TextEncoding(parts);
+    const inParts = new TextEncoding(parts);
+    for (let round = 0; round < 150; round++) {
+      const bytes = madeBytes();
+      const chunkMax = 1 + random(20);
+      const expected = encodeAll(whole, bytes, () => bytes.length);
+      const found = encodeAll(inParts, bytes, () => 1 + random(chunkMax));
+      expect({ seed, round, found }).toEqual({ seed, round, found: expected });
+    }
+  }
+});
+
+test("ids of 16 and of 32 bits are the same", () => {
+  const narrow = new TextEncoding(gpt2);
+  const wide = new TextEncoding({ ...gpt2, isNarrow: false });
+  for (let round = 0; round < 100; round++) {
+    const bytes = madeBytes();
+    expect(encodeAll(wide, bytes, () => 100)).toEqual(encodeAll(narrow, bytes, () => 100));
+  }
+});
+
+test("ranges, cut anywhere the plan cuts, give the ids of the whole", () => {
+  const path = join(scratch(), "corpus.txt");
+  for (const parts of [gpt2, falcon]) {
+    for (let round = 0; round < 30; round++) {
+      const bytes = Buffer.concat(Array.from({ length: 20 }, madeBytes));
+      writeFileSync(path, bytes);
+      const inputs = findInputs([path]);
+      const expected = encodeAll(new TextEncoding(parts), bytes, () => bytes.length);
+      const encoder = new RangeEncoder(inputs, parts, false);
+      const tokens = parts.addedTokens.map(({ content }) => Buffer.from(content));
+      const plan = planRanges(inputs, {
+        pattern: parts.pattern,
+        specialTokens: tokens,
+        rangeSizeBytes: 1 + random(60),
+        probeSizeBytes: 16,
+      });
+      const found: number[] = [];
+      let rangeCount = 0;
+      for (const range of plan) {
+        if (range === undefined) continue;
+        rangeCount++;
+        for (const _ of encoder.encode(range)) found.push(...encoder.encoding.out.flush());
+      }
+      encoder.close();
+      expect({ seed, round, found }).toEqual({ seed, round, found: expected });
+      if (bytes.length > 500) expect(rangeCount).toBeGreaterThan(1);
+    }
+  }
+});
+
+test("workers write what one thread writes, also with more ids on their way than may wait", async () => {
+  const directory = scratch();
+  const paths = ["a", "b", "c"].map((name, n) => {
+    const path = join(directory, name);
+    writeFileSync(
+      path,
+      name === "b" ? "" : Array.from({ length: 60 }, (_, k) => madeText(100 * n + k, 2000)).join("<|end|>"),
+    );
+    return path;
+  });
+  const inputs = findInputs(paths);
+  const encodeWith = async (workerCount: number, parts: EncodingParts) => {
+    const found: number[] = [];
+    const sink = {
+      write: (ids: Uint16Array | Uint32Array) => {
+        for (const id of ids) found.push(id);
+      },
+      endInput: () => found.push(-1),
+    };
+    await encodeCorpus(
+      { inputs, parts, specialTokensAsText: false, workerCount, rangeSizeBytes: 20_000 },
+      sink,
+      () => {},
+    );
+    return found;
+  };
+  for (const parts of [gpt2, wordy]) {
+    const expected = await encodeWith(1, parts);
+    expect(expected.filter((id) => id === -1).length).toBe(3);
+    expect(Bun.deepEquals(await encodeWith(2, parts), expected)).toBe(true);
+    expect(Bun.deepEquals(await encodeWith(5, parts), expected)).toBe(true);
+  }
+});
+
+test("the cache is cleared when it is full, and nothing changes", () => {
+  const encoding = new TextEncoding(gpt2);
+  const first = encodeAll(encoding, Buffer.from(madeText(1, 500)), () => 1000);
+  // More distinct short words than the table holds.
+  for (let n = 0; n < 14; n++) {
+    let words = "";
+    for (let k = 0; k < 40_000; k++)
+      words += ` ${(n * 40_000 + k).toString(26).replace(/[0-9]/g, (digit) => "qrstuvwxyz"[Number(digit)]!)}`;
+    encodeAll(encoding, Buffer.from(words), () => 100_000);
+  }
+  expect(encodeAll(encoding, Buffer.from(madeText(1, 500)), () => 1000)).toEqual(first);
+});
