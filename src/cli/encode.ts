@@ -1,17 +1,15 @@
 import { findInputs } from "../corpus/inputs.ts";
 import { encodeCorpus } from "../encode/encode-corpus.ts";
 import {
-  appending,
-  BinaryWriter,
-  type ByteSink,
-  type IdWriter,
-  NpyWriter,
-  TextWriter,
-} from "../encode/files/id-writers.ts";
-import type { IdType } from "../encode/files/npy.ts";
-import type { TokenizerParts } from "../encode/tokenizer-parts.ts";
-import { UserError } from "../errors.ts";
-import { checkOutputFile, stageFile } from "../publish/file.ts";
+  type EncodedFile,
+  type EncodeToFileOptions,
+  encodeToFile,
+  isIdFileName,
+  withAppended,
+} from "../encode/encode-to-file.ts";
+import { TextWriter } from "../encode/files/id-writers.ts";
+import { specialTokenId } from "../encode/tokenizer-parts.ts";
+import { checkOutputFile } from "../publish/file.ts";
 import { usageError, wholeNumber } from "./arguments.ts";
 import type { Output } from "./output.ts";
 import { peakMemoryBytes } from "./peak-memory.ts";
@@ -29,18 +27,21 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const inputs = findInputs(invocation.files);
   if (options.output !== undefined) checkOutputFile(options.output);
   const parts = openTokenizer(options, output);
-  const appendId = options.appendToken === undefined ? undefined : specialId(parts, options.appendToken);
+  const appendId = options.appendToken === undefined ? undefined : specialTokenId(parts, options.appendToken);
   const sizeBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   const workerCount = options.workers ?? defaultWorkerCount(sizeBytes);
   const type = idTypeOf(parts, options.dtype);
 
   const { specialTokensAsText } = options;
-  const { idCount, invalidByteCount } = await writing(options, type, async (writer) => {
-    const sink = appendId === undefined ? writer : appending(writer, appendId);
-    const corpus = { inputs, parts, specialTokensAsText, workerCount };
-    return encodeCorpus(corpus, sink, ({ bytesDone, bytesTotal }) =>
+  const { idCount, invalidByteCount } = await encodeInto(options.output, {
+    inputs,
+    parts,
+    specialTokensAsText,
+    workerCount,
+    type,
+    appendId,
+    report: ({ bytesDone, bytesTotal }) =>
       output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
-    );
   });
   if (invalidByteCount > 0) {
     const subject = invalidByteCount === 1 ? "1 byte is" : `${grouped(invalidByteCount)} bytes are`;
@@ -68,7 +69,7 @@ function readOptions(invocation: Invocation) {
   const path = text("output");
   const workers = text("workers");
   const output = path === undefined || path === "-" ? undefined : path;
-  if (output !== undefined && !/\.(npy|bin)$/.test(output)) {
+  if (output !== undefined && !isIdFileName(output)) {
     throw usageError(
       `--output "${output}" ends in neither .npy nor .bin`,
       "name the format by the ending, or leave -o out for decimal ids on stdout",
@@ -87,44 +88,14 @@ function readOptions(invocation: Invocation) {
   };
 }
 
-function specialId(parts: TokenizerParts, text: string): number {
-  const token = parts.addedTokens.find(({ content }) => content === text);
-  if (token !== undefined) return token.id;
-  const known = parts.addedTokens.map(({ content }) => content);
-  const some = known.slice(0, 5).join(" ");
-  throw new UserError(`--append-token: the tokenizer has no special token "${text}"`, {
-    hint:
-      known.length === 0
-        ? "it has no special tokens at all"
-        : `it has ${some}${known.length > 5 ? ` and ${known.length - 5} more` : ""}`,
-  });
+/** Into a file, or onto stdout as decimal ids. */
+async function encodeInto(
+  output: string | undefined,
+  options: Omit<EncodeToFileOptions, "output">,
+): Promise<EncodedFile> {
+  if (output !== undefined) return encodeToFile({ ...options, output, onStop });
+  const writer = new TextWriter({ write: (chunk) => writeStdout([chunk]) });
+  const sink = withAppended(writer, options.appendId);
+  const invalidByteCount = await encodeCorpus(options, sink, options.report);
+  return { invalidByteCount, idCount: writer.idCount };
 }
-
-/** Has ids written to stdout, or to a file that appears under its name when it is whole. */
-async function writing(
-  { output }: { readonly output: string | undefined },
-  type: IdType,
-  encode: (writer: IdWriter) => Promise<number>,
-) {
-  if (output === undefined) {
-    const writer = new TextWriter({ write: (chunk) => writeStdout([chunk]) });
-    return { invalidByteCount: await encode(writer), idCount: writer.idCount };
-  }
-  const staged = stageFile(output);
-  const forget = onStop(() => staged.discard());
-  try {
-    const writer = writerFor(output, type, staged);
-    const invalidByteCount = await encode(writer);
-    writer.finish();
-    staged.publish();
-    return { invalidByteCount, idCount: writer.idCount };
-  } catch (error) {
-    staged.discard();
-    throw error;
-  } finally {
-    forget();
-  }
-}
-
-const writerFor = (path: string, type: IdType, out: ByteSink): IdWriter =>
-  path.endsWith(".npy") ? new NpyWriter(out, type) : new BinaryWriter(out, type);

@@ -1,3 +1,4 @@
+import { UserError } from "../errors.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import type { EncodingModel } from "./model.ts";
 import type { TokenTable } from "./token-table.ts";
@@ -52,3 +53,19 @@ export type TokenizerParts = EncodingParts & {
   /** What is in the files and is not applied, a sentence each. */
   readonly notes: readonly string[];
 };
+
+/** The id of one of the tokenizer's special tokens, for one that is put behind each input. */
+export function specialTokenId({ addedTokens }: EncodingParts, text: string): number {
+  const token = addedTokens.find(({ content }) => content === text);
+  if (token !== undefined) return token.id;
+  const some = addedTokens.slice(0, shownTokens).map(({ content }) => content);
+  const moreCount = addedTokens.length - some.length;
+  throw new UserError(`the tokenizer has no special token "${text}" to append`, {
+    hint:
+      some.length === 0
+        ? "it has no special tokens at all"
+        : `it has ${some.join(" ")}${moreCount > 0 ? ` and ${moreCount} more` : ""}`,
+  });
+}
+
+const shownTokens = 5;

@@ -1,9 +1,11 @@
+import { findInputs } from "../corpus/inputs.ts";
 import { exitCode, UserError } from "../errors.ts";
 import { type ResolvedPattern, resolvePattern } from "../pattern/index.ts";
+import { encodeToFile, isIdFileName } from "./encode-to-file.ts";
 import { loadTokenizerParts, type SpecialTokenOption } from "./load/load.ts";
 import { TextEncoding } from "./text-encoding.ts";
 import { decodeIds, tokenBytesOf } from "./token-table.ts";
-import type { TokenizerParts } from "./tokenizer-parts.ts";
+import { specialTokenId, type TokenizerParts } from "./tokenizer-parts.ts";
 
 export type TokenizerLoadOptions = {
   /** For files that do not hold their pattern: a name (`cl100k`) or a regular expression. */
@@ -15,6 +17,16 @@ export type TokenizerLoadOptions = {
 export type EncodeOptions = {
   /** Special tokens in the text are encoded as the text that they are. */
   readonly specialTokensAsText?: boolean;
+};
+
+export type EncodeFileOptions = EncodeOptions & {
+  /** Threads beside this one; 1, the default, uses none. */
+  readonly workers?: number;
+  /** Default: uint16 if every id of the tokenizer fits. */
+  readonly dtype?: "uint16" | "uint32";
+  /** A special token to put behind each file. */
+  readonly appendToken?: string;
+  readonly onProgress?: (bytesDone: number, bytesTotal: number) => void;
 };
 
 /**
@@ -80,6 +92,30 @@ export class Tokenizer {
       throw error;
     }
     return new Uint32Array(encoding.out.flush());
+  }
+
+  /**
+   * Encodes files, in order, into one `.npy` or `.bin` file of ids, as `bpe encode` does: memory stays bounded, and the
+   * file appears when it is whole. Returns how many ids it holds.
+   */
+  async encodeFile(
+    files: string | readonly string[],
+    output: string,
+    options: EncodeFileOptions = {},
+  ): Promise<number> {
+    if (!isIdFileName(output)) throw new UserError(`"${output}" ends in neither .npy nor .bin`);
+    const { idCount } = await encodeToFile({
+      inputs: findInputs([files].flat()),
+      parts: this.parts,
+      specialTokensAsText: options.specialTokensAsText ?? false,
+      workerCount: options.workers ?? 1,
+      output,
+      type: options.dtype ?? (this.parts.isNarrow ? "uint16" : "uint32"),
+      appendId:
+        options.appendToken === undefined ? undefined : specialTokenId(this.parts, options.appendToken),
+      report: ({ bytesDone, bytesTotal }) => options.onProgress?.(bytesDone, bytesTotal),
+    });
+    return idCount;
   }
 
   /** The bytes of ids. An id without a token is an error that names its position. */
