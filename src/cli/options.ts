@@ -171,11 +171,20 @@ export const commands: readonly CommandSpec[] = [
     ],
     example: "bpe decode corpus.npy --tokenizer tokenizer | head",
   },
+  {
+    name: "inspect",
+    usage: "PATH [--text FILE]",
+    description: "what is in a tokenizer",
+    options: [
+      { name: "text", value: "FILE", description: "a text to encode: bytes per token, and its first tokens" },
+      ...besideTokenizer,
+      ...everywhere,
+    ],
+    example: "bpe inspect tokenizer --text corpus.txt",
+  },
 ];
 
-/** Commands of the contract that are still to come: known, so that they are not taken for typing errors. */
-export const commandsToCome: readonly string[] = ["inspect"];
-/** The same for options of `train`. */
+/** Options of `train` that are still to come: known, so that they are not taken for typing errors. */
 export const optionsToCome = [
   "input-format",
   "text-field",

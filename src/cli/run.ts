@@ -5,7 +5,8 @@ import { canonicalArguments, unshield, usageError } from "./arguments.ts";
 import { runCount } from "./count.ts";
 import { runDecode } from "./decode.ts";
 import { runEncode } from "./encode.ts";
-import { type CommandSpec, commands, commandsToCome } from "./options.ts";
+import { runInspect } from "./inspect.ts";
+import { type CommandSpec, commands } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";
 import { describePatterns } from "./patterns.ts";
 import { writeStdout } from "./stdout.ts";
@@ -26,6 +27,7 @@ const runners: Record<string, (invocation: Invocation, output: Output) => Promis
   count: runCount,
   encode: runEncode,
   decode: runDecode,
+  inspect: runInspect,
 };
 
 /** Runs the command that the arguments name; its value is the exit code. Never throws. */
@@ -57,8 +59,10 @@ export async function run(typed: readonly string[]): Promise<number> {
 function findCommand(name: string): CommandSpec {
   const command = commands.find((known) => known.name === name);
   if (command !== undefined) return command;
-  if (commandsToCome.includes(name)) throw usageError(`the command ${name} is not supported yet`);
-  const near = nearest(name, [...commands.map((known) => known.name), ...commandsToCome]);
+  const near = nearest(
+    name,
+    commands.map((known) => known.name),
+  );
   const hint = near === undefined ? "bpe help lists the commands" : `did you mean bpe ${near}?`;
   const what = name.startsWith("-") ? `the command comes first, found ${name}` : `unknown command "${name}"`;
   throw usageError(what, hint);

@@ -240,13 +240,6 @@ describe("help and version", () => {
       'bpe: error: unknown command "trian"\nhint: did you mean bpe train?\n',
     ]);
   });
-
-  test("a command to come says so", () => {
-    expect(bpe(["inspect", "x"])).toMatchObject({
-      code: 2,
-      stderr: "bpe: error: the command inspect is not supported yet\n",
-    });
-  });
 });
 
 test("nothing is left in the temporary outputs of failed runs", () => {

@@ -128,7 +128,7 @@ describe("ids are HF's", () => {
         const [left, right] = merge as [string, string];
         return ![left, right, left + right].some((token) => /[lÃĊ]/.test(token));
       });
-      json.model["unk_token"] = unknown;
+      json.model.unk_token = unknown;
       const { theirs, ours } = await bothOf(json);
       for (const text of [...cases, ...texts(20)]) {
         expect({ unknown, text, ids: [...ours.encode(text)] }).toEqual({
@@ -386,8 +386,8 @@ describe("what cannot be reproduced is refused by name", () => {
   const refusals: [what: string, change: (json: TokenizerJson) => void, message: string][] = [
     ["another model", (json) => (json.model.type = "Unigram"), 'its model is "Unigram"'],
     ["a normalizer", (json) => (json.normalizer = { type: "Lowercase" }), 'its normalizer is "Lowercase"'],
-    ["a suffix", (json) => (json.model["end_of_word_suffix"] = "</w>"), 'end_of_word_suffix is "</w>"'],
-    ["dropout", (json) => (json.model["dropout"] = 0.1), "dropout is 0.1"],
+    ["a suffix", (json) => (json.model.end_of_word_suffix = "</w>"), 'end_of_word_suffix is "</w>"'],
+    ["dropout", (json) => (json.model.dropout = 0.1), "dropout is 0.1"],
     ["no pre-tokenizer", (json) => (json.pre_tokenizer = null), "it has no pre-tokenizer"],
     ["Whitespace", (json) => (json.pre_tokenizer = { type: "Whitespace" }), '"Whitespace" is not supported'],
     [

@@ -1,0 +1,116 @@
+import { findInputs } from "../corpus/inputs.ts";
+import { encodeCorpus } from "../encode/encode-corpus.ts";
+import { type Share, vocabularyStatistics } from "../encode/statistics.ts";
+import { tokenBytesOf } from "../encode/token-table.ts";
+import type { TokenizerParts } from "../encode/tokenizer-parts.ts";
+import { escapeBytes } from "../vocabulary/escape.ts";
+import { usageError } from "./arguments.ts";
+import type { Output } from "./output.ts";
+import type { Invocation } from "./run.ts";
+import { writeStdout } from "./stdout.ts";
+import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+import { bytes, counted, grouped } from "./units.ts";
+import { defaultWorkerCount } from "./worker-count.ts";
+
+/** `bpe inspect`: what a person asks of a tokenizer; with `--text`, how it does on a text. */
+export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
+  const [path, ...more] = invocation.files;
+  if (path === undefined) throw usageError("no tokenizer", "e.g. bpe inspect tokenizer");
+  if (more.length > 0) throw usageError(`inspect takes one tokenizer, found ${1 + more.length}`);
+  const textPath = invocation.options.get("text")?.[0];
+  const parts = openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, output);
+  print(describeTokenizer(parts));
+  if (textPath !== undefined) print(await describeText(parts, textPath, output));
+}
+
+const print = (lines: readonly string[]) => writeStdout([Buffer.from(`${lines.join("\n")}\n`)]);
+const row = (name: string, text: string) => `${name.padEnd(14)}${text}`;
+
+const longestShown = 10;
+const specialsShown = 20;
+const shownBytesMax = 240;
+
+function describeTokenizer(parts: TokenizerParts): string[] {
+  const { description, addedTokens, tokens, normalization, model } = parts;
+  const statistics = vocabularyStatistics(tokens, addedTokens, longestShown);
+  const { size, idLimit, invalidCount } = statistics;
+  const specials = addedTokens.toSorted((a, b) => a.id - b.id);
+  return [
+    row("tokenizer", `${description.path} (${description.kind})`),
+    row(
+      "size",
+      `${counted(size, "token")}, ids up to ${idLimit - 1}, ${counted(model.mergedIds.length, "merge")}`,
+    ),
+    row("pattern", description.patternName ?? "a regular expression"),
+    ...description.patternSources.map((source) => row("", source)),
+    ...(normalization === null ? [] : [row("normal form", normalization)]),
+    row("special", specials.length === 0 ? "none" : counted(specials.length, "token")),
+    ...specials.slice(0, specialsShown).map(({ id, content, ...flags }) => {
+      const set = Object.entries(flags).filter(([name, value]) => value && name !== "special");
+      const shown = `${id} ${escapeBytes(Buffer.from(content))}`;
+      return row("", [shown, ...set.map(([name]) => name)].join("  "));
+    }),
+    ...(specials.length > specialsShown ? [row("", `and ${specials.length - specialsShown} more`)] : []),
+    ...statistics.longestIds.map((id, i) =>
+      row(i === 0 ? "longest" : "", `${tokenBytesOf(tokens, id).length} bytes  ${id} "${shown(parts, id)}"`),
+    ),
+    ...table("by script", statistics.scripts, size - addedTokens.length),
+    ...table("by bytes", statistics.lengths, size - addedTokens.length),
+    row("not UTF-8", `${counted(invalidCount, "token")} with a part of a character`),
+  ];
+}
+
+function table(name: string, shares: readonly Share[], total: number): string[] {
+  return shares
+    .filter(({ tokenCount }) => tokenCount > 0)
+    .map((share, i) => {
+      const percent = `${((100 * share.tokenCount) / Math.max(1, total)).toFixed(1)} %`;
+      return row(
+        i === 0 ? name : "",
+        `${share.name.padEnd(24)}${grouped(share.tokenCount).padStart(9)}${percent.padStart(9)}`,
+      );
+    });
+}
+
+const shown = ({ tokens }: TokenizerParts, id: number) =>
+  escapeBytes(tokenBytesOf(tokens, id).subarray(0, shownBytesMax));
+
+const sampleTokens = 200;
+
+/** How the text is encoded: bytes a token, how much of the vocabulary it uses, and its first tokens. */
+async function describeText(parts: TokenizerParts, path: string, output: Output): Promise<string[]> {
+  const inputs = findInputs([path]);
+  const sizeBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  const used = new Uint8Array(parts.tokens.idLimit);
+  const sample: number[] = [];
+  let idCount = 0;
+  const sink = {
+    write(ids: Uint16Array | Uint32Array) {
+      for (let i = 0; i < ids.length; i++) used[ids[i]!] = 1;
+      if (sample.length < sampleTokens) sample.push(...ids.subarray(0, sampleTokens - sample.length));
+      idCount += ids.length;
+    },
+    endInput() {},
+  };
+  const workerCount = defaultWorkerCount(sizeBytes);
+  const corpus = { inputs, parts, specialTokensAsText: false, workerCount };
+  await encodeCorpus(corpus, sink, ({ bytesDone, bytesTotal }) =>
+    output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
+  );
+  const usedCount = used.reduce((sum, isUsed) => sum + isUsed, 0);
+  return [
+    row("text", `${path}: ${bytes(sizeBytes)}, ${counted(idCount, "token")}`),
+    row("bytes/token", idCount === 0 ? "-" : (sizeBytes / idCount).toFixed(3)),
+    row("used", `${grouped(usedCount)} of ${counted(parts.tokens.tokenCount, "token")}`),
+    row("begins", showTokens(sample.map((id) => shown(parts, id)))),
+  ];
+}
+
+/** Colours of the background, in turn, so that the ends of tokens are seen. */
+const backgrounds = [44, 42, 45, 46];
+
+function showTokens(tokens: readonly string[]): string {
+  const isColoured = process.stdout.isTTY === true && !process.env.NO_COLOR;
+  if (!isColoured) return tokens.join("|");
+  return tokens.map((token, i) => `\x1b[30;${backgrounds[i % backgrounds.length]}m${token}\x1b[0m`).join("");
+}

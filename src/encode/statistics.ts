@@ -1,0 +1,110 @@
+import { type TokenTable, tokenBytesOf } from "./token-table.ts";
+import type { AddedToken } from "./tokenizer-parts.ts";
+
+/** What a vocabulary is made of. Special tokens count in `size` alone. */
+export type VocabularyStatistics = {
+  readonly size: number;
+  readonly idLimit: number;
+  /** Ids of the longest tokens in bytes, falling; of equal ones the lower id first. */
+  readonly longestIds: readonly number[];
+  /** Tokens by script or kind, most first. */
+  readonly scripts: readonly Share[];
+  /** Tokens by length in bytes, ascending. */
+  readonly lengths: readonly Share[];
+  readonly invalidCount: number;
+};
+
+export type Share = { readonly name: string; readonly tokenCount: number };
+
+export const invalidName = "no valid UTF-8";
+
+export function vocabularyStatistics(
+  tokens: TokenTable,
+  addedTokens: readonly AddedToken[],
+  longestCount: number,
+): VocabularyStatistics {
+  const added = new Set(addedTokens.map(({ id }) => id));
+  const scripts = new Map<string, number>();
+  const lengths = new Array<number>(lengthClasses.length).fill(0);
+  const ids: number[] = [];
+  for (let id = 0; id < tokens.idLimit; id++) {
+    const bytes = tokenBytesOf(tokens, id);
+    if (bytes.length === 0 || added.has(id)) continue;
+    ids.push(id);
+    const script = scriptOf(bytes);
+    scripts.set(script, (scripts.get(script) ?? 0) + 1);
+    lengths[lengthClasses.findIndex(({ most }) => bytes.length <= most)]!++;
+  }
+  const lengthOf = (id: number) => tokens.starts[id + 1]! - tokens.starts[id]!;
+  return {
+    size: tokens.tokenCount,
+    idLimit: tokens.idLimit,
+    longestIds: ids.sort((a, b) => lengthOf(b) - lengthOf(a) || a - b).slice(0, longestCount),
+    scripts: Array.from(scripts, ([name, tokenCount]) => ({ name, tokenCount })).sort(
+      (a, b) => b.tokenCount - a.tokenCount || (a.name < b.name ? -1 : 1),
+    ),
+    lengths: lengthClasses.map(({ name }, i) => ({ name, tokenCount: lengths[i]! })),
+    invalidCount: scripts.get(invalidName) ?? 0,
+  };
+}
+
+const lengthClasses = [
+  { name: "1", most: 1 },
+  { name: "2", most: 2 },
+  { name: "3", most: 3 },
+  { name: "4", most: 4 },
+  { name: "5-6", most: 6 },
+  { name: "7-8", most: 8 },
+  { name: "9-12", most: 12 },
+  { name: "13-16", most: 16 },
+  { name: "17-", most: Number.POSITIVE_INFINITY },
+];
+
+const scriptNames = [
+  "Latin",
+  "Cyrillic",
+  "Greek",
+  "Han",
+  "Hiragana",
+  "Katakana",
+  "Hangul",
+  "Arabic",
+  "Hebrew",
+  "Devanagari",
+  "Bengali",
+  "Tamil",
+  "Telugu",
+  "Gujarati",
+  "Kannada",
+  "Malayalam",
+  "Thai",
+  "Lao",
+  "Khmer",
+  "Myanmar",
+  "Tibetan",
+  "Sinhala",
+  "Georgian",
+  "Armenian",
+  "Ethiopic",
+];
+const scripts = scriptNames.map((name) => ({ name, pattern: new RegExp(`\\p{Script=${name}}`, "u") }));
+const kinds = [
+  { name: "other letters", pattern: /\p{L}/u },
+  { name: "digits", pattern: /\p{N}/u },
+  { name: "punctuation and symbols", pattern: /[\p{P}\p{S}]/u },
+  { name: "white space", pattern: /\p{White_Space}/u },
+];
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The script of a token's first letter; without a letter, what kind of characters it has. */
+function scriptOf(bytes: Uint8Array): string {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    return invalidName;
+  }
+  const letter = /\p{L}/u.exec(text)?.[0];
+  const of = letter === undefined ? kinds : [...scripts, ...kinds];
+  return of.find(({ pattern }) => pattern.test(letter ?? text))?.name ?? "control and other";
+}

@@ -1,0 +1,218 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { binary, bpe, put, scratch } from "../binary.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+
+const home = scratch();
+afterAll(() => rmSync(home, { recursive: true }));
+
+const special = "<|endoftext|>";
+const text = Array.from({ length: 30 }, (_, seed) => madeText(seed, 400)).join(special);
+const corpus = put(home, "corpus.txt", text);
+const tokenizer = join(home, "tokenizer");
+const trained = bpe(["train", corpus, "-n", "700", "-s", special, "-o", tokenizer, "-q"]);
+if (trained.code !== 0) throw new Error(trained.stderr);
+const specialId = 699;
+
+/** The numbers behind the head of an .npy file of uint16. */
+function npyIds(path: string): Uint16Array {
+  const bytes = readFileSync(path);
+  return new Uint16Array(new Uint8Array(bytes.subarray(128)).buffer);
+}
+
+describe("encode", () => {
+  test("writes the same .npy with any number of workers, and decode gives the text back", () => {
+    const outputs = ["1", "2", "7"].map((workers) => {
+      const output = join(home, `ids${workers}.npy`);
+      expect(bpe(["encode", corpus, "--tokenizer", tokenizer, "-o", output, "-w", workers, "-q"])).toEqual({
+        code: 0,
+        stdout: "",
+        stderr: "",
+      });
+      return readFileSync(output);
+    });
+    expect(outputs[1]!.equals(outputs[0]!)).toBe(true);
+    expect(outputs[2]!.equals(outputs[0]!)).toBe(true);
+    const head = outputs[0]!.subarray(0, 128).toString("latin1");
+    const idCount = (outputs[0]!.length - 128) / 2;
+    expect(head).toStartWith(
+      `\x93NUMPY\x01\x00\x76\x00{'descr': '<u2', 'fortran_order': False, 'shape': (${idCount},), } `,
+    );
+    expect(head).toEndWith(" \n");
+    const back = bpe(["decode", join(home, "ids2.npy"), "--tokenizer", tokenizer, "-q"]);
+    expect(back.stdout === text).toBe(true);
+  });
+
+  test("writes decimal ids on stdout, a line for each input, and takes them back", () => {
+    const a = put(home, "a.txt", "the low");
+    const empty = put(home, "empty.txt", "");
+    const b = put(home, "b.txt", special);
+    const args = ["encode", a, empty, b, "--tokenizer", tokenizer, "-q"];
+    const plain = bpe(args);
+    expect(plain.stdout).toMatch(/^\d+( \d+)*\n\n699\n$/);
+    const appended = bpe([...args, "--append-token", special, "-o", "-"]);
+    expect(appended.stdout).toBe(plain.stdout.replaceAll("\n", ` ${specialId}\n`).replace(/^ /m, ""));
+    const ids = put(home, "ids.txt", appended.stdout);
+    const back = bpe(["decode", ids, "--tokenizer", tokenizer, "-q"]);
+    expect(back.stdout).toBe(`the low${special}${special}${special}${special}`);
+    const asText = bpe(["encode", b, "--tokenizer", tokenizer, "--special-tokens-as-text", "-q"]);
+    expect(asText.stdout).not.toContain(String(specialId));
+  });
+
+  test("--dtype decides the width, and ids that do not fit are an error", () => {
+    const narrow = join(home, "narrow.bin");
+    const wide = join(home, "wide.bin");
+    bpe(["encode", corpus, "--tokenizer", tokenizer, "-o", narrow]);
+    bpe(["encode", corpus, "--tokenizer", tokenizer, "-o", wide, "--dtype", "uint32"]);
+    const wideIds = new Uint32Array(new Uint8Array(readFileSync(wide)).buffer);
+    expect(new Uint32Array(new Uint16Array(new Uint8Array(readFileSync(narrow)).buffer))).toEqual(wideIds);
+    const back = bpe(["decode", wide, "--tokenizer", tokenizer, "--dtype", "uint32", "-q"]);
+    expect(back.stdout === text).toBe(true);
+
+    const large = join(home, "large.json");
+    const json = JSON.parse(readFileSync(join(tokenizer, "tokenizer.json"), "utf8"));
+    json.added_tokens[0].id = json.model.vocab[special] = 70_000;
+    writeFileSync(large, JSON.stringify(json));
+    const output = join(home, "large.npy");
+    bpe(["encode", corpus, "--tokenizer", large, "-o", output, "-q"]);
+    expect(readFileSync(output).toString("latin1", 10, 30)).toContain("'<u4'");
+    const wrong = bpe(["encode", corpus, "--tokenizer", large, "-o", output, "--dtype", "uint16"]);
+    expect(wrong.code).toBe(1);
+    expect(wrong.stderr).toMatch(/id 70000 at position \d+ does not fit uint16\nhint: leave out --dtype/);
+  });
+
+  test("reads .tiktoken with --pattern and --special-token TEXT=ID, the last = counting", () => {
+    const rankFile = put(home, "x.tiktoken", readFileSync(join(tokenizer, "tokenizer.tiktoken")));
+    const input = put(home, "equals.txt", "the=low<a=b>the");
+    const args = ["encode", input, "--tokenizer", rankFile, "-q"];
+    expect(bpe(args).stderr).toContain("hint: name it, e.g. --pattern cl100k");
+    const { stdout } = bpe([...args, "-p", "gpt2", "-s", "<a=b>=5000", "-s", "the="]);
+    expect(stdout).toMatch(/^5001 .* 5000 /);
+  });
+
+  test("is stopped by a signal and leaves no file", async () => {
+    const big = join(home, "big.txt");
+    writeFileSync(big, Buffer.alloc(40e6, text));
+    const output = join(home, "big.npy");
+    for (const workers of ["1", "2"]) {
+      const run = Bun.spawn(
+        [binary, "encode", big, "--tokenizer", tokenizer, "-o", output, "-w", workers, "--progress", "json"],
+        {
+          stderr: "pipe",
+          env: {},
+        },
+      );
+      let stderr = "";
+      let isSent = false;
+      for await (const chunk of run.stderr) {
+        stderr += Buffer.from(chunk).toString();
+        if (!isSent && stderr.includes('"stage":"encoding"')) {
+          run.kill("SIGINT");
+          isSent = true;
+        }
+      }
+      await run.exited;
+      expect([run.exitCode, existsSync(output)]).toEqual([130, false]);
+      expect(readdirSync(home).filter((name) => name.includes("big.npy"))).toEqual([]);
+    }
+  }, 20_000);
+
+  test("says what is wrong", () => {
+    const cases: [args: string[], code: number, message: string][] = [
+      [["encode", corpus], 2, "--tokenizer is missing\nhint: e.g. --tokenizer tokenizer"],
+      [
+        ["encode", corpus, "--tokenizer", tokenizer, "-o", "ids.txt"],
+        2,
+        '--output "ids.txt" ends in neither .npy nor .bin',
+      ],
+      [
+        ["encode", corpus, "--tokenizer", tokenizer, "--dtype", "int8", "-o", "x.npy"],
+        2,
+        '--dtype: unknown value "int8"',
+      ],
+      [["encode", corpus, "--tokenizer", "nowhere"], 1, '"nowhere": no such file or directory'],
+      [["encode", "nowhere.txt", "--tokenizer", tokenizer], 1, '"nowhere.txt": no such file'],
+      [
+        ["encode", corpus, "--tokenizer", tokenizer, "--append-token", "<x>"],
+        1,
+        'no special token "<x>" to append\nhint: it has <|endoftext|>',
+      ],
+      [
+        ["encode", corpus, "--tokenizer", tokenizer, "-p", "gpt2"],
+        2,
+        "--pattern is in tokenizer.json itself",
+      ],
+    ];
+    for (const [args, code, message] of cases) {
+      const result = bpe(args, { cwd: home });
+      expect(result.stderr).toContain(message);
+      expect([args, result.code, result.stdout]).toEqual([args, code, ""]);
+    }
+  });
+});
+
+describe("decode", () => {
+  test("an id that stands for nothing is an error with its position, and no file", () => {
+    const output = join(home, "text.txt");
+    for (const [ids, wrong] of [
+      ["65 66 700\n67", "id 700 at position 2"],
+      ["65 4294967361", "id 4294967361 at position 1"],
+    ] as const) {
+      const file = put(home, "wrong.ids", ids);
+      const { code, stderr } = bpe(["decode", file, "--tokenizer", tokenizer, "-o", output]);
+      expect([code, stderr]).toEqual([
+        1,
+        `bpe: error: ${wrong} stands for no token\nhint: the tokenizer's ids end at 699; were they made with another one?\n`,
+      ]);
+      expect(existsSync(output)).toBe(false);
+    }
+  });
+
+  test("damaged files are named", () => {
+    const npy = readFileSync(join(home, "ids1.npy"));
+    const cases = [
+      ["cut.npy", npy.subarray(0, npy.length - 1), "is damaged: it ends at byte"],
+      ["odd.bin", Buffer.of(1, 2, 3), "is damaged: its 3 bytes are no whole number of uint16 ids"],
+      [
+        "float.npy",
+        Buffer.from(npy.toString("latin1").replace("<u2", "<f2"), "latin1"),
+        "its numbers are <f2",
+      ],
+      ["text.npy", Buffer.from("just some text here"), "it is not an .npy file"],
+      ["words.txt", Buffer.from("12 -1 x"), '"-1" is no id'],
+    ] as const;
+    for (const [name, content, message] of cases) {
+      const { code, stderr } = bpe(["decode", put(home, name, content), "--tokenizer", tokenizer]);
+      expect([name, code]).toEqual([name, 1]);
+      expect(stderr).toContain(message);
+    }
+  });
+
+  test("reads numpy's own integers and standard input", () => {
+    const ids = npyIds(join(home, "ids1.npy"));
+    const head = `{'descr': '<i8', 'fortran_order': False, 'shape': (${ids.length},), }`.padEnd(117);
+    const wide = Buffer.from(BigInt64Array.from(ids, BigInt).buffer);
+    const file = put(
+      home,
+      "wide.npy",
+      Buffer.concat([Buffer.from("\x93NUMPY\x01\x00\x76\x00", "latin1"), Buffer.from(`${head}\n`), wide]),
+    );
+    expect(bpe(["decode", file, "--tokenizer", tokenizer, "-q"]).stdout === text).toBe(true);
+    const piped = Bun.spawnSync([binary, "decode", "-", "--tokenizer", tokenizer, "-q"], {
+      env: {},
+      stdin: Buffer.from([...ids].join("\n")),
+    });
+    expect(piped.stdout.toString() === text).toBe(true);
+  });
+});
+
+test("inspect shows size, pattern, special tokens, shares and a sample", () => {
+  const { code, stdout, stderr } = bpe(["inspect", tokenizer, "--text", corpus]);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatch(/^size +700 tokens, ids up to 699, 443 merges$/m);
+  expect(stdout).toMatch(/^pattern +gpt2$/m);
+  expect(stdout).toContain("699 <|endoftext|>");
+  expect(stdout).toMatch(/^by script +Latin +\d+ +\d+\.\d %$/m);
+  expect(stdout).toMatch(/^bytes\/token +\d+\.\d{3}$/m);
+});
