@@ -2,18 +2,21 @@
 
 import type { Input } from "./corpus/inputs.ts";
 import type { Range } from "./corpus/ranges.ts";
-import { describeFailure, type Failure } from "./encode/failure.ts";
 import { type FromWorker, messageIdCount, type ToWorker, unwrittenMax } from "./encode/protocol.ts";
 import { RangeEncoder } from "./encode/range-encoder.ts";
+import { nextTurn } from "./next-turn.ts";
+import { describeFailure, type Failure } from "./workers/failure.ts";
 
 declare const self: {
   onmessage: (event: MessageEvent<ToWorker>) => void;
-  postMessage(message: FromWorker, transfer?: ArrayBuffer[]): void;
+  postMessage(message: FromWorker | { kind: "failed"; failure: Failure }, transfer?: ArrayBuffer[]): void;
 };
 
 let inputs: readonly Input[] = [];
 let ranges: RangeEncoder;
 let progress: { bytesDone: Float64Array; workerIndex: number };
+/** The range at work, and those after it. */
+const waiting: Range[] = [];
 /** Messages of ids that are not written yet. */
 let unwrittenCount = 0;
 /** Goes on with a range that waits for them. */
@@ -27,9 +30,8 @@ self.onmessage = ({ data }) => {
       progress = data;
       return self.postMessage({ kind: "ready" });
     case "range":
-      encodeRange(data.range).catch((error) =>
-        self.postMessage({ kind: "failed", failure: failureOf(error, data.range) }),
-      );
+      waiting.push(data.range);
+      if (waiting.length === 1) encodeWaiting();
       return;
     case "written":
       unwrittenCount--;
@@ -37,6 +39,20 @@ self.onmessage = ({ data }) => {
       return;
   }
 };
+
+/** Ranges come before they are needed, so that there is always one at hand. */
+async function encodeWaiting(): Promise<void> {
+  for (let range = waiting[0]; range !== undefined; range = waiting[0]) {
+    try {
+      await encodeRange(range);
+    } catch (error) {
+      return self.postMessage({ kind: "failed", failure: failureOf(error, range) });
+    }
+    // Messages are served in between: what is written, and the next range.
+    await nextTurn();
+    waiting.shift();
+  }
+}
 
 async function encodeRange(range: Range): Promise<void> {
   const { bytesDone, workerIndex } = progress;

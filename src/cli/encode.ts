@@ -20,6 +20,9 @@ import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-optio
 import { bytes, counted, grouped, seconds } from "./units.ts";
 import { defaultWorkerCount } from "./worker-count.ts";
 
+/** Encoding is so fast that a worker has to get this much before its start and its untrained compiler are paid for. */
+const smallCorpusBytes = 32e6;
+
 /** `bpe encode`: the ids of each input, in order, into one file or onto stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
@@ -29,7 +32,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const parts = openTokenizer(options, output);
   const appendId = options.appendToken === undefined ? undefined : specialTokenId(parts, options.appendToken);
   const sizeBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
-  const workerCount = options.workers ?? defaultWorkerCount(sizeBytes);
+  const workerCount = options.workers ?? (sizeBytes < smallCorpusBytes ? 1 : defaultWorkerCount(sizeBytes));
   const type = idTypeOf(parts, options.dtype);
 
   const { specialTokensAsText } = options;

@@ -3,7 +3,7 @@ import { planRanges, type Range } from "../corpus/ranges.ts";
 import { UserError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
 import { encodeWorkerUrl } from "../worker-url.ts";
-import { reviveFailure } from "./failure.ts";
+import { runWorkers } from "../workers/run-workers.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 import { RangeEncoder } from "./range-encoder.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
@@ -76,6 +76,8 @@ const smallestRangeSizeBytes = 1 << 19;
 const largestRangeSizeBytes = 1 << 22;
 /** So many that the last range of one worker keeps the others waiting only for a small share of the whole. */
 const rangesPerWorker = 16;
+/** Ranges a worker is given at a time, so that it does not wait for the next one. */
+const rangesAhead = 2;
 const reportIntervalMs = 50;
 
 async function encodeInWorkers(
@@ -87,64 +89,44 @@ async function encodeInWorkers(
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * workerCount));
   const order = new WriteOrder(sink);
   const tasks = planTasks(inputs, plannedRanges(options));
-  const workers: Worker[] = [];
   let invalidByteCount = 0;
   const ticker = setInterval(() => report(bytesDone.reduce((sum, cell) => sum + cell, 0)), reportIntervalMs);
-
   try {
-    await Promise.all(
-      Array.from(
-        { length: workerCount },
-        (_, workerIndex) =>
-          new Promise<void>((resolve, reject) => {
-            const worker = new Worker(encodeWorkerUrl);
-            workers.push(worker);
-            const send = (message: ToWorker) => worker.postMessage(message);
-            let turn: Turn | undefined;
-            const sendNext = async () => {
-              for (;;) {
-                const next = tasks.next();
-                if (next.done) return resolve();
-                const { range, endsInput } = next.value;
-                if (range === undefined && !endsInput) {
-                  await nextTurn();
-                  continue;
-                }
-                turn = order.add(endsInput, () => send({ kind: "written" }));
-                if (range !== undefined) return send({ kind: "range", range });
-                order.finish(turn);
-              }
-            };
-            worker.onerror = (event) => reject(new Error(`encoding worker ${workerIndex}: ${event.message}`));
-            worker.addEventListener("close", () =>
-              reject(
-                new UserError(`encoding worker ${workerIndex} ended early`, {
-                  hint: "try fewer workers: -w 1",
-                }),
-              ),
-            );
-            const receive = async (data: FromWorker) => {
-              switch (data.kind) {
-                case "ready":
-                  return sendNext();
-                case "ids":
-                  return order.take(turn!, data.ids);
-                case "encoded":
-                  invalidByteCount += data.invalidByteCount;
-                  order.finish(turn!);
-                  return sendNext();
-                case "failed":
-                  throw reviveFailure(data.failure);
-              }
-            };
-            worker.onmessage = ({ data }: MessageEvent<FromWorker>) => void receive(data).catch(reject);
-            send({ kind: "setup", parts, specialTokensAsText, inputs, bytesDone, workerIndex });
-          }),
-      ),
+    await runWorkers<ToWorker, FromWorker>(
+      { url: encodeWorkerUrl, name: "encoding", workerCount },
+      ({ workerIndex, send, finish }) => {
+        let turn: Turn | undefined;
+        const sendNext = async () => {
+          for (;;) {
+            const next = tasks.next();
+            if (next.done) return finish();
+            const { range, endsInput } = next.value;
+            if (range === undefined && !endsInput) {
+              await nextTurn();
+              continue;
+            }
+            turn = order.add(endsInput, () => send({ kind: "written" }));
+            if (range !== undefined) return send({ kind: "range", range });
+            order.finish(turn);
+          }
+        };
+        send({ kind: "setup", parts, specialTokensAsText, inputs, bytesDone, workerIndex });
+        return (message) => {
+          switch (message.kind) {
+            case "ready":
+              return sendNext();
+            case "ids":
+              return order.take(turn!, message.ids);
+            case "encoded":
+              invalidByteCount += message.invalidByteCount;
+              order.finish(turn!);
+              return sendNext();
+          }
+        };
+      },
     );
   } finally {
     clearInterval(ticker);
-    for (const worker of workers) worker.terminate();
   }
   return invalidByteCount;
 }
@@ -206,6 +188,12 @@ function* planTasks(inputs: readonly Input[], ranges: Iterable<Range | undefined
     if (endsInput) inputIndex++;
   }
   for (; inputIndex < inputs.length; inputIndex++) yield { range: undefined, endsInput: true };
+}
+
+/** The parts alone: what else the tokenizer knows stays here. */
+function encodingParts(parts: EncodingParts): EncodingParts {
+  const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
+  return { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow };
 }
 
 function plannedRanges(options: EncodeCorpusOptions): Iterable<Range | undefined> {

@@ -1,13 +1,12 @@
 import type { Input } from "../corpus/inputs.ts";
 import type { Range } from "../corpus/ranges.ts";
-import type { Failure } from "./failure.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
 /**
  * What the main thread and an encoding worker say to each other:
  *
- *   main -> worker   setup, range, range, …; written for each `ids`, once they are
- *   worker -> main   ready; for each range ids, ids, …, encoded; failed at any time, and nothing after it
+ *   main -> worker   setup, range, range, … (the next one before the last is done); written for each `ids`, once they are
+ *   worker -> main   ready; for each range ids, ids, …, encoded; failed (workers/failure.ts) at any time
  *
  * A worker has at most `unwrittenMax` messages of ids on their way: then it waits. So memory is bounded however long a
  * range is and however far its turn to be written.
@@ -28,8 +27,7 @@ export type ToWorker =
 export type FromWorker =
   | { readonly kind: "ready" }
   | { readonly kind: "ids"; readonly ids: Uint16Array | Uint32Array }
-  | { readonly kind: "encoded"; readonly invalidByteCount: number }
-  | { readonly kind: "failed"; readonly failure: Failure };
+  | { readonly kind: "encoded"; readonly invalidByteCount: number };
 
 export const unwrittenMax = 3;
 /** Ids sent at a time, about. */
