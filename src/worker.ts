@@ -4,12 +4,12 @@ import { type Input, openInput } from "./corpus/inputs.ts";
 import type { Range } from "./corpus/ranges.ts";
 import type { FromWorker, ToWorker } from "./count/protocol.ts";
 import { RangeCounter } from "./count/range-counter.ts";
-import { exitCode, UserError } from "./errors.ts";
 import { transferables, WordCounter } from "./words/counter.ts";
+import { describeFailure, type Failure } from "./workers/failure.ts";
 
 declare const self: {
   onmessage: (event: MessageEvent<ToWorker>) => void;
-  postMessage(message: FromWorker, transfer?: ArrayBuffer[]): void;
+  postMessage(message: FromWorker | { kind: "failed"; failure: Failure }, transfer?: ArrayBuffer[]): void;
 };
 
 let inputs: readonly Input[] = [];
@@ -37,7 +37,7 @@ self.onmessage = ({ data }) => {
       }
     }
   } catch (error) {
-    self.postMessage({ kind: "failed", failure: describe(error, data) });
+    self.postMessage({ kind: "failed", failure: failureOf(error, data) });
   }
 };
 
@@ -63,14 +63,10 @@ function countRange(range: Range): void {
   });
 }
 
-function describe(error: unknown, message: ToWorker) {
-  if (error instanceof UserError) {
-    return { isUserError: true, message: error.message, hint: error.hint, exitCode: error.exitCode };
-  }
-  const place =
-    message.kind === "range"
-      ? ` at byte ${ranges.offsetByte} of "${inputs[message.range.inputIndex]!.path}"`
-      : "";
-  const reason = error instanceof Error ? error.message : String(error);
-  return { isUserError: false, message: `${reason}${place}`, hint: undefined, exitCode: exitCode.failed };
+function failureOf(error: unknown, message: ToWorker): Failure {
+  if (message.kind !== "range") return describeFailure(error, "");
+  return describeFailure(
+    error,
+    ` at byte ${ranges.offsetByte} of "${inputs[message.range.inputIndex]!.path}"`,
+  );
 }

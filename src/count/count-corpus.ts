@@ -1,11 +1,11 @@
 import { closeSync } from "node:fs";
 import { type Input, openInput } from "../corpus/inputs.ts";
 import { planRanges, type Range } from "../corpus/ranges.ts";
-import { UserError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import { WordCounter } from "../words/counter.ts";
 import { workerUrl } from "../worker-url.ts";
+import { runWorkers } from "../workers/run-workers.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 import { RangeCounter, type RangeFindings } from "./range-counter.ts";
 
@@ -123,64 +123,38 @@ async function countInWorkers(
   const distinctWordCounts = new Float64Array(workerCount);
   const sum = (cells: Float64Array) => cells.reduce((total, cell) => total + cell, 0);
   const total = new WordCounter();
-  const workers: Worker[] = [];
   const ticker = setInterval(() => report(sum(bytesDone), Math.max(...distinctWordCounts)), reportIntervalMs);
-
   try {
-    await Promise.all(
-      Array.from(
-        { length: workerCount },
-        (_, workerIndex) =>
-          new Promise<void>((resolve, reject) => {
-            const worker = new Worker(workerUrl);
-            workers.push(worker);
-            const send = (message: ToWorker) => worker.postMessage(message);
-            const sendNext = async () => {
-              for (;;) {
-                const next = plan.next();
-                if (next.done) return send({ kind: "finish" });
-                if (next.value !== undefined) return send({ kind: "range", range: next.value });
-                await nextTurn();
-              }
-            };
-            worker.onerror = (event) => reject(new Error(`counting worker ${workerIndex}: ${event.message}`));
-            worker.addEventListener("close", () =>
-              reject(
-                new UserError(`counting worker ${workerIndex} ended early`, {
-                  hint: "try fewer workers: -w 1",
-                }),
-              ),
-            );
-            const receive = async (data: FromWorker) => {
-              switch (data.kind) {
-                case "ready":
-                  return sendNext();
-                case "counted":
-                  addFindings(data.inputIndex, data.findings);
-                  distinctWordCounts[workerIndex] = data.distinctWordCount;
-                  return sendNext();
-                case "words":
-                  total.absorb(data.words);
-                  return resolve();
-                case "failed":
-                  throw revive(data);
-              }
-            };
-            worker.onmessage = ({ data }: MessageEvent<FromWorker>) => void receive(data).catch(reject);
-            send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, workerIndex });
-          }),
-      ),
+    await runWorkers<ToWorker, FromWorker>(
+      { url: workerUrl, name: "counting", workerCount },
+      ({ workerIndex, send, finish }) => {
+        const sendNext = async () => {
+          for (;;) {
+            const next = plan.next();
+            if (next.done) return send({ kind: "finish" });
+            if (next.value !== undefined) return send({ kind: "range", range: next.value });
+            await nextTurn();
+          }
+        };
+        send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, workerIndex });
+        return (message) => {
+          switch (message.kind) {
+            case "ready":
+              return sendNext();
+            case "counted":
+              addFindings(message.inputIndex, message.findings);
+              distinctWordCounts[workerIndex] = message.distinctWordCount;
+              return sendNext();
+            case "words":
+              total.absorb(message.words);
+              return finish();
+          }
+        };
+      },
     );
   } finally {
     clearInterval(ticker);
-    for (const worker of workers) worker.terminate();
   }
   report(sum(bytesDone), total.distinctWordCount);
   return total;
-}
-
-function revive({ failure }: FromWorker & { kind: "failed" }): Error {
-  const { isUserError, message, hint, exitCode } = failure;
-  if (!isUserError) return new Error(message);
-  return new UserError(message, hint === undefined ? { exitCode } : { hint, exitCode });
 }

@@ -9,7 +9,7 @@ import type { RangeFindings } from "./range-counter.ts";
  *
  *   main -> worker   setup, range, range, …, finish
  *   worker -> main   ready, counted (after each range), …, words
- *                    failed at any time, and nothing after it
+ *                    failed (workers/failure.ts) at any time, and nothing after it
  */
 export type ToWorker =
   | {
@@ -32,13 +32,4 @@ export type FromWorker =
       readonly findings: RangeFindings;
       readonly distinctWordCount: number;
     }
-  | { readonly kind: "words"; readonly words: PackedCounts }
-  | { readonly kind: "failed"; readonly failure: Failure };
-
-/** An error as it crosses threads. */
-export type Failure = {
-  readonly isUserError: boolean;
-  readonly message: string;
-  readonly hint: string | undefined;
-  readonly exitCode: number;
-};
+  | { readonly kind: "words"; readonly words: PackedCounts };

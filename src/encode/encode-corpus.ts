@@ -1,6 +1,5 @@
 import { checkUnchanged, type Input } from "../corpus/inputs.ts";
 import { planRanges, type Range } from "../corpus/ranges.ts";
-import { UserError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
 import { encodeWorkerUrl } from "../worker-url.ts";
 import { runWorkers } from "../workers/run-workers.ts";
@@ -95,31 +94,44 @@ async function encodeInWorkers(
     await runWorkers<ToWorker, FromWorker>(
       { url: encodeWorkerUrl, name: "encoding", workerCount },
       ({ workerIndex, send, finish }) => {
-        let turn: Turn | undefined;
+        /** Of the ranges that the worker was given, the one at work first. */
+        const turns: Turn[] = [];
         const sendNext = async () => {
           for (;;) {
             const next = tasks.next();
-            if (next.done) return finish();
+            if (next.done) return turns.length === 0 ? finish() : undefined;
             const { range, endsInput } = next.value;
             if (range === undefined && !endsInput) {
               await nextTurn();
               continue;
             }
-            turn = order.add(endsInput, () => send({ kind: "written" }));
-            if (range !== undefined) return send({ kind: "range", range });
-            order.finish(turn);
+            const turn = order.add(endsInput, () => send({ kind: "written" }));
+            if (range === undefined) {
+              order.finish(turn);
+              continue;
+            }
+            turns.push(turn);
+            return send({ kind: "range", range });
           }
         };
-        send({ kind: "setup", parts, specialTokensAsText, inputs, bytesDone, workerIndex });
-        return (message) => {
+        send({
+          kind: "setup",
+          parts: encodingParts(parts),
+          specialTokensAsText,
+          inputs,
+          bytesDone,
+          workerIndex,
+        });
+        return async (message) => {
           switch (message.kind) {
             case "ready":
-              return sendNext();
+              for (let ahead = 0; ahead < rangesAhead; ahead++) await sendNext();
+              return;
             case "ids":
-              return order.take(turn!, message.ids);
+              return order.take(turns[0]!, message.ids);
             case "encoded":
               invalidByteCount += message.invalidByteCount;
-              order.finish(turn!);
+              order.finish(turns.shift()!);
               return sendNext();
           }
         };

@@ -1,0 +1,23 @@
+import { exitCode, UserError } from "../errors.ts";
+
+/** An error as it crosses threads. */
+export type Failure = {
+  readonly isUserError: boolean;
+  readonly message: string;
+  readonly hint: string | undefined;
+  readonly exitCode: number;
+};
+
+/** `place` says where a bug showed; a user's error says so itself. */
+export function describeFailure(error: unknown, place: string): Failure {
+  if (error instanceof UserError) {
+    return { isUserError: true, message: error.message, hint: error.hint, exitCode: error.exitCode };
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return { isUserError: false, message: `${reason}${place}`, hint: undefined, exitCode: exitCode.failed };
+}
+
+export function reviveFailure({ isUserError, message, hint, exitCode }: Failure): Error {
+  if (!isUserError) return new Error(message);
+  return new UserError(message, hint === undefined ? { exitCode } : { hint, exitCode });
+}
