@@ -39,11 +39,9 @@ export class WordMerger {
       else fillRanks(this.ranks, this.ids, symbolCount, model);
       return mergeScanned(this.ids, symbolCount, this.ranks, model);
     }
+    if (symbolCount >= listedBytesMin && model.isMonotone) return mergeListed(this.ids, symbolCount, model);
     if (this.rooms.spans.length < symbolCount) {
       this.rooms = { spans: new Int32Array(symbolCount * 2), heap: this.rooms.heap };
-    }
-    if (symbolCount >= listedBytesMin && model.isMonotone) {
-      return mergeListed(this.ids, symbolCount, this.rooms.spans, model);
     }
     if (this.rooms.heap.length < 3 * symbolCount) this.rooms.heap = new Float64Array(4 * symbolCount);
     return mergeHeaped(this.ids, symbolCount, this.rooms.spans, this.rooms.heap, model);
