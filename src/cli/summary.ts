@@ -4,6 +4,7 @@ import { bytes, counted, grouped, seconds } from "./units.ts";
 export type SummaryFacts = {
   readonly record: TrainingRecord;
   readonly output: string;
+  readonly countsPaths: readonly string[];
   /** Bytes of the words that were counted, and the tokens they are with all merges made. */
   readonly wordBytes: number;
   readonly tokenCount: number;
@@ -15,31 +16,32 @@ export type SummaryFacts = {
 
 /** What a person wants to read at the end of `bpe train`. */
 export function summary(facts: SummaryFacts): string {
-  const { record, output, wordBytes, tokenCount, longestTokens, stoppedEarly } = facts;
+  const { record, output, countsPaths, wordBytes, tokenCount, longestTokens, stoppedEarly } = facts;
   const { inputs, timings } = record;
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
   const perSecond = (amount: number, ms: number) => amount / Math.max(ms / 1000, 1e-3);
-  const rows: [string, string][] = [
-    [
-      "corpus",
-      `${bytes(corpusBytes)} in ${counted(inputs.length, "file")}, ${counted(documentCount, "document")}`,
-    ],
+  const rate = corpusBytes === 0 ? "" : ` (${grouped(perSecond(corpusBytes / 1e6, timings.countMs))} MB/s)`;
+  const corpus = `${bytes(corpusBytes)} in ${counted(inputs.length, "file")}, ${counted(documentCount, "document")}`;
+  const rows = [
+    ["corpus", inputs.length === 0 ? "" : corpus],
+    ...countsPaths.map((path) => ["counts", path]),
     ["words", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
     ["merges", grouped(record.mergeCount) + (stoppedEarly === undefined ? "" : ` (${stoppedEarly})`)],
     [
       "time",
       [
-        `counting ${seconds(timings.countMs / 1000)} (${grouped(perSecond(corpusBytes / 1e6, timings.countMs))} MB/s)`,
+        `counting ${seconds(timings.countMs / 1000)}${rate}`,
         `merging ${seconds(timings.mergeMs / 1000)} (${grouped(perSecond(record.mergeCount, timings.mergeMs))} merges/s)`,
         `writing ${seconds(timings.writeMs / 1000)}`,
         `in all ${seconds(timings.totalMs / 1000)}`,
       ].join(", "),
     ],
     ["memory", `${bytes(record.peakMemoryBytes)} at its peak`],
-    ["bytes/token", tokenCount === 0 ? "-" : (wordBytes / tokenCount).toFixed(3)],
+    ["bytes/token", tokenCount === 0 ? "" : (wordBytes / tokenCount).toFixed(3)],
     ["longest", longestTokens.join(" ")],
     ["written", `${output}: ${record.files.join(", ")}`],
-  ];
-  return rows.map(([name, text]) => `${name.padEnd(12)}${text}`).join("\n");
+  ] as const;
+  const shown = rows.filter(([, text]) => text !== "");
+  return shown.map(([name, text]) => `${name!.padEnd(12)}${text}`).join("\n");
 }

@@ -69,7 +69,11 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     return record;
   });
   await publish(options.output, [...files, recordFile], output);
-  output.succeed(summaryOf(trained, record!, options.output), { output: options.output, ...record! });
+  const countsPaths = invocation.options.get("counts") ?? [];
+  output.succeed(summaryOf(trained, record!, options.output, countsPaths), {
+    output: options.output,
+    ...record!,
+  });
 }
 
 type RecordFacts = {
@@ -119,13 +123,19 @@ function recordOf({ options, inputs, trained, ...facts }: RecordFacts): Training
   };
 }
 
-function summaryOf(trained: Trained, record: TrainingRecord, output: string): string {
+function summaryOf(
+  trained: Trained,
+  record: TrainingRecord,
+  output: string,
+  countsPaths: readonly string[],
+): string {
   const { vocabSize, specialTokens, compat } = record.options;
   const wantedCount = vocabSize - baseSize(specialTokens, compat);
   const isShort = trained.vocabulary.size < vocabSize;
   return summary({
     record,
     output,
+    countsPaths,
     wordBytes: trained.wordBytes,
     tokenCount: trained.tokenCount,
     longestTokens: longestTokens(trained, 10),
