@@ -1,4 +1,5 @@
 import { assert } from "../errors.ts";
+import { addJoin, allocateJoins, type Joins, leftContext, rightContext } from "./joins.ts";
 import { addPair, allocatePairs, findPair, type PairTable } from "./pairs.ts";
 
 /**
@@ -29,6 +30,8 @@ export type EncodingModel = {
   readonly wholeTokens: ReadonlyMap<string, number>;
   /** Length of the longest of these. */
   readonly wholeBytesMax: number;
+  /** Where the halves of merges meet, to find places in a text that no merge crosses; null where none may be cut. */
+  readonly joins: Joins | null;
   /** Two bytes at first << 8 | second that stand side by side in some token: 1; elsewhere no merge ever crosses: 0. */
   readonly adjacency: Uint8Array;
   /** The largest id that merging can give. */
@@ -66,7 +69,7 @@ export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelPa
     isMonotone: ranksOnlyRise(merges, pairs, idMax),
     wholeTokens,
     wholeBytesMax: Math.max(0, ...Array.from(wholeTokens.keys(), (key) => key.length)),
-    adjacency: adjacentBytes(byteIds, merges, wholeTokens, idMax),
+    ...joinsOf(byteIds, merges, wholeTokens, idMax),
     idMax,
   };
 }
@@ -99,43 +102,69 @@ function ranksOnlyRise({ left, right, merged }: RankedMerges, pairs: PairTable, 
 }
 
 /**
- * The pairs of bytes inside tokens. A merge adds only the pair where its halves meet: the last byte of the left one and
- * the first of the right one.
+ * Where merges join, as pairs of bytes and with more context. A merge adds only the place where its halves meet; a whole
+ * token that merging does not reach adds every place inside it.
  */
-function adjacentBytes(
+function joinsOf(
   byteIds: Int32Array,
   { left, right, merged }: RankedMerges,
   wholeTokens: ReadonlyMap<string, number>,
   idMax: number,
-): Uint8Array {
+): { adjacency: Uint8Array; joins: Joins | null } {
   const adjacency = new Uint8Array(65536);
-  const unknown = -1;
-  const firstBytes = new Int16Array(idMax + 1).fill(unknown);
-  const lastBytes = new Int16Array(idMax + 1).fill(unknown);
+  const edges = edgesOf(byteIds, { left, right, merged }, idMax);
+  // Bytes that are left out, or share an id, are neighbours of what nobody can tell: nothing may be cut.
+  if (edges === null) return { adjacency, joins: null };
+  let joinCount = merged.length;
+  for (const key of wholeTokens.keys()) joinCount += key.length;
+  const joins = allocateJoins(joinCount);
+  const join = (leftBytes: ArrayLike<number>, rightBytes: ArrayLike<number>) => {
+    const last = leftBytes[leftBytes.length - 1]!;
+    const first = rightBytes[0]!;
+    adjacency[(last << 8) | first] = 1;
+    if (last >= 0x80 && first >= 0x80) addJoin(joins, leftContext(leftBytes), rightContext(rightBytes));
+  };
+  for (let rank = 0; rank < merged.length; rank++) {
+    const leftEdges = edges[left[rank]!];
+    const rightEdges = edges[right[rank]!];
+    if (leftEdges !== undefined && rightEdges !== undefined) join(leftEdges.last, rightEdges.first);
+  }
+  for (const key of wholeTokens.keys()) {
+    const bytes = Buffer.from(key, "latin1");
+    for (let i = 1; i < bytes.length; i++) join(bytes.subarray(0, i), bytes.subarray(i));
+  }
+  return { adjacency, joins };
+}
+
+/** Up to three bytes from either end of a token. */
+type Edges = { readonly first: readonly number[]; readonly last: readonly number[] };
+
+/** The edges of every token that merging can make; null if ids do not tell bytes apart. */
+function edgesOf(byteIds: Int32Array, { left, right, merged }: RankedMerges, idMax: number): Edges[] | null {
+  const edges: Edges[] = new Array(idMax + 1);
   for (let byte = 0; byte < 256; byte++) {
     const id = byteIds[byte]!;
-    if (id === droppedByte) return adjacency.fill(1);
-    // Two bytes of one id (that of an unknown token) are told apart by nobody.
-    if (firstBytes[id] !== unknown) return adjacency.fill(1);
-    firstBytes[id] = lastBytes[id] = byte;
+    if (id === droppedByte || edges[id] !== undefined) return null;
+    edges[id] = { first: [byte], last: [byte] };
   }
   // Merges may stand before those that make their halves: once more until nothing is new.
   for (let isNew = true; isNew; ) {
     isNew = false;
     for (let rank = 0; rank < merged.length; rank++) {
-      const first = firstBytes[left[rank]!]!;
-      const last = lastBytes[right[rank]!]!;
-      if (first === unknown || last === unknown || lastBytes[left[rank]!] === unknown) continue;
-      if (firstBytes[right[rank]!] === unknown) continue;
-      adjacency[(lastBytes[left[rank]!]! << 8) | firstBytes[right[rank]!]!] = 1;
-      if (firstBytes[merged[rank]!] !== unknown) continue;
-      firstBytes[merged[rank]!] = first;
-      lastBytes[merged[rank]!] = last;
+      if (edges[merged[rank]!] !== undefined) continue;
+      const leftEdges = edges[left[rank]!];
+      const rightEdges = edges[right[rank]!];
+      if (leftEdges === undefined || rightEdges === undefined) continue;
+      edges[merged[rank]!] = {
+        first:
+          leftEdges.first.length === 3
+            ? leftEdges.first
+            : [...leftEdges.first, ...rightEdges.first].slice(0, 3),
+        last:
+          rightEdges.last.length === 3 ? rightEdges.last : [...leftEdges.last, ...rightEdges.last].slice(-3),
+      };
       isNew = true;
     }
   }
-  for (const key of wholeTokens.keys()) {
-    for (let i = 1; i < key.length; i++) adjacency[(key.charCodeAt(i - 1) << 8) | key.charCodeAt(i)] = 1;
-  }
-  return adjacency;
+  return edges;
 }

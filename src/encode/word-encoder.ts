@@ -16,7 +16,7 @@ import {
   touchHomes,
 } from "./look-up.ts";
 import type { EncodingModel } from "./model.ts";
-import { cutNeverMerged, hasNonAscii } from "./never-merged.ts";
+import { hasNonAscii, NeverMerged } from "./never-merged.ts";
 import { keptFlag, narrowCountShift, narrowIdsMax, wideCountShift, wideIdsMax } from "./results.ts";
 import {
   cachedBytesMax,
@@ -45,7 +45,7 @@ export class WordEncoder {
   private readonly resultLanes = new Int32Array(2 * blockWordsMax);
   private readonly results = new Float64Array(this.resultLanes.buffer);
   private readonly cursor: EmitCursor = { word: 0, idCount: 0 };
-  private finerEnds = new Int32Array(1 << 12);
+  private neverMerged: NeverMerged | undefined;
   /** Where the loads of `touchHomes` go, so that they are not left out. */
   private touched = 0;
 
@@ -61,11 +61,11 @@ export class WordEncoder {
     if (endCount < 2) return;
     const start = ends[0]!;
     const stop = ends[endCount - 1]!;
-    if (hasNonAscii(text.view, start, stop)) {
-      const room = stop - start + 2;
-      if (this.finerEnds.length < room) this.finerEnds = new Int32Array(2 * room);
-      endCount = cutNeverMerged(text.bytes, ends, endCount, this.model.adjacency, this.finerEnds);
-      ends = this.finerEnds;
+    const { joins, adjacency } = this.model;
+    if (joins !== null && hasNonAscii(text.view, start, stop)) {
+      this.neverMerged ??= new NeverMerged(joins, adjacency);
+      endCount = this.neverMerged.cut(text.bytes, ends, endCount);
+      ends = this.neverMerged.ends;
     }
     for (let first = 0; first < endCount - 1; first += blockWordsMax) {
       const wordCount = Math.min(blockWordsMax, endCount - 1 - first);

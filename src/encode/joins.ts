@@ -1,0 +1,73 @@
+/**
+ * Joins: where the two halves of a merge meet. A merge crosses a place in a text only if the bytes on both sides of it
+ * are those on both sides of some merge's join; so where no join fits, no token ever lies across.
+ *
+ * A join is known by up to three bytes on each side, fewer if a half is shorter. Its own halves were tokens before it,
+ * with joins of their own: so the one where they meet is all that a merge adds.
+ *
+ *   LANE   MEANING (a slot has two; open addressing, at most half full, home = top bits of the hash)
+ *   0      the last bytes of the left half, the last one lowest, and their number << 24; 0 in a free slot
+ *   1      the first bytes of the right half, the first one highest, and their number << 24
+ *
+ * "é" is c3 a9. The join of "é" and "é" is [2 << 24 | c3a9, 2 << 24 | c3a9]. Only joins between two bytes that are not
+ * ASCII are kept: elsewhere nobody asks.
+ */
+export type Joins = { readonly lanes: Int32Array; readonly slotBits: number };
+
+const contextBytes = 3;
+
+export function allocateJoins(joinCount: number): Joins {
+  let slotBits = 4;
+  while (2 ** slotBits < 2 * joinCount) slotBits++;
+  return { lanes: new Int32Array(2 * 2 ** slotBits), slotBits };
+}
+
+export function addJoin({ lanes, slotBits }: Joins, left: number, right: number): void {
+  let pos = homeOf(left, right, slotBits);
+  while (lanes[pos] !== 0 && (lanes[pos] !== left || lanes[pos + 1] !== right))
+    pos = (pos + 2) & (lanes.length - 1);
+  lanes[pos] = left;
+  lanes[pos + 1] = right;
+}
+
+/**
+ * The context of a join in one lane. `bytes` is the half, or as many bytes of it as are known: its last ones for the
+ * left half, its first ones for the right half.
+ */
+export function leftContext(bytes: ArrayLike<number>): number {
+  const count = Math.min(bytes.length, contextBytes);
+  let lane = 0;
+  for (let i = bytes.length - count; i < bytes.length; i++) lane = (lane << 8) | bytes[i]!;
+  return lane | (count << 24);
+}
+
+export function rightContext(bytes: ArrayLike<number>): number {
+  const count = Math.min(bytes.length, contextBytes);
+  let lane = 0;
+  for (let i = 0; i < count; i++) lane = (lane << 8) | bytes[i]!;
+  return lane | (count << 24);
+}
+
+/**
+ * Whether some join fits between the three bytes `left` and the three bytes `right`. Three bytes each are looked for as
+ * they are, and cut down to two and one.
+ */
+export function fitsJoin({ lanes, slotBits }: Joins, left: number, right: number): boolean {
+  for (let leftCount = 1; leftCount <= contextBytes; leftCount++) {
+    const leftLane = (left & ((1 << (8 * leftCount)) - 1)) | (leftCount << 24);
+    for (let rightCount = 1; rightCount <= contextBytes; rightCount++) {
+      const rightLane = (right >> (8 * (contextBytes - rightCount))) | (rightCount << 24);
+      let pos = homeOf(leftLane, rightLane, slotBits);
+      while (lanes[pos] !== 0) {
+        if (lanes[pos] === leftLane && lanes[pos + 1] === rightLane) return true;
+        pos = (pos + 2) & (lanes.length - 1);
+      }
+    }
+  }
+  return false;
+}
+
+function homeOf(left: number, right: number, slotBits: number): number {
+  const hash = Math.imul((Math.imul(left, 0x9e3779b1) + right) | 0, 0x85ebca77);
+  return (hash >>> (32 - slotBits)) << 1;
+}
