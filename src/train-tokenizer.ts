@@ -1,19 +1,15 @@
-import { peakMemoryBytes } from "./cli/peak-memory.ts";
-import { build } from "./cli/version.ts";
-import { defaultWorkerCount } from "./cli/worker-count.ts";
-import { findInputs, type Input } from "./corpus/inputs.ts";
+import { findInputs } from "./corpus/inputs.ts";
 import { partsOfVocabulary } from "./encode/from-vocabulary.ts";
 import { Tokenizer } from "./encode/tokenizer.ts";
 import { exitCode, UserError } from "./errors.ts";
 import type { Compat } from "./merge/merges.ts";
-import { exportForm, type ResolvedPattern, resolvePattern } from "./pattern/index.ts";
-import { checkOutputDirectory, stageDirectory } from "./publish/directory.ts";
-import { type StageProgress, type Trained, train } from "./train.ts";
-import { formats } from "./vocabulary/formats/formats.ts";
-import { mergesSha256 } from "./vocabulary/formats/merge-lines.ts";
-import { recordFormat, recordName, trainingFile } from "./vocabulary/formats/training.ts";
+import { resolvePattern } from "./pattern/index.ts";
+import { checkOutputDirectory } from "./publish/directory.ts";
+import { defaultWorkerCount } from "./runtime/worker-count.ts";
+import { type StageProgress, train } from "./train.ts";
 import { checkSpecialTokens } from "./vocabulary/special-tokens.ts";
 import { baseSize } from "./vocabulary/vocabulary.ts";
+import { type TrainSettings, writeResult } from "./write-result.ts";
 
 export type TrainTokenizerOptions = {
   /** Paths or globs of the corpus. */
@@ -50,23 +46,15 @@ export async function trainTokenizer(options: TrainTokenizerOptions): Promise<To
     options.onProgress ?? (() => {}),
   );
   if (options.output !== undefined) {
-    await write(options.output, { settings, inputs, workerCount, trained, startMs });
+    const command = "trainTokenizer";
+    await writeResult(options.output, { command, settings, inputs, workerCount, trained, startMs });
   }
   // Training in HF's way cuts behind lines; the tokenizer, as HF's, does not.
   return new Tokenizer(partsOfVocabulary(trained.vocabulary, resolvePattern(options.pattern ?? "gpt2")));
 }
 
-type Settings = {
-  readonly vocabSize: number;
-  readonly specialTokens: readonly string[];
-  readonly pattern: ResolvedPattern;
-  readonly compat: Compat;
-  readonly minFrequency: number;
-  readonly maxTokenLength: number | null;
-};
-
 /** The options with what they leave open, checked. */
-function settle(options: TrainTokenizerOptions): Settings {
+function settle(options: TrainTokenizerOptions): TrainSettings {
   const { vocabSize, specialTokens = [], compat = "cs336" } = options;
   const usageError = (message: string) => new UserError(message, { exitCode: exitCode.usage });
   checkSpecialTokens(specialTokens, compat);
@@ -94,62 +82,4 @@ function settle(options: TrainTokenizerOptions): Settings {
     minFrequency: options.minFrequency ?? (compat === "huggingface" ? 0 : 1),
     maxTokenLength: options.maxTokenLength ?? null,
   };
-}
-
-type Result = {
-  readonly settings: Settings;
-  readonly inputs: readonly Input[];
-  readonly workerCount: number;
-  readonly trained: Trained;
-  readonly startMs: number;
-};
-
-/** Every format that can say the tokenizer, and the record. */
-async function write(
-  path: string,
-  { settings, inputs, workerCount, trained, startMs }: Result,
-): Promise<void> {
-  const { vocabulary } = trained;
-  const tokenizer = { vocabulary, exportForm: exportForm(settings.pattern) };
-  const files = formats
-    .filter((format) => format.obstacle(tokenizer) === null)
-    .flatMap((format) => format.files(tokenizer));
-  const writeStartMs = performance.now();
-  const { name, sources } = settings.pattern;
-  const record = trainingFile(() => ({
-    format: recordFormat,
-    ...build,
-    command: "trainTokenizer",
-    options: {
-      ...settings,
-      pattern: { name, regex: sources.length === 1 ? sources[0]! : sources },
-      workers: workerCount,
-    },
-    inputs: inputs.map(({ path, sizeBytes }, i) => ({
-      path,
-      sizeBytes,
-      documents: trained.findings[i]!.documentCount,
-      invalidBytes: trained.findings[i]!.invalidByteCount,
-    })),
-    wordCount: trained.wordCount,
-    distinctWordCount: trained.distinctWordCount,
-    mergeCount: vocabulary.mergeCount,
-    files: [...files.map((file) => file.name), recordName],
-    timings: {
-      countMs: Math.round(trained.countMs),
-      mergeMs: Math.round(trained.mergeMs),
-      writeMs: Math.round(performance.now() - writeStartMs),
-      totalMs: Math.round(performance.now() - startMs),
-    },
-    peakMemoryBytes: peakMemoryBytes(),
-    mergesSha256: mergesSha256(vocabulary),
-  }));
-  const staged = stageDirectory(path);
-  try {
-    for (const file of [...files, record]) for (const _ of staged.writeInSteps(file.name, file.chunks()));
-    staged.publish();
-  } catch (error) {
-    staged.discard();
-    throw error;
-  }
 }

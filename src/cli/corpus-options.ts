@@ -2,11 +2,11 @@ import { findInputs } from "../corpus/inputs.ts";
 import { CountsFiles } from "../count/counts-files.ts";
 import type { Compat } from "../merge/merges.ts";
 import { resolvePattern } from "../pattern/index.ts";
+import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { checkSpecialTokens } from "../vocabulary/special-tokens.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { oneOf, wholeNumber } from "./arguments.ts";
 import type { Invocation } from "./run.ts";
-import { defaultWorkerCount } from "./worker-count.ts";
 
 const compats = ["cs336", "huggingface", "rustbpe"] as const;
 

@@ -10,15 +10,15 @@ import {
 import { TextWriter } from "../encode/files/id-writers.ts";
 import { specialTokenId } from "../encode/tokenizer-parts.ts";
 import { checkOutputFile } from "../publish/file.ts";
+import { peakMemoryBytes } from "../runtime/peak-memory.ts";
+import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { usageError, wholeNumber } from "./arguments.ts";
 import type { Output } from "./output.ts";
-import { peakMemoryBytes } from "./peak-memory.ts";
 import type { Invocation } from "./run.ts";
 import { writeStdout } from "./stdout.ts";
 import { onStop } from "./stop.ts";
 import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
-import { defaultWorkerCount } from "./worker-count.ts";
 
 /** Encoding is so fast that a worker has to get this much before its start and its untrained compiler are paid for. */
 const smallCorpusBytes = 32e6;

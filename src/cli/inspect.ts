@@ -3,6 +3,7 @@ import { encodeCorpus } from "../encode/encode-corpus.ts";
 import { type Share, vocabularyStatistics } from "../encode/statistics.ts";
 import { tokenBytesOf } from "../encode/token-table.ts";
 import type { TokenizerParts } from "../encode/tokenizer-parts.ts";
+import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { escapeBytes } from "../vocabulary/escape.ts";
 import { usageError } from "./arguments.ts";
 import type { Output } from "./output.ts";
@@ -10,7 +11,6 @@ import type { Invocation } from "./run.ts";
 import { writeStdout } from "./stdout.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 import { bytes, counted, grouped } from "./units.ts";
-import { defaultWorkerCount } from "./worker-count.ts";
 
 /** `bpe inspect`: what a person asks of a tokenizer; with `--text`, how it does on a text. */
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {

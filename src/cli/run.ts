@@ -1,6 +1,7 @@
 import { cac } from "cac";
 import { exitCode } from "../errors.ts";
 import { nearest } from "../nearest.ts";
+import { versionLine } from "../runtime/version.ts";
 import { canonicalArguments, unshield, usageError } from "./arguments.ts";
 import { runCount } from "./count.ts";
 import { runDecode } from "./decode.ts";
@@ -12,7 +13,6 @@ import { describePatterns } from "./patterns.ts";
 import { writeStdout } from "./stdout.ts";
 import { serveSignals } from "./stop.ts";
 import { runTrain } from "./train.ts";
-import { versionLine } from "./version.ts";
 
 /** What a command gets: its options by name, each with the texts typed for it, and its files. */
 export type Invocation = {

@@ -1,34 +1,22 @@
-import type { Input } from "../corpus/inputs.ts";
 import { countsChunks } from "../count/counts-files.ts";
-import { UserError } from "../errors.ts";
-import { nextTurn } from "../next-turn.ts";
-import { exportForm } from "../pattern/index.ts";
-import { checkOutputDirectory, stageDirectory } from "../publish/directory.ts";
+import { checkOutputDirectory } from "../publish/directory.ts";
 import { checkOutputFile, writeFileWhole } from "../publish/file.ts";
 import { type Trained, train } from "../train.ts";
 import { escapeBytes } from "../vocabulary/escape.ts";
-import { type Format, formats } from "../vocabulary/formats/formats.ts";
-import { mergesSha256 } from "../vocabulary/formats/merge-lines.ts";
-import type { FinishedTokenizer, OutputFile } from "../vocabulary/formats/output-file.ts";
-import {
-  recordFormat,
-  recordName,
-  type TrainingRecord,
-  trainingFile,
-} from "../vocabulary/formats/training.ts";
+import { formats } from "../vocabulary/formats/formats.ts";
+import type { TrainingRecord } from "../vocabulary/formats/training.ts";
 import { copyTokenBytes, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
+import { writeResult } from "../write-result.ts";
 import { oneOf, usageError, wholeNumber } from "./arguments.ts";
 import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import type { Output } from "./output.ts";
 import { warnOfSlowPattern } from "./patterns.ts";
-import { peakMemoryBytes } from "./peak-memory.ts";
 import type { Invocation } from "./run.ts";
 import { onStop } from "./stop.ts";
 import { summary } from "./summary.ts";
 import { grouped } from "./units.ts";
-import { build } from "./version.ts";
 
 /** `bpe train`: read the options, look at the world, train, write, tell. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
@@ -59,68 +47,25 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   );
   warnOfInvalidBytes(inputs, trained.findings, output);
 
-  const tokenizer = { vocabulary: trained.vocabulary, exportForm: exportForm(options.pattern) };
-  const files = chosenFormats(options.formats, tokenizer).flatMap((format) => format.files(tokenizer));
-  const writeStartMs = performance.now();
-  let record: TrainingRecord | undefined;
-  const recordFile = trainingFile(() => {
-    const names = [...files.map((file) => file.name), recordName];
-    record = recordOf({ invocation, options, inputs, workerCount, trained, names, startMs, writeStartMs });
-    return record;
-  });
-  await publish(options.output, [...files, recordFile], output);
+  const { record, leftPath } = await writeResult(
+    options.output,
+    {
+      command: ["bpe", "train", ...invocation.typed].map(shellQuoted).join(" "),
+      settings: options,
+      formatNames: options.formats,
+      inputs,
+      workerCount,
+      trained,
+      startMs,
+    },
+    onStop,
+  );
+  if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
   const countsPaths = invocation.options.get("counts") ?? [];
-  output.succeed(summaryOf(trained, record!, options.output, countsPaths), {
+  output.succeed(summaryOf(trained, record, options.output, countsPaths), {
     output: options.output,
-    ...record!,
+    ...record,
   });
-}
-
-type RecordFacts = {
-  invocation: Invocation;
-  options: ReturnType<typeof readOptions>;
-  inputs: readonly Input[];
-  workerCount: number;
-  trained: Trained;
-  names: readonly string[];
-  startMs: number;
-  writeStartMs: number;
-};
-
-function recordOf({ options, inputs, trained, ...facts }: RecordFacts): TrainingRecord {
-  const nowMs = performance.now();
-  return {
-    format: recordFormat,
-    ...build,
-    command: ["bpe", "train", ...facts.invocation.typed].map(shellQuoted).join(" "),
-    options: {
-      vocabSize: options.vocabSize,
-      specialTokens: options.specialTokens,
-      pattern: { name: options.pattern.name, regex: single(options.pattern.sources) },
-      compat: options.compat,
-      minFrequency: options.minFrequency,
-      maxTokenLength: options.maxTokenLength,
-      workers: facts.workerCount,
-    },
-    inputs: inputs.map(({ path, sizeBytes }, i) => ({
-      path,
-      sizeBytes,
-      documents: trained.findings[i]!.documentCount,
-      invalidBytes: trained.findings[i]!.invalidByteCount,
-    })),
-    wordCount: trained.wordCount,
-    distinctWordCount: trained.distinctWordCount,
-    mergeCount: trained.vocabulary.mergeCount,
-    files: facts.names,
-    timings: {
-      countMs: Math.round(trained.countMs),
-      mergeMs: Math.round(trained.mergeMs),
-      writeMs: Math.round(nowMs - facts.writeStartMs),
-      totalMs: Math.round(nowMs - facts.startMs),
-    },
-    peakMemoryBytes: peakMemoryBytes(),
-    mergesSha256: mergesSha256(trained.vocabulary),
-  };
 }
 
 function summaryOf(
@@ -164,6 +109,13 @@ function readOptions(invocation: Invocation) {
     const parts = `256 bytes${specialTokens.length > 0 ? ` and ${specialTokens.length} special tokens` : ""}`;
     throw usageError(`--vocab-size ${vocabSize} is too small: ${parts} need ${leastSize}`);
   }
+  const chosen = text("format")?.split(",");
+  const formatsChosen = chosen?.map((name) => oneOf("--format", name.trim(), formatNames));
+  if (formatsChosen?.includes("tiktoken") && corpusOptions.pattern.sources.length > 1) {
+    throw usageError(
+      "--format tiktoken: tiktoken cuts text by one regular expression, and this pattern is a sequence of them",
+    );
+  }
   const minFrequency = text("min-frequency");
   const maxTokenLength = text("max-token-length");
   return {
@@ -179,40 +131,8 @@ function readOptions(invocation: Invocation) {
         : wholeNumber("--min-frequency", minFrequency, 0),
     maxTokenLength:
       maxTokenLength === undefined ? null : wholeNumber("--max-token-length", maxTokenLength, 1),
-    formats: text("format")
-      ?.split(",")
-      .map((name) => oneOf("--format", name.trim(), formatNames)),
+    formats: formatsChosen,
   };
-}
-
-/** The formats asked for, or all that apply. */
-function chosenFormats(names: readonly string[] | undefined, tokenizer: FinishedTokenizer): Format[] {
-  return formats.filter((format) => {
-    if (names !== undefined && !names.includes(format.name)) return false;
-    const obstacle = format.obstacle(tokenizer);
-    if (obstacle !== null && names !== undefined) throw new UserError(`--format ${format.name}: ${obstacle}`);
-    return obstacle === null;
-  });
-}
-
-/** Writes the files beside the directory's place, and puts them there all at once. */
-async function publish(path: string, files: readonly OutputFile[], output: Output): Promise<void> {
-  const staged = stageDirectory(path);
-  const forget = onStop(() => staged.discard());
-  try {
-    for (const file of files) {
-      // Tokens of repetitive text are megabytes long, and so are their files.
-      for (const _ of staged.writeInSteps(file.name, file.chunks())) await nextTurn();
-    }
-    const leftPath = staged.publish();
-    if (leftPath !== null)
-      output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
-  } catch (error) {
-    staged.discard();
-    throw error;
-  } finally {
-    forget();
-  }
 }
 
 /** The longest tokens learned, escaped; of equally long ones the first learned. */
@@ -231,8 +151,6 @@ function shown(tokens: TokenBytes, token: number): string {
   if (text.length <= shownCharacters) return `"${text}"`;
   return `"${text.slice(0, shownCharacters)}…" (${grouped(tokens.lengths[token]!)} bytes)`;
 }
-
-const single = (sources: readonly string[]) => (sources.length === 1 ? sources[0]! : sources);
 
 /** The argument as a POSIX shell would have to be given it. */
 const shellQuoted = (argument: string) =>

@@ -1,0 +1,132 @@
+import type { Input } from "./corpus/inputs.ts";
+import { UserError } from "./errors.ts";
+import type { Compat } from "./merge/merges.ts";
+import { nextTurn } from "./next-turn.ts";
+import { exportForm, type ResolvedPattern } from "./pattern/index.ts";
+import { stageDirectory } from "./publish/directory.ts";
+import { peakMemoryBytes } from "./runtime/peak-memory.ts";
+import { build } from "./runtime/version.ts";
+import type { Trained } from "./train.ts";
+import { type Format, formats } from "./vocabulary/formats/formats.ts";
+import { mergesSha256 } from "./vocabulary/formats/merge-lines.ts";
+import type { FinishedTokenizer } from "./vocabulary/formats/output-file.ts";
+import {
+  recordFormat,
+  recordName,
+  type TrainingRecord,
+  trainingFile,
+} from "./vocabulary/formats/training.ts";
+
+/** What was asked for, as the record keeps it. */
+export type TrainSettings = {
+  readonly vocabSize: number;
+  readonly specialTokens: readonly string[];
+  readonly pattern: ResolvedPattern;
+  readonly compat: Compat;
+  readonly minFrequency: number;
+  readonly maxTokenLength: number | null;
+};
+
+export type Result = {
+  /** How the training was asked for, to be read by people. */
+  readonly command: string;
+  readonly settings: TrainSettings;
+  /** The formats asked for; all that can say the tokenizer, if none were. */
+  readonly formatNames?: readonly string[] | undefined;
+  readonly inputs: readonly Input[];
+  readonly workerCount: number;
+  readonly trained: Trained;
+  /** When it began, by `performance.now()`. */
+  readonly startMs: number;
+};
+
+export type Written = {
+  readonly record: TrainingRecord;
+  /** Where the older result was left, if someone wrote into it while it was replaced; else null. */
+  readonly leftPath: string | null;
+};
+
+/**
+ * Vocabulary -> files -> their place: writes the tokenizer directory beside its place, and puts it there all at once.
+ * `guard` is told how to undo what is half done, for as long as there is something, and gives back how to call it off.
+ */
+export async function writeResult(
+  path: string,
+  result: Result,
+  guard: (discard: () => void) => () => void = () => () => {},
+): Promise<Written> {
+  const writeStartMs = performance.now();
+  const { trained, settings, formatNames } = result;
+  const tokenizer = { vocabulary: trained.vocabulary, exportForm: exportForm(settings.pattern) };
+  const files = chooseFormats(formatNames, tokenizer).flatMap((format) => format.files(tokenizer));
+  const names = [...files.map((file) => file.name), recordName];
+  let record: TrainingRecord | undefined;
+  const recordFile = trainingFile(() => {
+    record = recordOf(result, names, writeStartMs);
+    return record;
+  });
+
+  const staged = stageDirectory(path);
+  const callOff = guard(() => staged.discard());
+  try {
+    for (const file of [...files, recordFile]) {
+      // Tokens of repetitive text are megabytes long, and so are their files.
+      for (const _ of staged.writeInSteps(file.name, file.chunks())) await nextTurn();
+    }
+    return { leftPath: staged.publish(), record: record! };
+  } catch (error) {
+    staged.discard();
+    throw error;
+  } finally {
+    callOff();
+  }
+}
+
+function chooseFormats(names: readonly string[] | undefined, tokenizer: FinishedTokenizer): Format[] {
+  return formats.filter((format) => {
+    if (names !== undefined && !names.includes(format.name)) return false;
+    const obstacle = format.obstacle(tokenizer);
+    if (obstacle !== null && names !== undefined) throw new UserError(`--format ${format.name}: ${obstacle}`);
+    return obstacle === null;
+  });
+}
+
+function recordOf(result: Result, files: readonly string[], writeStartMs: number): TrainingRecord {
+  const { command, settings, inputs, workerCount, trained, startMs } = result;
+  const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = settings;
+  const { name, sources } = settings.pattern;
+  const pattern = { name, regex: sources.length === 1 ? sources[0]! : sources };
+  const nowMs = performance.now();
+  return {
+    format: recordFormat,
+    ...build,
+    command,
+    options: {
+      vocabSize,
+      specialTokens,
+      pattern,
+      compat,
+      minFrequency,
+      maxTokenLength,
+      workers: workerCount,
+    },
+    inputs: inputs.map(({ path, sizeBytes }, i) => ({
+      path,
+      sizeBytes,
+      documents: trained.findings[i]!.documentCount,
+      invalidBytes: trained.findings[i]!.invalidByteCount,
+    })),
+    wordCount: trained.wordCount,
+    distinctWordCount: trained.distinctWordCount,
+    mergeCount: trained.vocabulary.mergeCount,
+    files,
+    timings: {
+      countMs: Math.round(trained.countMs),
+      mergeMs: Math.round(trained.mergeMs),
+      writeMs: Math.round(nowMs - writeStartMs),
+      totalMs: Math.round(nowMs - startMs),
+    },
+    peakMemoryBytes: peakMemoryBytes(),
+    mergesSha256: mergesSha256(trained.vocabulary),
+  };
+}
