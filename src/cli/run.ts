@@ -37,7 +37,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     const [name, ...rest] = typed;
     if (name === undefined || name === "help" || name === "--help" || name === "-h") return showHelp(rest[0]);
     if (name === "--version" || name === "-V") {
-      process.stdout.write(`${versionLine}\n`);
+      writeStdout([Buffer.from(`${versionLine}\n`)]);
       return exitCode.done;
     }
     const command = findCommand(name);

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+import { binary, bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 
 const directory = scratch();
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -231,6 +231,14 @@ describe("help and version", () => {
 
   test("the version names Bun and the commit", () => {
     expect(bpe(["--version"]).stdout).toMatch(/^bpe \d+\.\d+\.\d+ \(Bun 1\.4\.5, commit \S+\)\n$/);
+  });
+
+  test("a closed stdout ends each of them in silence", () => {
+    for (const args of ["", "help", "train --help", "--version", "train --pattern help"]) {
+      const script = `"$0" ${args} | true; exit "\${PIPESTATUS[0]}"`;
+      const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", script, binary]);
+      expect([args, exitCode, stderr.toString()]).toEqual([args, 0, ""]);
+    }
   });
 
   test("an unknown command is named, with the nearest", () => {
