@@ -7,7 +7,7 @@ import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import type { Output } from "./output.ts";
 import { warnOfSlowPattern } from "./patterns.ts";
 import type { Invocation } from "./run.ts";
-import { writeStdout } from "./stdout.ts";
+import { writeStdout } from "./streams.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** `bpe count`: word counts, the most frequent first, equal counts by the word's bytes. */

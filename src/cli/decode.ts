@@ -6,8 +6,8 @@ import { stageFile } from "../publish/file.ts";
 import { usageError } from "./arguments.ts";
 import type { Output } from "./output.ts";
 import type { Invocation } from "./run.ts";
-import { writeStdout } from "./stdout.ts";
 import { onStop } from "./stop.ts";
+import { writeStdout } from "./streams.ts";
 import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, seconds } from "./units.ts";
 

@@ -15,8 +15,8 @@ import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { usageError, wholeNumber } from "./arguments.ts";
 import type { Output } from "./output.ts";
 import type { Invocation } from "./run.ts";
-import { writeStdout } from "./stdout.ts";
 import { onStop } from "./stop.ts";
+import { writeStdout } from "./streams.ts";
 import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 

@@ -8,7 +8,7 @@ import { escapeBytes } from "../vocabulary/escape.ts";
 import { usageError } from "./arguments.ts";
 import type { Output } from "./output.ts";
 import type { Invocation } from "./run.ts";
-import { writeStdout } from "./stdout.ts";
+import { writeStdout } from "./streams.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 import { bytes, counted, grouped } from "./units.ts";
 

@@ -2,6 +2,7 @@ import { exitCode, UserError } from "../errors.ts";
 import type { StageProgress } from "../train.ts";
 import { oneOf } from "./arguments.ts";
 import { createProgress, progressMode } from "./progress.ts";
+import { writeStderr } from "./streams.ts";
 import { bytes } from "./units.ts";
 
 /** What people (or the program that watches) get to see on stderr. Data goes to stdout elsewhere. */
@@ -27,11 +28,10 @@ const worthTellingBytes = 1e8;
 export function createOutput(options: { quiet: boolean; progress: string }): Output {
   const asked = oneOf("--progress", options.progress, modes);
   const mode = options.quiet ? "none" : progressMode(asked, process.stderr);
-  const write = (text: string) => void process.stderr.write(text);
-  const display = createProgress(mode, write, process.stderr.columns);
+  const display = createProgress(mode, writeStderr, process.stderr.columns);
   const line = (text: string) => {
     display.clear();
-    write(`${text}\n`);
+    writeStderr(`${text}\n`);
   };
   const event = (name: string, content: object) => line(JSON.stringify({ event: name, ...content }));
   return {

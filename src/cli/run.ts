@@ -10,8 +10,8 @@ import { runInspect } from "./inspect.ts";
 import { type CommandSpec, commands } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";
 import { describePatterns } from "./patterns.ts";
-import { writeStdout } from "./stdout.ts";
 import { serveSignals } from "./stop.ts";
+import { writeStdout } from "./streams.ts";
 import { runTrain } from "./train.ts";
 
 /** What a command gets: its options by name, each with the texts typed for it, and its files. */
