@@ -9,20 +9,26 @@
  *   0      the last bytes of the left half, the last one lowest, and their number << 24; 0 in a free slot
  *   1      the first bytes of the right half, the first one highest, and their number << 24
  *
- * "é" is c3 a9. The join of "é" and "é" is [2 << 24 | c3a9, 2 << 24 | c3a9]. Only joins between two bytes that are not
- * ASCII are kept: elsewhere nobody asks.
+ * "é" is c3 a9. The join of "é" and "é" is [2 << 24 | c3a9, 2 << 24 | c3a9]. Only joins between two characters that are
+ * not ASCII are kept: elsewhere nobody asks.
  */
-export type Joins = { readonly lanes: Int32Array; readonly slotBits: number };
+export type Joins = {
+  readonly lanes: Int32Array;
+  readonly slotBits: number;
+  /** For l bytes on the left and r on the right whether there is any such join: 1 at 4 l + r. Most are never needed. */
+  readonly hasSizes: Uint8Array;
+};
 
 const contextBytes = 3;
 
 export function allocateJoins(joinCount: number): Joins {
   let slotBits = 4;
   while (2 ** slotBits < 2 * joinCount) slotBits++;
-  return { lanes: new Int32Array(2 * 2 ** slotBits), slotBits };
+  return { lanes: new Int32Array(2 * 2 ** slotBits), slotBits, hasSizes: new Uint8Array(16) };
 }
 
-export function addJoin({ lanes, slotBits }: Joins, left: number, right: number): void {
+export function addJoin({ lanes, slotBits, hasSizes }: Joins, left: number, right: number): void {
+  hasSizes[4 * (left >> 24) + (right >> 24)] = 1;
   let pos = homeOf(left, right, slotBits);
   while (lanes[pos] !== 0 && (lanes[pos] !== left || lanes[pos + 1] !== right))
     pos = (pos + 2) & (lanes.length - 1);
@@ -52,10 +58,11 @@ export function rightContext(bytes: ArrayLike<number>): number {
  * Whether some join fits between the three bytes `left` and the three bytes `right`. Three bytes each are looked for as
  * they are, and cut down to two and one.
  */
-export function fitsJoin({ lanes, slotBits }: Joins, left: number, right: number): boolean {
-  for (let leftCount = 1; leftCount <= contextBytes; leftCount++) {
+export function fitsJoin({ lanes, slotBits, hasSizes }: Joins, left: number, right: number): boolean {
+  for (let leftCount = contextBytes; leftCount > 0; leftCount--) {
     const leftLane = (left & ((1 << (8 * leftCount)) - 1)) | (leftCount << 24);
-    for (let rightCount = 1; rightCount <= contextBytes; rightCount++) {
+    for (let rightCount = contextBytes; rightCount > 0; rightCount--) {
+      if (hasSizes[4 * leftCount + rightCount] === 0) continue;
       const rightLane = (right >> (8 * (contextBytes - rightCount))) | (rightCount << 24);
       let pos = homeOf(leftLane, rightLane, slotBits);
       while (lanes[pos] !== 0) {

@@ -122,7 +122,8 @@ function joinsOf(
     const last = leftBytes[leftBytes.length - 1]!;
     const first = rightBytes[0]!;
     adjacency[(last << 8) | first] = 1;
-    if (last >= 0x80 && first >= 0x80) addJoin(joins, leftContext(leftBytes), rightContext(rightBytes));
+    // Between characters, the one behind begins with a lead byte.
+    if (last >= 0x80 && first >= 0xc0) addJoin(joins, leftContext(leftBytes), rightContext(rightBytes));
   };
   for (let rank = 0; rank < merged.length; rank++) {
     const leftEdges = edges[left[rank]!];

@@ -31,7 +31,8 @@ export class NeverMerged {
   }
 }
 
-const answerBits = 16;
+/** A megabyte: the pairs of characters of Chinese text are many. */
+const answerBits = 17;
 
 /** Whether a byte of [start, stop) is not ASCII; bytes just behind may count as well. */
 export function hasNonAscii(view: DataView, start: number, stop: number): boolean {
