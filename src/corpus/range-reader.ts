@@ -1,6 +1,10 @@
 import { readSync } from "node:fs";
+import { UserError } from "../errors.ts";
 import { type Input, shrank } from "./inputs.ts";
 import { allocateText, type Text } from "./text.ts";
+
+/** Positions in a text are 31-bit integers. */
+const windowBytesMax = 2 ** 30;
 
 /**
  * Reads a byte range of a file through one window: `text` holds the bytes of the file from `baseByte` on, `limit` of
@@ -52,6 +56,12 @@ export class RangeReader {
   }
 
   private grow(keepPos: number, kept: number): void {
+    if (2 * this.capacityBytes > windowBytesMax) {
+      const place = `at byte ${this.baseByte + keepPos} of "${this.input!.path}"`;
+      throw new UserError(`no pretoken ends within ${kept} bytes ${place}`, {
+        hint: "is it text? A pattern that cuts it (--pattern) or a special token in it (-s) would help",
+      });
+    }
     const old = this.text.bytes;
     this.capacityBytes *= 2;
     this.text = allocateText(this.capacityBytes);
