@@ -58,7 +58,7 @@ export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelPa
   const pairs = allocatePairs(left.length);
   // Of a pair that is listed twice the later counts, as in HF.
   for (let rank = 0; rank < left.length; rank++) addPair(pairs, left[rank]!, right[rank]!, rank);
-  const idMax = Math.max(maxOf(byteIds), maxOf(merged), ...wholeTokens.values());
+  const idMax = Math.max(maxOf(byteIds), maxOf(merged), maxOf(wholeTokens.values()));
   assert(idMax < 2 ** 27, "ids of the model fit into 27 bits");
   return {
     byteIds,
@@ -68,15 +68,16 @@ export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelPa
     dropsBytes: byteIds.includes(droppedByte),
     isMonotone: ranksOnlyRise(merges, pairs, idMax),
     wholeTokens,
-    wholeBytesMax: Math.max(0, ...Array.from(wholeTokens.keys(), (key) => key.length)),
+    wholeBytesMax: maxOf(Array.from(wholeTokens.keys(), (key) => key.length)),
     ...joinsOf(byteIds, merges, wholeTokens, idMax),
     idMax,
   };
 }
 
-function maxOf(numbers: Int32Array): number {
+/** The largest, 0 without any; as arguments of a call they might be too many. */
+function maxOf(numbers: Iterable<number>): number {
   let max = 0;
-  for (let i = 0; i < numbers.length; i++) max = Math.max(max, numbers[i]!);
+  for (const number of numbers) max = Math.max(max, number);
   return max;
 }
 

@@ -457,3 +457,18 @@ describe("bytes", () => {
     }
   });
 });
+
+test("a large vocabulary without merges is loaded, each token a pretoken of its own", async () => {
+  const json = gpt2Json();
+  json.model.ignore_merges = true;
+  json.model.merges = [];
+  for (let n = 0; n < 150_000; n++) json.model.vocab[`Ġ${n}`] ??= 1000 + n;
+  const { theirs, ours } = await bothOf(json);
+  for (const text of [" 149999 77 the 150000", "12 34"]) {
+    expect([...ours.encode(text)]).toEqual(await huggingFaceIds(theirs, text));
+  }
+  const directory = scratch();
+  writeFileSync(join(directory, "vocab.json"), JSON.stringify(json.model.vocab));
+  writeFileSync(join(directory, "merges.txt"), "");
+  expect((await Tokenizer.load(directory)).idLimit).toBe(151_000);
+});

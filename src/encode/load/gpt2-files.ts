@@ -83,7 +83,8 @@ function addedTokensOf(
     if (decodeCharacters(text) !== null && /[\u0100-\u0143]/.test(text)) continue;
     found.set(text, id);
   }
-  let nextId = Math.max(-1, ...vocab.values()) + 1;
+  let nextId = 0;
+  for (const id of vocab.values()) nextId = Math.max(nextId, id + 1);
   for (const { text, id } of asked) {
     const given = id ?? found.get(text) ?? vocab.get(text) ?? nextId;
     found.set(text, given);
