@@ -1,3 +1,4 @@
+import type { Text } from "../corpus/text.ts";
 import { fitsJoin, type Joins } from "./joins.ts";
 
 /**
@@ -24,25 +25,27 @@ export class NeverMerged {
   ) {}
 
   /** Copies `ends` with an end more at each cut inside a pretoken; returns their number. */
-  cut(bytes: Uint8Array, ends: Int32Array, endCount: number): number {
+  cut(text: Text, ends: Int32Array, endCount: number): number {
     const room = ends[endCount - 1]! - ends[0]! + 2;
     if (this.ends.length < room) this.ends = new Int32Array(2 * room);
-    return cutNeverMerged(bytes, ends, endCount, this.joins, this.adjacency, this.answers, this.ends);
+    return cutNeverMerged(text, ends, endCount, this.joins, this.adjacency, this.answers, this.ends);
   }
 }
 
 /** A megabyte: the pairs of characters of Chinese text are many. */
 const answerBits = 17;
 
-/** Whether a byte of [start, stop) is not ASCII; bytes just behind may count as well. */
-export function hasNonAscii(view: DataView, start: number, stop: number): boolean {
-  let bits = 0;
-  for (let pos = start; pos < stop; pos += 4) bits |= view.getInt32(pos, true);
-  return (bits & 0x80808080) !== 0;
+/** Position of the first byte of [pos, stop) that is not ASCII, or `stop`. */
+export function findNonAscii({ view, bytes }: Text, pos: number, stop: number): number {
+  const lastQuadPos = stop - 4;
+  while (pos <= lastQuadPos && (view.getInt32(pos, true) & 0x80808080) === 0) pos = (pos + 4) | 0;
+  while (pos < stop && bytes[pos]! < 0x80) pos++;
+  return pos;
 }
 
+/** Most pretokens of most texts are ASCII: from one byte that is not to the next, ends are only copied. */
 function cutNeverMerged(
-  bytes: Uint8Array,
+  text: Text,
   ends: Int32Array,
   endCount: number,
   joins: Joins,
@@ -50,27 +53,44 @@ function cutNeverMerged(
   answers: Int32Array,
   finer: Int32Array,
 ): number {
+  const stop = ends[endCount - 1]!;
   let count = 0;
-  let start = ends[0]!;
-  finer[count++] = start;
+  finer[count++] = ends[0]!;
+  let nonAsciiPos = findNonAscii(text, ends[0]!, stop);
   for (let i = 1; i < endCount; i++) {
     const end = ends[i]!;
-    let left = bytes[start]!;
-    for (let pos = start + 1; pos < end; pos++) {
-      const right = bytes[pos]!;
-      // Lead bytes are from c0 on: the characters before and behind are looked at as wholes.
-      if (right >= 0xc0 && left >= 0x80 && adjacency[(left << 8) | right] !== 0) {
-        finer[count] = pos;
-        count += mayBeCut(bytes, pos, joins, answers);
-      } else {
-        finer[count] = pos;
-        // 1 if one of the two is not ASCII and no token has them side by side.
-        count += ((left | right) >> 7) & (1 - adjacency[(left << 8) | right]!);
-      }
-      left = right;
+    if (end > nonAsciiPos) {
+      count = cutPretoken(text.bytes, ends[i - 1]!, end, joins, adjacency, answers, finer, count);
+      nonAsciiPos = findNonAscii(text, end, stop);
     }
     finer[count++] = end;
-    start = end;
+  }
+  return count;
+}
+
+/** Adds the cuts inside one pretoken to `finer`; returns the number of ends there. */
+function cutPretoken(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  joins: Joins,
+  adjacency: Uint8Array,
+  answers: Int32Array,
+  finer: Int32Array,
+  count: number,
+): number {
+  let left = bytes[start]!;
+  for (let pos = start + 1; pos < end; pos++) {
+    const right = bytes[pos]!;
+    finer[count] = pos;
+    // Lead bytes are from c0 on: the characters before and behind are looked at as wholes.
+    if (right >= 0xc0 && left >= 0x80 && adjacency[(left << 8) | right] !== 0) {
+      count += mayBeCut(bytes, pos, joins, answers);
+    } else {
+      // 1 if one of the two is not ASCII and no token has them side by side.
+      count += ((left | right) >> 7) & (1 - adjacency[(left << 8) | right]!);
+    }
+    left = right;
   }
   return count;
 }

@@ -16,7 +16,7 @@ import {
   touchHomes,
 } from "./look-up.ts";
 import type { EncodingModel } from "./model.ts";
-import { hasNonAscii, NeverMerged } from "./never-merged.ts";
+import { findNonAscii, NeverMerged } from "./never-merged.ts";
 import { keptFlag, narrowCountShift, narrowIdsMax, wideCountShift, wideIdsMax } from "./results.ts";
 import {
   cachedBytesMax,
@@ -62,9 +62,9 @@ export class WordEncoder {
     const start = ends[0]!;
     const stop = ends[endCount - 1]!;
     const { joins, adjacency } = this.model;
-    if (joins !== null && hasNonAscii(text.view, start, stop)) {
+    if (joins !== null && findNonAscii(text, start, stop) < stop) {
       this.neverMerged ??= new NeverMerged(joins, adjacency);
-      endCount = this.neverMerged.cut(text.bytes, ends, endCount);
+      endCount = this.neverMerged.cut(text, ends, endCount);
       ends = this.neverMerged.ends;
     }
     for (let first = 0; first < endCount - 1; first += blockWordsMax) {
