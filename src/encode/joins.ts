@@ -36,23 +36,46 @@ export function addJoin({ lanes, slotBits, hasSizes }: Joins, left: number, righ
   lanes[pos + 1] = right;
 }
 
-/**
- * The context of a join in one lane. `bytes` is the half, or as many bytes of it as are known: its last ones for the
- * left half, its first ones for the right half.
- */
-export function leftContext(bytes: ArrayLike<number>): number {
-  const count = Math.min(bytes.length, contextBytes);
+// The edges of tokens, in the form of the lanes. A token of less than three bytes is its own edge on either side.
+
+/** The last bytes of what ends before `end`. */
+export function lastBytes(bytes: Uint8Array, end: number): number {
   let lane = 0;
-  for (let i = bytes.length - count; i < bytes.length; i++) lane = (lane << 8) | bytes[i]!;
-  return lane | (count << 24);
+  const start = Math.max(0, end - contextBytes);
+  for (let pos = start; pos < end; pos++) lane = (lane << 8) | bytes[pos]!;
+  return lane | ((end - start) << 24);
 }
 
-export function rightContext(bytes: ArrayLike<number>): number {
-  const count = Math.min(bytes.length, contextBytes);
+/** The first bytes of what begins at `start`. */
+export function firstBytes(bytes: Uint8Array, start: number): number {
   let lane = 0;
-  for (let i = 0; i < count; i++) lane = (lane << 8) | bytes[i]!;
-  return lane | (count << 24);
+  const end = Math.min(bytes.length, start + contextBytes);
+  for (let pos = start; pos < end; pos++) lane = (lane << 8) | bytes[pos]!;
+  return lane | ((end - start) << 24);
 }
+
+/** The first bytes of two tokens put together, from the first bytes of each. */
+export function joinFirst(left: number, right: number): number {
+  const leftCount = left >> 24;
+  const takenCount = Math.min(contextBytes - leftCount, right >> 24);
+  if (takenCount === 0) return left;
+  const taken = (right & bytesMask) >> (8 * ((right >> 24) - takenCount));
+  return ((left & bytesMask) << (8 * takenCount)) | taken | ((leftCount + takenCount) << 24);
+}
+
+/** The same for the last bytes. */
+export function joinLast(left: number, right: number): number {
+  const rightCount = right >> 24;
+  const takenCount = Math.min(contextBytes - rightCount, left >> 24);
+  if (takenCount === 0) return right;
+  const taken = left & ((1 << (8 * takenCount)) - 1);
+  return (taken << (8 * rightCount)) | (right & bytesMask) | ((rightCount + takenCount) << 24);
+}
+
+/** The first byte of a right half. */
+export const firstByte = (right: number) => (right & bytesMask) >> (8 * ((right >> 24) - 1));
+
+const bytesMask = 0xffffff;
 
 /**
  * Whether some join fits between the three bytes `left` and the three bytes `right`. Three bytes each are looked for as

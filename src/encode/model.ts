@@ -1,6 +1,15 @@
 import { assert } from "../errors.ts";
-import { addJoin, allocateJoins, type Joins, leftContext, rightContext } from "./joins.ts";
-import { addPair, allocatePairs, findPair, type PairTable } from "./pairs.ts";
+import {
+  addJoin,
+  allocateJoins,
+  firstByte,
+  firstBytes,
+  type Joins,
+  joinFirst,
+  joinLast,
+  lastBytes,
+} from "./joins.ts";
+import { addPair, allocatePairs, findPair, noRank, type PairTable } from "./pairs.ts";
 
 /**
  * EncodingModel: all that turns the bytes of one pretoken into ids. Plain data, built once, frozen then, posted to
@@ -64,7 +73,7 @@ export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelPa
     byteIds,
     mergedIds: merged,
     pairs,
-    byteRanks: ranksOfBytes(byteIds, pairs),
+    byteRanks: ranksOfBytes(byteIds, merges, idMax),
     dropsBytes: byteIds.includes(droppedByte),
     isMonotone: ranksOnlyRise(merges, pairs, idMax),
     wholeTokens,
@@ -81,12 +90,14 @@ function maxOf(numbers: Iterable<number>): number {
   return max;
 }
 
-function ranksOfBytes(byteIds: Int32Array, pairs: PairTable): Int32Array {
-  const ranks = new Int32Array(65536);
-  for (let first = 0; first < 256; first++) {
-    for (let second = 0; second < 256; second++) {
-      ranks[(first << 8) | second] = findPair(pairs.lanes, pairs.slotBits, byteIds[first]!, byteIds[second]!);
-    }
+function ranksOfBytes(byteIds: Int32Array, { left, right }: RankedMerges, idMax: number): Int32Array {
+  const ranks = new Int32Array(65536).fill(noRank);
+  const byteOf = new Int16Array(idMax + 1).fill(-1);
+  for (let byte = 0; byte < 256; byte++) if (byteIds[byte] !== droppedByte) byteOf[byteIds[byte]!] = byte;
+  for (let rank = 0; rank < left.length; rank++) {
+    const first = byteOf[left[rank]!]!;
+    const second = byteOf[right[rank]!]!;
+    if (first >= 0 && second >= 0) ranks[(first << 8) | second] = rank;
   }
   return ranks;
 }
@@ -119,54 +130,47 @@ function joinsOf(
   let joinCount = merged.length;
   for (const key of wholeTokens.keys()) joinCount += key.length;
   const joins = allocateJoins(joinCount);
-  const join = (leftBytes: ArrayLike<number>, rightBytes: ArrayLike<number>) => {
-    const last = leftBytes[leftBytes.length - 1]!;
-    const first = rightBytes[0]!;
+  const join = (leftEdge: number, rightEdge: number) => {
+    const last = leftEdge & 255;
+    const first = firstByte(rightEdge);
     adjacency[(last << 8) | first] = 1;
     // Between characters, the one behind begins with a lead byte.
-    if (last >= 0x80 && first >= 0xc0) addJoin(joins, leftContext(leftBytes), rightContext(rightBytes));
+    if (last >= 0x80 && first >= 0xc0) addJoin(joins, leftEdge, rightEdge);
   };
   for (let rank = 0; rank < merged.length; rank++) {
-    const leftEdges = edges[left[rank]!];
-    const rightEdges = edges[right[rank]!];
-    if (leftEdges !== undefined && rightEdges !== undefined) join(leftEdges.last, rightEdges.first);
+    const leftEdge = edges.last[left[rank]!]!;
+    const rightEdge = edges.first[right[rank]!]!;
+    if (leftEdge !== 0 && rightEdge !== 0) join(leftEdge, rightEdge);
   }
   for (const key of wholeTokens.keys()) {
     const bytes = Buffer.from(key, "latin1");
-    for (let i = 1; i < bytes.length; i++) join(bytes.subarray(0, i), bytes.subarray(i));
+    for (let i = 1; i < bytes.length; i++) join(lastBytes(bytes, i), firstBytes(bytes, i));
   }
   return { adjacency, joins };
 }
 
-/** Up to three bytes from either end of a token. */
-type Edges = { readonly first: readonly number[]; readonly last: readonly number[] };
+/** Up to three bytes from either end of each token, in the form of a join's lanes; 0 for ids that merging does not make. */
+type Edges = { readonly first: Int32Array; readonly last: Int32Array };
 
 /** The edges of every token that merging can make; null if ids do not tell bytes apart. */
-function edgesOf(byteIds: Int32Array, { left, right, merged }: RankedMerges, idMax: number): Edges[] | null {
-  const edges: Edges[] = new Array(idMax + 1);
+function edgesOf(byteIds: Int32Array, { left, right, merged }: RankedMerges, idMax: number): Edges | null {
+  const first = new Int32Array(idMax + 1);
+  const last = new Int32Array(idMax + 1);
   for (let byte = 0; byte < 256; byte++) {
     const id = byteIds[byte]!;
-    if (id === droppedByte || edges[id] !== undefined) return null;
-    edges[id] = { first: [byte], last: [byte] };
+    if (id === droppedByte || first[id] !== 0) return null;
+    first[id] = last[id] = (1 << 24) | byte;
   }
   // Merges may stand before those that make their halves: once more until nothing is new.
   for (let isNew = true; isNew; ) {
     isNew = false;
     for (let rank = 0; rank < merged.length; rank++) {
-      if (edges[merged[rank]!] !== undefined) continue;
-      const leftEdges = edges[left[rank]!];
-      const rightEdges = edges[right[rank]!];
-      if (leftEdges === undefined || rightEdges === undefined) continue;
-      edges[merged[rank]!] = {
-        first:
-          leftEdges.first.length === 3
-            ? leftEdges.first
-            : [...leftEdges.first, ...rightEdges.first].slice(0, 3),
-        last:
-          rightEdges.last.length === 3 ? rightEdges.last : [...leftEdges.last, ...rightEdges.last].slice(-3),
-      };
+      const id = merged[rank]!;
+      if (first[id] !== 0 || first[left[rank]!] === 0 || first[right[rank]!] === 0) continue;
+      first[id] = joinFirst(first[left[rank]!]!, first[right[rank]!]!);
+      last[id] = joinLast(last[left[rank]!]!, last[right[rank]!]!);
       isNew = true;
     }
   }
-  return edges;
+  return { first, last };
 }
