@@ -120,7 +120,7 @@ function drawPanel(panel: Panel, y: Logarithms, ladder: Ladder, series: readonly
   return elements;
 }
 
-/** Measured times are dots on a line, estimated ones rings on a broken line. */
+/** Measured times stand on a line, the others on a broken line. */
 function drawSeries(
   points: readonly Point[],
   colour: string,
@@ -130,16 +130,19 @@ function drawSeries(
 ): string[] {
   const weight = isOurs(rung) ? " ours" : "";
   const segments = points.slice(1).map((point, i) => {
-    const kind = point.isEstimate ? " estimate" : "";
+    const kind = point.kind === "measured" ? "" : " estimate";
     const from = `${atX(points[i]!)} ${atY(points[i]!)}`;
     return `<path class="line${weight}${kind}" stroke="${colour}" d="M${from}L${atX(point)} ${atY(point)}"/>`;
   });
-  const marks = points.map((point) =>
-    point.isEstimate
-      ? `<circle class="hollow" cx="${atX(point)}" cy="${atY(point)}" r="3.5" stroke="${colour}"/>`
-      : `<circle cx="${atX(point)}" cy="${atY(point)}" r="3.5" fill="${colour}"/>`,
-  );
+  const marks = points.map((point) => mark(point.kind, atX(point), atY(point), colour));
   return [...segments, ...marks];
+}
+
+/** A dot for a measured time, a ring for an estimate, an arrow upwards where only a lower bound is known. */
+function mark(kind: Point["kind"], x: number, y: number, colour: string): string {
+  if (kind === "measured") return `<circle cx="${x}" cy="${y}" r="3.5" fill="${colour}"/>`;
+  if (kind === "estimated") return `<circle class="hollow" cx="${x}" cy="${y}" r="3.5" stroke="${colour}"/>`;
+  return `<path class="line" stroke="${colour}" d="M${x} ${y}v-18m-5 6l5 -6l5 6"/>`;
 }
 
 function drawLegend(ladder: Ladder, x: number): string[] {
@@ -149,7 +152,7 @@ function drawLegend(ladder: Ladder, x: number): string[] {
     const colour = colours[i % colours.length]!;
     return [
       `<path class="line${isOurs(rung) ? " ours" : ""}" stroke="${colour}" d="M${x} ${level}h22"/>`,
-      `<circle cx="${x + 11}" cy="${level}" r="3.5" fill="${colour}"/>`,
+      mark("measured", x + 11, level, colour),
       `<text x="${x + 30}" y="${level + 4}"${isOurs(rung) ? ' font-weight="700"' : ""}>${rung.name}</text>`,
     ];
   });
@@ -157,8 +160,10 @@ function drawLegend(ladder: Ladder, x: number): string[] {
   return [
     ...elements,
     `<path class="line estimate" stroke="#888" d="M${x} ${end}h22"/>`,
-    `<circle class="hollow" cx="${x + 11}" cy="${end}" r="3.5" stroke="#888"/>`,
+    mark("estimated", x + 11, end, "#888"),
     `<text x="${x + 30}" y="${end + 4}">estimated: was stopped</text>`,
+    mark("exceeded", x + 11, end + lineHeight + 9, "#888"),
+    `<text x="${x + 30}" y="${end + lineHeight + 4}">more: was stopped early</text>`,
   ];
 }
 

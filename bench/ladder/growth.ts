@@ -1,9 +1,15 @@
-/** A time on the ladder; estimated where the run was stopped before it. */
+/**
+ * A time on the ladder.
+ *
+ *   measured    the run came so far
+ *   estimated   it was stopped before, and would have come there at the pace that it had
+ *   exceeded    it was stopped so early that nothing can be said but that it takes longer than `ms`
+ */
 export type Point = {
   readonly wordCount: number;
   readonly mergeCount: number;
   readonly ms: number;
-  readonly isEstimate: boolean;
+  readonly kind: "measured" | "estimated" | "exceeded";
 };
 
 /** What one run of a rung said: the time at each checkpoint that it passed, and where it ended. */
@@ -14,19 +20,20 @@ export type Timing = {
 };
 
 /**
- * The time for `mergeCount` merges. A run that was stopped before goes on at the pace that it had since its last
- * checkpoint; undefined if it had none, or if the words give fewer merges.
+ * The time for `mergeCount` merges. A run that was stopped goes on at the pace that it had since its last checkpoint. The
+ * first merges are the dearest by far, so that the pace before the first checkpoint says nothing. Undefined if the words
+ * give fewer merges.
  */
 export function timeAt(timing: Timing, wordCount: number, mergeCount: number): Point | undefined {
   const { checkpoints, end, isStopped } = timing;
   const passed = [...checkpoints, end].find((point) => point.mergeCount === mergeCount);
-  if (passed !== undefined) return { wordCount, mergeCount, ms: passed.ms, isEstimate: false };
+  if (passed !== undefined) return { wordCount, mergeCount, ms: passed.ms, kind: "measured" };
   if (!isStopped || end.mergeCount > mergeCount) return undefined;
-  const last = checkpoints.findLast((point) => point.mergeCount < end.mergeCount) ?? { mergeCount: 0, ms: 0 };
-  if (end.mergeCount === last.mergeCount) return undefined;
+  const last = checkpoints.findLast((point) => point.mergeCount < end.mergeCount);
+  if (last === undefined) return { wordCount, mergeCount, ms: end.ms, kind: "exceeded" };
   const msPerMerge = (end.ms - last.ms) / (end.mergeCount - last.mergeCount);
   const ms = end.ms + msPerMerge * (mergeCount - end.mergeCount);
-  return { wordCount, mergeCount, ms, isEstimate: true };
+  return { wordCount, mergeCount, ms, kind: "estimated" };
 }
 
 /** The e of ms = c * size^e that fits best (least squares in logarithms); undefined below two measured points. */
@@ -34,7 +41,7 @@ export function fitExponent(
   points: readonly Point[],
   sizeOf: (point: Point) => number,
 ): { exponent: number; pointCount: number } | undefined {
-  const measured = points.filter((point) => !point.isEstimate);
+  const measured = points.filter((point) => point.kind === "measured");
   if (measured.length < 2) return undefined;
   const x = measured.map((point) => Math.log(sizeOf(point)));
   const y = measured.map((point) => Math.log(point.ms));

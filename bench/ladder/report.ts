@@ -91,12 +91,12 @@ function introduction({ boundSeconds, text }: Ladder): string {
 as it went. This page and its chart are written by \`node scripts/bun.mjs bench/ladder/run.ts\`; what each rung does stands in
 \`bench/ladder/\`.
 
-The words come from an order-3 byte chain over a text (${text}); the r-th of n words occurs n / r
-times. A run is a process of its own and starts cold: reading the words is outside its time, everything else is inside.
-It is stopped after ${boundSeconds} s; what it would have taken is then estimated from the pace since its last
-checkpoint, and marked ≈. Merges become cheaper as pairs become rarer, so that an estimate is rather too high where a
-heap finds the next pair; a scan becomes dearer as pairs become more, so that it is rather too low there. Exponents are
-fitted to measured times only; that of the last two is the less bent by what every process pays once.`;
+The words come from an order-3 byte chain over a text (${text}); the r-th of n words occurs n / r times. A run is a
+process of its own and starts cold: reading the words is outside its time, everything else is inside. It is stopped after
+${boundSeconds} s; what it would have taken is then estimated from the pace since its last checkpoint and marked ≈, or without a
+checkpoint only said to be more (>). Merges become cheaper as pairs become rarer, so that an estimate is rather too high
+where a heap finds the next pair; a scan becomes dearer as pairs become more, so that it is rather too low there.
+Exponents are fitted to measured times only; that of the last two is the less bent by what every process pays once.`;
 }
 
 function rungTable({ rungs }: Ladder): string {
@@ -133,7 +133,7 @@ function growthTable(
       return point === undefined ? "" : time(point);
     });
     const exponent = fit === undefined ? "" : `${fit.exponent.toFixed(2)} (${fit.pointCount} points)`;
-    const measured = series.filter((point) => !point.isEstimate);
+    const measured = series.filter((point) => point.kind === "measured");
     const lastFit = fitExponent(measured.slice(-2), sizeOf);
     return [rung.name, ...times, exponent, lastFit === undefined ? "" : lastFit.exponent.toFixed(2)];
   });
@@ -199,8 +199,10 @@ ${table(
   ]),
 )}
 
-${cppNote(circumstances.compiler)} SHA-256 over the merges (\`int32 left, int32
-right, float64 count\` each), the same for all: \`${ours.mergesSha256.slice(0, 16)}\`. Load average before each round: ${loads.join(", ")}.`;
+${cppNote(circumstances.compiler)}
+
+SHA-256 over the merges (\`int32 left, int32 right, float64 count\` each), the same for all: \`${ours.mergesSha256.slice(0, 16)}\`.
+Load average before each round: ${loads.join(", ")}.`;
 }
 
 function cppNote(compiler: string | undefined): string {
@@ -222,8 +224,8 @@ function table(header: readonly string[], rows: readonly (readonly string[])[]):
   return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-function time({ ms, isEstimate }: Point): string {
-  return `${isEstimate ? "≈ " : ""}${duration(ms)}`;
+function time({ ms, kind }: Point): string {
+  return `${{ measured: "", estimated: "≈ ", exceeded: "> " }[kind]}${duration(ms)}`;
 }
 
 export function duration(ms: number): string {

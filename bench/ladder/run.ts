@@ -7,17 +7,17 @@
 // stopped after `--bound` seconds; the merges of each are compared with ours. Runs that are short are repeated, medians
 // taken. Writes ladder.md and ladder.svg into `--output`, and a record if that is docs/.
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { circumstances, keepRecord, median } from "../record.ts";
-import { drawLadder } from "./chart.ts";
 import { buildCpp, compilerVersion } from "./cpp/build.ts";
 import { type Point, type Timing, timeAt } from "./growth.ts";
 import { makeInputs, writeInstalledText } from "./inputs.ts";
 import { linked } from "./linked.ts";
-import { type Comparison, type Ladder, type RungResult, writeReport } from "./report.ts";
+import { writePages } from "./pages.ts";
+import type { Comparison, Ladder, RungResult } from "./report.ts";
 import { type Measured, measure, ourName, type Rung, rungsOf } from "./rungs.ts";
 import { mergeSize } from "./words-file.ts";
 
@@ -169,9 +169,6 @@ function compareInTurns(rungs: readonly Rung[], input: string): Comparison {
 }
 
 function writeFindings(ladder: Ladder): void {
-  mkdirSync(values.output, { recursive: true });
-  writeFileSync(`${values.output}/ladder.md`, writeReport(ladder));
-  writeFileSync(`${values.output}/ladder.svg`, drawLadder(ladder));
-  console.log(`${values.output}/ladder.md and ladder.svg are written`);
+  writePages(ladder, values.output);
   if (values.output === docs) keepRecord("ladder", ladder);
 }

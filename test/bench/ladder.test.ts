@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { buildCpp, compilerVersion } from "../../bench/ladder/cpp/build.ts";
-import { fitExponent, timeAt } from "../../bench/ladder/growth.ts";
+import { fitExponent, type Point, timeAt } from "../../bench/ladder/growth.ts";
 import { strategies } from "../../bench/ladder/strategies.ts";
 import { type Learned, nothingLearned, type Strategy } from "../../bench/ladder/strategy.ts";
 import { readMerges, readWordsFile, writeMerges, writeWords } from "../../bench/ladder/words-file.ts";
@@ -90,15 +90,15 @@ describe("the files between the programs", () => {
 });
 
 describe("how time grows", () => {
-  const point = (wordCount: number, ms: number, isEstimate = false) => ({
+  const point = (wordCount: number, ms: number, kind: Point["kind"] = "measured") => ({
     wordCount,
     mergeCount: 1,
     ms,
-    isEstimate,
+    kind,
   });
 
   test("the exponent of a power law is found, and estimates do not bend it", () => {
-    const points = [point(10, 3 * 10 ** 1.5), point(100, 3 * 100 ** 1.5), point(1000, 1, true)];
+    const points = [point(10, 3 * 10 ** 1.5), point(100, 3 * 100 ** 1.5), point(1000, 1, "estimated")];
     const fit = fitExponent(points, ({ wordCount }) => wordCount)!;
     expect(fit.exponent).toBeCloseTo(1.5, 10);
     expect(fit.pointCount).toBe(2);
@@ -111,11 +111,13 @@ describe("how time grows", () => {
       end: { mergeCount: 150, ms: 150 },
       isStopped: true,
     };
-    expect(timeAt(timing, 7, 100)).toEqual({ wordCount: 7, mergeCount: 100, ms: 50, isEstimate: false });
-    expect(timeAt(timing, 7, 1000)).toEqual({ wordCount: 7, mergeCount: 1000, ms: 1850, isEstimate: true });
+    expect(timeAt(timing, 7, 100)).toEqual({ wordCount: 7, mergeCount: 100, ms: 50, kind: "measured" });
+    expect(timeAt(timing, 7, 1000)).toEqual({ wordCount: 7, mergeCount: 1000, ms: 1850, kind: "estimated" });
     expect(timeAt({ ...timing, isStopped: false }, 7, 1000)).toBeUndefined();
-    expect(
-      timeAt({ checkpoints: [], end: { mergeCount: 0, ms: 9 }, isStopped: true }, 7, 10),
-    ).toBeUndefined();
+  });
+
+  test("a run that was stopped before its first checkpoint tells only that it takes longer", () => {
+    const timing = { checkpoints: [], end: { mergeCount: 9, ms: 90 }, isStopped: true };
+    expect(timeAt(timing, 7, 1000)).toEqual({ wordCount: 7, mergeCount: 1000, ms: 90, kind: "exceeded" });
   });
 });

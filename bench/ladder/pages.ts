@@ -1,0 +1,19 @@
+// Writes the pages of the ladder anew from its record, without measuring:
+//
+//   node scripts/bun.mjs bench/ladder/pages.ts
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { drawLadder } from "./chart.ts";
+import { type Ladder, writeReport } from "./report.ts";
+
+export function writePages(ladder: Ladder, directory: string): void {
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(`${directory}/ladder.md`, writeReport(ladder));
+  writeFileSync(`${directory}/ladder.svg`, drawLadder(ladder));
+  console.log(`${directory}/ladder.md and ladder.svg are written`);
+}
+
+if (import.meta.main) {
+  const record = readFileSync(`${import.meta.dir}/../record/ladder.json`, "utf8");
+  writePages(JSON.parse(record), resolve(import.meta.dir, "../../docs"));
+}
