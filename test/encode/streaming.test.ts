@@ -123,7 +123,7 @@ test("workers write what one thread writes, also with more ids on their way than
     const path = join(directory, name);
     writeFileSync(
       path,
-      name === "b" ? "" : Array.from({ length: 60 }, (_, k) => madeText(100 * n + k, 2000)).join("<|end|>"),
+      name === "b" ? "" : Array.from({ length: 25 }, (_, k) => madeText(100 * n + k, 2000)).join("<|end|>"),
     );
     return path;
   });
