@@ -46,9 +46,17 @@ export class IdBuffer {
     return taken;
   }
 
+  /** Gives back the memory of a text that was much longer than most. */
+  shrink(): void {
+    if (this.count > 0 || this.ids.length <= keptIdsMax) return;
+    this.ids = this.allocate(keptIdsMax);
+    this.view = new DataView(this.ids.buffer);
+  }
+
   private allocate(capacity: number) {
     return this.isNarrow ? new Uint16Array(capacity) : new Uint32Array(capacity);
   }
 }
 
 const spareIds = 8;
+const keptIdsMax = 2 ** 20;

@@ -91,7 +91,9 @@ export class Tokenizer {
       this.encodings.clear();
       throw error;
     }
-    return new Uint32Array(encoding.out.flush());
+    const ids = new Uint32Array(encoding.out.flush());
+    encoding.out.shrink();
+    return ids;
   }
 
   /**
