@@ -116,7 +116,7 @@ const steps = `Each step up leaves something undone:
 4. *linked*: an occurrence is a position that knows its neighbours; no word is read, and no set of words is kept. A
    pair's count only falls once it is born, so that only births are pushed, and the top is corrected when it is seen.
 5. *ours*: no link and no weight is stored with a position, no hash table is asked for each occurrence, and pairs that
-   can no longer win are forgotten at birth. \`ARCHITECTURE.md\` says how.`;
+   can no longer win are forgotten at birth. \`docs/merge.md\` says how.`;
 
 function growthTable(
   ladder: Ladder,

@@ -1,5 +1,4 @@
 import { UserError } from "../errors.ts";
-import type { WordCounter } from "./counter.ts";
 import type { CountsReader } from "./counts-reader.ts";
 import { tooManyWords } from "./slots.ts";
 import type { WordTable } from "./word-table.ts";
@@ -37,11 +36,6 @@ export function forEachMergedWord(
     visit(reader, count);
     for (const done of standing) if (done.next()) push(heap, done);
   }
-}
-
-/** Adds the files to a counter, which may hold a corpus already. */
-export function addCountsFiles(readers: readonly CountsReader[], counter: WordCounter): void {
-  forEachMergedWord(readers, ({ word, wordLength }, count) => counter.add(word, 0, wordLength, count));
 }
 
 /** The sum of the files as a table, its words in the order of their bytes. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
 import { WordCounter } from "../../src/words/counter.ts";
 import { type CountsOptions, magic } from "../../src/words/counts-format.ts";
-import { addCountsFiles, tableOfCountsFiles } from "../../src/words/counts-merge.ts";
+import { forEachMergedWord, tableOfCountsFiles } from "../../src/words/counts-merge.ts";
 import { CountsReader, checkOptions } from "../../src/words/counts-reader.ts";
 import { countsFileChunks } from "../../src/words/counts-writer.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
@@ -102,8 +102,12 @@ describe("files are added up", () => {
       expect(entriesOf(tableOfCountsFiles(readers()))).toEqual(naive.sorted());
       expect(entriesOf(tableOfCountsFiles(readers().reverse()))).toEqual(naive.sorted());
       const counter = new WordCounter();
-      addCountsFiles(readers(), counter);
-      addCountsFiles(readers(), counter);
+      const add = () =>
+        forEachMergedWord(readers(), ({ word, wordLength }, count) =>
+          counter.add(word, 0, wordLength, count),
+        );
+      add();
+      add();
       expect(entriesOf(counter.toWordTable())).toEqual(
         naive.sorted().map(([word, count]) => [word, count * 2]),
       );
