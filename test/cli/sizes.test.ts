@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { sizeBytes } from "../../src/cli/sizes.ts";
+
+test("sizes are read with decimal and binary units, in any case, with fractions", () => {
+  const sizes: Record<string, number> = {
+    "1048576": 1048576,
+    "0": 0,
+    "300MB": 300e6,
+    "300mb": 300e6,
+    "1.5GB": 1.5e9,
+    "2GiB": 2 ** 31,
+    "64k": 64e3,
+    "64Ki": 65536,
+    "0.5 MiB": 524288,
+    "1TB": 1e12,
+    "12b": 12,
+    "0.3k": 300,
+  };
+  for (const [text, value] of Object.entries(sizes)) expect(sizeBytes("--size", text, 0)).toBe(value);
+});
+
+test("what is no size, too small or too large is a usage error that shows it", () => {
+  for (const text of ["", "MB", "-1", "1,5GB", "1e9", "3XB", "10iB", "1..5k", "12 apples"]) {
+    expect(() => sizeBytes("--size", text, 0)).toThrow(`--size: "${text}" is not a size`);
+  }
+  expect(() => sizeBytes("--size", "9999999PB", 0)).toThrow("--size: 9999999PB is too large");
+  expect(() => sizeBytes("--size", "10", 11)).toThrow("--size: 10 is too small, the least is 11 bytes");
+});
