@@ -1,9 +1,9 @@
-// Entry of an encoding worker: takes ranges one by one, and sends their ids as they come.
+// Entry of an encoding worker: takes tasks one by one, and sends their ids as they come.
 
 import type { Input } from "./corpus/inputs.ts";
-import type { Range } from "./corpus/ranges.ts";
+import { inputBytesOf, type Task } from "./corpus/tasks.ts";
 import { type FromWorker, messageIdCount, type ToWorker, unwrittenMax } from "./encode/protocol.ts";
-import { RangeEncoder } from "./encode/range-encoder.ts";
+import { TaskEncoder } from "./encode/task-encoder.ts";
 import { nextTurn } from "./next-turn.ts";
 import { describeFailure, type Failure } from "./workers/failure.ts";
 
@@ -13,24 +13,24 @@ declare const self: {
 };
 
 let inputs: readonly Input[] = [];
-let ranges: RangeEncoder;
+let tasks: TaskEncoder;
 let progress: { bytesDone: Float64Array; workerIndex: number };
-/** The range at work, and those after it. */
-const waiting: Range[] = [];
+/** The task at work, and those after it. */
+const waiting: Task[] = [];
 /** Messages of ids that are not written yet. */
 let unwrittenCount = 0;
-/** Goes on with a range that waits for them. */
+/** Goes on with a task that waits for them. */
 let resume: (() => void) | undefined;
 
 self.onmessage = ({ data }) => {
   switch (data.kind) {
     case "setup":
       inputs = data.inputs;
-      ranges = new RangeEncoder(inputs, data.parts, data.specialTokensAsText);
+      tasks = new TaskEncoder(inputs, data.parts, data.specialTokensAsText);
       progress = data;
       return self.postMessage({ kind: "ready" });
-    case "range":
-      waiting.push(data.range);
+    case "task":
+      waiting.push(data.task);
       if (waiting.length === 1) encodeWaiting();
       return;
     case "written":
@@ -40,28 +40,28 @@ self.onmessage = ({ data }) => {
   }
 };
 
-/** Ranges come before they are needed, so that there is always one at hand. */
+/** Tasks come before they are needed, so that there is always one at hand. */
 async function encodeWaiting(): Promise<void> {
-  for (let range = waiting[0]; range !== undefined; range = waiting[0]) {
+  for (let task = waiting[0]; task !== undefined; task = waiting[0]) {
     try {
-      await encodeRange(range);
+      await encodeTask(task);
     } catch (error) {
-      return self.postMessage({ kind: "failed", failure: failureOf(error, range) });
+      return self.postMessage({ kind: "failed", failure: failureOf(error, task) });
     }
-    // Messages are served in between: what is written, and the next range.
+    // Messages are served in between: what is written, and the next task.
     await nextTurn();
     waiting.shift();
   }
 }
 
-async function encodeRange(range: Range): Promise<void> {
+async function encodeTask(task: Task): Promise<void> {
   const { bytesDone, workerIndex } = progress;
-  const { encoding } = ranges;
+  const { encoding } = tasks;
   const before = bytesDone[workerIndex]!;
   const invalidBefore = encoding.invalidByteCount;
-  for (const done of ranges.encode(range)) {
-    bytesDone[workerIndex] = before + done;
-    const isEnd = done === range.endByte - range.startByte;
+  for (const done of tasks.encode(task)) {
+    bytesDone[workerIndex] = before + inputBytesOf(task, done);
+    const isEnd = done === task.endByte - task.startByte;
     if (encoding.out.count >= messageIdCount || (isEnd && encoding.out.count > 0)) await sendIds();
   }
   self.postMessage({ kind: "encoded", invalidByteCount: encoding.invalidByteCount - invalidBefore });
@@ -74,10 +74,10 @@ async function sendIds(): Promise<void> {
     });
   }
   unwrittenCount++;
-  const ids = ranges.encoding.out.take();
+  const ids = tasks.encoding.out.take();
   self.postMessage({ kind: "ids", ids }, [ids.buffer]);
 }
 
-function failureOf(error: unknown, range: Range): Failure {
-  return describeFailure(error, ` at byte ${ranges.offsetByte} of "${inputs[range.inputIndex]!.path}"`);
+function failureOf(error: unknown, task: Task): Failure {
+  return describeFailure(error, ` at byte ${tasks.offsetByte} of "${inputs[task.inputIndex]!.path}"`);
 }

@@ -1,9 +1,8 @@
-// Entry of a counting worker: takes ranges one by one, keeps their words, hands over the sum at the end.
-import { closeSync } from "node:fs";
-import { type Input, openInput } from "./corpus/inputs.ts";
-import type { Range } from "./corpus/ranges.ts";
+// Entry of a counting worker: takes tasks one by one, keeps their words, hands over the sum at the end.
+import type { Input } from "./corpus/inputs.ts";
+import { inputBytesOf, type Task } from "./corpus/tasks.ts";
 import type { FromWorker, ToWorker } from "./count/protocol.ts";
-import { RangeCounter } from "./count/range-counter.ts";
+import { TaskCounter } from "./count/task-counter.ts";
 import { transferables, WordCounter } from "./words/counter.ts";
 import { describeFailure, type Failure } from "./workers/failure.ts";
 
@@ -14,10 +13,8 @@ declare const self: {
 
 let inputs: readonly Input[] = [];
 let counter: WordCounter;
-let ranges: RangeCounter;
+let tasks: TaskCounter;
 let progress: { bytesDone: Float64Array; workerIndex: number };
-/** The file read last stays open: neighbouring ranges are mostly of one file. */
-let opened: { inputIndex: number; fd: number } | undefined;
 
 self.onmessage = ({ data }) => {
   try {
@@ -25,13 +22,13 @@ self.onmessage = ({ data }) => {
       case "setup":
         inputs = data.inputs;
         counter = new WordCounter();
-        ranges = new RangeCounter(data.pattern, data.specialTokens, counter);
+        tasks = new TaskCounter(data, counter);
         progress = data;
         return self.postMessage({ kind: "ready" });
-      case "range":
-        return countRange(data.range);
+      case "task":
+        return countTask(data.task);
       case "finish": {
-        if (opened !== undefined) closeSync(opened.fd);
+        tasks.close();
         const words = counter.pack();
         return self.postMessage({ kind: "words", words }, transferables(words));
       }
@@ -41,32 +38,23 @@ self.onmessage = ({ data }) => {
   }
 };
 
-function countRange(range: Range): void {
-  const input = inputs[range.inputIndex]!;
-  if (opened?.inputIndex !== range.inputIndex) {
-    if (opened !== undefined) closeSync(opened.fd);
-    opened = undefined;
-    opened = { inputIndex: range.inputIndex, fd: openInput(input) };
-  }
+function countTask(task: Task): void {
   const { bytesDone, workerIndex } = progress;
   const before = bytesDone[workerIndex]!;
-  const work = ranges.count(opened.fd, input, range);
+  const work = tasks.count(task);
   let step = work.next();
-  for (; !step.done; step = work.next()) bytesDone[workerIndex] = before + step.value;
-  bytesDone[workerIndex] = before + range.endByte - range.startByte;
+  for (; !step.done; step = work.next()) bytesDone[workerIndex] = before + inputBytesOf(task, step.value);
+  bytesDone[workerIndex] = before + inputBytesOf(task);
   const { distinctWordCount } = counter;
   self.postMessage({
     kind: "counted",
-    inputIndex: range.inputIndex,
+    inputIndex: task.inputIndex,
     findings: step.value,
     distinctWordCount,
   });
 }
 
 function failureOf(error: unknown, message: ToWorker): Failure {
-  if (message.kind !== "range") return describeFailure(error, "");
-  return describeFailure(
-    error,
-    ` at byte ${ranges.offsetByte} of "${inputs[message.range.inputIndex]!.path}"`,
-  );
+  if (message.kind !== "task") return describeFailure(error, "");
+  return describeFailure(error, ` at byte ${tasks.offsetByte} of "${inputs[message.task.inputIndex]!.path}"`);
 }

@@ -1,9 +1,20 @@
 import { closeSync, constants, fstatSync, openSync, type Stats, statSync } from "node:fs";
 import { exitCode, UserError } from "../errors.ts";
 
-/** A file of the corpus as it was when the run began; what is appended later is not read. */
+/** What the bytes of an input are packed in, as its first bytes tell. */
+export type Compression = "none" | "gzip" | "zstd";
+
+/** How documents stand in the text of an input, as its name tells. */
+export type InputFormat = "text" | "jsonl" | "parquet";
+
+/** A part of the corpus: a file as it was when the run began (what is appended later is not read), or a stream. */
 export type Input = {
   readonly path: string;
+  /** Can be read once and from front to back only: standard input, a pipe, a device. */
+  readonly isStream: boolean;
+  readonly compression: Compression;
+  readonly format: InputFormat;
+  /** The file as it lies there; 0 of a stream. */
   readonly sizeBytes: number;
   /** Which file the path named, so that another one put in its place is noticed. */
   readonly device: number;
@@ -29,6 +40,9 @@ export function findInputs(names: readonly string[]): Input[] {
   }
   return inputs;
 }
+
+/** Whether any part of the text can be read at any time: else it is read once and in order. */
+export const canSeek = (input: Input) => !input.isStream && input.compression === "none";
 
 /** Opens the file that `input` describes; another file in its place, or a shorter one, is an error. */
 export function openInput(input: Input): number {
@@ -111,7 +125,16 @@ function inspect(path: string): Input {
   if (stats.isFIFO()) throw notYet(`"${path}" (a pipe)`);
   if (!stats.isFile()) throw new UserError(`"${path}" is not a regular file`);
   closeSync(openFile(path));
-  return { path, sizeBytes: stats.size, device: stats.dev, inode: stats.ino, modifiedMs: stats.mtimeMs };
+  return {
+    path,
+    isStream: false,
+    compression: "none",
+    format: "text",
+    sizeBytes: stats.size,
+    device: stats.dev,
+    inode: stats.ino,
+    modifiedMs: stats.mtimeMs,
+  };
 }
 
 function openFile(path: string): number {

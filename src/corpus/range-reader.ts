@@ -1,34 +1,32 @@
-import { readSync } from "node:fs";
 import { UserError } from "../errors.ts";
-import { type Input, shrank } from "./inputs.ts";
+import type { ByteSource } from "./byte-sources.ts";
 import { allocateText, type Text } from "./text.ts";
 
 /** Positions in a text are 31-bit integers. */
 const windowBytesMax = 2 ** 30;
 
 /**
- * Reads a byte range of a file through one window: `text` holds the bytes of the file from `baseByte` on, `limit` of
- * them valid. The window moves when `advance` says which bytes are still needed, and grows only when they fill it.
+ * Reads a range of bytes through one window: `text` holds the bytes of the source from `baseByte` on, `limit` of them
+ * valid. The window moves when `advance` says which bytes are still needed, and grows only when they fill it.
  *
  * Why the file is read and not mapped stands in ARCHITECTURE.md ("Reading").
  */
 export class RangeReader {
   text: Text;
-  /** Offset in the file of position 0 of the text. */
+  /** Offset in the source of position 0 of the text. */
   baseByte = 0;
   limit = 0;
-  private endByte = 0;
-  private fd = -1;
-  private input: Input | undefined;
+  /** Where the range ends; of one whose end is not known yet, behind every byte. */
+  endByte = 0;
+  private source: ByteSource | undefined;
 
   constructor(private capacityBytes: number) {
     this.text = allocateText(capacityBytes);
   }
 
-  /** Starts on bytes [startByte, endByte) of the file. */
-  open(fd: number, input: Input, startByte: number, endByte: number): void {
-    this.fd = fd;
-    this.input = input;
+  /** Starts on bytes [startByte, endByte) of the source. */
+  open(source: ByteSource, startByte: number, endByte: number): void {
+    this.source = source;
     this.baseByte = startByte;
     this.endByte = endByte;
     this.limit = 0;
@@ -39,7 +37,10 @@ export class RangeReader {
     return this.baseByte + this.limit >= this.endByte;
   }
 
-  /** Moves the bytes from `keepPos` on to position 0 and reads on behind them; positions fall by `keepPos`. */
+  /**
+   * Moves the bytes from `keepPos` on to position 0 and reads on behind them, as far as bytes have come; positions fall
+   * by `keepPos`.
+   */
   advance(keepPos: number): void {
     const kept = this.limit - keepPos;
     if (kept > this.capacityBytes >> 1) this.grow(keepPos, kept);
@@ -49,15 +50,15 @@ export class RangeReader {
     while (this.limit < this.capacityBytes && !this.atEnd) {
       const offset = this.baseByte + this.limit;
       const wantedBytes = Math.min(this.capacityBytes - this.limit, this.endByte - offset);
-      const readBytes = readSync(this.fd, this.text.bytes, this.limit, wantedBytes, offset);
-      if (readBytes === 0) throw shrank(this.input!, offset);
+      const readBytes = this.source!.read(this.text.bytes, this.limit, wantedBytes, offset);
+      if (readBytes === 0) return;
       this.limit += readBytes;
     }
   }
 
   private grow(keepPos: number, kept: number): void {
     if (2 * this.capacityBytes > windowBytesMax) {
-      const place = `at byte ${this.baseByte + keepPos} of "${this.input!.path}"`;
+      const place = `at byte ${this.baseByte + keepPos} of "${this.source!.path}"`;
       throw new UserError(`no pretoken ends within ${kept} bytes ${place}`, {
         hint: "is it text? A pattern that cuts it (--pattern) or a special token in it (-s) would help",
       });

@@ -31,39 +31,46 @@ export type RangePlanOptions = {
 };
 
 /**
- * The plan for `inputs`, range by range, in order; reads only the neighbourhood of each cut. Yields undefined where a cut
- * is looked for in vain, so that whoever carries the plan out can serve signals meanwhile.
+ * The ranges of one input, in order; reads only the neighbourhood of each cut. Yields undefined where a cut is looked
+ * for in vain, so that whoever carries the plan out can serve signals meanwhile. An empty file is one empty range.
  */
 export function* planRanges(
-  inputs: readonly Input[],
+  input: Input,
+  inputIndex: number,
   options: RangePlanOptions,
 ): Generator<Range | undefined, void> {
   const { rangeSizeBytes } = options;
-  for (const [inputIndex, input] of inputs.entries()) {
-    if (input.sizeBytes === 0) continue;
-    let startByte = 0;
-    let startsInside = false;
-    // A last range of less than half the wished size joins the one before it.
-    const isLast = (endByte: number) => input.sizeBytes - endByte < rangeSizeBytes / 2;
-    if (!isLast(rangeSizeBytes)) {
-      const fd = openInput(input);
-      try {
-        const search = new CutSearch(fd, input, options);
-        for (let wishByte = rangeSizeBytes; !isLast(wishByte); wishByte += rangeSizeBytes) {
-          const cut = yield* search.near(wishByte);
-          if (cut === undefined) continue; // the range grows by another
-          yield { inputIndex, startByte, endByte: cut.atByte, startsInside, endsInside: cut.inside };
-          startByte = cut.atByte;
-          startsInside = cut.inside;
-          wishByte = startByte;
-        }
-      } finally {
-        closeSync(fd);
+  let startByte = 0;
+  let startsInside = false;
+  // A last range of less than half the wished size joins the one before it.
+  const isLast = (endByte: number) => input.sizeBytes - endByte < rangeSizeBytes / 2;
+  if (!isLast(rangeSizeBytes)) {
+    const fd = openInput(input);
+    try {
+      const search = new CutSearch(fd, input, options);
+      for (let wishByte = rangeSizeBytes; !isLast(wishByte); wishByte += rangeSizeBytes) {
+        const cut = yield* search.near(wishByte);
+        if (cut === undefined) continue; // the range grows by another
+        yield { inputIndex, startByte, endByte: cut.atByte, startsInside, endsInside: cut.inside };
+        startByte = cut.atByte;
+        startsInside = cut.inside;
+        wishByte = startByte;
       }
+    } finally {
+      closeSync(fd);
     }
-    yield { inputIndex, startByte, endByte: input.sizeBytes, startsInside, endsInside: false };
   }
+  yield { inputIndex, startByte, endByte: input.sizeBytes, startsInside, endsInside: false };
 }
+
+/** The whole of an input that can be read at any place. */
+export const wholeRange = (input: Input, inputIndex: number): Range => ({
+  inputIndex,
+  startByte: 0,
+  endByte: input.sizeBytes,
+  startsInside: false,
+  endsInside: false,
+});
 
 type Cut = { readonly atByte: number; readonly inside: boolean };
 

@@ -1,13 +1,13 @@
-import { closeSync } from "node:fs";
-import { type Input, openInput } from "../corpus/inputs.ts";
-import { planRanges, type Range } from "../corpus/ranges.ts";
+import type { Input } from "../corpus/inputs.ts";
+import { inputBytesOf, isEmpty, planTasks, TaskQueue } from "../corpus/tasks.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import { WordCounter } from "../words/counter.ts";
 import { workerUrl } from "../worker-url.ts";
 import { runWorkers } from "../workers/run-workers.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
-import { RangeCounter, type RangeFindings } from "./range-counter.ts";
+import type { RangeFindings } from "./range-counter.ts";
+import { TaskCounter } from "./task-counter.ts";
 
 export type CountOptions = {
   readonly inputs: readonly Input[];
@@ -44,7 +44,8 @@ export async function countCorpus(
     invalidByteCount: 0,
     firstInvalidByte: -1,
   }));
-  const addFindings = (inputIndex: number, found: RangeFindings) => {
+  const addFindings = (inputIndex: number, found: RangeFindings | undefined) => {
+    if (found === undefined) return;
     const sum = findings[inputIndex]!;
     sum.documentCount += found.documentCount;
     sum.invalidByteCount += found.invalidByteCount;
@@ -63,7 +64,7 @@ export async function countCorpus(
   return { counter, findings };
 }
 
-type AddFindings = (inputIndex: number, findings: RangeFindings) => void;
+type AddFindings = (inputIndex: number, findings: RangeFindings | undefined) => void;
 type Report = (bytesDone: number, distinctWordCount: number) => void;
 
 async function countHere(
@@ -72,31 +73,23 @@ async function countHere(
   report: Report,
 ): Promise<WordCounter> {
   const counter = new WordCounter();
-  const ranges = new RangeCounter(options.pattern, options.specialTokens, counter);
+  const tasks = new TaskCounter(options, counter);
   let bytesBefore = 0;
-  for (const [inputIndex, input] of options.inputs.entries()) {
-    const whole: Range = {
-      inputIndex,
-      startByte: 0,
-      endByte: input.sizeBytes,
-      startsInside: false,
-      endsInside: false,
-    };
-    if (input.sizeBytes === 0) continue;
-    const fd = openInput(input);
-    try {
-      const work = ranges.count(fd, input, whole);
+  try {
+    for await (const task of planTasks(options.inputs, undefined)) {
+      if (isEmpty(task)) continue;
+      const work = tasks.count(task);
       let step = work.next();
       for (; !step.done; step = work.next()) {
-        report(bytesBefore + step.value, counter.distinctWordCount);
+        report(bytesBefore + inputBytesOf(task, step.value), counter.distinctWordCount);
         await nextTurn();
       }
-      addFindings(inputIndex, step.value);
-    } finally {
-      closeSync(fd);
+      addFindings(task.inputIndex, step.value);
+      bytesBefore += inputBytesOf(task);
+      report(bytesBefore, counter.distinctWordCount);
     }
-    bytesBefore += input.sizeBytes;
-    report(bytesBefore, counter.distinctWordCount);
+  } finally {
+    tasks.close();
   }
   return counter;
 }
@@ -118,7 +111,8 @@ async function countInWorkers(
   const rangeSizeBytes =
     options.rangeSizeBytes ??
     Math.min(Math.max(evenSizeBytes, smallestRangeSizeBytes), largestRangeSizeBytes);
-  const plan = planRanges(inputs, { pattern, specialTokens, rangeSizeBytes: Math.ceil(rangeSizeBytes) });
+  const cutting = { pattern, specialTokens, rangeSizeBytes: Math.ceil(rangeSizeBytes) };
+  const tasks = new TaskQueue(planTasks(inputs, cutting));
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * workerCount));
   const distinctWordCounts = new Float64Array(workerCount);
   const sum = (cells: Float64Array) => cells.reduce((total, cell) => total + cell, 0);
@@ -130,10 +124,9 @@ async function countInWorkers(
       ({ workerIndex, send, finish }) => {
         const sendNext = async () => {
           for (;;) {
-            const next = plan.next();
-            if (next.done) return send({ kind: "finish" });
-            if (next.value !== undefined) return send({ kind: "range", range: next.value });
-            await nextTurn();
+            const task = await tasks.next(workerIndex);
+            if (task === undefined) return send({ kind: "finish" });
+            if (!isEmpty(task)) return send({ kind: "task", task });
           }
         };
         send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, workerIndex });
@@ -153,6 +146,7 @@ async function countInWorkers(
       },
     );
   } finally {
+    tasks.close();
     clearInterval(ticker);
   }
   report(sum(bytesDone), total.distinctWordCount);

@@ -1,5 +1,5 @@
 import type { Input } from "../corpus/inputs.ts";
-import type { Range } from "../corpus/ranges.ts";
+import type { Task } from "../corpus/tasks.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import type { PackedCounts } from "../words/counter.ts";
 import type { RangeFindings } from "./range-counter.ts";
@@ -7,8 +7,8 @@ import type { RangeFindings } from "./range-counter.ts";
 /**
  * What the main thread and a counting worker say to each other:
  *
- *   main -> worker   setup, range, range, …, finish
- *   worker -> main   ready, counted (after each range), …, words
+ *   main -> worker   setup, task, task, …, finish
+ *   worker -> main   ready, counted (after each task), …, words
  *                    failed (workers/failure.ts) at any time, and nothing after it
  */
 export type ToWorker =
@@ -21,7 +21,7 @@ export type ToWorker =
       readonly bytesDone: Float64Array;
       readonly workerIndex: number;
     }
-  | { readonly kind: "range"; readonly range: Range }
+  | { readonly kind: "task"; readonly task: Task }
   | { readonly kind: "finish" };
 
 export type FromWorker =
@@ -29,7 +29,8 @@ export type FromWorker =
   | {
       readonly kind: "counted";
       readonly inputIndex: number;
-      readonly findings: RangeFindings;
+      /** Of the range that ended with the task; none if it goes on in the next one. */
+      readonly findings: RangeFindings | undefined;
       readonly distinctWordCount: number;
     }
   | { readonly kind: "words"; readonly words: PackedCounts };

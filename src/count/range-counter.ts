@@ -1,4 +1,4 @@
-import type { Input } from "../corpus/inputs.ts";
+import type { ByteSource } from "../corpus/byte-sources.ts";
 import { RangeReader } from "../corpus/range-reader.ts";
 import type { Range } from "../corpus/ranges.ts";
 import { SpecialTokenFinder } from "../corpus/special-tokens.ts";
@@ -11,7 +11,7 @@ export type RangeFindings = {
   /** Documents that begin in the range and hold at least one byte. */
   documentCount: number;
   invalidByteCount: number;
-  /** Offset in the file of the first invalid byte, or -1. */
+  /** Offset in the text of the first invalid byte, or -1. */
   firstInvalidByte: number;
 };
 
@@ -40,27 +40,29 @@ export class RangeCounter {
     this.reader = new RangeReader(Math.max(windowBytes, 4 * (this.finder.longestBytes + lookaheadBytes)));
   }
 
-  /** Where in the file the work stands: the place of an error. */
+  /** Where in the text the work stands: the place of an error. */
   get offsetByte(): number {
     return this.reader.baseByte;
   }
 
-  /** Counts the words of a range; yields the bytes done after each window. */
-  *count(fd: number, input: Input, range: Range): Generator<number, RangeFindings> {
+  /**
+   * Counts the words of a range; yields the bytes done after each window. Where its bytes are still coming it yields
+   * when it has done with them, and `range` may say where it ends before it goes on.
+   */
+  *count(source: ByteSource, range: Range): Generator<number, RangeFindings> {
     const { splitter, finder, reader } = this;
-    const sizeBytes = range.endByte - range.startByte;
-    const readEndByte = range.endsInside
-      ? Math.min(range.endByte + lookaheadBytes, input.sizeBytes)
-      : range.endByte;
     const tokenTailBytes = Math.max(0, finder.longestBytes - 1);
     const invalidBefore = splitter.invalidByteCount;
     let documentCount = 0;
     let insideDocument = range.startsInside;
     this.firstInvalidByte = -1;
 
-    reader.open(fd, input, range.startByte, readEndByte);
+    reader.open(source, range.startByte, range.endByte);
     splitter.start(0);
     for (let keepPos = 0; ; keepPos = splitter.ends[0]!) {
+      reader.endByte = range.endsInside
+        ? Math.min(range.endByte + lookaheadBytes, source.sizeBytes)
+        : range.endByte;
       reader.advance(keepPos);
       splitter.shift(keepPos);
       finder.reset(reader.text.bytes.subarray(0, reader.limit));
@@ -95,7 +97,7 @@ export class RangeCounter {
         }
         return { documentCount, invalidByteCount, firstInvalidByte: this.firstInvalidByte };
       }
-      yield Math.min(sizeBytes, reader.baseByte + splitter.ends[0]! - range.startByte);
+      yield Math.min(range.endByte, reader.baseByte + splitter.ends[0]!) - range.startByte;
     }
   }
 

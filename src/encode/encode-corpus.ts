@@ -1,10 +1,11 @@
 import { checkUnchanged, type Input } from "../corpus/inputs.ts";
-import { planRanges, type Range } from "../corpus/ranges.ts";
+import type { RangePlanOptions } from "../corpus/ranges.ts";
+import { inputBytesOf, isEmpty, planTasks, TaskQueue } from "../corpus/tasks.ts";
 import { nextTurn } from "../next-turn.ts";
 import { encodeWorkerUrl } from "../worker-url.ts";
 import { runWorkers } from "../workers/run-workers.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
-import { RangeEncoder } from "./range-encoder.ts";
+import { TaskEncoder } from "./task-encoder.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
 export type EncodeCorpusOptions = {
@@ -43,40 +44,37 @@ export async function encodeCorpus(
   return invalidByteCount;
 }
 
-/** A range, or none for an input without bytes; neither range nor end while a cut is looked for. */
-type Task = { readonly range: Range | undefined; readonly endsInput: boolean };
-
 async function encodeHere(
   { inputs, parts, specialTokensAsText }: EncodeCorpusOptions,
   sink: IdSink,
   report: (bytesDone: number) => void,
 ): Promise<number> {
-  const ranges = new RangeEncoder(inputs, parts, specialTokensAsText);
+  const tasks = new TaskEncoder(inputs, parts, specialTokensAsText);
   let bytesBefore = 0;
   try {
-    for (const { range, endsInput } of planTasks(inputs, wholeInputs(inputs))) {
-      if (range !== undefined) {
-        for (const bytesDone of ranges.encode(range)) {
-          sink.write(ranges.encoding.out.flush());
-          report(bytesBefore + bytesDone);
+    for await (const task of planTasks(inputs, undefined)) {
+      if (!isEmpty(task)) {
+        for (const bytesDone of tasks.encode(task)) {
+          sink.write(tasks.encoding.out.flush());
+          report(bytesBefore + inputBytesOf(task, bytesDone));
           await nextTurn();
         }
-        bytesBefore += range.endByte - range.startByte;
+        bytesBefore += inputBytesOf(task);
       }
-      if (endsInput) sink.endInput();
+      if (task.endsInput) sink.endInput();
     }
   } finally {
-    ranges.close();
+    tasks.close();
   }
-  return ranges.encoding.invalidByteCount;
+  return tasks.encoding.invalidByteCount;
 }
 
 const smallestRangeSizeBytes = 1 << 19;
 const largestRangeSizeBytes = 1 << 22;
 /** So many that the last range of one worker keeps the others waiting only for a small share of the whole. */
 const rangesPerWorker = 16;
-/** Ranges a worker is given at a time, so that it does not wait for the next one. */
-const rangesAhead = 2;
+/** Tasks a worker is given at a time, so that it does not wait for the next one. */
+const tasksAhead = 2;
 const reportIntervalMs = 50;
 
 async function encodeInWorkers(
@@ -87,31 +85,26 @@ async function encodeInWorkers(
   const { inputs, parts, specialTokensAsText, workerCount } = options;
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * workerCount));
   const order = new WriteOrder(sink);
-  const tasks = planTasks(inputs, plannedRanges(options));
+  const tasks = new TaskQueue(planTasks(inputs, cuttingOf(options)));
   let invalidByteCount = 0;
   const ticker = setInterval(() => report(bytesDone.reduce((sum, cell) => sum + cell, 0)), reportIntervalMs);
   try {
     await runWorkers<ToWorker, FromWorker>(
       { url: encodeWorkerUrl, name: "encoding", workerCount },
       ({ workerIndex, send, finish }) => {
-        /** Of the ranges that the worker was given, the one at work first. */
+        /** Of the tasks that the worker was given, the one at work first. */
         const turns: Turn[] = [];
         const sendNext = async () => {
           for (;;) {
-            const next = tasks.next();
-            if (next.done) return turns.length === 0 ? finish() : undefined;
-            const { range, endsInput } = next.value;
-            if (range === undefined && !endsInput) {
-              await nextTurn();
-              continue;
-            }
-            const turn = order.add(endsInput, () => send({ kind: "written" }));
-            if (range === undefined) {
+            const task = await tasks.next(workerIndex);
+            if (task === undefined) return turns.length === 0 ? finish() : undefined;
+            const turn = order.add(task.endsInput, () => send({ kind: "written" }));
+            if (isEmpty(task)) {
               order.finish(turn);
               continue;
             }
             turns.push(turn);
-            return send({ kind: "range", range });
+            return send({ kind: "task", task });
           }
         };
         send({
@@ -125,7 +118,7 @@ async function encodeInWorkers(
         return async (message) => {
           switch (message.kind) {
             case "ready":
-              for (let ahead = 0; ahead < rangesAhead; ahead++) await sendNext();
+              for (let ahead = 0; ahead < tasksAhead; ahead++) await sendNext();
               return;
             case "ids":
               return order.take(turns[0]!, message.ids);
@@ -138,12 +131,13 @@ async function encodeInWorkers(
       },
     );
   } finally {
+    tasks.close();
     clearInterval(ticker);
   }
   return invalidByteCount;
 }
 
-/** One range's place in the output. */
+/** One task's place in the output. */
 type Turn = {
   readonly ids: (Uint16Array | Uint32Array)[];
   readonly endsInput: boolean;
@@ -151,7 +145,7 @@ type Turn = {
   isFinished: boolean;
 };
 
-/** Writes what workers send in the order in which ranges were handed out; what comes too early waits. */
+/** Writes what workers send in the order in which tasks were handed out; what comes too early waits. */
 class WriteOrder {
   private readonly turns: Turn[] = [];
 
@@ -186,31 +180,16 @@ class WriteOrder {
   }
 }
 
-/** The ranges given, and where each input ends; inputs without bytes have no range. */
-function* planTasks(inputs: readonly Input[], ranges: Iterable<Range | undefined>): Generator<Task> {
-  let inputIndex = 0;
-  for (const range of ranges) {
-    if (range === undefined) {
-      yield { range, endsInput: false };
-      continue;
-    }
-    for (; inputIndex < range.inputIndex; inputIndex++) yield { range: undefined, endsInput: true };
-    const endsInput = range.endByte === inputs[inputIndex]!.sizeBytes;
-    yield { range, endsInput };
-    if (endsInput) inputIndex++;
-  }
-  for (; inputIndex < inputs.length; inputIndex++) yield { range: undefined, endsInput: true };
-}
-
 /** The parts alone: what else the tokenizer knows stays here. */
 function encodingParts(parts: EncodingParts): EncodingParts {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
   return { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow };
 }
 
-function plannedRanges(options: EncodeCorpusOptions): Iterable<Range | undefined> {
+/** How inputs are cut, if they are. */
+function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions | undefined {
   const { inputs, parts, workerCount, specialTokensAsText } = options;
-  if (!canBeCut(parts, specialTokensAsText)) return wholeInputs(inputs);
+  if (!canBeCut(parts, specialTokensAsText)) return undefined;
   const bytesTotal = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   const evenSizeBytes = Math.ceil(bytesTotal / (workerCount * rangesPerWorker));
   const rangeSizeBytes =
@@ -219,14 +198,7 @@ function plannedRanges(options: EncodeCorpusOptions): Iterable<Range | undefined
   const specialTokens = specialTokensAsText
     ? []
     : parts.addedTokens.map(({ content }) => new TextEncoder().encode(content));
-  return planRanges(inputs, { pattern: parts.pattern, specialTokens, rangeSizeBytes });
-}
-
-function* wholeInputs(inputs: readonly Input[]): Generator<Range> {
-  for (const [inputIndex, { sizeBytes }] of inputs.entries()) {
-    if (sizeBytes === 0) continue;
-    yield { inputIndex, startByte: 0, endByte: sizeBytes, startsInside: false, endsInside: false };
-  }
+  return { pattern: parts.pattern, specialTokens, rangeSizeBytes };
 }
 
 /**

@@ -1,15 +1,15 @@
 import type { Input } from "../corpus/inputs.ts";
-import type { Range } from "../corpus/ranges.ts";
+import type { Task } from "../corpus/tasks.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
 /**
  * What the main thread and an encoding worker say to each other:
  *
- *   main -> worker   setup, range, range, … (the next one before the last is done); written for each `ids`, once they are
- *   worker -> main   ready; for each range ids, ids, …, encoded; failed (workers/failure.ts) at any time
+ *   main -> worker   setup, task, task, … (the next one before the last is done); written for each `ids`, once they are
+ *   worker -> main   ready; for each task ids, ids, …, encoded; failed (workers/failure.ts) at any time
  *
  * A worker has at most `unwrittenMax` messages of ids on their way: then it waits. So memory is bounded however long a
- * range is and however far its turn to be written.
+ * task is and however far its turn to be written.
  */
 export type ToWorker =
   | {
@@ -21,7 +21,7 @@ export type ToWorker =
       readonly bytesDone: Float64Array;
       readonly workerIndex: number;
     }
-  | { readonly kind: "range"; readonly range: Range }
+  | { readonly kind: "task"; readonly task: Task }
   | { readonly kind: "written" };
 
 export type FromWorker =

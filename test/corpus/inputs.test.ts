@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { FileSource } from "../../src/corpus/byte-sources.ts";
 import { checkUnchanged, findInputs, openInput } from "../../src/corpus/inputs.ts";
 import { RangeReader } from "../../src/corpus/range-reader.ts";
 import { put, scratch } from "../binary.ts";
@@ -25,7 +26,7 @@ describe("a corpus that changes while it is read", () => {
     appendFileSync(path, " and more");
     const fd = openInput(input!);
     const reader = new RangeReader(64);
-    reader.open(fd, input!, 0, input!.sizeBytes);
+    reader.open(new FileSource(fd, input!), 0, input!.sizeBytes);
     reader.advance(0);
     closeSync(fd);
     expect(Buffer.from(reader.text.bytes.subarray(0, reader.limit)).toString()).toBe("text");
@@ -45,7 +46,7 @@ describe("a corpus that changes while it is read", () => {
     const [input] = findInputs([path]);
     const fd = openInput(input!);
     const reader = new RangeReader(1024);
-    reader.open(fd, input!, 0, input!.sizeBytes);
+    reader.open(new FileSource(fd, input!), 0, input!.sizeBytes);
     reader.advance(0);
     truncateSync(path, 1500);
     expect(() => {
@@ -93,7 +94,7 @@ describe("files and globs", () => {
     const [input] = findInputs([path]);
     const fd = openSync(path, "r");
     const reader = new RangeReader(8);
-    reader.open(fd, input!, 2, 24);
+    reader.open(new FileSource(fd, input!), 2, 24);
     const shown = () => Buffer.from(reader.text.bytes.subarray(0, reader.limit)).toString();
     reader.advance(0);
     expect([shown(), reader.baseByte, reader.atEnd]).toEqual(["cdefghij", 2, false]);

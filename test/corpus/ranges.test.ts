@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { closeSync, rmSync } from "node:fs";
+import { FileSource } from "../../src/corpus/byte-sources.ts";
 import { findInputs, openInput } from "../../src/corpus/inputs.ts";
 import { planRanges, type Range } from "../../src/corpus/ranges.ts";
 import { RangeCounter } from "../../src/count/range-counter.ts";
@@ -21,14 +22,22 @@ function countInRanges(path: string, { specialTokens, rangeSizeBytes, windowByte
   const inputs = findInputs([path]);
   const tokens = specialTokens.map(utf8);
   const plan = [
-    ...planRanges(inputs, { pattern: gpt2, specialTokens: tokens, rangeSizeBytes, probeSizeBytes: 32 }),
+    ...planRanges(inputs[0]!, 0, {
+      pattern: gpt2,
+      specialTokens: tokens,
+      rangeSizeBytes,
+      probeSizeBytes: 32,
+    }),
   ].filter((range) => range !== undefined);
   const counter = new WordCounter();
   const fd = openInput(inputs[0]!);
   let documentCount = 0;
   let invalidByteCount = 0;
   for (const range of plan) {
-    const work = new RangeCounter(gpt2, tokens, counter, windowBytes).count(fd, inputs[0]!, range);
+    const work = new RangeCounter(gpt2, tokens, counter, windowBytes).count(
+      new FileSource(fd, inputs[0]!),
+      range,
+    );
     let step = work.next();
     while (!step.done) step = work.next();
     documentCount += step.value.documentCount;

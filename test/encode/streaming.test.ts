@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findInputs } from "../../src/corpus/inputs.ts";
-import { planRanges } from "../../src/corpus/ranges.ts";
+import { planTasks } from "../../src/corpus/tasks.ts";
 import { encodeCorpus } from "../../src/encode/encode-corpus.ts";
-import { RangeEncoder } from "../../src/encode/range-encoder.ts";
+import { TaskEncoder } from "../../src/encode/task-encoder.ts";
 import { TextEncoding } from "../../src/encode/text-encoding.ts";
 import { Tokenizer } from "../../src/encode/tokenizer.ts";
 import type { EncodingParts } from "../../src/encode/tokenizer-parts.ts";
@@ -87,7 +87,7 @@ test("ids of 16 and of 32 bits are the same", () => {
   }
 });
 
-test("ranges, cut anywhere the plan cuts, give the ids of the whole", () => {
+test("ranges, cut anywhere the plan cuts, give the ids of the whole", async () => {
   const path = join(scratch(), "corpus.txt");
   for (const parts of [gpt2, falcon]) {
     for (let round = 0; round < 30; round++) {
@@ -95,9 +95,9 @@ test("ranges, cut anywhere the plan cuts, give the ids of the whole", () => {
       writeFileSync(path, bytes);
       const inputs = findInputs([path]);
       const expected = encodeAll(new TextEncoding(parts), bytes, () => bytes.length);
-      const encoder = new RangeEncoder(inputs, parts, false);
+      const encoder = new TaskEncoder(inputs, parts, false);
       const tokens = parts.addedTokens.map(({ content }) => Buffer.from(content));
-      const plan = planRanges(inputs, {
+      const plan = planTasks(inputs, {
         pattern: parts.pattern,
         specialTokens: tokens,
         rangeSizeBytes: 1 + random(60),
@@ -105,8 +105,7 @@ test("ranges, cut anywhere the plan cuts, give the ids of the whole", () => {
       });
       const found: number[] = [];
       let rangeCount = 0;
-      for (const range of plan) {
-        if (range === undefined) continue;
+      for await (const range of plan) {
         rangeCount++;
         for (const _ of encoder.encode(range)) found.push(...encoder.encoding.out.flush());
       }

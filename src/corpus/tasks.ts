@@ -1,0 +1,94 @@
+import { nextTurn } from "../next-turn.ts";
+import type { Input } from "./inputs.ts";
+import { planRanges, type Range, type RangePlanOptions, wholeRange } from "./ranges.ts";
+
+/** The unit of work that a worker takes: a range of a text, to be read from a file or handed over in memory. */
+export type Task = RangeTask | PieceTask;
+
+/** Bytes of a file that whoever does the work reads. */
+export type RangeTask = Range & { readonly kind: "range"; readonly endsInput: boolean };
+
+/** Bytes of what is read once and in order. */
+export type PieceTask = Range & {
+  readonly kind: "piece";
+  readonly endsInput: boolean;
+  /** [startByte, endByte) of the text and, where it ends inside a document, a few bytes that follow. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** No cut was found: the range goes on in the next task, and who has this one has to get that one, too. */
+  readonly goesOn: boolean;
+  /** Bytes of the input that it stands for, before any decompression: for progress. */
+  readonly inputBytes: number;
+};
+
+/** Nothing to do: an empty file. */
+export const isEmpty = (task: Task) => task.kind === "range" && task.startByte === task.endByte;
+
+/** What a task adds to the progress, in bytes of the input, when `textBytes` of its text are done. */
+export function inputBytesOf(task: Task, textBytes = task.endByte - task.startByte): number {
+  if (task.kind === "range") return textBytes;
+  return textBytes === 0 ? 0 : (textBytes / (task.endByte - task.startByte)) * task.inputBytes;
+}
+
+/**
+ * The tasks for `inputs`, in their order, each input's last one marked, also where it is empty. Without `cutting` a
+ * text is not cut. The event loop turns while a cut is looked for.
+ */
+export async function* planTasks(
+  inputs: readonly Input[],
+  cutting: RangePlanOptions | undefined,
+): AsyncGenerator<Task, void> {
+  for (const [inputIndex, input] of inputs.entries()) {
+    const ranges =
+      cutting === undefined ? [wholeRange(input, inputIndex)] : planRanges(input, inputIndex, cutting);
+    for (const range of ranges) {
+      if (range === undefined) await nextTurn();
+      else yield { ...range, kind: "range", endsInput: range.endByte === input.sizeBytes };
+    }
+  }
+}
+
+/** Hands tasks out in order, each to one of several takers. */
+export class TaskQueue {
+  private readonly asks: Ask[] = [];
+  private isPulling = false;
+  /** Who has begun on a range that goes on: only this one is served. */
+  private holder = -1;
+
+  constructor(private readonly tasks: AsyncGenerator<Task, void>) {}
+
+  /** The next task for the taker; undefined if there are no more. Resolves in the order of the tasks. */
+  next(taker: number): Promise<Task | undefined> {
+    return new Promise((resolve, reject) => {
+      this.asks.push({ taker, resolve, reject });
+      if (!this.isPulling) this.pull();
+    });
+  }
+
+  /** No more is wanted: what is open gets closed. */
+  close(): void {
+    this.tasks.return().catch(() => {});
+  }
+
+  private async pull(): Promise<void> {
+    this.isPulling = true;
+    for (;;) {
+      const index = this.holder < 0 ? 0 : this.asks.findIndex(({ taker }) => taker === this.holder);
+      const [ask] = index < 0 ? [] : this.asks.splice(index, 1);
+      if (ask === undefined) break;
+      try {
+        const { value: task } = await this.tasks.next();
+        this.holder = task?.kind === "piece" && task.goesOn ? ask.taker : -1;
+        ask.resolve(task ?? undefined);
+      } catch (error) {
+        ask.reject(error);
+      }
+    }
+    this.isPulling = false;
+  }
+}
+
+type Ask = {
+  readonly taker: number;
+  readonly resolve: (task: Task | undefined) => void;
+  readonly reject: (error: unknown) => void;
+};
