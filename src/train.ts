@@ -1,4 +1,5 @@
 import { checkUnchanged, type Input } from "./corpus/inputs.ts";
+import type { Range } from "./corpus/ranges.ts";
 import { countCorpus } from "./count/count-corpus.ts";
 import type { CountsFiles } from "./count/counts-files.ts";
 import type { RangeFindings } from "./count/range-counter.ts";
@@ -12,6 +13,8 @@ import type { WordTable } from "./words/word-table.ts";
 
 export type CorpusOptions = {
   readonly inputs: readonly Input[];
+  /** What of the inputs is counted; all of it, if left out. */
+  readonly ranges?: readonly Range[] | undefined;
   readonly pattern: CompiledPattern;
   /** In the order of their ids. */
   readonly specialTokens: readonly string[];
@@ -42,11 +45,11 @@ export type TrainOptions = CorpusOptions & {
 
 /** How far a long stage is, for whoever shows it. */
 export type StageProgress = {
-  readonly stage: "counting" | "merging" | "encoding";
+  readonly stage: "planning" | "counting" | "merging" | "encoding";
   readonly done: number;
   readonly total: number;
   readonly unit: "bytes" | "merges";
-  /** Not known while encoding. */
+  /** Known while counting and merging. */
   readonly distinctWordCount?: number;
 };
 
@@ -92,14 +95,14 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
 
 /** The words of the corpus and the counts files together, and what was met in each input. */
 export async function countWords(options: CorpusOptions, report: Report): Promise<CountedWords> {
-  const { inputs, pattern, workerCount, countsFiles } = options;
+  const { inputs, ranges, pattern, workerCount, countsFiles } = options;
   if (inputs.length === 0 && countsFiles?.areSorted) {
     const words = countsFiles.toWordTable();
     return { words, wordCount: sumOf(words.counts), findings: [] };
   }
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
   const { counter, findings } = await countCorpus(
-    { inputs, pattern, specialTokens, workerCount },
+    { inputs, ranges, pattern, specialTokens, workerCount },
     ({ bytesDone, bytesTotal, distinctWordCount }) =>
       report({ stage: "counting", done: bytesDone, total: bytesTotal, unit: "bytes", distinctWordCount }),
   );

@@ -1,4 +1,6 @@
 import { findInputs } from "../corpus/inputs.ts";
+import { sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
+import type { PlannedRanges } from "../corpus/read-plan.ts";
 import { CountsFiles } from "../count/counts-files.ts";
 import type { Compat } from "../merge/merges.ts";
 import { resolvePattern } from "../pattern/index.ts";
@@ -40,9 +42,16 @@ export function countsOptionsOf({
   return { patterns: pattern.sources, specialTokens, isLinewise: compat === "huggingface" };
 }
 
-/** The inputs as they are now, and how many workers count them. With word counts from files there may be none. */
-export function openCorpus({ files, options }: Invocation, workers: number | undefined) {
-  const inputs = files.length === 0 && options.has("counts") ? [] : findInputs(files);
-  const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
-  return { inputs, workerCount: workers ?? defaultWorkerCount(corpusBytes) };
+/**
+ * The inputs as they are now, what of them is counted, and how many workers do it. With word counts from files there
+ * may be none.
+ */
+export function openCorpus(
+  { files, options }: Invocation,
+  workers: number | undefined,
+  planned?: PlannedRanges,
+) {
+  const inputs = planned?.inputs ?? (files.length === 0 && options.has("counts") ? [] : findInputs(files));
+  const ranges = planned?.ranges ?? inputs.map(wholeRange);
+  return { inputs, ranges, workerCount: workers ?? defaultWorkerCount(sizeOfRanges(ranges)) };
 }

@@ -126,6 +126,11 @@ export const commands: readonly CommandSpec[] = [
     description: "corpus -> word counts",
     options: [
       { name: "output", short: "o", value: "FILE", description: "where the counts go (default: stdout)" },
+      {
+        name: "ranges",
+        value: "FILE",
+        description: "instead of files: count these ranges of a plan (`bpe plan`); - reads them from stdin",
+      },
       special,
       pattern,
       compat,
@@ -133,6 +138,29 @@ export const commands: readonly CommandSpec[] = [
       ...everywhere,
     ],
     example: "bpe count corpus.txt -s '<|endoftext|>' | head",
+  },
+  {
+    name: "plan",
+    usage: "<file>... [--range-size SIZE]",
+    description: "corpus -> ranges that machines can count by themselves",
+    options: [
+      {
+        name: "range-size",
+        value: "SIZE",
+        description: "wished size of a range, e.g. 64MB or 1GiB",
+        default: "256MB",
+      },
+      { name: "output", short: "o", value: "FILE", description: "where the plan goes (default: stdout)" },
+      special,
+      pattern,
+      compat,
+      {
+        name: "count-documents",
+        description: "count the documents that begin in each range, which takes reading the corpus",
+      },
+      ...everywhere,
+    ],
+    example: "bpe plan corpus.txt -s '<|endoftext|>' | shuf | bpe count --ranges - -s '<|endoftext|>'",
   },
   {
     name: "encode",

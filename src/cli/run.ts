@@ -10,6 +10,7 @@ import { runInspect } from "./inspect.ts";
 import { type CommandSpec, commands } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";
 import { describePatterns } from "./patterns.ts";
+import { runPlan } from "./plan.ts";
 import { serveSignals } from "./stop.ts";
 import { writeStdout } from "./streams.ts";
 import { runTrain } from "./train.ts";
@@ -25,6 +26,7 @@ export type Invocation = {
 const runners: Record<string, (invocation: Invocation, output: Output) => Promise<void>> = {
   train: runTrain,
   count: runCount,
+  plan: runPlan,
   encode: runEncode,
   decode: runDecode,
   inspect: runInspect,

@@ -30,7 +30,7 @@ export function findInputs(names: readonly string[]): Input[] {
   if (names.length === 0) {
     throw new UserError("no input", { hint: "name at least one text file", exitCode: exitCode.usage });
   }
-  const inputs = names.flatMap((name) => pathsOf(name).map(inspect));
+  const inputs = names.flatMap((name) => pathsOf(name).map(inspectInput));
   if (inputs.every((input) => input.sizeBytes === 0)) {
     const what =
       inputs.length === 1 ? `"${inputs[0]!.path}" is empty` : `all ${inputs.length} files are empty`;
@@ -110,7 +110,8 @@ function exists(path: string): boolean {
   }
 }
 
-function inspect(path: string): Input {
+/** The file that the path names, as it is now. */
+export function inspectInput(path: string): Input {
   let stats: Stats;
   try {
     stats = statSync(path);

@@ -31,25 +31,26 @@ export type RangePlanOptions = {
 };
 
 /**
- * The ranges of one input, in order; reads only the neighbourhood of each cut. Yields undefined where a cut is looked
- * for in vain, so that whoever carries the plan out can serve signals meanwhile. An empty file is one empty range.
+ * The ranges that `whole`, a range of the input, is cut into, in order; reads only the neighbourhood of each cut. Yields
+ * undefined where a cut is looked for in vain, so that whoever carries the plan out can serve signals meanwhile. An
+ * empty range stays one.
  */
 export function* planRanges(
   input: Input,
-  inputIndex: number,
+  whole: Range,
   options: RangePlanOptions,
 ): Generator<Range | undefined, void> {
   const { rangeSizeBytes } = options;
-  let startByte = 0;
-  let startsInside = false;
+  const { inputIndex } = whole;
+  let { startByte, startsInside } = whole;
   // A last range of less than half the wished size joins the one before it.
-  const isLast = (endByte: number) => input.sizeBytes - endByte < rangeSizeBytes / 2;
-  if (!isLast(rangeSizeBytes)) {
+  const isLast = (endByte: number) => whole.endByte - endByte < rangeSizeBytes / 2;
+  if (!isLast(startByte + rangeSizeBytes)) {
     const fd = openInput(input);
     try {
       const search = new CutSearch(fd, input, options);
-      for (let wishByte = rangeSizeBytes; !isLast(wishByte); wishByte += rangeSizeBytes) {
-        const cut = yield* search.near(wishByte);
+      for (let wishByte = startByte + rangeSizeBytes; !isLast(wishByte); wishByte += rangeSizeBytes) {
+        const cut = yield* search.near(wishByte, whole.endByte);
         if (cut === undefined) continue; // the range grows by another
         yield { inputIndex, startByte, endByte: cut.atByte, startsInside, endsInside: cut.inside };
         startByte = cut.atByte;
@@ -60,7 +61,7 @@ export function* planRanges(
       closeSync(fd);
     }
   }
-  yield { inputIndex, startByte, endByte: input.sizeBytes, startsInside, endsInside: false };
+  yield { ...whole, startByte, startsInside };
 }
 
 /** The whole of an input that can be read at any place. */
@@ -71,6 +72,9 @@ export const wholeRange = (input: Input, inputIndex: number): Range => ({
   startsInside: false,
   endsInside: false,
 });
+
+export const sizeOfRanges = (ranges: readonly Range[]) =>
+  ranges.reduce((sum, { startByte, endByte }) => sum + endByte - startByte, 0);
 
 type Cut = { readonly atByte: number; readonly inside: boolean };
 
@@ -96,12 +100,12 @@ class CutSearch {
     this.text = allocateText(this.probeSizeBytes + 2 * this.finder.longestBytes + 2 * characterTailBytes);
   }
 
-  /** The first cut found in the bytes behind `wishByte`; undefined if there is none within reach. */
-  *near(wishByte: number): Generator<undefined, Cut | undefined> {
-    const endByte = Math.min(this.input.sizeBytes, wishByte + Math.max(searchSizeBytes, this.probeSizeBytes));
+  /** The first cut found in the bytes behind `wishByte` and before `stopByte`; undefined if none is within reach. */
+  *near(wishByte: number, stopByte: number): Generator<undefined, Cut | undefined> {
+    const endByte = Math.min(stopByte, wishByte + Math.max(searchSizeBytes, this.probeSizeBytes));
     for (let probeByte = wishByte; probeByte < endByte; probeByte += this.probeSizeBytes) {
       const cut = this.probe(probeByte);
-      if (cut !== undefined) return cut;
+      if (cut !== undefined) return cut.atByte < stopByte ? cut : undefined;
       yield undefined;
     }
     return undefined;

@@ -30,17 +30,17 @@ export function inputBytesOf(task: Task, textBytes = task.endByte - task.startBy
 }
 
 /**
- * The tasks for `inputs`, in their order, each input's last one marked, also where it is empty. Without `cutting` a
- * text is not cut. The event loop turns while a cut is looked for.
+ * The tasks for the ranges given, else for all of each input, in order. A task that reaches the end of its input is
+ * marked, also where it is empty. Without `cutting` no range is cut. The event loop turns while a cut is looked for.
  */
 export async function* planTasks(
   inputs: readonly Input[],
   cutting: RangePlanOptions | undefined,
+  wholes: readonly Range[] = inputs.map(wholeRange),
 ): AsyncGenerator<Task, void> {
-  for (const [inputIndex, input] of inputs.entries()) {
-    const ranges =
-      cutting === undefined ? [wholeRange(input, inputIndex)] : planRanges(input, inputIndex, cutting);
-    for (const range of ranges) {
+  for (const whole of wholes) {
+    const input = inputs[whole.inputIndex]!;
+    for (const range of cutting === undefined ? [whole] : planRanges(input, whole, cutting)) {
       if (range === undefined) await nextTurn();
       else yield { ...range, kind: "range", endsInput: range.endByte === input.sizeBytes };
     }

@@ -1,4 +1,5 @@
 import type { Input } from "../corpus/inputs.ts";
+import { type Range, sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
 import { inputBytesOf, isEmpty, planTasks, TaskQueue } from "../corpus/tasks.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
@@ -11,6 +12,8 @@ import { TaskCounter } from "./task-counter.ts";
 
 export type CountOptions = {
   readonly inputs: readonly Input[];
+  /** What of the inputs is counted; all of it, if left out. */
+  readonly ranges?: readonly Range[] | undefined;
   readonly pattern: CompiledPattern;
   readonly specialTokens: readonly Uint8Array[];
   /** 1 counts in this thread; more start that many workers. */
@@ -56,7 +59,7 @@ export async function countCorpus(
       sum.firstInvalidByte = found.firstInvalidByte;
     }
   };
-  const bytesTotal = options.inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  const bytesTotal = sizeOfRanges(options.ranges ?? options.inputs.map(wholeRange));
   const count = options.workerCount === 1 ? countHere : countInWorkers;
   const counter = await count(options, addFindings, (bytesDone, distinctWordCount) =>
     report({ bytesDone, bytesTotal, distinctWordCount }),
@@ -76,7 +79,7 @@ async function countHere(
   const tasks = new TaskCounter(options, counter);
   let bytesBefore = 0;
   try {
-    for await (const task of planTasks(options.inputs, undefined)) {
+    for await (const task of planTasks(options.inputs, undefined, options.ranges)) {
       if (isEmpty(task)) continue;
       const work = tasks.count(task);
       let step = work.next();
@@ -105,14 +108,14 @@ async function countInWorkers(
   addFindings: AddFindings,
   report: Report,
 ): Promise<WordCounter> {
-  const { inputs, pattern, specialTokens, workerCount } = options;
-  const bytesTotal = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  const { inputs, ranges, pattern, specialTokens, workerCount } = options;
+  const bytesTotal = sizeOfRanges(ranges ?? inputs.map(wholeRange));
   const evenSizeBytes = bytesTotal / (workerCount * rangesPerWorker);
   const rangeSizeBytes =
     options.rangeSizeBytes ??
     Math.min(Math.max(evenSizeBytes, smallestRangeSizeBytes), largestRangeSizeBytes);
   const cutting = { pattern, specialTokens, rangeSizeBytes: Math.ceil(rangeSizeBytes) };
-  const tasks = new TaskQueue(planTasks(inputs, cutting));
+  const tasks = new TaskQueue(planTasks(inputs, cutting, ranges));
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * workerCount));
   const distinctWordCounts = new Float64Array(workerCount);
   const sum = (cells: Float64Array) => cells.reduce((total, cell) => total + cell, 0);

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { closeSync, rmSync } from "node:fs";
 import { FileSource } from "../../src/corpus/byte-sources.ts";
 import { findInputs, openInput } from "../../src/corpus/inputs.ts";
-import { planRanges, type Range } from "../../src/corpus/ranges.ts";
+import { planRanges, type Range, wholeRange } from "../../src/corpus/ranges.ts";
 import { RangeCounter } from "../../src/count/range-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/index.ts";
 import { WordCounter } from "../../src/words/counter.ts";
@@ -22,7 +22,7 @@ function countInRanges(path: string, { specialTokens, rangeSizeBytes, windowByte
   const inputs = findInputs([path]);
   const tokens = specialTokens.map(utf8);
   const plan = [
-    ...planRanges(inputs[0]!, 0, {
+    ...planRanges(inputs[0]!, wholeRange(inputs[0]!, 0), {
       pattern: gpt2,
       specialTokens: tokens,
       rangeSizeBytes,

@@ -1,0 +1,121 @@
+import { realpathSync } from "node:fs";
+import { DocumentCounter } from "../corpus/count-documents.ts";
+import { checkUnchanged, findInputs, type Input } from "../corpus/inputs.ts";
+import { OpenFile } from "../corpus/open-file.ts";
+import { planLines } from "../corpus/plan.ts";
+import type { Range } from "../corpus/ranges.ts";
+import { UserError } from "../errors.ts";
+import { nextTurn } from "../next-turn.ts";
+import { checkOutputFile, stageFile } from "../publish/file.ts";
+import { countsOptionsOf, readCorpusOptions } from "./corpus-options.ts";
+import type { Output } from "./output.ts";
+import type { Invocation } from "./run.ts";
+import { sizeBytes } from "./sizes.ts";
+import { onStop } from "./stop.ts";
+import { writeStdout } from "./streams.ts";
+import { bytes, counted, seconds } from "./units.ts";
+
+/** `bpe plan`: the ranges that a corpus can be counted in, by any number of machines, as JSON Lines. */
+export async function runPlan(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const options = readOptions(invocation);
+  const inputs = findInputs(invocation.files);
+  refuseRepeated(inputs);
+  if (options.output !== undefined) checkOutputFile(options.output);
+  const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+
+  let rangeCount = 0;
+  let documentCount = 0;
+  const lines = planLines({
+    ...countsOptionsOf(options),
+    inputs,
+    pattern: options.pattern.compiled,
+    rangeSizeBytes: options.rangeSizeBytes,
+    countDocuments: options.countDocuments
+      ? documentCounting(inputs, options.specialTokens, output)
+      : undefined,
+  });
+  await write(options.output, async (put) => {
+    for await (const line of lines) {
+      put(`${JSON.stringify(line)}\n`);
+      rangeCount++;
+      documentCount += line.documents ?? 0;
+    }
+    for (const input of inputs) checkUnchanged(input);
+  });
+
+  const elapsed = (performance.now() - startMs) / 1000;
+  const documents = options.countDocuments ? ` and ${counted(documentCount, "document")}` : "";
+  output.succeed(
+    `planned ${counted(rangeCount, "range")} of ${bytes(corpusBytes)} in ${counted(inputs.length, "file")}${documents}, in ${seconds(elapsed)}`,
+    {
+      rangeCount,
+      sizeBytes: corpusBytes,
+      ...(options.countDocuments && { documents: documentCount }),
+      output: options.output ?? "-",
+    },
+  );
+}
+
+/** Smaller ranges would cost more to plan than to count. */
+const leastRangeSizeBytes = 1 << 16;
+
+function readOptions(invocation: Invocation) {
+  const text = (name: string) => invocation.options.get(name)?.[0];
+  const path = text("output");
+  return {
+    ...readCorpusOptions(invocation),
+    rangeSizeBytes: sizeBytes("--range-size", text("range-size") ?? "256MB", leastRangeSizeBytes),
+    countDocuments: invocation.options.has("count-documents"),
+    output: path === "-" ? undefined : path,
+  };
+}
+
+/** Counting refuses ranges that overlap, and those of a file named twice would. */
+function refuseRepeated(inputs: readonly Input[]): void {
+  const seen = new Map<string, string>();
+  for (const { path } of inputs) {
+    const file = realpathSync(path);
+    const before = seen.get(file);
+    if (before !== undefined) {
+      const what =
+        before === path ? `"${path}" is named twice` : `"${before}" and "${path}" are the same file`;
+      throw new UserError(what, { hint: "a plan holds each byte once: name each file once" });
+    }
+    seen.set(file, path);
+  }
+}
+
+function documentCounting(inputs: readonly Input[], specialTokens: readonly string[], output: Output) {
+  const file = new OpenFile(inputs);
+  const counter = new DocumentCounter(specialTokens.map((token) => new TextEncoder().encode(token)));
+  const total = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  let bytesBefore = 0;
+  return async (range: Range) => {
+    const work = counter.count(file.of(range.inputIndex), range);
+    for (let step = work.next(); ; step = work.next()) {
+      if (step.done) {
+        bytesBefore += range.endByte - range.startByte;
+        return step.value;
+      }
+      output.progress({ stage: "planning", done: bytesBefore + step.value, total, unit: "bytes" });
+      await nextTurn();
+    }
+  };
+}
+
+/** Into a file that appears when it is whole, or onto stdout line by line. */
+async function write(path: string | undefined, make: (put: (text: string) => void) => Promise<void>) {
+  if (path === undefined) return make((text) => writeStdout([Buffer.from(text)]));
+  const staged = stageFile(path);
+  const forget = onStop(() => staged.discard());
+  try {
+    await make((text) => staged.write(Buffer.from(text)));
+    staged.publish();
+  } catch (error) {
+    staged.discard();
+    throw error;
+  } finally {
+    forget();
+  }
+}

@@ -1,0 +1,149 @@
+import { realpathSync } from "node:fs";
+import { UserError } from "../errors.ts";
+import { type Input, inspectInput } from "./inputs.ts";
+import { type CutOptions, digestLine, digestOptions, type PlanLine } from "./plan-lines.ts";
+import type { Range } from "./ranges.ts";
+
+export type PlannedRanges = {
+  /** The files of the plan, in the order in which it names them first. */
+  readonly inputs: readonly Input[];
+  /** In the order of the lines. */
+  readonly ranges: readonly Range[];
+};
+
+/**
+ * Reads a plan, or some lines of one or of several, and checks it against its files and the options of this run.
+ * @param source what the text was read from, for messages
+ */
+export function readPlan(text: string, source: string, options: CutOptions): PlannedRanges {
+  const inputs: Input[] = [];
+  const ranges: Range[] = [];
+  const lineNumbers: number[] = [];
+  const inputIndices = new Map<string, number>();
+  const wanted = digestOptions(options);
+
+  for (const [i, json] of text.split("\n").entries()) {
+    if (json.trim() === "") continue;
+    const fail = (what: string, hint?: string): never => {
+      throw new UserError(`${source}, line ${i + 1}: ${what}`, hint === undefined ? {} : { hint });
+    };
+    const line = parseLine(json, fail);
+    checkOptions(line, wanted, fail);
+    let inputIndex = inputIndices.get(line.path);
+    if (inputIndex === undefined) {
+      inputIndex = inputs.length;
+      inputIndices.set(line.path, inputIndex);
+      inputs.push(inspect(line.path, fail));
+    }
+    checkFile(line, inputs[inputIndex]!, fail);
+    const { start: startByte, end: endByte, startsInside, endsInside } = line;
+    ranges.push({ inputIndex, startByte, endByte, startsInside, endsInside });
+    lineNumbers.push(i + 1);
+  }
+  if (ranges.length === 0) {
+    throw new UserError(`${source} holds no ranges`, { hint: "bpe plan writes them" });
+  }
+  checkOverlaps({ inputs, ranges }, lineNumbers, source);
+  return { inputs, ranges };
+}
+
+type Fail = (what: string, hint?: string) => never;
+
+function parseLine(json: string, fail: Fail): PlanLine {
+  let line: PlanLine;
+  try {
+    line = JSON.parse(json) as PlanLine;
+  } catch {
+    return fail("it is not JSON", "ranges are written by bpe plan, one a line");
+  }
+  if (typeof line !== "object" || line === null) return fail("it is not a range", "bpe plan writes ranges");
+  for (const [name, type] of Object.entries(fieldTypes)) {
+    const value = line[name as keyof PlanLine];
+    if (typeof value !== type) {
+      fail(value === undefined ? `it has no "${name}"` : `its "${name}" is no ${type}`, wroteHint);
+    }
+  }
+  const { start, end, sizeBytes } = line;
+  if (![start, end, sizeBytes].every(Number.isSafeInteger) || start < 0 || start > end || end > sizeBytes) {
+    fail(`bytes ${start} to ${end} are no part of a file of ${sizeBytes} bytes`, wroteHint);
+  }
+  if (line.digest !== digestLine(line)) {
+    fail("it was changed after bpe plan wrote it, or is of another version", wroteHint);
+  }
+  return line;
+}
+
+const wroteHint =
+  "a file is cut only where no word crosses, which bpe plan finds: lines can be left out, but not edited";
+
+const fieldTypes = {
+  path: "string",
+  start: "number",
+  end: "number",
+  startsInside: "boolean",
+  endsInside: "boolean",
+  index: "number",
+  sizeBytes: "number",
+  modifiedMs: "number",
+  patternDigest: "string",
+  specialTokensDigest: "string",
+  isLinewise: "boolean",
+  digest: "string",
+};
+
+function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, fail: Fail): void {
+  const hint = "cuts depend on it: give the options that the plan was made with, or make a new plan";
+  if (line.patternDigest !== wanted.patternDigest) fail("it was planned for another pattern", hint);
+  if (line.specialTokensDigest !== wanted.specialTokensDigest) {
+    fail("it was planned for other special tokens", hint);
+  }
+  if (line.isLinewise !== wanted.isLinewise) {
+    fail(`it was planned ${line.isLinewise ? "with" : "without"} --compat huggingface`, hint);
+  }
+}
+
+function inspect(path: string, fail: Fail): Input {
+  try {
+    return inspectInput(path);
+  } catch (error) {
+    if (error instanceof UserError) return fail(error.message, error.hint);
+    throw error;
+  }
+}
+
+function checkFile(line: PlanLine, input: Input, fail: Fail): void {
+  const hint = "make a new plan, and count its ranges anew";
+  if (line.sizeBytes !== input.sizeBytes) {
+    fail(`"${line.path}" has ${input.sizeBytes} bytes, and had ${line.sizeBytes} in the plan`, hint);
+  }
+  if (line.modifiedMs !== input.modifiedMs) {
+    const [now, then] = [input.modifiedMs, line.modifiedMs].map((ms) => new Date(ms).toISOString());
+    fail(
+      `"${line.path}" was changed after the plan was made (modified ${now}, in the plan ${then})`,
+      `${hint}; a copy has to keep the time of its original (cp -p, rsync -t)`,
+    );
+  }
+}
+
+/** A byte that two ranges hold would be counted twice. Links are followed: one file may have several paths. */
+function checkOverlaps(
+  { inputs, ranges }: PlannedRanges,
+  lineNumbers: readonly number[],
+  source: string,
+): void {
+  const files = inputs.map(({ path }) => realpathSync(path));
+  const byPlace = ranges
+    .map((range, i) => ({ ...range, file: files[range.inputIndex]!, lineNumber: lineNumbers[i]! }))
+    .filter(({ startByte, endByte }) => startByte < endByte)
+    .sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.startByte - b.startByte));
+  for (let i = 1; i < byPlace.length; i++) {
+    const [before, after] = [byPlace[i - 1]!, byPlace[i]!];
+    if (before.file !== after.file || before.endByte <= after.startByte) continue;
+    const [first, second] = [before.lineNumber, after.lineNumber].sort((a, b) => a - b);
+    const endByte = Math.min(before.endByte, after.endByte);
+    throw new UserError(
+      `${source}, line ${second}: overlaps line ${first}: both hold bytes ${after.startByte} to ${endByte} of "${inputs[after.inputIndex]!.path}"`,
+      { hint: "they would be counted twice: leave one of the lines out" },
+    );
+  }
+}

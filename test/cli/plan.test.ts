@@ -1,0 +1,119 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { binary, bpe, put, scratch } from "../binary.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+
+const home = scratch();
+afterAll(() => rmSync(home, { recursive: true }));
+
+const special = "<|end|>";
+put(home, "first.txt", [1, 2, 3, 4, 5, 6].map((seed) => madeText(seed, 5000)).join(special));
+put(home, "second.txt", madeText(7, 20_000));
+const run = (...args: string[]) => bpe([...args, "-s", special, "-q"], { cwd: home });
+const plan = (...args: string[]) => {
+  const { code, stdout, stderr } = run("plan", "--range-size", "65536", ...args);
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout.trim().split("\n");
+};
+const countLines = (lines: readonly string[], ...args: string[]) => {
+  put(home, "plan.jsonl", `${lines.join("\n")}\n`);
+  return run("count", "--ranges", "plan.jsonl", ...args);
+};
+
+test("ranges of two plans, shuffled and from stdin, count to the whole with any number of workers", () => {
+  const lines = [...plan("first.txt"), ...plan("second.txt")];
+  expect(lines.length).toBeGreaterThan(3);
+  const { stdout: whole } = run("count", "first.txt", "second.txt");
+  const shuffled = lines.toSorted((a, b) => (Bun.hash(a) < Bun.hash(b) ? -1 : 1));
+  expect(countLines(shuffled).stdout).toBe(whole);
+  for (const workers of ["1", "2"]) {
+    const args = ["count", "--ranges", "-", "-s", special, "-q", "-w", workers];
+    const stdin = Buffer.from(shuffled.join("\n"));
+    const { stdout, exitCode } = Bun.spawnSync([binary, ...args], { cwd: home, env: {}, stdin });
+    expect([exitCode, stdout.toString()]).toEqual([0, whole]);
+  }
+});
+
+test("plan -o writes the same as stdout gets, and --count-documents adds numbers", () => {
+  const lines = plan("first.txt", "second.txt");
+  expect(run("plan", "first.txt", "second.txt", "--range-size", "64Ki", "-o", "out.jsonl").stdout).toBe("");
+  expect(readFileSync(join(home, "out.jsonl"), "utf8").trim().split("\n")).toEqual(lines);
+  const counted = plan("first.txt", "second.txt", "--count-documents").map((line) => JSON.parse(line));
+  expect(counted.reduce((sum, { documents }) => sum + documents, 0)).toBe(7);
+});
+
+describe("what does not fit is refused with its line", () => {
+  const lines = plan("first.txt");
+  const [one, two] = lines as [string, string];
+  const refused = (given: readonly string[], message: string, ...args: string[]) => {
+    const { code, stdout, stderr } = countLines(given, ...args);
+    expect(stderr).toContain(message);
+    expect([code, stdout]).toEqual([1, ""]);
+  };
+  const edited = (change: object) => JSON.stringify({ ...JSON.parse(one), ...change });
+
+  test("other options", () => {
+    refused([one], "plan.jsonl, line 1: it was planned for another pattern", "-p", "gpt4");
+    refused(
+      [one],
+      "plan.jsonl, line 1: it was planned without --compat huggingface",
+      "--compat",
+      "huggingface",
+    );
+    refused([one], "plan.jsonl, line 1: it was planned for other special tokens", "-s", "<|pad|>");
+  });
+
+  test("lines that bpe plan did not write", () => {
+    refused([one, '{"path": '], "plan.jsonl, line 2: it is not JSON");
+    refused([one, "7"], "plan.jsonl, line 2: ");
+    refused([one, "null"], "plan.jsonl, line 2: it is not a range");
+    refused([one, "[]"], 'plan.jsonl, line 2: it has no "path"');
+    refused([edited({ start: "0" })], 'line 1: its "start" is no number');
+    refused([edited({ end: 5 })], "line 1: it was changed after bpe plan wrote it");
+    refused([edited({ end: 1e12 })], "are no part of a file of");
+    refused([edited({ start: -1 })], "are no part of a file of");
+    refused([edited({ end: 0.5 })], "are no part of a file of");
+    refused(["", ""], "plan.jsonl holds no ranges");
+  });
+
+  test("overlapping ranges, by whatever path", () => {
+    refused([one, two, one], "plan.jsonl, line 3: overlaps line 1: both hold bytes 0 to");
+    symlinkSync(join(home, "first.txt"), join(home, "link.txt"));
+    const [linked] = plan("link.txt");
+    refused([two, linked!, one], "plan.jsonl, line 3: overlaps line 2");
+  });
+
+  test("files that are missing or not what they were", () => {
+    const path = put(home, "changing.txt", madeText(9, 100));
+    const [line] = plan("changing.txt") as [string];
+    const { mtime, size } = statSync(path);
+    expect(countLines([line]).code).toBe(0);
+    utimesSync(path, mtime, new Date(mtime.getTime() + 1000));
+    refused([one, line], 'plan.jsonl, line 2: "changing.txt" was changed after the plan was made');
+    writeFileSync(path, "short");
+    refused([one, line], `plan.jsonl, line 2: "changing.txt" has 5 bytes, and had ${size} in the plan`);
+    rmSync(path);
+    refused([one, line], 'plan.jsonl, line 2: "changing.txt": no such file');
+  });
+
+  test("what the command line alone shows is exit 2", () => {
+    const usage = (message: string, ...args: string[]) => {
+      const { code, stderr } = run(...args);
+      expect(stderr).toContain(message);
+      expect(code).toBe(2);
+    };
+    usage("the ranges name their files themselves", "count", "first.txt", "--ranges", "plan.jsonl");
+    usage('--range-size: "much" is not a size', "plan", "first.txt", "--range-size", "much");
+    usage("the least is 65536 bytes", "plan", "first.txt", "--range-size", "1k");
+  });
+
+  test("a plan of one file twice is refused", () => {
+    const { code, stderr } = run("plan", "first.txt", "./first.txt");
+    expect([code, stderr.split("\n")[0]!]).toEqual([
+      1,
+      'bpe: error: "first.txt" and "./first.txt" are the same file',
+    ]);
+    expect(run("count", "--ranges", "none.jsonl").stderr).toContain('--ranges "none.jsonl": no such file');
+  });
+});

@@ -1,0 +1,161 @@
+import { afterAll, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import fc from "fast-check";
+import { DocumentCounter } from "../../src/corpus/count-documents.ts";
+import { findInputs } from "../../src/corpus/inputs.ts";
+import { OpenFile } from "../../src/corpus/open-file.ts";
+import { type PlanOptions, planLines } from "../../src/corpus/plan.ts";
+import type { PlanLine } from "../../src/corpus/plan-lines.ts";
+import type { Range } from "../../src/corpus/ranges.ts";
+import { readPlan } from "../../src/corpus/read-plan.ts";
+import { countCorpus } from "../../src/count/count-corpus.ts";
+import { compilePattern, patterns } from "../../src/pattern/index.ts";
+import { WordCounter } from "../../src/words/counter.ts";
+import { put, scratch } from "../binary.ts";
+
+const directory = scratch();
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const specialTokens = ["<|end|>", "<|endless|>"];
+const options = {
+  patterns: patterns.gpt2.sources,
+  specialTokens,
+  isLinewise: false,
+  pattern: compilePattern(patterns.gpt2.sources),
+};
+const tokens = specialTokens.map((token) => new TextEncoder().encode(token));
+
+async function planOf(settings: Omit<PlanOptions, keyof typeof options>): Promise<PlanLine[]> {
+  const lines: PlanLine[] = [];
+  for await (const line of planLines({ ...options, ...settings })) lines.push(line);
+  return lines;
+}
+
+const textOf = (lines: readonly PlanLine[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+
+async function countRanges(paths: readonly string[], ranges?: readonly Range[], workerCount = 1) {
+  const inputs = findInputs(paths);
+  return countCorpus(
+    { inputs, ranges, pattern: options.pattern, specialTokens: tokens, workerCount },
+    () => {},
+  );
+}
+
+function wordsOf(counters: WordCounter[]): [string, number][] {
+  const total = new WordCounter();
+  for (const counter of counters) total.absorb(counter.pack());
+  const { bytes, starts, counts, wordCount } = total.toWordTable();
+  return Array.from({ length: wordCount }, (_, w): [string, number] => [
+    Buffer.from(bytes.subarray(starts[w]!, starts[w + 1]!)).toString("latin1"),
+    counts[w]!,
+  ]).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+const piece = fc.constantFrom(
+  "a",
+  "the ",
+  " the",
+  "\n",
+  "  ",
+  "'ll",
+  "12",
+  "日本",
+  "é",
+  "<|end|>",
+  "<|endless|>",
+  "<|end",
+  "!!",
+);
+const content = fc.array(piece, { minLength: 1, maxLength: 120 }).map((pieces) => pieces.join(""));
+
+test("slices of a plan, in any order and any grouping, count to the whole, documents included", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(content, { minLength: 1, maxLength: 3 }),
+      fc.integer({ min: 1, max: 60 }),
+      fc.integer({ min: 1, max: 5 }),
+      fc.integer(),
+      async (contents, rangeSizeBytes, sliceCount, seed) => {
+        const paths = contents.map((text, i) => put(directory, `slices-${i}`, text));
+        const inputs = findInputs(paths);
+        const counter = new DocumentCounter(tokens, 16);
+        const file = new OpenFile(inputs);
+        const lines = await planOf({
+          inputs,
+          rangeSizeBytes,
+          countDocuments: async (range) => {
+            const work = counter.count(file.of(range.inputIndex), range);
+            let step = work.next();
+            while (!step.done) step = work.next();
+            return step.value;
+          },
+        });
+        const slices = Map.groupBy(
+          lines,
+          (line) => Math.abs(Math.imul(line.index + 1, seed | 1)) % sliceCount,
+        );
+        const counters: WordCounter[] = [];
+        let documentCount = 0;
+        for (const slice of slices.values()) {
+          const { inputs: named, ranges } = readPlan(textOf(slice.toReversed()), "plan", options);
+          const { counter, findings } = await countCorpus(
+            { inputs: named, ranges, pattern: options.pattern, specialTokens: tokens, workerCount: 1 },
+            () => {},
+          );
+          counters.push(counter);
+          const found = findings.reduce((sum, { documentCount }) => sum + documentCount, 0);
+          expect(slice.reduce((sum, line) => sum + line.documents!, 0)).toBe(found);
+          documentCount += found;
+        }
+        const whole = await countRanges(paths);
+        expect(wordsOf(counters)).toEqual(wordsOf([whole.counter]));
+        file.close();
+        expect(documentCount).toBe(whole.findings.reduce((sum, found) => sum + found.documentCount, 0));
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("workers cut the ranges of a plan further, and give the same words", async () => {
+  const text = `${"some words, and more of them.\n".repeat(30)}<|end|>`.repeat(200);
+  const path = put(directory, "workers", text);
+  const lines = await planOf({ inputs: findInputs([path]), rangeSizeBytes: 50_000 });
+  expect(lines.length).toBeGreaterThan(3);
+  const { inputs, ranges } = readPlan(textOf(lines.toReversed()), "plan", options);
+  const whole = wordsOf([(await countRanges([path])).counter]);
+  for (const [workerCount, rangeSizeBytes] of [[1], [2, 1000], [3, 100_000]]) {
+    const { counter } = await countCorpus(
+      {
+        inputs,
+        ranges,
+        pattern: options.pattern,
+        specialTokens: tokens,
+        workerCount: workerCount!,
+        rangeSizeBytes,
+      },
+      () => {},
+    );
+    expect(wordsOf([counter])).toEqual(whole);
+  }
+});
+
+test("a plan is the same every time, joins without gaps, and names inputs without bytes", async () => {
+  const paths = [put(directory, "one", "some text<|end|>".repeat(50)), put(directory, "none", "")];
+  const inputs = findInputs(paths);
+  const lines = await planOf({ inputs, rangeSizeBytes: 100 });
+  expect(await planOf({ inputs, rangeSizeBytes: 100 })).toEqual(lines);
+  expect(lines.map(({ index }) => index)).toEqual(lines.map((_, i) => i));
+  const [ofOne, ofNone] = paths.map((path) => lines.filter((line) => line.path === path));
+  expect(ofOne!.length).toBeGreaterThan(4);
+  expect([ofOne![0]!.start, ofOne!.at(-1)!.end]).toEqual([0, 800]);
+  for (const [i, line] of ofOne!.entries()) if (i > 0) expect(line.start).toBe(ofOne![i - 1]!.end);
+  expect(ofNone!.map(({ start, end }) => [start, end])).toEqual([[0, 0]]);
+});
+
+test("lines keep their meaning when another program writes them anew", async () => {
+  const lines = await planOf({ inputs: findInputs([put(directory, "anew", "x y z")]), rangeSizeBytes: 100 });
+  const [{ path, start, ...rest }] = lines as [PlanLine];
+  const written = `\n${JSON.stringify({ ...rest, host: "node-7", start, path }, null, 1).replaceAll("\n", " ")}\r\n`;
+  expect(readPlan(written, "plan", options).ranges.length).toBe(1);
+});
