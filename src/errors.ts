@@ -1,5 +1,12 @@
 /** What the process ends with; the whole list stands in the command line's contract. */
-export const exitCode = { done: 0, failed: 1, usage: 2, interrupted: 130, terminated: 143 } as const;
+export const exitCode = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  hungUp: 129,
+  interrupted: 130,
+  terminated: 143,
+} as const;
 
 /**
  * A mistake of the user's or of the world's: shown as `bpe: error: <message>` and, where a remedy is known,

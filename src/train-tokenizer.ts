@@ -5,6 +5,8 @@ import { exitCode, UserError } from "./errors.ts";
 import type { Compat } from "./merge/merges.ts";
 import { resolvePattern } from "./pattern/index.ts";
 import { checkOutputDirectory } from "./publish/directory.ts";
+import { takeLockNow } from "./publish/lock.ts";
+import { placeOf } from "./publish/place.ts";
 import { defaultWorkerCount } from "./runtime/worker-count.ts";
 import { type StageProgress, train } from "./train.ts";
 import { checkSpecialTokens } from "./vocabulary/special-tokens.ts";
@@ -37,8 +39,22 @@ export type TrainTokenizerOptions = {
 export async function trainTokenizer(options: TrainTokenizerOptions): Promise<Tokenizer> {
   const startMs = performance.now();
   const settings = settle(options);
+  if (options.output === undefined) return trainSettled(options, settings, startMs);
+  checkOutputDirectory(options.output);
+  const lock = takeLockNow(placeOf(options.output));
+  try {
+    return await trainSettled(options, settings, startMs);
+  } finally {
+    lock.release();
+  }
+}
+
+async function trainSettled(
+  options: TrainTokenizerOptions,
+  settings: TrainSettings,
+  startMs: number,
+): Promise<Tokenizer> {
   const inputs = findInputs([options.files].flat());
-  if (options.output !== undefined) checkOutputDirectory(options.output);
   const sizeBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   const workerCount = options.workers ?? defaultWorkerCount(sizeBytes);
   const trained = await train(

@@ -103,6 +103,16 @@ function unknownOption(command: CommandSpec, shown: string): UserError {
   return usageError(`unknown option ${shown}`, hint);
 }
 
+/** The value of a long option, on a command line that was not checked; undefined if it cannot be told. */
+export function peekOption(typed: readonly string[], name: string): string | undefined {
+  const end = typed.indexOf("--");
+  const options = end < 0 ? typed : typed.slice(0, end);
+  const attached = options.find((argument) => argument.startsWith(`--${name}=`));
+  if (attached !== undefined) return attached.slice(name.length + 3);
+  const value = options[options.indexOf(`--${name}`) + 1];
+  return options.includes(`--${name}`) && value !== undefined && !looksLikeOption(value) ? value : undefined;
+}
+
 /** A whole number from `least` on, written in digits. */
 export function wholeNumber(option: string, text: string, least: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;

@@ -1,10 +1,11 @@
 import { sizeOfRanges } from "../corpus/ranges.ts";
-import { checkOutputFile, writeFileWhole } from "../publish/file.ts";
+import { writeFileWhole } from "../publish/file.ts";
 import { countWords } from "../train.ts";
 import { sortWordsByCount } from "../words/sort.ts";
 import { tsvChunks } from "../words/tsv.ts";
 import { countsOptionsOf, openCorpus, readCorpusOptions } from "./corpus-options.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
+import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
 import { warnOfSlowPattern } from "./patterns.ts";
 import { openPlannedRanges } from "./planned-corpus.ts";
@@ -17,17 +18,18 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const startMs = performance.now();
   const options = readCorpusOptions(invocation);
   const path = invocation.options.get("output")?.[0];
+  const isFile = path !== undefined && path !== "-";
+  await lockOutputFile(invocation, output, path);
   const planned = await openPlannedRanges(invocation, countsOptionsOf(options));
   const { inputs, ranges, workerCount } = openCorpus(invocation, options.workers, planned);
-  if (path !== undefined && path !== "-") checkOutputFile(path);
   warnOfSlowPattern(options.pattern, output);
   const corpus = { ...options, inputs, ranges, pattern: options.pattern.compiled, workerCount };
   const { words, wordCount, findings } = await countWords(corpus, output.progress);
   warnOfInvalidBytes(inputs, findings, output);
 
   const chunks = tsvChunks(words, sortWordsByCount(words));
-  if (path === undefined || path === "-") writeStdout(chunks);
-  else writeFileWhole(path, chunks);
+  if (isFile) writeFileWhole(path, chunks);
+  else writeStdout(chunks);
   const sizeBytes = sizeOfRanges(ranges);
   const elapsed = (performance.now() - startMs) / 1000;
   output.succeed(

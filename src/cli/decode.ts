@@ -4,6 +4,7 @@ import { unknownId } from "../encode/tokenizer.ts";
 import { nextTurn } from "../next-turn.ts";
 import { stageFile } from "../publish/file.ts";
 import { usageError } from "./arguments.ts";
+import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
 import type { Invocation } from "./run.ts";
 import { onStop } from "./stop.ts";
@@ -19,6 +20,8 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   if (file === undefined) throw usageError("no file of ids", "e.g. bpe decode ids.npy --tokenizer tokenizer");
   if (more.length > 0) throw usageError(`decode takes one file, found ${1 + more.length}`);
   const path = invocation.options.get("output")?.[0];
+  const isFile = path !== undefined && path !== "-";
+  await lockOutputFile(invocation, output, path);
   const parts = openTokenizer({ ...options }, output);
   const type = idTypeOf(parts, options.dtype);
 
@@ -36,8 +39,8 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
       await nextTurn();
     }
   };
-  if (path === undefined || path === "-") await decode((chunk) => writeStdout([chunk]));
-  else await intoFile(path, decode);
+  if (isFile) await intoFile(path, decode);
+  else await decode((chunk) => writeStdout([chunk]));
   const elapsedMs = performance.now() - startMs;
   const summary = `decoded ${counted(idCount, "id")} to ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}`;
   output.succeed(summary, { idCount, sizeBytes, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });

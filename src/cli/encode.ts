@@ -9,10 +9,10 @@ import {
 } from "../encode/encode-to-file.ts";
 import { TextWriter } from "../encode/files/id-writers.ts";
 import { specialTokenId } from "../encode/tokenizer-parts.ts";
-import { checkOutputFile } from "../publish/file.ts";
 import { peakMemoryBytes } from "../runtime/peak-memory.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { usageError, wholeNumber } from "./arguments.ts";
+import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
 import type { Invocation } from "./run.ts";
 import { onStop } from "./stop.ts";
@@ -27,8 +27,8 @@ const smallCorpusBytes = 64e6;
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const options = readOptions(invocation);
+  await lockOutputFile(invocation, output, options.output);
   const inputs = findInputs(invocation.files);
-  if (options.output !== undefined) checkOutputFile(options.output);
   const parts = openTokenizer(options, output);
   const appendId = options.appendToken === undefined ? undefined : specialTokenId(parts, options.appendToken);
   const sizeBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);

@@ -18,6 +18,16 @@ export type CommandSpec = {
   readonly example: string;
 };
 
+/** Of commands that work long. */
+const unattended: readonly OptionSpec[] = [
+  { name: "wait", description: "if another run is writing the output: wait for its end" },
+  {
+    name: "log-file",
+    value: "FILE",
+    description: "append progress, warnings and, as the last line, the record of the run",
+  },
+];
+
 const everywhere: readonly OptionSpec[] = [
   { name: "progress", value: "MODE", description: "auto, bar, plain, json or none", default: "auto" },
   { name: "quiet", short: "q", description: "only errors: no progress, no summary, no warnings" },
@@ -116,6 +126,7 @@ export const commands: readonly CommandSpec[] = [
         value: "LIST",
         description: "comma-separated: huggingface, gpt2, tiktoken (default: all that apply)",
       },
+      ...unattended,
       ...everywhere,
     ],
     example: 'bpe train corpus.txt --vocab-size 32000 --special-token "<|endoftext|>" --output tokenizer',
@@ -135,6 +146,7 @@ export const commands: readonly CommandSpec[] = [
       pattern,
       compat,
       workers,
+      ...unattended,
       ...everywhere,
     ],
     example: "bpe count corpus.txt -s '<|endoftext|>' | head",
@@ -158,6 +170,7 @@ export const commands: readonly CommandSpec[] = [
         name: "count-documents",
         description: "count the documents that begin in each range, which takes reading the corpus",
       },
+      ...unattended,
       ...everywhere,
     ],
     example: "bpe plan corpus.txt -s '<|endoftext|>' | shuf | bpe count --ranges - -s '<|endoftext|>'",
@@ -182,6 +195,7 @@ export const commands: readonly CommandSpec[] = [
         ...workers,
         description: workers.description.replace("counting", "encoding").replace("counts", "encodes"),
       },
+      ...unattended,
       ...everywhere,
     ],
     example: "bpe encode corpus.txt --tokenizer tokenizer -o corpus.npy",
@@ -195,6 +209,7 @@ export const commands: readonly CommandSpec[] = [
       { name: "output", short: "o", value: "FILE", description: "where the text goes (default: stdout)" },
       { ...idType, description: "of a .bin file: uint16 or uint32 (default: as encode writes it)" },
       ...besideTokenizer,
+      ...unattended,
       ...everywhere,
     ],
     example: "bpe decode corpus.npy --tokenizer tokenizer | head",
@@ -222,6 +237,4 @@ export const optionsToCome = [
   "if-changed",
   "memory-limit",
   "keep",
-  "wait",
-  "log-file",
 ];

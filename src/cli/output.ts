@@ -1,63 +1,109 @@
 import { exitCode, UserError } from "../errors.ts";
+import { describeHolder, type Holder } from "../publish/lock.ts";
 import type { StageProgress } from "../train.ts";
 import { oneOf } from "./arguments.ts";
+import type { LogFile } from "./log-file.ts";
 import { createProgress, progressMode } from "./progress.ts";
 import { writeStderr } from "./streams.ts";
 import { bytes } from "./units.ts";
 
-/** What people (or the program that watches) get to see on stderr. Data goes to stdout elsewhere. */
+/** What people (or the program that watches) get to see on stderr and in the log. Data goes to stdout elsewhere. */
 export type Output = {
   /** How far a stage is. */
   progress(progress: StageProgress): void;
   /** What a stage will take, said before it starts. */
   tellMemory(stage: string, estimatedBytes: number): void;
+  /** Another run is at the output, and its end is waited for. */
+  waitFor(path: string, holder: Holder): void;
   warn(message: string): void;
-  /** The end of a run that went well: `summary` for a person, `record` for a program. */
+  /** What a run that went well has to say, `summary` to a person, `record` to a program: said by `end`. */
   succeed(summary: string, record: object): void;
+  /** The end of a run that went well, said when nothing is left to be undone. */
+  end(): void;
   /** The end of one that did not; its value is the exit code. */
   fail(error: unknown): number;
   /** The end of one that a signal stops. */
   stop(how: string, exitCode: number): void;
 };
 
-const modes = ["auto", "bar", "plain", "json", "none"] as const;
+export type OutputOptions = {
+  readonly quiet: boolean;
+  readonly progress: string;
+  /** The command as a shell takes it, for the log. */
+  readonly command: string;
+  readonly log?: LogFile | undefined;
+};
+
+export const progressModes = ["auto", "bar", "plain", "json", "none"] as const;
 
 /** Less is nobody's worry. */
 const worthTellingBytes = 1e8;
 
-export function createOutput(options: { quiet: boolean; progress: string }): Output {
-  const asked = oneOf("--progress", options.progress, modes);
-  const mode = options.quiet ? "none" : progressMode(asked, process.stderr);
+export function createOutput({ quiet, progress, command, log }: OutputOptions): Output {
+  const startedAt = new Date().toISOString();
+  const asked = oneOf("--progress", progress, progressModes);
+  const mode = quiet ? "none" : progressMode(asked, process.stderr);
   const display = createProgress(mode, writeStderr, process.stderr.columns);
+  const logged = log && createProgress("log", (text) => log.line(text));
   const line = (text: string) => {
     display.clear();
     writeStderr(`${text}\n`);
   };
   const event = (name: string, content: object) => line(JSON.stringify({ event: name, ...content }));
+  const warnHere = (message: string) => {
+    if (mode === "json") event("warning", { message });
+    else if (!quiet) line(`bpe: warning: ${message}`);
+  };
+  if (log !== undefined) log.onFailure = warnHere;
+  const endLog = (content: object) =>
+    log?.record({ event: "result", startedAt, endedAt: new Date().toISOString(), command, ...content });
+  let ending = { summary: "", record: {} };
   return {
-    progress: (progress) => display.update(progress),
+    progress(progress) {
+      display.update(progress);
+      logged?.update(progress);
+    },
     tellMemory(stage, estimatedBytes) {
+      const message = `${stage} will take about ${bytes(estimatedBytes)} of memory`;
+      log?.line(message);
       if (mode === "json") event("memory", { stage, estimatedBytes });
-      else if (mode !== "none" && estimatedBytes >= worthTellingBytes) {
-        line(`bpe: ${stage} will take about ${bytes(estimatedBytes)} of memory`);
-      }
+      else if (mode !== "none" && estimatedBytes >= worthTellingBytes) line(`bpe: ${message}`);
+    },
+    waitFor(path, holder) {
+      const message = `waiting: "${path}" is being written by ${describeHolder(holder)}`;
+      log?.line(message);
+      if (mode === "json") event("waiting", { output: path, ...holder });
+      else if (!quiet) line(`bpe: ${message}`);
     },
     warn(message) {
-      if (mode === "json") event("warning", { message });
-      else if (!options.quiet) line(`bpe: warning: ${message}`);
+      log?.line(`warning: ${message}`);
+      warnHere(message);
     },
     succeed(summary, record) {
+      ending = { summary, record };
+    },
+    end() {
+      const { summary, record } = ending;
+      if (summary !== "") log?.line(summary);
+      endLog({ success: true, ...record });
       if (mode === "json") event("result", { success: true, ...record });
-      else if (!options.quiet) line(summary);
+      else if (!quiet && summary !== "") line(summary);
     },
     fail(error) {
       const { message, hint, code } = explain(error);
-      if (mode === "json") event("result", { success: false, error: message, hint, exitCode: code });
-      else line(`bpe: error: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`);
+      const text = `error: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`;
+      const record = { success: false, error: message, hint, exitCode: code };
+      log?.line(text);
+      endLog(record);
+      if (mode === "json") event("result", record);
+      else line(`bpe: ${text}`);
       return code;
     },
     stop(how, code) {
-      if (mode === "json") event("result", { success: false, error: how, exitCode: code });
+      const record = { success: false, error: how, exitCode: code };
+      log?.line(how);
+      endLog(record);
+      if (mode === "json") event("result", record);
       else line(`bpe: ${how}`);
     },
   };

@@ -6,8 +6,9 @@ import { planLines } from "../corpus/plan.ts";
 import type { Range } from "../corpus/ranges.ts";
 import { UserError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
-import { checkOutputFile, stageFile } from "../publish/file.ts";
+import { stageFile } from "../publish/file.ts";
 import { countsOptionsOf, readCorpusOptions } from "./corpus-options.ts";
+import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
 import type { Invocation } from "./run.ts";
 import { sizeBytes } from "./sizes.ts";
@@ -19,9 +20,9 @@ import { bytes, counted, seconds } from "./units.ts";
 export async function runPlan(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const options = readOptions(invocation);
+  await lockOutputFile(invocation, output, options.output);
   const inputs = findInputs(invocation.files);
   refuseRepeated(inputs);
-  if (options.output !== undefined) checkOutputFile(options.output);
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
 
   let rangeCount = 0;

@@ -1,7 +1,8 @@
 import type { StageProgress } from "../train.ts";
 import { bytes, clock, grouped } from "./units.ts";
 
-export type ProgressMode = "bar" | "plain" | "json" | "none";
+/** `log` is for a file that is read days later: few lines, without the program's name. */
+export type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 
 /** `auto` is a bar where a person looks on, plain lines elsewhere. */
 export function progressMode(asked: "auto" | ProgressMode, stderr: { isTTY?: boolean }): ProgressMode {
@@ -15,9 +16,9 @@ export type ProgressDisplay = {
   clear(): void;
 };
 
-const intervalMs = { bar: 100, plain: 2000, json: 500, none: Number.POSITIVE_INFINITY };
+const intervalMs = { bar: 100, plain: 2000, json: 500, log: 10_000, none: Number.POSITIVE_INFINITY };
 /** A stage that ends sooner is not shown to people; a program is told of each stage at once. */
-const silentMs = { bar: 500, plain: 900, json: 0, none: 0 };
+const silentMs = { bar: 500, plain: 900, json: 0, log: 0, none: 0 };
 
 export function createProgress(
   mode: ProgressMode,
@@ -47,6 +48,7 @@ export function createProgress(
       lastShownMs = nowMs;
       const figures = measure(progress, (nowMs - stageStartMs) / 1000);
       if (mode === "json") write(`${JSON.stringify({ event: "progress", ...figures })}\n`);
+      else if (mode === "log") write(sentence(progress, figures));
       else if (mode === "plain") write(`bpe: ${sentence(progress, figures)}\n`);
       else {
         const shown = `${bar(figures.share, 20)} ${sentence(progress, figures)}`;

@@ -2,16 +2,18 @@ import { cac } from "cac";
 import { exitCode } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { versionLine } from "../runtime/version.ts";
-import { canonicalArguments, unshield, usageError } from "./arguments.ts";
+import { canonicalArguments, peekOption, unshield, usageError } from "./arguments.ts";
 import { runCount } from "./count.ts";
 import { runDecode } from "./decode.ts";
 import { runEncode } from "./encode.ts";
 import { runInspect } from "./inspect.ts";
+import { LogFile } from "./log-file.ts";
 import { type CommandSpec, commands } from "./options.ts";
-import { createOutput, type Output } from "./output.ts";
+import { createOutput, type Output, type OutputOptions } from "./output.ts";
 import { describePatterns } from "./patterns.ts";
 import { runPlan } from "./plan.ts";
-import { serveSignals } from "./stop.ts";
+import { shellLine } from "./shell.ts";
+import { serveSignals, undoAll } from "./stop.ts";
 import { writeStdout } from "./streams.ts";
 import { runTrain } from "./train.ts";
 
@@ -34,7 +36,7 @@ const runners: Record<string, (invocation: Invocation, output: Output) => Promis
 
 /** Runs the command that the arguments name; its value is the exit code. Never throws. */
 export async function run(typed: readonly string[]): Promise<number> {
-  let output = createOutput({ quiet: false, progress: "none" });
+  let output = createOutput(guessOutputOptions(typed));
   try {
     const [name, ...rest] = typed;
     if (name === undefined || name === "help" || name === "--help" || name === "-h") return showHelp(rest[0]);
@@ -45,15 +47,20 @@ export async function run(typed: readonly string[]): Promise<number> {
     const command = findCommand(name);
     if (asksForHelp(rest)) return showHelp(name);
     const invocation = parseInvocation(command, rest);
-    output = createOutput(outputOptions(invocation));
+    const outputOptions = readOutputOptions(invocation, typed);
+    outputOptions.log?.open();
+    output = createOutput(outputOptions);
     serveSignals(output.stop);
     if (invocation.options.get("pattern")?.[0] === "help") {
       writeStdout([Buffer.from(describePatterns())]);
       return exitCode.done;
     }
     await runners[name]!(invocation, output);
+    undoAll();
+    output.end();
     return exitCode.done;
   } catch (error) {
+    undoAll();
     return output.fail(error);
   }
 }
@@ -119,7 +126,24 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
   return { options: byName, files: args.map((text) => unshield(text)), typed };
 }
 
-function outputOptions({ options }: Invocation) {
-  const progress = options.get("progress")?.[0] ?? "auto";
-  return { quiet: options.has("quiet"), progress };
+function readOutputOptions({ options }: Invocation, typed: readonly string[]): OutputOptions {
+  const logPath = options.get("log-file")?.[0];
+  if (logPath === "") throw usageError("--log-file is empty", "name a file, e.g. --log-file bpe.log");
+  return {
+    quiet: options.has("quiet"),
+    progress: options.get("progress")?.[0] ?? "auto",
+    command: shellLine(["bpe", ...typed]),
+    log: logPath === undefined ? undefined : new LogFile(logPath),
+  };
+}
+
+/** What can be read of a command line that may hold mistakes: whoever watches wants to learn of those, too. */
+function guessOutputOptions(typed: readonly string[]): OutputOptions {
+  const logPath = peekOption(typed, "log-file");
+  return {
+    quiet: false,
+    progress: peekOption(typed, "progress") === "json" ? "json" : "none",
+    command: shellLine(["bpe", ...typed]),
+    log: logPath === undefined ? undefined : new LogFile(logPath),
+  };
 }

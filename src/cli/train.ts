@@ -1,6 +1,7 @@
 import { countsChunks } from "../count/counts-files.ts";
 import { checkOutputDirectory } from "../publish/directory.ts";
-import { checkOutputFile, writeFileWhole } from "../publish/file.ts";
+import { checkOutputFile, placeOfFile, writeFileWhole } from "../publish/file.ts";
+import { placeOf } from "../publish/place.ts";
 import { type Trained, train } from "../train.ts";
 import { escapeBytes } from "../vocabulary/escape.ts";
 import { formats } from "../vocabulary/formats/formats.ts";
@@ -11,9 +12,11 @@ import { writeResult } from "../write-result.ts";
 import { oneOf, usageError, wholeNumber } from "./arguments.ts";
 import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
+import { lockOutputs } from "./lock.ts";
 import type { Output } from "./output.ts";
 import { warnOfSlowPattern } from "./patterns.ts";
 import type { Invocation } from "./run.ts";
+import { shellLine } from "./shell.ts";
 import { onStop } from "./stop.ts";
 import { summary } from "./summary.ts";
 import { grouped } from "./units.ts";
@@ -22,12 +25,16 @@ import { grouped } from "./units.ts";
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const options = readOptions(invocation);
-  const { inputs, workerCount } = openCorpus(invocation, options.workers);
+  const { saveCounts } = options;
   checkOutputDirectory(options.output);
+  if (saveCounts !== undefined) checkOutputFile(saveCounts);
+  await lockOutputs(invocation, output, [
+    placeOf(options.output),
+    saveCounts === undefined ? null : placeOfFile(saveCounts),
+  ]);
+  const { inputs, workerCount } = openCorpus(invocation, options.workers);
   const countsOptions = countsOptionsOf(options);
   const countsFiles = openCountsFiles(invocation, countsOptions);
-  const { saveCounts } = options;
-  if (saveCounts !== undefined) checkOutputFile(saveCounts);
   warnOfSlowPattern(options.pattern, output);
 
   const trained = await train(
@@ -50,7 +57,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   const { record, leftPath } = await writeResult(
     options.output,
     {
-      command: ["bpe", "train", ...invocation.typed].map(shellQuoted).join(" "),
+      command: shellLine(["bpe", "train", ...invocation.typed]),
       settings: options,
       formatNames: options.formats,
       inputs,
@@ -157,7 +164,3 @@ function shown(tokens: TokenBytes, token: number): string {
   if (text.length <= shownCharacters) return `"${text}"`;
   return `"${text.slice(0, shownCharacters)}…" (${grouped(tokens.lengths[token]!)} bytes)`;
 }
-
-/** The argument as a POSIX shell would have to be given it. */
-const shellQuoted = (argument: string) =>
-  /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;

@@ -15,6 +15,7 @@ import { assert, UserError } from "../errors.ts";
 import { checkParent } from "./check-parent.ts";
 import { flush, flushDirectory, writeAll } from "./durable.ts";
 import { exchange } from "./exchange.ts";
+import { makeParents } from "./parents.ts";
 import { lstatOrNull, type Place, pathOf, placeOf } from "./place.ts";
 import { whatStands } from "./result.ts";
 import { release, removeQuietly, removeStale, reserve } from "./staging-names.ts";
@@ -62,15 +63,15 @@ export function stageDirectory(path: string): StagedDirectory {
 export class StagedDirectory {
   private readonly place: Place;
   private readonly path: string;
-  /** The outermost parent that had to be made, or null: a discarded result takes its parents back with it. */
-  private readonly madeParent: string | null;
+  /** A discarded result takes back the parents that were made for it. */
+  private readonly removeParents: () => void;
   private readonly openFiles = new Map<string, number>();
   /** Whether `path` is still ours to remove. */
   private isStaged = true;
 
   constructor(place: Place) {
     this.place = place;
-    this.madeParent = onPath(place.typed, () => mkdirSync(place.parent, { recursive: true })) ?? null;
+    this.removeParents = makeParents(place);
     this.path = reserve(place, "new");
     try {
       onPath(place.typed, () => {
@@ -126,7 +127,7 @@ export class StagedDirectory {
     this.closeFiles();
     removeQuietly(this.path);
     release(this.path);
-    if (this.madeParent !== null) removeEmptyParents(this.place.parent, this.madeParent);
+    this.removeParents();
   }
 
   private flushFiles(): void {
@@ -223,12 +224,4 @@ function freePath(place: Place, ending: string): string {
   const path = `${pathOf(place)}.${ending}`;
   if (lstatOrNull(path) === null) return path;
   for (let n = 2; ; n++) if (lstatOrNull(`${path}-${n}`) === null) return `${path}-${n}`;
-}
-
-function removeEmptyParents(innermost: string, outermost: string): void {
-  try {
-    for (let path = innermost; path.length >= outermost.length; path = dirname(path)) rmdirSync(path);
-  } catch {
-    // Something else is in it by now.
-  }
 }

@@ -30,6 +30,12 @@ export function checkOutputFile(path: string): void {
   checkParent(place);
 }
 
+/** Where the file goes, if it is written beside its place; null for a device or a pipe, which is written straight away. */
+export function placeOfFile(path: string): Place | null {
+  const { place, former } = lookAt(path);
+  return former === null || former.isFile() ? place : null;
+}
+
 /** Writes a file beside its place and renames it there when it is whole and on the device. */
 export function writeFileWhole(path: string, chunks: Iterable<Uint8Array>): void {
   const staged = stageFile(path);

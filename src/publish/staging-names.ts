@@ -30,6 +30,11 @@ export function release(path: string): void {
   live.delete(path);
 }
 
+/** Places whose lock this process holds: what stands beside them, and is not live, is a dead run's. */
+const locked = new Set<string>();
+export const markLocked = (place: Place) => locked.add(pathOf(place));
+export const unmarkLocked = (place: Place) => locked.delete(pathOf(place));
+
 const host = hostname().replaceAll(/[^\w]/g, "").slice(0, 24);
 const owner = (pid: number | string) => `bpe-${host}-${pid}`;
 
@@ -43,7 +48,7 @@ export function removeStale(place: Place): void {
     const [, pid, kind] = /^(\d+)\.(new|old)$/.exec(name.slice(`.${place.name}.${owner("")}`.length)) ?? [];
     if (pid === undefined || name !== `.${place.name}.${owner(pid)}.${kind}`) continue;
     const path = join(place.parent, name);
-    if (isAtWork(Number(pid), path)) continue;
+    if (isAtWork(Number(pid), path, locked.has(pathOf(place)))) continue;
     if (kind === "old" && lstatOrNull(pathOf(place)) === null) renameSync(path, pathOf(place));
     else removeQuietly(path);
   }
@@ -68,8 +73,9 @@ function namesIn(path: string): string[] {
   }
 }
 
-function isAtWork(pid: number, path: string): boolean {
-  if (pid === process.pid) return live.has(path);
+/** A process id may be that of another process by now; the lock is sure, where it is had. */
+function isAtWork(pid: number, path: string, isLocked: boolean): boolean {
+  if (isLocked || pid === process.pid) return live.has(path);
   try {
     process.kill(pid, 0);
     return true;

@@ -1,0 +1,51 @@
+import { constants, openSync, writeSync } from "node:fs";
+import { UserError } from "../errors.ts";
+import { reasonOf } from "../publish/system-error.ts";
+
+/**
+ * The file of `--log-file`: lines of text, each with the UTC time before it, and as the last line of a run its record
+ * as JSON. It is appended to, a line in one write, so that several runs may share it, and `logrotate` may copy and
+ * truncate it or move it away between two runs.
+ */
+export class LogFile {
+  private fd: number | null = null;
+  private hasFailed = false;
+  /** Told once, when a line could not be written. */
+  onFailure: (message: string) => void = () => {};
+
+  constructor(private readonly path: string) {}
+
+  /** Before any work: a UserError if it cannot be written. */
+  open(): void {
+    // Not waited for: a pipe without a reader is an error, not a run that never begins.
+    const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+    try {
+      this.fd ??= openSync(this.path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o666);
+    } catch (error) {
+      const reason = (error as NodeJS.ErrnoException).code === "ENXIO" ? "nobody reads it" : reasonOf(error);
+      throw new UserError(`--log-file "${this.path}" cannot be written: ${reason}`);
+    }
+  }
+
+  /** Text of several lines is written as so many. */
+  line(text: string): void {
+    const time = new Date().toISOString();
+    this.write(text.replace(/^/gm, `${time} `));
+  }
+
+  record(content: object): void {
+    this.write(JSON.stringify(content));
+  }
+
+  /** The work is worth more than its log: a full disk is told once, and the next line is tried all the same. */
+  private write(text: string): void {
+    try {
+      this.open();
+      const bytes = Buffer.from(`${text}\n`);
+      for (let pos = 0; pos < bytes.length; ) pos += writeSync(this.fd!, bytes, pos);
+    } catch (error) {
+      if (!this.hasFailed) this.onFailure(`--log-file "${this.path}": ${reasonOf(error)}`);
+      this.hasFailed = true;
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import { openLibc } from "./libc.ts";
+
+/** What came of asking for the lock of a file. */
+export type Locked = "ours" | "another's" | "unknown to the file system";
+
+/**
+ * Takes the lock of an open file, without waiting. The kernel gives it back when the file is closed, so a process that
+ * dies, in whatever way, holds none: nothing has to be known of process ids.
+ */
+export function lockFile(fd: number): Locked {
+  const libc = openLibc(symbols);
+  if (libc === null) return "unknown to the file system";
+  const { read } = require("bun:ffi") as typeof import("bun:ffi");
+  for (;;) {
+    if (libc.flock(fd, LOCK_EX | LOCK_NB) === 0) return "ours";
+    const errno = read.i32(libc.__errno_location()!);
+    if (knowsNoLock.has(errno)) return "unknown to the file system";
+    if (errno !== EINTR) return "another's";
+  }
+}
+
+const symbols = {
+  flock: { args: ["i32", "i32"], returns: "i32" },
+  __errno_location: { args: [], returns: "ptr" },
+} as const;
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+const EINTR = 4;
+/** ENOLCK, ENOSYS, EOPNOTSUPP: the file system, or the server behind it, has no locks. */
+const knowsNoLock = new Set([37, 38, 95]);

@@ -1,0 +1,17 @@
+import { mkdirSync, rmdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Place } from "./place.ts";
+import { onPath } from "./system-error.ts";
+
+/** Makes the parents that a place lacks. The value takes them back, as far as nothing else is in them by then. */
+export function makeParents(place: Place): () => void {
+  const outermost = onPath(place.typed, () => mkdirSync(place.parent, { recursive: true }));
+  if (outermost === undefined) return () => {};
+  return () => {
+    try {
+      for (let path = place.parent; path.length >= outermost.length; path = dirname(path)) rmdirSync(path);
+    } catch {
+      // Something else is in it.
+    }
+  };
+}
