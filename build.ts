@@ -1,5 +1,9 @@
 // Builds dist/bpe: one executable with the program, its workers and Bun in it.
 import { spawnSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { compilePattern } from "./src/pattern/compile.ts";
+import { patterns } from "./src/pattern/names.ts";
+import { readyMadeFile } from "./src/pattern/ready-made.ts";
 
 /** The commit the binary is made from, marked where the tree differs from it; "unknown" outside a checkout. */
 function commit(): string {
@@ -10,9 +14,30 @@ function commit(): string {
   return head.stdout.trim() + (changed ? "-dirty" : "");
 }
 
+/** Compiles the patterns that have names; the paths of their tables. */
+function readyMadePatterns(directory: string): string[] {
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  const paths = new Set<string>();
+  for (const { sources } of Object.values(patterns)) {
+    for (const lineWise of [false, true]) {
+      const file = readyMadeFile(sources, { lineWise }, compilePattern(sources, { lineWise }));
+      paths.add(`${directory}/${file.name}`);
+      writeFileSync(`${directory}/${file.name}`, file.bytes);
+    }
+  }
+  return [...paths];
+}
+
 const outfile = `${import.meta.dir}/dist/bpe`;
 const result = await Bun.build({
-  entrypoints: ["main.ts", "worker.ts", "encode-worker.ts"].map((name) => `${import.meta.dir}/src/${name}`),
+  entrypoints: [
+    ...["main.ts", "worker.ts", "encode-worker.ts"].map((name) => `${import.meta.dir}/src/${name}`),
+    ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
+  ],
+  loader: { ".tables": "file" },
+  // All beside the entry, where src/embedded.ts says they are.
+  naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
   define: { BPE_COMMIT: JSON.stringify(commit()) },
   minify: true,
   // Compiled ahead: the program starts some 4 ms sooner.

@@ -1,10 +1,10 @@
 import type { Input } from "../corpus/inputs.ts";
 import { type Range, sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
 import { inputBytesOf, isEmpty, planTasks, TaskQueue } from "../corpus/tasks.ts";
+import { workerUrl } from "../embedded.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import { WordCounter } from "../words/counter.ts";
-import { workerUrl } from "../worker-url.ts";
 import { runWorkers } from "../workers/run-workers.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 import type { RangeFindings } from "./range-counter.ts";

@@ -1,8 +1,8 @@
 import { checkUnchanged, type Input } from "../corpus/inputs.ts";
 import type { RangePlanOptions } from "../corpus/ranges.ts";
 import { inputBytesOf, isEmpty, planTasks, TaskQueue } from "../corpus/tasks.ts";
+import { encodeWorkerUrl } from "../embedded.ts";
 import { nextTurn } from "../next-turn.ts";
-import { encodeWorkerUrl } from "../worker-url.ts";
 import { runWorkers } from "../workers/run-workers.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 import { TaskEncoder } from "./task-encoder.ts";

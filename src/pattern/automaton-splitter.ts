@@ -22,12 +22,13 @@ export class AutomatonSplitter implements Splitter {
     firstInvalidPos: -1,
   };
 
-  /** null: not built yet; undefined: the automaton allows none. */
-  private quadTables: QuadTables | undefined | null = null;
+  /** undefined: not built yet; null: the automaton allows none. */
+  private quadTables: QuadTables | null | undefined;
   private scannedBytes = 0;
 
   constructor(tables: ScanTables) {
     this.tables = tables;
+    this.quadTables = tables.quads;
   }
 
   get endCount(): number {
@@ -58,8 +59,8 @@ export class AutomatonSplitter implements Splitter {
     cursor.firstInvalidPos = -1;
     this.makeRoom(stop - cursor.pos);
     this.scannedBytes += stop - cursor.pos;
-    if (this.quadTables === null && this.scannedBytes > quadsAfterBytes)
-      this.quadTables = buildQuadTables(tables);
+    if (this.quadTables === undefined && this.scannedBytes > quadsAfterBytes)
+      this.quadTables = buildQuadTables(tables) ?? null;
     if (this.quadTables) scanQuads(cursor, tables, this.quadTables, text, stop, limit, this.ends);
     else scanCharacters(cursor, tables, text.bytes, stop, limit, this.ends);
   }

@@ -1,6 +1,8 @@
+import { embeddedDirectory } from "../embedded.ts";
 import { exitCode, UserError } from "../errors.ts";
 import { buildAutomaton } from "./determinize.ts";
 import { OutsideDialect, Unusable } from "./nfa.ts";
+import { readReadyMade } from "./ready-made.ts";
 import { regexpSource } from "./regexp-source.ts";
 import { canBeEmpty, type Node, parsePattern } from "./syntax.ts";
 import { buildScanTables, type ScanTables } from "./tables.ts";
@@ -29,6 +31,8 @@ export type CompileOptions = {
  * or no way to cut a text.
  */
 export function compilePattern(sources: readonly string[], options: CompileOptions = {}): CompiledPattern {
+  const ready = readReadyMade(embeddedDirectory, sources, options);
+  if (ready !== undefined) return ready;
   const lineWise = options.lineWise ?? false;
   const trees = sources.map(parsePattern);
   try {

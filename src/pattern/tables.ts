@@ -1,6 +1,7 @@
 import { type Automaton, here } from "./automaton.ts";
 import type { CharacterClasses } from "./classes.ts";
 import { OutsideDialect } from "./nfa.ts";
+import type { QuadTables } from "./quads.ts";
 import { lastCodePoint } from "./ranges.ts";
 
 /**
@@ -34,6 +35,8 @@ export type ScanTables = {
   readonly transitions: Int32Array;
   readonly columnBlocks: Uint16Array;
   readonly columns: Uint8Array;
+  /** Its four-byte tables, where they were made ahead; null: it allows none; undefined: nobody has built them yet. */
+  readonly quads?: QuadTables | null;
 };
 
 export const firstClassColumn = 128;

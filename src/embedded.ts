@@ -1,0 +1,8 @@
+/**
+ * Where the binary keeps its workers and the files that were built into it: beside its entry, whichever module asks, so
+ * this module stands at the top of `src` and is the only one that asks.
+ */
+export const workerUrl = new URL("./worker.ts", import.meta.url).href;
+export const encodeWorkerUrl = new URL("./encode-worker.ts", import.meta.url).href;
+/** In the source tree nothing is embedded, and what would be there is made when it is needed. */
+export const embeddedDirectory = import.meta.dir;
