@@ -1,4 +1,6 @@
 import { findInputs } from "../corpus/inputs.ts";
+import { sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
+import { canBeCut, cutOptionsOf } from "../encode/cuts.ts";
 import { encodeCorpus } from "../encode/encode-corpus.ts";
 import {
   type EncodedFile,
@@ -14,6 +16,7 @@ import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { usageError, wholeNumber } from "./arguments.ts";
 import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
+import { openRanges, rangesPath } from "./planned-corpus.ts";
 import type { Invocation } from "./run.ts";
 import { onStop } from "./stop.ts";
 import { writeStdout } from "./streams.ts";
@@ -28,16 +31,24 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const startMs = performance.now();
   const options = readOptions(invocation);
   await lockOutputFile(invocation, output, options.output);
-  const inputs = findInputs(invocation.files);
+  const named = options.plan === undefined ? findInputs(invocation.files) : [];
   const parts = openTokenizer(options, output);
+  const { specialTokensAsText } = options;
+  const { inputs, ranges } =
+    options.plan === undefined
+      ? { inputs: named, ranges: named.map(wholeRange) }
+      : await openRanges(options.plan, {
+          ...cutOptionsOf(parts, specialTokensAsText),
+          wholeFilesOnly: !canBeCut(parts, specialTokensAsText),
+        });
   const appendId = options.appendToken === undefined ? undefined : specialTokenId(parts, options.appendToken);
-  const sizeBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  const sizeBytes = sizeOfRanges(ranges);
   const workerCount = options.workers ?? (sizeBytes < smallCorpusBytes ? 1 : defaultWorkerCount(sizeBytes));
   const type = idTypeOf(parts, options.dtype);
 
-  const { specialTokensAsText } = options;
   const { idCount, invalidByteCount } = await encodeInto(options.output, {
     inputs,
+    ranges,
     parts,
     specialTokensAsText,
     workerCount,
@@ -84,6 +95,7 @@ function readOptions(invocation: Invocation) {
   }
   return {
     ...tokenizer,
+    plan: rangesPath(invocation),
     output,
     workers: workers === undefined ? undefined : wholeNumber("--workers", workers, 1),
     appendToken: text("append-token"),

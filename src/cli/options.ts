@@ -80,6 +80,15 @@ const idType: OptionSpec = {
   value: "TYPE",
   description: "uint16 or uint32 (default: uint16 if every id of the tokenizer fits)",
 };
+const specialTokensAsText: OptionSpec = {
+  name: "special-tokens-as-text",
+  description: "encode special tokens in the text as plain text",
+};
+const ranges: OptionSpec = {
+  name: "ranges",
+  value: "FILE",
+  description: "instead of files: count these ranges of a plan (`bpe plan`); - reads them from stdin",
+};
 const compat: OptionSpec = {
   name: "compat",
   value: "RULE",
@@ -137,11 +146,7 @@ export const commands: readonly CommandSpec[] = [
     description: "corpus -> word counts",
     options: [
       { name: "output", short: "o", value: "FILE", description: "where the counts go (default: stdout)" },
-      {
-        name: "ranges",
-        value: "FILE",
-        description: "instead of files: count these ranges of a plan (`bpe plan`); - reads them from stdin",
-      },
+      ranges,
       special,
       pattern,
       compat,
@@ -167,6 +172,11 @@ export const commands: readonly CommandSpec[] = [
       pattern,
       compat,
       {
+        ...tokenizer,
+        description: "instead of these three: plan for `bpe encode` with this tokenizer",
+      },
+      specialTokensAsText,
+      {
         name: "count-documents",
         description: "count the documents that begin in each range, which takes reading the corpus",
       },
@@ -187,9 +197,10 @@ export const commands: readonly CommandSpec[] = [
         value: "FILE",
         description: "ids as .npy or .bin (default: decimal ids on stdout, a line for each input)",
       },
+      { ...ranges, description: ranges.description.replace("count", "encode") },
       idType,
       { name: "append-token", value: "TEXT", description: "special token to put behind each input" },
-      { name: "special-tokens-as-text", description: "encode special tokens in the text as plain text" },
+      specialTokensAsText,
       ...besideTokenizer,
       {
         ...workers,

@@ -4,16 +4,20 @@ import { checkUnchanged, findInputs, type Input } from "../corpus/inputs.ts";
 import { OpenFile } from "../corpus/open-file.ts";
 import { planLines } from "../corpus/plan.ts";
 import type { Range } from "../corpus/ranges.ts";
+import { canBeCut, cutOptionsOf } from "../encode/cuts.ts";
 import { UserError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
 import { stageFile } from "../publish/file.ts";
+import { usageError } from "./arguments.ts";
 import { countsOptionsOf, readCorpusOptions } from "./corpus-options.ts";
 import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
+import { warnOfSlowPattern } from "./patterns.ts";
 import type { Invocation } from "./run.ts";
 import { sizeBytes } from "./sizes.ts";
 import { onStop } from "./stop.ts";
 import { writeStdout } from "./streams.ts";
+import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, seconds } from "./units.ts";
 
 /** `bpe plan`: the ranges that a corpus can be counted in, by any number of machines, as JSON Lines. */
@@ -23,18 +27,16 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   await lockOutputFile(invocation, output, options.output);
   const inputs = findInputs(invocation.files);
   refuseRepeated(inputs);
+  const cuts = options.readCuts(output);
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
 
   let rangeCount = 0;
   let documentCount = 0;
   const lines = planLines({
-    ...countsOptionsOf(options),
+    ...cuts,
     inputs,
-    pattern: options.pattern.compiled,
-    rangeSizeBytes: options.rangeSizeBytes,
-    countDocuments: options.countDocuments
-      ? documentCounting(inputs, options.specialTokens, output)
-      : undefined,
+    rangeSizeBytes: cuts.leavesWhole ? Number.POSITIVE_INFINITY : options.rangeSizeBytes,
+    countDocuments: options.countDocuments ? documentCounting(inputs, cuts.specialTokens, output) : undefined,
   });
   await write(options.output, async (put) => {
     for await (const line of lines) {
@@ -59,16 +61,43 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
 }
 
 /** Smaller ranges would cost more to plan than to count. */
-const leastRangeSizeBytes = 1 << 16;
+const leastRangeSizeBytes = 64_000;
 
 function readOptions(invocation: Invocation) {
-  const text = (name: string) => invocation.options.get(name)?.[0];
+  const { options } = invocation;
+  const text = (name: string) => options.get(name)?.[0];
   const path = text("output");
+  const asText = "special-tokens-as-text";
+  if (!options.has("tokenizer") && options.has(asText)) {
+    throw usageError(`--${asText} is for plans to encode by`, "name the tokenizer: --tokenizer PATH");
+  }
+  if (options.has("tokenizer") && options.has("compat")) {
+    throw usageError("--compat is for plans to count by, --tokenizer for plans to encode by");
+  }
   return {
-    ...readCorpusOptions(invocation),
+    readCuts: options.has("tokenizer") ? tokenizerCuts(invocation) : corpusCuts(invocation),
     rangeSizeBytes: sizeBytes("--range-size", text("range-size") ?? "256MB", leastRangeSizeBytes),
-    countDocuments: invocation.options.has("count-documents"),
+    countDocuments: options.has("count-documents"),
     output: path === "-" ? undefined : path,
+  };
+}
+
+/** Where ranges may end: as words are counted. */
+function corpusCuts(invocation: Invocation) {
+  const options = readCorpusOptions(invocation);
+  return (output: Output) => {
+    warnOfSlowPattern(options.pattern, output);
+    return { ...countsOptionsOf(options), pattern: options.pattern.compiled, leavesWhole: false };
+  };
+}
+
+/** The same as a tokenizer encodes. */
+function tokenizerCuts(invocation: Invocation) {
+  const options = readTokenizerOptions(invocation);
+  const asText = invocation.options.has("special-tokens-as-text");
+  return (output: Output) => {
+    const parts = openTokenizer(options, output);
+    return { ...cutOptionsOf(parts, asText), pattern: parts.pattern, leavesWhole: !canBeCut(parts, asText) };
   };
 }
 

@@ -1,25 +1,28 @@
 import { readFileSync } from "node:fs";
-import type { CutOptions } from "../corpus/plan-lines.ts";
 import { type PlannedRanges, readPlan } from "../corpus/read-plan.ts";
 import { UserError } from "../errors.ts";
 import { usageError } from "./arguments.ts";
 import type { Invocation } from "./run.ts";
 
-/** The ranges that `--ranges` names and their files as they are now; undefined without that option. */
-export async function openPlannedRanges(
-  { files, options }: Invocation,
-  cutOptions: CutOptions,
-): Promise<PlannedRanges | undefined> {
+/** The file that `--ranges` names; undefined without that option. Looks at no file. */
+export function rangesPath({ files, options }: Invocation): string | undefined {
   const path = options.get("ranges")?.[0];
-  if (path === undefined) return undefined;
-  if (files.length > 0) {
+  if (path !== undefined && files.length > 0) {
     throw usageError(
       `--ranges and "${files[0]}": the ranges name their files themselves`,
       "give either ranges or files",
     );
   }
-  if (path === "-") return readPlan(await Bun.stdin.text(), "standard input", cutOptions);
-  return readPlan(readWhole(path), path, cutOptions);
+  return path;
+}
+
+/** The ranges that the file holds, or standard input for `-`, and their files as they are now. */
+export async function openRanges(
+  path: string,
+  options: Parameters<typeof readPlan>[2],
+): Promise<PlannedRanges> {
+  if (path === "-") return readPlan(await Bun.stdin.text(), "standard input", options);
+  return readPlan(readWhole(path), path, options);
 }
 
 function readWhole(path: string): string {

@@ -15,7 +15,11 @@ export type PlannedRanges = {
  * Reads a plan, or some lines of one or of several, and checks it against its files and the options of this run.
  * @param source what the text was read from, for messages
  */
-export function readPlan(text: string, source: string, options: CutOptions): PlannedRanges {
+export function readPlan(
+  text: string,
+  source: string,
+  options: CutOptions & { readonly wholeFilesOnly?: boolean },
+): PlannedRanges {
   const inputs: Input[] = [];
   const ranges: Range[] = [];
   const lineNumbers: number[] = [];
@@ -29,6 +33,9 @@ export function readPlan(text: string, source: string, options: CutOptions): Pla
     };
     const line = parseLine(json, fail);
     checkOptions(line, wanted, fail);
+    if (options.wholeFilesOnly && line.end - line.start < line.sizeBytes) {
+      fail("it is a part of a file, and this tokenizer can encode files only as a whole", wholeHint);
+    }
     let inputIndex = inputIndices.get(line.path);
     if (inputIndex === undefined) {
       inputIndex = inputs.length;
@@ -46,6 +53,9 @@ export function readPlan(text: string, source: string, options: CutOptions): Pla
   checkOverlaps({ inputs, ranges }, lineNumbers, source);
   return { inputs, ranges };
 }
+
+const wholeHint =
+  "its normal form, prefix space or added tokens reach across cuts: plan with --tokenizer, which leaves files whole";
 
 type Fail = (what: string, hint?: string) => never;
 

@@ -1,15 +1,18 @@
 import { checkUnchanged, type Input } from "../corpus/inputs.ts";
-import type { RangePlanOptions } from "../corpus/ranges.ts";
+import { type Range, type RangePlanOptions, sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
 import { inputBytesOf, isEmpty, planTasks, TaskQueue } from "../corpus/tasks.ts";
 import { encodeWorkerUrl } from "../embedded.ts";
 import { nextTurn } from "../next-turn.ts";
 import { runWorkers } from "../workers/run-workers.ts";
+import { canBeCut, cuttingTokens } from "./cuts.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 import { TaskEncoder } from "./task-encoder.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
 export type EncodeCorpusOptions = {
   readonly inputs: readonly Input[];
+  /** What of the inputs is encoded, in this order; all of it, if left out. */
+  readonly ranges?: readonly Range[] | undefined;
   readonly parts: EncodingParts;
   readonly specialTokensAsText: boolean;
   /** 1 encodes in this thread; more start that many workers. */
@@ -18,7 +21,7 @@ export type EncodeCorpusOptions = {
   readonly rangeSizeBytes?: number;
 };
 
-/** Takes the ids, in the order of the inputs. */
+/** Takes the ids, in the order of the inputs or of the ranges given. */
 export type IdSink = {
   /** The next ids of the input at hand, valid until it returns. */
   write(ids: Uint16Array | Uint32Array): void;
@@ -28,7 +31,7 @@ export type IdSink = {
 export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: number };
 
 /**
- * Encodes the inputs, in order. Calls `report` between slices of work of at most some 10 ms, and lets the event loop
+ * Encodes the inputs, or the ranges of them that are given, in order. Calls `report` between slices of work of at most some 10 ms, and lets the event loop
  * turn there, so that signals are served. Throws what a worker throws; no worker is left running. Returns the number of
  * bytes that were not valid UTF-8.
  */
@@ -37,7 +40,7 @@ export async function encodeCorpus(
   sink: IdSink,
   report: (progress: EncodeProgress) => void,
 ): Promise<number> {
-  const bytesTotal = options.inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  const bytesTotal = sizeOfRanges(options.ranges ?? options.inputs.map(wholeRange));
   const encode = options.workerCount === 1 ? encodeHere : encodeInWorkers;
   const invalidByteCount = await encode(options, sink, (bytesDone) => report({ bytesDone, bytesTotal }));
   for (const input of options.inputs) checkUnchanged(input);
@@ -45,14 +48,14 @@ export async function encodeCorpus(
 }
 
 async function encodeHere(
-  { inputs, parts, specialTokensAsText }: EncodeCorpusOptions,
+  { inputs, ranges, parts, specialTokensAsText }: EncodeCorpusOptions,
   sink: IdSink,
   report: (bytesDone: number) => void,
 ): Promise<number> {
   const tasks = new TaskEncoder(inputs, parts, specialTokensAsText);
   let bytesBefore = 0;
   try {
-    for await (const task of planTasks(inputs, undefined)) {
+    for await (const task of planTasks(inputs, undefined, ranges)) {
       if (!isEmpty(task)) {
         for (const bytesDone of tasks.encode(task)) {
           sink.write(tasks.encoding.out.flush());
@@ -85,7 +88,7 @@ async function encodeInWorkers(
   const { inputs, parts, specialTokensAsText, workerCount } = options;
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * workerCount));
   const order = new WriteOrder(sink);
-  const tasks = new TaskQueue(planTasks(inputs, cuttingOf(options)));
+  const tasks = new TaskQueue(planTasks(inputs, cuttingOf(options), options.ranges));
   let invalidByteCount = 0;
   const ticker = setInterval(() => report(bytesDone.reduce((sum, cell) => sum + cell, 0)), reportIntervalMs);
   try {
@@ -188,28 +191,15 @@ function encodingParts(parts: EncodingParts): EncodingParts {
 
 /** How inputs are cut, if they are. */
 function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions | undefined {
-  const { inputs, parts, workerCount, specialTokensAsText } = options;
+  const { inputs, ranges, parts, workerCount, specialTokensAsText } = options;
   if (!canBeCut(parts, specialTokensAsText)) return undefined;
-  const bytesTotal = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  const bytesTotal = sizeOfRanges(ranges ?? inputs.map(wholeRange));
   const evenSizeBytes = Math.ceil(bytesTotal / (workerCount * rangesPerWorker));
   const rangeSizeBytes =
     options.rangeSizeBytes ??
     Math.min(Math.max(evenSizeBytes, smallestRangeSizeBytes), largestRangeSizeBytes);
-  const specialTokens = specialTokensAsText
-    ? []
-    : parts.addedTokens.map(({ content }) => new TextEncoder().encode(content));
+  const specialTokens = cuttingTokens(parts, specialTokensAsText).map((token) =>
+    new TextEncoder().encode(token),
+  );
   return { pattern: parts.pattern, specialTokens, rangeSizeBytes };
-}
-
-/**
- * Whether a file can be cut into ranges by its bytes alone. Not where what is encoded differs from what was read (a
- * normal form, a space put before), where a token reaches for its neighbours, or where one kind of added token is
- * looked for in what another one leaves: there a file is encoded by one worker, and several files side by side.
- */
-function canBeCut(parts: EncodingParts, specialTokensAsText: boolean): boolean {
-  const { addedTokens } = parts;
-  if (parts.normalization !== null || parts.addsPrefixSpace) return false;
-  if (addedTokens.some((token) => token.lstrip || token.rstrip || token.singleWord)) return false;
-  if (specialTokensAsText && addedTokens.some((token) => !token.special)) return false;
-  return new Set(addedTokens.map((token) => token.normalized)).size < 2;
 }

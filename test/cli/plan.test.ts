@@ -105,7 +105,7 @@ describe("what does not fit is refused with its line", () => {
     };
     usage("the ranges name their files themselves", "count", "first.txt", "--ranges", "plan.jsonl");
     usage('--range-size: "much" is not a size', "plan", "first.txt", "--range-size", "much");
-    usage("the least is 65536 bytes", "plan", "first.txt", "--range-size", "1k");
+    usage("the least is 64000 bytes", "plan", "first.txt", "--range-size", "1k");
   });
 
   test("a plan of one file twice is refused", () => {
