@@ -1,8 +1,10 @@
 import { checkUnchanged, type Input } from "./corpus/inputs.ts";
 import type { Range } from "./corpus/ranges.ts";
+import { addUp, sourcesOfRuns } from "./count/add-up.ts";
 import { countCorpus } from "./count/count-corpus.ts";
 import type { CountsFiles } from "./count/counts-files.ts";
 import type { RangeFindings } from "./count/range-counter.ts";
+import type { RunOptions } from "./count/runs.ts";
 import { trainMerges } from "./merge/engine.ts";
 import { estimateMergeMemoryBytes } from "./merge/memory.ts";
 import type { Compat, Merges } from "./merge/merges.ts";
@@ -21,6 +23,8 @@ export type CorpusOptions = {
   readonly workerCount: number;
   /** Word counts from elsewhere, to be added to those of the inputs. */
   readonly countsFiles?: CountsFiles | undefined;
+  /** Where words go that memory has no room for. */
+  readonly runOptions?: RunOptions | undefined;
 };
 
 export type CountedWords = {
@@ -96,19 +100,18 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
 /** The words of the corpus and the counts files together, and what was met in each input. */
 export async function countWords(options: CorpusOptions, report: Report): Promise<CountedWords> {
   const { inputs, ranges, pattern, workerCount, countsFiles } = options;
-  if (inputs.length === 0 && countsFiles?.areSorted) {
-    const words = countsFiles.toWordTable();
-    return { words, wordCount: sumOf(words.counts), findings: [] };
-  }
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
-  const { counter, findings } = await countCorpus(
-    { inputs, ranges, pattern, specialTokens, workerCount },
+  const { keeper, runs, findings } = await countCorpus(
+    { inputs, ranges, pattern, specialTokens, workerCount, runOptions: options.runOptions },
     ({ bytesDone, bytesTotal, distinctWordCount }) =>
       report({ stage: "counting", done: bytesDone, total: bytesTotal, unit: "bytes", distinctWordCount }),
   );
   for (const input of inputs) checkUnchanged(input);
-  for (const _ of countsFiles?.addTo(counter) ?? []) await nextTurn();
-  return { words: counter.toWordTable(), wordCount: counter.pretokenCount, findings };
+  for (const _ of countsFiles?.addUnsortedTo(keeper) ?? []) await nextTurn();
+  const words = await inSlices(
+    addUp({ keeper, sources: [...sourcesOfRuns(runs), ...(countsFiles?.sources ?? [])] }),
+  );
+  return { words, wordCount: sumOf(words.counts), findings };
 }
 
 async function learnMerges(words: WordTable, options: TrainOptions, report: Report): Promise<Merges> {
@@ -121,6 +124,13 @@ async function learnMerges(words: WordTable, options: TrainOptions, report: Repo
     if (step.done) return step.value;
     const { mergeCount: done } = step.value;
     report({ stage: "merging", done, total: mergeCount, unit: "merges", distinctWordCount: words.wordCount });
+    await nextTurn();
+  }
+}
+
+async function inSlices<T>(work: Generator<unknown, T>): Promise<T> {
+  for (let step = work.next(); ; step = work.next()) {
+    if (step.done) return step.value;
     await nextTurn();
   }
 }

@@ -3,7 +3,8 @@ import type { Input } from "./corpus/inputs.ts";
 import { inputBytesOf, type Task } from "./corpus/tasks.ts";
 import type { FromWorker, ToWorker } from "./count/protocol.ts";
 import { TaskCounter } from "./count/task-counter.ts";
-import { transferables, WordCounter } from "./words/counter.ts";
+import { WordKeeper } from "./count/word-keeper.ts";
+import { transferables } from "./words/counter.ts";
 import { describeFailure, type Failure } from "./workers/failure.ts";
 
 declare const self: {
@@ -12,7 +13,7 @@ declare const self: {
 };
 
 let inputs: readonly Input[] = [];
-let counter: WordCounter;
+let keeper: WordKeeper;
 let tasks: TaskCounter;
 let progress: { bytesDone: Float64Array; workerIndex: number };
 
@@ -21,16 +22,17 @@ self.onmessage = ({ data }) => {
     switch (data.kind) {
       case "setup":
         inputs = data.inputs;
-        counter = new WordCounter();
-        tasks = new TaskCounter(data, counter);
+        keeper = new WordKeeper(data.runOptions, String(data.workerIndex));
+        tasks = new TaskCounter(data, keeper.counter);
         progress = data;
         return self.postMessage({ kind: "ready" });
       case "task":
-        return countTask(data.task);
+        return countTask(data.task, data.apart);
       case "finish": {
         tasks.close();
-        const words = counter.pack();
-        return self.postMessage({ kind: "words", words }, transferables(words));
+        atOnce(keeper.finish());
+        const words = keeper.counter.pack();
+        return self.postMessage({ kind: "words", words, runs: keeper.runs }, transferables(words));
       }
     }
   } catch (error) {
@@ -38,20 +40,28 @@ self.onmessage = ({ data }) => {
   }
 };
 
-function countTask(task: Task): void {
+function countTask(task: Task, apart: number | null): void {
   const { bytesDone, workerIndex } = progress;
   const before = bytesDone[workerIndex]!;
+  atOnce(keeper.startTask(apart));
   const work = tasks.count(task);
   let step = work.next();
-  for (; !step.done; step = work.next()) bytesDone[workerIndex] = before + inputBytesOf(task, step.value);
+  for (; !step.done; step = work.next()) {
+    bytesDone[workerIndex] = before + inputBytesOf(task, step.value);
+    atOnce(keeper.makeRoom());
+  }
   bytesDone[workerIndex] = before + inputBytesOf(task);
-  const { distinctWordCount } = counter;
+  const { distinctWordCount } = keeper.counter;
   self.postMessage({
     kind: "counted",
     inputIndex: task.inputIndex,
     findings: step.value,
     distinctWordCount,
   });
+}
+
+function atOnce(work: Generator<undefined, void>): void {
+  while (!work.next().done);
 }
 
 function failureOf(error: unknown, message: ToWorker): Failure {

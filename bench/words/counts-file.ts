@@ -5,7 +5,7 @@
  * the time of each and the sizes.
  */
 import { WordCounter } from "../../src/words/counter.ts";
-import { tableOfCountsFiles } from "../../src/words/counts-merge.ts";
+import { SumOfWords, wordTableOfSum } from "../../src/words/counts-merge.ts";
 import { CountsReader } from "../../src/words/counts-reader.ts";
 import { countsFileChunks } from "../../src/words/counts-writer.ts";
 import { sortWordsByCount } from "../../src/words/sort.ts";
@@ -45,8 +45,8 @@ const tsv = timed("text: sort and write", () =>
 );
 console.log(`binary ${files[0]!.length} bytes, text ${tsv.length} bytes`);
 
-const one = timed("binary: read one", () => tableOfCountsFiles([readerOf(files[0]!)]));
-const two = timed("binary: add up two", () => tableOfCountsFiles(files.map(readerOf)));
+const one = timed("binary: read one", () => tableOf([readerOf(files[0]!)]));
+const two = timed("binary: add up two", () => tableOf(files.map(readerOf)));
 const fromText = timed("text: read", () => {
   const counter = new WordCounter();
   const reader = new TsvReader("words.tsv", counter);
@@ -64,4 +64,9 @@ function readerOf(file: Uint8Array): CountsReader {
     pos += piece.length;
     return piece.length;
   });
+}
+
+function tableOf(readers: readonly CountsReader[]): WordTable {
+  const work = wordTableOfSum(new SumOfWords(readers.map((words) => ({ words, sign: 1 }))));
+  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
 }

@@ -4,11 +4,12 @@ import { inputBytesOf, isEmpty, planTasks, TaskQueue } from "../corpus/tasks.ts"
 import { workerUrl } from "../embedded.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
-import { WordCounter } from "../words/counter.ts";
 import { runWorkers } from "../workers/run-workers.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 import type { RangeFindings } from "./range-counter.ts";
+import type { Run, RunOptions } from "./runs.ts";
 import { TaskCounter } from "./task-counter.ts";
+import { WordKeeper } from "./word-keeper.ts";
 
 export type CountOptions = {
   readonly inputs: readonly Input[];
@@ -20,6 +21,10 @@ export type CountOptions = {
   readonly workerCount: number;
   /** Wished size of the ranges handed to workers. */
   readonly rangeSizeBytes?: number;
+  /** Where runs go, and when. Without it no words are written to runs. */
+  readonly runOptions?: RunOptions | undefined;
+  /** Indices of the inputs whose words are wanted apart: in runs of their own, and nowhere else. */
+  readonly inputsApart?: ReadonlySet<number> | undefined;
 };
 
 export type CountProgress = {
@@ -29,7 +34,9 @@ export type CountProgress = {
 };
 
 export type CorpusCounts = {
-  readonly counter: WordCounter;
+  /** The words, but for those in runs. */
+  readonly keeper: WordKeeper;
+  readonly runs: readonly Run[];
   /** Of each input, in their order. */
   readonly findings: readonly RangeFindings[];
 };
@@ -60,32 +67,33 @@ export async function countCorpus(
     }
   };
   const bytesTotal = sizeOfRanges(options.ranges ?? options.inputs.map(wholeRange));
-  const count = options.workerCount === 1 ? countHere : countInWorkers;
-  const counter = await count(options, addFindings, (bytesDone, distinctWordCount) =>
+  const count = options.workerCount === 1 || options.inputs.length === 0 ? countHere : countInWorkers;
+  const counts = await count(options, addFindings, (bytesDone, distinctWordCount) =>
     report({ bytesDone, bytesTotal, distinctWordCount }),
   );
-  return { counter, findings };
+  return { ...counts, findings };
 }
+
+type Counts = Omit<CorpusCounts, "findings">;
 
 type AddFindings = (inputIndex: number, findings: RangeFindings | undefined) => void;
 type Report = (bytesDone: number, distinctWordCount: number) => void;
 
-async function countHere(
-  options: CountOptions,
-  addFindings: AddFindings,
-  report: Report,
-): Promise<WordCounter> {
-  const counter = new WordCounter();
+async function countHere(options: CountOptions, addFindings: AddFindings, report: Report): Promise<Counts> {
+  const keeper = new WordKeeper(options.runOptions, "main");
+  const { counter } = keeper;
   const tasks = new TaskCounter(options, counter);
   let bytesBefore = 0;
   try {
     for await (const task of planTasks(options.inputs, undefined, options.ranges)) {
       if (isEmpty(task)) continue;
+      for (const _ of keeper.startTask(apartOf(options, task.inputIndex))) await nextTurn();
       const work = tasks.count(task);
       let step = work.next();
       for (; !step.done; step = work.next()) {
         report(bytesBefore + inputBytesOf(task, step.value), counter.distinctWordCount);
         await nextTurn();
+        for (const _ of keeper.makeRoom()) await nextTurn();
       }
       addFindings(task.inputIndex, step.value);
       bytesBefore += inputBytesOf(task);
@@ -94,7 +102,13 @@ async function countHere(
   } finally {
     tasks.close();
   }
-  return counter;
+  for (const _ of keeper.finish()) await nextTurn();
+  return { keeper, runs: keeper.runs };
+}
+
+/** The input whose words are kept apart, or null. */
+function apartOf({ inputsApart }: CountOptions, inputIndex: number): number | null {
+  return inputsApart?.has(inputIndex) ? inputIndex : null;
 }
 
 const smallestRangeSizeBytes = 1 << 20;
@@ -107,8 +121,8 @@ async function countInWorkers(
   options: CountOptions,
   addFindings: AddFindings,
   report: Report,
-): Promise<WordCounter> {
-  const { inputs, ranges, pattern, specialTokens, workerCount } = options;
+): Promise<Counts> {
+  const { inputs, ranges, pattern, specialTokens, workerCount, runOptions } = options;
   const bytesTotal = sizeOfRanges(ranges ?? inputs.map(wholeRange));
   const evenSizeBytes = bytesTotal / (workerCount * rangesPerWorker);
   const rangeSizeBytes =
@@ -119,7 +133,8 @@ async function countInWorkers(
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * workerCount));
   const distinctWordCounts = new Float64Array(workerCount);
   const sum = (cells: Float64Array) => cells.reduce((total, cell) => total + cell, 0);
-  const total = new WordCounter();
+  const keeper = new WordKeeper(runOptions, "main");
+  const runs: Run[] = [];
   const ticker = setInterval(() => report(sum(bytesDone), Math.max(...distinctWordCounts)), reportIntervalMs);
   try {
     await runWorkers<ToWorker, FromWorker>(
@@ -129,10 +144,10 @@ async function countInWorkers(
           for (;;) {
             const task = await tasks.next(workerIndex);
             if (task === undefined) return send({ kind: "finish" });
-            if (!isEmpty(task)) return send({ kind: "task", task });
+            if (!isEmpty(task)) return send({ kind: "task", task, apart: apartOf(options, task.inputIndex) });
           }
         };
-        send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, workerIndex });
+        send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, workerIndex, runOptions });
         return (message) => {
           switch (message.kind) {
             case "ready":
@@ -142,7 +157,8 @@ async function countInWorkers(
               distinctWordCounts[workerIndex] = message.distinctWordCount;
               return sendNext();
             case "words":
-              total.absorb(message.words);
+              runs.push(...message.runs);
+              keeper.counter.absorb(message.words);
               return finish();
           }
         };
@@ -152,6 +168,6 @@ async function countInWorkers(
     tasks.close();
     clearInterval(ticker);
   }
-  report(sum(bytesDone), total.distinctWordCount);
-  return total;
+  report(sum(bytesDone), keeper.counter.distinctWordCount);
+  return { keeper, runs };
 }

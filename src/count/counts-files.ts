@@ -1,75 +1,107 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { UserError } from "../errors.ts";
-import type { WordCounter } from "../words/counter.ts";
-import type { CountsOptions } from "../words/counts-format.ts";
-import { tableOfCountsFiles } from "../words/counts-merge.ts";
+import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { CountsReader, checkOptions } from "../words/counts-reader.ts";
 import { countsFileChunks } from "../words/counts-writer.ts";
 import { sortWordsByCount } from "../words/sort.ts";
 import { TsvReader, tsvChunks } from "../words/tsv.ts";
 import type { WordTable } from "../words/word-table.ts";
+import type { WordKeeper } from "./word-keeper.ts";
 
 /** Word counts in files: text where the name ends in `.tsv`, else the compact form, which knows its options. */
 export const isTsv = (path: string) => path.endsWith(".tsv");
 
-/** Files of word counts, each open, its header read and found to fit. */
+/** A counts file that is read from its start whenever it is opened. */
+export type CountsSource = {
+  readonly path: string;
+  readonly totals: CountsTotals;
+  readonly sign: 1 | -1;
+};
+
+/** Reads a counts file in the compact form; its file is closed behind its last word, or by `close`. */
+export class CountsFileReader extends CountsReader {
+  private readonly file: { fd: number };
+
+  constructor(path: string, fd: number) {
+    super(path, (into) => readSync(fd, into));
+    this.file = { fd };
+  }
+
+  static open(path: string): CountsFileReader {
+    const fd = openFile(path);
+    try {
+      return new CountsFileReader(path, fd);
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+  }
+
+  override next(): boolean {
+    if (super.next()) return true;
+    this.close();
+    return false;
+  }
+
+  close(): void {
+    if (this.file.fd >= 0) closeSync(this.file.fd);
+    this.file.fd = -1;
+  }
+}
+
+/** Files of word counts that the user named, each found to be there and, in its header, to fit. */
 export class CountsFiles {
-  private readonly tsvFiles: { path: string; fd: number }[] = [];
-  private readonly readers: CountsReader[] = [];
-  private readonly fds: number[] = [];
+  /** In the compact form: to be added up in one pass. */
+  readonly sources: readonly CountsSource[];
+  /** Text, and what can be read only once, as pipes are. */
+  private readonly others: { path: string; fd: number; reader: CountsFileReader | null }[] = [];
 
   /** A UserError for what is missing, foreign, damaged in its header or made with other options. */
   constructor(paths: readonly string[], options: CountsOptions) {
+    const sources: CountsSource[] = [];
     for (const path of paths) {
       const fd = openFile(path);
-      this.fds.push(fd);
-      if (isTsv(path)) {
-        this.tsvFiles.push({ path, fd });
+      const reader = isTsv(path) ? null : new CountsFileReader(path, fd);
+      if (reader !== null) checkOptions(reader, options);
+      if (reader === null || !fstatSync(fd).isFile()) {
+        this.others.push({ path, fd, reader });
         continue;
       }
-      const reader = new CountsReader(path, (into) => readSync(fd, into));
-      checkOptions(reader, options);
-      this.readers.push(reader);
+      sources.push({ path, totals: reader.totals, sign: 1 });
+      reader.close();
     }
+    this.sources = sources;
   }
 
-  /** Whether the sum can be had as a table, in one pass and without a counter. */
-  get areSorted(): boolean {
-    return this.tsvFiles.length === 0;
-  }
-
-  toWordTable(): WordTable {
-    const table = tableOfCountsFiles(this.readers);
-    this.close();
-    return table;
-  }
-
-  /** Adds everything to the counter; yields between slices of some milliseconds. */
-  *addTo(counter: WordCounter): Generator<undefined, void> {
-    for (const reader of this.readers) {
-      for (let words = 1; reader.next(); words++) {
-        counter.add(reader.word, 0, reader.wordLength, reader.count);
-        if (words % wordsPerSlice === 0) yield;
-      }
-    }
+  /** Adds what cannot be added up in one pass to the words of the keeper. */
+  *addUnsortedTo(keeper: WordKeeper): Generator<undefined, void> {
+    const { counter } = keeper;
     const chunk = new Uint8Array(chunkSizeBytes);
-    for (const { path, fd } of this.tsvFiles) {
+    for (const { path, fd, reader } of this.others) {
+      yield* keeper.startTask(null);
+      if (reader !== null) {
+        for (let words = 1; reader.next(); words++) {
+          counter.add(reader.word, 0, reader.wordLength, reader.count);
+          if (words % wordsPerSlice !== 0) continue;
+          yield;
+          yield* keeper.makeRoom();
+        }
+        continue;
+      }
       const tsv = new TsvReader(path, counter);
       for (let size = readSync(fd, chunk); size > 0; size = readSync(fd, chunk)) {
         tsv.read(chunk.subarray(0, size));
         yield;
+        yield* keeper.makeRoom();
       }
       tsv.finish();
+      closeSync(fd);
     }
-    this.close();
-  }
-
-  private close(): void {
-    for (const fd of this.fds) closeSync(fd);
   }
 }
 
-const wordsPerSlice = 1 << 16;
+/** So few that they are not more text than what is counted between two looks at the memory. */
+const wordsPerSlice = 1 << 15;
 const chunkSizeBytes = 1 << 20;
 
 /** The bytes of a file of word counts, in the form that its name asks for. */

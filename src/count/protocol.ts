@@ -3,6 +3,7 @@ import type { Task } from "../corpus/tasks.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import type { PackedCounts } from "../words/counter.ts";
 import type { RangeFindings } from "./range-counter.ts";
+import type { Run, RunOptions } from "./runs.ts";
 
 /**
  * What the main thread and a counting worker say to each other:
@@ -20,8 +21,10 @@ export type ToWorker =
       /** Bytes counted so far by each worker, one cell each: written by the workers, read by the main thread. */
       readonly bytesDone: Float64Array;
       readonly workerIndex: number;
+      readonly runOptions: RunOptions | undefined;
     }
-  | { readonly kind: "task"; readonly task: Task }
+  /** `apart`: the input whose words go to runs of their own, or null. */
+  | { readonly kind: "task"; readonly task: Task; readonly apart: number | null }
   | { readonly kind: "finish" };
 
 export type FromWorker =
@@ -33,4 +36,4 @@ export type FromWorker =
       readonly findings: RangeFindings | undefined;
       readonly distinctWordCount: number;
     }
-  | { readonly kind: "words"; readonly words: PackedCounts };
+  | { readonly kind: "words"; readonly words: PackedCounts; readonly runs: readonly Run[] };

@@ -1,8 +1,11 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 
-/** Writes all of the bytes: a single call may write fewer. */
-export function writeAll(fd: number, bytes: Uint8Array): void {
-  for (let pos = 0; pos < bytes.length; ) pos += writeSync(fd, bytes, pos);
+/** Writes all of the bytes, at `offset` if it is given: a single call may write fewer. */
+export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
+  for (let pos = 0; pos < bytes.length; ) {
+    const place = offset === undefined ? null : offset + pos;
+    pos += writeSync(fd, bytes, pos, bytes.length - pos, place);
+  }
 }
 
 /** Returns when what was written is on the device, or where the file system knows no such thing, at once. */

@@ -36,7 +36,7 @@ export const markLocked = (place: Place) => locked.add(pathOf(place));
 export const unmarkLocked = (place: Place) => locked.delete(pathOf(place));
 
 const host = hostname().replaceAll(/[^\w]/g, "").slice(0, 24);
-const owner = (pid: number | string) => `bpe-${host}-${pid}`;
+export const owner = (pid: number | string) => `bpe-${host}-${pid}`;
 
 /**
  * Removes what dead processes left beside the place. A process that died between setting the old output aside and
@@ -65,7 +65,7 @@ export function removeQuietly(path: string): void {
 }
 
 /** A parent that may be written but not listed keeps what is stale. */
-function namesIn(path: string): string[] {
+export function namesIn(path: string): string[] {
   try {
     return readdirSync(path);
   } catch {
@@ -76,6 +76,10 @@ function namesIn(path: string): string[] {
 /** A process id may be that of another process by now; the lock is sure, where it is had. */
 function isAtWork(pid: number, path: string, isLocked: boolean): boolean {
   if (isLocked || pid === process.pid) return live.has(path);
+  return isAlive(pid);
+}
+
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,5 +1,6 @@
 import type { Text } from "../corpus/text.ts";
 import { UserError } from "../errors.ts";
+import { giveBack } from "../runtime/give-back.ts";
 import { lowCountSize, middleBytesMax, shortBytesMax } from "./lanes.ts";
 import {
   addLongWord,
@@ -8,6 +9,7 @@ import {
   carryLongCounts,
   countLongWords,
   hashLongWords,
+  type LongWords,
   longLayout,
   touchLongWords,
 } from "./long-words.ts";
@@ -30,7 +32,7 @@ import {
   countShortWords,
   shortLayout,
 } from "./short-words.ts";
-import { reserveSlots } from "./slots.ts";
+import { reserveSlots, type SlotLayout, type Slots, slotBitsWith } from "./slots.ts";
 import type { WordTable } from "./word-table.ts";
 
 /** Pretokens counted together: few enough that their keys stay in the first cache, enough for misses to overlap. */
@@ -110,6 +112,35 @@ export class WordCounter {
       reserveSlots(tables.long.slots, longLayout, 1);
       addLongWord(tables.long, text, start, end, low, high);
     }
+  }
+
+  /** What counting a text of so many bytes, and then sorting all words into a table, takes at most. */
+  memoryBytesWith(textBytes: number): number {
+    const { short, middle, long } = this.tables;
+    return (
+      slotBytesWith(short, shortLayout, textBytes / leastShortBytes) +
+      slotBytesWith(middle, middleLayout, textBytes / (shortBytesMax + 1)) +
+      slotBytesWith(long.slots, longLayout, textBytes / (middleBytesMax + 1)) +
+      recordBytesWith(long, textBytes) +
+      tableBytesOf(this.tables) +
+      (tableWordBytes * textBytes) / leastShortBytes
+    );
+  }
+
+  /** Forgets all words; their memory goes back to the system. */
+  clear(): void {
+    const { short, middle, long } = this.tables;
+    const first = emptyCounts();
+    this.tables = {
+      ...first,
+      short: restarted(short, first.short),
+      middle: restarted(middle, first.middle),
+      long: {
+        ...first.long,
+        slots: restarted(long.slots, first.long.slots),
+        records: restartedLanes(long.records, first.long.records),
+      },
+    };
   }
 
   /** Gives away the words and counts, to be posted and absorbed elsewhere; the counter begins anew. */
@@ -198,6 +229,39 @@ function emptyCounts(): PackedCounts {
     middle: allocateMiddleWords(firstMiddleSlotBits),
     long: allocateLongWords(firstLongSlotBits, firstRecordLanes),
   };
+}
+
+/** Among distinct words of 1 to 7 bytes, as short as can be: 256 of one byte, 65,536 of two, the others of three. */
+const leastShortBytes = 2.8;
+/** What a word takes in a table and while it is sorted, beside its bytes: 4 + 8 and 4 + 8. */
+const tableWordBytes = 24;
+
+function slotBytesWith(slots: Slots, layout: SlotLayout, keyCount: number): number {
+  return 4 * layout.slotLanes * 2 ** slotBitsWith(slots, keyCount);
+}
+
+/** Records grow by doubling, but only what is written is taken. */
+function recordBytesWith({ recordEnd }: LongWords, textBytes: number): number {
+  return 4 * recordEnd + 2 * textBytes;
+}
+
+/** At most: short words have up to 7 bytes, middle ones 15, and long ones are less than their records. */
+function tableBytesOf(counts: PackedCounts): number {
+  const { short, middle, long } = counts;
+  const wordBytes = shortBytesMax * short.usedCount + middleBytesMax * middle.usedCount + 4 * long.recordEnd;
+  return wordBytes + tableWordBytes * distinctWordCountOf(counts);
+}
+
+/** The table as `first` is, on the memory it has: that it reserved stays reserved, that it wrote is given back. */
+function restarted(slots: Slots, first: Slots): Slots {
+  return { ...first, lanes: restartedLanes(slots.lanes, first.lanes) };
+}
+
+function restartedLanes(lanes: Int32Array, first: Int32Array): Int32Array {
+  giveBack(lanes);
+  const restarted = new Int32Array(lanes.buffer as ArrayBuffer, 0, first.length);
+  restarted.set(first);
+  return restarted;
 }
 
 function carryCounts(counts: PackedCounts): void {

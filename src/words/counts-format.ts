@@ -3,15 +3,17 @@
  *
  *   PART     SIZE      MEANING
  *   magic    8         "bpecount"
- *   version  4         1
+ *   version  4         2
  *   frames   any       the first one holds the header as JSON, the others hold words, the last one is empty
  *
  *   FRAME     SIZE     MEANING
  *   size      4        bytes of the payload
- *   checksum  8        xxHash64 of the payload; its seed is the checksum of the frame before, 0 at first
+ *   checksum  8        xxHash64 of the payload; its seed is the checksum of the frame before if that holds words, else 0
  *   payload   size
  *
- * The checksums are a chain: a frame that is changed, missing or out of its place is found before it is used.
+ * The checksums are a chain: a frame that is changed, missing or out of its place is found before it is used. The header
+ * is outside of it and padded with spaces to one size for all totals, because it is written last where they are not
+ * known at first; what it says of the words is checked at their end.
  *
  *   WORD      SIZE     MEANING
  *   shared    varint   bytes that the word shares with the one before it in the frame
@@ -23,7 +25,7 @@
  * 3, 1, "e", 12. A varint has seven bits a byte, the lowest first, the top bit set where another byte follows.
  */
 export const magic = new TextEncoder().encode("bpecount");
-export const formatVersion = 1;
+export const formatVersion = 2;
 export const frameHeadBytes = 12;
 
 /** What the words were made with: counts made with other options must not be added up. */
@@ -35,12 +37,15 @@ export type CountsOptions = {
   readonly isLinewise: boolean;
 };
 
-/** The header: options, and how much is to come. */
-export type CountsHeader = CountsOptions & {
+/** How much the words are: how many distinct ones, their bytes, and their occurrences. */
+export type CountsTotals = {
   readonly wordCount: number;
   readonly byteCount: number;
   readonly pretokenCount: number;
 };
+
+/** The header: options, and how much is to come. */
+export type CountsHeader = CountsOptions & CountsTotals;
 
 export function checksumOf(payload: Uint8Array, seed: bigint): bigint {
   return Bun.hash.xxHash64(payload, seed);

@@ -1,62 +1,98 @@
+import type { Text } from "../corpus/text.ts";
 import { UserError } from "../errors.ts";
-import type { CountsReader } from "./counts-reader.ts";
+import type { CountsTotals } from "./counts-format.ts";
 import { tooManyWords } from "./slots.ts";
+import type { SortedWords } from "./sorted-words.ts";
 import type { WordTable } from "./word-table.ts";
 
+/** Sorted words to be added up, or with sign -1 to be taken off. */
+export type Summand = { readonly words: SortedWords; readonly sign: 1 | -1 };
+
+/** What is taken off was not there, so a summand is not what it says it is. */
+export class NegativeSumError extends Error {}
+
 /**
- * Adds up counts files in one pass: every file has its words in ascending order, so the smallest of their next words
- * is the next word of all. Memory is a frame a file. Calls back with each distinct word once, in order: it is what
- * `reader` stands at, and `count` is its sum over all files.
+ * The sum of sorted words, in one pass: the smallest of their next words is the next word of all. Words whose sum is 0
+ * are left out.
  */
-export function forEachMergedWord(
-  readers: readonly CountsReader[],
-  visit: (reader: CountsReader, count: number) => void,
-): void {
-  const heap: CountsReader[] = [];
-  for (const reader of readers) if (reader.next()) push(heap, reader);
-  const standing: CountsReader[] = [];
-  let pretokenCount = 0;
-  while (heap.length > 0) {
-    // All readers that stand at the smallest word come off the heap one after another.
-    const reader = pop(heap);
-    let count = reader.count;
-    standing.length = 0;
-    standing.push(reader);
-    while (heap.length > 0 && compare(heap[0]!, reader) === 0) {
-      const other = pop(heap);
-      count += other.count;
-      standing.push(other);
+export class SumOfWords implements SortedWords {
+  count = 0;
+  /** An upper bound, because words that stand in several summands are one. */
+  readonly totals: CountsTotals;
+  /** Those at a word still to come, as a heap: the smallest word on top. */
+  private readonly heap: Summand[] = [];
+  /** Those at the word that `next` went to; at first, all. */
+  private readonly standing: Summand[];
+  private pretokenCount = 0;
+
+  constructor(summands: readonly Summand[]) {
+    this.standing = [...summands];
+    const added = summands.filter(({ sign }) => sign > 0);
+    const sumOf = (total: keyof CountsTotals) =>
+      added.reduce((sum, { words }) => sum + words.totals[total], 0);
+    this.totals = {
+      wordCount: sumOf("wordCount"),
+      byteCount: sumOf("byteCount"),
+      pretokenCount: sumOf("pretokenCount"),
+    };
+  }
+
+  get word(): Text {
+    return this.standing[0]!.words.word;
+  }
+
+  get wordLength(): number {
+    return this.standing[0]!.words.wordLength;
+  }
+
+  next(): boolean {
+    const { heap, standing } = this;
+    for (;;) {
+      for (const reader of standing) if (reader.words.next()) push(heap, reader);
+      standing.length = 0;
+      if (heap.length === 0) return false;
+      const first = pop(heap);
+      let count = first.sign * first.words.count;
+      standing.push(first);
+      while (heap.length > 0 && compare(heap[0]!, first) === 0) {
+        const other = pop(heap);
+        count += other.sign * other.words.count;
+        standing.push(other);
+      }
+      if (count === 0) continue;
+      if (count < 0) throw new NegativeSumError("a word would occur less than never");
+      this.count = count;
+      this.pretokenCount += count;
+      if (this.pretokenCount > Number.MAX_SAFE_INTEGER) {
+        throw new UserError("the counts files have more than 2^53 words, more than can be added up exactly", {
+          hint: "train from fewer of them",
+        });
+      }
+      return true;
     }
-    pretokenCount += count;
-    if (pretokenCount > Number.MAX_SAFE_INTEGER) {
-      throw new UserError("the counts files have more than 2^53 words, more than can be added up exactly", {
-        hint: "train from fewer of them",
-      });
-    }
-    visit(reader, count);
-    for (const done of standing) if (done.next()) push(heap, done);
   }
 }
 
-/** The sum of the files as a table, its words in the order of their bytes. */
-export function tableOfCountsFiles(readers: readonly CountsReader[]): WordTable {
-  // The files say how much they hold; together they hold that or less, because words that stand in several are one.
-  const wordCountMax = readers.reduce((sum, { header }) => sum + header.wordCount, 0);
-  const byteCountMax = readers.reduce((sum, { header }) => sum + header.byteCount, 0);
-  const isTooMuch = byteCountMax >= 2 ** 32 || wordCountMax >= 2 ** 29;
+/** The sum as a table, its words in the order of their bytes; yields between slices of some milliseconds. */
+export function* wordTableOfSum(words: SortedWords): Generator<undefined, WordTable> {
+  const { totals } = words;
+  const isTooMuch = totals.byteCount >= 2 ** 32 || totals.wordCount >= 2 ** 29;
   if (isTooMuch) throw tooManyWords("more than 4 GB or 536 million distinct words in the counts files");
-  const bytes = new Uint8Array(byteCountMax);
-  const starts = new Uint32Array(wordCountMax + 1);
-  const counts = new Float64Array(wordCountMax);
+  const bytes = new Uint8Array(totals.byteCount);
+  const starts = new Uint32Array(totals.wordCount + 1);
+  const counts = new Float64Array(totals.wordCount);
   let wordCount = 0;
   let end = 0;
-  forEachMergedWord(readers, ({ word, wordLength }, count) => {
-    if (end + wordLength > byteCountMax) throw new UserError("the counts files hold more than they say");
-    for (let i = 0; i < wordLength; i++) bytes[end + i] = word.bytes[i]!;
+  while (words.next()) {
+    const { wordLength } = words;
+    const from = words.word.bytes;
+    if (end + wordLength > totals.byteCount) throw new UserError("the counts files hold more than they say");
+    for (let i = 0; i < wordLength; i++) bytes[end + i] = from[i]!;
     end += wordLength;
-    counts[wordCount] = count;
+    counts[wordCount] = words.count;
     starts[++wordCount] = end;
-  });
+    if (wordCount % wordsPerSlice === 0) yield;
+  }
   return {
     wordCount,
     bytes: bytes.subarray(0, end),
@@ -65,21 +101,23 @@ export function tableOfCountsFiles(readers: readonly CountsReader[]): WordTable 
   };
 }
 
+export const wordsPerSlice = 1 << 16;
+
 /** Order of the words that two readers stand at: below 0, 0 or above. */
-function compare(a: CountsReader, b: CountsReader): number {
-  const bytesA = a.word.bytes;
-  const bytesB = b.word.bytes;
-  const stop = Math.min(a.wordLength, b.wordLength);
+function compare(a: Summand, b: Summand): number {
+  const bytesA = a.words.word.bytes;
+  const bytesB = b.words.word.bytes;
+  const stop = Math.min(a.words.wordLength, b.words.wordLength);
   for (let pos = 0; pos < stop; pos++) {
     const difference = bytesA[pos]! - bytesB[pos]!;
     if (difference !== 0) return difference;
   }
-  return a.wordLength - b.wordLength;
+  return a.words.wordLength - b.words.wordLength;
 }
 
 // A binary heap of readers, the one with the smallest word on top.
 
-function push(heap: CountsReader[], reader: CountsReader): void {
+function push(heap: Summand[], reader: Summand): void {
   let place = heap.length;
   heap.push(reader);
   while (place > 0) {
@@ -91,7 +129,7 @@ function push(heap: CountsReader[], reader: CountsReader): void {
   heap[place] = reader;
 }
 
-function pop(heap: CountsReader[]): CountsReader {
+function pop(heap: Summand[]): Summand {
   const top = heap[0]!;
   const reader = heap.pop()!;
   if (heap.length === 0) return top;

@@ -3,11 +3,13 @@ import { UserError } from "../errors.ts";
 import {
   type CountsHeader,
   type CountsOptions,
+  type CountsTotals,
   checksumOf,
   formatVersion,
   frameHeadBytes,
   magic,
 } from "./counts-format.ts";
+import type { SortedWords } from "./sorted-words.ts";
 
 /** Fills the front of `into` and returns how many bytes that were: 0 at the end of the file only. */
 export type ReadBytes = (into: Uint8Array) => number;
@@ -16,7 +18,7 @@ export type ReadBytes = (into: Uint8Array) => number;
 const firstReadBytes = 1 << 20;
 
 /** Reads a counts file word by word, with one frame of it in memory. */
-export class CountsReader {
+export class CountsReader implements SortedWords {
   readonly header: CountsHeader;
   /** The word that `next` went to: bytes [0, wordLength) of `word`, padded as every text. */
   word: Text = allocateText(256);
@@ -24,9 +26,13 @@ export class CountsReader {
   count = 0;
 
   private checksum = 0n;
-  private frame = new Uint8Array(0);
+  /** The payload of the frame is bytes [0, frameEnd); the buffer serves all frames. */
+  private frame = new Uint8Array(1 << 12);
+  private frameEnd = 0;
   private pos = 0;
   private wordsLeft: number;
+  private bytesLeft: number;
+  private pretokensLeft: number;
 
   /**
    * Reads the header.
@@ -36,14 +42,15 @@ export class CountsReader {
     readonly path: string,
     private readonly readBytes: ReadBytes,
   ) {
-    const head = this.read(magic.length + 4);
-    if (head.length < magic.length || !magic.every((byte, i) => head[i] === byte)) {
+    const headBytes = magic.length + 4;
+    const headSize = this.read(headBytes);
+    if (headSize < magic.length || !magic.every((byte, i) => this.frame[i] === byte)) {
       throw new UserError(`${path} is not a file of word counts`, {
         hint: "such files are written by --save-counts; the name of one in text form must end in .tsv",
       });
     }
-    if (head.length < magic.length + 4) throw this.cutShort();
-    const version = new DataView(head.buffer, head.byteOffset).getUint32(magic.length, true);
+    if (headSize < headBytes) throw this.cutShort();
+    const version = viewOf(this.frame).getUint32(magic.length, true);
     if (version !== formatVersion) {
       throw new UserError(
         `${path} has version ${version} of the counts format; this program reads ${formatVersion}`,
@@ -53,16 +60,23 @@ export class CountsReader {
       );
     }
     this.readFrame();
-    this.header = JSON.parse(new TextDecoder().decode(this.frame)) as CountsHeader;
+    this.checksum = 0n;
+    this.header = JSON.parse(new TextDecoder().decode(this.frame.subarray(0, this.frameEnd))) as CountsHeader;
     this.wordsLeft = this.header.wordCount;
-    this.pos = this.frame.length;
+    this.bytesLeft = this.header.byteCount;
+    this.pretokensLeft = this.header.pretokenCount;
+    this.pos = this.frameEnd;
+  }
+
+  get totals(): CountsTotals {
+    return this.header;
   }
 
   /** Goes to the next word; false if there is none. */
   next(): boolean {
-    if (this.pos === this.frame.length) {
+    if (this.pos === this.frameEnd) {
       this.readFrame();
-      if (this.frame.length === 0) return this.end();
+      if (this.frameEnd === 0) return this.end();
       this.pos = 0;
       this.wordLength = 0;
     }
@@ -71,7 +85,7 @@ export class CountsReader {
     const rest = this.varint();
     const restStart = this.pos;
     // A checksum that fits says the file is as it was written; these say it was written rightly.
-    if (shared > wordLength || rest < 1 || restStart + rest > frame.length) throw this.damaged();
+    if (shared > wordLength || rest < 1 || restStart + rest > this.frameEnd) throw this.damaged();
     if (shared < wordLength && frame[restStart]! <= this.word.bytes[shared]!) throw this.damaged();
     this.reserveWord(shared + rest);
     const { bytes } = this.word;
@@ -79,49 +93,55 @@ export class CountsReader {
     this.wordLength = shared + rest;
     this.pos = restStart + rest;
     this.count = this.varint();
-    if (this.count < 1 || this.count > Number.MAX_SAFE_INTEGER || this.wordsLeft-- === 0)
-      throw this.damaged();
+    if (this.count < 1) throw this.damaged();
+    this.wordsLeft--;
+    this.bytesLeft -= this.wordLength;
+    this.pretokensLeft -= this.count;
+    if (this.wordsLeft < 0 || this.pretokensLeft < 0) throw this.damaged();
     return true;
   }
 
   private end(): false {
-    if (this.wordsLeft !== 0 || this.read(1).length > 0) throw this.damaged();
+    const isAsSaid = this.wordsLeft === 0 && this.bytesLeft === 0 && this.pretokensLeft === 0;
+    if (!isAsSaid || this.read(1) > 0) throw this.damaged();
     this.wordLength = 0;
     return false;
   }
 
   private readFrame(): void {
-    const head = this.read(frameHeadBytes);
-    if (head.length < frameHeadBytes) throw this.cutShort();
-    const view = new DataView(head.buffer, head.byteOffset);
-    const sizeBytes = view.getUint32(0, true);
-    this.frame = this.read(sizeBytes);
-    if (this.frame.length < sizeBytes) throw this.cutShort();
-    this.checksum = checksumOf(this.frame, this.checksum);
-    if (this.checksum !== view.getBigUint64(4, true)) throw this.damaged();
+    if (this.read(frameHeadBytes) < frameHeadBytes) throw this.cutShort();
+    const head = viewOf(this.frame);
+    const sizeBytes = head.getUint32(0, true);
+    const checksum = head.getBigUint64(4, true);
+    this.frameEnd = this.read(sizeBytes);
+    if (this.frameEnd < sizeBytes) throw this.cutShort();
+    this.checksum = checksumOf(this.frame.subarray(0, sizeBytes), this.checksum);
+    if (this.checksum !== checksum) throw this.damaged();
   }
 
-  /** The next bytes of the file, fewer than asked for only at its end. */
-  private read(sizeBytes: number): Uint8Array<ArrayBuffer> {
-    let bytes = new Uint8Array(Math.min(sizeBytes, firstReadBytes));
+  /** Reads the next bytes of the file to the front of `frame`, fewer than asked for only at its end; says how many. */
+  private read(sizeBytes: number): number {
     let filled = 0;
     while (filled < sizeBytes) {
-      if (filled === bytes.length) {
-        const more = new Uint8Array(Math.min(sizeBytes, bytes.length * 2));
-        more.set(bytes);
-        bytes = more;
-      }
-      const readCount = this.readBytes(bytes.subarray(filled));
+      if (filled === this.frame.length) this.lengthen(sizeBytes);
+      const readCount = this.readBytes(this.frame.subarray(filled, sizeBytes));
       if (readCount === 0) break;
       filled += readCount;
     }
-    return bytes.subarray(0, filled);
+    return filled;
+  }
+
+  /** Makes the buffer longer, as far as what was read of the file bears out that so much is to come. */
+  private lengthen(sizeBytes: number): void {
+    const longer = new Uint8Array(Math.min(sizeBytes, Math.max(firstReadBytes, this.frame.length * 2)));
+    longer.set(this.frame);
+    this.frame = longer;
   }
 
   private varint(): number {
-    const { frame } = this;
+    const { frame, frameEnd } = this;
     let number = 0;
-    for (let unit = 1; this.pos < frame.length; unit *= 128) {
+    for (let unit = 1; this.pos < frameEnd; unit *= 128) {
       const byte = frame[this.pos++]!;
       number += (byte & 127) * unit;
       if (byte < 128) return number;
@@ -149,6 +169,8 @@ export class CountsReader {
     });
   }
 }
+
+const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset);
 
 /** Refuses a file made with other options than these, which it names. */
 export function checkOptions(reader: CountsReader, wanted: CountsOptions): void {

@@ -1,6 +1,7 @@
 import {
   type CountsHeader,
   type CountsOptions,
+  type CountsTotals,
   checksumOf,
   formatVersion,
   frameHeadBytes,
@@ -14,71 +15,139 @@ const frameSizeBytes = 1 << 16;
 /** Room for the three varints of a word. */
 const wordNumbersBytes = 24;
 
-/** The counts file of a table, in chunks. Each chunk is the reader's to keep. */
-export function* countsFileChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
-  const { wordCount, bytes, starts, counts } = table;
-  const { patterns, specialTokens, isLinewise } = options;
-  const pretokenCount = counts.reduce((sum, count) => sum + count, 0);
-  const header: CountsHeader = {
-    patterns,
-    specialTokens,
-    isLinewise,
-    wordCount,
-    byteCount: starts[wordCount]!,
-    pretokenCount,
-  };
-  yield Uint8Array.of(...magic, formatVersion, 0, 0, 0);
-  let checksum = 0n;
-  const closeFrame = (frame: Uint8Array): Uint8Array => {
-    const payload = frame.subarray(frameHeadBytes);
-    checksum = checksumOf(payload, checksum);
-    const head = new DataView(frame.buffer);
-    head.setUint32(0, payload.length, true);
-    head.setBigUint64(4, checksum, true);
-    return frame;
-  };
-  const headerPayload = new TextEncoder().encode(JSON.stringify(header));
-  const headerFrame = new Uint8Array(frameHeadBytes + headerPayload.length);
-  headerFrame.set(headerPayload, frameHeadBytes);
-  yield closeFrame(headerFrame);
+/**
+ * Writes words, which come in ascending order of their bytes, as frames behind a header. A chunk given to `write` is
+ * valid during the call only.
+ */
+export class CountsWriter {
+  private frame = new Uint8Array(2 * frameSizeBytes);
+  private end = frameHeadBytes;
+  private checksum = 0n;
+  /** The word before, of which the next one is told apart; empty at the start of a frame. */
+  private last = new Uint8Array(256);
+  private lastLength = 0;
+  private wordCount = 0;
+  private byteCount = 0;
+  private pretokenCount = 0;
 
-  let frame = new Uint8Array(frameSizeBytes);
-  let end = frameHeadBytes;
-  let before = -1;
-  for (const word of sortWordsByBytes(table)) {
-    const shared = before < 0 ? 0 : sharedBytes(table, before, word);
-    const restStart = starts[word]! + shared;
-    const restBytes = starts[word + 1]! - restStart;
-    if (end + restBytes + wordNumbersBytes > frame.length)
-      frame = longer(frame, end + restBytes + wordNumbersBytes);
-    end = writeVarint(frame, end, shared);
-    end = writeVarint(frame, end, restBytes);
-    end = copyBytes(bytes, restStart, restStart + restBytes, frame, end);
-    end = writeVarint(frame, end, counts[word]!);
-    before = word;
-    if (end < frameSizeBytes - wordNumbersBytes) continue;
-    yield closeFrame(frame.subarray(0, end));
-    frame = new Uint8Array(frameSizeBytes);
-    end = frameHeadBytes;
-    before = -1;
+  constructor(private readonly write: (chunk: Uint8Array) => void) {}
+
+  /** Adds the word at bytes [start, stop). */
+  add(bytes: Uint8Array, start: number, stop: number, count: number): void {
+    const length = stop - start;
+    const shared = sharedBytes(this.last, this.lastLength, bytes, start, length);
+    this.wordCount++;
+    this.byteCount += length;
+    this.pretokenCount += count;
+    this.reserve(length);
+    const { frame, last } = this;
+    let end = writeVarint(frame, this.end, shared);
+    end = writeVarint(frame, end, length - shared);
+    end = copyBytes(bytes, start + shared, stop, frame, end);
+    this.end = writeVarint(frame, end, count);
+    if (this.end < frameSizeBytes - wordNumbersBytes) {
+      copyBytes(bytes, start + shared, stop, last, shared);
+      this.lastLength = length;
+    } else {
+      this.closeFrame();
+    }
   }
-  if (end > frameHeadBytes) yield closeFrame(frame.subarray(0, end));
-  yield closeFrame(new Uint8Array(frameHeadBytes));
+
+  /** No word is to come. */
+  finish(): CountsTotals {
+    if (this.end > frameHeadBytes) this.closeFrame();
+    this.closeFrame();
+    const { wordCount, byteCount, pretokenCount } = this;
+    return { wordCount, byteCount, pretokenCount };
+  }
+
+  private closeFrame(): void {
+    const { frame, end } = this;
+    this.checksum = writeFrameHead(frame, end, this.checksum);
+    this.write(frame.subarray(0, end));
+    this.end = frameHeadBytes;
+    this.lastLength = 0;
+  }
+
+  /** Makes room in the frame and in `last` for a word. */
+  private reserve(length: number): void {
+    if (length > this.last.length) this.last = longer(this.last, length);
+    const needed = this.end + length + wordNumbersBytes;
+    if (needed > this.frame.length) this.frame = longer(this.frame, needed);
+  }
 }
 
-function longer(frame: Uint8Array, sizeBytes: number): Uint8Array<ArrayBuffer> {
-  const copy = new Uint8Array(Math.max(sizeBytes, frame.length * 2));
-  copy.set(frame);
+/** What stands before the words. Its size depends on the options alone: it can be written over when totals are known. */
+export function countsFileHead(options: CountsOptions, totals: CountsTotals): Uint8Array {
+  const payload = headerPayload(options, totals);
+  const most = Number.MAX_SAFE_INTEGER;
+  const room = headerPayload(options, { wordCount: most, byteCount: most, pretokenCount: most }).length;
+  const head = new Uint8Array(magic.length + 4 + frameHeadBytes + room).fill(space);
+  head.set(magic);
+  head.set([formatVersion, 0, 0, 0], magic.length);
+  const frame = head.subarray(magic.length + 4);
+  frame.set(payload, frameHeadBytes);
+  writeFrameHead(frame, frame.length, 0n);
+  return head;
+}
+
+const space = 32;
+export const unknownTotals: CountsTotals = { wordCount: 0, byteCount: 0, pretokenCount: 0 };
+
+function headerPayload(options: CountsOptions, totals: CountsTotals): Uint8Array {
+  const { patterns, specialTokens, isLinewise } = options;
+  const { wordCount, byteCount, pretokenCount } = totals;
+  const header: CountsHeader = { patterns, specialTokens, isLinewise, wordCount, byteCount, pretokenCount };
+  return new TextEncoder().encode(JSON.stringify(header));
+}
+
+/** The counts file of a table, in chunks. Each chunk is the reader's to keep. */
+export function* countsFileChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
+  yield countsFileHead(options, totalsOf(table));
+  const { bytes, starts, counts } = table;
+  const chunks: Uint8Array[] = [];
+  const writer = new CountsWriter((chunk) => chunks.push(chunk.slice()));
+  for (const word of sortWordsByBytes(table)) {
+    writer.add(bytes, starts[word]!, starts[word + 1]!, counts[word]!);
+    if (chunks.length > 0) yield* chunks.splice(0);
+  }
+  writer.finish();
+  yield* chunks;
+}
+
+export function totalsOf({ wordCount, starts, counts }: WordTable): CountsTotals {
+  let pretokenCount = 0;
+  for (let w = 0; w < wordCount; w++) pretokenCount += counts[w]!;
+  return { wordCount, byteCount: starts[wordCount]!, pretokenCount };
+}
+
+/** Completes a frame of bytes [0, end), its head included; returns its checksum. */
+function writeFrameHead(frame: Uint8Array, end: number, seed: bigint): bigint {
+  const payload = frame.subarray(frameHeadBytes, end);
+  const checksum = checksumOf(payload, seed);
+  const head = new DataView(frame.buffer, frame.byteOffset, frameHeadBytes);
+  head.setUint32(0, payload.length, true);
+  head.setBigUint64(4, checksum, true);
+  return checksum;
+}
+
+function longer(array: Uint8Array, sizeBytes: number): Uint8Array<ArrayBuffer> {
+  const copy = new Uint8Array(Math.max(sizeBytes, array.length * 2));
+  copy.set(array);
   return copy;
 }
 
-/** How many bytes two words have in common at their start; the words are not the same. */
-function sharedBytes({ bytes, starts }: WordTable, a: number, b: number): number {
-  const startA = starts[a]!;
-  const startB = starts[b]!;
-  const stop = Math.min(starts[a + 1]! - startA, starts[b + 1]! - startB);
+/** How many bytes two words have in common at their start. */
+function sharedBytes(
+  last: Uint8Array,
+  lastLength: number,
+  bytes: Uint8Array,
+  start: number,
+  length: number,
+): number {
+  const stop = Math.min(lastLength, length);
   let shared = 0;
-  while (shared < stop && bytes[startA + shared] === bytes[startB + shared]) shared++;
+  while (shared < stop && last[shared] === bytes[start + shared]) shared++;
   return shared;
 }
 

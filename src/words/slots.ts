@@ -34,15 +34,20 @@ export function allocateSlots(slotBits: number, layout: SlotLayout): Slots {
   return { lanes: new Int32Array(layout.slotLanes * 2 ** slotBits), slotBits, usedCount: 0 };
 }
 
+/** How large the table must be for so many keys more. */
+export function slotBitsWith({ usedCount, slotBits }: Slots, keyCount: number): number {
+  while ((usedCount + keyCount) * fullestDenominator > fullestNumerator * 2 ** slotBits) slotBits++;
+  return slotBits;
+}
+
 /** Makes room for so many keys more. */
 export function reserveSlots(slots: Slots, layout: SlotLayout, keyCount: number): void {
-  const keyCountMax = slots.usedCount + keyCount;
-  let { slotBits } = slots;
-  while (keyCountMax * fullestDenominator > fullestNumerator * 2 ** slotBits) slotBits++;
+  const slotBits = slotBitsWith(slots, keyCount);
   if (slotBits === slots.slotBits) return;
 
   const laneCount = layout.slotLanes * 2 ** slotBits;
   if (laneCount > arrayLaneCountMax) {
+    const keyCountMax = slots.usedCount + keyCount;
     throw tooManyWords(`about ${Math.round(keyCountMax / 1e6)} million distinct words of one length class`);
   }
   const laneCountBefore = slots.lanes.length;

@@ -34,8 +34,8 @@ test("many small files are counted as one corpus", async () => {
   const names = Array.from({ length: 300 }, (_, i) => put(directory, `file-${i}`, `word word${i}`));
   const small = findInputs(names);
   for (const workerCount of [1, 2, 7]) {
-    const { counter, findings } = await countCorpus({ ...options, inputs: small, workerCount }, () => {});
-    expect([counter.pretokenCount, findings.length]).toEqual([900, 300]);
+    const { keeper, findings } = await countCorpus({ ...options, inputs: small, workerCount }, () => {});
+    expect([keeper.counter.pretokenCount, findings.length]).toEqual([900, 300]);
     expect(findings.every((found) => found.documentCount === 1)).toBe(true);
   }
 });

@@ -314,6 +314,25 @@ describe("absorbing", () => {
   });
 });
 
+describe("a counter that was cleared", () => {
+  test("counts as a new one does, and what it takes is known beforehand", () => {
+    const counter = new WordCounter();
+    for (const seed of [11, 12, 13]) {
+      const words = randomWords(seed, seed === 12 ? 120_000 : 9000, 200);
+      const naive = new NaiveCounter();
+      naive.count(words);
+      const textBytes = words.reduce((sum, word) => sum + word.length, 0);
+      const foretold = counter.memoryBytesWith(textBytes);
+      countOf(words, counter);
+      expect(counter.memoryBytes).toBeLessThan(foretold);
+      expectCounts(counter, naive, `seed ${seed}`);
+      counter.clear();
+      expect([counter.distinctWordCount, counter.pretokenCount]).toEqual([0, 0]);
+      expect(counter.memoryBytes).toBeLessThan(256 * 1024);
+    }
+  });
+});
+
 describe("large counts", () => {
   const words = [bytesOf("a"), bytesOf("middle word"), bytesOf("a word of more than sixteen bytes")];
 

@@ -1,0 +1,61 @@
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../errors.ts";
+import { writeAll } from "../publish/durable.ts";
+import { codeOf, reasonOf } from "../publish/system-error.ts";
+import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
+import { CountsWriter, countsFileHead, unknownTotals } from "../words/counts-writer.ts";
+import type { SortedWords } from "../words/sorted-words.ts";
+
+/**
+ * A run: words of a part of the corpus, sorted, in a counts file of their own. Runs are what memory has no room for
+ * (`inputIndex` is null), and the words of single inputs where those are wanted apart: the runs of an input are its
+ * words.
+ */
+export type Run = {
+  readonly path: string;
+  readonly inputIndex: number | null;
+  readonly totals: CountsTotals;
+};
+
+export type RunOptions = {
+  /** Where the runs go; there it is. */
+  readonly directory: string;
+  /** What the words are made with. */
+  readonly countsOptions: CountsOptions;
+  /** The memory that a thread's words may take, and sorting them. */
+  readonly wordBytesMax: number;
+};
+
+/** Writes sorted words as a run; yields between slices of some milliseconds. */
+export function* writeRun(
+  words: SortedWords,
+  name: string,
+  inputIndex: number | null,
+  { directory, countsOptions }: RunOptions,
+): Generator<undefined, Run> {
+  const path = join(directory, name);
+  let fd: number | undefined;
+  try {
+    const file = openSync(path, "wx", 0o600);
+    fd = file;
+    writeAll(file, countsFileHead(countsOptions, unknownTotals));
+    const writer = new CountsWriter((chunk) => writeAll(file, chunk));
+    for (let wordCount = 1; words.next(); wordCount++) {
+      writer.add(words.word.bytes, 0, words.wordLength, words.count);
+      if (wordCount % wordsPerSlice === 0) yield;
+    }
+    const totals = writer.finish();
+    writeAll(file, countsFileHead(countsOptions, totals), 0);
+    return { path, inputIndex, totals };
+  } catch (error) {
+    if (error instanceof UserError || codeOf(error) === "") throw error;
+    throw new UserError(`words cannot be kept in "${directory}": ${reasonOf(error)}`, {
+      hint: "set TMPDIR to a directory that has room",
+    });
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+const wordsPerSlice = 1 << 15;

@@ -1,0 +1,46 @@
+/**
+ * Zeroes the bytes of an array and gives their memory back to the system at once; writing them again takes it anew.
+ *
+ * Why not a new array: an allocator keeps what was freed for some time, and then hands it out again after zeroing all
+ * of it, also the part that only reserved address space. Where the system has no such call the memory stays.
+ */
+export function giveBack(array: Int32Array): void {
+  const address = addressOf(array);
+  const start = Math.ceil(address / pageBytes) * pageBytes;
+  const end = Math.floor((address + array.byteLength) / pageBytes) * pageBytes;
+  const isGiven = end - start >= worthwhileBytes && discardPages(start, end - start);
+  if (!isGiven) {
+    array.fill(0);
+    return;
+  }
+  array.fill(0, 0, (start - address) / 4);
+  array.fill(0, (end - address) / 4);
+}
+
+/** Pages of every size that Linux has on x64 and arm64 but huge ones, which the kernel splits. */
+const pageBytes = 1 << 16;
+const worthwhileBytes = 1 << 20;
+const MADV_DONTNEED = 4;
+
+type Discard = (address: number, sizeBytes: number) => boolean;
+let opened: { addressOf: (array: Int32Array) => number; discard: Discard | null } | undefined;
+
+const addressOf = (array: Int32Array) => open().addressOf(array);
+const discardPages: Discard = (address, sizeBytes) => open().discard?.(address, sizeBytes) ?? false;
+
+function open() {
+  if (opened !== undefined) return opened;
+  const { dlopen, ptr } = require("bun:ffi") as typeof import("bun:ffi");
+  opened = { addressOf: (array) => Number(ptr(array)), discard: null };
+  if (process.platform !== "linux") return opened;
+  for (const library of ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"]) {
+    try {
+      const type = { args: ["usize", "usize", "i32"], returns: "i32" } as const;
+      const { madvise } = dlopen(library, { madvise: type }).symbols;
+      opened.discard = (address, sizeBytes) =>
+        madvise(BigInt(address), BigInt(sizeBytes), MADV_DONTNEED) === 0;
+      break;
+    } catch {}
+  }
+  return opened;
+}

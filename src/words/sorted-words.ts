@@ -1,0 +1,50 @@
+import { allocateText, paddingBytes, type Text } from "../corpus/text.ts";
+import type { CountsTotals } from "./counts-format.ts";
+import { totalsOf } from "./counts-writer.ts";
+import { sortWordsByBytes } from "./sort.ts";
+import type { WordTable } from "./word-table.ts";
+
+/**
+ * Words with their counts in ascending order of their bytes, each once: what is added up in one pass. `next` goes to
+ * the first word, then to the next, and is false when there is none; the fields say what stands there.
+ */
+export type SortedWords = {
+  next(): boolean;
+  /** Bytes [0, wordLength) are the word, padded as every text. */
+  readonly word: Text;
+  readonly wordLength: number;
+  readonly count: number;
+  /** Exactly what is to come, or at most, where that cannot be known. */
+  readonly totals: CountsTotals;
+};
+
+/** The words of a table. */
+export class TableWords implements SortedWords {
+  word: Text;
+  wordLength = 0;
+  count = 0;
+  readonly totals: CountsTotals;
+  private readonly order: Uint32Array;
+  private place = 0;
+
+  constructor(private readonly table: WordTable) {
+    this.totals = totalsOf(table);
+    this.order = sortWordsByBytes(table);
+    this.word = allocateText(256);
+  }
+
+  next(): boolean {
+    const { table, order } = this;
+    if (this.place === order.length) return false;
+    const index = order[this.place++]!;
+    const { bytes } = table;
+    const start = table.starts[index]!;
+    const length = table.starts[index + 1]! - start;
+    if (length + paddingBytes > this.word.bytes.length) this.word = allocateText(length * 2);
+    const to = this.word.bytes;
+    for (let pos = 0; pos < length; pos++) to[pos] = bytes[start + pos]!;
+    this.wordLength = length;
+    this.count = table.counts[index]!;
+    return true;
+  }
+}

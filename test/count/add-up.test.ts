@@ -1,0 +1,146 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findInputs } from "../../src/corpus/inputs.ts";
+import { addUp, sourcesOfRuns } from "../../src/count/add-up.ts";
+import { countCorpus } from "../../src/count/count-corpus.ts";
+import { CountsFileReader, type CountsSource } from "../../src/count/counts-files.ts";
+import { UserError } from "../../src/errors.ts";
+import { compilePattern, patterns } from "../../src/pattern/index.ts";
+import type { CountsOptions } from "../../src/words/counts-format.ts";
+import { NegativeSumError } from "../../src/words/counts-merge.ts";
+import { countsFileChunks } from "../../src/words/counts-writer.ts";
+import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
+import { put, scratch } from "../binary.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+import { entriesOf } from "../words/generators.ts";
+
+const home = scratch();
+afterAll(() => rmSync(home, { recursive: true }));
+
+const countsOptions: CountsOptions = {
+  patterns: patterns.gpt2.sources,
+  specialTokens: [],
+  isLinewise: false,
+};
+const pattern = compilePattern(patterns.gpt2.sources);
+const long = "abcdefgh".repeat(40);
+const paths = [1, 2, 3].map((seed) =>
+  put(home, `${seed}.txt`, `${madeText(seed, 60_000)} ${long}${seed} ${madeText(9, 20_000)}`),
+);
+const inputs = findInputs(paths);
+
+function finished<T>(work: Generator<unknown, T>): T {
+  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
+}
+
+/** Counts with a memory for so many bytes of words, 0 being one that every window is too much for. */
+async function count(workerCount: number, wordBytesMax: number, inputsApart = new Set<number>()) {
+  const directory = mkdtempSync(join(home, "runs-"));
+  const runOptions = { directory, countsOptions, wordBytesMax };
+  const counts = await countCorpus(
+    { inputs, pattern, specialTokens: [], workerCount, runOptions, inputsApart },
+    () => {},
+  );
+  return { ...counts, directory };
+}
+
+const whole = await countCorpus({ inputs, pattern, specialTokens: [], workerCount: 1 }, () => {});
+const wanted = entriesOf(finished(addUp({ keeper: whole.keeper, sources: [] })));
+
+function save(name: string, table: WordTable): CountsSource {
+  const path = join(home, name);
+  writeFileSync(path, Buffer.concat([...countsFileChunks(table, countsOptions)]));
+  return { path, totals: CountsFileReader.open(path).totals, sign: 1 };
+}
+
+describe("words that memory has no room for", () => {
+  test("are the same words, with any number of workers", async () => {
+    for (const workerCount of [1, 2, 7]) {
+      const { keeper, runs, directory } = await count(workerCount, 0);
+      // A worker that takes one task only has room for it.
+      if (workerCount === 1) expect(runs.length).toBe(3);
+      expect(runs.every((run) => run.inputIndex === null)).toBe(true);
+      expect(readdirSync(directory).length).toBe(runs.length);
+      expect(entriesOf(finished(addUp({ keeper, sources: sourcesOfRuns(runs) })))).toEqual(wanted);
+    }
+  });
+
+  test("are none while there is room", async () => {
+    for (const workerCount of [1, 2]) {
+      const { keeper, runs } = await count(workerCount, 1e12);
+      expect(runs).toEqual([]);
+      expect(entriesOf(finished(addUp({ keeper, sources: [] })))).toEqual(wanted);
+    }
+  });
+
+  test("that cannot be written are an error that says where", async () => {
+    const runOptions = { directory: join(home, "none"), countsOptions, wordBytesMax: 0 };
+    for (const workerCount of [1, 2]) {
+      const error = await countCorpus(
+        { inputs, pattern, specialTokens: [], workerCount, runOptions },
+        () => {},
+      ).catch((error: unknown) => error);
+      expect(error).toBeInstanceOf(UserError);
+      expect((error as UserError).message).toContain(`words cannot be kept in "${join(home, "none")}"`);
+    }
+  });
+});
+
+describe("words of single inputs", () => {
+  test("are apart where they are wanted so, and nowhere else", async () => {
+    for (const workerCount of [1, 2, 7]) {
+      for (const wordBytesMax of [0, 1e12]) {
+        const { keeper, runs } = await count(workerCount, wordBytesMax, new Set([0, 2]));
+        const only = await countCorpus(
+          { inputs: [inputs[2]!], pattern, specialTokens: [], workerCount: 1 },
+          () => {},
+        );
+        const ofOne = await countCorpus({ inputs: [], pattern, specialTokens: [], workerCount: 1 }, () => {});
+        const third = sourcesOfRuns(runs.filter((run) => run.inputIndex === 2));
+        expect(entriesOf(finished(addUp({ keeper: ofOne.keeper, sources: third })))).toEqual(
+          entriesOf(finished(addUp({ keeper: only.keeper, sources: [] }))),
+        );
+        expect(entriesOf(finished(addUp({ keeper, sources: sourcesOfRuns(runs) })))).toEqual(wanted);
+      }
+    }
+  });
+});
+
+describe("counts that are taken off", async () => {
+  const nothing = () => countCorpus({ inputs: [], pattern, specialTokens: [], workerCount: 1 }, () => {});
+  const sum = save(
+    "sum.counts",
+    wordTableOf([
+      ["a", 3],
+      ["ab", 5],
+      ["b", 2 ** 52],
+    ]),
+  );
+  const part = save(
+    "part.counts",
+    wordTableOf([
+      ["a", 3],
+      ["b", 2],
+    ]),
+  );
+
+  test("leave no word that occurs no more", async () => {
+    const { keeper } = await nothing();
+    const sources = [sum, { ...part, sign: -1 as const }];
+    expect(entriesOf(finished(addUp({ keeper, sources })))).toEqual(
+      entriesOf(
+        wordTableOf([
+          ["ab", 5],
+          ["b", 2 ** 52 - 2],
+        ]),
+      ),
+    );
+  });
+
+  test("but were not there are an error of its own kind", async () => {
+    const { keeper } = await nothing();
+    const sources = [part, { ...sum, sign: -1 as const }];
+    expect(() => finished(addUp({ keeper, sources }))).toThrow(NegativeSumError);
+  });
+});
