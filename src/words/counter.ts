@@ -32,7 +32,7 @@ import {
   countShortWords,
   shortLayout,
 } from "./short-words.ts";
-import { reserveSlots, type SlotLayout, type Slots, slotBitsWith } from "./slots.ts";
+import { addSlots, reserveSlots, type SlotLayout, type Slots, slotBitsWith } from "./slots.ts";
 import type { WordTable } from "./word-table.ts";
 
 /** Pretokens counted together: few enough that their keys stay in the first cache, enough for misses to overlap. */
@@ -160,10 +160,8 @@ export class WordCounter {
     const [short, addedShort] = bySize(tables.short, packed.short, (slots) => slots.usedCount);
     const [middle, addedMiddle] = bySize(tables.middle, packed.middle, (slots) => slots.usedCount);
     const [long, addedLong] = bySize(tables.long, packed.long, (words) => words.recordEnd);
-    reserveSlots(short, shortLayout, addedShort.usedCount);
-    short.usedCount += addShortWords(short.lanes, short.slotBits, addedShort.lanes);
-    reserveSlots(middle, middleLayout, addedMiddle.usedCount);
-    middle.usedCount += addMiddleWords(middle.lanes, middle.slotBits, addedMiddle.lanes);
+    addSlots(short, addedShort, shortLayout, addShortWords);
+    addSlots(middle, addedMiddle, middleLayout, addMiddleWords);
     reserveSlots(long.slots, longLayout, addedLong.slots.usedCount);
     addLongWords(long, addedLong);
     Object.assign(tables, { short, middle, long });

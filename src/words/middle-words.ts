@@ -122,10 +122,16 @@ export function countMiddleWords(
   return insertedCount;
 }
 
-/** Adds every key of `from`; there is room for all of them. Returns how many were new. */
-export function addMiddleWords(lanes: Int32Array, slotBits: number, fromLanes: Int32Array): number {
+/** Adds the keys in lanes [start, end) of `fromLanes`; there is room. Returns how many were new. */
+export function addMiddleWords(
+  lanes: Int32Array,
+  slotBits: number,
+  fromLanes: Int32Array,
+  start: number,
+  end: number,
+): number {
   let insertedCount = 0;
-  for (let fromPos = 0; fromPos < fromLanes.length; fromPos += middleSlotLanes) {
+  for (let fromPos = start; fromPos < end; fromPos += middleSlotLanes) {
     const lane3 = fromLanes[fromPos + 3]!;
     if (lane3 === 0) continue;
     const lane0 = fromLanes[fromPos]!;

@@ -100,10 +100,16 @@ export function countShortWords(
   return longerCount;
 }
 
-/** Adds every key of `from`, the stand-in too; there is room for all of them. Returns how many were new. */
-export function addShortWords(lanes: Int32Array, slotBits: number, fromLanes: Int32Array): number {
+/** Adds the keys in lanes [start, end) of `fromLanes`, the stand-in too; there is room. Returns how many were new. */
+export function addShortWords(
+  lanes: Int32Array,
+  slotBits: number,
+  fromLanes: Int32Array,
+  start: number,
+  end: number,
+): number {
   let insertedCount = 0;
-  for (let fromPos = 0; fromPos < fromLanes.length; fromPos += shortSlotLanes) {
+  for (let fromPos = start; fromPos < end; fromPos += shortSlotLanes) {
     const lane1 = fromLanes[fromPos + 1]!;
     if (lane1 === 0) continue;
     const lane0 = fromLanes[fromPos]!;

@@ -290,6 +290,21 @@ describe("absorbing", () => {
     expectCounts(counter, naive);
   });
 
+  test("makes room for words of which all, some or none are new", () => {
+    const words = Array.from({ length: 40_000 }, (_, i) =>
+      bytesOf(`w${i}${i % 3 === 0 ? " of middle length" : ""}`),
+    );
+    for (const sharedCount of [0, 1000, 20_000, 40_000]) {
+      const added = words.map((word, i) => (i < sharedCount ? word : bytesOf(`x${i}${"y".repeat(i % 12)}`)));
+      const naive = new NaiveCounter();
+      naive.count(words);
+      naive.count(added);
+      const counter = countOf(words);
+      counter.absorb(countOf(added).pack());
+      expectCounts(counter, naive, `${sharedCount} shared`);
+    }
+  });
+
   test("works on what a transfer to another thread leaves", () => {
     const words = randomWords(10, 3000, 3);
     const naive = new NaiveCounter();
