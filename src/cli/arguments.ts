@@ -12,6 +12,7 @@ import { type CommandSpec, type OptionSpec, optionsToCome } from "./options.ts";
  *   -, --, 2026                =-, (dropped: the rest are files), =2026
  *
  * The `=` before every value shields it: no value is empty, numeric or begins with a dash. `unshield` takes it off.
+ * Files come first, because cac takes what follows a flag with a dash in its name for the flag's value.
  */
 export function canonicalArguments(command: CommandSpec, typed: readonly string[]): string[] {
   const options: string[] = [];
@@ -54,7 +55,7 @@ export function canonicalArguments(command: CommandSpec, typed: readonly string[
   }
   // Only now, so that an unknown option, thrown on the way, comes first.
   if (mistake !== undefined) throw mistake;
-  return [...options, ...files.map(shield)];
+  return [...files.map(shield), ...options];
 }
 
 const shield = (value: string) => `=${value}`;

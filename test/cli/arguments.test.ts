@@ -69,6 +69,16 @@ describe("options", () => {
     expect(options.has("quiet")).toBe(true);
     expect(options.get("vocab-size")).toEqual(["300"]);
   });
+  test("a flag with a dash in its name takes no file for its value", () => {
+    const encode = commands.find((command) => command.name === "encode")!;
+    for (const typed of [
+      ["--special-tokens-as-text", "corpus"],
+      ["corpus", "--special-tokens-as-text"],
+    ]) {
+      const { files, options } = parseInvocation(encode, typed);
+      expect([files, options.has("special-tokens-as-text")]).toEqual([["corpus"], true]);
+    }
+  });
   test("a repeatable option keeps its order", () => {
     expect(value("special-token", "-s", "b", "--special-token", "a", "-sc")).toEqual(["b", "a", "c"]);
   });
@@ -102,7 +112,7 @@ describe("options", () => {
 });
 
 test("canonical arguments shield every value", () => {
-  expect(canonicalArguments(train, ["-n", "300", "-q", "-"])).toEqual(["--vocab-size==300", "--quiet", "=-"]);
+  expect(canonicalArguments(train, ["-n", "300", "-q", "-"])).toEqual(["=-", "--vocab-size==300", "--quiet"]);
   expect(unshield("=-")).toBe("-");
 });
 
