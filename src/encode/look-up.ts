@@ -1,5 +1,7 @@
-import { laneMask, middleBytesMax, shortBytesMax } from "../words/lanes.ts";
-import { hashLong, hashMiddle, hashShort, standInLength, tailMasks, type WordCache } from "./word-cache.ts";
+import { hashFourLanes, hashTwoLanes, laneMask, middleBytesMax, shortBytesMax } from "../words/lanes.ts";
+import { middleSlotLanes } from "../words/middle-words.ts";
+import { standInLength } from "../words/short-words.ts";
+import { hashLong, tailMasks, type WordCache } from "./word-cache.ts";
 
 // Looks the pretokens of a block up, a length class a pass: each pass is a small loop whose cache misses overlap. The
 // results are copied to `results`, one a pretoken; what is not found is left missing.
@@ -73,7 +75,7 @@ export function lookUpShort(
     const lane0 = view.getInt32(start, true) & masks0[length]!;
     const lane1 = (view.getInt32(start + 4, true) & masks1[length]!) | (length << 24);
     start = end;
-    let pos = (hashShort(lane0, lane1) >>> shift) << 2;
+    let pos = (hashTwoLanes(lane0, lane1) >>> shift) << 2;
     let found1 = lanes[pos + 1]!;
     while (((lanes[pos]! ^ lane0) | (found1 ^ lane1)) !== 0 && found1 !== 0) {
       pos = (pos + 4) & lastLane;
@@ -105,7 +107,7 @@ export function prepareMiddle(
     const lane1 = view.getInt32(start + 4, true);
     const lane2 = view.getInt32(start + 8, true) & masks2[length]!;
     const lane3 = (view.getInt32(start + 12, true) & masks3[length]!) | (length << 24);
-    homes[middleCount] = hashMiddle(lane0, lane1, lane2, lane3) >>> shift;
+    homes[middleCount] = hashFourLanes(lane0, lane1, lane2, lane3) >>> shift;
     middle[middleCount] = word;
     const pos = middleCount << 2;
     middleLanes[pos] = lane0;
@@ -121,13 +123,6 @@ export function prepareMiddle(
   return longCount;
 }
 
-/** Loads each home slot, so that the loop after this one finds them in the cache. The sum keeps the loads alive. */
-export function touchHomes(middleCount: number, homes: Int32Array, lanes: Int32Array): number {
-  let sum = 0;
-  for (let i = 0; i < middleCount; i++) sum ^= lanes[homes[i]! << 3]!;
-  return sum;
-}
-
 export function lookUpMiddle(
   middleCount: number,
   { homes, middle, middleLanes }: BlockLists,
@@ -135,21 +130,22 @@ export function lookUpMiddle(
   laneResults: Float64Array,
   results: Float64Array,
 ): void {
-  const lastLane = lanes.length - 1;
+  const laneCount = lanes.length;
   for (let i = 0; i < middleCount; i++) {
     const from = i << 2;
     const lane0 = middleLanes[from]!;
     const lane1 = middleLanes[from + 1]!;
     const lane2 = middleLanes[from + 2]!;
     const lane3 = middleLanes[from + 3]!;
-    let pos = homes[i]! << 3;
+    let pos = homes[i]! * middleSlotLanes;
     let found3 = lanes[pos + 3]!;
     while (
       ((lanes[pos]! ^ lane0) | (lanes[pos + 1]! ^ lane1) | (lanes[pos + 2]! ^ lane2) | (found3 ^ lane3)) !==
         0 &&
       found3 !== 0
     ) {
-      pos = (pos + 8) & lastLane;
+      pos = (pos + middleSlotLanes) | 0;
+      if (pos === laneCount) pos = 0;
       found3 = lanes[pos + 3]!;
     }
     results[middle[i]!] = laneResults[(pos >> 1) + 2]!;

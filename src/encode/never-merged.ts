@@ -16,19 +16,23 @@ export class NeverMerged {
    * bits set is no answer.
    */
   private readonly answers = new Int32Array(2 << answerBits).fill(-1);
-  /** What `cut` made. */
-  ends = new Int32Array(1 << 12);
+  private finer = new Int32Array(1 << 12);
+  /** What `cut` made, or was given. */
+  ends: Int32Array = this.finer;
 
   constructor(
     private readonly joins: Joins,
     private readonly adjacency: Uint8Array,
   ) {}
 
-  /** Copies `ends` with an end more at each cut inside a pretoken; returns their number. */
+  /** Makes `ends` with an end more at each cut inside a pretoken; returns their number. */
   cut(text: Text, ends: Int32Array, endCount: number): number {
     const room = ends[endCount - 1]! - ends[0]! + 2;
-    if (this.ends.length < room) this.ends = new Int32Array(2 * room);
-    return cutNeverMerged(text, ends, endCount, this.joins, this.adjacency, this.answers, this.ends);
+    if (this.finer.length < room) this.finer = new Int32Array(2 * room);
+    const { joins, adjacency, answers, finer } = this;
+    const count = cutNeverMerged(text, ends, endCount, joins, adjacency, answers, finer);
+    this.ends = count === 0 ? ends : finer;
+    return count === 0 ? endCount : count;
   }
 }
 
@@ -36,14 +40,22 @@ export class NeverMerged {
 const answerBits = 17;
 
 /** Position of the first byte of [pos, stop) that is not ASCII, or `stop`. */
-export function findNonAscii({ view, bytes }: Text, pos: number, stop: number): number {
-  const lastQuadPos = stop - 4;
-  while (pos <= lastQuadPos && (view.getInt32(pos, true) & 0x80808080) === 0) pos = (pos + 4) | 0;
-  while (pos < stop && bytes[pos]! < 0x80) pos++;
+function findNonAscii({ view, bytes }: Text, pos: number, stop: number): number {
+  const lastPos = stop - 16;
+  while (pos <= lastPos) {
+    const front = view.getInt32(pos, true) | view.getInt32(pos + 4, true);
+    const back = view.getInt32(pos + 8, true) | view.getInt32(pos + 12, true);
+    if (((front | back) & 0x80808080) !== 0) break;
+    pos = (pos + 16) | 0;
+  }
+  while (pos < stop && bytes[pos]! < 0x80) pos = (pos + 1) | 0;
   return pos;
 }
 
-/** Most pretokens of most texts are ASCII: from one byte that is not to the next, ends are only copied. */
+/**
+ * Most pretokens of most texts are ASCII, and most of the others have one character that is not: there, ends are only
+ * copied, and none at all where nothing else is met.
+ */
 function cutNeverMerged(
   text: Text,
   ends: Int32Array,
@@ -55,17 +67,52 @@ function cutNeverMerged(
 ): number {
   const stop = ends[endCount - 1]!;
   let count = 0;
-  finer[count++] = ends[0]!;
-  let nonAsciiPos = findNonAscii(text, ends[0]!, stop);
-  for (let i = 1; i < endCount; i++) {
-    const end = ends[i]!;
-    if (end > nonAsciiPos) {
-      count = cutPretoken(text.bytes, ends[i - 1]!, end, joins, adjacency, answers, finer, count);
-      nonAsciiPos = findNonAscii(text, end, stop);
-    }
-    finer[count++] = end;
+  let copied = 0;
+  for (let pos = findForeignRun(text, ends[0]!, stop); pos < stop; ) {
+    const next = firstEndBehind(ends, copied, endCount, pos);
+    count = copyEnds(ends, copied, next, finer, count);
+    count = cutPretoken(text.bytes, ends[next - 1]!, ends[next]!, joins, adjacency, answers, finer, count);
+    copied = next;
+    pos = findForeignRun(text, ends[next]!, stop);
   }
-  return count;
+  return copied === 0 ? 0 : copyEnds(ends, copied, endCount, finer, count);
+}
+
+/** Position of the first two characters side by side in [pos, stop) that are not ASCII, or `stop`. */
+function findForeignRun(text: Text, pos: number, stop: number): number {
+  const { bytes } = text;
+  for (;;) {
+    pos = findNonAscii(text, pos, stop);
+    if (pos >= stop) return stop;
+    const lead = bytes[pos]!;
+    const next = (pos + (lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4)) | 0;
+    if (bytes[next]! >= 0x80) return pos;
+    pos = next;
+  }
+}
+
+/** Index of the first end behind `pos`, where ends[from] is not: steps that double, then halves. */
+function firstEndBehind(ends: Int32Array, from: number, endCount: number, pos: number): number {
+  let low = from;
+  let step = 1;
+  while (low + step < endCount && ends[low + step]! <= pos) {
+    low += step;
+    step += step;
+  }
+  let high = Math.min(low + step, endCount - 1);
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (ends[middle]! <= pos) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** Appends ends[from .. to) to `finer`; returns the number of ends there. */
+function copyEnds(ends: Int32Array, from: number, to: number, finer: Int32Array, count: number): number {
+  if (to - from < 64) for (let i = from; i < to; i++) finer[count + i - from] = ends[i]!;
+  else finer.set(ends.subarray(from, to), count);
+  return count + to - from;
 }
 
 /** Adds the cuts inside one pretoken to `finer`; returns the number of ends there. */

@@ -1,5 +1,7 @@
 import type { Text } from "../corpus/text.ts";
 import { middleBytesMax, shortBytesMax } from "../words/lanes.ts";
+import { findMiddleWord, touchMiddleWords } from "../words/middle-words.ts";
+import { findShortWord } from "../words/short-words.ts";
 import { type EmitCursor, emitNarrow, emitWide } from "./emit.ts";
 import type { IdBuffer } from "./id-buffer.ts";
 import {
@@ -13,22 +15,11 @@ import {
   prepareMiddle,
   shortLane0,
   shortLane1,
-  touchHomes,
 } from "./look-up.ts";
 import type { EncodingModel } from "./model.ts";
-import { findNonAscii, NeverMerged } from "./never-merged.ts";
+import { NeverMerged } from "./never-merged.ts";
 import { keptFlag, narrowCountShift, narrowIdsMax, wideCountShift, wideIdsMax } from "./results.ts";
-import {
-  cachedBytesMax,
-  freeLong,
-  freeMiddle,
-  freeShort,
-  hashLong,
-  hashMiddle,
-  hashShort,
-  tailMasks,
-  WordCache,
-} from "./word-cache.ts";
+import { cachedBytesMax, freeLong, hashLong, tailMasks, WordCache } from "./word-cache.ts";
 import { WordMerger } from "./word-merger.ts";
 
 /** Pretokens of a block at most: its lists stay in the second cache. */
@@ -45,25 +36,23 @@ export class WordEncoder {
   private readonly resultLanes = new Int32Array(2 * blockWordsMax);
   private readonly results = new Float64Array(this.resultLanes.buffer);
   private readonly cursor: EmitCursor = { word: 0, idCount: 0 };
-  private neverMerged: NeverMerged | undefined;
-  /** Where the loads of `touchHomes` go, so that they are not left out. */
+  private readonly neverMerged: NeverMerged | undefined;
+  /** Where the loads of `touchMiddleWords` go, so that they are not left out. */
   private touched = 0;
 
   constructor(
-    private readonly model: EncodingModel,
+    model: EncodingModel,
     private readonly isNarrow: boolean,
   ) {
     this.merger = new WordMerger(model);
+    const { joins, adjacency } = model;
+    if (joins !== null) this.neverMerged = new NeverMerged(joins, adjacency);
   }
 
   /** Appends the ids of pretokens [ends[i], ends[i + 1]) for i in 0 .. endCount - 1. */
   encode(text: Text, ends: Int32Array, endCount: number, out: IdBuffer): void {
     if (endCount < 2) return;
-    const start = ends[0]!;
-    const stop = ends[endCount - 1]!;
-    const { joins, adjacency } = this.model;
-    if (joins !== null && findNonAscii(text, start, stop) < stop) {
-      this.neverMerged ??= new NeverMerged(joins, adjacency);
+    if (this.neverMerged !== undefined) {
       endCount = this.neverMerged.cut(text, ends, endCount);
       ends = this.neverMerged.ends;
     }
@@ -79,7 +68,6 @@ export class WordEncoder {
     const byteCount = ends[wordCount]! - ends[0]!;
     // A block of one huge word is not kept, so it needs no room.
     cache.reserve(wordCount, Math.min(byteCount, wordCount * cachedBytesMax));
-    cache.growShort(wordCount);
     const { short } = cache;
     const longerCount = lookUpShort(
       view,
@@ -92,14 +80,14 @@ export class WordEncoder {
       lists.longer,
     );
     if (longerCount > 0) {
-      cache.growMiddle(longerCount);
+      cache.reserveMiddle(longerCount);
       const { middle } = cache;
       const longCount = prepareMiddle(view, ends, longerCount, middle.slotBits, lists);
       const middleCount = longerCount - longCount;
-      this.touched ^= touchHomes(middleCount, lists.homes, middle.lanes);
+      this.touched ^= touchMiddleWords(middle.lanes, lists.homes, middleCount);
       lookUpMiddle(middleCount, lists, middle.lanes, new Float64Array(middle.lanes.buffer), results);
       if (longCount > 0) {
-        cache.growLong(longCount);
+        cache.reserveLong(longCount);
         lookUpLong(view, ends, longCount, lists.long, cache, resultLanes, cachedBytesMax);
       }
     }
@@ -142,14 +130,10 @@ export class WordEncoder {
     const { lanes, slotBits } = short;
     const lane0 = shortLane0(view, start, lengthBytes);
     const lane1 = shortLane1(view, start, lengthBytes);
-    let pos = (hashShort(lane0, lane1) >>> (32 - slotBits)) << 2;
-    while (lanes[pos + 1] !== 0 && (lanes[pos] !== lane0 || lanes[pos + 1] !== lane1)) {
-      pos = (pos + 4) & (lanes.length - 1);
-    }
+    const pos = findShortWord(lanes, slotBits, lane0, lane1);
     const at = 2 * cursor.word;
     if (lanes[pos + 1] === 0) {
       this.mergeInto(bytes, start, start + lengthBytes, resultLanes, at);
-      pos = freeShort(lanes, slotBits, lane0, lane1);
       lanes[pos] = lane0;
       lanes[pos + 1] = lane1;
       lanes[pos + 2] = resultLanes[at]!;
@@ -168,21 +152,10 @@ export class WordEncoder {
     const lane1 = view.getInt32(start + 4, true);
     const lane2 = middleLane2(view, start, lengthBytes);
     const lane3 = middleLane3(view, start, lengthBytes);
-    const hash = hashMiddle(lane0, lane1, lane2, lane3);
-    let pos = (hash >>> (32 - slotBits)) << 3;
-    while (
-      lanes[pos + 3] !== 0 &&
-      (lanes[pos] !== lane0 ||
-        lanes[pos + 1] !== lane1 ||
-        lanes[pos + 2] !== lane2 ||
-        lanes[pos + 3] !== lane3)
-    ) {
-      pos = (pos + 8) & (lanes.length - 1);
-    }
+    const pos = findMiddleWord(lanes, slotBits, lane0, lane1, lane2, lane3);
     const at = 2 * cursor.word;
     if (lanes[pos + 3] === 0) {
       this.mergeInto(bytes, start, start + lengthBytes, resultLanes, at);
-      pos = freeMiddle(lanes, slotBits, hash);
       lanes[pos] = lane0;
       lanes[pos + 1] = lane1;
       lanes[pos + 2] = lane2;

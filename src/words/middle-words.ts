@@ -174,7 +174,7 @@ export function addMiddleWord(
 }
 
 /** Position of the slot that holds the key, or of the free one where it would stand. */
-function findMiddleWord(
+export function findMiddleWord(
   lanes: Int32Array,
   slotBits: number,
   lane0: number,

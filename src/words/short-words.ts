@@ -34,9 +34,14 @@ for (let length = 0; length <= shortBytesMax; length++) {
 
 export function allocateShortWords(slotBits: number): Slots {
   const slots = allocateSlots(slotBits, shortLayout);
-  slots.lanes[((hashTwoLanes(0, standInLane1) >>> (32 - slotBits)) << 2) + 1] = standInLane1;
-  slots.usedCount = 1;
+  addStandIn(slots);
   return slots;
+}
+
+/** Puts the stand-in into an empty table. */
+export function addStandIn(slots: Slots): void {
+  slots.lanes[((hashTwoLanes(0, standInLane1) >>> (32 - slots.slotBits)) << 2) + 1] = standInLane1;
+  slots.usedCount = 1;
 }
 
 /** Distinct short words: the stand-in is none. */
@@ -143,7 +148,7 @@ export function addShortWord(
 }
 
 /** Position of the slot that holds the key, or of the free one where it would stand. */
-function findShortWord(lanes: Int32Array, slotBits: number, lane0: number, lane1: number): number {
+export function findShortWord(lanes: Int32Array, slotBits: number, lane0: number, lane1: number): number {
   const lastLane = lanes.length - 1;
   let pos = (hashTwoLanes(lane0, lane1) >>> (32 - slotBits)) << 2;
   while (lanes[pos + 1] !== 0 && ((lanes[pos]! ^ lane0) | (lanes[pos + 1]! ^ lane1)) !== 0) {
