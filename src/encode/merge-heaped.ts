@@ -16,11 +16,10 @@ export function mergeHeaped(
   heap: Float64Array,
   { mergedIds, pairs }: EncodingModel,
 ): number {
-  const { lanes, slotBits } = pairs;
   startSpans(spans, symbolCount);
   let size = 0;
   for (let pos = 0; pos + 1 < symbolCount; pos++) {
-    const rank = findPair(lanes, slotBits, ids[pos]!, ids[pos + 1]!);
+    const rank = findPair(pairs, ids[pos]!, ids[pos + 1]!);
     if (rank !== noRank) heap[size++] = rank * rankUnit + pos;
   }
   for (let i = (size >> 1) - 1; i >= 0; i--) sink(heap, i, size);
@@ -35,17 +34,17 @@ export function mergeHeaped(
     const pos = top - rank * rankUnit;
     const rightPos = pos + spans[pos]!;
     if (ids[pos]! < 0 || rightPos >= symbolCount) continue;
-    if (findPair(lanes, slotBits, ids[pos]!, ids[rightPos]!) !== rank) continue;
+    if (findPair(pairs, ids[pos]!, ids[rightPos]!) !== rank) continue;
     const merged = mergedIds[rank]!;
     joinSpans(ids, spans, pos, rightPos, merged);
     if (pos > 0) {
       const leftPos = pos - spans[pos - 1]!;
-      const leftRank = findPair(lanes, slotBits, ids[leftPos]!, merged);
+      const leftRank = findPair(pairs, ids[leftPos]!, merged);
       if (leftRank !== noRank) rise(heap, size++, leftRank * rankUnit + leftPos);
     }
     const nextPos = pos + spans[pos]!;
     if (nextPos < symbolCount) {
-      const nextRank = findPair(lanes, slotBits, merged, ids[nextPos]!);
+      const nextRank = findPair(pairs, merged, ids[nextPos]!);
       if (nextRank !== noRank) rise(heap, size++, nextRank * rankUnit + pos);
     }
   }

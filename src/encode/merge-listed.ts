@@ -1,5 +1,5 @@
 import type { EncodingModel } from "./model.ts";
-import { findPair, noRank } from "./pairs.ts";
+import { findPair, noRank, type PairTable } from "./pairs.ts";
 
 /**
  * Merges a huge word in place in near-linear time. Where ranks only rise, they can be gone through in ascending order:
@@ -20,7 +20,6 @@ export function mergeListed(
   symbolCount: number,
   { mergedIds, pairs }: EncodingModel,
 ): number {
-  const { lanes, slotBits } = pairs;
   const cells = new Int32Array(2 * symbolCount);
   for (let pos = 0; pos < symbolCount; pos++) {
     cells[2 * pos] = ids[pos]!;
@@ -29,15 +28,15 @@ export function mergeListed(
   const lists = new RankLists(mergedIds.length, symbolCount);
   // From the right, so that lists are ascending from the start.
   for (let pos = symbolCount - 2; pos >= 0; pos--) {
-    const rank = findPair(lanes, slotBits, ids[pos]!, ids[pos + 1]!);
+    const rank = findPair(pairs, ids[pos]!, ids[pos + 1]!);
     if (rank !== noRank) lists.push(rank, pos);
   }
   for (let rank = 0; rank < mergedIds.length; rank++) {
     const listedCount = lists.take(rank);
     if (listedCount === 0) continue;
     const merged = mergedIds[rank]!;
-    const doneCount = mergeAll(cells, lanes, slotBits, lists.positions, listedCount, rank, merged);
-    listNeighbours(cells, lanes, slotBits, lists, doneCount, merged);
+    const doneCount = mergeAll(cells, pairs, lists.positions, listedCount, rank, merged);
+    listNeighbours(cells, pairs, lists, doneCount, merged);
   }
   return packIds(cells, ids, symbolCount);
 }
@@ -47,8 +46,7 @@ const covered = -1;
 /** Makes the merges of one rank from the left; the places where one was made move to the front of `positions`. */
 function mergeAll(
   cells: Int32Array,
-  lanes: Int32Array,
-  slotBits: number,
+  pairs: PairTable,
   positions: Int32Array,
   listedCount: number,
   rank: number,
@@ -61,7 +59,7 @@ function mergeAll(
     if (left === covered) continue;
     const leftSpan = cells[2 * pos + 1]!;
     const rightCell = 2 * (pos + leftSpan);
-    if (rightCell >= cells.length || findPair(lanes, slotBits, left, cells[rightCell]!) !== rank) continue;
+    if (rightCell >= cells.length || findPair(pairs, left, cells[rightCell]!) !== rank) continue;
     const span = (leftSpan + cells[rightCell + 1]!) | 0;
     cells[2 * pos] = merged;
     cells[2 * pos + 1] = span;
@@ -75,8 +73,7 @@ function mergeAll(
 /** Lists the pairs that the merges of one rank made, by the positions where they were made. */
 function listNeighbours(
   cells: Int32Array,
-  lanes: Int32Array,
-  slotBits: number,
+  pairs: PairTable,
   lists: RankLists,
   doneCount: number,
   merged: number,
@@ -89,13 +86,13 @@ function listNeighbours(
       const leftPos = pos - cells[2 * (pos - 1) + 1]!;
       // In a run of merges the left neighbour of one is the one before: its right side was looked at already.
       if (leftPos !== lastPos) {
-        const leftRank = findPair(lanes, slotBits, cells[2 * leftPos]!, merged);
+        const leftRank = findPair(pairs, cells[2 * leftPos]!, merged);
         if (leftRank !== noRank) lists.push(leftRank, leftPos);
       }
     }
     const nextCell = 2 * (pos + cells[2 * pos + 1]!);
     if (nextCell < cells.length) {
-      const nextRank = findPair(lanes, slotBits, merged, cells[nextCell]!);
+      const nextRank = findPair(pairs, merged, cells[nextCell]!);
       if (nextRank !== noRank) lists.push(nextRank, pos);
     }
     lastPos = pos;

@@ -11,7 +11,6 @@ export function mergeScanned(
   ranks: Int32Array,
   { mergedIds, pairs }: EncodingModel,
 ): number {
-  const { lanes, slotBits } = pairs;
   let best = noRank;
   let bestPos = 0;
   for (let i = 0; i + 1 < symbolCount; i++) {
@@ -30,8 +29,8 @@ export function mergeScanned(
       ids[i] = ids[i + 1]!;
       ranks[i] = ranks[i + 1]!;
     }
-    if (bestPos > 0) ranks[bestPos - 1] = findPair(lanes, slotBits, ids[bestPos - 1]!, merged);
-    if (bestPos + 1 < count) ranks[bestPos] = findPair(lanes, slotBits, merged, ids[bestPos + 1]!);
+    if (bestPos > 0) ranks[bestPos - 1] = findPair(pairs, ids[bestPos - 1]!, merged);
+    if (bestPos + 1 < count) ranks[bestPos] = findPair(pairs, merged, ids[bestPos + 1]!);
     best = noRank;
     for (let i = 0; i + 1 < count; i++) {
       const rank = ranks[i]!;

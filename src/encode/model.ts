@@ -64,7 +64,7 @@ export type ModelParts = {
 
 export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelParts): EncodingModel {
   const { left, right, merged } = merges;
-  const pairs = allocatePairs(left.length);
+  const pairs = allocatePairs(left.length, left.length);
   // Of a pair that is listed twice the later counts, as in HF.
   for (let rank = 0; rank < left.length; rank++) addPair(pairs, left[rank]!, right[rank]!, rank);
   const idMax = Math.max(maxOf(byteIds), maxOf(merged), maxOf(wholeTokens.values()));
@@ -107,7 +107,7 @@ function ranksOnlyRise({ left, right, merged }: RankedMerges, pairs: PairTable, 
   const lastRankOf = new Int32Array(idMax + 1).fill(-1);
   for (let rank = 0; rank < merged.length; rank++) lastRankOf[merged[rank]!] = rank;
   for (let rank = 0; rank < merged.length; rank++) {
-    if (findPair(pairs.lanes, pairs.slotBits, left[rank]!, right[rank]!) !== rank) continue;
+    if (findPair(pairs, left[rank]!, right[rank]!) !== rank) continue;
     if (lastRankOf[left[rank]!]! >= rank || lastRankOf[right[rank]!]! >= rank) return false;
   }
   return true;

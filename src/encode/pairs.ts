@@ -1,16 +1,20 @@
 /**
- * PairTable: the rank of each pair of ids, in an open-addressing table with linear probing, at most half full. A slot is
- * four lanes:
+ * PairTable: the rank of each pair of ids. Small, because it is asked seldom and everywhere: what counts is how many
+ * cache lines it has.
  *
- *   LANE   MEANING
- *   0      id of the left half
- *   1      id of the right half
- *   2      rank + 1; 0 in a free slot
- *   3      nothing: slots of 16 bytes never lie across two cache lines
+ *   ARRAY    TYPE         LENGTH          MEANING
+ *   slots    Int32Array   2^slotBits      open addressing, linear probing, at most half full: in the low `rankBits` bits
+ *                                         rank + 1, above them the tag, the low bits of the hash; 0 in a free slot
+ *   halves   Int32Array   2 * rankLimit   left and right id of each rank, at 2 rank; looked at where the tag is right
  *
  * The home slot of a pair is the top `slotBits` bits of its hash.
  */
-export type PairTable = { readonly lanes: Int32Array; readonly slotBits: number };
+export type PairTable = {
+  readonly slots: Int32Array;
+  readonly halves: Int32Array;
+  readonly slotBits: number;
+  readonly rankBits: number;
+};
 
 /** The rank of two ids that do not merge: behind every rank. */
 export const noRank = 0x7fffffff;
@@ -18,36 +22,50 @@ export const noRank = 0x7fffffff;
 const multiplier0 = 0x9e3779b1 | 0;
 const multiplier1 = 0x85ebca77 | 0;
 
-export function allocatePairs(pairCount: number): PairTable {
-  let slotBits = 4;
-  while (2 ** slotBits < 2 * pairCount) slotBits++;
-  return { lanes: new Int32Array(4 * 2 ** slotBits), slotBits };
+/** A table for so many pairs, of ranks below `rankLimit`. */
+export function allocatePairs(pairCount: number, rankLimit: number): PairTable {
+  const slotBits = Math.max(4, Math.ceil(Math.log2(2 * pairCount)));
+  const rankBits = 32 - Math.clz32(rankLimit);
+  return {
+    slots: new Int32Array(2 ** slotBits),
+    halves: new Int32Array(2 * rankLimit),
+    slotBits,
+    rankBits,
+  };
 }
 
 /** Gives the pair its rank, whatever it had before. */
-export function addPair({ lanes, slotBits }: PairTable, left: number, right: number, rank: number): void {
-  const lastLane = lanes.length - 1;
-  let pos = homeOf(left, right, slotBits);
-  while (lanes[pos + 2] !== 0 && (lanes[pos] !== left || lanes[pos + 1] !== right))
-    pos = (pos + 4) & lastLane;
-  lanes[pos] = left;
-  lanes[pos + 1] = right;
-  lanes[pos + 2] = rank + 1;
+export function addPair(table: PairTable, left: number, right: number, rank: number): void {
+  const { slots, halves, slotBits, rankBits } = table;
+  const hash = hashOf(left, right);
+  let pos = hash >>> (32 - slotBits);
+  for (let slot = slots[pos]!; slot !== 0; slot = slots[pos]!) {
+    const known = (slot & ((1 << rankBits) - 1)) - 1;
+    if (halves[2 * known] === left && halves[2 * known + 1] === right) break;
+    pos = (pos + 1) & (slots.length - 1);
+  }
+  slots[pos] = (hash << rankBits) | (rank + 1);
+  halves[2 * rank] = left;
+  halves[2 * rank + 1] = right;
 }
 
 /** The rank of the pair, or `noRank`. */
-export function findPair(lanes: Int32Array, slotBits: number, left: number, right: number): number {
-  const lastLane = lanes.length - 1;
-  let pos = homeOf(left, right, slotBits);
+export function findPair(table: PairTable, left: number, right: number): number {
+  const { slots, halves, rankBits } = table;
+  const hash = hashOf(left, right);
+  const tag = hash << rankBits;
+  let pos = hash >>> (32 - table.slotBits);
   for (;;) {
-    const rankAndOne = lanes[pos + 2]!;
-    if (rankAndOne === 0) return noRank;
-    if (lanes[pos] === left && lanes[pos + 1] === right) return rankAndOne - 1;
-    pos = (pos + 4) & lastLane;
+    const slot = slots[pos]!;
+    if (slot === 0) return noRank;
+    if ((slot ^ tag) >>> rankBits === 0) {
+      const rank = ((slot ^ tag) - 1) | 0;
+      if (halves[2 * rank] === left && halves[2 * rank + 1] === right) return rank;
+    }
+    pos = (pos + 1) & (slots.length - 1);
   }
 }
 
-function homeOf(left: number, right: number, slotBits: number): number {
-  const hash = Math.imul((Math.imul(left, multiplier0) + right) | 0, multiplier1);
-  return (hash >>> (32 - slotBits)) << 2;
+function hashOf(left: number, right: number): number {
+  return Math.imul((Math.imul(left, multiplier0) + right) | 0, multiplier1);
 }

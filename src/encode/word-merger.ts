@@ -80,7 +80,7 @@ function fillByteRanks(
 
 function fillRanks(ranks: Int32Array, ids: Int32Array, symbolCount: number, { pairs }: EncodingModel): void {
   for (let i = 0; i + 1 < symbolCount; i++) {
-    ranks[i] = findPair(pairs.lanes, pairs.slotBits, ids[i]!, ids[i + 1]!);
+    ranks[i] = findPair(pairs, ids[i]!, ids[i + 1]!);
   }
 }
 

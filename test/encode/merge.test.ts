@@ -80,7 +80,7 @@ test("the three ways of merging agree with the naive one, on runs, periods and l
 
     const scanned = room();
     const ranks = Int32Array.from({ length: word.length - 1 }, (_, i) =>
-      findPair(model.pairs.lanes, model.pairs.slotBits, word[i]!, word[i + 1]!),
+      findPair(model.pairs, word[i]!, word[i + 1]!),
     );
     const results = [scanned.ids.slice(0, mergeScanned(scanned.ids, word.length, ranks, model))];
     const heaped = room();

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { exitCode, UserError } from "../../errors.ts";
 import type { ResolvedPattern } from "../../pattern/index.ts";
 import { buildModel, type EncodingModel } from "../model.ts";
-import { addPair, allocatePairs, findPair, noRank } from "../pairs.ts";
+import { addPair, allocatePairs, findPair, noRank, type PairTable } from "../pairs.ts";
 import { buildTokenTable } from "../token-table.ts";
 import { type AddedToken, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
 import { checkId, isNarrow } from "./assemble.ts";
@@ -98,8 +98,9 @@ function modelOfRanks(tokens: readonly RankedToken[], path: string): EncodingMod
   if (byteIds.includes(-1)) {
     refuse(path, `it has no token for byte 0x${byteIds.indexOf(-1).toString(16).padStart(2, "0")}`);
   }
+  const rankLimit = tokens.reduce((limit, { rank }) => Math.max(limit, rank + 1), 0);
   const longer = tokens.filter(({ bytes }) => bytes.length > 1);
-  const pairs = allocatePairs(longer.length);
+  const pairs = allocatePairs(longer.length, rankLimit);
   const found: { left: number; right: number; id: number }[] = [];
   const wholeTokens = new Map<string, number>();
   for (const { bytes, rank } of longer.toSorted((a, b) => a.bytes.length - b.bytes.length)) {
@@ -120,12 +121,12 @@ function modelOfRanks(tokens: readonly RankedToken[], path: string): EncodingMod
 }
 
 /** Here a pair's rank is the id that it becomes. */
-function mergeByRank(ids: number[], { lanes, slotBits }: ReturnType<typeof allocatePairs>): void {
+function mergeByRank(ids: number[], pairs: PairTable): void {
   for (;;) {
     let best = noRank;
     let bestPos = 0;
     for (let i = 0; i + 1 < ids.length; i++) {
-      const rank = findPair(lanes, slotBits, ids[i]!, ids[i + 1]!);
+      const rank = findPair(pairs, ids[i]!, ids[i + 1]!);
       if (rank < best) {
         best = rank;
         bestPos = i;
