@@ -63,7 +63,8 @@ async function trainSettled(
   );
   if (options.output !== undefined) {
     const command = "trainTokenizer";
-    await writeResult(options.output, { command, settings, inputs, workerCount, trained, startMs });
+    const asked = { command, arguments: [], counts: [] };
+    await writeResult(options.output, { ...asked, settings, inputs, workerCount, trained, startMs });
   }
   // Training in HF's way cuts behind lines; the tokenizer, as HF's, does not.
   return new Tokenizer(partsOfVocabulary(trained.vocabulary, resolvePattern(options.pattern ?? "gpt2")));

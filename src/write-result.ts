@@ -4,6 +4,7 @@ import type { Compat } from "./merge/merges.ts";
 import { nextTurn } from "./next-turn.ts";
 import { exportForm, type ResolvedPattern } from "./pattern/index.ts";
 import { stageDirectory } from "./publish/directory.ts";
+import type { FormerResults } from "./publish/former.ts";
 import { peakMemoryBytes } from "./runtime/peak-memory.ts";
 import { build } from "./runtime/version.ts";
 import type { Trained } from "./train.ts";
@@ -11,6 +12,7 @@ import { type Format, formats } from "./vocabulary/formats/formats.ts";
 import { mergesSha256 } from "./vocabulary/formats/merge-lines.ts";
 import type { FinishedTokenizer } from "./vocabulary/formats/output-file.ts";
 import {
+  type CountsRecord,
   recordFormat,
   recordName,
   type TrainingRecord,
@@ -28,23 +30,23 @@ export type TrainSettings = {
 };
 
 export type Result = {
-  /** How the training was asked for, to be read by people. */
+  /** How the training was asked for, to be read by people, and as typed. */
   readonly command: string;
+  readonly arguments: readonly string[];
   readonly settings: TrainSettings;
   /** The formats asked for; all that can say the tokenizer, if none were. */
   readonly formatNames?: readonly string[] | undefined;
   readonly inputs: readonly Input[];
+  readonly counts: readonly CountsRecord[];
   readonly workerCount: number;
   readonly trained: Trained;
   /** When it began, by `performance.now()`. */
   readonly startMs: number;
+  /** How many former results stay beside this one; undefined leaves those that do alone. */
+  readonly keepCount?: number | undefined;
 };
 
-export type Written = {
-  readonly record: TrainingRecord;
-  /** Where the older result was left, if someone wrote into it while it was replaced; else null. */
-  readonly leftPath: string | null;
-};
+export type Written = FormerResults & { readonly record: TrainingRecord };
 
 /**
  * Vocabulary -> files -> their place: writes the tokenizer directory beside its place, and puts it there all at once.
@@ -73,7 +75,7 @@ export async function writeResult(
       // Tokens of repetitive text are megabytes long, and so are their files.
       for (const _ of staged.writeInSteps(file.name, file.chunks())) await nextTurn();
     }
-    return { leftPath: staged.publish(), record: record! };
+    return { ...staged.publish({ keepCount: result.keepCount }), record: record! };
   } catch (error) {
     staged.discard();
     throw error;
@@ -92,7 +94,7 @@ function chooseFormats(names: readonly string[] | undefined, tokenizer: Finished
 }
 
 function recordOf(result: Result, files: readonly string[], writeStartMs: number): TrainingRecord {
-  const { command, settings, inputs, workerCount, trained, startMs } = result;
+  const { command, settings, inputs, counts, workerCount, trained, startMs } = result;
   const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = settings;
   const { name, sources } = settings.pattern;
   const pattern = { name, regex: sources.length === 1 ? sources[0]! : sources };
@@ -101,6 +103,9 @@ function recordOf(result: Result, files: readonly string[], writeStartMs: number
     format: recordFormat,
     ...build,
     command,
+    arguments: result.arguments,
+    workingDirectory: process.cwd(),
+    startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
     options: {
       vocabSize,
       specialTokens,
@@ -110,12 +115,14 @@ function recordOf(result: Result, files: readonly string[], writeStartMs: number
       maxTokenLength,
       workers: workerCount,
     },
+    formats: result.formatNames ?? null,
     inputs: inputs.map(({ path, sizeBytes }, i) => ({
       path,
       sizeBytes,
       documents: trained.findings[i]!.documentCount,
       invalidBytes: trained.findings[i]!.invalidByteCount,
     })),
+    counts,
     wordCount: trained.wordCount,
     distinctWordCount: trained.distinctWordCount,
     mergeCount: trained.vocabulary.mergeCount,

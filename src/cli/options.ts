@@ -131,6 +131,11 @@ export const commands: readonly CommandSpec[] = [
         description: "keep the word counts: .tsv, or the compact binary form",
       },
       {
+        name: "keep",
+        value: "N",
+        description: "keep the last N results that were replaced, as DIR.<UTC start of their run>",
+      },
+      {
         name: "format",
         value: "LIST",
         description: "comma-separated: huggingface, gpt2, tiktoken (default: all that apply)",
@@ -247,5 +252,4 @@ export const optionsToCome = [
   "cache-limit",
   "if-changed",
   "memory-limit",
-  "keep",
 ];

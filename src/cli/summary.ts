@@ -4,7 +4,8 @@ import { bytes, counted, grouped, seconds } from "./units.ts";
 export type SummaryFacts = {
   readonly record: TrainingRecord;
   readonly output: string;
-  readonly countsPaths: readonly string[];
+  /** Where the result is that was replaced, if it was kept. */
+  readonly keptPath: string | null;
   /** Bytes of the words that were counted, and the tokens they are with all merges made. */
   readonly wordBytes: number;
   readonly tokenCount: number;
@@ -16,7 +17,7 @@ export type SummaryFacts = {
 
 /** What a person wants to read at the end of `bpe train`. */
 export function summary(facts: SummaryFacts): string {
-  const { record, output, countsPaths, wordBytes, tokenCount, longestTokens, stoppedEarly } = facts;
+  const { record, output, keptPath, wordBytes, tokenCount, longestTokens, stoppedEarly } = facts;
   const { inputs, timings } = record;
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
@@ -25,7 +26,7 @@ export function summary(facts: SummaryFacts): string {
   const corpus = `${bytes(corpusBytes)} in ${counted(inputs.length, "file")}, ${counted(documentCount, "document")}`;
   const rows = [
     ["corpus", inputs.length === 0 ? "" : corpus],
-    ...countsPaths.map((path) => ["counts", path]),
+    ...record.counts.map(({ path }) => ["counts", path]),
     ["words", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
     ["merges", grouped(record.mergeCount) + (stoppedEarly === undefined ? "" : ` (${stoppedEarly})`)],
     [
@@ -41,6 +42,7 @@ export function summary(facts: SummaryFacts): string {
     ["bytes/token", tokenCount === 0 ? "" : (wordBytes / tokenCount).toFixed(3)],
     ["longest", longestTokens.join(" ")],
     ["written", `${output}: ${record.files.join(", ")}`],
+    ["kept", keptPath ?? ""],
   ] as const;
   const shown = rows.filter(([, text]) => text !== "");
   return shown.map(([name, text]) => `${name!.padEnd(12)}${text}`).join("\n");

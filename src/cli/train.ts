@@ -1,4 +1,5 @@
 import { countsChunks } from "../count/counts-files.ts";
+import { describeCounts } from "../count/describe-counts.ts";
 import { checkOutputDirectory } from "../publish/directory.ts";
 import { checkOutputFile, placeOfFile, writeFileWhole } from "../publish/file.ts";
 import { placeOf } from "../publish/place.ts";
@@ -23,7 +24,6 @@ import { grouped } from "./units.ts";
 
 /** `bpe train`: read the options, look at the world, train, write, tell. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
-  const startMs = performance.now();
   const options = readOptions(invocation);
   const { saveCounts } = options;
   checkOutputDirectory(options.output);
@@ -32,9 +32,11 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     placeOf(options.output),
     saveCounts === undefined ? null : placeOfFile(saveCounts),
   ]);
+  const startMs = performance.now();
   const { inputs, workerCount } = openCorpus(invocation, options.workers);
   const countsOptions = countsOptionsOf(options);
   const countsFiles = openCountsFiles(invocation, countsOptions);
+  const counts = await describeCounts(invocation.options.get("counts") ?? []);
   warnOfSlowPattern(options.pattern, output);
 
   const trained = await train(
@@ -54,23 +56,26 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   );
   warnOfInvalidBytes(inputs, trained.findings, output);
 
-  const { record, leftPath } = await writeResult(
+  const { record, leftPath, keptPath } = await writeResult(
     options.output,
     {
       command: shellLine(["bpe", "train", ...invocation.typed]),
+      arguments: ["train", ...invocation.typed],
       settings: options,
       formatNames: options.formats,
       inputs,
+      counts,
       workerCount,
       trained,
       startMs,
+      keepCount: options.keepCount,
     },
     onStop,
   );
   if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
-  const countsPaths = invocation.options.get("counts") ?? [];
-  output.succeed(summaryOf(trained, record, options.output, countsPaths), {
+  output.succeed(summaryOf(trained, record, options.output, keptPath), {
     output: options.output,
+    kept: keptPath,
     ...record,
   });
 }
@@ -79,7 +84,7 @@ function summaryOf(
   trained: Trained,
   record: TrainingRecord,
   output: string,
-  countsPaths: readonly string[],
+  keptPath: string | null,
 ): string {
   const { vocabSize, specialTokens, compat } = record.options;
   const wantedCount = vocabSize - baseSize(specialTokens, compat);
@@ -87,7 +92,7 @@ function summaryOf(
   return summary({
     record,
     output,
-    countsPaths,
+    keptPath,
     wordBytes: trained.wordBytes,
     tokenCount: trained.tokenCount,
     longestTokens: longestTokens(trained, 10),
@@ -123,6 +128,7 @@ function readOptions(invocation: Invocation) {
       "--format tiktoken: tiktoken cuts text by one regular expression, and this pattern is a sequence of them",
     );
   }
+  const keepCount = text("keep");
   const minFrequency = text("min-frequency");
   const maxTokenLength = text("max-token-length");
   return {
@@ -139,6 +145,7 @@ function readOptions(invocation: Invocation) {
     maxTokenLength:
       maxTokenLength === undefined ? null : wholeNumber("--max-token-length", maxTokenLength, 1),
     formats: formatsChosen,
+    keepCount: keepCount === undefined ? undefined : wholeNumber("--keep", keepCount, 0),
   };
 }
 

@@ -1,25 +1,16 @@
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmdirSync,
-  statSync,
-  unlinkSync,
-} from "node:fs";
-import { dirname, join } from "node:path";
+import { accessSync, closeSync, constants, mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { assert, UserError } from "../errors.ts";
 import { checkParent } from "./check-parent.ts";
 import { flush, flushDirectory, writeAll } from "./durable.ts";
-import { exchange } from "./exchange.ts";
+import type { exchange } from "./exchange.ts";
+import { type FormerResults, freePath, settleFormer } from "./former.ts";
 import { makeParents } from "./parents.ts";
-import { lstatOrNull, type Place, pathOf, placeOf } from "./place.ts";
+import { type Place, pathOf, placeOf } from "./place.ts";
 import { whatStands } from "./result.ts";
-import { release, removeQuietly, removeStale, reserve } from "./staging-names.ts";
+import { HiddenPath, removeQuietly, removeStale } from "./staging-names.ts";
 import { codeOf, onPath, reasonOf } from "./system-error.ts";
+import { type TakePlaceOptions, takePlace } from "./take-place.ts";
 
 /**
  * Finds out, before any work and touching nothing, whether a result can be put at the path: it is absent, empty, or
@@ -55,6 +46,12 @@ export function stageDirectory(path: string): StagedDirectory {
   return new StagedDirectory(placeOf(path));
 }
 
+export type PublishOptions = {
+  /** How many former results stay beside the new one. */
+  readonly keepCount?: number | undefined;
+  readonly exchangePaths?: typeof exchange;
+};
+
 /**
  * A result being written beside its place, on the same file system. Nothing is seen at its path until `publish` puts
  * it there whole; `discard` leaves the path as it was. Every call is synchronous, so a signal is served before or
@@ -62,21 +59,21 @@ export function stageDirectory(path: string): StagedDirectory {
  */
 export class StagedDirectory {
   private readonly place: Place;
-  private readonly path: string;
+  private readonly staged: HiddenPath;
   /** A discarded result takes back the parents that were made for it. */
   private readonly removeParents: () => void;
   private readonly openFiles = new Map<string, number>();
-  /** Whether `path` is still ours to remove. */
+  /** Whether what stands at `staged` is still ours to remove. */
   private isStaged = true;
 
   constructor(place: Place) {
     this.place = place;
     this.removeParents = makeParents(place);
-    this.path = reserve(place, "new");
+    this.staged = new HiddenPath(place, "new");
     try {
       onPath(place.typed, () => {
         removeStale(place);
-        mkdirSync(this.path);
+        mkdirSync(this.staged.path);
       });
     } catch (error) {
       this.discard();
@@ -94,7 +91,7 @@ export class StagedDirectory {
   *writeInSteps(name: string, chunks: Iterable<Uint8Array>): Generator<undefined, void> {
     assert(!name.includes("/") && !this.openFiles.has(name), `"${name}" is a plain name, written once`);
     const typed = join(this.place.typed, name);
-    const fd = onPath(typed, () => openSync(join(this.path, name), "wx"));
+    const fd = onPath(typed, () => openSync(join(this.staged.path, name), "wx"));
     this.openFiles.set(name, fd);
     for (const chunk of chunks) {
       onPath(typed, () => writeAll(fd, chunk));
@@ -104,19 +101,21 @@ export class StagedDirectory {
 
   /**
    * Puts the result in its place, in one step, when it is on the device. If something else came to stand there since
-   * the check, or the step is refused, the result is kept beside it and the error says where.
+   * the check, or the step is refused, the result is left beside it and the error says where.
    *
-   * Returns where the former result was left, if someone wrote into it while it was replaced; else null. Tests give
-   * an exchange that refuses, as some file systems do.
+   * `keepCount` of the former results stay beside it, this one's predecessor the first of them; without it the
+   * predecessor goes and kept ones are left alone. Tests give an exchange that refuses, as some file systems do.
    */
-  publish(exchangePaths = exchange): string | null {
+  publish({ keepCount, exchangePaths }: PublishOptions = {}): FormerResults {
     onPath(this.place.typed, () => this.flushFiles());
-    const former = this.takePlaceOrKeep(exchangePaths);
+    const keepsFormer = keepCount !== undefined && keepCount > 0;
+    const former = this.takePlaceOrKeep({ keepsFormer, ...(exchangePaths && { exchangePaths }) });
     this.isStaged = false;
-    release(this.path);
     return onPath(this.place.typed, () => {
+      // The new one is in its place on the device before anything of the old one goes.
       flushDirectory(this.place.parent);
-      return former === null ? null : removeFormer(former, this.place);
+      this.staged.release();
+      return settleFormer(former, this.place, keepCount);
     });
   }
 
@@ -125,8 +124,8 @@ export class StagedDirectory {
     if (!this.isStaged) return;
     this.isStaged = false;
     this.closeFiles();
-    removeQuietly(this.path);
-    release(this.path);
+    removeQuietly(this.staged.path);
+    this.staged.release();
     this.removeParents();
   }
 
@@ -134,7 +133,7 @@ export class StagedDirectory {
     // All are written before the first is waited for, so that the device takes them together.
     for (const fd of this.openFiles.values()) flush(fd);
     this.closeFiles();
-    flushDirectory(this.path);
+    flushDirectory(this.staged.path);
   }
 
   private closeFiles(): void {
@@ -142,86 +141,16 @@ export class StagedDirectory {
     this.openFiles.clear();
   }
 
-  private takePlaceOrKeep(exchangePaths: typeof exchange): string | null {
+  private takePlaceOrKeep(options: TakePlaceOptions): string | null {
     try {
-      return takePlace(this.path, this.place, exchangePaths);
+      return takePlace(this.staged, this.place, options);
     } catch (error) {
       const isBug = !(error instanceof UserError) && codeOf(error) === "";
       if (isBug) throw error;
       const reason = error instanceof UserError ? error.message : `"${this.place.typed}": ${reasonOf(error)}`;
       const keptPath = freePath(this.place, "new");
-      renameSync(this.path, keptPath);
+      renameSync(this.staged.path, keptPath);
       throw new UserError(reason, { hint: `the finished tokenizer is in "${keptPath}"` });
     }
   }
-}
-
-/**
- * Makes the place name what stands at `staged`. Returns where the former result is now, or null if there was none.
- * Others may publish at the same time: each sees a whole result of someone's, and so the loop looks anew.
- */
-function takePlace(staged: string, place: Place, exchangePaths: typeof exchange): string | null {
-  const path = pathOf(place);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const standing = whatStands(place);
-      if (standing.kind !== "absent") chmodSync(staged, standing.mode & 0o7777);
-      if (standing.kind === "result") {
-        return exchangePaths(staged, path) ? staged : replaceInTwoSteps(staged, place);
-      }
-      // Atomic over nothing and over an empty directory; refused over anything else that came meanwhile.
-      renameSync(staged, path);
-      return null;
-    } catch (error) {
-      if (attempt === attemptsMax || !hasChanged.has(codeOf(error))) throw error;
-    }
-  }
-}
-
-/** What a rename says when the place is not what it was a moment ago. */
-const hasChanged = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"]);
-/** Each attempt fails only if another process published in between; so many in a row are no accident. */
-const attemptsMax = 100;
-
-/** Where there is no exchange: for the instant between two renames the path names nothing. */
-function replaceInTwoSteps(staged: string, place: Place): string {
-  const path = pathOf(place);
-  const aside = reserve(place, "old");
-  try {
-    renameSync(path, aside);
-    try {
-      renameSync(staged, path);
-    } catch (error) {
-      renameSync(aside, path);
-      throw error;
-    }
-  } finally {
-    release(aside);
-  }
-  return aside;
-}
-
-/** Removes the former result, file by file, so that what anyone put into it since is not lost. */
-function removeFormer(former: string, place: Place): string | null {
-  try {
-    const standing = whatStands({
-      ...place,
-      parent: dirname(former),
-      name: former.slice(dirname(former).length + 1),
-    });
-    if (standing.kind === "result") for (const name of standing.names) unlinkSync(join(former, name));
-    rmdirSync(former);
-    return null;
-  } catch {
-    const leftPath = freePath(place, "old");
-    renameSync(former, leftPath);
-    return leftPath;
-  }
-}
-
-/** The first of NAME.new, NAME.new-2, … that names nothing. */
-function freePath(place: Place, ending: string): string {
-  const path = `${pathOf(place)}.${ending}`;
-  if (lstatOrNull(path) === null) return path;
-  for (let n = 2; ; n++) if (lstatOrNull(`${path}-${n}`) === null) return `${path}-${n}`;
 }

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
+import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "../errors.ts";
 import { codeOf, reasonOf } from "./system-error.ts";
@@ -53,5 +53,14 @@ function orNull(path: string, look: (path: string) => Stats): Stats | null {
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
     throw new UserError(`"${path}": ${reasonOf(error)}`);
+  }
+}
+
+/** What is in a directory; nothing where it may be written but not listed: there, what is stale stays. */
+export function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
   }
 }

@@ -2,7 +2,8 @@ import { mkdtempSync, renameSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
-import { isAlive, namesIn, owner, removeQuietly } from "./staging-names.ts";
+import { namesIn } from "./place.ts";
+import { isAlive, owner, removeQuietly } from "./staging-names.ts";
 import { reasonOf } from "./system-error.ts";
 
 /**

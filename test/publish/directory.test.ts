@@ -38,7 +38,7 @@ function publishResult(
   const staged = stageDirectory(path);
   for (const name of names) staged.write(name, [Buffer.from(mark), Buffer.from(mark)]);
   staged.write("training.json", [Buffer.from(JSON.stringify({ mark, files: [...names, "training.json"] }))]);
-  return staged.publish();
+  return staged.publish().leftPath;
 }
 
 function messageOf(run: () => unknown): string {
@@ -166,7 +166,7 @@ describe("stageDirectory", () => {
     publishResult(out, "old");
     const staged = stageDirectory(out);
     staged.write("a.json", [Buffer.from("new")]);
-    staged.publish(() => false);
+    staged.publish({ exchangePaths: () => false });
     expect(readdirSync(out)).toEqual(["a.json"]);
     expect(readdirSync(home)).toEqual(["out"]);
   });

@@ -227,6 +227,9 @@ describe("training.json", () => {
     bunVersion: "1.4.5",
     commit: "unknown",
     command: "bpe train a.txt",
+    arguments: ["train", "a.txt"],
+    workingDirectory: "/corpora",
+    startedAt: "2026-11-20T02:00:00.000Z",
     options: {
       vocabSize: 500,
       specialTokens,
@@ -236,6 +239,8 @@ describe("training.json", () => {
       maxTokenLength: null,
       workers: 1,
     },
+    formats: null,
+    counts: [],
     inputs: [{ path: "a.txt", sizeBytes: 1, documents: 1, invalidBytes: 0 }],
     wordCount: 1,
     distinctWordCount: 1,

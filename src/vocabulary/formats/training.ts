@@ -13,7 +13,12 @@ export type TrainingRecord = {
   readonly version: string;
   readonly bunVersion: string;
   readonly commit: string;
+  /** The command line, to be read by people; the same as typed, and where: relative paths begin there. */
   readonly command: string;
+  readonly arguments: readonly string[];
+  readonly workingDirectory: string;
+  /** UTC, as ISO 8601 has it. */
+  readonly startedAt: string;
   readonly options: {
     readonly vocabSize: number;
     readonly specialTokens: readonly string[];
@@ -24,7 +29,11 @@ export type TrainingRecord = {
     readonly maxTokenLength: number | null;
     readonly workers: number;
   };
+  /** The formats asked for; null: all that can say the tokenizer. */
+  readonly formats: readonly string[] | null;
   readonly inputs: readonly InputRecord[];
+  /** Word counts from elsewhere. */
+  readonly counts: readonly CountsRecord[];
   readonly wordCount: number;
   readonly distinctWordCount: number;
   readonly mergeCount: number;
@@ -45,6 +54,12 @@ export type InputRecord = {
   readonly sizeBytes: number;
   readonly documents: number;
   readonly invalidBytes: number;
+};
+
+export type CountsRecord = {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly sha256: string | null;
 };
 
 /** Written last: `record` is called when the other files are, so that it can say how long they took. */

@@ -1,0 +1,125 @@
+import { afterAll, expect, test } from "bun:test";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
+
+const home = scratch();
+afterAll(() => rmSync(home, { recursive: true }));
+
+const words = [
+  "low",
+  "lower",
+  "newest",
+  "widest",
+  "naïve",
+  "数据",
+  "\t\tif",
+  "x = 42;",
+  "ﬁ",
+  "it's",
+  "\r\n",
+  " ",
+];
+let state = 1;
+const random = (below: number) => {
+  state = (state * 48271) % 0x7fffffff;
+  return state % below;
+};
+const made = (wordCount: number) =>
+  Array.from({ length: wordCount }, () => words[random(words.length)]! + "aeiou"[random(5)]).join(" ");
+put(home, "a.txt", `${made(3000)}<|end|>${made(2000)}`);
+put(home, "b.txt", made(2000));
+put(home, "c.txt", made(1000));
+
+const repeats: [string, string[]][] = [
+  ["all defaults", []],
+  ["another rule and length", ["--compat", "rustbpe", "--max-token-length", "5", "-w", "2"]],
+  [
+    "as HF does, few formats",
+    ["--compat", "huggingface", "--min-frequency", "3", "--format", "gpt2,huggingface"],
+  ],
+  ["a pattern of one's own", ["-p", "\\p{L}+|\\s+|[^\\p{L}\\s]+", "-s", "<|end|>", "-s", "--it's\n--"]],
+  ["several splits, counts beside files", ["-p", "deepseek-v3", "--counts", "kept.counts"]],
+];
+
+test("a run can be repeated from its record alone: as it was typed, or by its options", () => {
+  for (const [name, args] of repeats) {
+    const common = args.includes("deepseek-v3") ? ["-p", "deepseek-v3"] : [];
+    const save = ["train", "c.txt", "-n", "260", "-o", "other", "--save-counts", "kept.counts", "-q"];
+    expect(bpe([...save, ...common], { cwd: home }).code).toBe(0);
+    const typed = [
+      "train",
+      "a.txt",
+      "./b.txt",
+      "-n",
+      "420",
+      "-o",
+      "tokenizer",
+      "-q",
+      ...args.map((arg) => arg),
+    ];
+    for (let at = 0; at < typed.length; at++)
+      if (typed[at]!.startsWith("--it")) typed[at - 1] += `=${typed[at]}`;
+    const run = typed.filter((arg) => !arg.startsWith("--it"));
+    expect([name, bpe(run, { cwd: home })]).toMatchObject([name, { code: 0, stderr: "" }]);
+    const wanted = tokenizerFiles(join(home, "tokenizer"));
+    const record = JSON.parse(readFileSync(join(home, "tokenizer", "training.json"), "utf8"));
+
+    expect(record.arguments).toEqual(run);
+    expect(record.workingDirectory).toBe(home);
+    expect(Math.abs(Date.parse(record.startedAt) - Date.now())).toBeLessThan(60_000);
+    for (const { path, sizeBytes, sha256 } of record.counts) {
+      const bytes = readFileSync(join(record.workingDirectory, path));
+      expect(sizeBytes).toBe(bytes.length);
+      expect(sha256).toBe(new Bun.CryptoHasher("sha256").update(bytes).digest("hex"));
+    }
+    rmSync(join(home, "tokenizer"), { recursive: true });
+    expect(bpe(record.arguments, { cwd: record.workingDirectory }).code).toBe(0);
+    expect(tokenizerFiles(join(home, "tokenizer"))).toEqual(wanted);
+
+    expect(bpe(fromOptions(record, "again"), { cwd: record.workingDirectory })).toMatchObject({ code: 0 });
+    expect(tokenizerFiles(join(home, "again"))).toEqual(wanted);
+    rmSync(join(home, "again"), { recursive: true });
+  }
+  expect(readdirSync(home).sort()).toEqual(["a.txt", "b.txt", "c.txt", "kept.counts", "other", "tokenizer"]);
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON of the record
+function fromOptions({ options, formats, inputs, counts }: any, output: string): string[] {
+  const { pattern } = options;
+  const optional = (name: string, value: unknown) => (value === null ? [] : [`--${name}=${value}`]);
+  return [
+    "train",
+    ...inputs.map(({ path }: { path: string }) => path),
+    ...counts.map(({ path }: { path: string }) => `--counts=${path}`),
+    ...options.specialTokens.map((token: string) => `--special-token=${token}`),
+    `--output=${output}`,
+    `--vocab-size=${options.vocabSize}`,
+    `--pattern=${pattern.name ?? pattern.regex}`,
+    `--compat=${options.compat}`,
+    `--min-frequency=${options.minFrequency}`,
+    `--workers=${options.workers}`,
+    ...optional("max-token-length", options.maxTokenLength),
+    ...optional("format", formats?.join(",") ?? null),
+    "--quiet",
+  ];
+}
+
+test("--keep leaves the replaced tokenizers beside the new one, the older ones go", () => {
+  const output = join(home, "nightly");
+  const train = (...args: string[]) =>
+    bpe(["train", "a.txt", "-n", "300", "-o", output, ...args], { cwd: home });
+  const files = (name: string) => tokenizerFiles(join(home, name));
+  for (let night = 0; night < 4; night++) expect(train("--keep", "2").code).toBe(0);
+  const kept = readdirSync(home).filter((name) => name.startsWith("nightly."));
+  expect(kept.length).toBe(2);
+  for (const name of kept) {
+    expect(name).toMatch(/^nightly\.20\d{6}T\d{6}Z(-\d)?$/);
+    expect(files(name)).toEqual(files("nightly"));
+  }
+  const { startedAt } = JSON.parse(readFileSync(join(output, "training.json"), "utf8"));
+  const told = train("--keep", "1", "--progress", "json");
+  const { kept: path } = JSON.parse(told.stderr.trim().split("\n").at(-1)!);
+  expect(path.startsWith(`${output}.${startedAt.replaceAll(/[-:]|\.\d+/g, "")}`)).toBe(true);
+  expect(train("--keep", "all")).toMatchObject({ code: 2, stderr: expect.stringContaining("--keep") });
+});
