@@ -1,4 +1,3 @@
-import { findInputs } from "../corpus/inputs.ts";
 import { sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
 import type { PlannedRanges } from "../corpus/read-plan.ts";
 import { CountsFiles } from "../count/counts-files.ts";
@@ -8,12 +7,14 @@ import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { checkSpecialTokens } from "../vocabulary/special-tokens.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { oneOf, wholeNumber } from "./arguments.ts";
+import { openInputs, readInputOptions } from "./input-options.ts";
 import type { Invocation } from "./run.ts";
 
 const compats = ["cs336", "huggingface", "rustbpe"] as const;
 
 /** What every command that reads a corpus is told about how to read it. Looks at no file. */
-export function readCorpusOptions({ options }: Invocation) {
+export function readCorpusOptions(invocation: Invocation) {
+  const { options } = invocation;
   const compat: Compat = oneOf("--compat", options.get("compat")?.[0] ?? "cs336", compats);
   const specialTokens = options.get("special-token") ?? [];
   checkSpecialTokens(specialTokens, compat);
@@ -24,6 +25,7 @@ export function readCorpusOptions({ options }: Invocation) {
     // HF's trainer is fed line by line, so no pretoken goes on behind a line end.
     pattern: resolvePattern(options.get("pattern")?.[0] ?? "gpt2", { lineWise: compat === "huggingface" }),
     workers: workers === undefined ? undefined : wholeNumber("--workers", workers, 1),
+    reading: readInputOptions(invocation),
   };
 }
 
@@ -48,10 +50,11 @@ export function countsOptionsOf({
  */
 export function openCorpus(
   { files, options }: Invocation,
-  workers: number | undefined,
+  { workers, reading }: Pick<ReturnType<typeof readCorpusOptions>, "workers" | "reading">,
   planned?: PlannedRanges,
 ) {
-  const inputs = planned?.inputs ?? (files.length === 0 && options.has("counts") ? [] : findInputs(files));
+  const hasNone = files.length === 0 && options.has("counts");
+  const inputs = planned?.inputs ?? (hasNone ? [] : openInputs(files, reading));
   const ranges = planned?.ranges ?? inputs.map(wholeRange);
   return { inputs, ranges, workerCount: workers ?? defaultWorkerCount(sizeOfRanges(ranges)) };
 }

@@ -21,8 +21,11 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const plan = rangesPath(invocation);
   const isFile = path !== undefined && path !== "-";
   await lockOutputFile(invocation, output, path);
-  const planned = plan === undefined ? undefined : await openRanges(plan, countsOptionsOf(options));
-  const { inputs, ranges, workerCount } = openCorpus(invocation, options.workers, planned);
+  const planned =
+    plan === undefined
+      ? undefined
+      : await openRanges(plan, { ...countsOptionsOf(options), textField: options.reading.textField });
+  const { inputs, ranges, workerCount } = openCorpus(invocation, options, planned);
   warnOfSlowPattern(options.pattern, output);
   const corpus = { ...options, inputs, ranges, pattern: options.pattern.compiled, workerCount };
   const { words, wordCount, findings } = await countWords(corpus, output.progress);

@@ -34,6 +34,26 @@ const everywhere: readonly OptionSpec[] = [
   { name: "help", short: "h", description: "show this help" },
 ];
 
+/** What is said of files that are read. */
+const reading: readonly OptionSpec[] = [
+  {
+    name: "input-format",
+    value: "FORMAT",
+    description: "text, jsonl or parquet, for everything named (default: by the ending of each name)",
+  },
+  {
+    name: "text-field",
+    value: "NAME",
+    description: "of jsonl and parquet: the field, or column, that holds the text (default: text)",
+  },
+  {
+    name: "include",
+    value: "GLOB",
+    repeatable: true,
+    description: "of a directory: only files like this; without a slash, names at any depth; repeatable",
+  },
+];
+
 const special: OptionSpec = {
   name: "special-token",
   short: "s",
@@ -118,6 +138,7 @@ export const commands: readonly CommandSpec[] = [
         description: "stop when the best pair occurs fewer times (default: 1; huggingface: 0)",
       },
       { name: "max-token-length", value: "N", description: "longest token, in bytes" },
+      ...reading,
       workers,
       {
         name: "counts",
@@ -155,6 +176,7 @@ export const commands: readonly CommandSpec[] = [
       special,
       pattern,
       compat,
+      ...reading,
       workers,
       ...unattended,
       ...everywhere,
@@ -176,6 +198,7 @@ export const commands: readonly CommandSpec[] = [
       special,
       pattern,
       compat,
+      ...reading,
       {
         ...tokenizer,
         description: "instead of these three: plan for `bpe encode` with this tokenizer",
@@ -244,12 +267,4 @@ export const commands: readonly CommandSpec[] = [
 ];
 
 /** Options of `train` that are still to come: known, so that they are not taken for typing errors. */
-export const optionsToCome = [
-  "input-format",
-  "text-field",
-  "include",
-  "cache",
-  "cache-limit",
-  "if-changed",
-  "memory-limit",
-];
+export const optionsToCome = ["cache", "cache-limit", "if-changed", "memory-limit"];

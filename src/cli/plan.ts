@@ -1,15 +1,17 @@
 import { realpathSync } from "node:fs";
 import { DocumentCounter } from "../corpus/count-documents.ts";
-import { checkUnchanged, findInputs, type Input } from "../corpus/inputs.ts";
+import { checkUnchanged, type Input } from "../corpus/inputs.ts";
 import { OpenFile } from "../corpus/open-file.ts";
 import { planLines } from "../corpus/plan.ts";
 import type { Range } from "../corpus/ranges.ts";
+import { JsonlReader } from "../corpus/records/jsonl-reader.ts";
 import { canBeCut, cutOptionsOf } from "../encode/cuts.ts";
 import { UserError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
 import { stageFile } from "../publish/file.ts";
 import { usageError } from "./arguments.ts";
 import { countsOptionsOf, readCorpusOptions } from "./corpus-options.ts";
+import { openInputs, readInputOptions } from "./input-options.ts";
 import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
 import { warnOfSlowPattern } from "./patterns.ts";
@@ -25,7 +27,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const startMs = performance.now();
   const options = readOptions(invocation);
   await lockOutputFile(invocation, output, options.output);
-  const inputs = findInputs(invocation.files);
+  const inputs = openInputs(invocation.files, options.reading);
   refuseRepeated(inputs);
   const cuts = options.readCuts(output);
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
@@ -75,6 +77,7 @@ function readOptions(invocation: Invocation) {
     throw usageError("--compat is for plans to count by, --tokenizer for plans to encode by");
   }
   return {
+    reading: readInputOptions(invocation),
     readCuts: options.has("tokenizer") ? tokenizerCuts(invocation) : corpusCuts(invocation),
     rangeSizeBytes: sizeBytes("--range-size", text("range-size") ?? "256MB", leastRangeSizeBytes),
     countDocuments: options.has("count-documents"),
@@ -119,10 +122,16 @@ function refuseRepeated(inputs: readonly Input[]): void {
 function documentCounting(inputs: readonly Input[], specialTokens: readonly string[], output: Output) {
   const file = new OpenFile(inputs);
   const counter = new DocumentCounter(specialTokens.map((token) => new TextEncoder().encode(token)));
+  const jsonl = new JsonlReader();
   const total = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   let bytesBefore = 0;
   return async (range: Range) => {
-    const work = counter.count(file.of(range.inputIndex), range);
+    const { format, textField } = inputs[range.inputIndex]!;
+    const source = file.of(range.inputIndex);
+    const work =
+      format === "jsonl"
+        ? counter.countRecords(jsonl.read(source, range, textField), jsonl.batch)
+        : counter.count(source, range);
     for (let step = work.next(); ; step = work.next()) {
       if (step.done) {
         bytesBefore += range.endByte - range.startByte;

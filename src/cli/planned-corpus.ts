@@ -13,6 +13,11 @@ export function rangesPath({ files, options }: Invocation): string | undefined {
       "give either ranges or files",
     );
   }
+  for (const name of ["input-format", "include"]) {
+    if (path !== undefined && options.has(name)) {
+      throw usageError(`--ranges and --${name}: the ranges know their files, and what these are read as`);
+    }
+  }
   return path;
 }
 

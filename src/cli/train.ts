@@ -33,7 +33,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     saveCounts === undefined ? null : placeOfFile(saveCounts),
   ]);
   const startMs = performance.now();
-  const { inputs, workerCount } = openCorpus(invocation, options.workers);
+  const { inputs, workerCount } = openCorpus(invocation, options);
   const countsOptions = countsOptionsOf(options);
   const countsFiles = openCountsFiles(invocation, countsOptions);
   const counts = await describeCounts(invocation.options.get("counts") ?? []);

@@ -1,6 +1,7 @@
 import type { ByteSource } from "./byte-sources.ts";
 import { RangeReader } from "./range-reader.ts";
 import type { Range } from "./ranges.ts";
+import { type RecordBatch, visitDocuments } from "./records/record-batch.ts";
 import { SpecialTokenFinder } from "./special-tokens.ts";
 
 const windowSizeBytes = 1 << 20;
@@ -17,6 +18,16 @@ export class DocumentCounter {
     this.finder = new SpecialTokenFinder(specialTokens);
     // Half a window must hold more than is held back at its end, or reading would stand still.
     this.reader = new RangeReader(Math.max(windowBytes, 4 * this.finder.longestBytes));
+  }
+
+  /** The same for records; yields what `reading` yields. */
+  *countRecords(reading: Iterable<number>, batch: RecordBatch): Generator<number, number> {
+    let documentCount = 0;
+    for (const bytesDone of reading) {
+      documentCount += visitDocuments(batch, this.finder, () => {});
+      yield bytesDone;
+    }
+    return documentCount;
   }
 
   /** Yields the bytes done after each window. */

@@ -1,11 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, type Stats, statSync } from "node:fs";
 import { exitCode, UserError } from "../errors.ts";
+import { filesBelow, hasReplacement, inByteOrder, includeFilter, undecodable } from "./directories.ts";
+import { formatOfName, type InputFormat } from "./formats.ts";
 
 /** What the bytes of an input are packed in, as its first bytes tell. */
 export type Compression = "none" | "gzip" | "zstd";
-
-/** How documents stand in the text of an input, as its name tells. */
-export type InputFormat = "text" | "jsonl" | "parquet";
 
 /** A part of the corpus: a file as it was when the run began (what is appended later is not read), or a stream. */
 export type Input = {
@@ -14,6 +13,8 @@ export type Input = {
   readonly isStream: boolean;
   readonly compression: Compression;
   readonly format: InputFormat;
+  /** The field, or column, that holds the text of a record: what `jsonl` and `parquet` look for. */
+  readonly textField: string;
   /** The file as it lies there; 0 of a stream. */
   readonly sizeBytes: number;
   /** Which file the path named, so that another one put in its place is noticed. */
@@ -22,15 +23,33 @@ export type Input = {
   readonly modifiedMs: number;
 };
 
+/** How what was named is to be read. */
+export type InputOptions = {
+  /** The format of everything named, whatever its name says. */
+  readonly format?: InputFormat | undefined;
+  /** Default: `text`. */
+  readonly textField?: string | undefined;
+  /** Globs that say which files of a directory are meant. */
+  readonly include?: readonly string[] | undefined;
+};
+
 /**
- * The files that the arguments name, in their order, each checked: a path, or, where no such path exists, a glob
- * (`*`, `?`, `[]`, `**`; hidden files are left out; matches in byte order of their paths).
+ * The files that the arguments name, in their order, each checked: a path; or, where no such path exists, a glob
+ * (`*`, `?`, `[]`, `**`; hidden files are left out); or a directory, for the files below it. Files of one argument are
+ * in byte order of their paths.
  */
-export function findInputs(names: readonly string[]): Input[] {
+export function findInputs(names: readonly string[], options: InputOptions = {}): Input[] {
   if (names.length === 0) {
     throw new UserError("no input", { hint: "name at least one text file", exitCode: exitCode.usage });
   }
-  const inputs = names.flatMap((name) => pathsOf(name).map(inspectInput));
+  const include = options.include ?? [];
+  if (include.length > 0 && !names.some(isDirectory)) {
+    throw new UserError("--include is for the files of a directory, and none is named", {
+      hint: "name a directory, or the files themselves",
+      exitCode: exitCode.usage,
+    });
+  }
+  const inputs = names.flatMap((name) => pathsOf(name, include).map((path) => inspectInput(path, options)));
   if (inputs.every((input) => input.sizeBytes === 0)) {
     const what =
       inputs.length === 1 ? `"${inputs[0]!.path}" is empty` : `all ${inputs.length} files are empty`;
@@ -84,8 +103,9 @@ function changed(input: Input, what: string): UserError {
   });
 }
 
-function pathsOf(name: string): string[] {
+function pathsOf(name: string, include: readonly string[]): string[] {
   if (name === "-") throw notYet("standard input");
+  if (isDirectory(name)) return pathsBelow(name, include);
   if (name === "" || exists(name)) return [name];
   if (!/[*?[]/.test(name)) return [name];
   const pattern = new Bun.Glob(name);
@@ -98,7 +118,25 @@ function pathsOf(name: string): string[] {
       hint: "hidden files are not matched; quote the glob so that the shell leaves it alone",
     });
   }
-  return paths.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  return inByteOrder(paths);
+}
+
+function pathsBelow(directory: string, include: readonly string[]): string[] {
+  const paths = filesBelow(directory, includeFilter(include));
+  if (paths.length > 0) return paths;
+  const what =
+    include.length === 0 ? "no file" : `no file that --include ${include.join(", --include ")} describes`;
+  throw new UserError(`there is ${what} below "${directory}"`, {
+    hint: "hidden files, and what links lead to, are not looked at",
+  });
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function exists(path: string): boolean {
@@ -111,26 +149,24 @@ function exists(path: string): boolean {
 }
 
 /** The file that the path names, as it is now. */
-export function inspectInput(path: string): Input {
+export function inspectInput(path: string, options: InputOptions = {}): Input {
   let stats: Stats;
   try {
     stats = statSync(path);
   } catch (error) {
     throw unreadable(path, error);
   }
-  if (stats.isDirectory()) {
-    throw new UserError(`"${path}" is a directory, not a file`, {
-      hint: `name its files, e.g. "${path}/*.txt"`,
-    });
-  }
   if (stats.isFIFO()) throw notYet(`"${path}" (a pipe)`);
   if (!stats.isFile()) throw new UserError(`"${path}" is not a regular file`);
   closeSync(openFile(path));
+  const format = options.format ?? formatOfName(path);
+  if (format === "parquet") throw notYet(`"${path}" (Parquet)`);
   return {
     path,
     isStream: false,
     compression: "none",
-    format: "text",
+    format,
+    textField: options.textField ?? "text",
     sizeBytes: stats.size,
     device: stats.dev,
     inode: stats.ino,
@@ -158,6 +194,7 @@ const isMissing = (error: unknown) =>
   ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
 
 function unreadable(path: string, error: unknown): UserError {
+  if (isMissing(error) && hasReplacement(path)) return undecodable(path);
   if (isMissing(error)) return new UserError(`"${path}": no such file`);
   const { code, message } = error as NodeJS.ErrnoException;
   const reason = code === "EACCES" ? "permission denied" : (code ?? message);

@@ -12,6 +12,7 @@ import type { Range } from "./ranges.ts";
  *   endsInside
  *   index                  0, 1, 2, … through the plan: parts that are joined in this order are the whole
  *   sizeBytes, modifiedMs  of the file when the plan was made; of another one the ranges are not
+ *   inputFormat            as what the file is read: text, or jsonl, which is cut at ends of lines
  *   documents              that begin in the range; only if they were counted
  *   patternDigest          what the cuts depend on: ranges that were made for other options
  *   specialTokensDigest    are cut where words may cross
@@ -31,6 +32,7 @@ export type PlanLine = {
   readonly index: number;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
+  readonly inputFormat: string;
   readonly documents?: number;
   readonly patternDigest: string;
   readonly specialTokensDigest: string;
@@ -70,6 +72,7 @@ export function planLine(
     index,
     sizeBytes: input.sizeBytes,
     modifiedMs: input.modifiedMs,
+    inputFormat: input.format,
     ...(documents !== undefined && { documents }),
     ...options,
   };
@@ -90,6 +93,7 @@ export const digestLine = (line: Omit<PlanLine, "digest">) =>
     line.index,
     line.sizeBytes,
     line.modifiedMs,
+    line.inputFormat,
     line.documents,
     line.patternDigest,
     line.specialTokensDigest,

@@ -20,7 +20,11 @@ export class RangeReader {
   endByte = 0;
   private source: ByteSource | undefined;
 
-  constructor(private capacityBytes: number) {
+  /** `tooLong` makes the error for what has to be kept and is longer than a window can be. */
+  constructor(
+    private capacityBytes: number,
+    private readonly tooLong = noPretokenEnds,
+  ) {
     this.text = allocateText(capacityBytes);
   }
 
@@ -58,14 +62,17 @@ export class RangeReader {
 
   private grow(keepPos: number, kept: number): void {
     if (2 * this.capacityBytes > windowBytesMax) {
-      const place = `at byte ${this.baseByte + keepPos} of "${this.source!.path}"`;
-      throw new UserError(`no pretoken ends within ${kept} bytes ${place}`, {
-        hint: "is it text? A pattern that cuts it (--pattern) or a special token in it (-s) would help",
-      });
+      throw this.tooLong(kept, `at byte ${this.baseByte + keepPos} of "${this.source!.path}"`);
     }
     const old = this.text.bytes;
     this.capacityBytes *= 2;
     this.text = allocateText(this.capacityBytes);
     this.text.bytes.set(old.subarray(keepPos, keepPos + kept));
   }
+}
+
+function noPretokenEnds(keptBytes: number, place: string): UserError {
+  return new UserError(`no pretoken ends within ${keptBytes} bytes ${place}`, {
+    hint: "is it text? A pattern that cuts it (--pattern) or a special token in it (-s) would help",
+  });
 }

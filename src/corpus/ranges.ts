@@ -1,6 +1,7 @@
 import { closeSync, readSync } from "node:fs";
 import { type CompiledPattern, findSafeCut } from "../pattern/index.ts";
 import { type Input, openInput } from "./inputs.ts";
+import { LineSearch } from "./lines.ts";
 import { SpecialTokenFinder } from "./special-tokens.ts";
 import { allocateText } from "./text.ts";
 
@@ -33,7 +34,7 @@ export type RangePlanOptions = {
 /**
  * The ranges that `whole`, a range of the input, is cut into, in order; reads only the neighbourhood of each cut. Yields
  * undefined where a cut is looked for in vain, so that whoever carries the plan out can serve signals meanwhile. An
- * empty range stays one.
+ * empty range stays one. Lines of JSON stand for themselves: ranges of them end behind line feeds.
  */
 export function* planRanges(
   input: Input,
@@ -48,7 +49,7 @@ export function* planRanges(
   if (!isLast(startByte + rangeSizeBytes)) {
     const fd = openInput(input);
     try {
-      const search = new CutSearch(fd, input, options);
+      const search = input.format === "jsonl" ? new LineSearch(fd) : new CutSearch(fd, input, options);
       for (let wishByte = startByte + rangeSizeBytes; !isLast(wishByte); wishByte += rangeSizeBytes) {
         const cut = yield* search.near(wishByte, whole.endByte);
         if (cut === undefined) continue; // the range grows by another
@@ -76,7 +77,7 @@ export const wholeRange = (input: Input, inputIndex: number): Range => ({
 export const sizeOfRanges = (ranges: readonly Range[]) =>
   ranges.reduce((sum, { startByte, endByte }) => sum + endByte - startByte, 0);
 
-type Cut = { readonly atByte: number; readonly inside: boolean };
+export type Cut = { readonly atByte: number; readonly inside: boolean };
 
 const defaultProbeSizeBytes = 1 << 16;
 /** Text has a cut every few bytes (docs/pattern.md); where a megabyte has none, the next may well have none either. */

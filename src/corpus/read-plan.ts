@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { UserError } from "../errors.ts";
+import { inputFormats } from "./formats.ts";
 import { type Input, inspectInput } from "./inputs.ts";
 import { type CutOptions, digestLine, digestOptions, type PlanLine } from "./plan-lines.ts";
 import type { Range } from "./ranges.ts";
@@ -18,7 +19,7 @@ export type PlannedRanges = {
 export function readPlan(
   text: string,
   source: string,
-  options: CutOptions & { readonly wholeFilesOnly?: boolean },
+  options: CutOptions & { readonly wholeFilesOnly?: boolean; readonly textField?: string | undefined },
 ): PlannedRanges {
   const inputs: Input[] = [];
   const ranges: Range[] = [];
@@ -40,7 +41,7 @@ export function readPlan(
     if (inputIndex === undefined) {
       inputIndex = inputs.length;
       inputIndices.set(line.path, inputIndex);
-      inputs.push(inspect(line.path, fail));
+      inputs.push(inspect(line, options.textField, fail));
     }
     checkFile(line, inputs[inputIndex]!, fail);
     const { start: startByte, end: endByte, startsInside, endsInside } = line;
@@ -95,6 +96,7 @@ const fieldTypes = {
   index: "number",
   sizeBytes: "number",
   modifiedMs: "number",
+  inputFormat: "string",
   patternDigest: "string",
   specialTokensDigest: "string",
   isLinewise: "boolean",
@@ -112,9 +114,11 @@ function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, 
   }
 }
 
-function inspect(path: string, fail: Fail): Input {
+function inspect({ path, inputFormat }: PlanLine, textField: string | undefined, fail: Fail): Input {
+  const format = inputFormats.find((known) => known === inputFormat);
+  if (format === undefined) return fail(`its "inputFormat" is "${inputFormat}"`, wroteHint);
   try {
-    return inspectInput(path);
+    return inspectInput(path, { format, textField });
   } catch (error) {
     if (error instanceof UserError) return fail(error.message, error.hint);
     throw error;
@@ -123,6 +127,9 @@ function inspect(path: string, fail: Fail): Input {
 
 function checkFile(line: PlanLine, input: Input, fail: Fail): void {
   const hint = "make a new plan, and count its ranges anew";
+  if (line.inputFormat !== input.format) {
+    fail(`"${line.path}" is read as ${input.format} above, and as ${line.inputFormat} here`, hint);
+  }
   if (line.sizeBytes !== input.sizeBytes) {
     fail(`"${line.path}" has ${input.sizeBytes} bytes, and had ${line.sizeBytes} in the plan`, hint);
   }

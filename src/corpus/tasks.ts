@@ -18,6 +18,8 @@ export type PieceTask = Range & {
   readonly goesOn: boolean;
   /** Bytes of the input that it stands for, before any decompression: for progress. */
   readonly inputBytes: number;
+  /** How many lines of the text come before it: for what is wrong with a line, and so for jsonl alone. */
+  readonly linesBefore?: number;
 };
 
 /** Nothing to do: an empty file. */

@@ -16,7 +16,7 @@ export type RangeFindings = {
 };
 
 /** Bytes handed from the splitter to the counter at a time: their pretokens and tables stay in the first caches. */
-const blockSizeBytes = 1 << 14;
+export const blockSizeBytes = 1 << 14;
 const windowSizeBytes = 1 << 20;
 /** `Splitter.scan` wants to see the whole last character and a byte more. */
 const lookaheadBytes = 4;

@@ -1,11 +1,14 @@
+import type { ByteSource } from "../corpus/byte-sources.ts";
 import { MemorySource } from "../corpus/byte-sources.ts";
 import type { Input } from "../corpus/inputs.ts";
 import { OpenFile } from "../corpus/open-file.ts";
 import type { Range } from "../corpus/ranges.ts";
+import { JsonlReader, type LineRange } from "../corpus/records/jsonl-reader.ts";
 import type { PieceTask, Task } from "../corpus/tasks.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import type { WordCounter } from "../words/counter.ts";
 import { RangeCounter, type RangeFindings } from "./range-counter.ts";
+import { RecordCounter } from "./record-counter.ts";
 
 export type TaskCounterOptions = {
   readonly inputs: readonly Input[];
@@ -17,7 +20,11 @@ export type TaskCounterOptions = {
 /** Counts the words of tasks, wherever their bytes come from. */
 export class TaskCounter {
   private readonly ranges: RangeCounter;
+  private readonly records: RecordCounter;
+  private readonly jsonl: JsonlReader;
   private readonly file: OpenFile;
+  /** Who read last. */
+  private current: { readonly offsetByte: number };
   /** The range that the last piece did not end. */
   private unfinished: Unfinished | undefined;
 
@@ -27,12 +34,15 @@ export class TaskCounter {
   ) {
     const { pattern, specialTokens, windowBytes } = options;
     this.ranges = new RangeCounter(pattern, specialTokens, counter, windowBytes);
+    this.records = new RecordCounter(pattern, specialTokens, counter);
+    this.jsonl = new JsonlReader(windowBytes);
+    this.current = this.ranges;
     this.file = new OpenFile(options.inputs);
   }
 
   /** Where in the text the work stands: the place of an error. */
   get offsetByte(): number {
-    return this.ranges.offsetByte;
+    return this.current.offsetByte;
   }
 
   /**
@@ -42,11 +52,18 @@ export class TaskCounter {
   count(task: Task): Generator<number, RangeFindings | undefined> {
     return task.kind === "piece"
       ? this.countPiece(task)
-      : this.ranges.count(this.file.of(task.inputIndex), task);
+      : this.countRange(this.file.of(task.inputIndex), task);
   }
 
   close(): void {
     this.file.close();
+  }
+
+  private countRange(source: ByteSource, range: LineRange): Generator<number, RangeFindings> {
+    const { format, textField } = this.options.inputs[range.inputIndex]!;
+    this.current = format === "text" ? this.ranges : this.jsonl;
+    if (format === "text") return this.ranges.count(source, range);
+    return this.records.count(this.jsonl.read(source, range, textField), this.jsonl.batch);
   }
 
   private *countPiece(piece: PieceTask): Generator<number, RangeFindings | undefined> {
@@ -66,10 +83,17 @@ export class TaskCounter {
     return undefined;
   }
 
-  private begin({ inputIndex, startByte, startsInside }: PieceTask): Unfinished {
+  private begin({ inputIndex, startByte, startsInside, linesBefore = 0 }: PieceTask): Unfinished {
     const source = new MemorySource(this.options.inputs[inputIndex]!.path, startByte);
-    const range = { inputIndex, startByte, startsInside, endByte: endUnknown, endsInside: false };
-    return { source, range, work: this.ranges.count(source, range) };
+    const range = {
+      inputIndex,
+      startByte,
+      startsInside,
+      linesBefore,
+      endByte: endUnknown,
+      endsInside: false,
+    };
+    return { source, range, work: this.countRange(source, range) };
   }
 }
 

@@ -125,7 +125,7 @@ describe("wrong input ends with a clear error, its exit code and nothing written
       1,
       '"*.nothing": no such file, and no file matches it',
     ],
-    ["a directory", [".", "-n", "300", "-o", "out"], 1, '"." is a directory, not a file'],
+    ["a directory without files", ["none", "-n", "300", "-o", "out"], 1, 'there is no file below "none"'],
     ["a device", ["/dev/null", "-n", "300", "-o", "out"], 1, '"/dev/null" is not a regular file'],
     ["standard input", ["-", "-n", "300", "-o", "out"], 2, "reading standard input is not supported yet"],
     [
@@ -186,6 +186,7 @@ describe("wrong input ends with a clear error, its exit code and nothing written
       put(home, "corpus.txt", "some text");
       put(home, "empty.txt", "");
       mkdirSync(join(home, "foreign"));
+      mkdirSync(join(home, "none"));
       writeFileSync(join(home, "foreign", "thesis.tex"), "");
       const before = readdirSync(home, { recursive: true }).sort();
       const finished = bpe(["train", ...args], { cwd: home });

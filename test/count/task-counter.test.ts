@@ -13,6 +13,7 @@ const stream: Input = {
   isStream: true,
   compression: "none",
   format: "text",
+  textField: "text",
   sizeBytes: 0,
   device: 0,
   inode: 0,

@@ -1,4 +1,5 @@
-import { allocateText, paddingBytes, type Text } from "../corpus/text.ts";
+import type { SpecialTokenFinder } from "../special-tokens.ts";
+import { allocateText, paddingBytes, type Text } from "../text.ts";
 
 /**
  * RecordBatch: the texts of some records, end to end, no separator. A reader of records fills it, counting and encoding
@@ -40,4 +41,30 @@ export class RecordBatch {
     this.text.bytes.set(bytes, start);
     this.endRecord(start + bytes.length);
   }
+}
+
+/**
+ * Shows `visit` where each document of the batch begins and ends, and returns how many there are. A record is a
+ * document, or several where special tokens end them inside it; one without bytes is none.
+ */
+export function visitDocuments(
+  { text, ends, count, byteCount }: RecordBatch,
+  finder: SpecialTokenFinder,
+  visit: (start: number, end: number) => void,
+): number {
+  finder.reset(text.bytes.subarray(0, byteCount));
+  let documentCount = 0;
+  let pos = 0;
+  for (let r = 0; r < count; r++) {
+    const recordEnd = ends[r]!;
+    while (pos < recordEnd) {
+      const end = finder.find(pos, recordEnd);
+      if (end > pos) {
+        visit(pos, end);
+        documentCount++;
+      }
+      pos = end < recordEnd ? end + finder.lengthAt(end, recordEnd) : recordEnd;
+    }
+  }
+  return documentCount;
 }

@@ -1,0 +1,136 @@
+import { isUtf8 } from "node:buffer";
+import { assert, UserError } from "../../errors.ts";
+import { type ByteSource, FileSource } from "../byte-sources.ts";
+import { countLines } from "../lines.ts";
+import { RangeReader } from "../range-reader.ts";
+import type { Range } from "../ranges.ts";
+import type { Text } from "../text.ts";
+import { type FieldName, fieldName, type LineCursor, lineCursor, lineFault, readLine } from "./json-line.ts";
+import { RecordBatch } from "./record-batch.ts";
+
+/** The lines in a window and the texts made of them are gone through together: both should fit the second cache. */
+const windowSizeBytes = 1 << 19;
+const lineFeed = 0x0a;
+
+/** A range that begins and ends between lines. */
+export type LineRange = Range & {
+  /** How many lines of the input come before it; where it is not said, the file can be asked. */
+  readonly linesBefore?: number;
+};
+
+/** Glue: bytes of a range -> lines -> texts of records. */
+export class JsonlReader {
+  /** The texts of the lines read last. */
+  readonly batch = new RecordBatch();
+  private readonly reader: RangeReader;
+  private readonly cursor = lineCursor();
+
+  constructor(windowBytes = windowSizeBytes) {
+    this.reader = new RangeReader(windowBytes, lineTooLong);
+  }
+
+  /** Where in the text the work stands: the place of an error. */
+  get offsetByte(): number {
+    return this.reader.baseByte;
+  }
+
+  /**
+   * Reads the lines of a range into `batch`, as many at a time as a window holds; yields the bytes done after each
+   * time. Where bytes are still coming it yields when it has done with them, and `range` may say where it ends before
+   * it goes on.
+   */
+  *read(source: ByteSource, range: LineRange, textField: string): Generator<number, void> {
+    const { reader, batch, cursor } = this;
+    const field = fieldName(textField);
+    let lineCount = 0;
+    reader.open(source, range.startByte, range.endByte);
+    for (let end = 0; ; ) {
+      reader.endByte = range.endByte;
+      reader.advance(end);
+      const { text, limit, atEnd } = reader;
+      // The last line of a file may lack its line feed: what stands behind `limit` is not text.
+      if (atEnd && text.bytes[limit - 1] !== lineFeed) text.bytes[limit] = lineFeed;
+      end = atEnd ? limit : Buffer.from(text.bytes.buffer, 0, limit).lastIndexOf(lineFeed) + 1;
+      const validEnd = validLines(text.bytes, end);
+      batch.restart(end);
+      cursor.pos = reader.baseByte === 0 && beginsWithMark(text.bytes, limit) ? 3 : 0;
+      lineCount += readLines(text, validEnd, field, batch, cursor);
+      if (cursor.fault !== lineFault.none || validEnd < end) {
+        const lineNumber = linesBefore(source, range) + lineCount + 1;
+        const what = faultText(cursor.fault, textField);
+        throw new UserError(`"${source.path}" line ${lineNumber}: ${what}`, faultHint(cursor.fault));
+      }
+      yield reader.baseByte + end - range.startByte;
+      if (atEnd) return;
+    }
+  }
+}
+
+/** Appends the records of the lines up to `end`; returns how many lines were right, and stops at one that is not. */
+function readLines(
+  text: Text,
+  end: number,
+  field: FieldName,
+  batch: RecordBatch,
+  cursor: LineCursor,
+): number {
+  let lineCount = 0;
+  cursor.fault = lineFault.none;
+  while (cursor.pos < end) {
+    cursor.outPos = batch.byteCount;
+    readLine(text, field, batch.text, cursor);
+    if (cursor.fault !== lineFault.none) break;
+    if (!cursor.isBlank) batch.endRecord(cursor.outPos);
+    lineCount++;
+  }
+  return lineCount;
+}
+
+/** Where the first line begins that is not valid UTF-8, or `end`. */
+function validLines(bytes: Uint8Array, end: number): number {
+  if (isUtf8(bytes.subarray(0, end))) return end;
+  for (let start = 0; ; ) {
+    const next = bytes.indexOf(lineFeed, start) + 1;
+    if (!isUtf8(bytes.subarray(start, next))) return start;
+    assert(next < end, "bytes that are not UTF-8 stand in one of their lines");
+    start = next;
+  }
+}
+
+const beginsWithMark = (bytes: Uint8Array, limit: number) =>
+  limit >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+
+function linesBefore(source: ByteSource, range: LineRange): number {
+  if (range.linesBefore !== undefined) return range.linesBefore;
+  assert(source instanceof FileSource, "what is read only once comes with its line number");
+  return countLines(source, range.startByte);
+}
+
+function faultText(fault: number, textField: string): string {
+  switch (fault) {
+    case lineFault.notJson:
+      return "not valid JSON";
+    case lineFault.notObject:
+      return "not a JSON object";
+    case lineFault.fieldMissing:
+      return `no field "${textField}"`;
+    case lineFault.fieldNotString:
+      return `the field "${textField}" is not a string`;
+    case lineFault.loneSurrogate:
+      return `the field "${textField}" has half a surrogate pair (\\ud800 to \\udfff), which is no character`;
+    default:
+      return "not valid UTF-8";
+  }
+}
+
+function faultHint(fault: number): { hint?: string } {
+  if (fault === lineFault.fieldMissing) return { hint: "--text-field names the field that holds the text" };
+  if (fault !== lineFault.notJson && fault !== lineFault.notObject) return {};
+  return { hint: "each line has to be a JSON object of its own; plain text is --input-format text" };
+}
+
+function lineTooLong(keptBytes: number, place: string): UserError {
+  return new UserError(`a line is longer than ${keptBytes} bytes ${place}`, {
+    hint: "each line has to be a JSON object of its own",
+  });
+}

@@ -1,0 +1,208 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { FileSource } from "../../../src/corpus/byte-sources.ts";
+import { findInputs, type Input, openInput } from "../../../src/corpus/inputs.ts";
+import { planRanges, wholeRange } from "../../../src/corpus/ranges.ts";
+import { JsonlReader } from "../../../src/corpus/records/jsonl-reader.ts";
+import { countCorpus } from "../../../src/count/count-corpus.ts";
+import { TaskCounter } from "../../../src/count/task-counter.ts";
+import { compilePattern, patterns } from "../../../src/pattern/index.ts";
+import { WordCounter } from "../../../src/words/counter.ts";
+import { put, scratch } from "../../binary.ts";
+import { naiveWords } from "../../naive.ts";
+import { entriesOf, randomOf } from "../../words/generators.ts";
+
+const directory = scratch();
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const gpt2 = compilePattern(patterns.gpt2.sources);
+const specialTokens = ["<|end|>", "<|endless|>"];
+const options = {
+  pattern: gpt2,
+  specialTokens: specialTokens.map((token) => new TextEncoder().encode(token)),
+};
+
+const snippets = [
+  "it's ",
+  " 日本語",
+  "\n\n",
+  "don",
+  "'t",
+  "<|end|>",
+  "<|end",
+  "|>",
+  "less|>",
+  "😀é",
+  "   ",
+  "12345",
+  '"\\/',
+];
+
+/** Texts that begin and end with what could join across their ends, and the file that holds them. */
+function made(seed: number, recordCount: number) {
+  const random = randomOf(seed);
+  const texts = Array.from({ length: recordCount }, () =>
+    Array.from({ length: random(8) }, () => snippets[random(snippets.length)]).join(""),
+  );
+  const lines = texts.map((text, i) => {
+    const gaps = ["\n", "\r\n", "\n\n", " \t\r\n\n"][random(4)];
+    const record = random(2) === 0 ? { text } : { id: i, meta: { text: "inner", tags: [i] }, text, z: null };
+    const json = JSON.stringify(record);
+    return (random(2) === 0 ? json : json.replace(/[^ -~]/g, escaped)) + gaps;
+  });
+  const mark = random(2) === 0 ? "\ufeff" : "";
+  return { texts, jsonl: (mark + lines.join("")).replace(/\s+$/, random(2) === 0 ? "" : "\n") };
+}
+
+const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/** The words and documents of the texts, each by itself. */
+function expected(texts: readonly string[]) {
+  const words = new Map<string, number>();
+  let documentCount = 0;
+  for (const text of texts) {
+    for (const [word, count] of naiveWords(text, specialTokens))
+      words.set(word, (words.get(word) ?? 0) + count);
+    documentCount += text.split(/<\|end(?:less)?\|>/).filter((part) => part !== "").length;
+  }
+  return { words: [...words].sort(([a], [b]) => (a < b ? -1 : 1)), documentCount };
+}
+
+describe("lines of JSON", () => {
+  test("are counted as texts that nothing crosses, by any number of workers", async () => {
+    const { texts, jsonl } = made(1, 2000);
+    const inputs = findInputs([put(directory, "many.jsonl", jsonl)]);
+    const { words, documentCount } = expected(texts);
+    for (const workerCount of [1, 2, 7]) {
+      const { keeper, findings } = await countCorpus(
+        { ...options, inputs, workerCount, rangeSizeBytes: 1000 },
+        () => {},
+      );
+      expect(entriesOf(keeper.counter.toWordTable())).toEqual(words);
+      expect(findings).toEqual([{ documentCount, invalidByteCount: 0, firstInvalidByte: -1 }]);
+    }
+  });
+
+  test("are cut between lines at every wished size, and read through windows of every size", () => {
+    for (let seed = 2; seed < 20; seed++) {
+      const { texts, jsonl } = made(seed, 6);
+      const inputs = findInputs([put(directory, "few.jsonl", jsonl)]);
+      const [input] = inputs as [Input];
+      const { words, documentCount } = expected(texts);
+      for (let rangeSizeBytes = 1; rangeSizeBytes < 80; rangeSizeBytes += 3) {
+        const counter = new WordCounter();
+        const tasks = new TaskCounter({ ...options, inputs, windowBytes: rangeSizeBytes }, counter);
+        let found = 0;
+        const cutting = { ...options, rangeSizeBytes };
+        for (const range of planRanges(input, wholeRange(input, 0), cutting)) {
+          if (range === undefined) continue;
+          const work = tasks.count({ ...range, kind: "range", endsInput: false });
+          let step = work.next();
+          while (!step.done) step = work.next();
+          found += step.value!.documentCount;
+        }
+        tasks.close();
+        expect(entriesOf(counter.toWordTable())).toEqual(words);
+        expect(found).toBe(documentCount);
+      }
+    }
+  });
+
+  test("may come in pieces of any size", () => {
+    const { texts, jsonl } = made(33, 5);
+    const bytes = Buffer.from(jsonl);
+    const [file] = findInputs([put(directory, "pieces.jsonl", jsonl)]) as [Input];
+    const stream = { ...file, isStream: true, sizeBytes: 0 };
+    const { words, documentCount } = expected(texts);
+    for (let sizeBytes = 1; sizeBytes <= bytes.length; sizeBytes++) {
+      const counter = new WordCounter();
+      const tasks = new TaskCounter({ ...options, inputs: [stream], windowBytes: 16 }, counter);
+      for (let startByte = 0; startByte < bytes.length; startByte += sizeBytes) {
+        const endByte = Math.min(bytes.length, startByte + sizeBytes);
+        const isLast = endByte === bytes.length;
+        const work = tasks.count({
+          kind: "piece",
+          inputIndex: 0,
+          startByte,
+          endByte,
+          startsInside: false,
+          endsInside: false,
+          endsInput: isLast,
+          goesOn: !isLast,
+          bytes: new Uint8Array(bytes.subarray(startByte, endByte)),
+          inputBytes: endByte - startByte,
+        });
+        let step = work.next();
+        while (!step.done) step = work.next();
+        expect(step.value?.documentCount).toBe(isLast ? documentCount : undefined);
+      }
+      expect(entriesOf(counter.toWordTable())).toEqual(words);
+    }
+  });
+
+  test("longer than the window make it grow", () => {
+    const text = "long ".repeat(100_000);
+    const path = put(directory, "long.jsonl", `{"text":"a"}\n${JSON.stringify({ text })}\n{"text":"b"}`);
+    expect(textsOf(path, 1 << 10)).toEqual(["a", text, "b"]);
+  });
+});
+
+function textsOf(path: string, windowBytes?: number, startByte = 0): string[] {
+  const [input] = findInputs([path]) as [Input];
+  const reader = new JsonlReader(windowBytes);
+  const texts: string[] = [];
+  const source = new FileSource(openInput(input), input);
+  const range = { ...wholeRange(input, 0), startByte };
+  for (const _ of reader.read(source, range, "text")) {
+    const { text, ends, count } = reader.batch;
+    for (let r = 0; r < count; r++) {
+      texts.push(Buffer.from(text.bytes.subarray(r === 0 ? 0 : ends[r - 1]!, ends[r]!)).toString());
+    }
+  }
+  return texts;
+}
+
+describe("a line that is wrong is named with its number and what is wrong", () => {
+  const cases: [line: string | Uint8Array, what: string][] = [
+    ['{"text":"x"', "not valid JSON"],
+    ["plain text", "not valid JSON"],
+    ['["text"]', "not a JSON object"],
+    ["5", "not a JSON object"],
+    ['{"content":"x"}', 'no field "text"'],
+    ['{"text":null}', 'the field "text" is not a string'],
+    ['{"text":["x"]}', 'the field "text" is not a string'],
+    ['{"text":"\\ud800"}', 'the field "text" has half a surrogate pair'],
+    [Buffer.from('{"text":"caf\xe9"}', "latin1"), "not valid UTF-8"],
+    [Buffer.from([...Buffer.from('{"text":"'), 0xed, 0xa0, 0x80, 0x22, 0x7d]), "not valid UTF-8"],
+    ["\ufeff{}", "not valid JSON"],
+  ];
+  for (const [line, what] of cases) {
+    test(`${what}: ${Buffer.from(line).toString()}`, () => {
+      const good = '{"text":"good"}\n';
+      // A blank line is a line.
+      const content = [Buffer.from(`${good}\n${good}`), Buffer.from(line), Buffer.from(`\n${good}`)];
+      const path = put(directory, "wrong.jsonl", Buffer.concat(content));
+      for (const windowBytes of [1, 20, 40, 1000]) {
+        expect(() => textsOf(path, windowBytes)).toThrow(`"${path}" line 4: ${what}`);
+        expect(() => textsOf(path, windowBytes, good.length)).toThrow(`"${path}" line 4: ${what}`);
+      }
+      const last = put(directory, "wrong-last.jsonl", Buffer.concat(content.slice(0, 2)));
+      expect(() => textsOf(last)).toThrow(`"${last}" line 4: ${what}`);
+    });
+  }
+
+  test("also where a worker finds it far into the file", async () => {
+    const good = '{"text":"good"}\n'.repeat(10_000);
+    const inputs = findInputs([put(directory, "far.jsonl", `${good}{"text":3}\n${good}`)]);
+    const counting = countCorpus({ ...options, inputs, workerCount: 2, rangeSizeBytes: 5000 }, () => {});
+    await expect(counting).rejects.toThrow('line 10001: the field "text" is not a string');
+  });
+
+  test("noise ends in an error, never in a crash", () => {
+    const random = randomOf(7);
+    for (let run = 0; run < 20; run++) {
+      const noise = Uint8Array.from({ length: 50_000 }, () => random(256));
+      expect(() => textsOf(put(directory, "noise.jsonl", noise))).toThrow(/line \d+: not valid/);
+    }
+  });
+});
