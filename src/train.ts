@@ -1,14 +1,16 @@
+import type { Cache } from "./cache/cache.ts";
+import { countWithCache } from "./cache/count-with-cache.ts";
 import { checkUnchanged, type Input } from "./corpus/inputs.ts";
 import type { Range } from "./corpus/ranges.ts";
 import { addUp, sourcesOfRuns } from "./count/add-up.ts";
-import { countCorpus } from "./count/count-corpus.ts";
+import { type CountOptions, countCorpus } from "./count/count-corpus.ts";
 import type { CountsFiles } from "./count/counts-files.ts";
 import type { RangeFindings } from "./count/range-counter.ts";
-import type { RunOptions } from "./count/runs.ts";
+import type { Run, RunOptions } from "./count/runs.ts";
 import { trainMerges } from "./merge/engine.ts";
 import { estimateMergeMemoryBytes } from "./merge/memory.ts";
 import type { Compat, Merges } from "./merge/merges.ts";
-import { nextTurn } from "./next-turn.ts";
+import { inTurns, nextTurn } from "./next-turn.ts";
 import type { CompiledPattern } from "./pattern/index.ts";
 import { baseSize, buildVocabulary, type Vocabulary } from "./vocabulary/vocabulary.ts";
 import type { WordTable } from "./words/word-table.ts";
@@ -25,6 +27,8 @@ export type CorpusOptions = {
   readonly countsFiles?: CountsFiles | undefined;
   /** Where words go that memory has no room for. */
   readonly runOptions?: RunOptions | undefined;
+  /** What was counted in earlier runs. It needs `runOptions`. */
+  readonly cache?: Cache | undefined;
 };
 
 export type CountedWords = {
@@ -49,7 +53,7 @@ export type TrainOptions = CorpusOptions & {
 
 /** How far a long stage is, for whoever shows it. */
 export type StageProgress = {
-  readonly stage: "planning" | "counting" | "merging" | "encoding";
+  readonly stage: "planning" | "hashing" | "counting" | "merging" | "encoding";
   readonly done: number;
   readonly total: number;
   readonly unit: "bytes" | "merges";
@@ -98,20 +102,30 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
 }
 
 /** The words of the corpus and the counts files together, and what was met in each input. */
-export async function countWords(options: CorpusOptions, report: Report): Promise<CountedWords> {
-  const { inputs, ranges, pattern, workerCount, countsFiles } = options;
+export function countWords(options: CorpusOptions, report: Report): Promise<CountedWords> {
+  const { cache } = options;
+  return cache === undefined
+    ? countAfresh(options, report)
+    : countWithCache(cache, options, report, (part) => countAfresh({ ...options, ...part }, report));
+}
+
+async function countAfresh(
+  options: CorpusOptions & Pick<CountOptions, "inputsApart">,
+  report: Report,
+): Promise<CountedWords & { readonly runs: readonly Run[] }> {
+  const { inputs, ranges, pattern, workerCount, countsFiles, runOptions, inputsApart } = options;
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
   const { keeper, runs, findings } = await countCorpus(
-    { inputs, ranges, pattern, specialTokens, workerCount, runOptions: options.runOptions },
+    { inputs, ranges, pattern, specialTokens, workerCount, runOptions, inputsApart },
     ({ bytesDone, bytesTotal, distinctWordCount }) =>
       report({ stage: "counting", done: bytesDone, total: bytesTotal, unit: "bytes", distinctWordCount }),
   );
   for (const input of inputs) checkUnchanged(input);
   for (const _ of countsFiles?.addUnsortedTo(keeper) ?? []) await nextTurn();
-  const words = await inSlices(
+  const words = await inTurns(
     addUp({ keeper, sources: [...sourcesOfRuns(runs), ...(countsFiles?.sources ?? [])] }),
   );
-  return { words, wordCount: sumOf(words.counts), findings };
+  return { words, wordCount: sumOf(words.counts), findings, runs };
 }
 
 async function learnMerges(words: WordTable, options: TrainOptions, report: Report): Promise<Merges> {
@@ -124,13 +138,6 @@ async function learnMerges(words: WordTable, options: TrainOptions, report: Repo
     if (step.done) return step.value;
     const { mergeCount: done } = step.value;
     report({ stage: "merging", done, total: mergeCount, unit: "merges", distinctWordCount: words.wordCount });
-    await nextTurn();
-  }
-}
-
-async function inSlices<T>(work: Generator<unknown, T>): Promise<T> {
-  for (let step = work.next(); ; step = work.next()) {
-    if (step.done) return step.value;
     await nextTurn();
   }
 }

@@ -51,7 +51,7 @@ function countTask(task: Task, apart: number | null): void {
     atOnce(keeper.makeRoom());
   }
   bytesDone[workerIndex] = before + inputBytesOf(task);
-  const { distinctWordCount } = keeper.counter;
+  const { distinctWordCount } = keeper;
   self.postMessage({
     kind: "counted",
     inputIndex: task.inputIndex,

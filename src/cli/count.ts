@@ -3,6 +3,7 @@ import { writeFileWhole } from "../publish/file.ts";
 import { countWords } from "../train.ts";
 import { sortWordsByCount } from "../words/sort.ts";
 import { tsvChunks } from "../words/tsv.ts";
+import { openCache, readCacheOptions } from "./cache-options.ts";
 import { countsOptionsOf, openCorpus, readCorpusOptions } from "./corpus-options.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import { lockOutputFile } from "./lock.ts";
@@ -17,6 +18,7 @@ import { bytes, counted, grouped, seconds } from "./units.ts";
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const options = readCorpusOptions(invocation);
+  const cacheOptions = readCacheOptions(invocation);
   const path = invocation.options.get("output")?.[0];
   const plan = rangesPath(invocation);
   const isFile = path !== undefined && path !== "-";
@@ -27,7 +29,8 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
       : await openRanges(plan, { ...countsOptionsOf(options), textField: options.reading.textField });
   const { inputs, ranges, workerCount } = openCorpus(invocation, options, planned);
   warnOfSlowPattern(options.pattern, output);
-  const corpus = { ...options, inputs, ranges, pattern: options.pattern.compiled, workerCount };
+  const cached = openCache(cacheOptions, countsOptionsOf(options), output);
+  const corpus = { ...options, inputs, ranges, pattern: options.pattern.compiled, workerCount, ...cached };
   const { words, wordCount, findings } = await countWords(corpus, output.progress);
   warnOfInvalidBytes(inputs, findings, output);
 

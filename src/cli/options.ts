@@ -74,6 +74,19 @@ const workers: OptionSpec = {
   value: "N",
   description: "counting workers; 1 counts in the main thread (default: the cores this process may use)",
 };
+const caching: readonly OptionSpec[] = [
+  {
+    name: "cache",
+    value: "DIR",
+    description: "keep the word counts of each file there, and count only what is new",
+  },
+  {
+    name: "cache-limit",
+    value: "SIZE",
+    description:
+      "with --cache: how large it may be, e.g. 10GB; what was used longest ago goes (default: no limit)",
+  },
+];
 const tokenizer: OptionSpec = {
   name: "tokenizer",
   value: "PATH",
@@ -140,6 +153,7 @@ export const commands: readonly CommandSpec[] = [
       { name: "max-token-length", value: "N", description: "longest token, in bytes" },
       ...reading,
       workers,
+      ...caching,
       {
         name: "counts",
         value: "FILE",
@@ -178,6 +192,7 @@ export const commands: readonly CommandSpec[] = [
       compat,
       ...reading,
       workers,
+      ...caching,
       ...unattended,
       ...everywhere,
     ],
@@ -267,4 +282,4 @@ export const commands: readonly CommandSpec[] = [
 ];
 
 /** Options of `train` that are still to come: known, so that they are not taken for typing errors. */
-export const optionsToCome = ["cache", "cache-limit", "if-changed", "memory-limit"];
+export const optionsToCome = ["if-changed", "memory-limit"];

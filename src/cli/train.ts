@@ -11,6 +11,7 @@ import { copyTokenBytes, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import { writeResult } from "../write-result.ts";
 import { oneOf, usageError, wholeNumber } from "./arguments.ts";
+import { openCache, readCacheOptions } from "./cache-options.ts";
 import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import { lockOutputs } from "./lock.ts";
@@ -36,6 +37,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   const { inputs, workerCount } = openCorpus(invocation, options);
   const countsOptions = countsOptionsOf(options);
   const countsFiles = openCountsFiles(invocation, countsOptions);
+  const { cache, runOptions } = openCache(options.cache, countsOptions, output);
   const counts = await describeCounts(invocation.options.get("counts") ?? []);
   warnOfSlowPattern(options.pattern, output);
 
@@ -46,6 +48,8 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
       inputs,
       workerCount,
       countsFiles,
+      cache,
+      runOptions,
       tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
       keepWords: (words) => {
         if (saveCounts !== undefined)
@@ -136,6 +140,7 @@ function readOptions(invocation: Invocation) {
     vocabSize,
     saveCounts: text("save-counts"),
     ...corpusOptions,
+    cache: readCacheOptions(invocation),
     minFrequency:
       minFrequency === undefined
         ? compat === "huggingface"

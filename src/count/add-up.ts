@@ -11,8 +11,9 @@ export type Parts = {
   readonly sources: readonly CountsSource[];
 };
 
+/** The runs whose words are nowhere else. */
 export const sourcesOfRuns = (runs: readonly Run[]): CountsSource[] =>
-  runs.map(({ path, totals }) => ({ path, totals, sign: 1 }));
+  runs.flatMap(({ path, totals, isHeldToo }) => (isHeldToo ? [] : [{ path, totals, sign: 1 }]));
 
 /** The sum of the parts; yields between slices of some milliseconds. */
 export function* addUp({ keeper, sources }: Parts): Generator<undefined, WordTable> {

@@ -23,7 +23,7 @@ export type CountOptions = {
   readonly rangeSizeBytes?: number;
   /** Where runs go, and when. Without it no words are written to runs. */
   readonly runOptions?: RunOptions | undefined;
-  /** Indices of the inputs whose words are wanted apart: in runs of their own, and nowhere else. */
+  /** Indices of the inputs whose words are wanted apart: in runs of their own, in memory too if there is room. */
   readonly inputsApart?: ReadonlySet<number> | undefined;
 };
 
@@ -91,13 +91,13 @@ async function countHere(options: CountOptions, addFindings: AddFindings, report
       const work = tasks.count(task);
       let step = work.next();
       for (; !step.done; step = work.next()) {
-        report(bytesBefore + inputBytesOf(task, step.value), counter.distinctWordCount);
+        report(bytesBefore + inputBytesOf(task, step.value), keeper.distinctWordCount);
         await nextTurn();
         for (const _ of keeper.makeRoom()) await nextTurn();
       }
       addFindings(task.inputIndex, step.value);
       bytesBefore += inputBytesOf(task);
-      report(bytesBefore, counter.distinctWordCount);
+      report(bytesBefore, keeper.distinctWordCount);
     }
   } finally {
     tasks.close();

@@ -16,6 +16,10 @@ export type Run = {
   readonly path: string;
   readonly inputIndex: number | null;
   readonly totals: CountsTotals;
+  /** Of the words of a single input: they are also among the words that the thread holds. */
+  readonly isHeldToo: boolean;
+  /** Why the words are not there; only those that are held too may fail to be written. */
+  readonly failure: string | null;
 };
 
 export type RunOptions = {
@@ -47,7 +51,7 @@ export function* writeRun(
     }
     const totals = writer.finish();
     writeAll(file, countsFileHead(countsOptions, totals), 0);
-    return { path, inputIndex, totals };
+    return { path, inputIndex, totals, isHeldToo: false, failure: null };
   } catch (error) {
     if (error instanceof UserError || codeOf(error) === "") throw error;
     throw new UserError(`words cannot be kept in "${directory}": ${reasonOf(error)}`, {

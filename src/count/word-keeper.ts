@@ -1,3 +1,4 @@
+import { UserError } from "../errors.ts";
 import { WordCounter } from "../words/counter.ts";
 import { TableWords } from "../words/sorted-words.ts";
 import { type Run, type RunOptions, writeRun } from "./runs.ts";
@@ -6,14 +7,17 @@ import { type Run, type RunOptions, writeRun } from "./runs.ts";
 const textBytesBetween = 1 << 20;
 
 /**
- * Keeps the words of one thread: in a counter, and in runs where memory has no room for more, or where the words of
- * an input are wanted apart. Generators yield between slices of work, for who has to stay responsive.
+ * Keeps the words of one thread: in counters, and in runs where memory has no room for more. Where the words of an
+ * input are wanted apart, they are in runs of their own, and in memory too if there is room. Generators yield between slices of work, for who has to stay responsive.
  */
 export class WordKeeper {
+  /** What is counted goes here. */
   readonly counter = new WordCounter();
   readonly runs: Run[] = [];
-  /** The input whose words the counter holds, if they are wanted apart. */
+  /** The input whose words the counter has, if they are wanted apart. */
   private apart: number | null = null;
+  /** What was counted before, as far as memory has room for it. */
+  private readonly held = new WordCounter();
 
   /** @param name of the thread, unique among those that write to one directory */
   constructor(
@@ -21,34 +25,79 @@ export class WordKeeper {
     private readonly name: string,
   ) {}
 
+  get distinctWordCount(): number {
+    return Math.max(this.counter.distinctWordCount, this.held.distinctWordCount);
+  }
+
   /** Words are to come, of this input if they are wanted apart. */
   *startTask(apart: number | null): Generator<undefined, void> {
-    if (apart !== this.apart) yield* this.writeRun();
+    if (apart !== this.apart) yield* this.setAside();
     this.apart = apart;
     yield* this.makeRoom();
   }
 
   /** To be called before a window of text is counted. */
   *makeRoom(): Generator<undefined, void> {
-    const { options, counter } = this;
-    if (options !== undefined && counter.memoryBytesWith(textBytesBetween) > options.wordBytesMax) {
-      yield* this.writeRun();
-    }
+    const { options, counter, held } = this;
+    if (options === undefined || this.hasRoom()) return;
+    if (held.distinctWordCount > 0) this.runs.push(yield* this.runOf(held, null));
+    if (this.hasRoom() || counter.distinctWordCount === 0) return;
+    this.runs.push(yield* this.runOf(counter, this.apart));
   }
 
   /** No words are to come: the counter keeps what is there only if it is all that this thread has. */
   *finish(): Generator<undefined, void> {
-    if (this.apart !== null || this.runs.some((run) => run.inputIndex === null)) yield* this.writeRun();
+    const { counter, held, runs } = this;
+    yield* this.setAside();
     this.apart = null;
+    held.moveInto(counter);
+    if (counter.distinctWordCount > 0 && runs.some((run) => run.inputIndex === null)) {
+      runs.push(yield* this.runOf(counter, null));
+    }
   }
 
-  /** Moves all words of the counter into a run. */
-  private *writeRun(): Generator<undefined, void> {
-    const { counter, runs, options, apart } = this;
-    if (counter.distinctWordCount === 0) return;
-    if (options === undefined) throw new Error("words are wanted in runs, and there is no place for them");
+  private hasRoom(): boolean {
+    const { options, counter, held } = this;
+    const usedBytes = counter.memoryBytesWith(textBytesBetween) + held.memoryBytes;
+    return usedBytes <= options!.wordBytesMax;
+  }
+
+  /** Other words are to come: those of an input that are wanted apart become a run. */
+  private *setAside(): Generator<undefined, void> {
+    const { options, counter, held, apart, runs } = this;
+    if (options === undefined || counter.distinctWordCount === 0) return;
+    // A table that takes in another one at most doubles.
+    const canHold = 2 * (counter.memoryBytes + held.memoryBytes) <= options.wordBytesMax;
+    if (!canHold) {
+      runs.push(yield* this.runOf(counter, apart));
+      return;
+    }
+    if (apart !== null) runs.push(yield* this.copyOf(counter, apart));
+    counter.moveInto(held);
+  }
+
+  /** Moves all words of a counter into a run. */
+  private *runOf(counter: WordCounter, inputIndex: number | null): Generator<undefined, Run> {
     const words = new TableWords(counter.toWordTable());
     counter.clear();
-    runs.push(yield* writeRun(words, `${this.name}-${runs.length}`, apart, options));
+    return yield* writeRun(words, this.nextName(), inputIndex, this.options!);
+  }
+
+  /** Copies all words of a counter into a run. It may fail: the words are not lost. */
+  private *copyOf(counter: WordCounter, inputIndex: number): Generator<undefined, Run> {
+    const words = new TableWords(counter.toWordTable());
+    const name = this.nextName();
+    try {
+      const run = yield* writeRun(words, name, inputIndex, this.options!);
+      return { ...run, isHeldToo: true };
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      const { totals } = words;
+      return { path: name, inputIndex, totals, isHeldToo: true, failure: error.message };
+    }
+  }
+
+  private nextName(): string {
+    return `${this.name}-${this.runs.length}`;
   }
 }

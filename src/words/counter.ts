@@ -143,6 +143,24 @@ export class WordCounter {
     };
   }
 
+  /** Adds all words to another counter and begins anew, in the memory that this one has already. */
+  moveInto(other: WordCounter): void {
+    const packed = this.pack();
+    other.absorb(packed);
+    // The other one has taken over the tables that were the larger ones.
+    const { tables } = this;
+    const { short, middle, long } = packed;
+    if (other.tables.short !== short) tables.short = reused(short, tables.short);
+    if (other.tables.middle !== middle) tables.middle = reused(middle, tables.middle);
+    if (other.tables.long !== long) {
+      tables.long = {
+        ...tables.long,
+        slots: reused(long.slots, tables.long.slots),
+        records: reusedLanes(long.records, tables.long.records),
+      };
+    }
+  }
+
   /** Gives away the words and counts, to be posted and absorbed elsewhere; the counter begins anew. */
   pack(): PackedCounts {
     const packed = this.tables;
@@ -257,6 +275,20 @@ function restarted(slots: Slots, first: Slots): Slots {
 
 function restartedLanes(lanes: Int32Array, first: Int32Array): Int32Array {
   giveBack(lanes);
+  return begunLanes(lanes, first);
+}
+
+/** The same for what is filled again at once: the memory is kept. */
+function reused(slots: Slots, first: Slots): Slots {
+  return { ...first, lanes: reusedLanes(slots.lanes, first.lanes) };
+}
+
+function reusedLanes(lanes: Int32Array, first: Int32Array): Int32Array {
+  lanes.fill(0);
+  return begunLanes(lanes, first);
+}
+
+function begunLanes(lanes: Int32Array, first: Int32Array): Int32Array {
   const restarted = new Int32Array(lanes.buffer as ArrayBuffer, 0, first.length);
   restarted.set(first);
   return restarted;
@@ -274,7 +306,7 @@ function bySize<T>(a: T, b: T, sizeOf: (table: T) => number): [larger: T, smalle
 }
 
 /** The total bounds every count: as long as it is exact, all are. */
-function sumOfCounts(total: number, added: number): number {
+export function sumOfCounts(total: number, added: number): number {
   if (total + added > Number.MAX_SAFE_INTEGER) {
     throw new UserError("the corpus has more than 2^53 words, more than can be counted exactly", {
       hint: "train on a part of the corpus",

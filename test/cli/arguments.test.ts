@@ -107,7 +107,7 @@ describe("options", () => {
     expect(errorOf(() => parse("--no-quiet")).message).toBe("unknown option --no-quiet");
   });
   test("an option of a later version says so", () => {
-    expect(errorOf(() => parse("--cache", "x")).message).toBe("--cache is not supported yet");
+    expect(errorOf(() => parse("--memory-limit", "x")).message).toBe("--memory-limit is not supported yet");
   });
 });
 

@@ -88,7 +88,7 @@ describe("words that memory has no room for", () => {
 });
 
 describe("words of single inputs", () => {
-  test("are apart where they are wanted so, and nowhere else", async () => {
+  test("are apart where they are wanted so, and in memory too if there is room", async () => {
     for (const workerCount of [1, 2, 7]) {
       for (const wordBytesMax of [0, 1e12]) {
         const { keeper, runs } = await count(workerCount, wordBytesMax, new Set([0, 2]));
@@ -97,7 +97,9 @@ describe("words of single inputs", () => {
           () => {},
         );
         const ofOne = await countCorpus({ inputs: [], pattern, specialTokens: [], workerCount: 1 }, () => {});
-        const third = sourcesOfRuns(runs.filter((run) => run.inputIndex === 2));
+        const runsOfThird = runs.filter((run) => run.inputIndex === 2);
+        expect(runsOfThird.every((run) => run.isHeldToo === wordBytesMax > 0)).toBe(true);
+        const third = sourcesOfRuns(runsOfThird.map((run) => ({ ...run, isHeldToo: false })));
         expect(entriesOf(finished(addUp({ keeper: ofOne.keeper, sources: third })))).toEqual(
           entriesOf(finished(addUp({ keeper: only.keeper, sources: [] }))),
         );

@@ -1,0 +1,325 @@
+import { basename } from "node:path";
+import type { Input } from "../corpus/inputs.ts";
+import { CountsFileReader } from "../count/counts-files.ts";
+import type { RangeFindings } from "../count/range-counter.ts";
+import { type Run, writeRun } from "../count/runs.ts";
+import { codeOf, reasonOf } from "../publish/system-error.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
+import { SumOfWords } from "../words/counts-merge.ts";
+import type { WordTable } from "../words/word-table.ts";
+import { hashInput } from "./content-hash.ts";
+import { Damaged } from "./damaged.ts";
+import type { CacheDirectory } from "./directory.ts";
+import { makeEntry, verifyEntry } from "./entries.ts";
+import { FileIndex, type FileState, isWhole, stateOf } from "./file-index.ts";
+import * as names from "./names.ts";
+import { makePlan, type Plan } from "./plan.ts";
+import { readSum, readSumHeader, type SumTerm, sumFileParts } from "./sum-file.ts";
+import { sumOfEntries } from "./sum-of-entries.ts";
+import { addTable } from "./tables.ts";
+
+export type CacheSettings = {
+  readonly countsOptions: CountsOptions;
+  /** Of the program: another one may cut words elsewhere. */
+  readonly version: string;
+  /** How large the cache may be; undefined for any size. */
+  readonly limitBytes: number | undefined;
+  readonly warn: (message: string) => void;
+  /** A directory of this run, on the file system of the cache. */
+  readonly scratchPath: () => string;
+};
+
+/** How many sums are kept for one set of options: the last, and the one before. */
+const sumsKept = 2;
+
+/** An input as the cache sees it. */
+type Known = {
+  readonly state: FileState;
+  readonly optionsHash: string;
+  sha256: string | undefined;
+};
+
+type Sum = { readonly name: string; readonly terms: readonly SumTerm[] };
+
+/** The words of contents that were counted before, for one run and its options. */
+export class Cache {
+  private inputs: readonly Input[] = [];
+  /** What is known of each input; undefined for one that is not cached. */
+  private known: (Known | undefined)[] = [];
+  private readonly index: FileIndex;
+  private readonly group: string;
+  /** What was met in the contents whose words are had. */
+  private readonly findings = new Map<names.EntryId, RangeFindings>();
+  /** Files that turned out to be of no use. */
+  private readonly useless = new Set<string>();
+  private joinedCount = 0;
+  /** The sum that `lookUp` began with. */
+  private sumUsed: Sum | undefined;
+
+  constructor(
+    private readonly directory: CacheDirectory,
+    private readonly settings: CacheSettings,
+  ) {
+    const content = directory.readText(names.indexName);
+    if (content !== "" && !isWhole(content)) {
+      settings.warn(`"${directory.pathOf(names.indexName)}" is damaged: files are hashed again`);
+    }
+    this.index = new FileIndex(content);
+    this.group = names.groupHash(settings.version, settings.countsOptions);
+  }
+
+  /**
+   * Finds out which inputs' contents were counted before, and adds up their words, in ascending order. Yields how many
+   * bytes were hashed since it yielded last.
+   */
+  *lookUp(inputs: readonly Input[]): Generator<number, WordTable> {
+    this.inputs = inputs;
+    this.known = inputs.map((input) => this.look(input));
+    yield* this.hashWhatMayBeKnown();
+    for (;;) {
+      const entries = this.entries();
+      const sums = this.sums();
+      const plan = makePlan(
+        this.wanted(),
+        (id) => entries.has(id),
+        sums.map(({ terms }) => terms),
+      );
+      const sum = plan.sumIndex === undefined ? undefined : sums[plan.sumIndex]!;
+      try {
+        const table = yield* this.carryOut(plan, sum);
+        this.sumUsed = sum;
+        if (sum !== undefined) this.directory.touch(sum.name);
+        for (const id of this.wanted().keys()) {
+          if (entries.has(id)) this.directory.touch(names.entryName(id));
+        }
+        return table;
+      } catch (error) {
+        this.setAside(error);
+      }
+    }
+  }
+
+  /** What was met in an input, if its words are known. */
+  findingsOf(inputIndex: number): RangeFindings | undefined {
+    const id = this.idOf(inputIndex);
+    return id === undefined ? undefined : this.findings.get(id);
+  }
+
+  /** Whether the words of an input can be kept when they are counted. */
+  canKeep(inputIndex: number): boolean {
+    return this.directory.isWritable && this.known[inputIndex] !== undefined;
+  }
+
+  /** Hashes the inputs that are to be counted; to be done meanwhile. Yields between slices of some milliseconds. */
+  *hashMissing(): Generator<undefined, void> {
+    for (const [inputIndex, known] of this.known.entries()) {
+      if (known === undefined || known.sha256 !== undefined) continue;
+      for (const _ of this.hash(inputIndex, known)) yield;
+    }
+  }
+
+  /**
+   * Keeps the words of the inputs that were counted, which are in `runs`, and what was met in them; yields between
+   * slices of some milliseconds.
+   */
+  *keep(runs: readonly Run[], findings: readonly RangeFindings[]): Generator<undefined, void> {
+    const byInput = Map.groupBy(runs, (run) => run.inputIndex);
+    for (const [inputIndex, found] of findings.entries()) {
+      if (this.findingsOf(inputIndex) !== undefined || !this.canKeep(inputIndex)) continue;
+      yield* this.keepInput(inputIndex, byInput.get(inputIndex) ?? [], found);
+    }
+  }
+
+  /** Nothing is kept of an input that is not for certain what was hashed. */
+  private *keepInput(
+    inputIndex: number,
+    runs: readonly Run[],
+    findings: RangeFindings,
+  ): Generator<undefined, void> {
+    const { directory } = this;
+    const known = this.known[inputIndex]!;
+    const id = this.idOf(inputIndex);
+    const failure = runs.find((run) => run.failure !== null)?.failure;
+    if (failure !== undefined) return directory.giveUp(new Error(failure!));
+    if (id === undefined || stateOf(this.inputs[inputIndex]!.path).key !== known.state.key) return;
+    if (!known.state.isSettled) {
+      // Written to just before the run, and within the grain of the clock perhaps once more.
+      const { sha256 } = known;
+      for (const _ of this.hash(inputIndex, known)) yield;
+      if (known.sha256 !== sha256) return;
+    }
+    try {
+      const path = runs.length === 1 ? runs[0]!.path : yield* this.joined(runs);
+      makeEntry(path, directory.pathOf(names.entryName(id)), id, findings);
+    } catch (error) {
+      return directory.giveUp(error);
+    }
+    this.findings.set(id, findings);
+    directory.touch(names.entryName(id));
+    yield;
+  }
+
+  /** One counts file of several, or of none. */
+  private *joined(runs: readonly Run[]): Generator<undefined, string> {
+    const readers: CountsFileReader[] = [];
+    try {
+      for (const { path } of runs) readers.push(CountsFileReader.open(path));
+      const sum = new SumOfWords(readers.map((words) => ({ words, sign: 1 })));
+      const options = { ...this.settings, directory: this.settings.scratchPath(), wordBytesMax: 0 };
+      return (yield* writeRun(sum, `entry-${this.joinedCount++}`, null, options)).path;
+    } finally {
+      for (const reader of readers) reader.close();
+    }
+  }
+
+  /** Keeps the sum of all contents, if its terms are known, and what was learned about files. */
+  finish(words: (() => WordTable) | undefined): void {
+    const { directory } = this;
+    const { limitBytes } = this.settings;
+    const terms = this.terms();
+    if (words !== undefined && terms !== undefined && keyOf(terms) !== keyOf(this.sumUsed?.terms ?? [])) {
+      const name = names.sumName(this.group, names.shortHash(keyOf(terms)));
+      directory.write(name, `${this.settings.scratchPath()}/sum`, () =>
+        sumFileParts(words(), this.settings.countsOptions, terms),
+      );
+      const older = directory.filesOf(this.sumNames()).slice(sumsKept);
+      for (const old of older) directory.remove(old.name);
+    }
+    const content = this.index.contentOver(directory.readText(names.indexName));
+    if (content !== null) {
+      directory.write(names.indexName, `${this.settings.scratchPath()}/index`, () => [
+        Buffer.from(content, "latin1"),
+      ]);
+    }
+    if (limitBytes !== undefined) directory.shrinkTo(limitBytes);
+  }
+
+  /** What the inputs are by their contents: the same for the same words. Undefined if one is not known. */
+  contents(): (names.EntryId | undefined)[] {
+    return this.known.map((_, inputIndex) => this.idOf(inputIndex));
+  }
+
+  private look(input: Input): Known | undefined {
+    const { isStream, path, sizeBytes, device, inode } = input;
+    if (isStream || sizeBytes === 0) return undefined;
+    try {
+      const state = stateOf(path);
+      // It may have grown since it was found: then what is read is not all of it.
+      if (!state.key.startsWith(`${device} ${inode} ${sizeBytes} `)) return undefined;
+      return {
+        state,
+        optionsHash: names.optionsHash(this.group, input),
+        sha256: this.index.find(state),
+      };
+    } catch {
+      // Whoever reads it tells why.
+      return undefined;
+    }
+  }
+
+  /** Of files never seen only those are read that are as large as a content that was. */
+  private *hashWhatMayBeKnown(): Generator<number, void> {
+    const ids = [...this.entries(), ...this.sums().flatMap(({ terms }) => terms.map(([id]) => id))];
+    const starts = new Set(ids.map(names.idStartOf));
+    for (const [inputIndex, known] of this.known.entries()) {
+      if (known === undefined || known.sha256 !== undefined) continue;
+      if (!starts.has(names.idStart(known.optionsHash, this.inputs[inputIndex]!.sizeBytes))) continue;
+      yield* this.hash(inputIndex, known);
+    }
+  }
+
+  private *hash(inputIndex: number, known: Known): Generator<number, void> {
+    known.sha256 = yield* hashInput(this.inputs[inputIndex]!);
+    this.index.add(known.state, known.sha256);
+  }
+
+  private *carryOut({ added, removed }: Plan, sum: Sum | undefined): Generator<number, WordTable> {
+    const { directory, findings } = this;
+    const { countsOptions } = this.settings;
+    const pathOf = (id: names.EntryId) => directory.pathOf(names.entryName(id));
+    findings.clear();
+    for (const id of new Set([...added, ...removed])) {
+      findings.set(id, verifyEntry(pathOf(id), id));
+      yield 0;
+    }
+    for (const [id, , found] of sum?.terms ?? []) findings.set(id, found);
+    const plus = yield* silent(sumOfEntries(added.map(pathOf), countsOptions));
+    if (sum === undefined) return plus;
+    const sumPath = directory.pathOf(sum.name);
+    const minus = yield* silent(sumOfEntries(removed.map(pathOf), countsOptions));
+    const rest = addTable(readSum(sumPath).table, minus, -1);
+    if (rest === undefined) throw new Damaged(sumPath);
+    yield 0;
+    return addTable(rest, plus, 1)!;
+  }
+
+  /** A file that is damaged, gone or not to be read is not used; everything else is thrown again. */
+  private setAside(error: unknown): void {
+    const path = error instanceof Damaged ? error.path : (error as NodeJS.ErrnoException).path;
+    if (path === undefined) throw error;
+    const name = basename(path);
+    if (!names.isOurs(name) || this.useless.has(name)) throw error;
+    this.useless.add(name);
+    if (codeOf(error) === "ENOENT") return;
+    const reason = error instanceof Damaged ? "is damaged" : `cannot be read (${reasonOf(error)})`;
+    this.settings.warn(`"${path}" ${reason}: what was in it is counted again`);
+    this.directory.attempt(() => this.directory.remove(name));
+  }
+
+  private idOf(inputIndex: number): names.EntryId | undefined {
+    const known = this.known[inputIndex];
+    if (known?.sha256 === undefined) return undefined;
+    return names.entryId(known.optionsHash, this.inputs[inputIndex]!.sizeBytes, known.sha256);
+  }
+
+  /** The contents of the inputs, and how often each occurs. */
+  private wanted(): Map<names.EntryId, number> {
+    const times = new Map<names.EntryId, number>();
+    for (const id of this.contents()) if (id !== undefined) times.set(id, (times.get(id) ?? 0) + 1);
+    return times;
+  }
+
+  private entries(): Set<names.EntryId> {
+    const usable = this.directory.names().filter((name) => !this.useless.has(name));
+    return new Set(usable.flatMap((name) => names.entryIdOf(name) ?? []));
+  }
+
+  private sumNames(): string[] {
+    return this.directory.names().filter((name) => names.isSumOf(this.group, name));
+  }
+
+  private sums(): Sum[] {
+    return this.sumNames().flatMap((name) => {
+      if (this.useless.has(name)) return [];
+      try {
+        return [{ name, terms: readSumHeader(this.directory.pathOf(name)).terms }];
+      } catch (error) {
+        this.setAside(error);
+        return [];
+      }
+    });
+  }
+
+  /** The terms of the sum of all inputs; undefined if one of them is not known. */
+  private terms(): SumTerm[] | undefined {
+    const isWhole = this.inputs.every(
+      ({ sizeBytes, isStream }, i) => (sizeBytes === 0 && !isStream) || this.findingsOf(i) !== undefined,
+    );
+    if (!isWhole) return undefined;
+    return [...this.wanted()].map(([id, times]): SumTerm => [id, times, this.findings.get(id)!]);
+  }
+}
+
+/** The same for the same terms, in whatever order. */
+const keyOf = (terms: readonly SumTerm[]) =>
+  terms
+    .map(([id, times]) => `${id} ${times}`)
+    .sort()
+    .join("\n");
+
+function* silent<T>(work: Generator<undefined, T>): Generator<number, T> {
+  for (let step = work.next(); ; step = work.next()) {
+    if (step.done) return step.value;
+    yield 0;
+  }
+}

@@ -1,0 +1,50 @@
+import { closeSync, readSync } from "node:fs";
+import type { ByteSource } from "../corpus/byte-sources.ts";
+import { type Input, openInput, shrank } from "../corpus/inputs.ts";
+
+/** Bytes hashed at a time: some milliseconds. */
+const pieceBytes = 1 << 20;
+
+/** SHA-256 of a file as it was when the run began; yields how many bytes were hashed, piece by piece. */
+export function* hashInput(input: Input): Generator<number, string> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  const piece = new Uint8Array(Math.min(pieceBytes, input.sizeBytes));
+  const fd = openInput(input);
+  try {
+    for (let done = 0; done < input.sizeBytes; ) {
+      const size = readSync(fd, piece, 0, Math.min(piece.length, input.sizeBytes - done), done);
+      if (size === 0) throw shrank(input, done);
+      hasher.update(piece.subarray(0, size));
+      done += size;
+      yield size;
+    }
+  } finally {
+    closeSync(fd);
+  }
+  return hasher.digest("hex");
+}
+
+/** Hashes what is read through it: from front to back, no byte twice. */
+export class HashingSource implements ByteSource {
+  private readonly hasher = new Bun.CryptoHasher("sha256");
+
+  constructor(private readonly source: ByteSource) {}
+
+  get path(): string {
+    return this.source.path;
+  }
+
+  get sizeBytes(): number {
+    return this.source.sizeBytes;
+  }
+
+  read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number {
+    const readBytes = this.source.read(into, atPos, wantedBytes, offsetByte);
+    this.hasher.update(into.subarray(atPos, atPos + readBytes));
+    return readBytes;
+  }
+
+  digest(): string {
+    return this.hasher.digest("hex");
+  }
+}

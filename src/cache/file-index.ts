@@ -1,0 +1,91 @@
+import { statSync } from "node:fs";
+
+/**
+ * Which file has which content, so that a file that is as it was need not be read. The truth is the hash; this is only
+ * what was seen: a file of the same device, inode, size, time of modification and time of change.
+ *
+ *   bpe-index 1 CHECKSUM                          of all that follows: xxHash64, hexadecimal
+ *   DEVICE INODE SIZE MODIFIED CHANGED SHA256     a line a file, times in nanoseconds, the last used last
+ *
+ * Why it can be believed. A state is kept only if both of its times were at least two seconds in the past when it was
+ * looked at, and what was hashed was read after that. Had the file been written to since, then its time of change
+ * would be later, by more than the grain of any clock: the state would be another one. Programs can set the time of
+ * modification as they like; that sets the time of change to now.
+ */
+export class FileIndex {
+  /** From the state of a file to the SHA-256 of its content. */
+  private readonly hashes: Map<string, string>;
+  private isChanged = false;
+
+  constructor(content: string) {
+    this.hashes = parse(content);
+  }
+
+  /** The SHA-256 of the content of a file in this state, if it can be known without reading. */
+  find(state: FileState): string | undefined {
+    if (!state.isSettled) return undefined;
+    const sha256 = this.hashes.get(state.key);
+    if (sha256 === undefined) return undefined;
+    this.hashes.delete(state.key);
+    this.hashes.set(state.key, sha256);
+    return sha256;
+  }
+
+  add(state: FileState, sha256: string): void {
+    if (!state.isSettled) return;
+    this.hashes.delete(state.key);
+    this.hashes.set(state.key, sha256);
+    this.isChanged = true;
+  }
+
+  /** What is to be written in place of `content`, which another run may have written meanwhile; null for nothing. */
+  contentOver(content: string): string | null {
+    if (!this.isChanged) return null;
+    const lines = parse(content);
+    for (const [key, sha256] of this.hashes) {
+      lines.delete(key);
+      lines.set(key, sha256);
+    }
+    const kept = [...lines].slice(-linesMax);
+    return sealed(kept.map(([key, sha256]) => `${key} ${sha256}\n`).join(""));
+  }
+}
+
+/** The oldest go: some 16 MB. */
+const linesMax = 100_000;
+const settledMs = 2000;
+
+/** A file as it is found, before it is read. */
+export type FileState = {
+  readonly key: string;
+  /** Whether it lay untouched for so long that a change from now on shows in its times. */
+  readonly isSettled: boolean;
+};
+
+export function stateOf(path: string): FileState {
+  const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+  const latestMs = Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
+  return {
+    key: `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`,
+    isSettled: latestMs + settledMs < Date.now(),
+  };
+}
+
+const head = "bpe-index 1 ";
+const checksumOf = (lines: string) => Bun.hash.xxHash64(lines).toString(16).padStart(16, "0");
+const sealed = (lines: string) => `${head}${checksumOf(lines)}\n${lines}`;
+
+/** Nothing, where the content is not as it was written. */
+function parse(content: string): Map<string, string> {
+  const hashes = new Map<string, string>();
+  const lines = content.slice(head.length + 17);
+  if (sealed(lines) !== content) return hashes;
+  for (const line of lines.split("\n").slice(0, -1)) {
+    const place = line.lastIndexOf(" ");
+    hashes.set(line.slice(0, place), line.slice(place + 1));
+  }
+  return hashes;
+}
+
+/** Whether the content of an index is as it was written. */
+export const isWhole = (content: string) => sealed(content.slice(head.length + 17)) === content;

@@ -1,0 +1,47 @@
+import type { CountsOptions } from "../words/counts-format.ts";
+import { type Summand, SumOfWords, wordTableOfSum } from "../words/counts-merge.ts";
+import type { WordTable } from "../words/word-table.ts";
+import { openEntry } from "./entries.ts";
+import { addTable, emptyTable } from "./tables.ts";
+
+/**
+ * Entries added up in one pass: few, because a heap of many readers has to compare more often, and because each is an
+ * open file. 100 entries of 55,000 words: 8 at a time 1.2 s, all in one pass 2.4 s.
+ */
+const entriesAtOnce = 8;
+
+/** The words of entries together, in ascending order of their bytes; yields between slices of some milliseconds. */
+export function* sumOfEntries(
+  paths: readonly string[],
+  options: CountsOptions,
+): Generator<undefined, WordTable> {
+  // Tables of falling size: two of a size become one at once, so that each word is copied only log2 of their number.
+  const tables: WordTable[] = [];
+  const joinLast = () => {
+    const [last, before] = [tables.pop()!, tables.pop()!];
+    tables.push(addTable(before, last, 1)!);
+  };
+  for (let first = 0; first < paths.length; first += entriesAtOnce) {
+    tables.push(yield* sumAtOnce(paths.slice(first, first + entriesAtOnce), options));
+    while (tables.length > 1 && tables.at(-2)!.wordCount < 2 * tables.at(-1)!.wordCount) {
+      joinLast();
+      yield;
+    }
+  }
+  while (tables.length > 1) {
+    joinLast();
+    yield;
+  }
+  return tables[0] ?? emptyTable;
+}
+
+function* sumAtOnce(paths: readonly string[], options: CountsOptions): Generator<undefined, WordTable> {
+  const opened: ReturnType<typeof openEntry>[] = [];
+  try {
+    for (const path of paths) opened.push(openEntry(path, options));
+    const summands = opened.map(({ reader }): Summand => ({ words: reader, sign: 1 }));
+    return yield* wordTableOfSum(new SumOfWords(summands));
+  } finally {
+    for (const { close } of opened) close();
+  }
+}
