@@ -64,9 +64,7 @@ async function encodeTask(task: Task): Promise<void> {
     const isEnd = done === task.endByte - task.startByte;
     if (encoding.out.count >= messageIdCount || (isEnd && encoding.out.count > 0)) await sendIds();
   }
-  const invalidByteCount = encoding.invalidByteCount - invalidBefore;
-  const emptied = task.kind === "piece" ? task.bytes.buffer : undefined;
-  self.postMessage({ kind: "encoded", invalidByteCount, emptied }, emptied === undefined ? [] : [emptied]);
+  self.postMessage({ kind: "encoded", invalidByteCount: encoding.invalidByteCount - invalidBefore });
 }
 
 async function sendIds(): Promise<void> {

@@ -52,11 +52,12 @@ function countTask(task: Task, apart: number | null): void {
   }
   bytesDone[workerIndex] = before + inputBytesOf(task);
   const { distinctWordCount } = keeper;
-  const emptied = task.kind === "piece" ? task.bytes.buffer : undefined;
-  self.postMessage(
-    { kind: "counted", inputIndex: task.inputIndex, findings: step.value, distinctWordCount, emptied },
-    emptied === undefined ? [] : [emptied],
-  );
+  self.postMessage({
+    kind: "counted",
+    inputIndex: task.inputIndex,
+    findings: step.value,
+    distinctWordCount,
+  });
 }
 
 function atOnce(work: Generator<undefined, void>): void {

@@ -1,3 +1,4 @@
+import { sizeOfRanges } from "../corpus/ranges.ts";
 import { writeFileWhole } from "../publish/file.ts";
 import { countWords } from "../train.ts";
 import { sortWordsByCount } from "../words/sort.ts";
@@ -36,7 +37,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const chunks = tsvChunks(words, sortWordsByCount(words));
   if (isFile) writeFileWhole(path, chunks);
   else writeStdout(chunks);
-  const sizeBytes = findings.reduce((sum, found) => sum + found.textBytes, 0);
+  const sizeBytes = sizeOfRanges(ranges);
   const elapsed = (performance.now() - startMs) / 1000;
   output.succeed(
     `counted ${counted(wordCount, "word")}, ${grouped(words.wordCount)} of them distinct, in ${bytes(sizeBytes)} and ${seconds(elapsed)}`,

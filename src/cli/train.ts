@@ -97,7 +97,6 @@ function summaryOf(
     record,
     output,
     keptPath,
-    textBytes: trained.findings.reduce((sum, found) => sum + found.textBytes, 0),
     wordBytes: trained.wordBytes,
     tokenCount: trained.tokenCount,
     longestTokens: longestTokens(trained, 10),

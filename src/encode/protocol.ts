@@ -27,12 +27,7 @@ export type ToWorker =
 export type FromWorker =
   | { readonly kind: "ready" }
   | { readonly kind: "ids"; readonly ids: Uint16Array | Uint32Array }
-  | {
-      readonly kind: "encoded";
-      readonly invalidByteCount: number;
-      /** The memory of a piece, to be used for another one. */
-      readonly emptied: ArrayBuffer | undefined;
-    };
+  | { readonly kind: "encoded"; readonly invalidByteCount: number };
 
 export const unwrittenMax = 3;
 /** Ids sent at a time, about. */

@@ -26,8 +26,7 @@ export type EncodeFileOptions = EncodeOptions & {
   readonly dtype?: "uint16" | "uint32";
   /** A special token to put behind each file. */
   readonly appendToken?: string;
-  /** `bytesTotal` is null where a stream makes it unknown. */
-  readonly onProgress?: (bytesDone: number, bytesTotal: number | null) => void;
+  readonly onProgress?: (bytesDone: number, bytesTotal: number) => void;
 };
 
 /**

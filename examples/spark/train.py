@@ -1,0 +1,98 @@
+"""Trains a tokenizer with a Spark cluster: plan, count everywhere, add up, train.
+
+    spark-submit --master yarn --files dist/bpe examples/spark/train.py \
+        /shared/corpus/*.txt --vocab-size 32000 --special-token "<|endoftext|>" --output /shared/tokenizer
+
+`--files` ships the executable; executors need nothing else but Python. They must see the corpus under the same paths
+(a shared folder). The driver holds the sum: a file of some 15 bytes a distinct word in $TMPDIR, and the memory that
+training takes. Counting is exact, and a task that ran twice counts once: the merges are those of one process, however
+the corpus was cut, and whatever was retried or lost.
+"""
+
+import argparse
+import contextlib
+import itertools
+import operator
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+
+from pyspark import SparkContext, SparkFiles, StorageLevel
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description="train a tokenizer with a Spark cluster")
+    parser.add_argument("files", nargs="+", help="corpus, under paths that every executor sees")
+    parser.add_argument("-n", "--vocab-size", required=True)
+    parser.add_argument("-o", "--output", required=True, help="tokenizer directory")
+    parser.add_argument("-s", "--special-token", action="append", default=[], help="repeatable")
+    parser.add_argument("-p", "--pattern", default="gpt2")
+    parser.add_argument("--compat", default="cs336")
+    parser.add_argument("--range-size", default="256MB", help="how much text a task counts")
+    parser.add_argument("--partitions", type=int, default=64, help="of the sum; the driver reads one after another")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse_arguments()
+    special_tokens = [f"--special-token={token}" for token in arguments.special_token]
+    options = [*special_tokens, f"--pattern={arguments.pattern}", f"--compat={arguments.compat}"]
+    spark = SparkContext(appName="bpe train")
+    # A line a range; absolute paths, because every task runs in a directory of its own.
+    paths = [os.path.abspath(path) for path in arguments.files]
+    plan = list(run_bpe("plan", *paths, "--quiet", f"--range-size={arguments.range_size}", *options))
+    words = (
+        spark.parallelize(plan, len(plan))
+        .mapPartitions(lambda ranges: count(ranges, options))
+        .reduceByKey(operator.add, arguments.partitions)
+        .mapPartitions(as_tsv)
+        .persist(StorageLevel.DISK_ONLY)
+    )
+    words.count()  # All partitions at a time; what follows asks for one after another.
+    with tempfile.TemporaryDirectory() as directory:
+        counts = os.path.join(directory, "sum.tsv")
+        with open(counts, "wb") as file:
+            file.writelines(words.toLocalIterator())
+        sizes = [f"--vocab-size={arguments.vocab_size}", f"--output={arguments.output}"]
+        trained = subprocess.run([bpe(), "train", f"--counts={counts}", *options, *sizes])
+    spark.stop()
+    sys.exit(trained.returncode)
+
+
+def count(ranges, options):
+    """The distinct words of a task with their counts. A word stays as `bpe` writes it, escaped: it is only a key."""
+    for line in run_bpe("count", "--ranges=-", "--workers=1", "--quiet", *options, stdin=b"".join(ranges)):
+        word, count = line.split(b"\t")
+        yield word, int(count)
+
+
+def as_tsv(words):
+    """Blocks of lines: a word for itself would cost the driver an object."""
+    while block := b"".join(b"%b\t%d\n" % word for word in itertools.islice(words, 10_000)):
+        yield block
+
+
+def run_bpe(*arguments, stdin=b""):
+    """Lines of its stdout. What it says when it fails becomes the error of the task, or of the job."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen([bpe(), *arguments], stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        # A process that fails at once does not read: its message follows.
+        with contextlib.suppress(BrokenPipeError), process.stdin:
+            process.stdin.write(stdin)
+        yield from process.stdout
+        message = process.stderr.read().decode(errors="replace").strip()
+    if process.returncode != 0:
+        raise RuntimeError(f"bpe {arguments[0]} ended with {process.returncode}: {message}")
+
+
+def bpe():
+    """The executable that --files shipped, on the driver and on an executor alike."""
+    path = SparkFiles.get("bpe")
+    if not os.access(path, os.X_OK):
+        os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+    return path
+
+
+main()
