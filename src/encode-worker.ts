@@ -64,7 +64,9 @@ async function encodeTask(task: Task): Promise<void> {
     const isEnd = done === task.endByte - task.startByte;
     if (encoding.out.count >= messageIdCount || (isEnd && encoding.out.count > 0)) await sendIds();
   }
-  self.postMessage({ kind: "encoded", invalidByteCount: encoding.invalidByteCount - invalidBefore });
+  const invalidByteCount = encoding.invalidByteCount - invalidBefore;
+  const emptied = task.kind === "piece" ? task.bytes.buffer : undefined;
+  self.postMessage({ kind: "encoded", invalidByteCount, emptied }, emptied === undefined ? [] : [emptied]);
 }
 
 async function sendIds(): Promise<void> {

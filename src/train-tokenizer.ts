@@ -1,4 +1,4 @@
-import { findInputs } from "./corpus/inputs.ts";
+import { expectedTextBytes, findInputs } from "./corpus/inputs.ts";
 import { partsOfVocabulary } from "./encode/from-vocabulary.ts";
 import { Tokenizer } from "./encode/tokenizer.ts";
 import { exitCode, UserError } from "./errors.ts";
@@ -55,8 +55,7 @@ async function trainSettled(
   startMs: number,
 ): Promise<Tokenizer> {
   const inputs = findInputs([options.files].flat());
-  const sizeBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
-  const workerCount = options.workers ?? defaultWorkerCount(sizeBytes);
+  const workerCount = options.workers ?? defaultWorkerCount(expectedTextBytes(inputs));
   const trained = await train(
     { ...settings, pattern: settings.pattern.compiled, inputs, workerCount },
     options.onProgress ?? (() => {}),

@@ -1,6 +1,6 @@
 import type { Cache } from "./cache/cache.ts";
 import { countWithCache } from "./cache/count-with-cache.ts";
-import { checkUnchanged, type Input } from "./corpus/inputs.ts";
+import { canSeek, checkUnchanged, emptyCorpus, type Input } from "./corpus/inputs.ts";
 import type { Range } from "./corpus/ranges.ts";
 import { addUp, sourcesOfRuns } from "./count/add-up.ts";
 import { type CountOptions, countCorpus } from "./count/count-corpus.ts";
@@ -55,7 +55,8 @@ export type TrainOptions = CorpusOptions & {
 export type StageProgress = {
   readonly stage: "planning" | "hashing" | "counting" | "merging" | "encoding";
   readonly done: number;
-  readonly total: number;
+  /** Null where it shows only at the end, as with a stream. */
+  readonly total: number | null;
   readonly unit: "bytes" | "merges";
   /** Known while counting and merging. */
   readonly distinctWordCount?: number;
@@ -102,11 +103,16 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
 }
 
 /** The words of the corpus and the counts files together, and what was met in each input. */
-export function countWords(options: CorpusOptions, report: Report): Promise<CountedWords> {
-  const { cache } = options;
-  return cache === undefined
-    ? countAfresh(options, report)
-    : countWithCache(cache, options, report, (part) => countAfresh({ ...options, ...part }, report));
+export async function countWords(options: CorpusOptions, report: Report): Promise<CountedWords> {
+  const { cache, inputs } = options;
+  const counted =
+    cache === undefined
+      ? await countAfresh(options, report)
+      : await countWithCache(cache, options, report, (part) => countAfresh({ ...options, ...part }, report));
+  // Of a stream, and of what is compressed, it is only known now.
+  const isEmpty = counted.findings.every((found) => found.textBytes === 0);
+  if (isEmpty && !inputs.every(canSeek)) throw emptyCorpus(inputs);
+  return counted;
 }
 
 async function countAfresh(

@@ -52,12 +52,11 @@ function countTask(task: Task, apart: number | null): void {
   }
   bytesDone[workerIndex] = before + inputBytesOf(task);
   const { distinctWordCount } = keeper;
-  self.postMessage({
-    kind: "counted",
-    inputIndex: task.inputIndex,
-    findings: step.value,
-    distinctWordCount,
-  });
+  const emptied = task.kind === "piece" ? task.bytes.buffer : undefined;
+  self.postMessage(
+    { kind: "counted", inputIndex: task.inputIndex, findings: step.value, distinctWordCount, emptied },
+    emptied === undefined ? [] : [emptied],
+  );
 }
 
 function atOnce(work: Generator<undefined, void>): void {

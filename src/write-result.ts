@@ -116,9 +116,9 @@ function recordOf(result: Result, files: readonly string[], writeStartMs: number
       workers: workerCount,
     },
     formats: result.formatNames ?? null,
-    inputs: inputs.map(({ path, sizeBytes }, i) => ({
+    inputs: inputs.map(({ path, isStream, sizeBytes }, i) => ({
       path,
-      sizeBytes,
+      sizeBytes: isStream ? trained.findings[i]!.textBytes : sizeBytes,
       documents: trained.findings[i]!.documentCount,
       invalidBytes: trained.findings[i]!.invalidByteCount,
     })),

@@ -123,7 +123,9 @@ test("all 256 bytes are learned from, and invalid ones are never joined", async 
 test("a corpus of special tokens only has no words and no merges", async () => {
   const trained = await trainOn("<|end|><|end|>", { mergeCount: 10, specialTokens: ["<|end|>"] });
   expect([trained.wordCount, trained.vocabulary.mergeCount, trained.vocabulary.size]).toEqual([0, 0, 257]);
-  expect(trained.findings).toEqual([{ documentCount: 0, invalidByteCount: 0, firstInvalidByte: -1 }]);
+  expect(trained.findings).toEqual([
+    { textBytes: 14, documentCount: 0, invalidByteCount: 0, firstInvalidByte: -1 },
+  ]);
 });
 
 test("no learned token holds a piece of a special token", async () => {

@@ -1,3 +1,4 @@
+import { expectedTextBytes } from "../corpus/inputs.ts";
 import { sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
 import type { PlannedRanges } from "../corpus/read-plan.ts";
 import { CountsFiles } from "../count/counts-files.ts";
@@ -56,5 +57,6 @@ export function openCorpus(
   const hasNone = files.length === 0 && options.has("counts");
   const inputs = planned?.inputs ?? (hasNone ? [] : openInputs(files, reading));
   const ranges = planned?.ranges ?? inputs.map(wholeRange);
-  return { inputs, ranges, workerCount: workers ?? defaultWorkerCount(sizeOfRanges(ranges)) };
+  const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(ranges);
+  return { inputs, ranges, workerCount: workers ?? defaultWorkerCount(expectedBytes) };
 }

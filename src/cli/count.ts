@@ -1,4 +1,3 @@
-import { sizeOfRanges } from "../corpus/ranges.ts";
 import { writeFileWhole } from "../publish/file.ts";
 import { countWords } from "../train.ts";
 import { sortWordsByCount } from "../words/sort.ts";
@@ -37,7 +36,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const chunks = tsvChunks(words, sortWordsByCount(words));
   if (isFile) writeFileWhole(path, chunks);
   else writeStdout(chunks);
-  const sizeBytes = sizeOfRanges(ranges);
+  const sizeBytes = findings.reduce((sum, found) => sum + found.textBytes, 0);
   const elapsed = (performance.now() - startMs) / 1000;
   output.succeed(
     `counted ${counted(wordCount, "word")}, ${grouped(words.wordCount)} of them distinct, in ${bytes(sizeBytes)} and ${seconds(elapsed)}`,

@@ -1,4 +1,4 @@
-import { findInputs } from "../corpus/inputs.ts";
+import { expectedTextBytes, findInputs } from "../corpus/inputs.ts";
 import { sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
 import { canBeCut, cutOptionsOf } from "../encode/cuts.ts";
 import { encodeCorpus } from "../encode/encode-corpus.ts";
@@ -42,11 +42,12 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
           wholeFilesOnly: !canBeCut(parts, specialTokensAsText),
         });
   const appendId = options.appendToken === undefined ? undefined : specialTokenId(parts, options.appendToken);
-  const sizeBytes = sizeOfRanges(ranges);
-  const workerCount = options.workers ?? (sizeBytes < smallCorpusBytes ? 1 : defaultWorkerCount(sizeBytes));
+  const expectedBytes = options.plan === undefined ? expectedTextBytes(inputs) : sizeOfRanges(ranges);
+  const isSmall = expectedBytes < smallCorpusBytes;
+  const workerCount = options.workers ?? (isSmall ? 1 : defaultWorkerCount(expectedBytes));
   const type = idTypeOf(parts, options.dtype);
 
-  const { idCount, invalidByteCount } = await encodeInto(options.output, {
+  const { idCount, textBytes, invalidByteCount } = await encodeInto(options.output, {
     inputs,
     ranges,
     parts,
@@ -62,11 +63,11 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
     output.warn(`${subject} not valid UTF-8; each was encoded as a pretoken of its own`);
   }
   const elapsedMs = performance.now() - startMs;
-  const perToken = idCount === 0 ? "-" : (sizeBytes / idCount).toFixed(3);
+  const perToken = idCount === 0 ? "-" : (textBytes / idCount).toFixed(3);
   output.succeed(
-    `encoded ${bytes(sizeBytes)} to ${counted(idCount, "id")} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}, ${(sizeBytes / 1e3 / elapsedMs).toFixed(0)} MB/s, ${bytes(peakMemoryBytes())} memory`,
+    `encoded ${bytes(textBytes)} to ${counted(idCount, "id")} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}, ${(textBytes / 1e3 / elapsedMs).toFixed(0)} MB/s, ${bytes(peakMemoryBytes())} memory`,
     {
-      sizeBytes,
+      sizeBytes: textBytes,
       idCount,
       invalidByteCount,
       dtype: options.output === undefined ? null : type,
@@ -111,6 +112,6 @@ async function encodeInto(
   if (output !== undefined) return encodeToFile({ ...options, output, onStop });
   const writer = new TextWriter({ write: (chunk) => writeStdout([chunk]) });
   const sink = withAppended(writer, options.appendId);
-  const invalidByteCount = await encodeCorpus(options, sink, options.report);
-  return { invalidByteCount, idCount: writer.idCount };
+  const encoded = await encodeCorpus(options, sink, options.report);
+  return { ...encoded, idCount: writer.idCount };
 }

@@ -1,4 +1,4 @@
-import { findInputs } from "../corpus/inputs.ts";
+import { expectedTextBytes, findInputs } from "../corpus/inputs.ts";
 import { encodeCorpus } from "../encode/encode-corpus.ts";
 import { type Share, vocabularyStatistics } from "../encode/statistics.ts";
 import { tokenBytesOf } from "../encode/token-table.ts";
@@ -80,7 +80,6 @@ const sampleTokens = 200;
 /** How the text is encoded: bytes a token, how much of the vocabulary it uses, and its first tokens. */
 async function describeText(parts: TokenizerParts, path: string, output: Output): Promise<string[]> {
   const inputs = findInputs([path]);
-  const sizeBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   const used = new Uint8Array(parts.tokens.idLimit);
   const sample: number[] = [];
   let idCount = 0;
@@ -92,15 +91,15 @@ async function describeText(parts: TokenizerParts, path: string, output: Output)
     },
     endInput() {},
   };
-  const workerCount = defaultWorkerCount(sizeBytes);
+  const workerCount = defaultWorkerCount(expectedTextBytes(inputs));
   const corpus = { inputs, parts, specialTokensAsText: false, workerCount };
-  await encodeCorpus(corpus, sink, ({ bytesDone, bytesTotal }) =>
+  const { textBytes } = await encodeCorpus(corpus, sink, ({ bytesDone, bytesTotal }) =>
     output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
   );
   const usedCount = used.reduce((sum, isUsed) => sum + isUsed, 0);
   return [
-    row("text", `${path}: ${bytes(sizeBytes)}, ${counted(idCount, "token")}`),
-    row("bytes/token", idCount === 0 ? "-" : (sizeBytes / idCount).toFixed(3)),
+    row("text", `${path}: ${bytes(textBytes)}, ${counted(idCount, "token")}`),
+    row("bytes/token", idCount === 0 ? "-" : (textBytes / idCount).toFixed(3)),
     row("used", `${grouped(usedCount)} of ${counted(parts.tokens.tokenCount, "token")}`),
     row("begins", showTokens(sample.map((id) => shown(parts, id)))),
   ];

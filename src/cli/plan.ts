@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { DocumentCounter } from "../corpus/count-documents.ts";
-import { checkUnchanged, type Input } from "../corpus/inputs.ts";
+import { checkCanSeek, checkUnchanged, type Input } from "../corpus/inputs.ts";
 import { OpenFile } from "../corpus/open-file.ts";
 import { planLines } from "../corpus/plan.ts";
 import type { Range } from "../corpus/ranges.ts";
@@ -28,6 +28,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const options = readOptions(invocation);
   await lockOutputFile(invocation, output, options.output);
   const inputs = openInputs(invocation.files, options.reading);
+  checkCanSeek(inputs);
   refuseRepeated(inputs);
   const cuts = options.readCuts(output);
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);

@@ -51,7 +51,7 @@ export function createProgress(
       else if (mode === "log") write(sentence(progress, figures));
       else if (mode === "plain") write(`bpe: ${sentence(progress, figures)}\n`);
       else {
-        const shown = `${bar(figures.share, 20)} ${sentence(progress, figures)}`;
+        const shown = `${bar(figures.share ?? 0, 20)} ${sentence(progress, figures)}`;
         write(`\r${shown.slice(0, columns - 1)}\x1b[K`);
         barShown = true;
       }
@@ -62,26 +62,29 @@ export function createProgress(
 type Figures = {
   stage: string;
   done: number;
-  total: number;
+  /** With it, share and time left are unknown, too. */
+  total: number | null;
   unit: string;
-  share: number;
+  share: number | null;
   perSecond: number;
-  secondsLeft: number;
+  secondsLeft: number | null;
   distinctWordCount: number | undefined;
   memoryBytes: number;
 };
 
 function measure(progress: StageProgress, elapsedSeconds: number): Figures {
-  const { stage, done, total, unit, distinctWordCount } = progress;
+  const { stage, total, unit, distinctWordCount } = progress;
+  // Of a compressed file a share is done, which is no whole number of bytes.
+  const done = Math.round(progress.done);
   const perSecond = elapsedSeconds > 0 ? done / elapsedSeconds : 0;
   return {
     stage,
     done,
     total,
     unit,
-    share: total > 0 ? Number(Math.min(1, done / total).toFixed(4)) : 0,
+    share: total === null ? null : total > 0 ? Number(Math.min(1, done / total).toFixed(4)) : 0,
     perSecond: Math.round(perSecond),
-    secondsLeft: perSecond > 0 ? Number(((total - done) / perSecond).toFixed(1)) : 0,
+    secondsLeft: total === null ? null : perSecond > 0 ? Number(((total - done) / perSecond).toFixed(1)) : 0,
     distinctWordCount,
     memoryBytes: process.memoryUsage.rss(),
   };
@@ -89,14 +92,15 @@ function measure(progress: StageProgress, elapsedSeconds: number): Figures {
 
 function sentence({ unit }: StageProgress, figures: Figures): string {
   const { stage, share, done, total, perSecond, secondsLeft, distinctWordCount, memoryBytes } = figures;
-  const amount =
-    unit === "bytes"
-      ? `${bytes(done)} of ${bytes(total)}, ${(perSecond / 1e6).toFixed(0)} MB/s`
-      : `${grouped(done)} of ${grouped(total)} ${unit}, ${grouped(perSecond)}/s`;
-  const rest = done > 0 ? `, ${clock(secondsLeft)} left` : "";
+  const shown = unit === "bytes" ? bytes : grouped;
+  const rate = unit === "bytes" ? `${(perSecond / 1e6).toFixed(0)} MB/s` : `${unit}, ${grouped(perSecond)}/s`;
+  const rest = done > 0 && secondsLeft !== null ? `, ${clock(secondsLeft)} left` : "";
   const words = distinctWordCount === undefined ? "" : `, ${grouped(distinctWordCount)} words`;
-  const percent = `${Math.floor(share * 100)} %`.padStart(5);
-  return `${stage} ${percent}, ${amount}${rest}${words}, ${bytes(memoryBytes)} memory`;
+  const amount =
+    total === null || share === null
+      ? shown(done)
+      : `${`${Math.floor(share * 100)} %`.padStart(5)}, ${shown(done)} of ${shown(total)}`;
+  return `${stage} ${amount}${unit === "bytes" ? "," : ""} ${rate}${rest}${words}, ${bytes(memoryBytes)} memory`;
 }
 
 const bar = (share: number, width: number) =>

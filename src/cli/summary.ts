@@ -6,6 +6,8 @@ export type SummaryFacts = {
   readonly output: string;
   /** Where the result is that was replaced, if it was kept. */
   readonly keptPath: string | null;
+  /** Bytes of text in the inputs, whatever they were packed in. */
+  readonly textBytes: number;
   /** Bytes of the words that were counted, and the tokens they are with all merges made. */
   readonly wordBytes: number;
   readonly tokenCount: number;
@@ -17,13 +19,13 @@ export type SummaryFacts = {
 
 /** What a person wants to read at the end of `bpe train`. */
 export function summary(facts: SummaryFacts): string {
-  const { record, output, keptPath, wordBytes, tokenCount, longestTokens, stoppedEarly } = facts;
+  const { record, output, keptPath, textBytes, wordBytes, tokenCount, longestTokens, stoppedEarly } = facts;
   const { inputs, timings } = record;
-  const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
   const perSecond = (amount: number, ms: number) => amount / Math.max(ms / 1000, 1e-3);
-  const rate = corpusBytes === 0 ? "" : ` (${grouped(perSecond(corpusBytes / 1e6, timings.countMs))} MB/s)`;
-  const corpus = `${bytes(corpusBytes)} in ${counted(inputs.length, "file")}, ${counted(documentCount, "document")}`;
+  const rate = textBytes === 0 ? "" : ` (${grouped(perSecond(textBytes / 1e6, timings.countMs))} MB/s)`;
+  const noun = inputs.some((input) => input.path === "-") ? "input" : "file";
+  const corpus = `${bytes(textBytes)} in ${counted(inputs.length, noun)}, ${counted(documentCount, "document")}`;
   const rows = [
     ["corpus", inputs.length === 0 ? "" : corpus],
     ...record.counts.map(({ path }) => ["counts", path]),

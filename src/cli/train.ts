@@ -97,6 +97,7 @@ function summaryOf(
     record,
     output,
     keptPath,
+    textBytes: trained.findings.reduce((sum, found) => sum + found.textBytes, 0),
     wordBytes: trained.wordBytes,
     tokenCount: trained.tokenCount,
     longestTokens: longestTokens(trained, 10),

@@ -52,7 +52,7 @@ export class MemorySource implements ByteSource {
   }
 
   append(bytes: Uint8Array): void {
-    this.parts.push(bytes);
+    if (bytes.length > 0) this.parts.push(bytes);
     this.sizeBytes += bytes.length;
   }
 

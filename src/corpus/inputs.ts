@@ -1,16 +1,25 @@
-import { closeSync, constants, fstatSync, openSync, type Stats, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { exitCode, UserError } from "../errors.ts";
+import { type Compression, checkIsNotUtf16, compressionOf, headBytesMax } from "./content.ts";
 import { filesBelow, hasReplacement, inByteOrder, includeFilter, undecodable } from "./directories.ts";
 import { formatOfName, type InputFormat } from "./formats.ts";
 
-/** What the bytes of an input are packed in, as its first bytes tell. */
-export type Compression = "none" | "gzip" | "zstd";
-
 /** A part of the corpus: a file as it was when the run began (what is appended later is not read), or a stream. */
 export type Input = {
+  /** `-` is standard input. */
   readonly path: string;
   /** Can be read once and from front to back only: standard input, a pipe, a device. */
   readonly isStream: boolean;
+  /** Of a stream that shows when it is read, and stands here as none. */
   readonly compression: Compression;
   readonly format: InputFormat;
   /** The field, or column, that holds the text of a record: what `jsonl` and `parquet` look for. */
@@ -49,15 +58,44 @@ export function findInputs(names: readonly string[], options: InputOptions = {})
       exitCode: exitCode.usage,
     });
   }
-  const inputs = names.flatMap((name) => pathsOf(name, include).map((path) => inspectInput(path, options)));
-  if (inputs.every((input) => input.sizeBytes === 0)) {
-    const what =
-      inputs.length === 1 ? `"${inputs[0]!.path}" is empty` : `all ${inputs.length} files are empty`;
-    throw new UserError(`the corpus is empty: ${what}`, {
-      hint: "train on at least one file with text in it",
+  if (names.filter((name) => name === standardInput).length > 1) {
+    throw new UserError("standard input (-) is named twice, and can be read once", {
+      exitCode: exitCode.usage,
     });
   }
+  const inputs = names.flatMap((name) => pathsOf(name, include).map((path) => inspectInput(path, options)));
+  if (inputs.every((input) => input.sizeBytes === 0 && !input.isStream)) throw emptyCorpus(inputs);
   return inputs;
+}
+
+/** The error of inputs that all have no text in them. */
+export function emptyCorpus(inputs: readonly Input[]): UserError {
+  const nameOf = ({ path }: Input) => (path === standardInput ? "standard input" : `"${path}"`);
+  const what =
+    inputs.length === 1 ? `${nameOf(inputs[0]!)} is empty` : `all ${inputs.length} inputs are empty`;
+  return new UserError(`the corpus is empty: ${what}`, {
+    hint: "name at least one file with text in it",
+  });
+}
+
+/**
+ * About how many bytes of text the inputs have, to decide how they are read: text is compressed to a third or less, and
+ * a stream may be of any length.
+ */
+export const expectedTextBytes = (inputs: readonly Input[]) =>
+  inputs.reduce((sum, { isStream, compression, sizeBytes }) => {
+    if (isStream) return Number.MAX_SAFE_INTEGER;
+    return Math.min(Number.MAX_SAFE_INTEGER, sum + (compression === "none" ? 1 : 3) * sizeBytes);
+  }, 0);
+
+/** An error if parts of some input cannot be read by themselves. */
+export function checkCanSeek(inputs: readonly Input[]): void {
+  const input = inputs.find((input) => !canSeek(input));
+  if (input === undefined) return;
+  const reason = input.isStream ? "is no regular file" : "is compressed";
+  throw new UserError(`"${input.path}" ${reason}: no part of it can be read by itself`, {
+    hint: "ranges are of plain files: write the text to one",
+  });
 }
 
 /** Whether any part of the text can be read at any time: else it is read once and in order. */
@@ -77,6 +115,7 @@ export function openInput(input: Input): number {
 
 /** Called when everything is read: the corpus must still be what the run began with, appended bytes aside. */
 export function checkUnchanged(input: Input): void {
+  if (input.isStream) return;
   let now: Stats;
   try {
     now = statSync(input.path);
@@ -92,7 +131,8 @@ export function shrank(input: Input, offset: number): UserError {
   return changed(input, `shrank (it ended at byte ${offset} of ${input.sizeBytes})`);
 }
 
-function checkSame(input: Input, now: Stats): void {
+/** The file that is open is the one that the run began with. */
+export function checkSame(input: Input, now: Stats): void {
   if (now.dev !== input.device || now.ino !== input.inode) throw changed(input, "was replaced");
   if (now.size < input.sizeBytes) throw shrank(input, now.size);
 }
@@ -104,7 +144,7 @@ function changed(input: Input, what: string): UserError {
 }
 
 function pathsOf(name: string, include: readonly string[]): string[] {
-  if (name === "-") throw notYet("standard input");
+  if (name === standardInput) return [name];
   if (isDirectory(name)) return pathsBelow(name, include);
   if (name === "" || exists(name)) return [name];
   if (!/[*?[]/.test(name)) return [name];
@@ -148,30 +188,74 @@ function exists(path: string): boolean {
   }
 }
 
-/** The file that the path names, as it is now. */
+/** The file, or the stream, that the path names, as it is now. */
 export function inspectInput(path: string, options: InputOptions = {}): Input {
+  const format = options.format ?? formatOfName(path);
+  const textField = options.textField ?? "text";
+  if (format === "parquet") throw notYet(`"${path}" (Parquet)`);
+  if (path === standardInput) return streamAt(path, format, textField);
   let stats: Stats;
   try {
     stats = statSync(path);
   } catch (error) {
     throw unreadable(path, error);
   }
-  if (stats.isFIFO()) throw notYet(`"${path}" (a pipe)`);
-  if (!stats.isFile()) throw new UserError(`"${path}" is not a regular file`);
-  closeSync(openFile(path));
-  const format = options.format ?? formatOfName(path);
-  if (format === "parquet") throw notYet(`"${path}" (Parquet)`);
+  if (stats.isSocket()) throw new UserError(`"${path}" is a socket, not a file`);
+  if (!stats.isFile()) {
+    // A pipe is not opened yet: whoever writes to it would be told that nobody reads when it is closed again.
+    checkReadable(path);
+    return streamAt(path, format, textField);
+  }
   return {
     path,
     isStream: false,
-    compression: "none",
+    compression: lookInto(path),
     format,
-    textField: options.textField ?? "text",
+    textField,
     sizeBytes: stats.size,
     device: stats.dev,
     inode: stats.ino,
     modifiedMs: stats.mtimeMs,
   };
+}
+
+const standardInput = "-";
+
+const streamAt = (path: string, format: InputFormat, textField: string): Input => ({
+  path,
+  isStream: true,
+  compression: "none",
+  format,
+  textField,
+  sizeBytes: 0,
+  device: 0,
+  inode: 0,
+  modifiedMs: 0,
+});
+
+/** What the file is packed in. A text that can be told at once to be none of ours is an error. */
+function lookInto(path: string): Compression {
+  const fd = openFile(path);
+  try {
+    const head = headBuffer.subarray(0, readSync(fd, headBuffer, 0, headBytesMax, 0));
+    const compression = compressionOf(head, path);
+    if (compression === "none") checkIsNotUtf16(head, path);
+    return compression;
+  } catch (error) {
+    throw unreadable(path, error);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const headBuffer = new Uint8Array(headBytesMax);
+
+function checkReadable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
 }
 
 function openFile(path: string): number {
@@ -193,10 +277,13 @@ function notYet(what: string): UserError {
 const isMissing = (error: unknown) =>
   ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
 
-function unreadable(path: string, error: unknown): UserError {
+export function unreadable(path: string, error: unknown): UserError {
+  if (error instanceof UserError) return error;
   if (isMissing(error) && hasReplacement(path)) return undecodable(path);
   if (isMissing(error)) return new UserError(`"${path}": no such file`);
   const { code, message } = error as NodeJS.ErrnoException;
   const reason = code === "EACCES" ? "permission denied" : (code ?? message);
-  return new UserError(`"${path}" cannot be read: ${reason}`);
+  return new UserError(
+    `${path === standardInput ? "standard input" : `"${path}"`} cannot be read: ${reason}`,
+  );
 }

@@ -1,8 +1,8 @@
 import { readSync } from "node:fs";
 import type { FileSource } from "./byte-sources.ts";
-import type { Cut } from "./ranges.ts";
+import type { FileCut } from "./ranges.ts";
 
-const lineFeed = 0x0a;
+export const lineFeed = 0x0a;
 const windowSizeBytes = 1 << 16;
 /** How far a cut is looked for; where lines are longer, a range is as long as its last line needs. */
 const searchSizeBytes = 1 << 20;
@@ -14,7 +14,7 @@ export class LineSearch {
   constructor(private readonly fd: number) {}
 
   /** The first place at or behind `wishByte` and before `stopByte` where a line begins; undefined if none is in reach. */
-  *near(wishByte: number, stopByte: number): Generator<undefined, Cut | undefined> {
+  *near(wishByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
     const { window } = this;
     // The line feed in front of `wishByte` counts, too. A line that begins at `stopByte` has no bytes.
     const endByte = Math.min(stopByte, wishByte + searchSizeBytes) - 1;

@@ -1,9 +1,8 @@
 import { closeSync, readSync } from "node:fs";
-import { type CompiledPattern, findSafeCut } from "../pattern/index.ts";
+import { CutFinder, type CutOptions } from "./cuts.ts";
 import { type Input, openInput } from "./inputs.ts";
 import { LineSearch } from "./lines.ts";
-import { SpecialTokenFinder } from "./special-tokens.ts";
-import { allocateText } from "./text.ts";
+import { allocateText, type Text } from "./text.ts";
 
 /**
  * Who reads what: bytes [startByte, endByte) of one input. A range ends where no pretoken can cross: at the end of the
@@ -22,12 +21,12 @@ export type Range = {
   readonly endsInside: boolean;
 };
 
-export type RangePlanOptions = {
-  readonly pattern: CompiledPattern;
-  readonly specialTokens: readonly Uint8Array[];
+export type RangePlanOptions = CutOptions & {
   /** Wished size of a range. */
   readonly rangeSizeBytes: number;
-  /** How much is read at a time in the search for a cut. */
+  /** Wished size of a piece of what is read once and in order. */
+  readonly pieceSizeBytes?: number;
+  /** How much is looked at at a time in the search for a cut. */
   readonly probeSizeBytes?: number;
 };
 
@@ -77,65 +76,48 @@ export const wholeRange = (input: Input, inputIndex: number): Range => ({
 export const sizeOfRanges = (ranges: readonly Range[]) =>
   ranges.reduce((sum, { startByte, endByte }) => sum + endByte - startByte, 0);
 
-export type Cut = { readonly atByte: number; readonly inside: boolean };
+/** The size of what is read, before any decompression; null where a stream makes it unknown. */
+export const totalBytesOf = (inputs: readonly Input[], ranges: readonly Range[] = inputs.map(wholeRange)) =>
+  inputs.some((input) => input.isStream) ? null : sizeOfRanges(ranges);
+
+export type FileCut = { readonly atByte: number; readonly inside: boolean };
 
 const defaultProbeSizeBytes = 1 << 16;
 /** Text has a cut every few bytes (docs/pattern.md); where a megabyte has none, the next may well have none either. */
 const searchSizeBytes = 1 << 20;
-/** Longest UTF-8 character less one: how far behind a position its character may reach. */
-const characterTailBytes = 3;
 
 /** Finds the places where one file can be cut. */
 class CutSearch {
-  private readonly finder: SpecialTokenFinder;
+  private readonly finder: CutFinder;
   private readonly probeSizeBytes: number;
-  private readonly text;
+  private readonly text: Text;
 
   constructor(
     private readonly fd: number,
     private readonly input: Input,
-    private readonly options: RangePlanOptions,
+    options: RangePlanOptions,
   ) {
-    this.finder = new SpecialTokenFinder(options.specialTokens);
+    this.finder = new CutFinder(options);
     this.probeSizeBytes = options.probeSizeBytes ?? defaultProbeSizeBytes;
-    this.text = allocateText(this.probeSizeBytes + 2 * this.finder.longestBytes + 2 * characterTailBytes);
+    this.text = allocateText(this.probeSizeBytes + 2 * this.finder.contextBytes);
   }
 
   /** The first cut found in the bytes behind `wishByte` and before `stopByte`; undefined if none is within reach. */
-  *near(wishByte: number, stopByte: number): Generator<undefined, Cut | undefined> {
+  *near(wishByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
     const endByte = Math.min(stopByte, wishByte + Math.max(searchSizeBytes, this.probeSizeBytes));
     for (let probeByte = wishByte; probeByte < endByte; probeByte += this.probeSizeBytes) {
-      const cut = this.probe(probeByte);
-      if (cut !== undefined) return cut.atByte < stopByte ? cut : undefined;
+      const { contextBytes } = this.finder;
+      const baseByte = Math.max(0, probeByte - contextBytes);
+      const wantedEndByte = Math.min(this.input.sizeBytes, probeByte + this.probeSizeBytes + contextBytes);
+      const limit = readSync(this.fd, this.text.bytes, 0, wantedEndByte - baseByte, baseByte);
+      const from = probeByte - baseByte;
+      const cut = this.finder.find(this.text, from, Math.min(limit, from + this.probeSizeBytes), limit);
+      if (cut !== undefined && baseByte + cut.pos > 0) {
+        const atByte = baseByte + cut.pos;
+        return atByte < stopByte ? { atByte, inside: cut.inside } : undefined;
+      }
       yield undefined;
     }
     return undefined;
-  }
-
-  /** Looks for a cut in [probeByte, probeByte + probeSizeBytes). */
-  private probe(probeByte: number): Cut | undefined {
-    const { finder, text, input } = this;
-    const contextBytes = Math.max(finder.longestBytes, characterTailBytes);
-    const baseByte = Math.max(0, probeByte - contextBytes);
-    const wantedEndByte = Math.min(input.sizeBytes, probeByte + this.probeSizeBytes + contextBytes);
-    const limit = readSync(this.fd, text.bytes, 0, wantedEndByte - baseByte, baseByte);
-    const from = probeByte - baseByte;
-    const stop = Math.min(limit, from + this.probeSizeBytes);
-
-    // A special token is one for certain if none that begins earlier reaches into it: then reading from the left
-    // arrives at it, whatever came before. Tokens out of sight on the left end before `from`.
-    finder.reset(text.bytes.subarray(0, limit));
-    let reach = 0;
-    let touched = false;
-    for (let at = finder.find(0, limit); at < stop; at = finder.find(at + 1, limit)) {
-      if (at >= from && at >= reach) return { atByte: baseByte + at, inside: false };
-      reach = Math.max(reach, at + finder.lengthAt(at, limit));
-      touched ||= reach > from;
-    }
-    if (touched) return undefined;
-
-    // No special token begins before `stop`, so none begins on the characters that the safe cut was judged by.
-    const cut = findSafeCut(this.options.pattern, text, from, stop - characterTailBytes, limit);
-    return cut < 0 || baseByte + cut === 0 ? undefined : { atByte: baseByte + cut, inside: true };
   }
 }

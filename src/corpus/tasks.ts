@@ -1,5 +1,6 @@
 import { nextTurn } from "../next-turn.ts";
-import type { Input } from "./inputs.ts";
+import { canSeek, type Input } from "./inputs.ts";
+import { type PieceBuffers, planPieces } from "./pieces.ts";
 import { planRanges, type Range, type RangePlanOptions, wholeRange } from "./ranges.ts";
 
 /** The unit of work that a worker takes: a range of a text, to be read from a file or handed over in memory. */
@@ -22,26 +23,39 @@ export type PieceTask = Range & {
   readonly linesBefore?: number;
 };
 
+/** What goes with a task to another thread instead of being copied. */
+export const transferOf = (task: Task) => (task.kind === "piece" ? [task.bytes.buffer] : []);
+
+/** Bytes of text in a task, whatever they were packed in. */
+export const textBytesOf = (task: Task) => task.endByte - task.startByte;
+
 /** Nothing to do: an empty file. */
-export const isEmpty = (task: Task) => task.kind === "range" && task.startByte === task.endByte;
+export const isEmpty = (task: Task) => task.kind === "range" && textBytesOf(task) === 0;
 
 /** What a task adds to the progress, in bytes of the input, when `textBytes` of its text are done. */
-export function inputBytesOf(task: Task, textBytes = task.endByte - task.startByte): number {
+export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number {
   if (task.kind === "range") return textBytes;
-  return textBytes === 0 ? 0 : (textBytes / (task.endByte - task.startByte)) * task.inputBytes;
+  return textBytes === 0 ? 0 : (textBytes / textBytesOf(task)) * task.inputBytes;
 }
 
 /**
  * The tasks for the ranges given, else for all of each input, in order. A task that reaches the end of its input is
- * marked, also where it is empty. Without `cutting` no range is cut. The event loop turns while a cut is looked for.
+ * marked, also where it is empty. Without `cutting` no range is cut: a text that is read once comes in pieces all the
+ * same, each going on in the next. The event loop turns while a cut is looked for. Who is done with a piece gives its
+ * memory to `buffers`.
  */
 export async function* planTasks(
   inputs: readonly Input[],
   cutting: RangePlanOptions | undefined,
+  buffers: PieceBuffers,
   wholes: readonly Range[] = inputs.map(wholeRange),
 ): AsyncGenerator<Task, void> {
   for (const whole of wholes) {
     const input = inputs[whole.inputIndex]!;
+    if (!canSeek(input)) {
+      yield* planPieces(input, whole.inputIndex, cutting, buffers);
+      continue;
+    }
     for (const range of cutting === undefined ? [whole] : planRanges(input, whole, cutting)) {
       if (range === undefined) await nextTurn();
       else yield { ...range, kind: "range", endsInput: range.endByte === input.sizeBytes };

@@ -1,6 +1,7 @@
 import type { Input } from "../corpus/inputs.ts";
-import { type Range, sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
-import { inputBytesOf, isEmpty, planTasks, TaskQueue } from "../corpus/tasks.ts";
+import { PieceBuffers } from "../corpus/pieces.ts";
+import { type Range, totalBytesOf } from "../corpus/ranges.ts";
+import { inputBytesOf, isEmpty, planTasks, TaskQueue, transferOf } from "../corpus/tasks.ts";
 import { workerUrl } from "../embedded.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
@@ -25,11 +26,14 @@ export type CountOptions = {
   readonly runOptions?: RunOptions | undefined;
   /** Indices of the inputs whose words are wanted apart: in runs of their own, in memory too if there is room. */
   readonly inputsApart?: ReadonlySet<number> | undefined;
+  /** Wished size of the pieces in which a worker is given what is read once and in order. */
+  readonly pieceSizeBytes?: number;
 };
 
 export type CountProgress = {
   readonly bytesDone: number;
-  readonly bytesTotal: number;
+  /** Not known where the inputs are streams. */
+  readonly bytesTotal: number | null;
   readonly distinctWordCount: number;
 };
 
@@ -49,7 +53,9 @@ export async function countCorpus(
   options: CountOptions,
   report: (progress: CountProgress) => void,
 ): Promise<CorpusCounts> {
-  const findings = options.inputs.map(() => ({
+  const { inputs } = options;
+  const findings = inputs.map(() => ({
+    textBytes: 0,
     documentCount: 0,
     invalidByteCount: 0,
     firstInvalidByte: -1,
@@ -57,6 +63,7 @@ export async function countCorpus(
   const addFindings = (inputIndex: number, found: RangeFindings | undefined) => {
     if (found === undefined) return;
     const sum = findings[inputIndex]!;
+    sum.textBytes += found.textBytes;
     sum.documentCount += found.documentCount;
     sum.invalidByteCount += found.invalidByteCount;
     if (
@@ -66,8 +73,8 @@ export async function countCorpus(
       sum.firstInvalidByte = found.firstInvalidByte;
     }
   };
-  const bytesTotal = sizeOfRanges(options.ranges ?? options.inputs.map(wholeRange));
-  const count = options.workerCount === 1 || options.inputs.length === 0 ? countHere : countInWorkers;
+  const bytesTotal = totalBytesOf(inputs, options.ranges);
+  const count = options.workerCount === 1 || inputs.length === 0 ? countHere : countInWorkers;
   const counts = await count(options, addFindings, (bytesDone, distinctWordCount) =>
     report({ bytesDone, bytesTotal, distinctWordCount }),
   );
@@ -83,9 +90,10 @@ async function countHere(options: CountOptions, addFindings: AddFindings, report
   const keeper = new WordKeeper(options.runOptions, "main");
   const { counter } = keeper;
   const tasks = new TaskCounter(options, counter);
+  const buffers = new PieceBuffers();
   let bytesBefore = 0;
   try {
-    for await (const task of planTasks(options.inputs, undefined, options.ranges)) {
+    for await (const task of planTasks(options.inputs, undefined, buffers, options.ranges)) {
       if (isEmpty(task)) continue;
       for (const _ of keeper.startTask(apartOf(options, task.inputIndex))) await nextTurn();
       const work = tasks.count(task);
@@ -96,6 +104,7 @@ async function countHere(options: CountOptions, addFindings: AddFindings, report
         for (const _ of keeper.makeRoom()) await nextTurn();
       }
       addFindings(task.inputIndex, step.value);
+      if (task.kind === "piece") buffers.give(task.bytes.buffer);
       bytesBefore += inputBytesOf(task);
       report(bytesBefore, keeper.distinctWordCount);
     }
@@ -122,14 +131,19 @@ async function countInWorkers(
   addFindings: AddFindings,
   report: Report,
 ): Promise<Counts> {
-  const { inputs, ranges, pattern, specialTokens, workerCount, runOptions } = options;
-  const bytesTotal = sizeOfRanges(ranges ?? inputs.map(wholeRange));
-  const evenSizeBytes = bytesTotal / (workerCount * rangesPerWorker);
+  const { inputs, ranges, pattern, specialTokens, workerCount, runOptions, pieceSizeBytes } = options;
+  const evenSizeBytes = (totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerWorker);
   const rangeSizeBytes =
     options.rangeSizeBytes ??
     Math.min(Math.max(evenSizeBytes, smallestRangeSizeBytes), largestRangeSizeBytes);
-  const cutting = { pattern, specialTokens, rangeSizeBytes: Math.ceil(rangeSizeBytes) };
-  const tasks = new TaskQueue(planTasks(inputs, cutting, ranges));
+  const cutting = {
+    pattern,
+    specialTokens,
+    rangeSizeBytes: Math.ceil(rangeSizeBytes),
+    ...(pieceSizeBytes !== undefined && { pieceSizeBytes }),
+  };
+  const buffers = new PieceBuffers();
+  const tasks = new TaskQueue(planTasks(inputs, cutting, buffers, ranges));
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * workerCount));
   const distinctWordCounts = new Float64Array(workerCount);
   const sum = (cells: Float64Array) => cells.reduce((total, cell) => total + cell, 0);
@@ -144,7 +158,9 @@ async function countInWorkers(
           for (;;) {
             const task = await tasks.next(workerIndex);
             if (task === undefined) return send({ kind: "finish" });
-            if (!isEmpty(task)) return send({ kind: "task", task, apart: apartOf(options, task.inputIndex) });
+            if (isEmpty(task)) continue;
+            const apart = apartOf(options, task.inputIndex);
+            return send({ kind: "task", task, apart }, transferOf(task));
           }
         };
         send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, workerIndex, runOptions });
@@ -155,6 +171,7 @@ async function countInWorkers(
             case "counted":
               addFindings(message.inputIndex, message.findings);
               distinctWordCounts[workerIndex] = message.distinctWordCount;
+              if (message.emptied !== undefined) buffers.give(message.emptied);
               return sendNext();
             case "words":
               runs.push(...message.runs);

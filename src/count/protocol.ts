@@ -35,5 +35,7 @@ export type FromWorker =
       /** Of the range that ended with the task; none if it goes on in the next one. */
       readonly findings: RangeFindings | undefined;
       readonly distinctWordCount: number;
+      /** The memory of a piece, to be used for another one. */
+      readonly emptied: ArrayBuffer | undefined;
     }
   | { readonly kind: "words"; readonly words: PackedCounts; readonly runs: readonly Run[] };

@@ -8,6 +8,8 @@ import type { WordCounter } from "../words/counter.ts";
 
 /** What was met in a range besides words. */
 export type RangeFindings = {
+  /** Bytes that were read of the range, as they are when nothing packs them. */
+  textBytes: number;
   /** Documents that begin in the range and hold at least one byte. */
   documentCount: number;
   invalidByteCount: number;
@@ -95,7 +97,12 @@ export class RangeCounter {
           // A document that begins right at the cut: the next range takes it for one that goes on.
           if (!insideDocument) documentCount++;
         }
-        return { documentCount, invalidByteCount, firstInvalidByte: this.firstInvalidByte };
+        return {
+          textBytes: range.endByte - range.startByte,
+          documentCount,
+          invalidByteCount,
+          firstInvalidByte: this.firstInvalidByte,
+        };
       }
       yield Math.min(range.endByte, reader.baseByte + splitter.ends[0]!) - range.startByte;
     }

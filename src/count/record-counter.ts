@@ -23,15 +23,17 @@ export class RecordCounter {
   /** Counts what `reading` puts into the batch; yields what that yields, and is done when it is. */
   *count(reading: Iterable<number>, batch: RecordBatch): Generator<number, RangeFindings> {
     const { finder } = this;
+    let textBytes = 0;
     let documentCount = 0;
     for (const bytesDone of reading) {
       documentCount += visitDocuments(batch, finder, (start, end) =>
         this.countDocument(batch.text, start, end),
       );
+      textBytes = bytesDone;
       yield bytesDone;
     }
     // Records are valid UTF-8: their readers see to it.
-    return { documentCount, invalidByteCount: 0, firstInvalidByte: -1 };
+    return { textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 };
   }
 
   private countDocument(text: Text, start: number, end: number): void {

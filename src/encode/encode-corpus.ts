@@ -1,6 +1,7 @@
-import { checkUnchanged, type Input } from "../corpus/inputs.ts";
-import { type Range, type RangePlanOptions, sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
-import { inputBytesOf, isEmpty, planTasks, TaskQueue } from "../corpus/tasks.ts";
+import { canSeek, checkUnchanged, emptyCorpus, type Input } from "../corpus/inputs.ts";
+import { PieceBuffers } from "../corpus/pieces.ts";
+import { type Range, type RangePlanOptions, totalBytesOf } from "../corpus/ranges.ts";
+import { inputBytesOf, isEmpty, planTasks, TaskQueue, textBytesOf, transferOf } from "../corpus/tasks.ts";
 import { encodeWorkerUrl } from "../embedded.ts";
 import { nextTurn } from "../next-turn.ts";
 import { runWorkers } from "../workers/run-workers.ts";
@@ -19,6 +20,15 @@ export type EncodeCorpusOptions = {
   readonly workerCount: number;
   /** Wished size of the ranges handed to workers. */
   readonly rangeSizeBytes?: number;
+  /** Wished size of the pieces in which a worker is given what is read once and in order. */
+  readonly pieceSizeBytes?: number;
+};
+
+export type EncodedCorpus = {
+  /** Bytes of text that were read. */
+  readonly textBytes: number;
+  /** Those of them that were not valid UTF-8. */
+  readonly invalidByteCount: number;
 };
 
 /** Takes the ids, in the order of the inputs or of the ranges given. */
@@ -28,34 +38,38 @@ export type IdSink = {
   endInput(): void;
 };
 
-export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: number };
+export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: number | null };
 
 /**
- * Encodes the inputs, or the ranges of them that are given, in order. Calls `report` between slices of work of at most some 10 ms, and lets the event loop
- * turn there, so that signals are served. Throws what a worker throws; no worker is left running. Returns the number of
- * bytes that were not valid UTF-8.
+ * Encodes the inputs, or the ranges of them that are given, in order. Calls `report` between slices of work of at most
+ * some 10 ms, and lets the event loop turn there, so that signals are served. Throws what a worker throws; no worker is
+ * left running.
  */
 export async function encodeCorpus(
   options: EncodeCorpusOptions,
   sink: IdSink,
   report: (progress: EncodeProgress) => void,
-): Promise<number> {
-  const bytesTotal = sizeOfRanges(options.ranges ?? options.inputs.map(wholeRange));
+): Promise<EncodedCorpus> {
+  const { inputs, ranges } = options;
+  const bytesTotal = totalBytesOf(inputs, ranges);
   const encode = options.workerCount === 1 ? encodeHere : encodeInWorkers;
-  const invalidByteCount = await encode(options, sink, (bytesDone) => report({ bytesDone, bytesTotal }));
-  for (const input of options.inputs) checkUnchanged(input);
-  return invalidByteCount;
+  const encoded = await encode(options, sink, (bytesDone) => report({ bytesDone, bytesTotal }));
+  for (const input of inputs) checkUnchanged(input);
+  if (encoded.textBytes === 0 && !inputs.every(canSeek)) throw emptyCorpus(inputs);
+  return encoded;
 }
 
 async function encodeHere(
   { inputs, ranges, parts, specialTokensAsText }: EncodeCorpusOptions,
   sink: IdSink,
   report: (bytesDone: number) => void,
-): Promise<number> {
+): Promise<EncodedCorpus> {
   const tasks = new TaskEncoder(inputs, parts, specialTokensAsText);
+  const buffers = new PieceBuffers();
   let bytesBefore = 0;
+  let textBytes = 0;
   try {
-    for await (const task of planTasks(inputs, undefined, ranges)) {
+    for await (const task of planTasks(inputs, undefined, buffers, ranges)) {
       if (!isEmpty(task)) {
         for (const bytesDone of tasks.encode(task)) {
           sink.write(tasks.encoding.out.flush());
@@ -63,13 +77,15 @@ async function encodeHere(
           await nextTurn();
         }
         bytesBefore += inputBytesOf(task);
+        textBytes += textBytesOf(task);
+        if (task.kind === "piece") buffers.give(task.bytes.buffer);
       }
       if (task.endsInput) sink.endInput();
     }
   } finally {
     tasks.close();
   }
-  return tasks.encoding.invalidByteCount;
+  return { textBytes, invalidByteCount: tasks.encoding.invalidByteCount };
 }
 
 const smallestRangeSizeBytes = 1 << 19;
@@ -84,11 +100,13 @@ async function encodeInWorkers(
   options: EncodeCorpusOptions,
   sink: IdSink,
   report: (bytesDone: number) => void,
-): Promise<number> {
+): Promise<EncodedCorpus> {
   const { inputs, parts, specialTokensAsText, workerCount } = options;
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * workerCount));
   const order = new WriteOrder(sink);
-  const tasks = new TaskQueue(planTasks(inputs, cuttingOf(options), options.ranges));
+  const buffers = new PieceBuffers();
+  const tasks = new TaskQueue(planTasks(inputs, cuttingOf(options), buffers, options.ranges));
+  let textBytes = 0;
   let invalidByteCount = 0;
   const ticker = setInterval(() => report(bytesDone.reduce((sum, cell) => sum + cell, 0)), reportIntervalMs);
   try {
@@ -107,7 +125,8 @@ async function encodeInWorkers(
               continue;
             }
             turns.push(turn);
-            return send({ kind: "task", task });
+            textBytes += textBytesOf(task);
+            return send({ kind: "task", task }, transferOf(task));
           }
         };
         send({
@@ -127,6 +146,7 @@ async function encodeInWorkers(
               return order.take(turns[0]!, message.ids);
             case "encoded":
               invalidByteCount += message.invalidByteCount;
+              if (message.emptied !== undefined) buffers.give(message.emptied);
               order.finish(turns.shift()!);
               return sendNext();
           }
@@ -137,7 +157,7 @@ async function encodeInWorkers(
     tasks.close();
     clearInterval(ticker);
   }
-  return invalidByteCount;
+  return { textBytes, invalidByteCount };
 }
 
 /** One task's place in the output. */
@@ -191,15 +211,19 @@ function encodingParts(parts: EncodingParts): EncodingParts {
 
 /** How inputs are cut, if they are. */
 function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions | undefined {
-  const { inputs, ranges, parts, workerCount, specialTokensAsText } = options;
+  const { inputs, ranges, parts, workerCount, specialTokensAsText, pieceSizeBytes } = options;
   if (!canBeCut(parts, specialTokensAsText)) return undefined;
-  const bytesTotal = sizeOfRanges(ranges ?? inputs.map(wholeRange));
-  const evenSizeBytes = Math.ceil(bytesTotal / (workerCount * rangesPerWorker));
+  const evenSizeBytes = Math.ceil((totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerWorker));
   const rangeSizeBytes =
     options.rangeSizeBytes ??
     Math.min(Math.max(evenSizeBytes, smallestRangeSizeBytes), largestRangeSizeBytes);
   const specialTokens = cuttingTokens(parts, specialTokensAsText).map((token) =>
     new TextEncoder().encode(token),
   );
-  return { pattern: parts.pattern, specialTokens, rangeSizeBytes };
+  return {
+    pattern: parts.pattern,
+    specialTokens,
+    rangeSizeBytes,
+    ...(pieceSizeBytes !== undefined && { pieceSizeBytes }),
+  };
 }

@@ -1,5 +1,10 @@
 import { stageFile } from "../publish/file.ts";
-import { type EncodeCorpusOptions, type EncodeProgress, encodeCorpus } from "./encode-corpus.ts";
+import {
+  type EncodeCorpusOptions,
+  type EncodedCorpus,
+  type EncodeProgress,
+  encodeCorpus,
+} from "./encode-corpus.ts";
 import { appending, BinaryWriter, type ByteSink, type IdWriter, NpyWriter } from "./files/id-writers.ts";
 import type { IdType } from "./files/npy.ts";
 
@@ -14,7 +19,7 @@ export type EncodeToFileOptions = EncodeCorpusOptions & {
   readonly onStop?: (discard: () => void) => () => void;
 };
 
-export type EncodedFile = { readonly idCount: number; readonly invalidByteCount: number };
+export type EncodedFile = EncodedCorpus & { readonly idCount: number };
 
 export const isIdFileName = (path: string) => /\.(npy|bin)$/.test(path);
 
@@ -25,10 +30,10 @@ export async function encodeToFile(options: EncodeToFileOptions): Promise<Encode
   const forget = onStop?.(() => staged.discard());
   try {
     const writer = writerFor(output, type, staged);
-    const invalidByteCount = await encodeCorpus(options, withAppended(writer, options.appendId), report);
+    const encoded = await encodeCorpus(options, withAppended(writer, options.appendId), report);
     writer.finish();
     staged.publish();
-    return { invalidByteCount, idCount: writer.idCount };
+    return { ...encoded, idCount: writer.idCount };
   } catch (error) {
     staged.discard();
     throw error;

@@ -27,7 +27,12 @@ export type ToWorker =
 export type FromWorker =
   | { readonly kind: "ready" }
   | { readonly kind: "ids"; readonly ids: Uint16Array | Uint32Array }
-  | { readonly kind: "encoded"; readonly invalidByteCount: number };
+  | {
+      readonly kind: "encoded";
+      readonly invalidByteCount: number;
+      /** The memory of a piece, to be used for another one. */
+      readonly emptied: ArrayBuffer | undefined;
+    };
 
 export const unwrittenMax = 3;
 /** Ids sent at a time, about. */

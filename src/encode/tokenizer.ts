@@ -26,7 +26,8 @@ export type EncodeFileOptions = EncodeOptions & {
   readonly dtype?: "uint16" | "uint32";
   /** A special token to put behind each file. */
   readonly appendToken?: string;
-  readonly onProgress?: (bytesDone: number, bytesTotal: number) => void;
+  /** `bytesTotal` is null where a stream makes it unknown. */
+  readonly onProgress?: (bytesDone: number, bytesTotal: number | null) => void;
 };
 
 /**

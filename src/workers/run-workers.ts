@@ -4,7 +4,8 @@ import { type Failure, reviveFailure } from "./failure.ts";
 /** One worker, as the main thread sees it. */
 export type WorkerLink<ToWorker> = {
   readonly workerIndex: number;
-  send(message: ToWorker): void;
+  /** What is transferred is the worker's from then on. */
+  send(message: ToWorker, transfer?: ArrayBuffer[]): void;
   /** The worker has done its part. */
   finish(): void;
 };
@@ -24,7 +25,11 @@ export async function runWorkers<ToWorker, FromWorker extends { readonly kind: s
     new Promise<void>((finish, fail) => {
       const worker = new Worker(url);
       workers.push(worker);
-      const take = serve({ workerIndex, send: (message) => worker.postMessage(message), finish });
+      const take = serve({
+        workerIndex,
+        send: (message, transfer = []) => worker.postMessage(message, transfer),
+        finish,
+      });
       const receive = async (message: FromWorker | { kind: "failed"; failure: Failure }) => {
         if ("failure" in message) throw reviveFailure(message.failure);
         await take(message);

@@ -126,8 +126,8 @@ describe("wrong input ends with a clear error, its exit code and nothing written
       '"*.nothing": no such file, and no file matches it',
     ],
     ["a directory without files", ["none", "-n", "300", "-o", "out"], 1, 'there is no file below "none"'],
-    ["a device", ["/dev/null", "-n", "300", "-o", "out"], 1, '"/dev/null" is not a regular file'],
-    ["standard input", ["-", "-n", "300", "-o", "out"], 2, "reading standard input is not supported yet"],
+    ["an empty device", ["/dev/null", "-n", "300", "-o", "out"], 1, '"/dev/null" is empty'],
+    ["standard input twice", ["-", "-n", "300", "-o", "out", "-"], 2, "standard input (-) is named twice"],
     [
       "an empty corpus",
       ["empty.txt", "-n", "300", "-o", "out"],

@@ -47,6 +47,7 @@ test("a range that comes in pieces of any size gives the words of the whole", ()
   const text =
     "It's  a\ttest!<|end|>\r\n<|end|><|end|> 日本語 12345 <|end|><|endless|>'ll   z  aaaa aaaa\n\n\nEnd.";
   const specialTokens = ["<|end|>", "<|endless|>"];
+  const textBytes = Buffer.byteLength(text);
   const whole = [...naiveWords(text, specialTokens)].sort();
   for (let sizeBytes = 1; sizeBytes < 60; sizeBytes++) {
     for (const windowBytes of [1, 100, 1 << 16]) {
@@ -63,7 +64,12 @@ test("a range that comes in pieces of any size gives the words of the whole", ()
         while (!step.done) step = work.next();
         findings.push(step.value);
       }
-      expect(findings.pop()).toEqual({ documentCount: 4, invalidByteCount: 0, firstInvalidByte: -1 });
+      expect(findings.pop()).toEqual({
+        textBytes,
+        documentCount: 4,
+        invalidByteCount: 0,
+        firstInvalidByte: -1,
+      });
       expect(findings.every((found) => found === undefined)).toBe(true);
       const { bytes, starts, counts, wordCount } = counter.toWordTable();
       const words = Array.from({ length: wordCount }, (_, w) => [

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findInputs } from "../../src/corpus/inputs.ts";
+import { PieceBuffers } from "../../src/corpus/pieces.ts";
 import { planTasks } from "../../src/corpus/tasks.ts";
 import { encodeCorpus } from "../../src/encode/encode-corpus.ts";
 import { TaskEncoder } from "../../src/encode/task-encoder.ts";
@@ -97,12 +98,16 @@ test("ranges, cut anywhere the plan cuts, give the ids of the whole", async () =
       const expected = encodeAll(new TextEncoding(parts), bytes, () => bytes.length);
       const encoder = new TaskEncoder(inputs, parts, false);
       const tokens = parts.addedTokens.map(({ content }) => Buffer.from(content));
-      const plan = planTasks(inputs, {
-        pattern: parts.pattern,
-        specialTokens: tokens,
-        rangeSizeBytes: 1 + random(60),
-        probeSizeBytes: 16,
-      });
+      const plan = planTasks(
+        inputs,
+        {
+          pattern: parts.pattern,
+          specialTokens: tokens,
+          rangeSizeBytes: 1 + random(60),
+          probeSizeBytes: 16,
+        },
+        new PieceBuffers(),
+      );
       const found: number[] = [];
       let rangeCount = 0;
       for await (const range of plan) {

@@ -79,7 +79,9 @@ describe("lines of JSON", () => {
         () => {},
       );
       expect(entriesOf(keeper.counter.toWordTable())).toEqual(words);
-      expect(findings).toEqual([{ documentCount, invalidByteCount: 0, firstInvalidByte: -1 }]);
+      expect(findings).toEqual([
+        { textBytes: Buffer.byteLength(jsonl), documentCount, invalidByteCount: 0, firstInvalidByte: -1 },
+      ]);
     }
   });
 

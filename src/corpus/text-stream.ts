@@ -1,0 +1,46 @@
+import type { ByteStream } from "./byte-stream.ts";
+import { compressionOf, headBytesMax } from "./content.ts";
+import { DecompressedStream } from "./decompressed-stream.ts";
+import { openByteStream } from "./fd-stream.ts";
+import type { Input } from "./inputs.ts";
+
+/** The text of an input that is read once and in order; of a stream the first bytes tell now what it is packed in. */
+export async function openTextStream(input: Input): Promise<ByteStream> {
+  const bytes = await openByteStream(input);
+  try {
+    if (!input.isStream) return decompressed(bytes, input, input.compression);
+    const { head, whole } = await peek(bytes);
+    return decompressed(whole, input, compressionOf(head, input.path));
+  } catch (error) {
+    bytes.close();
+    throw error;
+  }
+}
+
+const decompressed = (bytes: ByteStream, { path }: Input, compression: Input["compression"]) =>
+  compression === "none" ? bytes : new DecompressedStream(bytes, path, compression);
+
+/** The first bytes of a stream, and the stream as if they were not read yet. */
+async function peek(from: ByteStream): Promise<{ head: Uint8Array; whole: ByteStream }> {
+  const buffer = new Uint8Array(headBytesMax);
+  let end = 0;
+  for (let readBytes = -1; end < buffer.length && readBytes !== 0; end += readBytes) {
+    readBytes = await from.read(buffer, end);
+  }
+  const head = buffer.subarray(0, end);
+  let pos = 0;
+  const whole: ByteStream = {
+    get inputBytes() {
+      return from.inputBytes;
+    },
+    close: () => from.close(),
+    read: async (into, at) => {
+      if (pos === end) return from.read(into, at);
+      const part = head.subarray(pos, pos + into.length - at);
+      into.set(part, at);
+      pos += part.length;
+      return part.length;
+    },
+  };
+  return { head, whole };
+}

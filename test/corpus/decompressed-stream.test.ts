@@ -1,0 +1,99 @@
+import { describe, expect, test } from "bun:test";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { DecompressedStream } from "../../src/corpus/decompressed-stream.ts";
+import { UserError } from "../../src/errors.ts";
+import { randomNumbers } from "../vocabulary/made-merges.ts";
+import { readAll, streamOf } from "./byte-streams.ts";
+
+const random = randomNumbers(11);
+const packers = { gzip: gzipSync, zstd: zstdCompressSync } as const;
+const skippable = (content: number[]) =>
+  Buffer.from([0x53, 0x2a, 0x4d, 0x18, content.length, 0, 0, 0, ...content]);
+
+async function unpack(compression: "gzip" | "zstd", packed: Uint8Array, step?: number, room?: number) {
+  const stream = new DecompressedStream(streamOf(packed, step), "corpus", compression);
+  try {
+    return (await readAll(stream, room)).toString("latin1");
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return error.message;
+  } finally {
+    stream.close();
+  }
+}
+
+const text = Array.from({ length: 300 }, () => "lorem ipsum dolor".slice(random(10))).join(" ");
+const noise = Buffer.from(Array.from({ length: 500 }, () => random(256)));
+
+for (const compression of ["gzip", "zstd"] as const) {
+  const pack = (content: string | Uint8Array) => packers[compression](Buffer.from(content as string));
+
+  describe(compression, () => {
+    test("any number of members, in steps of any size into room of any size, gives the whole text", async () => {
+      const packed = Buffer.concat([pack(text), pack(""), pack("second"), pack(noise), pack("end")]);
+      const whole = `${text}second${noise.toString("latin1")}end`;
+      for (const step of [1, 2, 3, 7, 64, 1000, packed.length]) {
+        for (const room of [1, 10, 1 << 16])
+          expect(await unpack(compression, packed, step, room)).toBe(whole);
+      }
+    });
+
+    test("what is cut short at any byte ends in the middle, and nowhere else", async () => {
+      const first = pack(text);
+      const packed = Buffer.concat([first, pack(noise.subarray(0, 40))]);
+      for (let size = 1; size < packed.length; size++) {
+        const found = await unpack(compression, packed.subarray(0, size), 1 + random(100));
+        if (size === first.length) expect(found).toBe(text);
+        else expect(found).toBe(`"corpus" ends in the middle of its ${compression} data`);
+      }
+    });
+
+    test("what stands behind the last member is an error", async () => {
+      for (const step of [1, 5, 1000]) {
+        for (const garbage of ["garbage", "\u0001\u0000\u0000\u0000", "\u0000\u0000garbage"]) {
+          const found = await unpack(compression, Buffer.concat([pack(text), Buffer.from(garbage)]), step);
+          expect(found).toMatch(/^"corpus" (is damaged|ends in the middle)/);
+        }
+      }
+    });
+
+    test("bytes at random are an error or a text, never anything else", async () => {
+      const whole = pack(text);
+      for (let round = 0; round < 300; round++) {
+        const packed = Buffer.from(whole);
+        for (let flips = 1 + random(3); flips > 0; flips--) packed[random(packed.length)] = random(256);
+        expect(typeof (await unpack(compression, packed, 1 + random(500)))).toBe("string");
+      }
+    });
+
+    test("a text of 50 MB passes through little memory", async () => {
+      const packed = pack(Buffer.alloc(50e6, "all the same "));
+      const stream = new DecompressedStream(streamOf(packed), "corpus", compression);
+      const room = new Uint8Array(1 << 20);
+      let sizeBytes = 0;
+      for (let n = await stream.read(room, 0); n > 0; n = await stream.read(room, 0)) sizeBytes += n;
+      expect([sizeBytes, stream.inputBytes]).toEqual([50e6, packed.length]);
+      stream.close();
+    });
+  });
+}
+
+test("zeros behind a gzip file are padding, and none behind a zstd file", async () => {
+  for (const step of [1, 7, 1000]) {
+    const zeros = Buffer.alloc(600);
+    expect(await unpack("gzip", Buffer.concat([gzipSync(text), zeros]), step)).toBe(text);
+    expect(await unpack("zstd", Buffer.concat([zstdCompressSync(text), zeros]), step)).toMatch(/is damaged/);
+  }
+});
+
+test("frames to be skipped are skipped", async () => {
+  const packed = Buffer.concat([
+    skippable([1, 2, 3]),
+    zstdCompressSync("a"),
+    skippable([]),
+    zstdCompressSync("b"),
+    skippable([7]),
+  ]);
+  for (const step of [1, 4, 1000]) expect(await unpack("zstd", packed, step)).toBe("ab");
+  expect(await unpack("zstd", packed.subarray(0, -1))).toMatch(/ends in the middle/);
+});
