@@ -1,22 +1,22 @@
-import { realpathSync } from "node:fs";
 import { DocumentCounter } from "../corpus/count-documents.ts";
-import { checkCanSeek, checkUnchanged, type Input } from "../corpus/inputs.ts";
+import { checkUnchanged, type Input } from "../corpus/inputs.ts";
 import { OpenFile } from "../corpus/open-file.ts";
-import { planLines } from "../corpus/plan.ts";
+import { checkPlannable, planLines } from "../corpus/plan.ts";
 import type { Range } from "../corpus/ranges.ts";
 import { JsonlReader } from "../corpus/records/jsonl-reader.ts";
 import { canBeCut, cutOptionsOf } from "../encode/cuts.ts";
-import { UserError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
+import { stageFile } from "../publish/file.ts";
 import { usageError } from "./arguments.ts";
 import { countsOptionsOf, readCorpusOptions } from "./corpus-options.ts";
-import { writeData } from "./data-output.ts";
 import { openInputs, readInputOptions } from "./input-options.ts";
 import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
 import { warnOfSlowPattern } from "./patterns.ts";
 import type { Invocation } from "./run.ts";
 import { sizeBytes } from "./sizes.ts";
+import { onStop } from "./stop.ts";
+import { writeStdout } from "./streams.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, seconds } from "./units.ts";
 
@@ -26,8 +26,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const options = readOptions(invocation);
   await lockOutputFile(invocation, output, options.output);
   const inputs = openInputs(invocation.files, options.reading);
-  checkCanSeek(inputs);
-  refuseRepeated(inputs);
+  checkPlannable(inputs, options.countDocuments);
   const cuts = options.readCuts(output);
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
 
@@ -39,9 +38,9 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
     rangeSizeBytes: cuts.leavesWhole ? Number.POSITIVE_INFINITY : options.rangeSizeBytes,
     countDocuments: options.countDocuments ? documentCounting(inputs, cuts.specialTokens, output) : undefined,
   });
-  await writeData(options.output, async (put) => {
+  await write(options.output, async (put) => {
     for await (const line of lines) {
-      await put(Buffer.from(`${JSON.stringify(line)}\n`));
+      put(`${JSON.stringify(line)}\n`);
       rangeCount++;
       documentCount += line.documents ?? 0;
     }
@@ -103,21 +102,6 @@ function tokenizerCuts(invocation: Invocation) {
   };
 }
 
-/** Counting refuses ranges that overlap, and those of a file named twice would. */
-function refuseRepeated(inputs: readonly Input[]): void {
-  const seen = new Map<string, string>();
-  for (const { path } of inputs) {
-    const file = realpathSync(path);
-    const before = seen.get(file);
-    if (before !== undefined) {
-      const what =
-        before === path ? `"${path}" is named twice` : `"${before}" and "${path}" are the same file`;
-      throw new UserError(what, { hint: "a plan holds each byte once: name each file once" });
-    }
-    seen.set(file, path);
-  }
-}
-
 function documentCounting(inputs: readonly Input[], specialTokens: readonly string[], output: Output) {
   const file = new OpenFile(inputs);
   const counter = new DocumentCounter(specialTokens.map((token) => new TextEncoder().encode(token)));
@@ -140,4 +124,20 @@ function documentCounting(inputs: readonly Input[], specialTokens: readonly stri
       await nextTurn();
     }
   };
+}
+
+/** Into a file that appears when it is whole, or onto stdout line by line. */
+async function write(path: string | undefined, make: (put: (text: string) => void) => Promise<void>) {
+  if (path === undefined) return make((text) => writeStdout([Buffer.from(text)]));
+  const staged = stageFile(path);
+  const forget = onStop(() => staged.discard());
+  try {
+    await make((text) => staged.write(Buffer.from(text)));
+    staged.publish();
+  } catch (error) {
+    staged.discard();
+    throw error;
+  } finally {
+    forget();
+  }
 }

@@ -88,16 +88,6 @@ export const expectedTextBytes = (inputs: readonly Input[]) =>
     return Math.min(Number.MAX_SAFE_INTEGER, sum + (compression === "none" ? 1 : 3) * sizeBytes);
   }, 0);
 
-/** An error if parts of some input cannot be read by themselves. */
-export function checkCanSeek(inputs: readonly Input[]): void {
-  const input = inputs.find((input) => !canSeek(input));
-  if (input === undefined) return;
-  const reason = input.isStream ? "is no regular file" : "is compressed";
-  throw new UserError(`"${input.path}" ${reason}: no part of it can be read by itself`, {
-    hint: "ranges are of plain files: write the text to one",
-  });
-}
-
 /** Whether any part of the text can be read at any time: else it is read once and in order. */
 export const canSeek = (input: Input) => !input.isStream && input.compression === "none";
 

@@ -1,6 +1,8 @@
+import { realpathSync } from "node:fs";
+import { exitCode, UserError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
-import type { Input } from "./inputs.ts";
+import { canSeek, type Input } from "./inputs.ts";
 import { type CutOptions, digestOptions, type PlanLine, planLine } from "./plan-lines.ts";
 import { planRanges, type Range, wholeRange } from "./ranges.ts";
 
@@ -12,6 +14,35 @@ export type PlanOptions = CutOptions & {
   readonly countDocuments?: ((range: Range) => Promise<number>) | undefined;
 };
 
+/** Whether ranges of the file can be read by themselves. What is packed is one range. */
+export const hasRanges = (input: Input) => canSeek(input) && input.format !== "parquet";
+
+/** Refuses what others could not read by the plan, or would count twice. */
+export function checkPlannable(inputs: readonly Input[], countDocuments: boolean): void {
+  const paths = new Map<string, string>();
+  for (const input of inputs) {
+    const { path } = input;
+    if (input.isStream) {
+      throw new UserError(`"${path}" is no regular file, and a plan is of files that others will read`, {
+        hint: "write the text to a file and name that",
+        exitCode: path === "-" ? exitCode.usage : exitCode.failed,
+      });
+    }
+    if (countDocuments && !hasRanges(input)) {
+      throw new UserError(`--count-documents: "${path}" is packed, and its documents are not in sight`, {
+        hint: "unpack it, or leave --count-documents out",
+      });
+    }
+    const file = realpathSync(path);
+    const before = paths.get(file);
+    if (before !== undefined) {
+      const what = before === path ? `"${path}" is named twice` : `"${before}" and "${path}" are one file`;
+      throw new UserError(what, { hint: "a plan holds each byte once: name each file once" });
+    }
+    paths.set(file, path);
+  }
+}
+
 /** The lines of the plan, in order. An input without bytes has one, too, so that the plan names every input. */
 export async function* planLines(options: PlanOptions): AsyncGenerator<PlanLine, void> {
   const { inputs, pattern, rangeSizeBytes, countDocuments } = options;
@@ -20,7 +51,8 @@ export async function* planLines(options: PlanOptions): AsyncGenerator<PlanLine,
   let index = 0;
   for (const [inputIndex, input] of inputs.entries()) {
     const cutting = { pattern, specialTokens, rangeSizeBytes };
-    for (const range of planRanges(input, wholeRange(input, inputIndex), cutting)) {
+    const whole = wholeRange(input, inputIndex);
+    for (const range of hasRanges(input) ? planRanges(input, whole, cutting) : [whole]) {
       await nextTurn();
       if (range === undefined) continue;
       yield planLine(input, range, index++, digests, await countDocuments?.(range));

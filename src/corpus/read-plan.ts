@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { UserError } from "../errors.ts";
 import { inputFormats } from "./formats.ts";
 import { type Input, inspectInput } from "./inputs.ts";
+import { hasRanges } from "./plan.ts";
 import { type CutOptions, digestLine, digestOptions, type PlanLine } from "./plan-lines.ts";
 import type { Range } from "./ranges.ts";
 
@@ -34,16 +35,20 @@ export function readPlan(
     };
     const line = parseLine(json, fail);
     checkOptions(line, wanted, fail);
-    if (options.wholeFilesOnly && line.end - line.start < line.sizeBytes) {
-      fail("it is a part of a file, and this tokenizer can encode files only as a whole", wholeHint);
-    }
     let inputIndex = inputIndices.get(line.path);
     if (inputIndex === undefined) {
       inputIndex = inputs.length;
       inputIndices.set(line.path, inputIndex);
       inputs.push(inspect(line, options.textField, fail));
     }
-    checkFile(line, inputs[inputIndex]!, fail);
+    const input = inputs[inputIndex]!;
+    checkFile(line, input, fail);
+    if (line.end - line.start < line.sizeBytes) {
+      if (!hasRanges(input)) fail("it is a part of a file that can be read only as a whole", wroteHint);
+      if (options.wholeFilesOnly) {
+        fail("it is a part of a file, and this tokenizer can encode files only as a whole", wholeHint);
+      }
+    }
     const { start: startByte, end: endByte, startsInside, endsInside } = line;
     ranges.push({ inputIndex, startByte, endByte, startsInside, endsInside });
     lineNumbers.push(i + 1);

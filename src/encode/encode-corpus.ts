@@ -36,8 +36,6 @@ export type IdSink = {
   /** The next ids of the input at hand, valid until it returns. */
   write(ids: Uint16Array | Uint32Array): void;
   endInput(): void;
-  /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
-  drained?(): Promise<void> | undefined;
 };
 
 export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: number | null };
@@ -76,7 +74,7 @@ async function encodeHere(
         for (const bytesDone of tasks.encode(task)) {
           sink.write(tasks.encoding.out.flush());
           report(bytesBefore + inputBytesOf(task, bytesDone));
-          await (sink.drained?.() ?? nextTurn());
+          await nextTurn();
         }
         bytesBefore += inputBytesOf(task);
         textBytes += textBytesOf(task);
@@ -196,9 +194,7 @@ class WriteOrder {
     for (let turn = this.turns[0]; turn !== undefined; turn = this.turns[0]) {
       for (const ids of turn.ids.splice(0)) {
         this.sink.write(ids);
-        const drained = this.sink.drained?.();
-        if (drained === undefined) turn.written();
-        else void drained.then(turn.written);
+        turn.written();
       }
       if (!turn.isFinished) return;
       if (turn.endsInput) this.sink.endInput();

@@ -1,9 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
+// Many short processes, on machines that may do other work.
+setDefaultTimeout(30_000);
 const home = scratch();
 afterAll(() => rmSync(home, { recursive: true }));
 
@@ -11,7 +13,8 @@ const special = "<|end|>";
 put(home, "first.txt", [1, 2, 3, 4, 5].map((seed) => madeText(seed, 5000)).join(special));
 put(home, "empty.txt", "");
 put(home, "second.txt", madeText(7, 15_000));
-const files = ["first.txt", "empty.txt", "second.txt"];
+put(home, "packed.gz", Bun.gzipSync(madeText(8, 2000)));
+const files = ["first.txt", "empty.txt", "packed.gz", "second.txt"];
 const run = (...args: string[]) => bpe([...args, "-q"], { cwd: home });
 const done = (...args: string[]) => {
   const { code, stdout, stderr } = run(...args);

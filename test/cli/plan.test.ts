@@ -1,9 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, bpe, put, scratch } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
+// Many short processes, on machines that may do other work.
+setDefaultTimeout(30_000);
 const home = scratch();
 afterAll(() => rmSync(home, { recursive: true }));
 
@@ -108,11 +110,29 @@ describe("what does not fit is refused with its line", () => {
     usage("the least is 64000 bytes", "plan", "first.txt", "--range-size", "1k");
   });
 
+  test("a compressed file is one range; its documents are not counted", () => {
+    put(home, "packed.gz", Bun.gzipSync(readFileSync(join(home, "first.txt"))));
+    put(home, "packed.zst", Bun.zstdCompressSync(readFileSync(join(home, "second.txt"))));
+    const packed = plan("packed.gz", "packed.zst");
+    expect(packed.length).toBe(2);
+    expect(countLines(packed).stdout).toBe(run("count", "first.txt", "second.txt").stdout);
+    expect(countLines([packed[1]!, ...lines], "-w", "2").stdout).toBe(
+      run("count", "first.txt", "second.txt").stdout,
+    );
+    const { code, stderr } = run("plan", "packed.gz", "--count-documents");
+    expect([code, stderr]).toEqual([1, expect.stringContaining('--count-documents: "packed.gz" is packed')]);
+  });
+
+  test("standard input cannot be planned", () => {
+    const { code, stderr } = run("plan", "-");
+    expect([code, stderr]).toEqual([2, expect.stringContaining('"-" is no regular file')]);
+  });
+
   test("a plan of one file twice is refused", () => {
     const { code, stderr } = run("plan", "first.txt", "./first.txt");
     expect([code, stderr.split("\n")[0]!]).toEqual([
       1,
-      'bpe: error: "first.txt" and "./first.txt" are the same file',
+      'bpe: error: "first.txt" and "./first.txt" are one file',
     ]);
     expect(run("count", "--ranges", "none.jsonl").stderr).toContain('--ranges "none.jsonl": no such file');
   });

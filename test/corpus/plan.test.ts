@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { DocumentCounter } from "../../src/corpus/count-documents.ts";
 import { findInputs } from "../../src/corpus/inputs.ts";
@@ -158,4 +159,20 @@ test("lines keep their meaning when another program writes them anew", async () 
   const [{ path, start, ...rest }] = lines as [PlanLine];
   const written = `\n${JSON.stringify({ ...rest, host: "node-7", start, path }, null, 1).replaceAll("\n", " ")}\r\n`;
   expect(readPlan(written, "plan", options).ranges.length).toBe(1);
+});
+
+test("a plan of 5 GB reads less than a thousandth of it", async () => {
+  const path = join(directory, "sparse");
+  const fd = openSync(path, "w");
+  const [sizeBytes, rangeSizeBytes] = [5e9, 256e6];
+  ftruncateSync(fd, sizeBytes);
+  // A hole but for the places where cuts are looked for.
+  for (let at = rangeSizeBytes; at < sizeBytes; at += rangeSizeBytes)
+    writeSync(fd, "some words ".repeat(6000), at - 1000);
+  closeSync(fd);
+  const readBytes = () => Number(/^rchar: (\d+)/.exec(readFileSync("/proc/self/io", "utf8"))![1]);
+  const before = readBytes();
+  const lines = await planOf({ inputs: findInputs([path]), rangeSizeBytes });
+  expect(readBytes() - before).toBeLessThan(sizeBytes / 1000);
+  expect(lines.length).toBeGreaterThan(15);
 });
