@@ -41,7 +41,7 @@ export type CountedWords = {
 
 export type TrainOptions = CorpusOptions & {
   /** Called with the words when they are counted, before the merges are learned. */
-  readonly keepWords?: (words: WordTable) => void;
+  readonly keepWords?: (words: WordTable) => Promise<void>;
   /** Told what learning the merges will take, before it starts. */
   readonly tellMemory?: (estimatedBytes: number) => void;
   /** Size of the finished vocabulary: 256 bytes + special tokens + merges. */
@@ -84,7 +84,7 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   const { specialTokens, compat } = options;
   const startMs = performance.now();
   const { words, wordCount, findings } = await countWords(options, report);
-  options.keepWords?.(words);
+  await options.keepWords?.(words);
   const countedMs = performance.now();
   const merges = await learnMerges(words, options, report);
   const mergedMs = performance.now();

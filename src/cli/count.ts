@@ -1,16 +1,15 @@
-import { writeFileWhole } from "../publish/file.ts";
 import { countWords } from "../train.ts";
 import { sortWordsByCount } from "../words/sort.ts";
 import { tsvChunks } from "../words/tsv.ts";
 import { openCache, readCacheOptions } from "./cache-options.ts";
 import { countsOptionsOf, openCorpus, readCorpusOptions } from "./corpus-options.ts";
+import { writeChunks } from "./data-output.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
 import { warnOfSlowPattern } from "./patterns.ts";
 import { openRanges, rangesPath } from "./planned-corpus.ts";
 import type { Invocation } from "./run.ts";
-import { writeStdout } from "./streams.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** `bpe count`: word counts, the most frequent first, equal counts by the word's bytes. */
@@ -20,7 +19,6 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const cacheOptions = readCacheOptions(invocation);
   const path = invocation.options.get("output")?.[0];
   const plan = rangesPath(invocation);
-  const isFile = path !== undefined && path !== "-";
   await lockOutputFile(invocation, output, path);
   const planned =
     plan === undefined
@@ -34,8 +32,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   warnOfInvalidBytes(inputs, findings, output);
 
   const chunks = tsvChunks(words, sortWordsByCount(words));
-  if (isFile) writeFileWhole(path, chunks);
-  else writeStdout(chunks);
+  await writeChunks(path, chunks);
   const sizeBytes = findings.reduce((sum, found) => sum + found.textBytes, 0);
   const elapsed = (performance.now() - startMs) / 1000;
   output.succeed(

@@ -1,14 +1,11 @@
 import { readIds } from "../encode/files/id-reader.ts";
 import { decodeIds } from "../encode/token-table.ts";
 import { unknownId } from "../encode/tokenizer.ts";
-import { nextTurn } from "../next-turn.ts";
-import { stageFile } from "../publish/file.ts";
 import { usageError } from "./arguments.ts";
+import { writeData } from "./data-output.ts";
 import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
 import type { Invocation } from "./run.ts";
-import { onStop } from "./stop.ts";
-import { writeStdout } from "./streams.ts";
 import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, seconds } from "./units.ts";
 
@@ -20,42 +17,24 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   if (file === undefined) throw usageError("no file of ids", "e.g. bpe decode ids.npy --tokenizer tokenizer");
   if (more.length > 0) throw usageError(`decode takes one file, found ${1 + more.length}`);
   const path = invocation.options.get("output")?.[0];
-  const isFile = path !== undefined && path !== "-";
   await lockOutputFile(invocation, output, path);
   const parts = openTokenizer({ ...options }, output);
   const type = idTypeOf(parts, options.dtype);
 
   let idCount = 0;
   let sizeBytes = 0;
-  const decode = async (write: (chunk: Uint8Array) => void) => {
+  await writeData(path, async (put) => {
     for (const ids of readIds(file, type)) {
       const decoded = decodeIds(parts.tokens, ids);
-      write(decoded.bytes);
+      await put(decoded.bytes);
       sizeBytes += decoded.bytes.length;
       if (decoded.unknownIndex >= 0) {
         throw unknownId(ids[decoded.unknownIndex]!, idCount + decoded.unknownIndex, parts.tokens.idLimit);
       }
       idCount += ids.length;
-      await nextTurn();
     }
-  };
-  if (isFile) await intoFile(path, decode);
-  else await decode((chunk) => writeStdout([chunk]));
+  });
   const elapsedMs = performance.now() - startMs;
   const summary = `decoded ${counted(idCount, "id")} to ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}`;
   output.succeed(summary, { idCount, sizeBytes, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
-}
-
-async function intoFile(path: string, decode: (write: (chunk: Uint8Array) => void) => Promise<void>) {
-  const staged = stageFile(path);
-  const forget = onStop(() => staged.discard());
-  try {
-    await decode((chunk) => staged.write(chunk));
-    staged.publish();
-  } catch (error) {
-    staged.discard();
-    throw error;
-  } finally {
-    forget();
-  }
 }

@@ -1,7 +1,7 @@
 import { expectedTextBytes, findInputs } from "../corpus/inputs.ts";
 import { sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
 import { canBeCut, cutOptionsOf } from "../encode/cuts.ts";
-import { encodeCorpus } from "../encode/encode-corpus.ts";
+import { encodeCorpus, type IdSink } from "../encode/encode-corpus.ts";
 import {
   type EncodedFile,
   type EncodeToFileOptions,
@@ -19,7 +19,7 @@ import type { Output } from "./output.ts";
 import { openRanges, rangesPath } from "./planned-corpus.ts";
 import type { Invocation } from "./run.ts";
 import { onStop } from "./stop.ts";
-import { writeStdout } from "./streams.ts";
+import { StdoutWriter } from "./streams.ts";
 import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
@@ -110,8 +110,15 @@ async function encodeInto(
   options: Omit<EncodeToFileOptions, "output">,
 ): Promise<EncodedFile> {
   if (output !== undefined) return encodeToFile({ ...options, output, onStop });
-  const writer = new TextWriter({ write: (chunk) => writeStdout([chunk]) });
-  const sink = withAppended(writer, options.appendId);
+  const out = new StdoutWriter();
+  const writer = new TextWriter(out);
+  const ids = withAppended(writer, options.appendId);
+  const sink: IdSink = {
+    write: (some) => ids.write(some),
+    endInput: () => ids.endInput(),
+    drained: () => out.drained(),
+  };
   const encoded = await encodeCorpus(options, sink, options.report);
+  await out.end();
   return { ...encoded, idCount: writer.idCount };
 }

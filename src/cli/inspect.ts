@@ -19,8 +19,8 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   if (more.length > 0) throw usageError(`inspect takes one tokenizer, found ${1 + more.length}`);
   const textPath = invocation.options.get("text")?.[0];
   const parts = openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, output);
-  print(describeTokenizer(parts));
-  if (textPath !== undefined) print(await describeText(parts, textPath, output));
+  await print(describeTokenizer(parts));
+  if (textPath !== undefined) await print(await describeText(parts, textPath, output));
 }
 
 const print = (lines: readonly string[]) => writeStdout([Buffer.from(`${lines.join("\n")}\n`)]);

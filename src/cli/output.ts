@@ -20,6 +20,8 @@ export type Output = {
   succeed(summary: string, record: object): void;
   /** The end of a run that went well, said when nothing is left to be undone. */
   end(): void;
+  /** The end of one whose reader went away: in silence, where people read. */
+  endUnread(): void;
   /** The end of one that did not; its value is the exit code. */
   fail(error: unknown): number;
   /** The end of one that a signal stops. */
@@ -88,6 +90,12 @@ export function createOutput({ quiet, progress, command, log }: OutputOptions): 
       endLog({ success: true, ...record });
       if (mode === "json") event("result", { success: true, ...record });
       else if (!quiet && summary !== "") line(summary);
+    },
+    endUnread() {
+      const record = { success: true, unread: true };
+      log?.line("the reader of stdout went away");
+      endLog(record);
+      if (mode === "json") event("result", record);
     },
     fail(error) {
       const { message, hint, code } = explain(error);

@@ -6,17 +6,15 @@ import type { Range } from "../corpus/ranges.ts";
 import { JsonlReader } from "../corpus/records/jsonl-reader.ts";
 import { canBeCut, cutOptionsOf } from "../encode/cuts.ts";
 import { nextTurn } from "../next-turn.ts";
-import { stageFile } from "../publish/file.ts";
 import { usageError } from "./arguments.ts";
 import { countsOptionsOf, readCorpusOptions } from "./corpus-options.ts";
+import { writeData } from "./data-output.ts";
 import { openInputs, readInputOptions } from "./input-options.ts";
 import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
 import { warnOfSlowPattern } from "./patterns.ts";
 import type { Invocation } from "./run.ts";
 import { sizeBytes } from "./sizes.ts";
-import { onStop } from "./stop.ts";
-import { writeStdout } from "./streams.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, seconds } from "./units.ts";
 
@@ -38,9 +36,9 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
     rangeSizeBytes: cuts.leavesWhole ? Number.POSITIVE_INFINITY : options.rangeSizeBytes,
     countDocuments: options.countDocuments ? documentCounting(inputs, cuts.specialTokens, output) : undefined,
   });
-  await write(options.output, async (put) => {
+  await writeData(options.output, async (put) => {
     for await (const line of lines) {
-      put(`${JSON.stringify(line)}\n`);
+      await put(Buffer.from(`${JSON.stringify(line)}\n`));
       rangeCount++;
       documentCount += line.documents ?? 0;
     }
@@ -124,20 +122,4 @@ function documentCounting(inputs: readonly Input[], specialTokens: readonly stri
       await nextTurn();
     }
   };
-}
-
-/** Into a file that appears when it is whole, or onto stdout line by line. */
-async function write(path: string | undefined, make: (put: (text: string) => void) => Promise<void>) {
-  if (path === undefined) return make((text) => writeStdout([Buffer.from(text)]));
-  const staged = stageFile(path);
-  const forget = onStop(() => staged.discard());
-  try {
-    await make((text) => staged.write(Buffer.from(text)));
-    staged.publish();
-  } catch (error) {
-    staged.discard();
-    throw error;
-  } finally {
-    forget();
-  }
 }

@@ -13,8 +13,8 @@ import { createOutput, type Output, type OutputOptions } from "./output.ts";
 import { describePatterns } from "./patterns.ts";
 import { runPlan } from "./plan.ts";
 import { shellLine } from "./shell.ts";
-import { serveSignals, undoAll } from "./stop.ts";
-import { writeStdout } from "./streams.ts";
+import { serveCrashes, serveSignals, undoAll } from "./stop.ts";
+import { ReaderGone, writeStdout } from "./streams.ts";
 import { runTrain } from "./train.ts";
 
 /** What a command gets: its options by name, each with the texts typed for it, and its files. */
@@ -41,7 +41,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     const [name, ...rest] = typed;
     if (name === undefined || name === "help" || name === "--help" || name === "-h") return showHelp(rest[0]);
     if (name === "--version" || name === "-V") {
-      writeStdout([Buffer.from(`${versionLine}\n`)]);
+      await writeStdout([Buffer.from(`${versionLine}\n`)]);
       return exitCode.done;
     }
     const command = findCommand(name);
@@ -51,8 +51,9 @@ export async function run(typed: readonly string[]): Promise<number> {
     outputOptions.log?.open();
     output = createOutput(outputOptions);
     serveSignals(output.stop);
+    serveCrashes(output.fail);
     if (invocation.options.get("pattern")?.[0] === "help") {
-      writeStdout([Buffer.from(describePatterns())]);
+      await writeStdout([Buffer.from(describePatterns())]);
       return exitCode.done;
     }
     await runners[name]!(invocation, output);
@@ -61,6 +62,10 @@ export async function run(typed: readonly string[]): Promise<number> {
     return exitCode.done;
   } catch (error) {
     undoAll();
+    if (error instanceof ReaderGone) {
+      output.endUnread();
+      return exitCode.done;
+    }
     return output.fail(error);
   }
 }

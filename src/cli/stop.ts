@@ -36,6 +36,16 @@ export function serveSignals(tell: (how: string, exitCode: number) => void): voi
   if (!isHangupIgnored()) process.on("SIGHUP", stop("hung up", exitCode.hungUp));
 }
 
+/** What nobody caught, as in an event of the runtime's, ends the run like any error: cleaned up, in words. */
+export function serveCrashes(fail: (error: unknown) => number): void {
+  const end = (error: unknown) => {
+    undoAll();
+    process.exit(fail(error));
+  };
+  process.on("uncaughtException", end);
+  process.on("unhandledRejection", end);
+}
+
 /** Whether who started us (nohup) wants the work to go on when the terminal is closed. */
 function isHangupIgnored(): boolean {
   try {

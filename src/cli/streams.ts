@@ -1,21 +1,95 @@
-import { writeSync } from "node:fs";
+import { fstatSync, write, writeSync } from "node:fs";
+import { UserError } from "../errors.ts";
+import { nextTurn } from "../next-turn.ts";
+import { codeOf, reasonOf } from "../publish/system-error.ts";
 
 const stdout = 1;
 const stderr = 2;
 
+/** Thrown where stdout's reader has gone (`| head`): it has what it wanted, so the run ends in silence, with success. */
+export class ReaderGone extends Error {}
+
 /**
- * Writes data to stdout, waiting where a reader is slow. A reader that has gone (`| head`) ends the process at once,
- * in silence and with success: it has what it wanted.
+ * Data on its way to stdout. A pipe whose reader is slow, or stops reading, must not keep the run from obeying
+ * signals, so a pipe is written to by a thread of the runtime's; a file straight away.
  */
-export function writeStdout(chunks: Iterable<Uint8Array>): void {
-  for (const chunk of chunks) {
-    try {
-      writeWhole(stdout, chunk);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "EPIPE") process.exit(0);
-      throw error;
+export class StdoutWriter {
+  private readonly isFile = isRegularFile(stdout);
+  /** What `write` was given and the pipe has not taken yet. */
+  private queue: Uint8Array[] = [];
+  private queuedBytes = 0;
+  private isWriting = false;
+  private error: unknown = null;
+  private waiting: { resolve: () => void; whenBytes: number }[] = [];
+
+  /** Takes a copy. Throws what happened to an earlier chunk. */
+  write(chunk: Uint8Array): void {
+    if (this.error !== null) throw this.error;
+    if (this.isFile) {
+      onStdout(() => writeWhole(stdout, chunk));
+      return;
     }
+    this.queue.push(chunk.slice());
+    this.queuedBytes += chunk.length;
+    if (!this.isWriting) void this.writeQueue();
   }
+
+  /** Undefined while there is room for more; else comes true when there is again, or an error for `write` to throw. */
+  drained(): Promise<void> | undefined {
+    return this.queuedBytes <= queuedBytesMax ? undefined : this.downTo(queuedBytesMax);
+  }
+
+  /** Comes true when everything is written. */
+  async end(): Promise<void> {
+    await this.downTo(0);
+    if (this.error !== null) throw this.error;
+  }
+
+  private downTo(whenBytes: number): Promise<void> {
+    if (this.queuedBytes <= whenBytes || this.error !== null) return Promise.resolve();
+    return new Promise((resolve) => this.waiting.push({ resolve, whenBytes }));
+  }
+
+  private async writeQueue(): Promise<void> {
+    this.isWriting = true;
+    try {
+      while (this.queue.length > 0) {
+        const chunks = this.queue;
+        this.queue = [];
+        for (const chunk of joinSmall(chunks)) {
+          for (let pos = 0; pos < chunk.length; ) {
+            const size = await writeSome(chunk.subarray(pos));
+            pos += size;
+            this.queuedBytes -= size;
+            this.wake();
+          }
+        }
+      }
+    } catch (error) {
+      this.error = errorOf(error);
+      this.wake();
+    }
+    this.isWriting = false;
+  }
+
+  private wake(): void {
+    const isReady = ({ whenBytes }: { whenBytes: number }) =>
+      this.queuedBytes <= whenBytes || this.error !== null;
+    for (const { resolve } of this.waiting.filter(isReady)) resolve();
+    this.waiting = this.waiting.filter((one) => !isReady(one));
+  }
+}
+
+const queuedBytesMax = 1 << 20;
+
+/** Writes data to stdout, in bounded memory. */
+export async function writeStdout(chunks: Iterable<Uint8Array>): Promise<void> {
+  const out = new StdoutWriter();
+  for (const chunk of chunks) {
+    out.write(chunk);
+    await (out.drained() ?? nextTurn());
+  }
+  await out.end();
 }
 
 /** Tells people; if nobody listens any more, the work goes on. */
@@ -25,13 +99,52 @@ export function writeStderr(text: string): void {
   } catch {}
 }
 
+/** Lines and lone bytes would take a system call each. */
+function joinSmall(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
+  const isSmall = chunks.every((chunk) => chunk.length < smallChunkBytes);
+  return isSmall && chunks.length > 1 ? [Buffer.concat(chunks)] : chunks;
+}
+
+const smallChunkBytes = 1 << 16;
+
+function writeSome(bytes: Uint8Array): Promise<number> {
+  return new Promise((resolve, reject) => {
+    write(stdout, bytes, 0, bytes.length, null, (error, size) => {
+      if (error === null) resolve(size);
+      else if (codeOf(error) !== "EAGAIN") reject(error);
+      else setTimeout(() => resolve(0), 1);
+    });
+  });
+}
+
 function writeWhole(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) {
     try {
       done += writeSync(fd, bytes, done);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+      if (codeOf(error) !== "EAGAIN") throw error;
       Bun.sleepSync(1);
     }
+  }
+}
+
+function onStdout(run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    throw errorOf(error);
+  }
+}
+
+function errorOf(error: unknown): Error {
+  if (codeOf(error) === "EPIPE") return new ReaderGone("the reader of stdout has gone");
+  return new UserError(`standard output cannot be written: ${reasonOf(error)}`);
+}
+
+function isRegularFile(fd: number): boolean {
+  try {
+    return fstatSync(fd).isFile();
+  } catch {
+    return false;
   }
 }

@@ -1,7 +1,7 @@
 import { countsChunks } from "../count/counts-files.ts";
 import { describeCounts } from "../count/describe-counts.ts";
 import { checkOutputDirectory } from "../publish/directory.ts";
-import { checkOutputFile, placeOfFile, writeFileWhole } from "../publish/file.ts";
+import { checkOutputFile, placeOfFile } from "../publish/file.ts";
 import { placeOf } from "../publish/place.ts";
 import { type Trained, train } from "../train.ts";
 import { escapeBytes } from "../vocabulary/escape.ts";
@@ -13,6 +13,7 @@ import { writeResult } from "../write-result.ts";
 import { oneOf, usageError, wholeNumber } from "./arguments.ts";
 import { openCache, readCacheOptions } from "./cache-options.ts";
 import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
+import { writeChunks } from "./data-output.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import { lockOutputs } from "./lock.ts";
 import type { Output } from "./output.ts";
@@ -51,9 +52,9 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
       cache,
       runOptions,
       tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
-      keepWords: (words) => {
+      keepWords: async (words) => {
         if (saveCounts !== undefined)
-          writeFileWhole(saveCounts, countsChunks(saveCounts, words, countsOptions));
+          await writeChunks(saveCounts, countsChunks(saveCounts, words, countsOptions));
       },
     },
     output.progress,

@@ -36,6 +36,8 @@ export type IdSink = {
   /** The next ids of the input at hand, valid until it returns. */
   write(ids: Uint16Array | Uint32Array): void;
   endInput(): void;
+  /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
+  drained?(): Promise<void> | undefined;
 };
 
 export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: number | null };
@@ -74,7 +76,7 @@ async function encodeHere(
         for (const bytesDone of tasks.encode(task)) {
           sink.write(tasks.encoding.out.flush());
           report(bytesBefore + inputBytesOf(task, bytesDone));
-          await nextTurn();
+          await (sink.drained?.() ?? nextTurn());
         }
         bytesBefore += inputBytesOf(task);
         textBytes += textBytesOf(task);
@@ -194,7 +196,9 @@ class WriteOrder {
     for (let turn = this.turns[0]; turn !== undefined; turn = this.turns[0]) {
       for (const ids of turn.ids.splice(0)) {
         this.sink.write(ids);
-        turn.written();
+        const drained = this.sink.drained?.();
+        if (drained === undefined) turn.written();
+        else void drained.then(turn.written);
       }
       if (!turn.isFinished) return;
       if (turn.endsInput) this.sink.endInput();

@@ -1,0 +1,89 @@
+import { afterAll, expect, test } from "bun:test";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { binary, bpe, put, scratch } from "../binary.ts";
+
+const home = scratch();
+afterAll(() => rmSync(home, { recursive: true }));
+
+// Far more output than a pipe holds, from every command that has any.
+let state = 1;
+const random = (below: number) => {
+  state = (state * 48271) % 0x7fffffff;
+  return state % below;
+};
+const words = Array.from({ length: 400_000 }, () => random(1e9).toString(36));
+const corpus = put(home, "corpus.txt", words.join(" "));
+const tokenizer = join(home, "tokenizer");
+const ids = join(home, "ids.npy");
+expect(bpe(["train", corpus, "-n", "300", "-o", tokenizer, "-q"]).code).toBe(0);
+expect(bpe(["encode", corpus, "--tokenizer", tokenizer, "-o", ids, "-q"]).code).toBe(0);
+const commands = [
+  ["count", corpus, "-w", "1"],
+  ["plan", corpus, "--range-size", "65536"],
+  ["encode", corpus, "--tokenizer", tokenizer, "-w", "1"],
+  ["encode", corpus, "--tokenizer", tokenizer, "-w", "2"],
+  ["decode", ids, "--tokenizer", tokenizer],
+];
+
+test("what comes out of a pipe is what goes into a file", async () => {
+  for (const command of commands) {
+    const sh = (script: string) =>
+      Bun.spawnSync(["sh", "-c", script, "sh", binary, ...command, "-q"], { env: {} });
+    expect(sh(`"$@" >${home}/direct`).exitCode).toBe(0);
+    const piped = sh(`"$@" | cat`);
+    expect(Bun.hash(piped.stdout)).toBe(Bun.hash(await Bun.file(join(home, "direct")).bytes()));
+  }
+});
+
+test("a reader that does not read keeps no run from obeying a signal", async () => {
+  const pipe = join(home, "pipe");
+  expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
+  const reader = Bun.spawn(["sh", "-c", `exec sleep 60 <${pipe}`]);
+  for (const command of commands.filter(([name]) => name !== "plan")) {
+    const run = Bun.spawn(
+      ["sh", "-c", `exec "$@" >${pipe}`, "sh", binary, ...command, "--progress", "json"],
+      { env: {}, stderr: "pipe" },
+    );
+    const stderr = new Response(run.stderr).text();
+    await Bun.sleep(1500);
+    expect(run.exitCode).toBe(null);
+    const sentMs = performance.now();
+    run.kill("SIGTERM");
+    await run.exited;
+    expect(run.exitCode).toBe(143);
+    expect(performance.now() - sentMs).toBeLessThan(1000);
+    expect((await stderr).trim().split("\n").at(-1)).toContain('"terminated"');
+  }
+  reader.kill();
+}, 20_000);
+
+test("a reader that has gone ends the run in silence, with success, and nothing is left", () => {
+  const log = join(home, "bpe.log");
+  for (const command of commands) {
+    rmSync(log, { force: true });
+    const script = `("$@"; echo "code $?" >&2) | head -c 10 >/dev/null`;
+    const run = Bun.spawnSync(["bash", "-c", script, "sh", binary, ...command, "--log-file", log], {
+      env: {},
+    });
+    expect(run.stderr.toString().replace(/^bpe: .*\n/gm, "")).toBe("code 0\n");
+  }
+});
+
+test("a stdout that is full or closed is an error in words", () => {
+  if (!existsSync("/dev/full")) return console.log("skipped: there is no /dev/full");
+  const run = Bun.spawnSync(["sh", "-c", `"$@" >/dev/full`, "sh", binary, "count", corpus, "-q"], {
+    env: {},
+  });
+  expect(run.stderr.toString()).toBe(
+    "bpe: error: standard output cannot be written: no space left on the device\n",
+  );
+  expect(run.exitCode).toBe(1);
+});
+
+test("a closed stderr does not disturb the run", () => {
+  const out = join(home, "out.tsv");
+  const run = Bun.spawnSync(["sh", "-c", `"$@" 2>&-`, "sh", binary, "count", corpus, "-o", out], { env: {} });
+  expect(run.exitCode).toBe(0);
+  expect(existsSync(out)).toBe(true);
+});
