@@ -1,6 +1,5 @@
 import { countWords } from "../train.ts";
-import { sortWordsByCount } from "../words/sort.ts";
-import { tsvChunks } from "../words/tsv.ts";
+import { sortedTsvChunks } from "../words/tsv.ts";
 import { openCache, readCacheOptions } from "./cache-options.ts";
 import { countsOptionsOf, openCorpus, readCorpusOptions } from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
@@ -31,8 +30,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const { words, wordCount, findings } = await countWords(corpus, output.progress);
   warnOfInvalidBytes(inputs, findings, output);
 
-  const chunks = tsvChunks(words, sortWordsByCount(words));
-  await writeChunks(path, chunks);
+  await writeChunks(path, sortedTsvChunks(words));
   const sizeBytes = findings.reduce((sum, found) => sum + found.textBytes, 0);
   const elapsed = (performance.now() - startMs) / 1000;
   output.succeed(
