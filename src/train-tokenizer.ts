@@ -7,6 +7,8 @@ import { resolvePattern } from "./pattern/index.ts";
 import { checkOutputDirectory } from "./publish/directory.ts";
 import { takeLockNow } from "./publish/lock.ts";
 import { placeOf } from "./publish/place.ts";
+import { ScratchDirectory } from "./publish/scratch-directory.ts";
+import { MemoryBudget } from "./runtime/memory-budget.ts";
 import { defaultWorkerCount } from "./runtime/worker-count.ts";
 import { type StageProgress, train } from "./train.ts";
 import { checkSpecialTokens } from "./vocabulary/special-tokens.ts";
@@ -30,6 +32,8 @@ export type TrainTokenizerOptions = {
   readonly maxTokenLength?: number;
   /** Counting workers; 1 counts in this thread. Default: the cores this process may use, none for small corpora. */
   readonly workers?: number;
+  /** Words that have no room in so many bytes of this process's memory go to disk. Default: 80 % of what it may use. */
+  readonly memoryLimitBytes?: number;
   /** A directory to write the tokenizer to, as `bpe train -o` does: whole or not at all. */
   readonly output?: string;
   readonly onProgress?: (progress: StageProgress) => void;
@@ -55,11 +59,21 @@ async function trainSettled(
   startMs: number,
 ): Promise<Tokenizer> {
   const inputs = findInputs([options.files].flat());
-  const workerCount = options.workers ?? defaultWorkerCount(expectedTextBytes(inputs));
+  const budget = new MemoryBudget(options.memoryLimitBytes);
+  const affordable = Math.min(defaultWorkerCount(expectedTextBytes(inputs)), budget.workerCountMax);
+  const workerCount = options.workers ?? affordable;
+  const scratch = new ScratchDirectory();
+  const countsOptions = {
+    patterns: settings.pattern.sources,
+    specialTokens: settings.specialTokens,
+    isLinewise: settings.compat === "huggingface",
+  };
+  const memory = { budget, scratch, countsOptions };
+  const pattern = settings.pattern.compiled;
   const trained = await train(
-    { ...settings, pattern: settings.pattern.compiled, inputs, workerCount },
+    { ...settings, pattern, inputs, workerCount, memory },
     options.onProgress ?? (() => {}),
-  );
+  ).finally(() => scratch.remove());
   if (options.output !== undefined) {
     const command = "trainTokenizer";
     const asked = { command, arguments: [], counts: [] };
@@ -85,6 +99,7 @@ function settle(options: TrainTokenizerOptions): TrainSettings {
   for (const [name, [value, least]] of Object.entries({
     ...wholes,
     workers: [options.workers, 1] as const,
+    memoryLimitBytes: [options.memoryLimitBytes, 1] as const,
   })) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= least)) {
       throw usageError(`${name} is ${value}: it must be a whole number from ${least} on`);

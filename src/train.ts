@@ -1,19 +1,20 @@
 import type { Cache } from "./cache/cache.ts";
 import { countWithCache } from "./cache/count-with-cache.ts";
 import { canSeek, checkUnchanged, emptyCorpus, type Input } from "./corpus/inputs.ts";
-import type { Range } from "./corpus/ranges.ts";
-import { addUp, sourcesOfRuns } from "./count/add-up.ts";
+import { type Range, wholeRange } from "./corpus/ranges.ts";
+import { addUp, narrowed, type Parts, sourcesOfRuns } from "./count/add-up.ts";
 import { type CountOptions, countCorpus } from "./count/count-corpus.ts";
 import type { CountsFiles } from "./count/counts-files.ts";
+import { type CountMemory, runOptionsOf } from "./count/memory.ts";
 import type { RangeFindings } from "./count/range-counter.ts";
-import type { Run, RunOptions } from "./count/runs.ts";
-import { trainMerges } from "./merge/engine.ts";
-import { estimateMergeMemoryBytes } from "./merge/memory.ts";
+import type { Run } from "./count/runs.ts";
+import { type MergeOptions, trainMerges } from "./merge/engine.ts";
+import { boundMergeMemoryBytes, estimateMergeMemoryBytes } from "./merge/memory.ts";
 import type { Compat, Merges } from "./merge/merges.ts";
 import { inTurns, nextTurn } from "./next-turn.ts";
 import type { CompiledPattern } from "./pattern/index.ts";
 import { baseSize, buildVocabulary, type Vocabulary } from "./vocabulary/vocabulary.ts";
-import type { WordTable } from "./words/word-table.ts";
+import { type TableSize, tableBytes, type WordTable } from "./words/word-table.ts";
 
 export type CorpusOptions = {
   readonly inputs: readonly Input[];
@@ -25,10 +26,18 @@ export type CorpusOptions = {
   readonly workerCount: number;
   /** Word counts from elsewhere, to be added to those of the inputs. */
   readonly countsFiles?: CountsFiles | undefined;
-  /** Where words go that memory has no room for. */
-  readonly runOptions?: RunOptions | undefined;
-  /** What was counted in earlier runs. It needs `runOptions`. */
+  /** The memory that may be used; without it, all there is. */
+  readonly memory?: CountMemory | undefined;
+  /** What was counted in earlier runs. It needs `memory`. */
   readonly cache?: Cache | undefined;
+};
+
+export type CountedParts = {
+  readonly parts: Parts;
+  /** All that were written, also those whose words are held, too. */
+  readonly runs: readonly Run[];
+  /** What was met in each input, in their order. */
+  readonly findings: readonly RangeFindings[];
 };
 
 export type CountedWords = {
@@ -83,10 +92,16 @@ export type Trained = {
 export async function train(options: TrainOptions, report: Report): Promise<Trained> {
   const { specialTokens, compat } = options;
   const startMs = performance.now();
-  const { words, wordCount, findings } = await countWords(options, report);
+  const mergeOptions = mergeOptionsOf(options);
+  const check = (size: TableSize, mergeBytes = boundMergeMemoryBytes(size, mergeOptions)) =>
+    options.memory?.budget.check("training", tableBytes(size) + mergeBytes, "train on a part of the corpus");
+  const { words, wordCount, findings } = await countWords(options, report, check);
+  const mergeBytes = estimateMergeMemoryBytes(words, mergeOptions);
+  check({ wordCount: words.wordCount, byteCount: words.bytes.length }, mergeBytes);
   await options.keepWords?.(words);
   const countedMs = performance.now();
-  const merges = await learnMerges(words, options, report);
+  options.tellMemory?.(mergeBytes);
+  const merges = await learnMerges(words, mergeOptions, report);
   const mergedMs = performance.now();
   const vocabulary = buildVocabulary({ merges, specialTokens, compat });
   const wordBytes = bytesOfAll(words);
@@ -102,43 +117,74 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   };
 }
 
-/** The words of the corpus and the counts files together, and what was met in each input. */
-export async function countWords(options: CorpusOptions, report: Report): Promise<CountedWords> {
-  const { cache, inputs } = options;
-  const counted =
-    cache === undefined
-      ? await countAfresh(options, report)
-      : await countWithCache(cache, options, report, (part) => countAfresh({ ...options, ...part }, report));
-  // Of a stream, and of what is compressed, it is only known now.
-  const isEmpty = counted.findings.every((found) => found.textBytes === 0);
-  if (isEmpty && !inputs.every(canSeek)) throw emptyCorpus(inputs);
+/**
+ * The words of the corpus and the counts files together, and what was met in each input. `check` is told how large a
+ * table will be before it is made, where that is known, and may throw.
+ */
+export async function countWords(
+  options: CorpusOptions,
+  report: Report,
+  check?: (size: TableSize) => void,
+): Promise<CountedWords> {
+  const { cache } = options;
+  if (cache === undefined) return countAfresh(options, report, check);
+  const counted = await countWithCache(cache, options, report, (part) =>
+    countAfresh({ ...options, ...part }, report, check),
+  );
+  checkNotEmpty(options.inputs, counted.findings);
   return counted;
 }
 
 async function countAfresh(
   options: CorpusOptions & Pick<CountOptions, "inputsApart">,
   report: Report,
+  check?: (size: TableSize) => void,
 ): Promise<CountedWords & { readonly runs: readonly Run[] }> {
-  const { inputs, ranges, pattern, workerCount, countsFiles, runOptions, inputsApart } = options;
+  const { parts, runs, findings } = await countParts(options, report);
+  if (options.cache === undefined) checkNotEmpty(options.inputs, findings);
+  const words = await inTurns(addUp(parts, check));
+  return { words, wordCount: sumOf(words.counts), findings, runs };
+}
+
+/** The words of the corpus and the counts files, still apart. */
+export async function countParts(
+  options: CorpusOptions & Pick<CountOptions, "inputsApart">,
+  report: Report,
+): Promise<CountedParts> {
+  const { inputs, pattern, workerCount, countsFiles, memory, cache, inputsApart } = options;
+  const ranges = options.ranges ?? inputs.map(wholeRange);
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
+  const needsRuns = cache !== undefined || countsFiles?.hasUnsorted;
+  const runOptions = memory && runOptionsOf(memory, inputs, ranges, workerCount, needsRuns ?? false);
   const { keeper, runs, findings } = await countCorpus(
     { inputs, ranges, pattern, specialTokens, workerCount, runOptions, inputsApart },
     ({ bytesDone, bytesTotal, distinctWordCount }) =>
       report({ stage: "counting", done: bytesDone, total: bytesTotal, unit: "bytes", distinctWordCount }),
   );
   for (const input of inputs) checkUnchanged(input);
-  for (const _ of countsFiles?.addUnsortedTo(keeper) ?? []) await nextTurn();
-  const words = await inTurns(
-    addUp({ keeper, sources: [...sourcesOfRuns(runs), ...(countsFiles?.sources ?? [])] }),
-  );
-  return { words, wordCount: sumOf(words.counts), findings, runs };
+  const runsBefore = keeper.runs.length;
+  if (countsFiles !== undefined) await inTurns(countsFiles.addUnsortedTo(keeper));
+  await inTurns(keeper.finish(runs));
+  const allRuns = [...runs, ...keeper.runs.slice(runsBefore)];
+  const sources = [...sourcesOfRuns(allRuns), ...(countsFiles?.sources ?? [])];
+  const parts = { keeper, sources: memory ? await inTurns(narrowed(sources, memory)) : sources };
+  return { parts, runs: allRuns, findings };
 }
 
-async function learnMerges(words: WordTable, options: TrainOptions, report: Report): Promise<Merges> {
+/** Of a stream, and of what is compressed, it is only known at the end whether there was text in it. */
+function checkNotEmpty(inputs: readonly Input[], findings: readonly RangeFindings[]): void {
+  const isEmpty = findings.every((found) => found.textBytes === 0);
+  if (isEmpty && !inputs.every(canSeek)) throw emptyCorpus(inputs);
+}
+
+function mergeOptionsOf(options: TrainOptions): MergeOptions {
   const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = options;
   const mergeCount = vocabSize - baseSize(specialTokens, compat);
-  const mergeOptions = { mergeCount, compat, minFrequency, maxTokenLength, specialTokens };
-  options.tellMemory?.(estimateMergeMemoryBytes(words, mergeOptions));
+  return { mergeCount, compat, minFrequency, maxTokenLength, specialTokens };
+}
+
+async function learnMerges(words: WordTable, mergeOptions: MergeOptions, report: Report): Promise<Merges> {
+  const { mergeCount } = mergeOptions;
   const work = trainMerges(words, mergeOptions);
   for (let step = work.next(); ; step = work.next()) {
     if (step.done) return step.value;

@@ -1,7 +1,8 @@
 import { Cache } from "../cache/cache.ts";
 import { CacheDirectory } from "../cache/directory.ts";
-import type { RunOptions } from "../count/runs.ts";
+import type { CountMemory } from "../count/memory.ts";
 import { ScratchDirectory } from "../publish/scratch-directory.ts";
+import type { MemoryBudget } from "../runtime/memory-budget.ts";
 import { build } from "../runtime/version.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { usageError } from "./arguments.ts";
@@ -27,25 +28,24 @@ export function readCacheOptions({ options }: Invocation) {
   return { path, limitBytes: limit === undefined ? undefined : sizeBytes("--cache-limit", limit, 0) };
 }
 
-/** The cache that was asked for, and where runs go then. */
-export function openCache(
+/** The memory for counting, with a place for what it has no room for, and the cache that was asked for. */
+export function openMemory(
   options: ReturnType<typeof readCacheOptions>,
   countsOptions: CountsOptions,
+  budget: MemoryBudget,
   output: Output,
-): { cache?: Cache; runOptions?: RunOptions } {
-  if (options === undefined) return {};
-  const directory = new CacheDirectory(options.path, output.warn);
-  const scratch = new ScratchDirectory(directory.isWritable ? options.path : undefined);
+): { memory: CountMemory; cache?: Cache } {
+  const directory = options && new CacheDirectory(options.path, output.warn);
+  const scratch = new ScratchDirectory(directory?.isWritable ? options?.path : undefined);
   onStop(() => scratch.remove());
+  const memory = { budget, scratch, countsOptions };
+  if (directory === undefined) return { memory };
   const cache = new Cache(directory, {
     countsOptions,
     version: build.version,
-    limitBytes: options.limitBytes,
+    limitBytes: options?.limitBytes,
     warn: output.warn,
     scratchPath: () => scratch.path,
   });
-  return {
-    cache,
-    runOptions: { directory: scratch.path, countsOptions, wordBytesMax: Number.POSITIVE_INFINITY },
-  };
+  return { memory, cache };
 }

@@ -1,15 +1,17 @@
 import { expectedTextBytes } from "../corpus/inputs.ts";
 import { sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
 import type { PlannedRanges } from "../corpus/read-plan.ts";
-import { CountsFiles } from "../count/counts-files.ts";
+import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
 import type { Compat } from "../merge/merges.ts";
 import { resolvePattern } from "../pattern/index.ts";
+import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { checkSpecialTokens } from "../vocabulary/special-tokens.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { oneOf, wholeNumber } from "./arguments.ts";
 import { openInputs, readInputOptions } from "./input-options.ts";
 import type { Invocation } from "./run.ts";
+import { sizeBytes } from "./sizes.ts";
 
 const compats = ["cs336", "huggingface", "rustbpe"] as const;
 
@@ -20,6 +22,7 @@ export function readCorpusOptions(invocation: Invocation) {
   const specialTokens = options.get("special-token") ?? [];
   checkSpecialTokens(specialTokens, compat);
   const workers = options.get("workers")?.[0];
+  const memoryLimit = options.get("memory-limit")?.[0];
   return {
     compat,
     specialTokens,
@@ -27,36 +30,37 @@ export function readCorpusOptions(invocation: Invocation) {
     pattern: resolvePattern(options.get("pattern")?.[0] ?? "gpt2", { lineWise: compat === "huggingface" }),
     workers: workers === undefined ? undefined : wholeNumber("--workers", workers, 1),
     reading: readInputOptions(invocation),
+    memoryLimitBytes: memoryLimit === undefined ? undefined : sizeBytes("--memory-limit", memoryLimit, 1),
   };
 }
+
+type CorpusChoices = ReturnType<typeof readCorpusOptions>;
 
 /** The files of word counts that `--counts` names, open and found to fit; undefined without any. */
 export function openCountsFiles({ options }: Invocation, made: CountsOptions): CountsFiles | undefined {
   const paths = options.get("counts");
-  return paths === undefined ? undefined : new CountsFiles(paths, made);
+  return paths === undefined ? undefined : new CountsFiles(paths.flatMap(countsPathsOf), made);
 }
 
 /** What word counts have to have in common to be added up. */
-export function countsOptionsOf({
-  pattern,
-  specialTokens,
-  compat,
-}: ReturnType<typeof readCorpusOptions>): CountsOptions {
+export function countsOptionsOf({ pattern, specialTokens, compat }: CorpusChoices): CountsOptions {
   return { patterns: pattern.sources, specialTokens, isLinewise: compat === "huggingface" };
 }
 
 /**
- * The inputs as they are now, what of them is counted, and how many workers do it. With word counts from files there
- * may be none.
+ * The inputs as they are now, what of them is counted, and how many workers do it with what memory. With word counts
+ * from files there may be none.
  */
 export function openCorpus(
   { files, options }: Invocation,
-  { workers, reading }: Pick<ReturnType<typeof readCorpusOptions>, "workers" | "reading">,
+  { workers, reading, memoryLimitBytes }: CorpusChoices,
   planned?: PlannedRanges,
 ) {
   const hasNone = files.length === 0 && options.has("counts");
   const inputs = planned?.inputs ?? (hasNone ? [] : openInputs(files, reading));
   const ranges = planned?.ranges ?? inputs.map(wholeRange);
   const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(ranges);
-  return { inputs, ranges, workerCount: workers ?? defaultWorkerCount(expectedBytes) };
+  const budget = new MemoryBudget(memoryLimitBytes);
+  const affordable = Math.min(defaultWorkerCount(expectedBytes), budget.workerCountMax);
+  return { inputs, ranges, budget, workerCount: workers ?? affordable };
 }

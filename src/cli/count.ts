@@ -1,40 +1,89 @@
-import { countWords } from "../train.ts";
-import { sortedTsvChunks } from "../words/tsv.ts";
-import { openCache, readCacheOptions } from "./cache-options.ts";
-import { countsOptionsOf, openCorpus, readCorpusOptions } from "./corpus-options.ts";
+import { SumOfParts } from "../count/add-up.ts";
+import { countsChunks, isTsv } from "../count/counts-files.ts";
+import { saveSum } from "../count/save-counts.ts";
+import { inTurns } from "../next-turn.ts";
+import { checkOutputFile, placeOfFile } from "../publish/file.ts";
+import type { MemoryBudget } from "../runtime/memory-budget.ts";
+import { countParts, countWords } from "../train.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
+import { totalsOf } from "../words/counts-writer.ts";
+import { sortBytesPerWord, sortWordsByCount } from "../words/sort.ts";
+import { tsvChunks } from "../words/tsv.ts";
+import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
+import { openMemory, readCacheOptions } from "./cache-options.ts";
+import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
-import { lockOutputFile } from "./lock.ts";
+import { lockOutputs } from "./lock.ts";
 import type { Output } from "./output.ts";
 import { warnOfSlowPattern } from "./patterns.ts";
 import { openRanges, rangesPath } from "./planned-corpus.ts";
 import type { Invocation } from "./run.ts";
+import { onStop } from "./stop.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
-/** `bpe count`: word counts, the most frequent first, equal counts by the word's bytes. */
+/** `bpe count`: the words of text and of counts files, as text or as a file that can be added up again. */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const options = readCorpusOptions(invocation);
+  const countsOptions = countsOptionsOf(options);
   const cacheOptions = readCacheOptions(invocation);
-  const path = invocation.options.get("output")?.[0];
   const plan = rangesPath(invocation);
-  await lockOutputFile(invocation, output, path);
+  const places = await takePlaces(invocation, output);
   const planned =
     plan === undefined
       ? undefined
-      : await openRanges(plan, { ...countsOptionsOf(options), textField: options.reading.textField });
-  const { inputs, ranges, workerCount } = openCorpus(invocation, options, planned);
+      : await openRanges(plan, { ...countsOptions, textField: options.reading.textField });
+  const { inputs, ranges, budget, workerCount } = openCorpus(invocation, options, planned);
+  const countsFiles = openCountsFiles(invocation, countsOptions);
   warnOfSlowPattern(options.pattern, output);
-  const cached = openCache(cacheOptions, countsOptionsOf(options), output);
-  const corpus = { ...options, inputs, ranges, pattern: options.pattern.compiled, workerCount, ...cached };
-  const { words, wordCount, findings } = await countWords(corpus, output.progress);
-  warnOfInvalidBytes(inputs, findings, output);
+  const { memory, cache } = openMemory(cacheOptions, countsOptions, budget, output);
+  const pattern = options.pattern.compiled;
+  const corpus = { ...options, inputs, ranges, pattern, workerCount, countsFiles, memory, cache };
 
-  await writeChunks(path, sortedTsvChunks(words));
+  // Text stands by falling count, which takes a table of all words; the compact form is written word by word.
+  const streams = places.text === undefined && !isTsv(places.save!) && cache === undefined;
+  const { parts, words, findings } = streams
+    ? { words: null, ...(await countParts(corpus, output.progress)) }
+    : { parts: null, ...(await countWords(corpus, output.progress, sortingFits(budget))) };
+  warnOfInvalidBytes(inputs, findings, output);
+  if (words !== null) await writeWords(words, places, countsOptions);
+  const { pretokenCount: wordCount, wordCount: distinctWordCount } =
+    words !== null
+      ? totalsOf(words)
+      : await inTurns(saveSum(new SumOfParts(parts), places.save!, countsOptions, onStop));
+
   const sizeBytes = findings.reduce((sum, found) => sum + found.textBytes, 0);
   const elapsed = (performance.now() - startMs) / 1000;
+  const from = inputs.length === 0 ? "files of counts" : bytes(sizeBytes);
   output.succeed(
-    `counted ${counted(wordCount, "word")}, ${grouped(words.wordCount)} of them distinct, in ${bytes(sizeBytes)} and ${seconds(elapsed)}`,
-    { wordCount, distinctWordCount: words.wordCount, sizeBytes, output: path ?? "-" },
+    `counted ${counted(wordCount, "word")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}`,
+    { wordCount, distinctWordCount, sizeBytes, output: places.text ?? places.save },
   );
+}
+
+/** Where the counts go: as text to a path or, for `-`, to stdout; and to a file whose name says the form. */
+type Places = { readonly text: string | undefined; readonly save: string | undefined };
+
+/** Finds out that the files can be written, and keeps other runs away from them. */
+async function takePlaces(invocation: Invocation, output: Output): Promise<Places> {
+  const save = invocation.options.get("save-counts")?.[0];
+  const text = invocation.options.get("output")?.[0] ?? (save === undefined ? "-" : undefined);
+  const files = [text === "-" ? undefined : text, save].filter((path) => path !== undefined);
+  for (const path of files) checkOutputFile(path);
+  await lockOutputs(invocation, output, files.map(placeOfFile));
+  return { text, save };
+}
+
+function sortingFits(budget: MemoryBudget): (size: TableSize) => void {
+  return (size) => {
+    const neededBytes = tableBytes(size) + sortBytesPerWord * size.wordCount;
+    const remedy = "write the compact form, which needs no sorting: --save-counts without --output";
+    budget.check("sorting all words by their counts", neededBytes, remedy);
+  };
+}
+
+async function writeWords(words: WordTable, { text, save }: Places, options: CountsOptions): Promise<void> {
+  if (save !== undefined) await writeChunks(save, countsChunks(save, words, options));
+  if (text !== undefined) await writeChunks(text, tsvChunks(words, sortWordsByCount(words)));
 }

@@ -74,6 +74,24 @@ const workers: OptionSpec = {
   value: "N",
   description: "counting workers; 1 counts in the main thread (default: the cores this process may use)",
 };
+const memoryLimit: OptionSpec = {
+  name: "memory-limit",
+  value: "SIZE",
+  description: "words beyond it go to disk (default: 80 % of what the machine or control group allows)",
+};
+const savedCounts: readonly OptionSpec[] = [
+  {
+    name: "counts",
+    value: "FILE",
+    repeatable: true,
+    description: "word counts to add to the corpus, a path or a glob; repeatable",
+  },
+  {
+    name: "save-counts",
+    value: "FILE",
+    description: "keep the word counts: .tsv, or the compact binary form",
+  },
+];
 const caching: readonly OptionSpec[] = [
   {
     name: "cache",
@@ -153,18 +171,9 @@ export const commands: readonly CommandSpec[] = [
       { name: "max-token-length", value: "N", description: "longest token, in bytes" },
       ...reading,
       workers,
+      memoryLimit,
       ...caching,
-      {
-        name: "counts",
-        value: "FILE",
-        repeatable: true,
-        description: "word counts to add to the corpus; repeatable",
-      },
-      {
-        name: "save-counts",
-        value: "FILE",
-        description: "keep the word counts: .tsv, or the compact binary form",
-      },
+      ...savedCounts,
       {
         name: "keep",
         value: "N",
@@ -192,7 +201,9 @@ export const commands: readonly CommandSpec[] = [
       compat,
       ...reading,
       workers,
+      memoryLimit,
       ...caching,
+      ...savedCounts,
       ...unattended,
       ...everywhere,
     ],
@@ -282,4 +293,4 @@ export const commands: readonly CommandSpec[] = [
 ];
 
 /** Options of `train` that are still to come: known, so that they are not taken for typing errors. */
-export const optionsToCome = ["if-changed", "memory-limit"];
+export const optionsToCome = ["if-changed"];

@@ -11,7 +11,7 @@ import { copyTokenBytes, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import { writeResult } from "../write-result.ts";
 import { oneOf, usageError, wholeNumber } from "./arguments.ts";
-import { openCache, readCacheOptions } from "./cache-options.ts";
+import { openMemory, readCacheOptions } from "./cache-options.ts";
 import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
@@ -35,10 +35,10 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     saveCounts === undefined ? null : placeOfFile(saveCounts),
   ]);
   const startMs = performance.now();
-  const { inputs, workerCount } = openCorpus(invocation, options);
+  const { inputs, workerCount, budget } = openCorpus(invocation, options);
   const countsOptions = countsOptionsOf(options);
   const countsFiles = openCountsFiles(invocation, countsOptions);
-  const { cache, runOptions } = openCache(options.cache, countsOptions, output);
+  const { cache, memory } = openMemory(options.cache, countsOptions, budget, output);
   const counts = await describeCounts(invocation.options.get("counts") ?? []);
   warnOfSlowPattern(options.pattern, output);
 
@@ -50,7 +50,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
       workerCount,
       countsFiles,
       cache,
-      runOptions,
+      memory,
       tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
       keepWords: async (words) => {
         if (saveCounts !== undefined)

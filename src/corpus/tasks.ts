@@ -63,69 +63,43 @@ export async function* planTasks(
   }
 }
 
-/** Hands tasks out in order, each to one of several takers, and has some at hand before they are asked for. */
+/** Hands tasks out in order, each to one of several takers. */
 export class TaskQueue {
   private readonly asks: Ask[] = [];
-  private readonly ready: Task[] = [];
-  private isFilling = false;
-  private end: { readonly error?: unknown } | undefined;
+  private isPulling = false;
   /** Who has begun on a range that goes on: only this one is served. */
   private holder = -1;
 
-  constructor(
-    private readonly tasks: AsyncGenerator<Task, void>,
-    private readonly aheadCount: number,
-  ) {
-    this.fill();
-  }
+  constructor(private readonly tasks: AsyncGenerator<Task, void>) {}
 
   /** The next task for the taker; undefined if there are no more. Resolves in the order of the tasks. */
   next(taker: number): Promise<Task | undefined> {
     return new Promise((resolve, reject) => {
       this.asks.push({ taker, resolve, reject });
-      this.serve();
-      this.fill();
+      if (!this.isPulling) this.pull();
     });
   }
 
   /** No more is wanted: what is open gets closed. */
   close(): void {
-    this.end ??= {};
     this.tasks.return().catch(() => {});
   }
 
-  private async fill(): Promise<void> {
-    if (this.isFilling) return;
-    this.isFilling = true;
-    while (this.end === undefined && this.ready.length < this.aheadCount) {
+  private async pull(): Promise<void> {
+    this.isPulling = true;
+    for (;;) {
+      const index = this.holder < 0 ? 0 : this.asks.findIndex(({ taker }) => taker === this.holder);
+      const [ask] = index < 0 ? [] : this.asks.splice(index, 1);
+      if (ask === undefined) break;
       try {
         const { value: task } = await this.tasks.next();
-        if (task) this.ready.push(task);
-        else this.end ??= {};
+        this.holder = task?.kind === "piece" && task.goesOn ? ask.taker : -1;
+        ask.resolve(task ?? undefined);
       } catch (error) {
-        this.end ??= { error };
+        ask.reject(error);
       }
-      this.serve();
     }
-    this.isFilling = false;
-  }
-
-  private serve(): void {
-    const { asks, ready, end } = this;
-    while (ready.length > 0) {
-      const index = this.holder < 0 ? 0 : asks.findIndex(({ taker }) => taker === this.holder);
-      const ask = asks[index];
-      if (ask === undefined) return;
-      asks.splice(index, 1);
-      const task = ready.shift()!;
-      this.holder = task.kind === "piece" && task.goesOn ? ask.taker : -1;
-      ask.resolve(task);
-    }
-    if (end === undefined) return;
-    for (const ask of asks.splice(0)) {
-      if ("error" in end) ask.reject(end.error);
-      else ask.resolve(undefined);
-    }
+    this.isPulling = false;
   }
 }
 

@@ -1,9 +1,13 @@
-import { type Summand, SumOfWords, wordTableOfSum } from "../words/counts-merge.ts";
-import { TableWords } from "../words/sorted-words.ts";
-import type { WordTable } from "../words/word-table.ts";
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { CountsTotals } from "../words/counts-format.ts";
+import { type Summand, SumOfWords, totalsOfSum, wordTableOfSum } from "../words/counts-merge.ts";
+import { type SortedWords, TableWords } from "../words/sorted-words.ts";
+import { tableBytes, type WordTable } from "../words/word-table.ts";
 import { CountsFileReader, type CountsSource } from "./counts-files.ts";
-import type { Run } from "./runs.ts";
-import type { WordKeeper } from "./word-keeper.ts";
+import type { CountMemory } from "./memory.ts";
+import { type Run, removeRun, writeRun } from "./runs.ts";
+import { WordKeeper } from "./word-keeper.ts";
 
 /** All words of a corpus, still apart: what a keeper holds, and sorted counts in files, some of them to be taken off. */
 export type Parts = {
@@ -15,24 +19,121 @@ export type Parts = {
 export const sourcesOfRuns = (runs: readonly Run[]): CountsSource[] =>
   runs.flatMap(({ path, totals, isHeldToo }) => (isHeldToo ? [] : [{ path, totals, sign: 1 }]));
 
-/** The sum of the parts; yields between slices of some milliseconds. */
-export function* addUp({ keeper, sources }: Parts): Generator<undefined, WordTable> {
-  const { counter } = keeper;
-  if (sources.length === 0) return counter.toWordTable();
-  const readers: CountsFileReader[] = [];
-  try {
-    const summands: Summand[] = [];
-    for (const { path, sign } of sources) {
-      const words = CountsFileReader.open(path);
-      readers.push(words);
-      summands.push({ words, sign });
-    }
-    if (counter.distinctWordCount > 0) {
-      summands.push({ words: new TableWords(counter.toWordTable()), sign: 1 });
-      counter.clear();
-    }
-    return yield* wordTableOfSum(new SumOfWords(summands));
-  } finally {
-    for (const reader of readers) reader.close();
+/** The sum of parts, to be read as often as it takes. All work is in slices of some milliseconds. */
+export class SumOfParts {
+  private readonly sources: readonly CountsSource[];
+  /** What the keeper held. */
+  private readonly own: TableWords | null = null;
+  private exactTotals: CountsTotals | undefined;
+
+  constructor({ keeper, sources }: Parts) {
+    this.sources = sources;
+    if (keeper.counter.distinctWordCount === 0) return;
+    this.own = new TableWords(keeper.counter.toWordTable());
+    keeper.counter.clear();
   }
+
+  /** How much the sum is at most: words that stand in several parts are one. */
+  get bound(): CountsTotals {
+    const added = this.sources.filter(({ sign }) => sign > 0).map(({ totals }) => totals);
+    if (this.own !== null) added.push(this.own.totals);
+    const sumOf = (total: keyof CountsTotals) => added.reduce((sum, totals) => sum + totals[total], 0);
+    return {
+      wordCount: sumOf("wordCount"),
+      byteCount: sumOf("byteCount"),
+      pretokenCount: sumOf("pretokenCount"),
+    };
+  }
+
+  /** How much the sum is, exactly: takes reading it, unless there is one part only. */
+  *totals(): Generator<undefined, CountsTotals> {
+    const isOne = this.sources.length + (this.own === null ? 0 : 1) === 1;
+    this.exactTotals ??= isOne ? this.bound : yield* this.read(totalsOfSum);
+    return this.exactTotals;
+  }
+
+  /** Gives memory back; nothing is read any more. */
+  release(): void {
+    this.own?.release();
+  }
+
+  /** Has the words read, in the order of their bytes. */
+  *read<T>(read: (words: SortedWords) => Generator<undefined, T>): Generator<undefined, T> {
+    const readers: CountsFileReader[] = [];
+    try {
+      const summands: Summand[] = [];
+      for (const { path, sign } of this.sources) {
+        const words = CountsFileReader.open(path);
+        readers.push(words);
+        summands.push({ words, sign });
+      }
+      this.own?.restart();
+      if (this.own !== null) summands.push({ words: this.own, sign: 1 });
+      return yield* read(new SumOfWords(summands));
+    } finally {
+      for (const reader of readers) reader.close();
+    }
+  }
+}
+
+/**
+ * The sum of the parts as a table; yields between slices of some milliseconds. `check` is told how much it will be at
+ * most before a large table is made, and may throw.
+ */
+export function* addUp(
+  parts: Parts,
+  check: (totals: CountsTotals) => void = () => {},
+): Generator<undefined, WordTable> {
+  const { counter } = parts.keeper;
+  if (parts.sources.length === 0) {
+    const table = counter.toWordTable();
+    counter.clear();
+    return table;
+  }
+  const sum = new SumOfParts(parts);
+  // A table is made in one size. Where the bound is far off, memory would be taken that stays empty.
+  const totals = tableBytes(sum.bound) > worthCountingBytes ? yield* sum.totals() : sum.bound;
+  check(totals);
+  const table = yield* sum.read((words) => wordTableOfSum(words, totals));
+  sum.release();
+  return table;
+}
+
+const worthCountingBytes = 32e6;
+
+/**
+ * So few sources that all can be open, and a frame of each be in memory: where there are more, some are added up and
+ * written as one, none of which is to be taken off. A run that was added up is removed.
+ */
+export function* narrowed(
+  sources: readonly CountsSource[],
+  { scratch, countsOptions }: Pick<CountMemory, "scratch" | "countsOptions">,
+  sourceCountMax = openFilesMax(),
+): Generator<undefined, CountsSource[]> {
+  const left = [...sources];
+  for (let round = 0; left.length > sourceCountMax; round++) {
+    // No more than must be are written once again: the smallest.
+    left.sort((a, b) => b.totals.byteCount - a.totals.byteCount);
+    const group = left.splice(-Math.min(sourceCountMax, left.length - sourceCountMax + 1));
+    const options = { ...scratch.open(), countsOptions };
+    const sum = new SumOfParts({ keeper: new WordKeeper(undefined, ""), sources: group });
+    const run = yield* sum.read((words) => writeRun(words, `sum-${round}`, null, options));
+    for (const { path } of group) if (dirname(path) === options.directory) removeRun(path);
+    left.push(...sourcesOfRuns([run]));
+  }
+  return left;
+}
+
+/** Frames of so many are 40 MB. */
+const sourceCountWished = 512;
+/** Files that the rest of the program has open, or may open. */
+const otherFiles = 64;
+
+function openFilesMax(): number {
+  let openMax = 1024;
+  try {
+    const limits = readFileSync("/proc/self/limits", "latin1");
+    openMax = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? openMax);
+  } catch {}
+  return Math.max(2, Math.min(sourceCountWished, openMax - otherFiles));
 }

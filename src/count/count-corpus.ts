@@ -3,7 +3,7 @@ import { PieceBuffers } from "../corpus/pieces.ts";
 import { type Range, totalBytesOf } from "../corpus/ranges.ts";
 import { inputBytesOf, isEmpty, planTasks, TaskQueue, transferOf } from "../corpus/tasks.ts";
 import { workerUrl } from "../embedded.ts";
-import { nextTurn } from "../next-turn.ts";
+import { inTurns, nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import { runWorkers } from "../workers/run-workers.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
@@ -95,13 +95,13 @@ async function countHere(options: CountOptions, addFindings: AddFindings, report
   try {
     for await (const task of planTasks(options.inputs, undefined, buffers, options.ranges)) {
       if (isEmpty(task)) continue;
-      for (const _ of keeper.startTask(apartOf(options, task.inputIndex))) await nextTurn();
+      await inTurns(keeper.startTask(apartOf(options, task.inputIndex)));
       const work = tasks.count(task);
       let step = work.next();
       for (; !step.done; step = work.next()) {
         report(bytesBefore + inputBytesOf(task, step.value), keeper.distinctWordCount);
         await nextTurn();
-        for (const _ of keeper.makeRoom()) await nextTurn();
+        await inTurns(keeper.makeRoom());
       }
       addFindings(task.inputIndex, step.value);
       if (task.kind === "piece") buffers.give(task.bytes.buffer);
@@ -111,7 +111,7 @@ async function countHere(options: CountOptions, addFindings: AddFindings, report
   } finally {
     tasks.close();
   }
-  for (const _ of keeper.finish()) await nextTurn();
+  await inTurns(keeper.finish());
   return { keeper, runs: keeper.runs };
 }
 
@@ -119,6 +119,11 @@ async function countHere(options: CountOptions, addFindings: AddFindings, report
 function apartOf({ inputsApart }: CountOptions, inputIndex: number): number | null {
   return inputsApart?.has(inputIndex) ? inputIndex : null;
 }
+
+const roomOf = (options: RunOptions, threadCount: number): RunOptions => ({
+  ...options,
+  wordBytesMax: options.wordBytesMax * threadCount,
+});
 
 const smallestRangeSizeBytes = 1 << 20;
 const largestRangeSizeBytes = 1 << 23;
@@ -143,11 +148,12 @@ async function countInWorkers(
     ...(pieceSizeBytes !== undefined && { pieceSizeBytes }),
   };
   const buffers = new PieceBuffers();
-  const tasks = new TaskQueue(planTasks(inputs, cutting, buffers, ranges), workerCount);
+  const tasks = new TaskQueue(planTasks(inputs, cutting, buffers, ranges));
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * workerCount));
   const distinctWordCounts = new Float64Array(workerCount);
   const sum = (cells: Float64Array) => cells.reduce((total, cell) => total + cell, 0);
-  const keeper = new WordKeeper(runOptions, "main");
+  // What the workers leave, this thread has the room of all of them for.
+  const keeper = new WordKeeper(runOptions && roomOf(runOptions, workerCount), "main");
   const runs: Run[] = [];
   const ticker = setInterval(() => report(sum(bytesDone), Math.max(...distinctWordCounts)), reportIntervalMs);
   try {
@@ -175,8 +181,7 @@ async function countInWorkers(
               return sendNext();
             case "words":
               runs.push(...message.runs);
-              keeper.counter.absorb(message.words);
-              return finish();
+              return inTurns(keeper.absorb(message.words)).then(finish);
           }
         };
       },
@@ -185,6 +190,7 @@ async function countInWorkers(
     tasks.close();
     clearInterval(ticker);
   }
+  await inTurns(keeper.finish(runs));
   report(sum(bytesDone), keeper.counter.distinctWordCount);
-  return { keeper, runs };
+  return { keeper, runs: [...runs, ...keeper.runs] };
 }

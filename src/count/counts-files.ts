@@ -1,9 +1,11 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { pathsMatching } from "../corpus/globs.ts";
 import { UserError } from "../errors.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { CountsReader, checkOptions } from "../words/counts-reader.ts";
 import { countsFileChunks } from "../words/counts-writer.ts";
-import { sortedTsvChunks, TsvReader } from "../words/tsv.ts";
+import { sortWordsByCount } from "../words/sort.ts";
+import { TsvReader, tsvChunks } from "../words/tsv.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { WordKeeper } from "./word-keeper.ts";
 
@@ -72,6 +74,10 @@ export class CountsFiles {
     this.sources = sources;
   }
 
+  get hasUnsorted(): boolean {
+    return this.others.length > 0;
+  }
+
   /** Adds what cannot be added up in one pass to the words of the keeper. */
   *addUnsortedTo(keeper: WordKeeper): Generator<undefined, void> {
     const { counter } = keeper;
@@ -105,7 +111,17 @@ const chunkSizeBytes = 1 << 20;
 
 /** The bytes of a file of word counts, in the form that its name asks for. */
 export function countsChunks(path: string, words: WordTable, options: CountsOptions): Iterable<Uint8Array> {
-  return isTsv(path) ? sortedTsvChunks(words) : countsFileChunks(words, options);
+  return isTsv(path) ? tsvChunks(words, sortWordsByCount(words)) : countsFileChunks(words, options);
+}
+
+/** The files that `--counts` names: a path or, where there is none such, a glob. */
+export function countsPathsOf(name: string): string[] {
+  if (existsSync(name) || !/[*?[]/.test(name)) return [name];
+  const paths = pathsMatching(name);
+  if (paths.length > 0) return paths;
+  throw new UserError(`--counts "${name}": no such file, and no file matches it as a glob`, {
+    hint: "hidden files are not matched",
+  });
 }
 
 function openFile(path: string): number {

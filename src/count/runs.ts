@@ -1,7 +1,8 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
 import { writeAll } from "../publish/durable.ts";
+import type { Problem } from "../publish/scratch-directory.ts";
 import { codeOf, reasonOf } from "../publish/system-error.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { CountsWriter, countsFileHead, unknownTotals } from "../words/counts-writer.ts";
@@ -23,11 +24,13 @@ export type Run = {
 };
 
 export type RunOptions = {
-  /** Where the runs go; there it is. */
+  /** Where the runs go. */
   readonly directory: string;
+  /** Why they cannot go there, if so: an error only when one is to be written. */
+  readonly problem?: Problem | null;
   /** What the words are made with. */
   readonly countsOptions: CountsOptions;
-  /** The memory that a thread's words may take, and sorting them. */
+  /** The memory that the words of each thread may take, and sorting them. */
   readonly wordBytesMax: number;
 };
 
@@ -36,8 +39,9 @@ export function* writeRun(
   words: SortedWords,
   name: string,
   inputIndex: number | null,
-  { directory, countsOptions }: RunOptions,
+  { directory, problem, countsOptions }: Omit<RunOptions, "wordBytesMax">,
 ): Generator<undefined, Run> {
+  if (problem) throw new UserError(problem.message, { hint: problem.hint });
   const path = join(directory, name);
   let fd: number | undefined;
   try {
@@ -63,3 +67,8 @@ export function* writeRun(
 }
 
 const wordsPerSlice = 1 << 15;
+
+/** A run whose words are in another one. What cannot be removed goes with the directory. */
+export function removeRun(path: string): void {
+  rmSync(path, { force: true });
+}

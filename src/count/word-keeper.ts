@@ -1,5 +1,5 @@
 import { UserError } from "../errors.ts";
-import { WordCounter } from "../words/counter.ts";
+import { type PackedCounts, WordCounter } from "../words/counter.ts";
 import { TableWords } from "../words/sorted-words.ts";
 import { type Run, type RunOptions, writeRun } from "./runs.ts";
 
@@ -8,7 +8,8 @@ const textBytesBetween = 1 << 20;
 
 /**
  * Keeps the words of one thread: in counters, and in runs where memory has no room for more. Where the words of an
- * input are wanted apart, they are in runs of their own, and in memory too if there is room. Generators yield between slices of work, for who has to stay responsive.
+ * input are wanted apart, they are in runs of their own, and in memory too if there is room. Generators yield between
+ * slices of work, for who has to stay responsive.
  */
 export class WordKeeper {
   /** What is counted goes here. */
@@ -18,6 +19,7 @@ export class WordKeeper {
   private apart: number | null = null;
   /** What was counted before, as far as memory has room for it. */
   private readonly held = new WordCounter();
+  private nameCount = 0;
 
   /** @param name of the thread, unique among those that write to one directory */
   constructor(
@@ -45,15 +47,24 @@ export class WordKeeper {
     this.runs.push(yield* this.runOf(counter, this.apart));
   }
 
-  /** No words are to come: the counter keeps what is there only if it is all that this thread has. */
-  *finish(): Generator<undefined, void> {
+  /** Takes over the words of another thread. */
+  *absorb(packed: PackedCounts): Generator<undefined, void> {
+    const { options, counter } = this;
+    const hasRoom = options === undefined || counter.memoryBytesWithPacked(packed) <= options.wordBytesMax;
+    if (!hasRoom && counter.distinctWordCount > 0) this.runs.push(yield* this.runOf(counter, null));
+    counter.absorb(packed);
+  }
+
+  /** No words are to come: the counter keeps what is there only if memory has had room for all. */
+  *finish(otherRuns: readonly Run[] = []): Generator<undefined, void> {
     const { counter, held, runs } = this;
-    yield* this.setAside();
-    this.apart = null;
-    held.moveInto(counter);
-    if (counter.distinctWordCount > 0 && runs.some((run) => run.inputIndex === null)) {
-      runs.push(yield* this.runOf(counter, null));
+    if (this.apart !== null || held.distinctWordCount > 0) {
+      yield* this.setAside();
+      this.apart = null;
+      held.moveInto(counter);
     }
+    const hadNoRoom = [...runs, ...otherRuns].some((run) => run.inputIndex === null);
+    if (hadNoRoom && counter.distinctWordCount > 0) runs.push(yield* this.runOf(counter, null));
   }
 
   private hasRoom(): boolean {
@@ -80,7 +91,9 @@ export class WordKeeper {
   private *runOf(counter: WordCounter, inputIndex: number | null): Generator<undefined, Run> {
     const words = new TableWords(counter.toWordTable());
     counter.clear();
-    return yield* writeRun(words, this.nextName(), inputIndex, this.options!);
+    const run = yield* writeRun(words, this.nextName(), inputIndex, this.options!);
+    words.release();
+    return run;
   }
 
   /** Copies all words of a counter into a run. It may fail: the words are not lost. */
@@ -98,6 +111,6 @@ export class WordKeeper {
   }
 
   private nextName(): string {
-    return `${this.name}-${this.runs.length}`;
+    return `${this.name}-${this.nameCount++}`;
   }
 }

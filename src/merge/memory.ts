@@ -1,4 +1,4 @@
-import type { WordTable } from "../words/word-table.ts";
+import type { TableSize, WordTable } from "../words/word-table.ts";
 import type { MergeOptions } from "./engine.ts";
 import { countCells } from "./layout.ts";
 import { defaultTuning } from "./tuning.ts";
@@ -9,13 +9,21 @@ import { defaultTuning } from "./tuning.ts";
  * ones stand in docs/merge.md), and the arena grows if a text is unlike any seen.
  */
 export function estimateMergeMemoryBytes(words: WordTable, options: MergeOptions): number {
-  const cellCount = countCells(words);
+  return estimateBytes(words.wordCount, countCells(words), options);
+}
+
+/** The same before there is a word table: an upper bound, because words of one byte take no cells. */
+export function boundMergeMemoryBytes({ wordCount, byteCount }: TableSize, options: MergeOptions): number {
+  return estimateBytes(wordCount, 1 + byteCount + wordCount, options);
+}
+
+function estimateBytes(wordCount: number, cellCount: number, options: MergeOptions): number {
   const tokenCount = 256 + Math.min(options.mergeCount, cellCount);
   const cellSize = tokenCount > 0xffff ? 4 : 2;
   const cellBytes = cellCount * cellSize;
-  const wordOrderBytes = 2 * 4 * words.wordCount;
-  const arenaBytes = 4 * defaultTuning.arenaSlack * (cellCount - words.wordCount);
-  const stagedBytes = 2 * cellSize * longestListLength(words, cellCount);
+  const wordOrderBytes = 2 * 4 * wordCount;
+  const arenaBytes = 4 * defaultTuning.arenaSlack * (cellCount - wordCount);
+  const stagedBytes = 2 * cellSize * longestListLength(wordCount, cellCount);
   const tokenBytes = tokenCount * (bytesPerToken + (options.compat === "cs336" ? bytesOfPrefix : 0));
   const pairBytes = bytesPerPair * (cellCount / positionsPerPair + pairsPerToken * tokenCount);
   // The order of the words is done with before the arena is made.
@@ -23,8 +31,8 @@ export function estimateMergeMemoryBytes(words: WordTable, options: MergeOptions
 }
 
 /** One huge word can be one pair throughout; among many words the commonest pair held at most 3 % of the cells. */
-function longestListLength(words: WordTable, cellCount: number): number {
-  return words.wordCount < 1000 ? cellCount : 0.03 * cellCount;
+function longestListLength(wordCount: number, cellCount: number): number {
+  return wordCount < 1000 ? cellCount : 0.03 * cellCount;
 }
 
 /** tokens.ts: 4 + 4 + 4 + 8 + 4 bytes; neighbours.ts: 2 x (16 + 4 + 4). */

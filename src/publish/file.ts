@@ -80,6 +80,11 @@ export class StagedFile {
     });
   }
 
+  /** Whether what was written can be written over. */
+  get isRegular(): boolean {
+    return this.path !== null;
+  }
+
   write(chunk: Uint8Array): void {
     onPath(this.typed, () => writeAll(this.fd!, chunk));
   }

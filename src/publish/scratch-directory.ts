@@ -6,6 +6,8 @@ import { namesIn } from "./place.ts";
 import { isAlive, owner, removeQuietly } from "./staging-names.ts";
 import { reasonOf } from "./system-error.ts";
 
+export type Problem = { readonly message: string; readonly hint: string };
+
 /**
  * Files that a run needs for itself stand in one hidden directory, named after its process, so that a later run can
  * tell what a dead one left:
@@ -23,6 +25,16 @@ export class ScratchDirectory {
   constructor(parent = tmpdir()) {
     this.parent = parent;
     removeStaleScratch(parent);
+  }
+
+  /** Where the directory is, or why there is none: for who may never need it. */
+  open(): { readonly directory: string; readonly problem: Problem | null } {
+    try {
+      return { directory: this.path, problem: null };
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      return { directory: this.parent, problem: { message: error.message, hint: error.hint ?? "" } };
+    }
   }
 
   /** Where the directory is. */

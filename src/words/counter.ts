@@ -127,6 +127,19 @@ export class WordCounter {
     );
   }
 
+  /** What absorbing the words of another counter, and then sorting all into a table, takes at most. */
+  memoryBytesWithPacked(packed: PackedCounts): number {
+    const { short, middle, long } = this.tables;
+    const lanesBoth = [this.tables, packed].reduce((sum, { short, middle, long }) => {
+      return sum + short.lanes.length + middle.lanes.length + long.slots.lanes.length + long.recordEnd;
+    }, 0);
+    const grownBytes =
+      slotBytesWith(short, shortLayout, packed.short.usedCount) +
+      slotBytesWith(middle, middleLayout, packed.middle.usedCount) +
+      slotBytesWith(long.slots, longLayout, packed.long.slots.usedCount);
+    return 4 * lanesBoth + grownBytes + tableBytesOf(this.tables) + tableBytesOf(packed);
+  }
+
   /** Forgets all words; their memory goes back to the system. */
   clear(): void {
     const { short, middle, long } = this.tables;

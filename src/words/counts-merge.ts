@@ -73,11 +73,30 @@ export class SumOfWords implements SortedWords {
   }
 }
 
-/** The sum as a table, its words in the order of their bytes; yields between slices of some milliseconds. */
-export function* wordTableOfSum(words: SortedWords): Generator<undefined, WordTable> {
-  const { totals } = words;
+/** How much the sum is, exactly. */
+export function* totalsOfSum(words: SortedWords): Generator<undefined, CountsTotals> {
+  let wordCount = 0;
+  let byteCount = 0;
+  let pretokenCount = 0;
+  while (words.next()) {
+    wordCount++;
+    byteCount += words.wordLength;
+    pretokenCount += words.count;
+    if (wordCount % wordsPerSlice === 0) yield;
+  }
+  return { wordCount, byteCount, pretokenCount };
+}
+
+/**
+ * The sum as a table, its words in the order of their bytes; yields between slices of some milliseconds.
+ * @param totals at least as much as there is
+ */
+export function* wordTableOfSum(
+  words: SortedWords,
+  totals: CountsTotals = words.totals,
+): Generator<undefined, WordTable> {
   const isTooMuch = totals.byteCount >= 2 ** 32 || totals.wordCount >= 2 ** 29;
-  if (isTooMuch) throw tooManyWords("more than 4 GB or 536 million distinct words in the counts files");
+  if (isTooMuch) throw tooManyWords("more than 4 GB or 536 million distinct words in all counts");
   const bytes = new Uint8Array(totals.byteCount);
   const starts = new Uint32Array(totals.wordCount + 1);
   const counts = new Float64Array(totals.wordCount);

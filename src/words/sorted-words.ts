@@ -18,19 +18,46 @@ export type SortedWords = {
   readonly totals: CountsTotals;
 };
 
+const worthTellingBytes = 1 << 23;
+const noWords: WordTable = {
+  wordCount: 0,
+  bytes: new Uint8Array(0),
+  starts: new Uint32Array(1),
+  counts: new Float64Array(0),
+};
+
 /** The words of a table. */
 export class TableWords implements SortedWords {
   word: Text;
   wordLength = 0;
   count = 0;
   readonly totals: CountsTotals;
-  private readonly order: Uint32Array;
+  private order: Uint32Array;
   private place = 0;
 
-  constructor(private readonly table: WordTable) {
+  constructor(private table: WordTable) {
     this.totals = totalsOf(table);
     this.order = sortWordsByBytes(table);
     this.word = allocateText(256);
+  }
+
+  /** Before the first word again. */
+  restart(): void {
+    this.place = 0;
+  }
+
+  /** Gives the memory of the table and its order back, which no one may use any more. */
+  release(): void {
+    const { bytes, starts, counts } = this.table;
+    let releasedBytes = 0;
+    for (const { buffer } of [bytes, starts, counts, this.order]) {
+      releasedBytes += buffer.byteLength;
+      (buffer as ArrayBuffer).transfer(0);
+    }
+    this.table = noWords;
+    this.order = new Uint32Array(0);
+    // The allocator keeps what is freed for some time, unless it is told not to; that takes milliseconds.
+    if (releasedBytes >= worthTellingBytes) Bun.gc(true);
   }
 
   next(): boolean {

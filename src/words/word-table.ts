@@ -17,6 +17,11 @@ export type WordTable = {
   readonly counts: Float64Array;
 };
 
+/** How large a table is, or is to be. */
+export type TableSize = { readonly wordCount: number; readonly byteCount: number };
+
+export const tableBytes = ({ wordCount, byteCount }: TableSize) => byteCount + 12 * wordCount;
+
 /** A table of the words given, in their order: for tests, examples and small inputs. */
 export function wordTableOf(
   entries: Iterable<readonly [word: string | Uint8Array, count: number]>,

@@ -106,7 +106,7 @@ describe("words of single inputs", () => {
         expect(entriesOf(finished(addUp({ keeper, sources: sourcesOfRuns(runs) })))).toEqual(wanted);
       }
     }
-  });
+  }, 30_000);
 });
 
 describe("counts that are taken off", async () => {

@@ -1,0 +1,65 @@
+import { exitCode, UserError } from "../errors.ts";
+import { allowedMemoryBytes } from "./allowed-memory.ts";
+
+/** The share of what the machine or the control group allows that is taken where nothing was said. */
+const defaultShare = 0.8;
+
+/** What the main thread and each worker take for themselves: code, compilers, windows of text. Measured: docs/words.md. */
+export const mainThreadBytes = 90e6;
+export const workerBytes = 40e6;
+/** The least that a thread can count words in, a window of text at a time. */
+export const wordBytesLeast = 40e6;
+
+/** How the memory of this process is shared out. All of it is counted: what the system calls its resident set. */
+export class MemoryBudget {
+  readonly limitBytes: number;
+  private readonly isAsked: boolean;
+
+  /** @param askedBytes the limit that was asked for, if one was */
+  constructor(askedBytes?: number) {
+    this.isAsked = askedBytes !== undefined;
+    this.limitBytes = askedBytes ?? Math.floor(defaultShare * allowedMemoryBytes());
+  }
+
+  /** How many workers have room to count in; 1 stands for the main thread. */
+  get workerCountMax(): number {
+    const workers = Math.floor((this.limitBytes - mainThreadBytes) / (workerBytes + wordBytesLeast));
+    return Math.max(1, workers);
+  }
+
+  /** What all threads together may take for words; an error if that is too little to work with. */
+  wordBytesMax(workerCount: number): number {
+    const ownBytes = mainThreadBytes + (workerCount === 1 ? 0 : workerCount * workerBytes);
+    const leastBytes = ownBytes + workerCount * wordBytesLeast;
+    if (this.limitBytes < leastBytes) {
+      const threads = workerCount === 1 ? "counting" : `counting with ${workerCount} workers`;
+      throw this.error(`${threads} needs at least ${megabytes(leastBytes)}`, [
+        ...(workerCount === 1 ? [] : ["use fewer workers (-w 1)"]),
+        `give it more: --memory-limit ${megabytes(leastBytes, "")}`,
+      ]);
+    }
+    return this.limitBytes - ownBytes;
+  }
+
+  /** An error if `what`, which takes so many bytes beside the program itself, does not fit. */
+  check(what: string, neededBytes: number, remedy: string): void {
+    if (mainThreadBytes + neededBytes <= this.limitBytes) return;
+    throw this.error(`${what} needs about ${gigabytes(mainThreadBytes + neededBytes)}`, [
+      `give it more (--memory-limit${this.isAsked ? "" : ", or a larger machine"})`,
+      remedy,
+    ]);
+  }
+
+  private error(what: string, remedies: readonly string[]): UserError {
+    const of = this.isAsked ? "" : ` (${100 * defaultShare} % of what this process may use)`;
+    return new UserError(`${what} of memory, and the limit is ${gigabytes(this.limitBytes)}${of}`, {
+      hint: remedies.join(", or "),
+      exitCode: exitCode.failed,
+    });
+  }
+}
+
+/** Rounded up, so that what is named is enough. */
+const megabytes = (bytes: number, space = " ") => `${Math.ceil(bytes / 1e6)}${space}MB`;
+
+const gigabytes = (bytes: number) => (bytes < 1e9 ? megabytes(bytes) : `${(bytes / 1e9).toFixed(1)} GB`);

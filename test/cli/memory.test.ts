@@ -1,0 +1,115 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+import { randomOf } from "../words/generators.ts";
+
+const home = scratch();
+afterAll(() => rmSync(home, { recursive: true }));
+const at = (name: string) => join(home, name);
+
+/** Words of random letters: nearly all of them are distinct. */
+function manyWords(seed: number, sizeBytes: number): string {
+  const random = randomOf(seed);
+  const bytes = new Uint8Array(sizeBytes);
+  for (let pos = 0; pos < sizeBytes; pos++) bytes[pos] = random(8) === 0 ? 32 : 97 + random(26);
+  return Buffer.from(bytes).toString("latin1");
+}
+
+const many = put(home, "many.txt", manyWords(1, 5_000_000) + madeText(2, 1000));
+const small = put(home, "small.txt", madeText(3, 2000));
+const leastOf = (stderr: string) => /--memory-limit (\d+MB)/.exec(stderr)?.[1];
+
+/** Runs with a directory of its own for temporary files, which has to be empty at the end. */
+function run(args: readonly string[]) {
+  const temporary = at("temporary");
+  mkdirSync(temporary, { recursive: true });
+  const { exitCode, stdout, stderr } = Bun.spawnSync([binary, ...args, "-q"], {
+    cwd: home,
+    env: { TMPDIR: temporary },
+  });
+  expect(readdirSync(temporary)).toEqual([]);
+  return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
+}
+
+describe("--memory-limit", () => {
+  test("is a size; what is none is wrong use", () => {
+    for (const text of ["much", "12 elephants", "-5", "0"]) {
+      const { code, stderr } = run(["train", small, "-n", "300", "-o", "x", `--memory-limit=${text}`]);
+      expect(code).toBe(2);
+      expect(stderr).toStartWith("bpe: error: --memory-limit: ");
+    }
+  });
+
+  test("that is too small for the program is an error with the least that works, which works", () => {
+    for (const workers of ["1", "2"]) {
+      const args = ["train", small, "-n", "300", "-o", `small-${workers}`, "-w", workers];
+      const { code, stderr } = run([...args, "--memory-limit", "20MB"]);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(
+        /^bpe: error: counting.* needs at least \d+ MB of memory, and the limit is 20 MB\nhint: /,
+      );
+      expect(run([...args, "--memory-limit", leastOf(stderr)!]).code).toBe(0);
+    }
+  });
+
+  test("changes nothing in the result, whatever had to go to disk", () => {
+    const args = ["train", many, "-n", "400"];
+    expect(run([...args, "-o", "plenty", "-w", "1"]).code).toBe(0);
+    for (const workers of ["1", "2"]) {
+      const out = `tight-${workers}`;
+      const least = leastOf(run([...args, "-o", out, "-w", workers, "--memory-limit", "20MB"]).stderr)!;
+      const { code, stderr } = run([...args, "-o", out, "-w", workers, "--memory-limit", least]);
+      // Counting fits; what merging takes beyond that is said.
+      if (code === 1) {
+        expect(stderr).toMatch(/training needs about \d+ MB of memory, and the limit is/);
+        const more = `${/needs about (\d+) MB/.exec(stderr)![1]}MB`;
+        expect(run([...args, "-o", out, "-w", workers, "--memory-limit", more]).code).toBe(0);
+      }
+      expect(tokenizerFiles(at(out))).toEqual(tokenizerFiles(at("plenty")));
+    }
+  }, 60_000);
+
+  test("holds for counts, too", () => {
+    expect(run(["count", many, "-w", "1", "--save-counts", "plenty.counts"]).code).toBe(0);
+    for (const workers of ["1", "2"]) {
+      const args = ["count", many, "-w", workers, "--save-counts", "tight.counts"];
+      const least = leastOf(run([...args, "--memory-limit", "20MB"]).stderr)!;
+      expect(run([...args, "--memory-limit", least])).toEqual({ code: 0, stdout: "", stderr: "" });
+      expect(readFileSync(at("tight.counts")).equals(readFileSync(at("plenty.counts")))).toBe(true);
+    }
+  }, 60_000);
+
+  test("with no place for what has no room is an error that names the place", () => {
+    const args = ["count", many, "-w", "1", "--save-counts", "x.counts", "-q"];
+    const least = leastOf(bpe([...args, "--memory-limit", "20MB"], { cwd: home }).stderr)!;
+    const { exitCode, stderr } = Bun.spawnSync([binary, ...args, "--memory-limit", least], {
+      cwd: home,
+      env: { TMPDIR: at("nowhere") },
+    });
+    expect(exitCode).toBe(1);
+    expect(stderr.toString()).toContain(
+      `no directory for temporary files can be made in "${at("nowhere")}": no such directory`,
+    );
+    expect(run(["count", small, "-w", "1", "--save-counts", "x.counts"]).code).toBe(0);
+  });
+
+  test("and a disk that is full is an error, and nothing is left", () => {
+    const args = `count ${many} -w 1 --save-counts x.counts -q --memory-limit`;
+    const least = leastOf(run([...args.split(" "), "20MB"]).stderr)!;
+    const temporary = at("temporary");
+    const { exitCode, stderr } = Bun.spawnSync(
+      ["bash", "-c", `ulimit -f 1000; exec ${binary} ${args} ${least}`],
+      {
+        cwd: home,
+        env: { TMPDIR: temporary },
+      },
+    );
+    expect(stderr.toString()).toMatch(
+      /^bpe: error: words cannot be kept in ".*temporary\/\.bpe-.*": the file would be larger/,
+    );
+    expect(exitCode).toBe(1);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+});
