@@ -7,8 +7,8 @@ import type { MemoryBudget } from "../runtime/memory-budget.ts";
 import { countParts, countWords } from "../train.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { totalsOf } from "../words/counts-writer.ts";
-import { sortBytesPerWord, sortWordsByCount } from "../words/sort.ts";
-import { tsvChunks } from "../words/tsv.ts";
+import { sortBytesPerWord } from "../words/sort.ts";
+import { sortedTsvChunks } from "../words/tsv.ts";
 import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import { openMemory, readCacheOptions } from "./cache-options.ts";
 import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
@@ -85,5 +85,5 @@ function sortingFits(budget: MemoryBudget): (size: TableSize) => void {
 
 async function writeWords(words: WordTable, { text, save }: Places, options: CountsOptions): Promise<void> {
   if (save !== undefined) await writeChunks(save, countsChunks(save, words, options));
-  if (text !== undefined) await writeChunks(text, tsvChunks(words, sortWordsByCount(words)));
+  if (text !== undefined) await writeChunks(text, sortedTsvChunks(words));
 }

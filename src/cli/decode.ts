@@ -24,7 +24,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   let idCount = 0;
   let sizeBytes = 0;
   await writeData(path, async (put) => {
-    for (const ids of readIds(file, type)) {
+    for await (const ids of readIds(file, type)) {
       const decoded = decodeIds(parts.tokens, ids);
       await put(decoded.bytes);
       sizeBytes += decoded.bytes.length;

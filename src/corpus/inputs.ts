@@ -190,6 +190,7 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
   } catch (error) {
     throw unreadable(path, error);
   }
+  if (stats.isDirectory()) throw new UserError(`"${path}" is a directory, not a file`);
   if (stats.isSocket()) throw new UserError(`"${path}" is a socket, not a file`);
   if (!stats.isFile()) {
     // A pipe is not opened yet: whoever writes to it would be told that nobody reads when it is closed again.

@@ -63,43 +63,69 @@ export async function* planTasks(
   }
 }
 
-/** Hands tasks out in order, each to one of several takers. */
+/** Hands tasks out in order, each to one of several takers, and has some at hand before they are asked for. */
 export class TaskQueue {
   private readonly asks: Ask[] = [];
-  private isPulling = false;
+  private readonly ready: Task[] = [];
+  private isFilling = false;
+  private end: { readonly error?: unknown } | undefined;
   /** Who has begun on a range that goes on: only this one is served. */
   private holder = -1;
 
-  constructor(private readonly tasks: AsyncGenerator<Task, void>) {}
+  constructor(
+    private readonly tasks: AsyncGenerator<Task, void>,
+    private readonly aheadCount: number,
+  ) {
+    this.fill();
+  }
 
   /** The next task for the taker; undefined if there are no more. Resolves in the order of the tasks. */
   next(taker: number): Promise<Task | undefined> {
     return new Promise((resolve, reject) => {
       this.asks.push({ taker, resolve, reject });
-      if (!this.isPulling) this.pull();
+      this.serve();
+      this.fill();
     });
   }
 
   /** No more is wanted: what is open gets closed. */
   close(): void {
+    this.end ??= {};
     this.tasks.return().catch(() => {});
   }
 
-  private async pull(): Promise<void> {
-    this.isPulling = true;
-    for (;;) {
-      const index = this.holder < 0 ? 0 : this.asks.findIndex(({ taker }) => taker === this.holder);
-      const [ask] = index < 0 ? [] : this.asks.splice(index, 1);
-      if (ask === undefined) break;
+  private async fill(): Promise<void> {
+    if (this.isFilling) return;
+    this.isFilling = true;
+    while (this.end === undefined && this.ready.length < this.aheadCount) {
       try {
         const { value: task } = await this.tasks.next();
-        this.holder = task?.kind === "piece" && task.goesOn ? ask.taker : -1;
-        ask.resolve(task ?? undefined);
+        if (task) this.ready.push(task);
+        else this.end ??= {};
       } catch (error) {
-        ask.reject(error);
+        this.end ??= { error };
       }
+      this.serve();
     }
-    this.isPulling = false;
+    this.isFilling = false;
+  }
+
+  private serve(): void {
+    const { asks, ready, end } = this;
+    while (ready.length > 0) {
+      const index = this.holder < 0 ? 0 : asks.findIndex(({ taker }) => taker === this.holder);
+      const ask = asks[index];
+      if (ask === undefined) return;
+      asks.splice(index, 1);
+      const task = ready.shift()!;
+      this.holder = task.kind === "piece" && task.goesOn ? ask.taker : -1;
+      ask.resolve(task);
+    }
+    if (end === undefined) return;
+    for (const ask of asks.splice(0)) {
+      if ("error" in end) ask.reject(end.error);
+      else ask.resolve(undefined);
+    }
   }
 }
 

@@ -148,7 +148,7 @@ async function countInWorkers(
     ...(pieceSizeBytes !== undefined && { pieceSizeBytes }),
   };
   const buffers = new PieceBuffers();
-  const tasks = new TaskQueue(planTasks(inputs, cutting, buffers, ranges));
+  const tasks = new TaskQueue(planTasks(inputs, cutting, buffers, ranges), workerCount);
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * workerCount));
   const distinctWordCounts = new Float64Array(workerCount);
   const sum = (cells: Float64Array) => cells.reduce((total, cell) => total + cell, 0);

@@ -4,8 +4,7 @@ import { UserError } from "../errors.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { CountsReader, checkOptions } from "../words/counts-reader.ts";
 import { countsFileChunks } from "../words/counts-writer.ts";
-import { sortWordsByCount } from "../words/sort.ts";
-import { TsvReader, tsvChunks } from "../words/tsv.ts";
+import { sortedTsvChunks, TsvReader } from "../words/tsv.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { WordKeeper } from "./word-keeper.ts";
 
@@ -111,7 +110,7 @@ const chunkSizeBytes = 1 << 20;
 
 /** The bytes of a file of word counts, in the form that its name asks for. */
 export function countsChunks(path: string, words: WordTable, options: CountsOptions): Iterable<Uint8Array> {
-  return isTsv(path) ? tsvChunks(words, sortWordsByCount(words)) : countsFileChunks(words, options);
+  return isTsv(path) ? sortedTsvChunks(words) : countsFileChunks(words, options);
 }
 
 /** The files that `--counts` names: a path or, where there is none such, a glob. */

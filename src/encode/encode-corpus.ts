@@ -107,7 +107,7 @@ async function encodeInWorkers(
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * workerCount));
   const order = new WriteOrder(sink);
   const buffers = new PieceBuffers();
-  const tasks = new TaskQueue(planTasks(inputs, cuttingOf(options), buffers, options.ranges));
+  const tasks = new TaskQueue(planTasks(inputs, cuttingOf(options), buffers, options.ranges), workerCount);
   let textBytes = 0;
   let invalidByteCount = 0;
   const ticker = setInterval(() => report(bytesDone.reduce((sum, cell) => sum + cell, 0)), reportIntervalMs);

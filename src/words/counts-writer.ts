@@ -7,7 +7,7 @@ import {
   frameHeadBytes,
   magic,
 } from "./counts-format.ts";
-import { sortWordsByBytes } from "./sort.ts";
+import { sortByBytesInSteps } from "./sort.ts";
 import type { WordTable } from "./word-table.ts";
 
 /** A frame is closed when it has reached this size: large enough to hash fast, small enough to read many files at once. */
@@ -107,13 +107,19 @@ export function* countsFileChunks(table: WordTable, options: CountsOptions): Gen
   const { bytes, starts, counts } = table;
   const chunks: Uint8Array[] = [];
   const writer = new CountsWriter((chunk) => chunks.push(chunk.slice()));
-  for (const word of sortWordsByBytes(table)) {
+  const steps = sortByBytesInSteps(table);
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) yield noBytes;
+  for (const word of step.value) {
     writer.add(bytes, starts[word]!, starts[word + 1]!, counts[word]!);
     if (chunks.length > 0) yield* chunks.splice(0);
   }
   writer.finish();
   yield* chunks;
 }
+
+/** A slice of work is done, and nothing to write yet. */
+const noBytes = new Uint8Array(0);
 
 export function totalsOf({ wordCount, starts, counts }: WordTable): CountsTotals {
   let pretokenCount = 0;

@@ -20,39 +20,91 @@ export const sortBytesPerWord = 24;
 
 /** Words in ascending order of their bytes. */
 export function sortWordsByBytes(table: WordTable): Uint32Array<ArrayBuffer> {
+  return lastOf(sortByBytesInSteps(table));
+}
+
+/** Words with the highest count first; those of equal count in ascending order of their bytes. */
+export function sortWordsByCount(table: WordTable): Uint32Array {
+  return lastOf(sortByCountInSteps(table));
+}
+
+/** The same in slices of some 50 ms, but for the last, so that the caller can serve signals. */
+export function* sortByCountInSteps(table: WordTable): Generator<undefined, Uint32Array> {
+  const order = yield* sortByBytesInSteps(table);
+  yield;
+  return stableByFallingCount(table.counts, order);
+}
+
+function lastOf<T>(steps: Generator<undefined, T>): T {
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
+
+const wordsPerStep = 1 << 18;
+
+export function* sortByBytesInSteps(table: WordTable): Generator<undefined, Uint32Array<ArrayBuffer>> {
   const { wordCount, bytes, starts } = table;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const bucketEnds = new Uint32Array(bucketCount + 1);
   const indices = new Uint32Array(wordCount);
   const keys = new Float64Array(wordCount);
-  for (let word = 0; word < wordCount; word++) {
-    const bucket = bucketOf(bytes, starts[word]!, starts[word + 1]!);
-    bucketEnds[bucket + 1] = bucketEnds[bucket + 1]! + 1;
+  for (let first = 0; first < wordCount; first += wordsPerStep) {
+    countBuckets(bytes, starts, first, Math.min(first + wordsPerStep, wordCount), bucketEnds);
+    yield;
   }
   for (let bucket = 0; bucket < bucketCount; bucket++) {
     bucketEnds[bucket + 1] = bucketEnds[bucket + 1]! + bucketEnds[bucket]!;
   }
   // bucketEnds[b] is where bucket b begins, and moves to its end while it is filled.
-  for (let word = 0; word < wordCount; word++) {
-    const start = starts[word]!;
-    const end = starts[word + 1]!;
-    const bucket = bucketOf(bytes, start, end);
-    const place = bucketEnds[bucket]!;
-    bucketEnds[bucket] = place + 1;
-    indices[place] = word;
-    keys[place] = keyAt(view, start, end);
+  for (let first = 0; first < wordCount; first += wordsPerStep) {
+    deal(bytes, view, starts, first, Math.min(first + wordsPerStep, wordCount), bucketEnds, indices, keys);
+    yield;
   }
-  for (let bucket = 0, first = 0; bucket < bucketCount; bucket++) {
+  for (let bucket = 0, first = 0, sinceYield = 0; bucket < bucketCount; bucket++) {
     const end = bucketEnds[bucket]!;
     if (end - first > 1) sortRange(view, starts, indices, keys, first, end);
+    sinceYield += end - first;
     first = end;
+    if (sinceYield < wordsPerStep) continue;
+    sinceYield = 0;
+    yield;
   }
   return indices;
 }
 
-/** Words with the highest count first; those of equal count in ascending order of their bytes. */
-export function sortWordsByCount(table: WordTable): Uint32Array {
-  return stableByFallingCount(table.counts, sortWordsByBytes(table));
+/** How many of the words [first, end) belong into each bucket, counted one place further on. */
+function countBuckets(
+  bytes: Uint8Array,
+  starts: Uint32Array,
+  first: number,
+  end: number,
+  bucketEnds: Uint32Array,
+): void {
+  for (let word = first; word < end; word++) {
+    const bucket = bucketOf(bytes, starts[word]!, starts[word + 1]!);
+    bucketEnds[bucket + 1] = bucketEnds[bucket + 1]! + 1;
+  }
+}
+
+/** Puts the words [first, end), and their first keys, into their buckets. */
+function deal(
+  bytes: Uint8Array,
+  view: DataView,
+  starts: Uint32Array,
+  first: number,
+  end: number,
+  bucketEnds: Uint32Array,
+  indices: Uint32Array,
+  keys: Float64Array,
+): void {
+  for (let word = first; word < end; word++) {
+    const start = starts[word]!;
+    const stop = starts[word + 1]!;
+    const bucket = bucketOf(bytes, start, stop);
+    const place = bucketEnds[bucket]!;
+    bucketEnds[bucket] = place + 1;
+    indices[place] = word;
+    keys[place] = keyAt(view, start, stop);
+  }
 }
 
 function bucketOf(bytes: Uint8Array, start: number, end: number): number {

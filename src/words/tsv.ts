@@ -2,6 +2,7 @@ import { allocateText } from "../corpus/text.ts";
 import { UserError } from "../errors.ts";
 import { byteToCharacter } from "../vocabulary/byte-characters.ts";
 import type { WordCounter } from "./counter.ts";
+import { sortByCountInSteps } from "./sort.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
@@ -28,6 +29,17 @@ for (let byte = 0; byte < 256; byte++) {
   utf8Second[byte] = codePoint < 0x80 ? 0 : 0x80 | (codePoint & 63);
   byteOfCodePoint[codePoint] = byte;
 }
+
+/** The lines of all words, the highest count first. While they are sorted the chunks are empty: slices of work. */
+export function* sortedTsvChunks(table: WordTable): Generator<Uint8Array> {
+  const steps = sortByCountInSteps(table);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return yield* tsvChunks(table, step.value);
+    yield noBytes;
+  }
+}
+
+const noBytes = new Uint8Array(0);
 
 /** The lines of the words listed in `order`, in chunks of 256 KB. Each chunk is the reader's to keep. */
 export function* tsvChunks(table: WordTable, order: Uint32Array): Generator<Uint8Array> {

@@ -1,10 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import { findInputs } from "../../src/corpus/inputs.ts";
 import { type CountOptions, countCorpus } from "../../src/count/count-corpus.ts";
 import { UserError } from "../../src/errors.ts";
 import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/index.ts";
 import { put, scratch } from "../binary.ts";
+import { entriesOf } from "../words/generators.ts";
 
 const directory = scratch();
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -39,6 +41,37 @@ test("many small files are counted as one corpus", async () => {
     expect(findings.every((found) => found.documentCount === 1)).toBe(true);
   }
 });
+
+test("what comes in pieces is shared among any number of workers, also where it cannot be cut", async () => {
+  const varied = Array.from({ length: 4000 }, (_, n) => `word${n % 97} it's\n${n} 漢字<|end|>`).join(" ");
+  const names = [gzipSync(varied), varied, zstdCompressSync(varied.slice(0, 9999)), gzipSync("")].map(
+    (content, n) => put(directory, `varied-${n}`, content),
+  );
+  const uncut = compilePattern([`${patterns.gpt2.sources[0]}(?<!\\b\\B)`]);
+  expect(uncut.kind).toBe("regexps");
+  for (const used of [pattern, uncut]) {
+    for (const specialTokens of [[], [new TextEncoder().encode("<|end|>")]]) {
+      const counts: unknown[] = [];
+      for (const workerCount of [1, 2, 7]) {
+        const { keeper, findings } = await countCorpus(
+          {
+            inputs: findInputs(names),
+            pattern: used,
+            specialTokens,
+            workerCount,
+            rangeSizeBytes: 20_000,
+            pieceSizeBytes: 3000,
+          },
+          () => {},
+        );
+        const words = entriesOf(keeper.counter.toWordTable());
+        counts.push([words, findings]);
+      }
+      expect(counts[1]).toEqual(counts[0]);
+      expect(counts[2]).toEqual(counts[0]);
+    }
+  }
+}, 20_000);
 
 test("what a worker meets fails the run with its message and its exit code", async () => {
   const shrunk = inputs.map((input) => ({ ...input, sizeBytes: input.sizeBytes + 1 }));

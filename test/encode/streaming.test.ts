@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { findInputs } from "../../src/corpus/inputs.ts";
 import { PieceBuffers } from "../../src/corpus/pieces.ts";
 import { planTasks } from "../../src/corpus/tasks.ts";
@@ -131,8 +132,12 @@ test("workers write what one thread writes, also with more ids on their way than
     );
     return path;
   });
-  const inputs = findInputs(paths);
-  const encodeWith = async (workerCount: number, parts: EncodingParts) => {
+  const packed = paths.map((path) => {
+    writeFileSync(`${path}.gz`, gzipSync(readFileSync(path)));
+    return `${path}.gz`;
+  });
+  const encodeWith = async (workerCount: number, parts: EncodingParts, names = paths) => {
+    const inputs = findInputs(names);
     const found: number[] = [];
     const sink = {
       write: (ids: Uint16Array | Uint32Array) => {
@@ -141,7 +146,14 @@ test("workers write what one thread writes, also with more ids on their way than
       endInput: () => found.push(-1),
     };
     await encodeCorpus(
-      { inputs, parts, specialTokensAsText: false, workerCount, rangeSizeBytes: 20_000 },
+      {
+        inputs,
+        parts,
+        specialTokensAsText: false,
+        workerCount,
+        rangeSizeBytes: 20_000,
+        pieceSizeBytes: 10_000,
+      },
       sink,
       () => {},
     );
@@ -152,8 +164,10 @@ test("workers write what one thread writes, also with more ids on their way than
     expect(expected.filter((id) => id === -1).length).toBe(3);
     expect(Bun.deepEquals(await encodeWith(2, parts), expected)).toBe(true);
     expect(Bun.deepEquals(await encodeWith(5, parts), expected)).toBe(true);
+    for (const workerCount of [1, 2])
+      expect(Bun.deepEquals(await encodeWith(workerCount, parts, packed), expected)).toBe(true);
   }
-});
+}, 20_000);
 
 test("the cache is cleared when it is full, and nothing changes", () => {
   const encoding = new TextEncoding(gpt2);

@@ -1,4 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { inspectInput } from "../../corpus/inputs.ts";
+import { openTextStream } from "../../corpus/text-stream.ts";
 import { UserError } from "../../errors.ts";
 import { type IdType, idBytes, readNpyHead } from "./npy.ts";
 
@@ -8,23 +10,30 @@ const npyHeadBytesMax = 1 << 16;
 /** Ids as they were found; `-1` and the like are kept, so that they are reported and not wrapped. */
 export type ReadIds = Float64Array | Uint16Array | Uint32Array;
 
-/** The ids of a file: `.npy`, `.bin`, or white-space separated decimal numbers under any other name; `-` is stdin. */
-export function* readIds(path: string, binaryType: IdType): Generator<ReadIds> {
-  const fd = path === "-" ? 0 : openIds(path);
+/**
+ * The ids of a file: `.npy`, `.bin`, or white-space separated decimal numbers under any other name, in a file or in a
+ * stream, also compressed; `-` is standard input.
+ */
+export async function* readIds(path: string, binaryType: IdType): AsyncGenerator<ReadIds> {
+  if (!/\.(npy|bin)$/.test(path)) return yield* readDecimals(path);
+  const fd = openIds(path);
   try {
-    if (path.endsWith(".npy")) yield* readNpy(fd, path);
-    else if (path.endsWith(".bin")) yield* readBinary(fd, path, binaryType);
-    else yield* readDecimals(fd, path);
+    yield* path.endsWith(".npy") ? readNpy(fd, path) : readBinary(fd, path, binaryType);
   } finally {
-    if (fd !== 0) closeSync(fd);
+    closeSync(fd);
   }
 }
 
 function openIds(path: string): number {
   try {
-    const fd = openSync(path, "r");
-    if (fstatSync(fd).isDirectory()) throw new UserError(`"${path}" is a directory, not a file`);
-    return fd;
+    // Not waited for: whether a pipe holds all that its head promises cannot be told.
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = fstatSync(fd);
+    if (stats.isFile()) return fd;
+    closeSync(fd);
+    throw new UserError(
+      `"${path}" is ${stats.isDirectory() ? "a directory, not a file" : "no regular file"}`,
+    );
   } catch (error) {
     if (error instanceof UserError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
@@ -89,38 +98,45 @@ function numbersOf({ buffer }: Uint8Array<ArrayBuffer>, byteCount: number, descr
   return Float64Array.from(new wide(buffer, 0, byteCount >> 3), Number);
 }
 
-function* readDecimals(fd: number, path: string): Generator<ReadIds> {
-  const window = new Uint8Array(windowSizeBytes);
-  const decoder = new TextDecoder("latin1");
-  let rest = "";
-  for (;;) {
-    const readBytes = readSome(fd, window, path);
-    const text = rest + decoder.decode(window.subarray(0, readBytes));
-    // A number may go on in the next window.
-    const end = readBytes === 0 ? text.length : text.search(/\S*$/);
-    rest = text.slice(end);
-    const words = text
-      .slice(0, end)
-      .split(/\s+/)
-      .filter((word) => word !== "");
-    const ids = Float64Array.from(words, (word) => (/^\d+$/.test(word) ? Number(word) : Number.NaN));
-    const wrong = ids.findIndex(Number.isNaN);
-    if (wrong >= 0) throw new UserError(`"${path}": ${JSON.stringify(words[wrong])} is no id`);
-    yield ids;
-    if (readBytes === 0) return;
+async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
+  const stream = await openTextStream(inspectInput(path, { format: "text" }));
+  try {
+    const window = new Uint8Array(windowSizeBytes);
+    const decoder = new TextDecoder("latin1");
+    let rest = "";
+    for (;;) {
+      const readBytes = await stream.read(window, 0);
+      const text = rest + decoder.decode(window.subarray(0, readBytes));
+      // A number may go on in the next window.
+      const end = readBytes === 0 ? text.length : lastWordStart(text);
+      rest = text.slice(end);
+      if (rest.length > idLengthMax) throw notAnId(path, rest);
+      const words = text
+        .slice(0, end)
+        .split(/\s+/)
+        .filter((word) => word !== "");
+      const ids = Float64Array.from(words, (word) => (/^\d+$/.test(word) ? Number(word) : Number.NaN));
+      const wrong = ids.findIndex(Number.isNaN);
+      if (wrong >= 0) throw notAnId(path, words[wrong]!);
+      yield ids;
+      if (readBytes === 0) return;
+    }
+  } finally {
+    stream.close();
   }
 }
 
-/** Reads what there is; waits where a pipe has nothing yet. */
-function readSome(fd: number, window: Uint8Array, path: string): number {
-  for (;;) {
-    try {
-      return readSync(fd, window, 0, window.length, null);
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code === "EOF") return 0;
-      if (code !== "EAGAIN") throw new UserError(`"${path}" cannot be read: ${code ?? message}`);
-      Bun.sleepSync(1);
-    }
-  }
+/** Longer words are nobody's numbers. */
+const idLengthMax = 100;
+
+/** Where the word begins that the text ends with; its end if it ends with white space. */
+function lastWordStart(text: string): number {
+  let pos = text.length;
+  while (pos > 0 && /\S/.test(text[pos - 1]!)) pos--;
+  return pos;
+}
+
+function notAnId(path: string, word: string): UserError {
+  const shown = word.length > idLengthMax ? `${word.slice(0, idLengthMax)}…` : word;
+  return new UserError(`"${path}": ${JSON.stringify(shown)} is no id`);
 }

@@ -1,0 +1,210 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { openSync, readdirSync, readFileSync, rmSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+
+const home = scratch();
+afterAll(() => rmSync(home, { recursive: true }));
+
+const text = Array.from({ length: 400 }, (_, n) => madeText(n, 800)).join("<|end|>\n");
+const specialToken = "<|end|>";
+const settings = ["-n", "600", "-s", specialToken, "-q"];
+const corpus = put(home, "corpus.txt", text);
+const gzip = put(home, "corpus.gz", gzipSync(text));
+const zstd = put(home, "corpus.zst", zstdCompressSync(text));
+
+/** Runs the binary with these bytes, or this open file, on its standard input. */
+function piped(args: readonly string[], stdin: Uint8Array | number) {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([binary, ...args], { env: {}, cwd: home, stdin });
+  return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
+}
+
+/** Runs a line of a shell in which $0 is the binary. */
+function shell(line: string) {
+  const { status, stdout, stderr } = spawnSync("bash", ["-c", line, binary], {
+    cwd: home,
+    encoding: "utf8",
+    maxBuffer: 1e9,
+  });
+  return { code: status, stdout, stderr };
+}
+
+const inOrder = (records: { path: string; sizeBytes: number; documents: number }[]) =>
+  records.map(({ path, sizeBytes, documents }) => [path, sizeBytes, documents]);
+
+describe("streams and compressed files", () => {
+  test("give the files of the plain text, with any number of workers", () => {
+    expect(bpe(["train", corpus, ...settings, "-o", join(home, "plain")]).code).toBe(0);
+    const expected = tokenizerFiles(join(home, "plain"));
+    for (const workers of ["1", "2", "7"]) {
+      const output = join(home, `out-${workers}`);
+      const train = (input: string) => ["train", input, ...settings, "-w", workers, "-o", output];
+      const line = (input: string) => train(input).join(" ").replace(specialToken, `'${specialToken}'`);
+      for (const run of [
+        () => bpe(train(gzip)),
+        () => bpe(train(zstd)),
+        () => piped(train("-"), Buffer.from(text)),
+        () => piped(train("-"), gzipSync(text)),
+        () => piped(train("-"), openSync(zstd, "r")),
+        () => shell(`cat corpus.txt | "$0" ${line("-")}`),
+        () => shell(`cat corpus.txt | "$0" ${line("/dev/stdin")}`),
+        () => shell(`"$0" ${line("<(cat corpus.gz)")}`),
+        () => shell(`mkfifo pipe; cat corpus.txt > pipe & "$0" ${line("pipe")}; rm pipe`),
+      ]) {
+        expect(run()).toEqual({ code: 0, stdout: "", stderr: "" });
+        expect(tokenizerFiles(output)).toEqual(expected);
+      }
+    }
+  }, 60_000);
+
+  test("are counted, encoded and decoded as files are, in their order", () => {
+    const tokenizer = ["--tokenizer", "plain", "-q"];
+    const counts = bpe(["count", corpus, gzip, zstd, "-q"]).stdout;
+    const again = shell('cat corpus.txt | "$0" count corpus.gz - <(cat corpus.zst) -q');
+    expect(again).toEqual({ code: 0, stdout: counts, stderr: "" });
+
+    const ids = bpe(["encode", corpus, ...tokenizer], { cwd: home }).stdout;
+    for (const workers of ["1", "2"]) {
+      const line = `cat corpus.txt | "$0" encode corpus.zst - corpus.gz ${tokenizer.join(" ")} -w ${workers}`;
+      expect(shell(line).stdout === ids.repeat(3)).toBe(true);
+    }
+    expect(piped(["decode", "-", ...tokenizer], Buffer.from(ids)).stdout === text).toBe(true);
+    expect(piped(["decode", "-", ...tokenizer], gzipSync(ids)).stdout === text).toBe(true);
+  });
+
+  test("stand in the record with their sizes: a file's own, of a stream what came", () => {
+    const args = ["train", "corpus.gz", "-", ...settings, "-o", "recorded"];
+    expect(piped(args, Buffer.from(text)).code).toBe(0);
+    const record = JSON.parse(readFileSync(join(home, "recorded", "training.json"), "utf8"));
+    expect(inOrder(record.inputs)).toEqual([
+      ["corpus.gz", gzipSync(text).length, 400],
+      ["-", Buffer.byteLength(text), 400],
+    ]);
+  });
+
+  test("lines of JSON come as streams, too", () => {
+    const lines = text.split("<|end|>").map((part) => JSON.stringify({ text: part }));
+    const expected = bpe(["count", put(home, "records.jsonl", lines.join("\n")), "-q"]).stdout;
+    put(home, "records.jsonl.zst", zstdCompressSync(lines.join("\n")));
+    for (const workers of ["1", "2"]) {
+      const packed = bpe(["count", "records.jsonl.zst", "-q", "-w", workers], { cwd: home });
+      expect(packed).toEqual({ code: 0, stdout: expected, stderr: "" });
+      const args = ["count", "-", "--input-format", "jsonl", "-q", "-w", workers];
+      const stream = piped(args, Buffer.from(lines.with(300, "[]").join("\n")));
+      expect([stream.code, stream.stderr]).toEqual([1, expect.stringContaining('"-" line 301: not a JSON')]);
+    }
+  });
+});
+
+describe("what is wrong with a stream", () => {
+  const cases: [string, string, string][] = [
+    ["nothing in it", `"$0" count - < /dev/null`, "the corpus is empty: standard input is empty"],
+    ["nothing packed in it", `gzip < /dev/null | "$0" count -`, "standard input is empty"],
+    ["a directory", `"$0" count - < .`, "standard input cannot be read: EISDIR"],
+    ["cut short", `head -c 3000 corpus.gz | "$0" count -`, '"-" ends in the middle of its gzip data'],
+    [
+      "a file cut short",
+      `head -c 3000 corpus.zst > cut; "$0" count cut`,
+      '"cut" ends in the middle of its zstd',
+    ],
+    ["garbage behind", `cat corpus.gz corpus.txt | "$0" count - -w 2`, '"-" is damaged gzip data'],
+    ["UTF-16", `iconv -t UTF-16 corpus.txt | "$0" count - -w 2`, '"-" is UTF-16, not UTF-8'],
+  ];
+  for (const [what, line, error] of cases) {
+    test(what, () => {
+      const { code, stdout, stderr } = shell(line);
+      expect(stderr).toContain(`bpe: error: `);
+      expect(stderr).toContain(error);
+      expect(stderr).not.toContain("    at ");
+      expect([code, stdout]).toEqual([1, ""]);
+    });
+  }
+
+  test("a compressed file that shrinks before it is read ends the run", () => {
+    const path = put(
+      home,
+      "shrinking.gz",
+      gzipSync(Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)))),
+    );
+    // The stream in front of it is still open when the file shrinks.
+    const run = Bun.spawn([binary, "count", "-", path, "-w", "2"], {
+      stdin: "pipe",
+      stderr: "pipe",
+      env: {},
+    });
+    run.stdin.write("some text");
+    run.stdin.flush();
+    return Bun.sleep(300).then(async () => {
+      truncateSync(path, 1000);
+      run.stdin.end();
+      expect(await new Response(run.stderr).text()).toMatch(/shrinking.gz" shrank/);
+      expect(await run.exited).toBe(1);
+    });
+  });
+});
+
+describe("a silent pipe", () => {
+  test("is waited for, and a signal ends the waiting within a second", async () => {
+    const before = readdirSync(home).sort();
+    const fifo = join(home, "silent");
+    spawnSync("mkfifo", [fifo]);
+    const cases = [
+      ["train", "-", "-n", "300", "-o", join(home, "never"), "-w", "1"],
+      ["train", "-", "-n", "300", "-o", join(home, "never"), "-w", "2"],
+      ["count", fifo],
+      ["encode", "-", "--tokenizer", join(home, "plain")],
+      ["decode", "-", "--tokenizer", join(home, "plain")],
+    ];
+    for (const args of cases) {
+      const run = Bun.spawn([binary, ...args], {
+        stdin: "pipe",
+        stdout: "ignore",
+        stderr: "ignore",
+        env: {},
+      });
+      if (args[1] === "-") run.stdin.write("some text");
+      if (args[1] === "-") run.stdin.flush();
+      await Bun.sleep(300);
+      expect(run.exitCode).toBe(null);
+      const sentMs = performance.now();
+      run.kill("SIGINT");
+      expect(await run.exited).toBe(130);
+      expect(performance.now() - sentMs).toBeLessThan(1000);
+    }
+    rmSync(fifo);
+    expect(readdirSync(home).sort()).toEqual(before);
+  }, 30_000);
+
+  test("that others made non-blocking is read all the same", () => {
+    const script = `import os, subprocess, sys, time
+r, w = os.pipe()
+os.set_blocking(r, False)
+run = subprocess.Popen([sys.argv[1], "count", "-", "-q"], stdin=r, stdout=subprocess.PIPE)
+time.sleep(0.2); os.write(w, b"a a "); time.sleep(0.2); os.write(w, b"a"); os.close(w); os.close(r)
+sys.stdout.write(run.stdout.read().decode())`;
+    const { status, stdout, error } = spawnSync("python3", ["-c", script, binary], { encoding: "utf8" });
+    if (error !== undefined) return; // no Python here
+    expect([status, stdout]).toEqual([0, "Ġa\t2\na\t1\n"]);
+  });
+});
+
+test("progress of a stream has no total, that of a compressed file is by what lies there", () => {
+  const events = (args: string[], stdin: Uint8Array) => {
+    const { stderr } = piped(["count", ...args, "--progress", "json"], stdin);
+    const parsed = stderr
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    return parsed.filter(({ event }) => event === "progress");
+  };
+  const [stream] = events(["-", "-w", "1"], Buffer.from(text));
+  expect([stream.total, stream.share, stream.secondsLeft]).toEqual([null, null, null]);
+  expect(stream.done).toBeGreaterThan(0);
+  const packed = events([gzip, "-w", "1"], Buffer.from(""));
+  expect(packed[0].total).toBe(gzipSync(text).length);
+  expect(packed.at(-1).share).toBeLessThanOrEqual(1);
+  expect(packed.at(-1).share).toBeGreaterThan(0);
+});
