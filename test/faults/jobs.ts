@@ -1,0 +1,35 @@
+import type { randomSource } from "../../bench/random.ts";
+import { trainOptions, type World } from "./world.ts";
+
+export type Random = ReturnType<typeof randomSource>;
+
+/** A command line of some run that is to be disturbed, and what is piped into it. */
+export type Job = { readonly args: readonly string[]; readonly stdin?: string };
+
+const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
+
+/** A training on today's corpus in one of its forms, with options that make files of their own. */
+export function trainJob(world: World, random: Random, forms = ["txt", "gz", "zst", "jsonl", "pipe"]): Job {
+  const form = oneOf(random, forms);
+  const names: Record<string, string> = { gz: "new.txt.gz", zst: "new.txt.zst", jsonl: "new.jsonl" };
+  const input = world.input(names[form] ?? "new.txt");
+  const args = ["train", form === "pipe" ? "-" : input, ...trainOptions, "-o", "out"];
+  args.push("-w", oneOf(random, ["1", "2", "2"]));
+  if (random.below(2) === 0) args.push("--cache", "cache");
+  if (random.below(3) === 0) args.push("--keep", "2");
+  if (random.below(4) === 0) args.push("--save-counts", "words.counts");
+  if (random.below(4) === 0) args.push("--log-file", "log");
+  return form === "pipe" ? { args, stdin: input } : { args };
+}
+
+export function encodeJob(world: World, random: Random): Job {
+  const input = world.input(oneOf(random, ["new.txt", "new.txt.gz", "new.txt.zst"]));
+  const tokenizer = `${world.root}/old`;
+  return {
+    args: ["encode", input, "--tokenizer", tokenizer, "-w", oneOf(random, ["1", "2"]), "-o", "ids.npy"],
+  };
+}
+
+/** Mostly trainings. */
+export const anyJob = (world: World, random: Random): Job =>
+  random.below(4) === 0 ? encodeJob(world, random) : trainJob(world, random);

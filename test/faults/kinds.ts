@@ -1,0 +1,332 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { anyJob, type Job, type Random, trainJob } from "./jobs.ts";
+import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
+import { type Ended, mustEndWell, type RunOptions, run, start } from "./process.ts";
+import { copyDirectory, trainOptions, type World } from "./world.ts";
+
+/** One kind of fault: how many times it is to be injected, and how. */
+export type Kind = {
+  readonly name: string;
+  readonly wantedCount: number;
+  readonly trial: (world: World, random: Random) => Promise<Outcome>;
+};
+
+/** About what a disturbed run takes when it is not: instants are drawn from it, and those behind the end drawn again. */
+let jobMs = 300;
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Waits for an instant: some of them drawn from the whole run, some from when its output is being written. */
+async function waitForInstant(world: World, random: Random, hasEnded: () => boolean): Promise<void> {
+  if (random.below(5) < 3) return void (await sleep(random.unit() * jobMs * 1.2));
+  const isWriting = () =>
+    [...readdirSync(world.work), ...readdirSync(world.temporary)].some((name) => /^\.(?!.*lock$)/.test(name));
+  while (!hasEnded() && !isWriting()) await sleep(1);
+  await sleep(random.unit() * 30);
+}
+
+async function signalled(
+  world: World,
+  random: Random,
+  signal: "SIGKILL" | "SIGTERM",
+): Promise<[Job, Ended, number]> {
+  world.layOutOld();
+  const job = anyJob(world, random);
+  const { child, ended } = start(job.args, { ...world.options, stdin: job.stdin });
+  let hasEnded = false;
+  void ended.finally(() => {
+    hasEnded = true;
+  });
+  await waitForInstant(world, random, () => hasEnded);
+  const sentMs = performance.now();
+  child.kill(signal);
+  const end = await ended;
+  if (end.code === 0) jobMs += (end.elapsedMs - jobMs) / 8;
+  return [job, end, performance.now() - sentMs];
+}
+
+async function kill(world: World, random: Random): Promise<Outcome> {
+  const [job, ended] = await signalled(world, random, "SIGKILL");
+  world.standing();
+  if (ended.signal !== "SIGKILL") {
+    mustEndWell(ended);
+    return tooLate;
+  }
+  await world.mustWorkAgain(job.args, job.stdin);
+  if (job.args.includes("--keep")) world.mustHaveKeptOld();
+  return met;
+}
+
+/** The promise is a second; a loaded machine may take longer to start the reaction, not to have it. */
+const stopMsMax = 3000;
+export let slowestStopMs = 0;
+
+async function terminate(world: World, random: Random): Promise<Outcome> {
+  const [job, ended, stopMs] = await signalled(world, random, "SIGTERM");
+  world.standing();
+  // Before the program has begun, the signal ends it the system's way.
+  if (ended.signal !== "SIGTERM" && ended.code !== 143) {
+    mustEndWell(ended);
+    return tooLate;
+  }
+  slowestStopMs = Math.max(slowestStopMs, stopMs);
+  must(stopMs < stopMsMax, () => `it took ${Math.round(stopMs)} ms to stop`);
+  world.mustBeTidy();
+  await world.mustWorkAgain(job.args, job.stdin);
+  return met;
+}
+
+/** A run that met a fault, or ended before: it says what was wrong and the old result stands, or it succeeded. */
+async function mustEndEitherWay(world: World, job: Job, ended: Ended): Promise<Outcome> {
+  mustEndWell(ended);
+  const { out, ids } = world.standing();
+  const standing = job.args[0] === "encode" ? ids : out;
+  must(ended.code !== 0 || standing === "new", () => "success was told, and the old result stands");
+  must(
+    ended.code !== 1 || standing === "old",
+    () => `failure was told, and the new result stands: ${ended.stderr}`,
+  );
+  return ended.code === 1 ? met : tooLate;
+}
+
+/** Bytes that a run writes, about: its result, its words, its cache. */
+const writtenBytes = 2_000_000;
+
+/** A device of a few MB of its own, nearly filled; a world on it. */
+async function diskFull(world: World, random: Random): Promise<Outcome> {
+  if (!world.isOnDevice) return skipped("no small file system can be mounted here");
+  world.layOutOld();
+  const job = anyJob(world, random);
+  const filler = join(world.work, "..", "filler");
+  const { bavail, bsize } = statfsSync(world.work);
+  const leftBytes = random.below(writtenBytes);
+  writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - leftBytes)));
+  let outcome: Outcome;
+  try {
+    const ended = await run(job.args, { ...world.options, stdin: job.stdin });
+    outcome = await mustEndEitherWay(world, job, ended);
+    if (outcome === tooLate && ended.stderr.includes("warning")) outcome = met;
+  } finally {
+    rmSync(filler);
+  }
+  if (outcome === met) await world.mustWorkAgain(job.args, job.stdin);
+  return outcome;
+}
+
+/** The same by a limit on the size of files. */
+async function fileTooLarge(world: World, random: Random): Promise<Outcome> {
+  if (Bun.which("prlimit") === null) return skipped("no prlimit");
+  world.layOutOld();
+  const job = anyJob(world, random);
+  const wrapper = ["prlimit", `--fsize=${random.below(writtenBytes / 8)}`];
+  const ended = await run(job.args, { ...world.options, stdin: job.stdin, wrapper });
+  let outcome = await mustEndEitherWay(world, job, ended);
+  if (outcome === tooLate && ended.stderr.includes("warning")) outcome = met;
+  if (outcome === met) await world.mustWorkAgain(job.args, job.stdin);
+  return outcome;
+}
+
+/** Whether a process has the file open: it has looked at it then. */
+function hasOpen(pid: number, path: string): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${fd}`) === path;
+      } catch {
+        return false;
+      }
+    });
+  } catch {
+    return false;
+  }
+}
+
+const changes: Record<string, (path: string, random: Random) => void> = {
+  truncated: (path, random) => truncateSync(path, random.below(readFileSync(path).length)),
+  replaced: (path, random) => {
+    writeFileSync(`${path}.new`, readFileSync(path).subarray(random.below(1000)));
+    renameSync(`${path}.new`, path);
+  },
+  removed: (path) => unlinkSync(path),
+};
+
+async function inputChanged(world: World, random: Random): Promise<Outcome> {
+  world.layOutOld();
+  const job = trainJob(world, random, ["txt", "gz", "zst", "jsonl"]);
+  const path = job.args[1]!;
+  const { child, ended } = start(job.args, world.options);
+  let hasEnded = false;
+  void ended.finally(() => {
+    hasEnded = true;
+  });
+  while (!hasEnded && !hasOpen(child.pid, path)) await sleep(0.5);
+  if (random.below(2) === 0) await sleep(random.unit() * jobMs * 0.5);
+  try {
+    const names = Object.keys(changes);
+    changes[names[random.below(names.length)]!]!(path, random);
+    const outcome = await mustEndEitherWay(world, job, await ended);
+    if (outcome === met) world.mustBeTidy();
+    world.layOutInputs();
+    if (outcome === met) await world.mustWorkAgain(job.args);
+    return outcome;
+  } finally {
+    world.layOutInputs();
+  }
+}
+
+function flipBit(path: string, random: Random): void {
+  const bytes = readFileSync(path);
+  bytes[random.below(bytes.length)]! ^= 1 << random.below(8);
+  writeFileSync(path, bytes);
+}
+
+/** A bit of the cache is another one: what was kept is counted anew. */
+async function damagedCache(world: World, random: Random): Promise<Outcome> {
+  const args = ["train", world.input("new.txt"), ...trainOptions, "-w", "1", "-o", "out", "--cache", "cache"];
+  const pristine = join(world.root, "pristine-cache");
+  world.layOutOld();
+  if (!existsSync(pristine)) {
+    await world.mustWorkAgain(args);
+    copyDirectory(join(world.work, "cache"), pristine);
+    world.layOutOld();
+  }
+  copyDirectory(pristine, join(world.work, "cache"));
+  const names = readdirSync(pristine);
+  flipBit(join(world.work, "cache", names[random.below(names.length)]!), random);
+  await world.mustWorkAgain(args);
+  return met;
+}
+
+/** A bit of a file of word counts is another one: it is refused, or it does not matter. */
+async function damagedCounts(world: World, random: Random): Promise<Outcome> {
+  const pristine = join(world.root, "pristine.counts");
+  world.layOutOld();
+  const args = [...trainOptions, "-w", "1", "-o", "out"];
+  if (!existsSync(pristine)) {
+    await world.mustWorkAgain(["train", world.input("new.txt"), ...args, "--save-counts", "words.counts"]);
+    writeFileSync(pristine, readFileSync(join(world.work, "words.counts")));
+    world.layOutOld();
+  }
+  const path = join(world.work, "words.counts");
+  writeFileSync(path, readFileSync(pristine));
+  flipBit(path, random);
+  const job = { args: ["train", ...args, "--counts", path] };
+  await mustEndEitherWay(world, job, await run(job.args, world.options));
+  world.mustBeTidy();
+  return met;
+}
+
+/** A compressed file that ends too early is an error, never a smaller corpus. */
+async function cutShort(world: World, random: Random): Promise<Outcome> {
+  world.layOutOld();
+  const names = ["new.txt.gz", "new.txt.zst", "new.parquet"].filter((name) => existsSync(world.input(name)));
+  const name = names[random.below(names.length)]!;
+  const path = join(world.inputs, `cut-${name}`);
+  const bytes = readFileSync(world.input(name));
+  // Between two members or frames a file may end: that is a whole one.
+  const sizeBytes = 1 + random.below(bytes.length - 1);
+  writeFileSync(path, bytes.subarray(0, sizeBytes));
+  if (world.wholeSizes.includes(sizeBytes)) return tooLate;
+  const ended = await run(["train", path, ...trainOptions, "-w", "1", "-o", "out"], world.options);
+  mustEndWell(ended);
+  must(ended.code === 1, () => `${name} cut at ${sizeBytes} of ${bytes.length} was trained on`);
+  must(world.standing().out === "old", () => "a failed run replaced the result");
+  world.mustBeTidy();
+  return met;
+}
+
+const heads: Record<string, readonly number[]> = {
+  "noise.txt": [],
+  "noise.txt.gz": [0x1f, 0x8b, 0x08],
+  "noise.txt.zst": [0x28, 0xb5, 0x2f, 0xfd],
+  "noise.jsonl": [],
+  "noise.parquet": [0x50, 0x41, 0x52, 0x31],
+};
+
+/** A megabyte of random bytes, under every name that means a format, half of them beginning as it does. */
+async function noise(world: World, random: Random): Promise<Outcome> {
+  world.layOutOld();
+  const names = Object.keys(heads);
+  const name = names[random.below(names.length)]!;
+  const bytes = Buffer.alloc(1 << 20);
+  for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32LE(random.below(2 ** 32), at);
+  if (random.below(2) === 0) bytes.set(heads[name]!);
+  const path = join(world.inputs, name);
+  writeFileSync(path, bytes);
+  const ended = await run(["train", path, ...trainOptions, "-w", "1", "-o", "noise"], world.options);
+  mustEndWell(ended);
+  must(
+    ended.code === 1 || existsSync(join(world.work, "noise", "training.json")),
+    () => "success without a result",
+  );
+  rmSync(join(world.work, "noise"), { recursive: true, force: true });
+  world.standing();
+  world.mustBeTidy();
+  return met;
+}
+
+const nobody = 65534;
+
+/** The right to write is taken away while a run works; only one that is not root's can lose it. */
+async function permissionLost(world: World, random: Random): Promise<Outcome> {
+  if (process.getuid?.() !== 0 || Bun.which("setpriv") === null) return skipped("needs root, and setpriv");
+  world.layOutOld();
+  giveTo(world.root, nobody);
+  try {
+    const job = trainJob(world, random);
+    const wrapper = ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"];
+    const options: RunOptions = { ...world.options, stdin: job.stdin, wrapper };
+    if ((await run(["--version"], options)).code !== 0)
+      return skipped("another user cannot run the binary here");
+    const { ended } = start(job.args, options);
+    await sleep(random.unit() * jobMs);
+    chmodSync(world.work, 0o555);
+    const outcome = await mustEndEitherWay(world, job, await ended).finally(() =>
+      chmodSync(world.work, 0o755),
+    );
+    if (outcome === met) {
+      const again = await run(job.args, options);
+      mustEndWell(again);
+      must(again.code === 0 && world.standing().out === "new", () => `the next run failed: ${again.stderr}`);
+      world.mustBeTidy();
+    }
+    return outcome;
+  } finally {
+    giveTo(world.root, 0);
+  }
+}
+
+function giveTo(path: string, uid: number): void {
+  chownSync(path, uid, uid);
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const inner = join(path, entry.name);
+    if (entry.isDirectory()) giveTo(inner, uid);
+    else chownSync(inner, uid, uid);
+  }
+}
+
+export const kinds: readonly Kind[] = [
+  { name: "SIGKILL at any instant", wantedCount: 200, trial: kill },
+  { name: "SIGTERM at any instant", wantedCount: 50, trial: terminate },
+  { name: "disk full", wantedCount: 40, trial: diskFull },
+  { name: "file too large", wantedCount: 20, trial: fileTooLarge },
+  { name: "input truncated, replaced or removed", wantedCount: 40, trial: inputChanged },
+  { name: "bit flipped in the cache", wantedCount: 500, trial: damagedCache },
+  { name: "bit flipped in word counts", wantedCount: 500, trial: damagedCounts },
+  { name: "compressed input cut short", wantedCount: 60, trial: cutShort },
+  { name: "random bytes as input", wantedCount: 20, trial: noise },
+  { name: "permission lost", wantedCount: 10, trial: permissionLost },
+];

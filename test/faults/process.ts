@@ -1,0 +1,63 @@
+import { binary } from "../binary.ts";
+import { must } from "./outcome.ts";
+
+export type Ended = {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stderr: string;
+  readonly elapsedMs: number;
+};
+
+export type RunOptions = {
+  readonly cwd: string;
+  readonly temporary: string;
+  /** A file to be piped in. */
+  readonly stdin?: string | undefined;
+  /** What starts the binary: `prlimit …`, `setpriv …`. */
+  readonly wrapper?: readonly string[];
+};
+
+/** So long that only a run that hangs takes it. */
+const hangMs = 120_000;
+
+/** Starts the binary with an environment of TMPDIR alone. */
+export function start(args: readonly string[], { cwd, temporary, stdin, wrapper = [] }: RunOptions) {
+  const startMs = performance.now();
+  const child = Bun.spawn([...wrapper, binary, ...args], {
+    cwd,
+    env: { TMPDIR: temporary, PATH: process.env.PATH },
+    stdin: stdin === undefined ? "ignore" : Bun.file(stdin),
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  let hangs = false;
+  const timer = setTimeout(() => {
+    hangs = true;
+    child.kill("SIGKILL");
+  }, hangMs);
+  const ended = async (): Promise<Ended> => {
+    const [stderr] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+    clearTimeout(timer);
+    must(!hangs, () => `it hung: ${stderr}`);
+    return {
+      code: child.exitCode,
+      signal: child.signalCode === null ? null : String(child.signalCode),
+      stderr,
+      elapsedMs: performance.now() - startMs,
+    };
+  };
+  return { child, ended: ended() };
+}
+
+/** A run that nobody disturbs. */
+export const run = (args: readonly string[], options: RunOptions) => start(args, options).ended;
+
+/** An end that says what was wrong: exit 1, a message, no stack trace; or success. */
+export function mustEndWell(ended: Ended): void {
+  const { code, signal, stderr } = ended;
+  must(signal === null, () => `it died by ${signal}, which nobody sent: ${stderr}`);
+  must(code === 0 || code === 1, () => `it ended with ${code}: ${stderr}`);
+  must(!/^\s+at .*:\d+/m.test(stderr), () => `a stack trace: ${stderr}`);
+  must(!stderr.includes("internal error"), () => `an internal error: ${stderr}`);
+  if (code === 1) must(/bpe: error: ./.test(stderr), () => `exit 1 without a message: ${stderr}`);
+}

@@ -1,0 +1,36 @@
+import { randomSource } from "../../bench/random.ts";
+
+/** Made-up prose: words of which a few are frequent and most are rare, in documents ended by `<|endoftext|>`. */
+export function madeText(seed: number, sizeBytes: number): string {
+  const random = randomSource(seed);
+  const syllables = [
+    "ka",
+    "to",
+    "ri",
+    "sen",
+    "mo",
+    "al",
+    "ver",
+    "in",
+    "th",
+    "est",
+    "ou",
+    "é",
+    "шо",
+    "語",
+    "qu",
+    "be",
+  ];
+  const words = Array.from({ length: 20_000 }, () =>
+    Array.from({ length: 1 + random.below(4) }, () => syllables[random.below(syllables.length)]).join(""),
+  );
+  const parts: string[] = [];
+  for (let size = 0; size < sizeBytes; ) {
+    // The square makes the first words frequent.
+    const word = words[Math.floor(random.unit() ** 3 * words.length)]!;
+    const ending = random.below(300) === 0 ? "<|endoftext|>" : random.below(12) === 0 ? ".\n" : " ";
+    parts.push(word, ending);
+    size += word.length + ending.length;
+  }
+  return parts.join("");
+}

@@ -1,0 +1,214 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { must } from "./outcome.ts";
+import { mustEndWell, type RunOptions, run } from "./process.ts";
+import { madeText } from "./text.ts";
+
+const specialToken = "<|endoftext|>";
+/** What every training of the campaign asks for. */
+export const trainOptions = ["-n", "2000", "-s", specialToken];
+
+/** Contents by which a result is known: of its files, the record left out, which has times in it. */
+type Print = string;
+
+/**
+ * A place where faults are injected: the corpus of yesterday, whose result stands in `out`, and that of today, in every
+ * form that a corpus can have. One trial at a time uses it.
+ */
+export class World {
+  readonly root: string;
+  /** Where the outputs go; nothing else may stand in it after a run. */
+  readonly work: string;
+  readonly temporary: string;
+  readonly inputs: string;
+  /** Whether outputs go to a small device of their own, which can be filled. */
+  readonly isOnDevice: boolean;
+  /** Sizes at which today's compressed corpus may end. */
+  readonly wholeSizes: number[] = [];
+  private prints = { old: "", new: "", ids: "", oldIds: "" };
+
+  constructor(private readonly textBytes: number) {
+    this.root = mkdtempSync(join(tmpdir(), "bpe-faults-"));
+    const device = join(this.root, "device");
+    mkdirSync(device);
+    this.isOnDevice = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=32m", "bpe-faults", device]).success;
+    this.work = join(device, "work");
+    this.temporary = join(device, "temporary");
+    this.inputs = join(this.root, "inputs");
+  }
+
+  /** Makes the corpora, and learns from undisturbed runs what their results are. */
+  async build(seed: number): Promise<void> {
+    mkdirSync(this.inputs);
+    const texts = { old: madeText(seed, this.textBytes), new: madeText(seed + 1, this.textBytes) };
+    writeFileSync(join(this.inputs, "old.txt"), texts.old);
+    this.layOutInputs(texts.new);
+    this.clear();
+    for (const which of ["old", "new"] as const) {
+      const ended = await run(
+        ["train", this.input(`${which}.txt`), ...trainOptions, "-w", "1", "-o", join(this.root, which)],
+        this.options,
+      );
+      must(ended.code === 0, () => `an undisturbed run failed: ${ended.stderr}`);
+      this.prints[which] = printOf(join(this.root, which));
+    }
+    must(this.prints.old !== this.prints.new, () => "both corpora give the same result");
+    for (const [key, text] of [
+      ["oldIds", "old.txt"],
+      ["ids", "new.txt"],
+    ] as const) {
+      const path = join(this.root, `${key}.npy`);
+      const ended = await run(
+        ["encode", this.input(text), "--tokenizer", join(this.root, "old"), "-w", "1", "-o", path],
+        this.options,
+      );
+      must(ended.code === 0, () => `an undisturbed run failed: ${ended.stderr}`);
+      this.prints[key] = hashOf(path);
+    }
+  }
+
+  /** Today's corpus, in every form. */
+  layOutInputs(text = readFileSync(this.input("new.txt"), "utf8")): void {
+    const bytes = Buffer.from(text);
+    const half = bytes.indexOf("\n", bytes.length >> 1) + 1;
+    const members = [bytes.subarray(0, half), bytes.subarray(half)] as const;
+    const put = (name: string, content: Uint8Array | string) => writeFileSync(this.input(name), content);
+    put("new.txt", bytes);
+    // Of several members and frames, as tools that compress in parallel write them.
+    for (const [name, compress] of [
+      ["new.txt.gz", Bun.gzipSync],
+      ["new.txt.zst", Bun.zstdCompressSync],
+    ] as const) {
+      const compressed = members.map((member) => compress(member));
+      put(name, Buffer.concat(compressed));
+      this.wholeSizes.push(compressed[0]!.length);
+    }
+    const documents = text.split(specialToken).filter((document) => document !== "");
+    put("new.jsonl", documents.map((document) => `${JSON.stringify({ text: document })}\n`).join(""));
+  }
+
+  input(name: string): string {
+    return join(this.inputs, name);
+  }
+
+  get options(): RunOptions {
+    return { cwd: this.work, temporary: this.temporary };
+  }
+
+  /** Empties what runs write to. */
+  clear(): void {
+    for (const directory of [this.work, this.temporary]) {
+      // On a mounted directory, which cannot itself be removed.
+      if (existsSync(directory)) {
+        for (const name of readdirSync(directory))
+          rmSync(join(directory, name), { recursive: true, force: true });
+      } else mkdirSync(directory);
+    }
+  }
+
+  /** Puts yesterday's results where today's are to go. */
+  layOutOld(): void {
+    this.clear();
+    copyDirectory(join(this.root, "old"), join(this.work, "out"));
+    writeFileSync(join(this.work, "ids.npy"), readFileSync(join(this.root, "oldIds.npy")));
+  }
+
+  /** Whose results stand there now; anything else than one whole result is lost. */
+  standing(): { out: "old" | "new"; ids: "old" | "new" } {
+    const out = printOf(join(this.work, "out"));
+    must(
+      out === this.prints.old || out === this.prints.new,
+      () => "the tokenizer is neither the old nor the new one",
+    );
+    const ids = hashOf(join(this.work, "ids.npy"));
+    must(
+      ids === this.prints.oldIds || ids === this.prints.ids,
+      () => "the ids are neither the old nor the new ones",
+    );
+    return {
+      out: out === this.prints.old ? "old" : "new",
+      ids: ids === this.prints.oldIds ? "old" : "new",
+    };
+  }
+
+  /** Nothing but results, each whole, and the files of a cache stands where runs write. */
+  mustBeTidy(): void {
+    const strays = readdirSync(this.temporary);
+    must(strays.length === 0, () => `left in the directory for temporary files: ${strays.join(", ")}`);
+    for (const name of readdirSync(this.work)) {
+      if (["out", "ids.npy", "log"].includes(name)) continue;
+      const path = join(this.work, name);
+      if (/^out\.\d{8}T\d{6}Z(-\d+)?$/.test(name)) {
+        const print = printOf(path);
+        must(print === this.prints.old || print === this.prints.new, () => `${name} is no whole result`);
+      } else if (name === "words.counts") {
+        must(existsSync(path), () => "unreachable");
+      } else if (name === "cache") {
+        const odd = readdirSync(path).filter(
+          (file) => !/^bpe-(index|[0-9a-f-]+\.(words|sum|result))$/.test(file),
+        );
+        must(odd.length === 0, () => `left in the cache: ${odd.join(", ")}`);
+      } else must(false, () => `left beside the output: ${name}`);
+    }
+  }
+
+  /** The next run, undisturbed, gives the right result and leaves no rubbish. */
+  async mustWorkAgain(args: readonly string[], stdin?: string): Promise<void> {
+    const ended = await run(args, { ...this.options, stdin });
+    mustEndWell(ended);
+    must(ended.code === 0, () => `the next run failed: ${ended.stderr}`);
+    const { out, ids } = this.standing();
+    must((args[0] === "encode" ? ids : out) === "new", () => "the next run left the old result");
+    this.mustBeTidy();
+  }
+
+  /** With --keep 2 the old result stands beside the new one. */
+  mustHaveKeptOld(): void {
+    const kept = readdirSync(this.work).filter((name) => name.startsWith("out."));
+    must(
+      kept.some((name) => printOf(join(this.work, name)) === this.prints.old),
+      () => "the old result was to be kept and is gone",
+    );
+  }
+
+  remove(): void {
+    if (this.isOnDevice) Bun.spawnSync(["umount", join(this.root, "device")]);
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+const hashOf = (path: string) => new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
+
+/** A whole result: the files that its record lists, and no others; the record itself can be read. */
+function printOf(directory: string): Print {
+  must(existsSync(directory), () => `${directory} is gone`);
+  const names = readdirSync(directory).sort();
+  must(names.includes("training.json"), () => `${directory} has no record, only ${names.join(", ")}`);
+  const record = JSON.parse(readFileSync(join(directory, "training.json"), "utf8")) as { files: string[] };
+  const listed = [...new Set([...record.files, "training.json"])].sort();
+  must(
+    `${listed}` === `${names}`,
+    () => `${directory} holds ${names.join(", ")}, its record says ${listed.join(", ")}`,
+  );
+  return names
+    .filter((name) => name !== "training.json")
+    .map((name) => `${name} ${hashOf(join(directory, name))}`)
+    .join("\n");
+}
+
+export function copyDirectory(from: string, to: string): void {
+  const staged = `${to}.copy`;
+  mkdirSync(staged);
+  for (const name of readdirSync(from)) writeFileSync(join(staged, name), readFileSync(join(from, name)));
+  renameSync(staged, to);
+}
