@@ -92,7 +92,7 @@ async function terminate(world: World, random: Random): Promise<Outcome> {
 /** A run that met a fault, or ended before: it says what was wrong and the old result stands, or it succeeded. */
 async function mustEndEitherWay(world: World, job: Job, ended: Ended): Promise<Outcome> {
   mustEndWell(ended);
-  const { out, ids } = world.standing();
+  const { out, ids } = world.standing(`${job.args.join(" ")} ended with ${ended.code}: ${ended.stderr}`);
   const standing = job.args[0] === "encode" ? ids : out;
   must(ended.code !== 0 || standing === "new", () => "success was told, and the old result stands");
   must(

@@ -35,6 +35,7 @@ export class World {
   readonly isOnDevice: boolean;
   /** Sizes at which today's compressed corpus may end. */
   readonly wholeSizes: number[] = [];
+  private newText = "";
   private prints = { old: "", new: "", ids: "", oldIds: "" };
 
   constructor(private readonly textBytes: number) {
@@ -50,9 +51,9 @@ export class World {
   /** Makes the corpora, and learns from undisturbed runs what their results are. */
   async build(seed: number): Promise<void> {
     mkdirSync(this.inputs);
-    const texts = { old: madeText(seed, this.textBytes), new: madeText(seed + 1, this.textBytes) };
-    writeFileSync(join(this.inputs, "old.txt"), texts.old);
-    this.layOutInputs(texts.new);
+    writeFileSync(join(this.inputs, "old.txt"), madeText(seed, this.textBytes));
+    this.newText = madeText(seed + 1, this.textBytes);
+    this.layOutInputs();
     this.clear();
     for (const which of ["old", "new"] as const) {
       const ended = await run(
@@ -78,7 +79,9 @@ export class World {
   }
 
   /** Today's corpus, in every form. */
-  layOutInputs(text = readFileSync(this.input("new.txt"), "utf8")): void {
+  layOutInputs(): void {
+    const text = this.newText;
+    this.wholeSizes.length = 0;
     const bytes = Buffer.from(text);
     const half = bytes.indexOf("\n", bytes.length >> 1) + 1;
     const members = [bytes.subarray(0, half), bytes.subarray(half)] as const;
@@ -124,16 +127,16 @@ export class World {
   }
 
   /** Whose results stand there now; anything else than one whole result is lost. */
-  standing(): { out: "old" | "new"; ids: "old" | "new" } {
+  standing(after = ""): { out: "old" | "new"; ids: "old" | "new" } {
     const out = printOf(join(this.work, "out"));
     must(
       out === this.prints.old || out === this.prints.new,
-      () => "the tokenizer is neither the old nor the new one",
+      () => `the tokenizer is neither the old nor the new one; ${after}`,
     );
     const ids = hashOf(join(this.work, "ids.npy"));
     must(
       ids === this.prints.oldIds || ids === this.prints.ids,
-      () => "the ids are neither the old nor the new ones",
+      () => `the ids are neither the old nor the new ones; ${after}`,
     );
     return {
       out: out === this.prints.old ? "old" : "new",
