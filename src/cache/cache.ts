@@ -3,6 +3,7 @@ import type { Input } from "../corpus/inputs.ts";
 import { CountsFileReader } from "../count/counts-files.ts";
 import type { RangeFindings } from "../count/range-counter.ts";
 import { type Run, writeRun } from "../count/runs.ts";
+import { UserError } from "../errors.ts";
 import { codeOf, reasonOf } from "../publish/system-error.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { SumOfWords } from "../words/counts-merge.ts";
@@ -20,11 +21,11 @@ import { addTable } from "./tables.ts";
 
 export type CacheSettings = {
   readonly countsOptions: CountsOptions;
-  /** Of the program: another one may cut words elsewhere. */
+  /** Of the program and its runtime: others may cut words elsewhere. */
   readonly version: string;
-  /** How large the cache may be; undefined for any size. */
-  readonly limitBytes: number | undefined;
   readonly warn: (message: string) => void;
+  /** The time, as `Date.now()` tells it. */
+  readonly nowMs: () => number;
   /** A directory of this run, on the file system of the cache. */
   readonly scratchPath: () => string;
 };
@@ -69,13 +70,28 @@ export class Cache {
   }
 
   /**
-   * Finds out which inputs' contents were counted before, and adds up their words, in ascending order. Yields how many
-   * bytes were hashed since it yielded last.
+   * Finds out which contents the inputs have, as far as they may have been seen before: in the cache, or among `others`.
+   * Yields how many bytes were hashed since it yielded last.
    */
-  *lookUp(inputs: readonly Input[]): Generator<number, WordTable> {
+  *identify(inputs: readonly Input[], others: readonly names.EntryId[] = []): Generator<number, void> {
     this.inputs = inputs;
     this.known = inputs.map((input) => this.look(input));
-    yield* this.hashWhatMayBeKnown();
+    const ids = [
+      ...this.entries(),
+      ...this.sums().flatMap(({ terms }) => terms.map(([id]) => id)),
+      ...others,
+    ];
+    const starts = new Set(ids.map(names.idStartOf));
+    for (const [inputIndex, known] of this.known.entries()) {
+      if (known === undefined || known.sha256 !== undefined) continue;
+      // Of files never seen only those are read that are as large as a content that was.
+      if (!starts.has(names.idStart(known.optionsHash, inputs[inputIndex]!.sizeBytes))) continue;
+      yield* this.hash(inputIndex, known);
+    }
+  }
+
+  /** Adds up the words of the contents that were counted before, in ascending order; yields between slices. */
+  *addUp(): Generator<undefined, WordTable> {
     for (;;) {
       const entries = this.entries();
       const sums = this.sums();
@@ -89,9 +105,7 @@ export class Cache {
         const table = yield* this.carryOut(plan, sum);
         this.sumUsed = sum;
         if (sum !== undefined) this.directory.touch(sum.name);
-        for (const id of this.wanted().keys()) {
-          if (entries.has(id)) this.directory.touch(names.entryName(id));
-        }
+        this.touchEntries(entries);
         return table;
       } catch (error) {
         this.setAside(error);
@@ -140,8 +154,9 @@ export class Cache {
     const known = this.known[inputIndex]!;
     const id = this.idOf(inputIndex);
     const failure = runs.find((run) => run.failure !== null)?.failure;
-    if (failure !== undefined) return directory.giveUp(new Error(failure!));
-    if (id === undefined || stateOf(this.inputs[inputIndex]!.path).key !== known.state.key) return;
+    if (failure !== undefined) return directory.giveUp(new UserError(failure!));
+    const { path } = this.inputs[inputIndex]!;
+    if (id === undefined || stateOf(path, this.settings.nowMs()).key !== known.state.key) return;
     if (!known.state.isSettled) {
       // Written to just before the run, and within the grain of the clock perhaps once more.
       const { sha256 } = known;
@@ -149,8 +164,8 @@ export class Cache {
       if (known.sha256 !== sha256) return;
     }
     try {
-      const path = runs.length === 1 ? runs[0]!.path : yield* this.joined(runs);
-      makeEntry(path, directory.pathOf(names.entryName(id)), id, findings);
+      const countsPath = runs.length === 1 ? runs[0]!.path : yield* this.joined(runs);
+      makeEntry(countsPath, directory.pathOf(names.entryName(id)), id, findings);
     } catch (error) {
       return directory.giveUp(error);
     }
@@ -172,10 +187,9 @@ export class Cache {
     }
   }
 
-  /** Keeps the sum of all contents, if its terms are known, and what was learned about files. */
+  /** Keeps the sum of all contents, if `words` gives it and its terms are known, and what was learned about files. */
   finish(words: (() => WordTable) | undefined): void {
     const { directory } = this;
-    const { limitBytes } = this.settings;
     const terms = this.terms();
     if (words !== undefined && terms !== undefined && keyOf(terms) !== keyOf(this.sumUsed?.terms ?? [])) {
       const name = names.sumName(this.group, names.shortHash(keyOf(terms)));
@@ -185,25 +199,42 @@ export class Cache {
       const older = directory.filesOf(this.sumNames()).slice(sumsKept);
       for (const old of older) directory.remove(old.name);
     }
-    const content = this.index.contentOver(directory.readText(names.indexName));
-    if (content !== null) {
-      directory.write(names.indexName, `${this.settings.scratchPath()}/index`, () => [
-        Buffer.from(content, "latin1"),
-      ]);
-    }
-    if (limitBytes !== undefined) directory.shrinkTo(limitBytes);
+    this.keepIndex();
   }
 
-  /** What the inputs are by their contents: the same for the same words. Undefined if one is not known. */
-  contents(): (names.EntryId | undefined)[] {
-    return this.known.map((_, inputIndex) => this.idOf(inputIndex));
+  /** Keeps what was learned about files. */
+  keepIndex(): void {
+    const { directory, settings } = this;
+    const content = this.index.contentOver(directory.readText(names.indexName));
+    if (content === null) return;
+    const temporaryPath = `${settings.scratchPath()}/index`;
+    directory.write(names.indexName, temporaryPath, () => [Buffer.from(content, "latin1")]);
+  }
+
+  /** The content of each input, as far as it is identified. Of a stream nothing is known beforehand. */
+  contents(): (names.EntryId | "empty" | undefined)[] {
+    return this.inputs.map(({ sizeBytes, isStream }, inputIndex) =>
+      sizeBytes === 0 && !isStream ? "empty" : this.idOf(inputIndex),
+    );
+  }
+
+  /** The same when all is counted: only what was counted for certain. */
+  countedContents(): (names.EntryId | "empty" | undefined)[] {
+    return this.contents().map((id) => (id === "empty" || this.findings.has(id ?? "") ? id : undefined));
+  }
+
+  /** Notes that the entries of the inputs are still wanted. */
+  touchEntries(entries = this.entries()): void {
+    for (const id of this.wanted().keys()) {
+      if (entries.has(id)) this.directory.touch(names.entryName(id));
+    }
   }
 
   private look(input: Input): Known | undefined {
     const { isStream, path, sizeBytes, device, inode } = input;
     if (isStream || sizeBytes === 0) return undefined;
     try {
-      const state = stateOf(path);
+      const state = stateOf(path, this.settings.nowMs());
       // It may have grown since it was found: then what is read is not all of it.
       if (!state.key.startsWith(`${device} ${inode} ${sizeBytes} `)) return undefined;
       return {
@@ -217,39 +248,28 @@ export class Cache {
     }
   }
 
-  /** Of files never seen only those are read that are as large as a content that was. */
-  private *hashWhatMayBeKnown(): Generator<number, void> {
-    const ids = [...this.entries(), ...this.sums().flatMap(({ terms }) => terms.map(([id]) => id))];
-    const starts = new Set(ids.map(names.idStartOf));
-    for (const [inputIndex, known] of this.known.entries()) {
-      if (known === undefined || known.sha256 !== undefined) continue;
-      if (!starts.has(names.idStart(known.optionsHash, this.inputs[inputIndex]!.sizeBytes))) continue;
-      yield* this.hash(inputIndex, known);
-    }
-  }
-
   private *hash(inputIndex: number, known: Known): Generator<number, void> {
     known.sha256 = yield* hashInput(this.inputs[inputIndex]!);
     this.index.add(known.state, known.sha256);
   }
 
-  private *carryOut({ added, removed }: Plan, sum: Sum | undefined): Generator<number, WordTable> {
+  private *carryOut({ added, removed }: Plan, sum: Sum | undefined): Generator<undefined, WordTable> {
     const { directory, findings } = this;
     const { countsOptions } = this.settings;
     const pathOf = (id: names.EntryId) => directory.pathOf(names.entryName(id));
     findings.clear();
     for (const id of new Set([...added, ...removed])) {
       findings.set(id, verifyEntry(pathOf(id), id));
-      yield 0;
+      yield;
     }
     for (const [id, , found] of sum?.terms ?? []) findings.set(id, found);
-    const plus = yield* silent(sumOfEntries(added.map(pathOf), countsOptions));
+    const plus = yield* sumOfEntries(added.map(pathOf), countsOptions);
     if (sum === undefined) return plus;
     const sumPath = directory.pathOf(sum.name);
-    const minus = yield* silent(sumOfEntries(removed.map(pathOf), countsOptions));
+    const minus = yield* sumOfEntries(removed.map(pathOf), countsOptions);
     const rest = addTable(readSum(sumPath).table, minus, -1);
     if (rest === undefined) throw new Damaged(sumPath);
-    yield 0;
+    yield;
     return addTable(rest, plus, 1)!;
   }
 
@@ -262,8 +282,9 @@ export class Cache {
     this.useless.add(name);
     if (codeOf(error) === "ENOENT") return;
     const reason = error instanceof Damaged ? "is damaged" : `cannot be read (${reasonOf(error)})`;
-    this.settings.warn(`"${path}" ${reason}: what was in it is counted again`);
-    this.directory.attempt(() => this.directory.remove(name));
+    const remedy = names.entryIdOf(name) === undefined ? "added up" : "counted";
+    this.settings.warn(`"${path}" ${reason}: what was in it is ${remedy} again`);
+    this.directory.remove(name);
   }
 
   private idOf(inputIndex: number): names.EntryId | undefined {
@@ -275,7 +296,10 @@ export class Cache {
   /** The contents of the inputs, and how often each occurs. */
   private wanted(): Map<names.EntryId, number> {
     const times = new Map<names.EntryId, number>();
-    for (const id of this.contents()) if (id !== undefined) times.set(id, (times.get(id) ?? 0) + 1);
+    for (const inputIndex of this.inputs.keys()) {
+      const id = this.idOf(inputIndex);
+      if (id !== undefined) times.set(id, (times.get(id) ?? 0) + 1);
+    }
     return times;
   }
 
@@ -316,10 +340,3 @@ const keyOf = (terms: readonly SumTerm[]) =>
     .map(([id, times]) => `${id} ${times}`)
     .sort()
     .join("\n");
-
-function* silent<T>(work: Generator<undefined, T>): Generator<number, T> {
-  for (let step = work.next(); ; step = work.next()) {
-    if (step.done) return step.value;
-    yield 0;
-  }
-}

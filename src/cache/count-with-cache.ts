@@ -1,3 +1,4 @@
+import type { Input } from "../corpus/inputs.ts";
 import { type Range, wholeRange } from "../corpus/ranges.ts";
 import type { RangeFindings } from "../count/range-counter.ts";
 import type { Run } from "../count/runs.ts";
@@ -5,6 +6,7 @@ import { inTurns, nextTurn } from "../next-turn.ts";
 import type { CorpusOptions, CountedWords, Report } from "../train.ts";
 import { sumOfCounts } from "../words/counter.ts";
 import type { Cache } from "./cache.ts";
+import type { EntryId } from "./names.ts";
 import { addTable, inByteOrder } from "./tables.ts";
 
 /** What is counted of the corpus, and which inputs' words are wanted apart. */
@@ -18,16 +20,8 @@ export async function countWithCache(
   report: Report,
   count: (part: Part) => Promise<Counted>,
 ): Promise<CountedWords> {
-  const total = inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  let done = 0;
-  const lookUp = cache.lookUp(inputs);
-  let step = lookUp.next();
-  for (; !step.done; step = lookUp.next()) {
-    done += step.value;
-    if (step.value > 0) report({ stage: "hashing", done, total, unit: "bytes" });
-    await nextTurn();
-  }
-  const known = step.value;
+  await identify(cache, inputs, report);
+  const known = await inTurns(cache.addUp());
 
   const ranges = inputs
     .map(wholeRange)
@@ -44,6 +38,22 @@ export async function countWithCache(
   const isSorted = known.wordCount > 0;
   cache.finish(countsFiles === undefined ? () => (isSorted ? words : inByteOrder(words)) : undefined);
   return { words, wordCount, findings };
+}
+
+/** Finds out which contents the inputs have. Of `others`, which the cache may not have, too. */
+export async function identify(
+  cache: Cache,
+  inputs: readonly Input[],
+  report: Report,
+  others?: readonly EntryId[],
+): Promise<void> {
+  const total = inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  let done = 0;
+  for (const sizeBytes of cache.identify(inputs, others)) {
+    done += sizeBytes;
+    report({ stage: "hashing", done, total, unit: "bytes" });
+    await nextTurn();
+  }
 }
 
 /** Does the work in the turns that `main` leaves free; if that fails, the rest of the work is not done. */

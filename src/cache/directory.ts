@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
 import { writeAll } from "../publish/durable.ts";
-import { reasonOf } from "../publish/system-error.ts";
+import { codeOf, reasonOf } from "../publish/system-error.ts";
 import { isOurs } from "./names.ts";
 
 /**
@@ -52,6 +52,7 @@ export class CacheDirectory {
 
   /** From now on nothing is kept, which is said once. */
   giveUp(error: unknown): void {
+    if (!(error instanceof UserError) && codeOf(error) === "") throw error;
     if (!this.isWritable) return;
     this.isWritable = false;
     this.warn(`the cache "${this.path}" cannot be written: ${reasonOf(error)}; nothing more is kept in it`);
@@ -108,10 +109,12 @@ export class CacheDirectory {
     } catch {}
   }
 
-  /** Another run may have been faster. */
+  /** What cannot be removed stays: nothing depends on it. */
   remove(name: string): void {
     if (!this.isWritable) return;
-    rmSync(this.pathOf(name), { force: true });
+    try {
+      rmSync(this.pathOf(name), { force: true });
+    } catch {}
   }
 
   /** The plain files among these, those used last first. */

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, renameSync, writeSync } from 
 import type { RangeFindings } from "../count/range-counter.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { CountsReader, checkOptions } from "../words/counts-reader.ts";
-import { Damaged } from "./damaged.ts";
+import { Damaged, naming, withFile } from "./damaged.ts";
 import type { EntryId } from "./names.ts";
 
 /**
@@ -54,7 +54,7 @@ export function makeEntry(countsPath: string, path: string, id: EntryId, finding
 
 /** What was met in the content besides its words. Reads all of the file: `Damaged` if a bit of it is not as written. */
 export function verifyEntry(path: string, id: EntryId): RangeFindings {
-  return opened(path, (fd) => {
+  return withFile(path, (fd) => {
     const about = readAbout(path, fd);
     if (about.id !== id || checksumOf(path, fd, about.countsBytes) !== about.checksum)
       throw new Damaged(path);
@@ -69,15 +69,19 @@ export function openEntry(path: string, options: CountsOptions): { reader: Count
     const { countsBytes } = readAbout(path, fd);
     let pos = 0;
     const reader = new CountsReader(path, (into) => {
-      const size = readSync(fd, into, 0, Math.min(into.length, countsBytes - pos), pos);
-      pos += size;
-      return size;
+      try {
+        const size = readSync(fd, into, 0, Math.min(into.length, countsBytes - pos), pos);
+        pos += size;
+        return size;
+      } catch (error) {
+        throw naming(path, error);
+      }
     });
     checkOptions(reader, options);
     return { reader, close: () => closeSync(fd) };
   } catch (error) {
     closeSync(fd);
-    throw error;
+    throw naming(path, error);
   }
 }
 
@@ -112,13 +116,4 @@ function readAt(path: string, fd: number, offsetByte: number, sizeBytes: number)
   const bytes = new Uint8Array(sizeBytes);
   if (readSync(fd, bytes, 0, sizeBytes, offsetByte) < sizeBytes) throw new Damaged(path);
   return bytes;
-}
-
-function opened<T>(path: string, read: (fd: number) => T): T {
-  const fd = openSync(path, "r");
-  try {
-    return read(fd);
-  } finally {
-    closeSync(fd);
-  }
 }

@@ -62,12 +62,12 @@ export type FileState = {
   readonly isSettled: boolean;
 };
 
-export function stateOf(path: string): FileState {
+export function stateOf(path: string, nowMs: number): FileState {
   const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
   const latestMs = Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
   return {
     key: `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`,
-    isSettled: latestMs + settledMs < Date.now(),
+    isSettled: latestMs + settledMs < nowMs,
   };
 }
 

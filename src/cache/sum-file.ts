@@ -1,8 +1,8 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { fstatSync, readSync } from "node:fs";
 import type { RangeFindings } from "../count/range-counter.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { WordTable } from "../words/word-table.ts";
-import { Damaged } from "./damaged.ts";
+import { Damaged, withFile } from "./damaged.ts";
 import type { EntryId } from "./names.ts";
 
 /**
@@ -69,11 +69,11 @@ export function sumFileParts(
 
 /** The header alone: which entries are in the sum. */
 export function readSumHeader(path: string): SumHeader {
-  return opened(path, (fd) => readHeader(path, fd).header);
+  return withFile(path, (fd) => readHeader(path, fd).header);
 }
 
 export function readSum(path: string): { header: SumHeader; table: WordTable } {
-  return opened(path, (fd) => {
+  return withFile(path, (fd) => {
     const { header, endByte } = readHeader(path, fd);
     const { wordCount, byteCount, checksums } = header;
     if (fstatSync(fd).size !== endByte + 12 * wordCount + 4 + byteCount) throw new Damaged(path);
@@ -108,13 +108,4 @@ function fill(path: string, fd: number, into: Uint8Array, offsetByte: number): U
     done += size;
   }
   return into;
-}
-
-function opened<T>(path: string, read: (fd: number) => T): T {
-  const fd = openSync(path, "r");
-  try {
-    return read(fd);
-  } finally {
-    closeSync(fd);
-  }
 }

@@ -1,6 +1,6 @@
 import { exitCode, UserError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
-import { type CommandSpec, type OptionSpec, optionsToCome } from "./options.ts";
+import type { CommandSpec, OptionSpec } from "./options.ts";
 
 /**
  * cac reads `007` as the number 7, drops an empty value and `-`, and joins what is given twice. So the arguments are
@@ -96,8 +96,6 @@ function readOption(command: CommandSpec, argument: string): ReadOption[] {
 
 function unknownOption(command: CommandSpec, shown: string): UserError {
   const name = shown.replace(/^-+/, "");
-  if (command.name === "train" && optionsToCome.includes(name))
-    return usageError(`${shown} is not supported yet`);
   const known = command.options.map((option) => `--${option.name}`);
   const near = nearest(`--${name}`, known);
   const hint = near === undefined ? `bpe ${command.name} --help lists the options` : `did you mean ${near}?`;

@@ -1,5 +1,6 @@
 import { Cache } from "../cache/cache.ts";
 import { CacheDirectory } from "../cache/directory.ts";
+import type { Input } from "../corpus/inputs.ts";
 import type { CountMemory } from "../count/memory.ts";
 import { ScratchDirectory } from "../publish/scratch-directory.ts";
 import type { MemoryBudget } from "../runtime/memory-budget.ts";
@@ -25,8 +26,21 @@ export function readCacheOptions({ options }: Invocation) {
   if (options.has("ranges")) {
     throw usageError("--cache does not go with --ranges: it keeps the words of whole files");
   }
-  return { path, limitBytes: limit === undefined ? undefined : sizeBytes("--cache-limit", limit, 0) };
+  return {
+    path,
+    limitBytes: limit === undefined ? undefined : sizeBytes("--cache-limit", limit, 0),
+    ifChanged: options.has("if-changed"),
+  };
 }
+
+export type OpenCache = {
+  readonly cache: Cache;
+  readonly directory: CacheDirectory;
+  /** Where files of this run go. */
+  readonly scratchPath: () => string;
+  /** To be called when nothing more is kept: what was used longest ago makes room. */
+  readonly shrink: () => void;
+};
 
 /** The memory for counting, with a place for what it has no room for, and the cache that was asked for. */
 export function openMemory(
@@ -34,18 +48,27 @@ export function openMemory(
   countsOptions: CountsOptions,
   budget: MemoryBudget,
   output: Output,
-): { memory: CountMemory; cache?: Cache } {
+): { memory: CountMemory; cached?: OpenCache } {
   const directory = options && new CacheDirectory(options.path, output.warn);
   const scratch = new ScratchDirectory(directory?.isWritable ? options?.path : undefined);
   onStop(() => scratch.remove());
   const memory = { budget, scratch, countsOptions };
   if (directory === undefined) return { memory };
+  const scratchPath = () => scratch.path;
   const cache = new Cache(directory, {
     countsOptions,
-    version: build.version,
-    limitBytes: options?.limitBytes,
+    version: Object.values(build).join(" "),
     warn: output.warn,
-    scratchPath: () => scratch.path,
+    nowMs: Date.now,
+    scratchPath,
   });
-  return { memory, cache };
+  const limitBytes = options?.limitBytes ?? Number.POSITIVE_INFINITY;
+  return { memory, cached: { cache, directory, scratchPath, shrink: () => directory.shrinkTo(limitBytes) } };
+}
+
+/** Streams cannot be known before they are read: said once. */
+export function tellOfStreams(inputs: readonly Input[], output: Output): void {
+  const stream = inputs.find((input) => input.isStream);
+  if (stream === undefined) return;
+  output.warn(`--cache keeps nothing of streams: "${stream.path}" is counted anew in each run`);
 }

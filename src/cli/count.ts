@@ -10,7 +10,7 @@ import { totalsOf } from "../words/counts-writer.ts";
 import { sortBytesPerWord } from "../words/sort.ts";
 import { sortedTsvChunks } from "../words/tsv.ts";
 import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
-import { openMemory, readCacheOptions } from "./cache-options.ts";
+import { openMemory, readCacheOptions, tellOfStreams } from "./cache-options.ts";
 import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
@@ -37,7 +37,9 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const { inputs, ranges, budget, workerCount } = openCorpus(invocation, options, planned);
   const countsFiles = openCountsFiles(invocation, countsOptions);
   warnOfSlowPattern(options.pattern, output);
-  const { memory, cache } = openMemory(cacheOptions, countsOptions, budget, output);
+  const { memory, cached } = openMemory(cacheOptions, countsOptions, budget, output);
+  const cache = cached?.cache;
+  if (cache !== undefined) tellOfStreams(inputs, output);
   const pattern = options.pattern.compiled;
   const corpus = { ...options, inputs, ranges, pattern, workerCount, countsFiles, memory, cache };
 
@@ -46,6 +48,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const { parts, words, findings } = streams
     ? { words: null, ...(await countParts(corpus, output.progress)) }
     : { parts: null, ...(await countWords(corpus, output.progress, sortingFits(budget))) };
+  cached?.shrink();
   warnOfInvalidBytes(inputs, findings, output);
   if (words !== null) await writeWords(words, places, countsOptions);
   const { pretokenCount: wordCount, wordCount: distinctWordCount } =

@@ -173,6 +173,10 @@ export const commands: readonly CommandSpec[] = [
       workers,
       memoryLimit,
       ...caching,
+      {
+        name: "if-changed",
+        description: "with --cache: do nothing if inputs and options are those that the output was made of",
+      },
       ...savedCounts,
       {
         name: "keep",
@@ -291,6 +295,3 @@ export const commands: readonly CommandSpec[] = [
     example: "bpe inspect tokenizer --text corpus.txt",
   },
 ];
-
-/** Options of `train` that are still to come: known, so that they are not taken for typing errors. */
-export const optionsToCome = ["if-changed"];

@@ -11,7 +11,7 @@ import { copyTokenBytes, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import { writeResult } from "../write-result.ts";
 import { oneOf, usageError, wholeNumber } from "./arguments.ts";
-import { openMemory, readCacheOptions } from "./cache-options.ts";
+import { openMemory, readCacheOptions, tellOfStreams } from "./cache-options.ts";
 import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
@@ -23,6 +23,7 @@ import { shellLine } from "./shell.ts";
 import { onStop } from "./stop.ts";
 import { summary } from "./summary.ts";
 import { grouped } from "./units.ts";
+import { isUpToDateWith, noteResult, tellUnchanged } from "./up-to-date.ts";
 
 /** `bpe train`: read the options, look at the world, train, write, tell. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
@@ -38,8 +39,14 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   const { inputs, workerCount, budget } = openCorpus(invocation, options);
   const countsOptions = countsOptionsOf(options);
   const countsFiles = openCountsFiles(invocation, countsOptions);
-  const { cache, memory } = openMemory(options.cache, countsOptions, budget, output);
+  const { memory, cached } = openMemory(options.cache, countsOptions, budget, output);
   const counts = await describeCounts(invocation.options.get("counts") ?? []);
+  const training = { ...options, settings: options, inputs, counts };
+  if (cached !== undefined) {
+    tellOfStreams(inputs, output);
+    const isUpToDate = options.cache!.ifChanged && (await isUpToDateWith(cached, training, output.progress));
+    if (isUpToDate) return tellUnchanged(options.output, output);
+  }
   warnOfSlowPattern(options.pattern, output);
 
   const trained = await train(
@@ -49,7 +56,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
       inputs,
       workerCount,
       countsFiles,
-      cache,
+      cache: cached?.cache,
       memory,
       tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
       keepWords: async (words) => {
@@ -77,8 +84,10 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     },
     onStop,
   );
+  if (cached !== undefined) noteResult(cached, training);
   if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
   output.succeed(summaryOf(trained, record, options.output, keptPath), {
+    changed: true,
     output: options.output,
     kept: keptPath,
     ...record,

@@ -106,9 +106,6 @@ describe("options", () => {
   test("negation is not an option", () => {
     expect(errorOf(() => parse("--no-quiet")).message).toBe("unknown option --no-quiet");
   });
-  test("an option of a later version says so", () => {
-    expect(errorOf(() => parse("--memory-limit", "x")).message).toBe("--memory-limit is not supported yet");
-  });
 });
 
 test("canonical arguments shield every value", () => {

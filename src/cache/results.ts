@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CacheDirectory } from "./directory.ts";
+import { resultName } from "./names.ts";
+
+/**
+ * What an output was made of, kept in the cache under its place: a line with the xxHash64 of the rest, and JSON. A run
+ * that would be made of the same, and finds the files as they were written, has nothing to do.
+ */
+export type MadeOf = {
+  readonly version: string;
+  readonly bunVersion: string;
+  readonly commit: string;
+  /** Every option that has a say in the bytes of the result, in the order of its ids. */
+  readonly settings: object;
+  /** Path and content of each input, in their order. */
+  readonly inputs: readonly (readonly [path: string, content: string])[];
+  /** Path and SHA-256 of each file of word counts. */
+  readonly counts: readonly (readonly [path: string, sha256: string])[];
+};
+
+type Result = { readonly madeOf: MadeOf; readonly files: Files };
+/** Path and SHA-256 of each file that was written. */
+type Files = readonly (readonly [path: string, sha256: string])[];
+
+/** Notes what stands at the place of an output now, and what it was made of. */
+export function keepResult(
+  cache: CacheDirectory,
+  temporaryPath: string,
+  place: string,
+  otherFiles: readonly string[],
+  madeOf: MadeOf,
+): void {
+  const files = filesOf(place, otherFiles);
+  if (files === undefined) return;
+  const json = JSON.stringify({ madeOf, files } satisfies Result);
+  cache.write(resultName(place), temporaryPath, () => [Buffer.from(`${checksumOf(json)}\n${json}`)]);
+}
+
+/** Whether the output stands there whole, and was made of the same. */
+export function isUpToDate(
+  cache: CacheDirectory,
+  place: string,
+  otherFiles: readonly string[],
+  madeOf: MadeOf,
+): boolean {
+  const result = readResult(cache, place);
+  if (result === undefined || JSON.stringify(result.madeOf) !== JSON.stringify(madeOf)) return false;
+  return JSON.stringify(filesOf(place, otherFiles)) === JSON.stringify(result.files);
+}
+
+/** The contents that an output was made of. */
+export function contentsOfResult(cache: CacheDirectory, place: string): string[] {
+  return readResult(cache, place)?.madeOf.inputs.map(([, content]) => content) ?? [];
+}
+
+function readResult(cache: CacheDirectory, place: string): Result | undefined {
+  const content = cache.readText(resultName(place));
+  const [checksum] = content.split("\n", 1);
+  const json = content.slice(checksum!.length + 1);
+  return json !== "" && checksumOf(json) === checksum ? (JSON.parse(json) as Result) : undefined;
+}
+
+const checksumOf = (json: string) => Bun.hash.xxHash64(json).toString(16);
+
+/** Undefined if something is not a plain file in a plain directory. */
+function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
+  try {
+    if (!lstatSync(place).isDirectory()) return undefined;
+    const names = readdirSync(place).sort();
+    const paths = [...names.map((name) => join(place, name)), ...otherFiles];
+    if (!paths.every((path) => lstatSync(path).isFile())) return undefined;
+    return paths.map((path) => [path, createHash("sha256").update(readFileSync(path)).digest("hex")]);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import { identify } from "../cache/count-with-cache.ts";
+import { contentsOfResult, isUpToDate, keepResult, type MadeOf } from "../cache/results.ts";
+import type { Input } from "../corpus/inputs.ts";
+import { pathOf, placeOf } from "../publish/place.ts";
+import { build } from "../runtime/version.ts";
+import type { Report } from "../train.ts";
+import type { CountsRecord } from "../vocabulary/formats/training.ts";
+import type { TrainSettings } from "../write-result.ts";
+import type { OpenCache } from "./cache-options.ts";
+import type { Output } from "./output.ts";
+
+/** A training, as far as it decides what comes out. */
+export type Training = {
+  readonly output: string;
+  readonly saveCounts: string | undefined;
+  readonly settings: TrainSettings;
+  readonly formats: readonly string[] | undefined;
+  readonly inputs: readonly Input[];
+  readonly counts: readonly CountsRecord[];
+};
+
+/**
+ * Whether the output stands there as a run with the same options wrote it, from inputs with the same paths and contents.
+ * Whatever is in doubt is not up to date.
+ */
+export async function isUpToDateWith(
+  { cache, directory }: OpenCache,
+  training: Training,
+  report: Report,
+): Promise<boolean> {
+  const place = pathOf(placeOf(training.output));
+  await identify(cache, training.inputs, report, contentsOfResult(directory, place));
+  const madeOf = describe(training, cache.contents());
+  if (madeOf === undefined || !isUpToDate(directory, place, otherFiles(training), madeOf)) return false;
+  cache.touchEntries();
+  cache.keepIndex();
+  return true;
+}
+
+export function tellUnchanged(path: string, output: Output): void {
+  const message = `unchanged: "${path}" was made of the same inputs with the same options`;
+  output.succeed(message, { changed: false, output: path });
+}
+
+/** Notes what the output, which has just been written, was made of. */
+export function noteResult({ cache, directory, scratchPath, shrink }: OpenCache, training: Training): void {
+  const madeOf = describe(training, cache.countedContents());
+  const place = pathOf(placeOf(training.output));
+  if (madeOf !== undefined) {
+    keepResult(directory, `${scratchPath()}/result`, place, otherFiles(training), madeOf);
+  }
+  shrink();
+}
+
+const otherFiles = ({ saveCounts }: Training) => (saveCounts === undefined ? [] : [saveCounts]);
+
+/** Undefined where something was read that cannot be read again. */
+function describe(training: Training, contents: readonly (string | undefined)[]): MadeOf | undefined {
+  const { settings, formats, inputs, counts } = training;
+  const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = settings;
+  const { name, sources } = settings.pattern;
+  if (contents.includes(undefined) || counts.some(({ sha256 }) => sha256 === null)) return undefined;
+  return {
+    ...build,
+    settings: {
+      ...{ vocabSize, specialTokens, pattern: name, sources, compat, minFrequency, maxTokenLength },
+      formats: formats ?? null,
+    },
+    inputs: inputs.map(({ path }, i) => [path, contents[i]!] as const),
+    counts: counts.map(({ path, sha256 }) => [path, sha256!] as const),
+  };
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { addTable, emptyTable, inByteOrder } from "../../src/cache/tables.ts";
+import type { WordTable } from "../../src/words/word-table.ts";
+import { wordTableOf } from "../../src/words/word-table.ts";
+import { entriesOf, randomOf } from "../words/generators.ts";
+
+type Counts = Map<string, number>;
+
+/** Words of few letters, so that many are the same and many begin alike. */
+function randomCounts(seed: number, wordCount: number): Counts {
+  const random = randomOf(seed);
+  const counts: Counts = new Map();
+  for (let i = 0; i < wordCount; i++) {
+    const word = Array.from({ length: 1 + random(random(20) === 0 ? 400 : 5) }, () => "\0ab"[random(3)]);
+    counts.set(word.join(""), 1 + random(3));
+  }
+  return counts;
+}
+
+const tableOf = (counts: Counts): WordTable => inByteOrder(wordTableOf(counts));
+const inOrder = (counts: Counts) => [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** The words of a table in its own order. */
+function wordsOf({ wordCount, bytes, starts }: WordTable): string[] {
+  return Array.from({ length: wordCount }, (_, w) =>
+    Buffer.from(bytes.subarray(starts[w]!, starts[w + 1]!)).toString("latin1"),
+  );
+}
+
+test("tables are added up, and parts are taken off again, as a Map does it", () => {
+  for (let seed = 1; seed <= 200; seed++) {
+    const random = randomOf(seed);
+    const a = randomCounts(3 * seed, random(60));
+    const b = randomCounts(3 * seed + 1, random(60));
+    const sum: Counts = new Map(a);
+    for (const [word, count] of b) sum.set(word, (sum.get(word) ?? 0) + count);
+
+    const table = addTable(tableOf(a), tableOf(b), 1)!;
+    expect({ seed, entries: entriesOf(table) }).toEqual({ seed, entries: inOrder(sum) });
+    expect(wordsOf(table)).toEqual(inOrder(sum).map(([word]) => word));
+    expect(entriesOf(addTable(table, tableOf(b), -1)!)).toEqual(inOrder(a));
+    expect(entriesOf(addTable(table, tableOf(a), -1)!)).toEqual(inOrder(b));
+  }
+});
+
+test("what was not there cannot be taken off", () => {
+  const table = tableOf(new Map([["b", 2]]));
+  expect(addTable(table, tableOf(new Map([["a", 1]])), -1)).toBeUndefined();
+  expect(addTable(table, tableOf(new Map([["b", 3]])), -1)).toBeUndefined();
+  expect(addTable(table, tableOf(new Map([["c", 1]])), -1)).toBeUndefined();
+  expect(addTable(emptyTable, table, -1)).toBeUndefined();
+  expect(addTable(table, table, -1)).toEqual(emptyTable);
+});
