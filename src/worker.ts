@@ -1,7 +1,8 @@
-// Entry of a counting worker: takes tasks one by one, keeps their words, hands over the sum at the end.
+// Entry of a counting worker: takes tasks, keeps their words, hands over the sum at the end.
 import type { Input } from "./corpus/inputs.ts";
-import { inputBytesOf, type Task } from "./corpus/tasks.ts";
-import type { FromWorker, ToWorker } from "./count/protocol.ts";
+import { inputBytesOf, memoryOf, type Task } from "./corpus/tasks.ts";
+import type { CountTask, FromWorker, ToWorker } from "./count/protocol.ts";
+import type { RangeFindings } from "./count/range-counter.ts";
 import { TaskCounter } from "./count/task-counter.ts";
 import { WordKeeper } from "./count/word-keeper.ts";
 import { transferables } from "./words/counter.ts";
@@ -15,6 +16,8 @@ declare const self: {
 let inputs: readonly Input[] = [];
 let keeper: WordKeeper;
 let tasks: TaskCounter;
+/** The task at work: the place of an error. */
+let current: Task | undefined;
 let progress: { bytesDone: Float64Array; workerIndex: number };
 
 self.onmessage = ({ data }) => {
@@ -26,8 +29,8 @@ self.onmessage = ({ data }) => {
         tasks = new TaskCounter(data, keeper.counter);
         progress = data;
         return self.postMessage({ kind: "ready" });
-      case "task":
-        return countTask(data.task, data.apart);
+      case "tasks":
+        return countTasks(data.tasks);
       case "finish": {
         tasks.close();
         atOnce(keeper.finish());
@@ -36,11 +39,22 @@ self.onmessage = ({ data }) => {
       }
     }
   } catch (error) {
-    self.postMessage({ kind: "failed", failure: failureOf(error, data) });
+    self.postMessage({ kind: "failed", failure: failureOf(error) });
   }
 };
 
-function countTask(task: Task, apart: number | null): void {
+function countTasks(given: readonly CountTask[]): void {
+  const counted = given.map((next) => {
+    current = next.task;
+    return { inputIndex: current.inputIndex, findings: countTask(next) };
+  });
+  current = undefined;
+  const { distinctWordCount } = keeper;
+  const emptied = memoryOf(given.map(({ task }) => task));
+  self.postMessage({ kind: "counted", counted, distinctWordCount, emptied }, emptied);
+}
+
+function countTask({ task, apart }: CountTask): RangeFindings | undefined {
   const { bytesDone, workerIndex } = progress;
   const before = bytesDone[workerIndex]!;
   atOnce(keeper.startTask(apart));
@@ -51,19 +65,14 @@ function countTask(task: Task, apart: number | null): void {
     atOnce(keeper.makeRoom());
   }
   bytesDone[workerIndex] = before + inputBytesOf(task);
-  const { distinctWordCount } = keeper;
-  const emptied = task.kind === "piece" ? task.bytes.buffer : undefined;
-  self.postMessage(
-    { kind: "counted", inputIndex: task.inputIndex, findings: step.value, distinctWordCount, emptied },
-    emptied === undefined ? [] : [emptied],
-  );
+  return step.value;
 }
 
 function atOnce(work: Generator<undefined, void>): void {
   while (!work.next().done);
 }
 
-function failureOf(error: unknown, message: ToWorker): Failure {
-  if (message.kind !== "task") return describeFailure(error, "");
-  return describeFailure(error, ` at byte ${tasks.offsetByte} of "${inputs[message.task.inputIndex]!.path}"`);
+function failureOf(error: unknown): Failure {
+  if (current === undefined) return describeFailure(error, "");
+  return describeFailure(error, ` at byte ${tasks.offsetByte} of "${inputs[current.inputIndex]!.path}"`);
 }

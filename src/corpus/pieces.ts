@@ -14,15 +14,19 @@ const lookaheadBytes = 8;
 
 /** Memory of pieces that are done with: used again, because fresh pages cost more than what is read into them. */
 export class PieceBuffers {
-  private readonly free: ArrayBuffer[] = [];
+  private free: ArrayBuffer[] = [];
+  private sizeBytes = 0;
 
   take(sizeBytes: number): Uint8Array<ArrayBuffer> {
-    const buffer = this.free.pop();
-    return buffer?.byteLength === sizeBytes ? new Uint8Array(buffer) : new Uint8Array(sizeBytes);
+    if (sizeBytes !== this.sizeBytes) this.free = [];
+    this.sizeBytes = sizeBytes;
+    const memory = this.free.pop();
+    return memory === undefined ? new Uint8Array(sizeBytes) : new Uint8Array(memory);
   }
 
+  /** What is of another size than those taken last is left to the garbage collector. */
   give(buffer: ArrayBuffer): void {
-    this.free.push(buffer);
+    if (buffer.byteLength === this.sizeBytes) this.free.push(buffer);
   }
 }
 
@@ -76,7 +80,14 @@ export async function* planPieces(
         limit += readBytes;
       }
       if (startByte === 0) checkIsNotUtf16(bytes.subarray(0, Math.min(limit, headBytesMax)), input.path);
-      if (limit < bufferBytes) return yield pieceTo(limit, "input");
+      if (limit < bufferBytes) {
+        const last = pieceTo(limit, "input");
+        if (limit > bufferBytes >> 2) return yield last;
+        // Small inputs would have memory of this size moved from thread to thread for a few bytes each.
+        const copy = { ...last, bytes: bytes.slice(0, limit) };
+        buffers.give(bytes.buffer);
+        return yield copy;
+      }
 
       const cut = cutter?.find(bytes, limit);
       const keepPos = cut?.pos ?? limit;

@@ -23,8 +23,15 @@ export type PieceTask = Range & {
   readonly linesBefore?: number;
 };
 
-/** What goes with a task to another thread instead of being copied. */
-export const transferOf = (task: Task) => (task.kind === "piece" ? [task.bytes.buffer] : []);
+/** The memory of pieces that goes with them to another thread, and back when they are done with. */
+export function memoryOf(tasks: readonly Task[]): ArrayBuffer[] {
+  return tasks.flatMap((task) =>
+    task.kind === "piece" && task.bytes.length >= copiedBytesMax ? [task.bytes.buffer] : [],
+  );
+}
+
+/** Smaller pieces are copied: that is done sooner than their memory changes hands. */
+const copiedBytesMax = 1 << 16;
 
 /** Bytes of text in a task, whatever they were packed in. */
 export const textBytesOf = (task: Task) => task.endByte - task.startByte;
@@ -63,24 +70,31 @@ export async function* planTasks(
   }
 }
 
+/** So much text is handed out at a time where tasks are smaller: a message costs as much as counting some kilobytes. */
+const batchBytes = 1 << 18;
+/** Tasks of no text are read ahead of, too, but not without end. */
+const aheadCountMax = 1000;
+
 /** Hands tasks out in order, each to one of several takers, and has some at hand before they are asked for. */
 export class TaskQueue {
   private readonly asks: Ask[] = [];
   private readonly ready: Task[] = [];
+  private readyBytes = 0;
   private isFilling = false;
   private end: { readonly error?: unknown } | undefined;
   /** Who has begun on a range that goes on: only this one is served. */
   private holder = -1;
 
+  /** @param aheadBytes that are at hand, at least, if they are to be had */
   constructor(
     private readonly tasks: AsyncGenerator<Task, void>,
-    private readonly aheadCount: number,
+    private readonly aheadBytes: number,
   ) {
     this.fill();
   }
 
-  /** The next task for the taker; undefined if there are no more. Resolves in the order of the tasks. */
-  next(taker: number): Promise<Task | undefined> {
+  /** The next tasks for the taker; none if there are no more. Resolves in the order of the tasks. */
+  next(taker: number): Promise<Task[]> {
     return new Promise((resolve, reject) => {
       this.asks.push({ taker, resolve, reject });
       this.serve();
@@ -97,11 +111,12 @@ export class TaskQueue {
   private async fill(): Promise<void> {
     if (this.isFilling) return;
     this.isFilling = true;
-    while (this.end === undefined && this.ready.length < this.aheadCount) {
+    while (this.end === undefined && this.readyBytes < this.aheadBytes && this.ready.length < aheadCountMax) {
       try {
         const { value: task } = await this.tasks.next();
         if (task) this.ready.push(task);
         else this.end ??= {};
+        this.readyBytes += task ? textBytesOf(task) : 0;
       } catch (error) {
         this.end ??= { error };
       }
@@ -117,20 +132,31 @@ export class TaskQueue {
       const ask = asks[index];
       if (ask === undefined) return;
       asks.splice(index, 1);
-      const task = ready.shift()!;
-      this.holder = task.kind === "piece" && task.goesOn ? ask.taker : -1;
-      ask.resolve(task);
+      ask.resolve(this.takeBatch(ask.taker));
     }
     if (end === undefined) return;
     for (const ask of asks.splice(0)) {
       if ("error" in end) ask.reject(end.error);
-      else ask.resolve(undefined);
+      else ask.resolve([]);
     }
+  }
+
+  private takeBatch(taker: number): Task[] {
+    let count = 0;
+    let sizeBytes = 0;
+    for (const task of this.ready) {
+      if (count > 0 && sizeBytes + textBytesOf(task) > batchBytes) break;
+      count++;
+      sizeBytes += textBytesOf(task);
+      this.holder = task.kind === "piece" && task.goesOn ? taker : -1;
+    }
+    this.readyBytes -= sizeBytes;
+    return this.ready.splice(0, count);
   }
 }
 
 type Ask = {
   readonly taker: number;
-  readonly resolve: (task: Task | undefined) => void;
+  readonly resolve: (tasks: Task[]) => void;
   readonly reject: (error: unknown) => void;
 };

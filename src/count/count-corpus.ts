@@ -1,7 +1,7 @@
 import type { Input } from "../corpus/inputs.ts";
 import { PieceBuffers } from "../corpus/pieces.ts";
 import { type Range, totalBytesOf } from "../corpus/ranges.ts";
-import { inputBytesOf, isEmpty, planTasks, TaskQueue, transferOf } from "../corpus/tasks.ts";
+import { inputBytesOf, isEmpty, memoryOf, planTasks, TaskQueue } from "../corpus/tasks.ts";
 import { workerUrl } from "../embedded.ts";
 import { inTurns, nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
@@ -148,7 +148,10 @@ async function countInWorkers(
     ...(pieceSizeBytes !== undefined && { pieceSizeBytes }),
   };
   const buffers = new PieceBuffers();
-  const tasks = new TaskQueue(planTasks(inputs, cutting, buffers, ranges), workerCount);
+  const tasks = new TaskQueue(
+    planTasks(inputs, cutting, buffers, ranges),
+    workerCount * smallestRangeSizeBytes,
+  );
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * workerCount));
   const distinctWordCounts = new Float64Array(workerCount);
   const sum = (cells: Float64Array) => cells.reduce((total, cell) => total + cell, 0);
@@ -162,11 +165,12 @@ async function countInWorkers(
       ({ workerIndex, send, finish }) => {
         const sendNext = async () => {
           for (;;) {
-            const task = await tasks.next(workerIndex);
-            if (task === undefined) return send({ kind: "finish" });
-            if (isEmpty(task)) continue;
-            const apart = apartOf(options, task.inputIndex);
-            return send({ kind: "task", task, apart }, transferOf(task));
+            const next = await tasks.next(workerIndex);
+            if (next.length === 0) return send({ kind: "finish" });
+            const given = next
+              .filter((task) => !isEmpty(task))
+              .map((task) => ({ task, apart: apartOf(options, task.inputIndex) }));
+            if (given.length > 0) return send({ kind: "tasks", tasks: given }, memoryOf(next));
           }
         };
         send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, workerIndex, runOptions });
@@ -175,9 +179,9 @@ async function countInWorkers(
             case "ready":
               return sendNext();
             case "counted":
-              addFindings(message.inputIndex, message.findings);
+              for (const { inputIndex, findings } of message.counted) addFindings(inputIndex, findings);
               distinctWordCounts[workerIndex] = message.distinctWordCount;
-              if (message.emptied !== undefined) buffers.give(message.emptied);
+              for (const memory of message.emptied) buffers.give(memory);
               return sendNext();
             case "words":
               runs.push(...message.runs);

@@ -8,8 +8,8 @@ import type { Run, RunOptions } from "./runs.ts";
 /**
  * What the main thread and a counting worker say to each other:
  *
- *   main -> worker   setup, task, task, …, finish
- *   worker -> main   ready, counted (after each task), …, words
+ *   main -> worker   setup, tasks, tasks, …, finish
+ *   worker -> main   ready, counted (after them), …, words
  *                    failed (workers/failure.ts) at any time, and nothing after it
  */
 export type ToWorker =
@@ -23,19 +23,28 @@ export type ToWorker =
       readonly workerIndex: number;
       readonly runOptions: RunOptions | undefined;
     }
-  /** `apart`: the input whose words go to runs of their own, or null. */
-  | { readonly kind: "task"; readonly task: Task; readonly apart: number | null }
+  | { readonly kind: "tasks"; readonly tasks: readonly CountTask[] }
   | { readonly kind: "finish" };
 
 export type FromWorker =
   | { readonly kind: "ready" }
   | {
       readonly kind: "counted";
-      readonly inputIndex: number;
-      /** Of the range that ended with the task; none if it goes on in the next one. */
-      readonly findings: RangeFindings | undefined;
+      readonly counted: readonly Counted[];
       readonly distinctWordCount: number;
-      /** The memory of a piece, to be used for another one. */
-      readonly emptied: ArrayBuffer | undefined;
+      /** The memory of pieces, to be used for others. */
+      readonly emptied: readonly ArrayBuffer[];
     }
   | { readonly kind: "words"; readonly words: PackedCounts; readonly runs: readonly Run[] };
+
+export type CountTask = {
+  readonly task: Task;
+  /** The input whose words go to runs of their own, or null. */
+  readonly apart: number | null;
+};
+
+export type Counted = {
+  readonly inputIndex: number;
+  /** Of the range that ended with the task; none if it goes on in the next one. */
+  readonly findings: RangeFindings | undefined;
+};

@@ -1,7 +1,7 @@
 import { canSeek, checkUnchanged, emptyCorpus, type Input } from "../corpus/inputs.ts";
 import { PieceBuffers } from "../corpus/pieces.ts";
 import { type Range, type RangePlanOptions, totalBytesOf } from "../corpus/ranges.ts";
-import { inputBytesOf, isEmpty, planTasks, TaskQueue, textBytesOf, transferOf } from "../corpus/tasks.ts";
+import { inputBytesOf, isEmpty, memoryOf, planTasks, TaskQueue, textBytesOf } from "../corpus/tasks.ts";
 import { encodeWorkerUrl } from "../embedded.ts";
 import { nextTurn } from "../next-turn.ts";
 import { runWorkers } from "../workers/run-workers.ts";
@@ -107,7 +107,10 @@ async function encodeInWorkers(
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * workerCount));
   const order = new WriteOrder(sink);
   const buffers = new PieceBuffers();
-  const tasks = new TaskQueue(planTasks(inputs, cuttingOf(options), buffers, options.ranges), workerCount);
+  const tasks = new TaskQueue(
+    planTasks(inputs, cuttingOf(options), buffers, options.ranges),
+    workerCount * smallestRangeSizeBytes,
+  );
   let textBytes = 0;
   let invalidByteCount = 0;
   const ticker = setInterval(() => report(bytesDone.reduce((sum, cell) => sum + cell, 0)), reportIntervalMs);
@@ -119,16 +122,19 @@ async function encodeInWorkers(
         const turns: Turn[] = [];
         const sendNext = async () => {
           for (;;) {
-            const task = await tasks.next(workerIndex);
-            if (task === undefined) return turns.length === 0 ? finish() : undefined;
-            const turn = order.add(task.endsInput, () => send({ kind: "written" }));
-            if (isEmpty(task)) {
-              order.finish(turn);
-              continue;
+            const next = await tasks.next(workerIndex);
+            if (next.length === 0) return turns.length === 0 ? finish() : undefined;
+            for (const task of next) {
+              const turn = order.add(task.endsInput, () => send({ kind: "written" }));
+              if (isEmpty(task)) {
+                order.finish(turn);
+                continue;
+              }
+              turns.push(turn);
+              textBytes += textBytesOf(task);
+              send({ kind: "task", task }, memoryOf([task]));
             }
-            turns.push(turn);
-            textBytes += textBytesOf(task);
-            return send({ kind: "task", task }, transferOf(task));
+            if (turns.length > 0) return;
           }
         };
         send({
@@ -142,15 +148,15 @@ async function encodeInWorkers(
         return async (message) => {
           switch (message.kind) {
             case "ready":
-              for (let ahead = 0; ahead < tasksAhead; ahead++) await sendNext();
-              return;
+              await sendNext();
+              return turns.length < tasksAhead ? sendNext() : undefined;
             case "ids":
               return order.take(turns[0]!, message.ids);
             case "encoded":
               invalidByteCount += message.invalidByteCount;
               if (message.emptied !== undefined) buffers.give(message.emptied);
               order.finish(turns.shift()!);
-              return sendNext();
+              return turns.length < tasksAhead ? sendNext() : undefined;
           }
         };
       },
