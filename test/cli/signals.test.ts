@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 
@@ -53,3 +53,43 @@ test("a signal ends the run within a second, and leaves the older result alone",
     expect(tokenizerFiles(output)).toEqual(before);
   }
 }, 60_000);
+
+test("signals that follow while the run cleans up leave nothing behind either", async () => {
+  const before = readdirSync(home).sort();
+  for (const signals of [
+    ["SIGINT", "SIGINT", "SIGINT"],
+    ["SIGTERM", "SIGINT", "SIGHUP", "SIGTERM"],
+  ] as const) {
+    const into = join(home, "ids.npy");
+    const run = Bun.spawn([binary, "encode", corpus, "--tokenizer", output, "-o", into, "-w", "1"], {
+      stderr: "ignore",
+      env: {},
+    });
+    // The file being written stands beside its place.
+    while (!readdirSync(home).some((name) => name.endsWith(".new"))) await Bun.sleep(1);
+    for (const signal of signals) run.kill(signal);
+    await run.exited;
+    expect([129, 130, 143]).toContain(run.exitCode!);
+    expect(readdirSync(home).sort()).toEqual(before);
+  }
+}, 30_000);
+
+test("a run outlives its terminal under nohup, and obeys SIGHUP without", async () => {
+  const small = put(home, "small.txt", letters.subarray(0, 4e6));
+  for (const [nohup, code] of [
+    [["nohup"], 0],
+    [[], 129],
+  ] as const) {
+    const counts = join(home, "counts.tsv");
+    const log = join(home, "log");
+    const args = ["count", small, "-w", "1", "-o", counts, "--log-file", log];
+    const run = Bun.spawn([...nohup, binary, ...args], { stderr: "ignore", stdin: "ignore", env: {} });
+    while (!existsSync(log) || !readFileSync(log, "utf8").includes("counting")) await Bun.sleep(1);
+    run.kill("SIGHUP");
+    await run.exited;
+    expect(run.exitCode).toBe(code);
+    expect(JSON.parse(readFileSync(log, "utf8").trim().split("\n").at(-1)!).success).toBe(code === 0);
+    expect(existsSync(counts)).toBe(code === 0);
+    for (const path of [counts, log]) rmSync(path, { force: true });
+  }
+}, 30_000);
