@@ -59,14 +59,19 @@ async function encodeTask(task: Task): Promise<void> {
   const { encoding } = tasks;
   const before = bytesDone[workerIndex]!;
   const invalidBefore = encoding.invalidByteCount;
+  const textBytesBefore = tasks.textBytes;
   for (const done of tasks.encode(task)) {
     bytesDone[workerIndex] = before + inputBytesOf(task, done);
     const isEnd = done === task.endByte - task.startByte;
-    if (encoding.out.count >= messageIdCount || (isEnd && encoding.out.count > 0)) await sendIds();
+    if (encoding.out.count >= messageIdCount || (isEnd && !encoding.out.isEmpty)) await sendIds();
   }
   const invalidByteCount = encoding.invalidByteCount - invalidBefore;
   const emptied = task.kind === "piece" ? task.bytes.buffer : undefined;
-  self.postMessage({ kind: "encoded", invalidByteCount, emptied }, emptied === undefined ? [] : [emptied]);
+  const textBytes = tasks.textBytes - textBytesBefore;
+  self.postMessage(
+    { kind: "encoded", textBytes, invalidByteCount, emptied },
+    emptied === undefined ? [] : [emptied],
+  );
 }
 
 async function sendIds(): Promise<void> {
@@ -76,8 +81,9 @@ async function sendIds(): Promise<void> {
     });
   }
   unwrittenCount++;
+  const recordEnds = tasks.encoding.out.takeRecordEnds();
   const ids = tasks.encoding.out.take();
-  self.postMessage({ kind: "ids", ids }, [ids.buffer]);
+  self.postMessage({ kind: "ids", ids, recordEnds }, [ids.buffer]);
 }
 
 function failureOf(error: unknown, task: Task): Failure {

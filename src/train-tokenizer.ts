@@ -1,3 +1,4 @@
+import type { InputFormat } from "./corpus/formats.ts";
 import { expectedTextBytes, findInputs } from "./corpus/inputs.ts";
 import { partsOfVocabulary } from "./encode/from-vocabulary.ts";
 import { Tokenizer } from "./encode/tokenizer.ts";
@@ -16,8 +17,14 @@ import { baseSize } from "./vocabulary/vocabulary.ts";
 import { type TrainSettings, writeResult } from "./write-result.ts";
 
 export type TrainTokenizerOptions = {
-  /** Paths or globs of the corpus. */
+  /** Paths or globs of the corpus, or directories. */
   readonly files: string | readonly string[];
+  /** What all of them are read as. Default: what each name says (`.jsonl`, `.parquet`), else text. */
+  readonly inputFormat?: InputFormat;
+  /** The field, or column, that holds the text of a record. Default: `text`. */
+  readonly textField?: string;
+  /** Globs that say which files of a directory are meant. Default: all. */
+  readonly include?: readonly string[];
   /** Size of the finished vocabulary: 256 bytes + special tokens + merges. */
   readonly vocabSize: number;
   /** Each ends a document wherever it occurs; never counted, never merged. */
@@ -58,7 +65,8 @@ async function trainSettled(
   settings: TrainSettings,
   startMs: number,
 ): Promise<Tokenizer> {
-  const inputs = findInputs([options.files].flat());
+  const { inputFormat: format, textField, include } = options;
+  const inputs = findInputs([options.files].flat(), { format, textField, include });
   const budget = new MemoryBudget(options.memoryLimitBytes);
   const affordable = Math.min(defaultWorkerCount(expectedTextBytes(inputs)), budget.workerCountMax);
   const workerCount = options.workers ?? affordable;

@@ -116,11 +116,13 @@ function recordOf(result: Result, files: readonly string[], writeStartMs: number
       workers: workerCount,
     },
     formats: result.formatNames ?? null,
-    inputs: inputs.map(({ path, isStream, sizeBytes }, i) => ({
+    inputs: inputs.map(({ path, isStream, sizeBytes, format, textField }, i) => ({
       path,
       sizeBytes: isStream ? trained.findings[i]!.textBytes : sizeBytes,
       documents: trained.findings[i]!.documentCount,
       invalidBytes: trained.findings[i]!.invalidByteCount,
+      format,
+      ...(format !== "text" && { textField }),
     })),
     counts,
     wordCount: trained.wordCount,

@@ -1,4 +1,4 @@
-import { expectedTextBytes, findInputs } from "../corpus/inputs.ts";
+import { expectedTextBytes } from "../corpus/inputs.ts";
 import { sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
 import { canBeCut, cutOptionsOf } from "../encode/cuts.ts";
 import { encodeCorpus, type IdSink } from "../encode/encode-corpus.ts";
@@ -14,6 +14,7 @@ import { specialTokenId } from "../encode/tokenizer-parts.ts";
 import { peakMemoryBytes } from "../runtime/peak-memory.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { usageError, wholeNumber } from "./arguments.ts";
+import { openInputs, readInputOptions } from "./input-options.ts";
 import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
 import { openRanges, rangesPath } from "./planned-corpus.ts";
@@ -31,7 +32,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const startMs = performance.now();
   const options = readOptions(invocation);
   await lockOutputFile(invocation, output, options.output);
-  const named = options.plan === undefined ? findInputs(invocation.files) : [];
+  const named = options.plan === undefined ? openInputs(invocation.files, options.reading) : [];
   const parts = openTokenizer(options, output);
   const { specialTokensAsText } = options;
   const { inputs, ranges } =
@@ -39,6 +40,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
       ? { inputs: named, ranges: named.map(wholeRange) }
       : await openRanges(options.plan, {
           ...cutOptionsOf(parts, specialTokensAsText),
+          textField: options.reading.textField,
           wholeFilesOnly: !canBeCut(parts, specialTokensAsText),
         });
   const appendId = options.appendToken === undefined ? undefined : specialTokenId(parts, options.appendToken);
@@ -97,6 +99,7 @@ function readOptions(invocation: Invocation) {
   return {
     ...tokenizer,
     plan: rangesPath(invocation),
+    reading: readInputOptions(invocation),
     output,
     workers: workers === undefined ? undefined : wholeNumber("--workers", workers, 1),
     appendToken: text("append-token"),
@@ -114,7 +117,7 @@ async function encodeInto(
   const writer = new TextWriter(out);
   const ids = withAppended(writer, options.appendId);
   const sink: IdSink = {
-    write: (some) => ids.write(some),
+    write: (some, recordEnds) => ids.write(some, recordEnds),
     endInput: () => ids.endInput(),
     drained: () => out.drained(),
   };

@@ -4,6 +4,7 @@ import { OpenFile } from "../corpus/open-file.ts";
 import { checkPlannable, planLines } from "../corpus/plan.ts";
 import type { Range } from "../corpus/ranges.ts";
 import { JsonlReader } from "../corpus/records/jsonl-reader.ts";
+import { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
 import { canBeCut, cutOptionsOf } from "../encode/cuts.ts";
 import { nextTurn } from "../next-turn.ts";
 import { usageError } from "./arguments.ts";
@@ -104,15 +105,19 @@ function documentCounting(inputs: readonly Input[], specialTokens: readonly stri
   const file = new OpenFile(inputs);
   const counter = new DocumentCounter(specialTokens.map((token) => new TextEncoder().encode(token)));
   const jsonl = new JsonlReader();
+  const parquet = new ParquetReader();
+  const countRange = (range: Range) => {
+    const input = inputs[range.inputIndex]!;
+    const source = file.of(range.inputIndex);
+    if (input.format === "text") return counter.count(source, range);
+    if (input.format === "parquet")
+      return counter.countRecords(parquet.readFile(source, input), parquet.batch);
+    return counter.countRecords(jsonl.read(source, range, input.textField), jsonl.batch);
+  };
   const total = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   let bytesBefore = 0;
   return async (range: Range) => {
-    const { format, textField } = inputs[range.inputIndex]!;
-    const source = file.of(range.inputIndex);
-    const work =
-      format === "jsonl"
-        ? counter.countRecords(jsonl.read(source, range, textField), jsonl.batch)
-        : counter.count(source, range);
+    const work = countRange(range);
     for (let step = work.next(); ; step = work.next()) {
       if (step.done) {
         bytesBefore += range.endByte - range.startByte;

@@ -36,6 +36,15 @@ export class FileSource implements ByteSource {
   }
 }
 
+/** Bytes [startByte, endByte) of a file. */
+export function readFully(source: FileSource, startByte: number, endByte: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(endByte - startByte);
+  for (let pos = 0; pos < bytes.length; ) {
+    pos += source.read(bytes, pos, bytes.length - pos, startByte + pos);
+  }
+  return bytes;
+}
+
 /** Bytes that were handed over in memory, one part after the other; each is read once, in order. */
 export class MemorySource implements ByteSource {
   private parts: Uint8Array[] = [];

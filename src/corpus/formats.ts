@@ -5,6 +5,7 @@ export const inputFormats: readonly InputFormat[] = ["text", "jsonl", "parquet"]
 
 /** The format that a name tells; a compressed file has it before the ending of its compression. */
 export function formatOfName(path: string): InputFormat {
-  if (/\.(jsonl|ndjson)(\.(gz|zst))?$/i.test(path)) return "jsonl";
-  return /\.parquet$/i.test(path) ? "parquet" : "text";
+  const [, ending] = /\.([^./]+)(\.(gz|zst))?$/.exec(path.toLowerCase()) ?? [];
+  if (ending === "jsonl" || ending === "ndjson") return "jsonl";
+  return ending === "parquet" ? "parquet" : "text";
 }

@@ -83,9 +83,12 @@ export function emptyCorpus(inputs: readonly Input[]): UserError {
  * a stream may be of any length.
  */
 export const expectedTextBytes = (inputs: readonly Input[]) =>
-  inputs.reduce((sum, { isStream, compression, sizeBytes }) => {
+  inputs.reduce((sum, { isStream, compression, format, sizeBytes }) => {
     if (isStream) return Number.MAX_SAFE_INTEGER;
-    return Math.min(Number.MAX_SAFE_INTEGER, sum + (compression === "none" ? 1 : 3) * sizeBytes);
+    return Math.min(
+      Number.MAX_SAFE_INTEGER,
+      sum + (compression === "none" && format !== "parquet" ? 1 : 3) * sizeBytes,
+    );
   }, 0);
 
 /** Whether any part of the text can be read at any time: else it is read once and in order. */
@@ -182,7 +185,6 @@ function exists(path: string): boolean {
 export function inspectInput(path: string, options: InputOptions = {}): Input {
   const format = options.format ?? formatOfName(path);
   const textField = options.textField ?? "text";
-  if (format === "parquet") throw notYet(`"${path}" (Parquet)`);
   if (path === standardInput) return streamAt(path, format, textField);
   let stats: Stats;
   try {
@@ -197,10 +199,19 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
     checkReadable(path);
     return streamAt(path, format, textField);
   }
+  const compression = lookInto(path);
+  if (format === "parquet" && compression !== "none") {
+    throw new UserError(
+      `"${path}" is Parquet packed with ${compression}, of which no part can be read by itself`,
+      {
+        hint: "unpack it, and name the file that comes out",
+      },
+    );
+  }
   return {
     path,
     isStream: false,
-    compression: lookInto(path),
+    compression,
     format,
     textField,
     sizeBytes: stats.size,
@@ -212,17 +223,18 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
 
 const standardInput = "-";
 
-const streamAt = (path: string, format: InputFormat, textField: string): Input => ({
-  path,
-  isStream: true,
-  compression: "none",
-  format,
-  textField,
-  sizeBytes: 0,
-  device: 0,
-  inode: 0,
-  modifiedMs: 0,
-});
+function streamAt(path: string, format: InputFormat, textField: string): Input {
+  if (format === "parquet") {
+    const [name, code] =
+      path === standardInput ? ["standard input", exitCode.usage] : [`"${path}"`, exitCode.failed];
+    throw new UserError(`${name} cannot be read as Parquet, which says at its end what is in it`, {
+      hint: "write it to a file and name that",
+      exitCode: code,
+    });
+  }
+  const none = { sizeBytes: 0, device: 0, inode: 0, modifiedMs: 0 };
+  return { path, isStream: true, compression: "none", format, textField, ...none };
+}
 
 /** What the file is packed in. A text that can be told at once to be none of ours is an error. */
 function lookInto(path: string): Compression {
@@ -256,13 +268,6 @@ function openFile(path: string): number {
   } catch (error) {
     throw unreadable(path, error);
   }
-}
-
-function notYet(what: string): UserError {
-  return new UserError(`reading ${what} is not supported yet`, {
-    hint: "write the text to a regular file and name that",
-    exitCode: exitCode.usage,
-  });
 }
 
 const isMissing = (error: unknown) =>

@@ -28,7 +28,7 @@ export function checkPlannable(inputs: readonly Input[], countDocuments: boolean
         exitCode: path === "-" ? exitCode.usage : exitCode.failed,
       });
     }
-    if (countDocuments && !hasRanges(input)) {
+    if (countDocuments && !canSeek(input)) {
       throw new UserError(`--count-documents: "${path}" is packed, and its documents are not in sight`, {
         hint: "unpack it, or leave --count-documents out",
       });

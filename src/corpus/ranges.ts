@@ -24,6 +24,8 @@ export type Range = {
 export type RangePlanOptions = CutOptions & {
   /** Wished size of a range. */
   readonly rangeSizeBytes: number;
+  /** The same of pages of a Parquet file, packed as they are. */
+  readonly pagesSizeBytes?: number;
   /** Wished size of a piece of what is read once and in order. */
   readonly pieceSizeBytes?: number;
   /** How much is looked at at a time in the search for a cut. */
@@ -33,7 +35,8 @@ export type RangePlanOptions = CutOptions & {
 /**
  * The ranges that `whole`, a range of the input, is cut into, in order; reads only the neighbourhood of each cut. Yields
  * undefined where a cut is looked for in vain, so that whoever carries the plan out can serve signals meanwhile. An
- * empty range stays one. Lines of JSON stand for themselves: ranges of them end behind line feeds.
+ * empty range stays one. Lines of JSON stand for themselves: ranges of them end behind line feeds. A Parquet file is not
+ * cut by its bytes.
  */
 export function* planRanges(
   input: Input,
@@ -44,7 +47,8 @@ export function* planRanges(
   const { inputIndex } = whole;
   let { startByte, startsInside } = whole;
   // A last range of less than half the wished size joins the one before it.
-  const isLast = (endByte: number) => whole.endByte - endByte < rangeSizeBytes / 2;
+  const isLast = (endByte: number) =>
+    whole.endByte - endByte < rangeSizeBytes / 2 || input.format === "parquet";
   if (!isLast(startByte + rangeSizeBytes)) {
     const fd = openInput(input);
     try {

@@ -2,9 +2,13 @@ import { nextTurn } from "../next-turn.ts";
 import { canSeek, type Input } from "./inputs.ts";
 import { type PieceBuffers, planPieces } from "./pieces.ts";
 import { planRanges, type Range, type RangePlanOptions, wholeRange } from "./ranges.ts";
+import { type InputPages, planInputPages } from "./records/parquet/plan.ts";
 
-/** The unit of work that a worker takes: a range of a text, to be read from a file or handed over in memory. */
-export type Task = RangeTask | PieceTask;
+/**
+ * The unit of work that a worker takes: a range of a text, to be read from a file or handed over in memory, or pages of
+ * a Parquet file.
+ */
+export type Task = RangeTask | PieceTask | PagesTask;
 
 /** Bytes of a file that whoever does the work reads. */
 export type RangeTask = Range & { readonly kind: "range"; readonly endsInput: boolean };
@@ -22,6 +26,9 @@ export type PieceTask = Range & {
   /** How many lines of the text come before it: for what is wrong with a line, and so for jsonl alone. */
   readonly linesBefore?: number;
 };
+
+/** Pages that whoever does the work reads; as a range, the bytes where they stand in the file. */
+export type PagesTask = Range & InputPages & { readonly kind: "pages" };
 
 /** The memory of pieces that goes with them to another thread, and back when they are done with. */
 export function memoryOf(tasks: readonly Task[]): ArrayBuffer[] {
@@ -59,6 +66,10 @@ export async function* planTasks(
 ): AsyncGenerator<Task, void> {
   for (const whole of wholes) {
     const input = inputs[whole.inputIndex]!;
+    if (input.format === "parquet") {
+      yield* planPages(input, whole, cutting?.pagesSizeBytes);
+      continue;
+    }
     if (!canSeek(input)) {
       yield* planPieces(input, whole.inputIndex, cutting, buffers);
       continue;
@@ -68,6 +79,23 @@ export async function* planTasks(
       else yield { ...range, kind: "range", endsInput: range.endByte === input.sizeBytes };
     }
   }
+}
+
+/** Of a Parquet file always the whole is read. A file without rows is one empty range, as an empty text is. */
+async function* planPages(
+  input: Input,
+  whole: Range,
+  pagesSizeBytes: number | undefined,
+): AsyncGenerator<Task, void> {
+  let isEmptyFile = true;
+  for (const pages of planInputPages(input, pagesSizeBytes)) {
+    if (pages === undefined) await nextTurn();
+    else {
+      yield { ...whole, ...pages, kind: "pages" };
+      isEmptyFile = false;
+    }
+  }
+  if (isEmptyFile) yield { ...whole, endByte: whole.startByte, kind: "range", endsInput: true };
 }
 
 /** So much text is handed out at a time where tasks are smaller: a message costs as much as counting some kilobytes. */

@@ -29,7 +29,7 @@ export class RecordCounter {
       documentCount += visitDocuments(batch, finder, (start, end) =>
         this.countDocument(batch.text, start, end),
       );
-      textBytes = bytesDone;
+      textBytes += batch.byteCount;
       yield bytesDone;
     }
     // Records are valid UTF-8: their readers see to it.

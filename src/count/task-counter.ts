@@ -1,10 +1,10 @@
-import type { ByteSource } from "../corpus/byte-sources.ts";
-import { MemorySource } from "../corpus/byte-sources.ts";
+import type { ByteSource, FileSource } from "../corpus/byte-sources.ts";
 import type { Input } from "../corpus/inputs.ts";
 import { OpenFile } from "../corpus/open-file.ts";
-import type { Range } from "../corpus/ranges.ts";
+import { PieceRanges } from "../corpus/piece-ranges.ts";
 import { JsonlReader, type LineRange } from "../corpus/records/jsonl-reader.ts";
-import type { PieceTask, Task } from "../corpus/tasks.ts";
+import { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
+import type { PagesTask, Task } from "../corpus/tasks.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import type { WordCounter } from "../words/counter.ts";
 import { RangeCounter, type RangeFindings } from "./range-counter.ts";
@@ -22,11 +22,11 @@ export class TaskCounter {
   private readonly ranges: RangeCounter;
   private readonly records: RecordCounter;
   private readonly jsonl: JsonlReader;
+  private parquet: ParquetReader | undefined;
   private readonly file: OpenFile;
   /** Who read last. */
   private current: { readonly offsetByte: number };
-  /** The range that the last piece did not end. */
-  private unfinished: Unfinished | undefined;
+  private readonly pieces: PieceRanges<RangeFindings>;
 
   constructor(
     private readonly options: TaskCounterOptions,
@@ -38,6 +38,7 @@ export class TaskCounter {
     this.jsonl = new JsonlReader(windowBytes);
     this.current = this.ranges;
     this.file = new OpenFile(options.inputs);
+    this.pieces = new PieceRanges(options.inputs, (source, range) => this.countRange(source, range));
   }
 
   /** Where in the text the work stands: the place of an error. */
@@ -50,13 +51,20 @@ export class TaskCounter {
    * range that ends with it; nothing if the range goes on in the next task.
    */
   count(task: Task): Generator<number, RangeFindings | undefined> {
-    return task.kind === "piece"
-      ? this.countPiece(task)
-      : this.countRange(this.file.of(task.inputIndex), task);
+    if (task.kind === "piece") return this.pieces.take(task);
+    const source = this.file.of(task.inputIndex);
+    return task.kind === "pages" ? this.countPages(source, task) : this.countRange(source, task);
   }
 
   close(): void {
     this.file.close();
+  }
+
+  private countPages(source: FileSource, pages: PagesTask): Generator<number, RangeFindings> {
+    const { textField } = this.options.inputs[pages.inputIndex]!;
+    this.parquet ??= new ParquetReader();
+    this.current = this.parquet;
+    return this.records.count(this.parquet.read(source, pages, textField), this.parquet.batch);
   }
 
   private countRange(source: ByteSource, range: LineRange): Generator<number, RangeFindings> {
@@ -65,43 +73,4 @@ export class TaskCounter {
     if (format === "text") return this.ranges.count(source, range);
     return this.records.count(this.jsonl.read(source, range, textField), this.jsonl.batch);
   }
-
-  private *countPiece(piece: PieceTask): Generator<number, RangeFindings | undefined> {
-    const { source, range, work } = this.unfinished ?? this.begin(piece);
-    source.append(piece.bytes);
-    if (!piece.goesOn) {
-      range.endByte = piece.endByte;
-      range.endsInside = piece.endsInside;
-    }
-    this.unfinished = undefined;
-    do {
-      const step = work.next();
-      if (step.done) return step.value;
-      yield Math.max(0, range.startByte + step.value - piece.startByte);
-    } while (!piece.goesOn || !source.isDrained);
-    this.unfinished = { source, range, work };
-    return undefined;
-  }
-
-  private begin({ inputIndex, startByte, startsInside, linesBefore = 0 }: PieceTask): Unfinished {
-    const source = new MemorySource(this.options.inputs[inputIndex]!.path, startByte);
-    const range = {
-      inputIndex,
-      startByte,
-      startsInside,
-      linesBefore,
-      endByte: endUnknown,
-      endsInside: false,
-    };
-    return { source, range, work: this.countRange(source, range) };
-  }
 }
-
-/** Behind every byte, until the last piece of the range says where it ends. */
-const endUnknown = Number.MAX_SAFE_INTEGER;
-
-type Unfinished = {
-  readonly source: MemorySource;
-  readonly range: { -readonly [Field in keyof Range]: Range[Field] };
-  readonly work: Generator<number, RangeFindings>;
-};

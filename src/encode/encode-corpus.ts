@@ -1,12 +1,12 @@
 import { canSeek, checkUnchanged, emptyCorpus, type Input } from "../corpus/inputs.ts";
 import { PieceBuffers } from "../corpus/pieces.ts";
 import { type Range, type RangePlanOptions, totalBytesOf } from "../corpus/ranges.ts";
-import { inputBytesOf, isEmpty, memoryOf, planTasks, TaskQueue, textBytesOf } from "../corpus/tasks.ts";
+import { inputBytesOf, isEmpty, memoryOf, planTasks, type Task, TaskQueue } from "../corpus/tasks.ts";
 import { encodeWorkerUrl } from "../embedded.ts";
 import { nextTurn } from "../next-turn.ts";
 import { runWorkers } from "../workers/run-workers.ts";
 import { canBeCut, cuttingTokens } from "./cuts.ts";
-import type { FromWorker, ToWorker } from "./protocol.ts";
+import type { FromWorker, ToWorker, WrittenIds } from "./protocol.ts";
 import { TaskEncoder } from "./task-encoder.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
@@ -33,8 +33,9 @@ export type EncodedCorpus = {
 
 /** Takes the ids, in the order of the inputs or of the ranges given. */
 export type IdSink = {
-  /** The next ids of the input at hand, valid until it returns. */
-  write(ids: Uint16Array | Uint32Array): void;
+  /** The next ids of the input at hand, valid until it returns; of records also where among them each ends. */
+  write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array): void;
+  /** A text ends that is no record. */
   endInput(): void;
   /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
   drained?(): Promise<void> | undefined;
@@ -69,26 +70,29 @@ async function encodeHere(
   const tasks = new TaskEncoder(inputs, parts, specialTokensAsText);
   const buffers = new PieceBuffers();
   let bytesBefore = 0;
-  let textBytes = 0;
   try {
     for await (const task of planTasks(inputs, undefined, buffers, ranges)) {
       if (!isEmpty(task)) {
         for (const bytesDone of tasks.encode(task)) {
-          sink.write(tasks.encoding.out.flush());
+          const recordEnds = tasks.encoding.out.takeRecordEnds();
+          sink.write(tasks.encoding.out.flush(), recordEnds);
           report(bytesBefore + inputBytesOf(task, bytesDone));
           await (sink.drained?.() ?? nextTurn());
         }
         bytesBefore += inputBytesOf(task);
-        textBytes += textBytesOf(task);
         if (task.kind === "piece") buffers.give(task.bytes.buffer);
       }
-      if (task.endsInput) sink.endInput();
+      if (endsText(task, inputs)) sink.endInput();
     }
   } finally {
     tasks.close();
   }
-  return { textBytes, invalidByteCount: tasks.encoding.invalidByteCount };
+  return { textBytes: tasks.textBytes, invalidByteCount: tasks.encoding.invalidByteCount };
 }
+
+/** Whether a text that is no record ends with the task. */
+const endsText = ({ endsInput, inputIndex }: Task, inputs: readonly Input[]) =>
+  endsInput && inputs[inputIndex]!.format === "text";
 
 const smallestRangeSizeBytes = 1 << 19;
 const largestRangeSizeBytes = 1 << 22;
@@ -125,13 +129,12 @@ async function encodeInWorkers(
             const next = await tasks.next(workerIndex);
             if (next.length === 0) return turns.length === 0 ? finish() : undefined;
             for (const task of next) {
-              const turn = order.add(task.endsInput, () => send({ kind: "written" }));
+              const turn = order.add(endsText(task, inputs), () => send({ kind: "written" }));
               if (isEmpty(task)) {
                 order.finish(turn);
                 continue;
               }
               turns.push(turn);
-              textBytes += textBytesOf(task);
               send({ kind: "task", task }, memoryOf([task]));
             }
             if (turns.length > 0) return;
@@ -151,8 +154,9 @@ async function encodeInWorkers(
               await sendNext();
               return turns.length < tasksAhead ? sendNext() : undefined;
             case "ids":
-              return order.take(turns[0]!, message.ids);
+              return order.take(turns[0]!, message);
             case "encoded":
+              textBytes += message.textBytes;
               invalidByteCount += message.invalidByteCount;
               if (message.emptied !== undefined) buffers.give(message.emptied);
               order.finish(turns.shift()!);
@@ -170,7 +174,7 @@ async function encodeInWorkers(
 
 /** One task's place in the output. */
 type Turn = {
-  readonly ids: (Uint16Array | Uint32Array)[];
+  readonly parts: WrittenIds[];
   readonly endsInput: boolean;
   readonly written: () => void;
   isFinished: boolean;
@@ -183,13 +187,13 @@ class WriteOrder {
   constructor(private readonly sink: IdSink) {}
 
   add(endsInput: boolean, written: () => void): Turn {
-    const turn: Turn = { ids: [], endsInput, written, isFinished: false };
+    const turn: Turn = { parts: [], endsInput, written, isFinished: false };
     this.turns.push(turn);
     return turn;
   }
 
-  take(turn: Turn, ids: Uint16Array | Uint32Array): void {
-    turn.ids.push(ids);
+  take(turn: Turn, part: WrittenIds): void {
+    turn.parts.push(part);
     this.write();
   }
 
@@ -200,8 +204,8 @@ class WriteOrder {
 
   private write(): void {
     for (let turn = this.turns[0]; turn !== undefined; turn = this.turns[0]) {
-      for (const ids of turn.ids.splice(0)) {
-        this.sink.write(ids);
+      for (const { ids, recordEnds } of turn.parts.splice(0)) {
+        this.sink.write(ids, recordEnds);
         const drained = this.sink.drained?.();
         if (drained === undefined) turn.written();
         else void drained.then(turn.written);

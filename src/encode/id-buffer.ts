@@ -6,6 +6,8 @@ export class IdBuffer {
   ids: Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
   view: DataView;
   count = 0;
+  /** Where records end among the ids gathered: positions, ascending. A text that is no record has none. */
+  private recordEnds: number[] = [];
 
   constructor(
     private readonly isNarrow: boolean,
@@ -28,6 +30,23 @@ export class IdBuffer {
   push(id: number): void {
     this.reserve(1);
     this.ids[this.count++] = id;
+  }
+
+  /** A record ends behind the ids gathered so far. */
+  endRecord(): void {
+    this.recordEnds.push(this.count);
+  }
+
+  get isEmpty(): boolean {
+    return this.count === 0 && this.recordEnds.length === 0;
+  }
+
+  /** Where records end among the ids that are flushed or taken next; undefined where there are none. */
+  takeRecordEnds(): Uint32Array | undefined {
+    if (this.recordEnds.length === 0) return undefined;
+    const taken = Uint32Array.from(this.recordEnds);
+    this.recordEnds = [];
+    return taken;
   }
 
   /** The ids gathered, valid until the next is written: the memory stays the buffer's. */

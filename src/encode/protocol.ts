@@ -24,11 +24,18 @@ export type ToWorker =
   | { readonly kind: "task"; readonly task: Task }
   | { readonly kind: "written" };
 
+/** Ids on their way to be written, and where among them records end. */
+export type WrittenIds = {
+  readonly ids: Uint16Array | Uint32Array;
+  readonly recordEnds: Uint32Array | undefined;
+};
+
 export type FromWorker =
   | { readonly kind: "ready" }
-  | { readonly kind: "ids"; readonly ids: Uint16Array | Uint32Array }
+  | ({ readonly kind: "ids" } & WrittenIds)
   | {
       readonly kind: "encoded";
+      readonly textBytes: number;
       readonly invalidByteCount: number;
       /** The memory of a piece, to be used for another one. */
       readonly emptied: ArrayBuffer | undefined;

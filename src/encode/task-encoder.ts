@@ -1,5 +1,9 @@
 import type { Input } from "../corpus/inputs.ts";
 import { OpenFile } from "../corpus/open-file.ts";
+import { PieceRanges } from "../corpus/piece-ranges.ts";
+import { JsonlReader } from "../corpus/records/jsonl-reader.ts";
+import { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
+import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { PieceTask, RangeTask, Task } from "../corpus/tasks.ts";
 import { TextEncoding } from "./text-encoding.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
@@ -13,11 +17,24 @@ export class TaskEncoder {
   readonly encoding: TextEncoding;
   private readonly window = new Uint8Array(windowSizeBytes);
   private readonly file: OpenFile;
+  private readonly jsonl = new JsonlReader();
+  private readonly parquet = new ParquetReader();
+  private readonly linePieces: PieceRanges<void>;
+  /** Bytes of text encoded so far. */
+  textBytes = 0;
   /** Where in the text the work stands: the place of an error. */
   offsetByte = 0;
 
-  constructor(inputs: readonly Input[], parts: EncodingParts, specialTokensAsText: boolean) {
+  constructor(
+    private readonly inputs: readonly Input[],
+    parts: EncodingParts,
+    specialTokensAsText: boolean,
+  ) {
     this.file = new OpenFile(inputs);
+    this.linePieces = new PieceRanges(inputs, (source, range) => {
+      const reading = this.jsonl.read(source, range, this.inputs[range.inputIndex]!.textField);
+      return this.encodeRecords(reading, this.jsonl);
+    });
     this.encoding = new TextEncoding(parts, { specialTokensAsText });
   }
 
@@ -26,11 +43,38 @@ export class TaskEncoder {
    * the bytes done after each window, the whole at the end.
    */
   encode(task: Task): Generator<number, void> {
-    return task.kind === "piece" ? this.encodePiece(task) : this.encodeRange(task);
+    const { format, textField } = this.inputs[task.inputIndex]!;
+    if (task.kind === "piece")
+      return format === "jsonl" ? this.linePieces.take(task) : this.encodePiece(task);
+    const source = this.file.of(task.inputIndex);
+    if (task.kind === "pages") {
+      return this.encodeRecords(this.parquet.read(source, task, textField), this.parquet);
+    }
+    if (format === "text") return this.encodeRange(task);
+    return this.encodeRecords(this.jsonl.read(source, task, textField), this.jsonl);
   }
 
   close(): void {
     this.file.close();
+  }
+
+  /** Each record is a text of its own, and `encoding.out` is told where it ends. */
+  private *encodeRecords(reading: Iterable<number>, reader: RecordReader): Generator<number, void> {
+    const { encoding } = this;
+    for (const bytesDone of reading) {
+      const { text, ends, count, byteCount } = reader.batch;
+      this.offsetByte = reader.offsetByte;
+      let start = 0;
+      for (let r = 0; r < count; r++) {
+        const end = ends[r]!;
+        encoding.push(text.bytes, start, end);
+        encoding.end();
+        encoding.out.endRecord();
+        start = end;
+      }
+      this.textBytes += byteCount;
+      yield bytesDone;
+    }
   }
 
   private *encodeRange(range: RangeTask): Generator<number, void> {
@@ -41,6 +85,7 @@ export class TaskEncoder {
       const wantedBytes = Math.min(window.length, range.endByte - this.offsetByte);
       const readBytes = file.read(window, 0, wantedBytes, this.offsetByte);
       encoding.push(window, 0, readBytes);
+      this.textBytes += readBytes;
       this.offsetByte += readBytes;
       if (this.offsetByte < range.endByte) yield this.offsetByte - range.startByte;
     }
@@ -64,6 +109,7 @@ export class TaskEncoder {
       this.offsetByte = startByte + pos;
       const end = Math.min(sizeBytes, pos + windowSizeBytes);
       encoding.push(bytes, pos, end);
+      this.textBytes += end - pos;
       if (end < sizeBytes) yield end;
     }
     if (endsInside) encoding.cut(bytes, sizeBytes, Math.min(bytes.length, sizeBytes + lookaheadBytes));
@@ -71,3 +117,5 @@ export class TaskEncoder {
     yield sizeBytes;
   }
 }
+
+type RecordReader = { readonly batch: RecordBatch; readonly offsetByte: number };

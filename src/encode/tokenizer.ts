@@ -1,3 +1,4 @@
+import type { InputFormat } from "../corpus/formats.ts";
 import { findInputs } from "../corpus/inputs.ts";
 import { exitCode, UserError } from "../errors.ts";
 import { type ResolvedPattern, resolvePattern } from "../pattern/index.ts";
@@ -24,7 +25,11 @@ export type EncodeFileOptions = EncodeOptions & {
   readonly workers?: number;
   /** Default: uint16 if every id of the tokenizer fits. */
   readonly dtype?: "uint16" | "uint32";
-  /** A special token to put behind each file. */
+  /** What the files are read as. Default: what each name says (`.jsonl`, `.parquet`), else text. */
+  readonly inputFormat?: InputFormat;
+  /** The field, or column, that holds the text of a record. Default: `text`. */
+  readonly textField?: string;
+  /** A special token to put behind each file, or each record of it. */
   readonly appendToken?: string;
   /** `bytesTotal` is null where a stream makes it unknown. */
   readonly onProgress?: (bytesDone: number, bytesTotal: number | null) => void;
@@ -108,7 +113,7 @@ export class Tokenizer {
   ): Promise<number> {
     if (!isIdFileName(output)) throw new UserError(`"${output}" ends in neither .npy nor .bin`);
     const { idCount } = await encodeToFile({
-      inputs: findInputs([files].flat()),
+      inputs: findInputs([files].flat(), { format: options.inputFormat, textField: options.textField }),
       parts: this.parts,
       specialTokensAsText: options.specialTokensAsText ?? false,
       workerCount: options.workers ?? 1,

@@ -241,7 +241,7 @@ describe("training.json", () => {
     },
     formats: null,
     counts: [],
-    inputs: [{ path: "a.txt", sizeBytes: 1, documents: 1, invalidBytes: 0 }],
+    inputs: [{ path: "a.txt", sizeBytes: 1, documents: 1, invalidBytes: 0, format: "text" }],
     wordCount: 1,
     distinctWordCount: 1,
     mergeCount: merges.mergeCount,

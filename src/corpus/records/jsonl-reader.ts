@@ -22,16 +22,15 @@ export type LineRange = Range & {
 export class JsonlReader {
   /** The texts of the lines read last. */
   readonly batch = new RecordBatch();
-  private readonly reader: RangeReader;
+  /** Made when it is needed: most corpora are text. */
+  private window: RangeReader | undefined;
   private readonly cursor = lineCursor();
 
-  constructor(windowBytes = windowSizeBytes) {
-    this.reader = new RangeReader(windowBytes, lineTooLong);
-  }
+  constructor(private readonly windowBytes = windowSizeBytes) {}
 
   /** Where in the text the work stands: the place of an error. */
   get offsetByte(): number {
-    return this.reader.baseByte;
+    return this.window?.baseByte ?? 0;
   }
 
   /**
@@ -40,7 +39,8 @@ export class JsonlReader {
    * it goes on.
    */
   *read(source: ByteSource, range: LineRange, textField: string): Generator<number, void> {
-    const { reader, batch, cursor } = this;
+    this.window ??= new RangeReader(this.windowBytes, lineTooLong);
+    const { window: reader, batch, cursor } = this;
     const field = fieldName(textField);
     let lineCount = 0;
     reader.open(source, range.startByte, range.endByte);

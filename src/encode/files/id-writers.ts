@@ -79,13 +79,15 @@ export class NpyWriter implements IdWriter {
   }
 }
 
+const noEnds = new Uint32Array(0);
+
 const space = 0x20;
 const newline = 0x0a;
 const zero = 0x30;
 /** 2^32 has ten digits, and the space. */
 const textBytesMax = 11;
 
-/** Decimal ids with a space between, a line for each input. */
+/** Decimal ids with a space between, a line for each input, or each record of it. */
 export class TextWriter implements IdWriter {
   idCount = 0;
   private isLineStart = true;
@@ -93,7 +95,17 @@ export class TextWriter implements IdWriter {
 
   constructor(private readonly out: ByteSink) {}
 
-  write(ids: Uint16Array | Uint32Array): void {
+  write(ids: Uint16Array | Uint32Array, recordEnds: Uint32Array = noEnds): void {
+    let start = 0;
+    for (const end of recordEnds) {
+      this.writePart(ids.subarray(start, end));
+      this.endInput();
+      start = end;
+    }
+    if (start < ids.length) this.writePart(ids.subarray(start));
+  }
+
+  private writePart(ids: Uint16Array | Uint32Array): void {
     if (this.chunk.length < ids.length * textBytesMax) this.chunk = new Uint8Array(ids.length * textBytesMax);
     const skip = this.isLineStart && ids.length > 0 ? 1 : 0;
     const length = writeDecimals(ids, this.chunk);
@@ -128,14 +140,33 @@ function writeDecimals(ids: Uint16Array | Uint32Array, out: Uint8Array): number 
   return pos;
 }
 
-/** Writes the id given after each input. */
+/** Writes the id given after each input, or each record of it. */
 export function appending(writer: IdWriter, id: number): IdSink {
   const ids = Uint32Array.of(id);
   return {
-    write: (written) => writer.write(written),
+    write(written, recordEnds) {
+      if (recordEnds === undefined) writer.write(written);
+      else
+        writer.write(
+          insertBehind(written, recordEnds, id),
+          recordEnds.map((end, r) => end + r + 1),
+        );
+    },
     endInput() {
       writer.write(ids);
       writer.endInput();
     },
   };
+}
+
+function insertBehind(ids: Uint16Array | Uint32Array, recordEnds: Uint32Array, id: number): typeof ids {
+  const longer = new (ids instanceof Uint16Array ? Uint16Array : Uint32Array)(ids.length + recordEnds.length);
+  let start = 0;
+  for (const [r, end] of recordEnds.entries()) {
+    longer.set(ids.subarray(start, end), start + r);
+    longer[end + r] = id;
+    start = end;
+  }
+  longer.set(ids.subarray(start), start + recordEnds.length);
+  return longer;
 }

@@ -54,6 +54,10 @@ export type InputRecord = {
   readonly sizeBytes: number;
   readonly documents: number;
   readonly invalidBytes: number;
+  /** `text`, `jsonl` or `parquet`. */
+  readonly format: string;
+  /** The field, or column, that held the texts of records; not there for a text. */
+  readonly textField?: string;
 };
 
 export type CountsRecord = {

@@ -80,7 +80,12 @@ describe("lines of JSON", () => {
       );
       expect(entriesOf(keeper.counter.toWordTable())).toEqual(words);
       expect(findings).toEqual([
-        { textBytes: Buffer.byteLength(jsonl), documentCount, invalidByteCount: 0, firstInvalidByte: -1 },
+        {
+          textBytes: Buffer.byteLength(texts.join("")),
+          documentCount,
+          invalidByteCount: 0,
+          firstInvalidByte: -1,
+        },
       ]);
     }
   });

@@ -1,0 +1,151 @@
+import type { CompressionCodec } from "hyparquet";
+import { deltaByteArray, deltaLengthByteArray } from "hyparquet/src/delta.js";
+import { decompressPage } from "./decompress.ts";
+import type { Page } from "./pages.ts";
+import { decodeRuns } from "./runs.ts";
+
+/**
+ * PageValues: the texts of a page, or of a dictionary, where they stand.
+ *
+ *   FIELD    TYPE         LENGTH   MEANING
+ *   bytes    Uint8Array            the page, unpacked
+ *   starts   Int32Array   count    value v is bytes[starts[v] .. ends[v])
+ *   ends     Int32Array   count
+ *
+ * Values of a dictionary may stand at several v, in any order.
+ */
+export type PageValues = {
+  readonly bytes: Uint8Array;
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+};
+
+/** A page does not say for each of its values that there is one. */
+export class NullValue extends Error {
+  constructor(readonly index: number) {
+    super("a value is null");
+  }
+}
+
+export function dictionaryValues({ header }: Page, packed: Uint8Array, codec: CompressionCodec): PageValues {
+  const page = decompressPage(packed, codec, header.uncompressed_page_size);
+  const count = header.dictionary_page_header!.num_values;
+  if (!(count >= 0 && 4 * count <= page.length)) throw new Error(`a dictionary says it has ${count} values`);
+  return plainValues(page, 0, count);
+}
+
+/** The values of a page. Throws `NullValue` where there is none for a row, any error where the page is damaged. */
+export function pageValues(
+  { header }: Page,
+  packed: Uint8Array,
+  { codec, isOptional }: { readonly codec: CompressionCodec; readonly isOptional: boolean },
+  dictionary: PageValues | undefined,
+): PageValues {
+  const v2 = header.data_page_header_v2;
+  if (v2 !== undefined) {
+    const levelsEnd = v2.repetition_levels_byte_length + v2.definition_levels_byte_length;
+    if (!(v2.repetition_levels_byte_length >= 0 && levelsEnd <= packed.length)) {
+      throw new Error("the levels of a page are longer than the page");
+    }
+    if (isOptional) checkLevels(packed, v2.repetition_levels_byte_length, levelsEnd, v2.num_values);
+    const data = packed.subarray(levelsEnd);
+    const sizeBytes = header.uncompressed_page_size - levelsEnd;
+    const values = v2.is_compressed ? decompressPage(data, codec, sizeBytes) : data;
+    return decode(values, 0, v2.encoding, v2.num_values, dictionary);
+  }
+  const { num_values, encoding, definition_level_encoding } = header.data_page_header!;
+  const page = decompressPage(packed, codec, header.uncompressed_page_size);
+  if (!isOptional) return decode(page, 0, encoding, num_values, dictionary);
+  if (definition_level_encoding !== "RLE") throw new Error(`levels as ${definition_level_encoding}`);
+  const levelsEnd = 4 + viewOf(page).getUint32(0, true);
+  if (levelsEnd > page.length) throw new Error("the levels of a page are longer than the page");
+  checkLevels(page, 4, levelsEnd, num_values);
+  return decode(page, levelsEnd, encoding, num_values, dictionary);
+}
+
+/** A definition level says of each row whether there is a value: 1, or 0. */
+function checkLevels(bytes: Uint8Array, start: number, end: number, count: number): void {
+  const levels = new Int32Array(count);
+  if (!decodeRuns(bytes, start, end, 1, levels)) throw new Error("the levels of a page end early");
+  const index = levels.indexOf(0);
+  if (index >= 0) throw new NullValue(index);
+}
+
+function decode(
+  page: Uint8Array,
+  start: number,
+  encoding: string,
+  count: number,
+  dictionary: PageValues | undefined,
+): PageValues {
+  switch (encoding) {
+    case "PLAIN":
+      return plainValues(page, start, count);
+    case "PLAIN_DICTIONARY":
+    case "RLE_DICTIONARY":
+      if (dictionary === undefined) throw new Error("a page refers to a dictionary, and there is none");
+      return referredValues(page, start, count, dictionary);
+    case "DELTA_LENGTH_BYTE_ARRAY":
+    case "DELTA_BYTE_ARRAY": {
+      const values = new Array<Uint8Array>(count);
+      const reader = { view: viewOf(page), offset: start };
+      if (count > 0 && encoding === "DELTA_BYTE_ARRAY") deltaByteArray(reader, count, values);
+      else if (count > 0) deltaLengthByteArray(reader, count, values);
+      return joinedValues(values);
+    }
+    default:
+      throw new Error(`texts as ${encoding}`);
+  }
+}
+
+const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** Each value behind its length in four bytes. */
+function plainValues(page: Uint8Array, start: number, count: number): PageValues {
+  if (4 * count > page.length - start) throw new Error("a page has fewer values than it says");
+  const view = viewOf(page);
+  const starts = new Int32Array(count);
+  const ends = new Int32Array(count);
+  let pos = start;
+  for (let v = 0; v < count; v++) {
+    if (pos + 4 > page.length) throw new Error("a page has fewer values than it says");
+    const end = pos + 4 + view.getUint32(pos, true);
+    if (end > page.length) throw new Error("a value is longer than its page");
+    starts[v] = pos + 4;
+    ends[v] = end;
+    pos = end;
+  }
+  return { bytes: page, starts, ends };
+}
+
+/** The width of the indices in a byte, and they. */
+function referredValues(page: Uint8Array, start: number, count: number, dictionary: PageValues): PageValues {
+  const indices = new Int32Array(count);
+  // Indices of no width are all 0, and nothing needs to follow.
+  const bitWidth = page[start] ?? 0;
+  if (bitWidth > 0 && !decodeRuns(page, start + 1, page.length, bitWidth, indices)) {
+    throw new Error("a page has fewer values than it says");
+  }
+  const starts = new Int32Array(count);
+  const ends = new Int32Array(count);
+  for (let v = 0; v < count; v++) {
+    const index = indices[v]!;
+    if (index >= dictionary.starts.length)
+      throw new Error(`a page refers to value ${index} of its dictionary`);
+    starts[v] = dictionary.starts[index]!;
+    ends[v] = dictionary.ends[index]!;
+  }
+  return { bytes: dictionary.bytes, starts, ends };
+}
+
+function joinedValues(values: readonly Uint8Array[]): PageValues {
+  const starts = new Int32Array(values.length);
+  const ends = new Int32Array(values.length);
+  let pos = 0;
+  for (const [v, value] of values.entries()) {
+    starts[v] = pos;
+    pos += value.length;
+    ends[v] = pos;
+  }
+  return { bytes: Buffer.concat(values, pos), starts, ends };
+}

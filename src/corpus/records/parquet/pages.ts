@@ -1,0 +1,116 @@
+import type { CompressionCodec, PageHeader } from "hyparquet";
+import { parquetHeader } from "hyparquet/src/column.js";
+import { type FileSource, readFully } from "../../byte-sources.ts";
+import { damaged, reading } from "./damage.ts";
+import type { ColumnPart, TextColumn } from "./text-column.ts";
+
+/** A page as it stands in the file: its bytes are [dataByte, endByte), as they are packed. */
+export type Page = { readonly header: PageHeader; readonly dataByte: number; readonly endByte: number };
+
+/** Some pages of one part of a column, one behind the other: what a worker reads at a time. */
+export type PageRun = {
+  /** Bytes [startByte, endByte) of the file. */
+  readonly startByte: number;
+  readonly endByte: number;
+  /** Row of the file that the first value is in. */
+  readonly firstRow: number;
+  readonly rowCount: number;
+  /** Where the dictionary page is that they refer to; -1: they refer to none. */
+  readonly dictionaryByte: number;
+  /** Where the part of the column ends. */
+  readonly partEndByte: number;
+  readonly codec: CompressionCodec;
+  readonly isOptional: boolean;
+};
+
+/**
+ * The runs of pages of a column, of about the wished size, in order; reads nothing of a page but its header. Yields
+ * undefined between, so that whoever carries the plan out can serve signals meanwhile.
+ */
+export function* planPages(
+  source: FileSource,
+  { parts, isOptional }: TextColumn,
+  wishedBytes: number,
+): Generator<PageRun | undefined, void> {
+  for (const part of parts) {
+    const { firstRow, rowCount, codec, endByte: partEndByte } = part;
+    let dictionaryByte = -1;
+    let run: { startByte: number; endByte: number; firstRow: number; rowCount: number } | undefined;
+    let row = firstRow;
+    const finished = (pages: NonNullable<typeof run>) => {
+      return { ...pages, dictionaryByte, partEndByte, codec, isOptional };
+    };
+    for (const { startByte, page } of pagesOf(source, part)) {
+      if (row === firstRow + rowCount) break;
+      if (page.header.type === "DICTIONARY_PAGE") dictionaryByte = startByte;
+      const valueCount = valueCountOf(page.header);
+      if (valueCount === 0) continue;
+      run ??= { startByte, endByte: startByte, firstRow: row, rowCount: 0 };
+      run.endByte = page.endByte;
+      run.rowCount += valueCount;
+      row += valueCount;
+      if (row > firstRow + rowCount) break;
+      if (run.endByte - run.startByte >= wishedBytes) {
+        yield finished(run);
+        run = undefined;
+      } else yield undefined;
+    }
+    if (row !== firstRow + rowCount) {
+      const wrong = `rows ${firstRow + 1} to ${firstRow + rowCount} are ${row - firstRow} by their pages`;
+      throw damaged(source.path, wrong);
+    }
+    if (run !== undefined) yield finished(run);
+  }
+}
+
+function* pagesOf(source: FileSource, { startByte, endByte }: Pick<ColumnPart, "startByte" | "endByte">) {
+  for (let offset = startByte; offset < endByte; ) {
+    const page = pageAt(source, offset, endByte);
+    yield { startByte: offset, page };
+    offset = page.endByte;
+  }
+}
+
+/** Values of a page that holds some of the column's; 0 for any other. A column without lists has one for each row. */
+export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: PageHeader) =>
+  type === "DATA_PAGE"
+    ? data_page_header!.num_values
+    : type === "DATA_PAGE_V2"
+      ? data_page_header_v2!.num_values
+      : 0;
+
+/** Most headers have some dozen bytes; those with statistics of long texts, more. */
+const headerBytes = 1 << 12;
+/** Positions in a page are 31-bit integers. */
+const pageBytesMax = 2 ** 30;
+
+/** The page that begins at `startByte`, of a part of the column that ends at `partEndByte`. */
+export function pageAt(source: FileSource, startByte: number, partEndByte: number): Page {
+  const restBytes = partEndByte - startByte;
+  for (
+    let windowBytes = Math.min(headerBytes, restBytes);
+    ;
+    windowBytes = Math.min(8 * windowBytes, restBytes)
+  ) {
+    const window = readFully(source, startByte, startByte + windowBytes);
+    const reader = { view: new DataView(window.buffer), offset: 0 };
+    let header: PageHeader;
+    try {
+      header = parquetHeader(reader);
+    } catch (error) {
+      if (windowBytes < restBytes) continue;
+      return reading(source.path, () => {
+        throw error;
+      });
+    }
+    const dataByte = startByte + reader.offset;
+    const endByte = dataByte + header.compressed_page_size;
+    const sizes = [header.compressed_page_size, header.uncompressed_page_size, valueCountOf(header)];
+    if (!sizes.every((size) => Number.isInteger(size) && size >= 0 && size <= pageBytesMax)) {
+      throw damaged(source.path, `a page at byte ${startByte} has sizes of ${sizes.join(", ")}`);
+    }
+    if (endByte > partEndByte)
+      throw damaged(source.path, `a page at byte ${startByte} ends behind its column`);
+    return { header, dataByte, endByte };
+  }
+}

@@ -1,0 +1,129 @@
+import { type ColumnChunk, type CompressionCodec, parquetMetadata, type SchemaElement } from "hyparquet";
+import { UserError } from "../../../errors.ts";
+import { type FileSource, readFully } from "../../byte-sources.ts";
+import { damaged, reading } from "./damage.ts";
+import { isKnownCodec } from "./decompress.ts";
+
+/** The column of a Parquet file that holds the texts: a part of it in each row group. */
+export type TextColumn = {
+  /** Whether its pages say of each value if there is one. */
+  readonly isOptional: boolean;
+  readonly parts: readonly ColumnPart[];
+};
+
+/** Its pages in one row group: bytes [startByte, endByte) of the file. */
+export type ColumnPart = {
+  readonly startByte: number;
+  readonly endByte: number;
+  readonly firstRow: number;
+  readonly rowCount: number;
+  readonly codec: CompressionCodec;
+};
+
+const magic = "PAR1";
+/** The length of the metadata, and the magic again. */
+const tailBytes = 8;
+
+/** Reads what the end of the file says about the column, and refuses one that holds no text. */
+export function findTextColumn(source: FileSource, name: string): TextColumn {
+  const { path, sizeBytes } = source;
+  const { schema, row_groups: groups } = reading(path, () => readMetadata(source));
+  const isOptional = checkColumn(path, topLevel(schema), name);
+  const parts: ColumnPart[] = [];
+  let firstRow = 0;
+  for (const { columns, num_rows } of groups) {
+    const rowCount = Number(num_rows);
+    if (rowCount === 0) continue;
+    const chunk = columns.find(({ meta_data }) => {
+      const [first, ...rest] = meta_data?.path_in_schema ?? [];
+      return first === name && rest.length === 0;
+    });
+    const { startByte, endByte, codec } = reading(path, () => placeOf(chunk));
+    if (!(rowCount >= 0 && startByte >= magic.length && startByte <= endByte && endByte <= sizeBytes)) {
+      throw damaged(path, `rows from ${firstRow + 1} on would be at bytes ${startByte} to ${endByte}`);
+    }
+    if (!isKnownCodec(codec)) {
+      throw new UserError(`"${path}": the compression of column "${name}" (${codec}) is not known`, {
+        hint: "write it anew, e.g. with zstd",
+      });
+    }
+    parts.push({ startByte, endByte, firstRow, rowCount, codec });
+    firstRow += rowCount;
+  }
+  return { isOptional, parts };
+}
+
+function readMetadata(source: FileSource): ReturnType<typeof parquetMetadata> {
+  const { path, sizeBytes } = source;
+  const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
+  const begins = text(readFully(source, 0, Math.min(magic.length, sizeBytes)));
+  if (begins === "PARE") throw new UserError(`"${path}" is encrypted`);
+  if (begins !== magic)
+    throw new UserError(`"${path}" is not a Parquet file: it does not begin with ${magic}`);
+  if (sizeBytes < magic.length + tailBytes) throw cutOff(path);
+  const tail = readFully(source, sizeBytes - tailBytes, sizeBytes);
+  if (text(tail.subarray(4)) === "PARE") throw new UserError(`"${path}" is encrypted`);
+  if (text(tail.subarray(4)) !== magic) throw cutOff(path);
+  const metadataBytes = new DataView(tail.buffer).getUint32(0, true);
+  if (metadataBytes > sizeBytes - tailBytes) {
+    throw damaged(path, `its metadata would have ${metadataBytes} bytes, and the file has ${sizeBytes}`);
+  }
+  return parquetMetadata(readFully(source, sizeBytes - tailBytes - metadataBytes, sizeBytes), {
+    geoparquet: false,
+    // Statistics, which nobody asks for, are left as they are.
+    parsers: { stringFromBytes: (bytes) => bytes },
+  });
+}
+
+const cutOff = (path: string) =>
+  new UserError(`"${path}" is cut off: it begins as a Parquet file, and does not end as one`);
+
+/** The columns of the table: children of the first element, each with what is below it passed over. */
+function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
+  const columns: SchemaElement[] = [];
+  for (let i = 1; i < schema.length; ) {
+    columns.push(schema[i]!);
+    for (let pending = 1; pending > 0 && i < schema.length; i++)
+      pending += (schema[i]!.num_children ?? 0) - 1;
+  }
+  return columns;
+}
+
+/** Whether its values are optional. */
+function checkColumn(path: string, columns: readonly SchemaElement[], name: string): boolean {
+  const column = columns.find((element) => element.name === name);
+  if (column === undefined) {
+    const names = columns.map((element) => element.name).slice(0, 20);
+    throw new UserError(`"${path}" has no column "${name}"`, {
+      hint: `--text-field names the column that holds the text; there are: ${names.join(", ")}`,
+    });
+  }
+  const kind = column.logical_type?.type ?? column.converted_type;
+  const isText = kind === undefined || ["STRING", "UTF8", "ENUM", "JSON"].includes(kind);
+  if (
+    column.num_children ||
+    column.repetition_type === "REPEATED" ||
+    column.type !== "BYTE_ARRAY" ||
+    !isText
+  ) {
+    const what = column.num_children ? "a group of columns" : (kind ?? column.type);
+    throw new UserError(`"${path}": the column "${name}" holds no text, but ${what}`, {
+      hint: "--text-field names the column that holds the text",
+    });
+  }
+  return column.repetition_type !== "REQUIRED";
+}
+
+function placeOf(chunk: ColumnChunk | undefined) {
+  const metadata = chunk?.meta_data;
+  if (chunk?.crypto_metadata !== undefined) throw new Error("the column is encrypted");
+  if (metadata === undefined) throw new Error("a row group lacks the column");
+  if (chunk?.file_path) throw new Error(`the column is in another file, ${chunk.file_path}`);
+  const { dictionary_page_offset, data_page_offset, total_compressed_size, codec } = metadata;
+  // Some writers say 0 where there is no dictionary.
+  const hasDictionary = dictionary_page_offset !== undefined && dictionary_page_offset > 0n;
+  const startByte = Number(
+    hasDictionary && dictionary_page_offset < data_page_offset ? dictionary_page_offset : data_page_offset,
+  );
+  return { startByte, endByte: startByte + Number(total_compressed_size), codec };
+}

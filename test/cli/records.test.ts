@@ -1,0 +1,218 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { parquetWriteBuffer } from "hyparquet-writer";
+import { binary, bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+import { randomOf } from "../words/generators.ts";
+
+const home = scratch();
+afterAll(() => rmSync(home, { recursive: true }));
+
+const special = "<|end|>";
+const random = randomOf(11);
+/** Texts that would join across their ends, if anything did; some with a special token in them, some empty. */
+const texts = Array.from({ length: 400 }, (_, i) => {
+  const text = madeText(i + 1, random(600));
+  return random(5) === 0 ? `${text}${special}'s ${text}` : random(9) === 0 ? "" : text;
+});
+const jsonl = texts.map((text, i) => `${JSON.stringify({ id: i, text, body: "other" })}\r\n`).join("");
+put(home, "texts.txt", texts.join(special));
+put(home, "texts.jsonl", jsonl);
+put(home, "texts.jsonl.gz", gzipSync(jsonl));
+put(
+  home,
+  "texts.parquet",
+  new Uint8Array(
+    parquetWriteBuffer({
+      columnData: [
+        { name: "id", data: texts.map((_, i) => i), type: "INT32" },
+        { name: "text", data: texts, type: "STRING" },
+      ],
+      rowGroupSize: 90,
+      pageSize: 2000,
+    }),
+  ),
+);
+
+const run = (...args: string[]) => bpe(args, { cwd: home });
+function done(...args: string[]): string {
+  const { code, stdout, stderr } = run(...args, "-q");
+  expect([args, code, stderr]).toEqual([args, 0, ""]);
+  return stdout;
+}
+const trainArgs = ["-n", "400", "-s", special, "-p", "o200k"];
+done("train", "texts.txt", ...trainArgs, "-o", "expected");
+const recordFiles = ["texts.jsonl", "texts.jsonl.gz", "texts.parquet"];
+const readRecord = (name: string) => JSON.parse(readFileSync(join(home, name, "training.json"), "utf8"));
+
+describe("records give what their texts give with a special token between", () => {
+  test("training, with any number of workers", () => {
+    for (const file of recordFiles) {
+      for (const workers of file === "texts.jsonl" ? ["1", "2", "7"] : ["1", "2"]) {
+        done("train", file, ...trainArgs, "-o", "trained", "-w", workers);
+        expect(tokenizerFiles(join(home, "trained"))).toEqual(tokenizerFiles(join(home, "expected")));
+        const [input] = readRecord("trained").inputs;
+        expect(input).toMatchObject({
+          path: file,
+          documents: readRecord("expected").inputs[0].documents,
+          invalidBytes: 0,
+          format: file.includes("jsonl") ? "jsonl" : "parquet",
+          textField: "text",
+        });
+      }
+    }
+  }, 20_000);
+
+  test("counting, also as ranges of a plan", () => {
+    const expected = done("count", "texts.txt", "-s", special);
+    for (const file of recordFiles) expect(done("count", file, "-s", special, "-w", "2")).toBe(expected);
+    for (const file of ["texts.jsonl", "texts.parquet"]) {
+      const plan = done("plan", file, "-s", special, "--range-size", "64000", "--count-documents");
+      const lines = plan.trim().split("\n");
+      const documents = lines.reduce((sum, line) => sum + JSON.parse(line).documents, 0);
+      expect(documents).toBe(readRecord("expected").inputs[0].documents);
+      put(home, "plan.jsonl", lines.toReversed().join("\n"));
+      expect(done("count", "--ranges", "plan.jsonl", "-s", special)).toBe(expected);
+    }
+  });
+
+  test("counting standard input", () => {
+    const counted = Bun.spawnSync([binary, "count", "-", "--input-format", "jsonl", "-s", special, "-q"], {
+      stdin: Buffer.from(jsonl),
+      env: {},
+    });
+    expect(counted.stdout.toString()).toBe(done("count", "texts.txt", "-s", special));
+  });
+
+  test("encoding: a record is a text of its own, with a line and an appended token of its own", () => {
+    const tokenizer = ["--tokenizer", "expected"];
+    const idsOf = (text: string) => {
+      put(home, "one.txt", text === "" ? "x" : text);
+      return text === "" ? "" : done("encode", "one.txt", ...tokenizer).trimEnd();
+    };
+    const few = texts.slice(0, 12);
+    put(home, "few.jsonl", few.map((text) => `${JSON.stringify({ text })}\n`).join(""));
+    const lines = few.map(idsOf);
+    expect(done("encode", "few.jsonl", ...tokenizer)).toBe(lines.map((line) => `${line}\n`).join(""));
+    const id = done("encode", "one.txt", ...tokenizer, "--append-token", special)
+      .trim()
+      .split(" ")
+      .at(-1);
+    expect(done("encode", "few.jsonl", ...tokenizer, "--append-token", special)).toBe(
+      lines.map((line) => `${line} ${id}\n`.trimStart()).join(""),
+    );
+
+    const whole = done("encode", "texts.jsonl", ...tokenizer, "--append-token", special);
+    expect(whole.split("\n").length).toBe(texts.length + 1);
+    const expected = Uint16Array.from(whole.trim().split(/\s+/).map(Number));
+    for (const file of recordFiles) {
+      for (const workers of ["1", "2"]) {
+        const args = [...tokenizer, "-w", workers, "--append-token", special];
+        if (workers === "2") expect(done("encode", file, ...args)).toBe(whole);
+        done("encode", file, ...args, "-o", "ids.bin");
+        expect(readFileSync(join(home, "ids.bin")).equals(Buffer.from(expected.buffer))).toBe(true);
+      }
+    }
+  }, 20_000);
+});
+
+describe("--text-field and --input-format", () => {
+  test("name another field, and read files of any name", () => {
+    const bodies = texts.slice(0, 50);
+    put(home, "bodies.json", bodies.map((body) => `${JSON.stringify({ body, text: 5 })}\n`).join(""));
+    put(home, "bodies.txt", bodies.join(special));
+    const counted = done(
+      "count",
+      "bodies.json",
+      "--input-format",
+      "jsonl",
+      "--text-field",
+      "body",
+      "-s",
+      special,
+    );
+    expect(counted).toBe(done("count", "bodies.txt", "-s", special));
+    expect(done("count", "texts.jsonl", "--input-format", "text")).toContain("body");
+  });
+
+  test("are errors where they name nothing", () => {
+    const cases: [args: string[], code: number, error: string][] = [
+      [
+        ["texts.txt", "--text-field", "body"],
+        2,
+        '--text-field "body": no input has fields, all are plain text',
+      ],
+      [["texts.jsonl", "--text-field", "title"], 1, '"texts.jsonl" line 1: no field "title"'],
+      [["texts.jsonl", "--text-field", "id"], 1, '"texts.jsonl" line 1: the field "id" is not a string'],
+      [["texts.parquet", "--text-field", "title"], 1, '"texts.parquet" has no column "title"'],
+      [["texts.parquet", "--text-field", "id"], 1, 'the column "id" holds no text, but INT32'],
+      [["texts.txt", "--input-format", "jsonl"], 1, '"texts.txt" line 1: not valid JSON'],
+      [["texts.txt", "--input-format", "parquet"], 1, '"texts.txt" is not a Parquet file'],
+      [["texts.txt", "--input-format", "json"], 2, '--input-format: unknown value "json"'],
+      [["-", "--input-format", "parquet"], 2, "standard input cannot be read as Parquet"],
+      [["/dev/null", "--input-format", "parquet"], 1, '"/dev/null" cannot be read as Parquet'],
+      [["texts.txt", "--include", "*.txt"], 2, "--include is for the files of a directory"],
+    ];
+    for (const [args, code, error] of cases) {
+      const finished = run("count", ...args);
+      expect(finished.stderr).toStartWith(`bpe: error: `);
+      expect(finished.stderr).toContain(error);
+      expect([args, finished.code, finished.stdout]).toEqual([args, code, ""]);
+    }
+  });
+});
+
+describe("directories", () => {
+  mkdirSync(join(home, "tree", "sub", ".hidden"), { recursive: true });
+  put(home, "tree/b.txt", "b words here");
+  put(home, "tree/a.jsonl", '{"text":"a record"}\n');
+  put(home, "tree/sub/c.md", "c more words");
+  put(home, "tree/sub/.hidden/d.txt", "d is hidden");
+
+  test("are the files below them, each read as what it is", () => {
+    done("train", "tree", "-n", "260", "-o", "of-tree");
+    const paths = readRecord("of-tree").inputs.map((input: { path: string }) => input.path);
+    expect(paths).toEqual(["tree/a.jsonl", "tree/b.txt", "tree/sub/c.md"]);
+    put(home, "all.txt", "a record<|>b words here<|>c more words");
+    done("train", "all.txt", "-n", "261", "-s", "<|>", "-o", "of-all");
+    expect(mergesOf(join(home, "of-tree"))).toEqual(mergesOf(join(home, "of-all")));
+  });
+
+  test("give what --include says", () => {
+    const included = done("count", "tree/", "--include", "*.md", "--include", "sub/*.txt");
+    expect(included).toBe(done("count", "tree/sub/c.md"));
+  });
+
+  test("without a file for them are an error", () => {
+    const { code, stderr } = run("count", "tree", "--include", "*.csv");
+    expect([code, stderr]).toEqual([
+      1,
+      'bpe: error: there is no file that --include *.csv describes below "tree"\n' +
+        "hint: hidden files, and what links lead to, are not looked at\n",
+    ]);
+  });
+});
+
+test("a megabyte of noise in any format ends in an error or a right result", () => {
+  const noise = Uint8Array.from({ length: 1e6 }, () => random(256));
+  const isParquet = noise.slice();
+  isParquet.set(Buffer.from("PAR1"));
+  isParquet.set(Buffer.from("PAR1"), noise.length - 4);
+  for (const [name, content] of [
+    ["noise.jsonl", noise],
+    ["noise.parquet", noise],
+    ["PAR1.parquet", isParquet],
+  ] as const) {
+    put(home, name, content);
+    for (const workers of ["1", "2"]) {
+      const { code, stderr } = run("train", name, "-n", "300", "-o", "noise", "-w", workers);
+      expect([name, code]).toEqual([name, 1]);
+      expect(stderr).toStartWith(`bpe: error: "${name}" `);
+      expect(stderr).not.toMatch(/^\s+at /m);
+    }
+  }
+  put(home, "noise.txt", noise);
+  expect(run("train", "noise.txt", "-n", "300", "-o", "noise").code).toBe(0);
+});

@@ -1,0 +1,243 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { closeSync, readFileSync, rmSync } from "node:fs";
+import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
+import { FileSource } from "../../../src/corpus/byte-sources.ts";
+import { findInputs, type Input, openInput } from "../../../src/corpus/inputs.ts";
+import { ParquetReader } from "../../../src/corpus/records/parquet/parquet-reader.ts";
+import { planInputPages } from "../../../src/corpus/records/parquet/plan.ts";
+import { decodeRuns } from "../../../src/corpus/records/parquet/runs.ts";
+import { countCorpus } from "../../../src/count/count-corpus.ts";
+import { compilePattern, patterns } from "../../../src/pattern/index.ts";
+import { put, scratch } from "../../binary.ts";
+import { naiveWords } from "../../naive.ts";
+import { entriesOf, randomOf } from "../../words/generators.ts";
+
+const directory = scratch();
+afterAll(() => rmSync(directory, { recursive: true }));
+
+type Settings = Partial<Omit<ColumnSource, "name" | "data">> & {
+  rowGroupSize?: number;
+  pageSize?: number;
+  dictionarySize?: number;
+};
+
+const compressors = { GZIP: gzipSync, ZSTD: zstdCompressSync, BROTLI: brotliCompressSync };
+
+/** A file with the texts in a column between two others. */
+function written(name: string, texts: unknown[], settings: Settings = {}): string {
+  const { rowGroupSize = 1000, pageSize = 1 << 20, dictionarySize, ...column } = settings;
+  const buffer = parquetWriteBuffer({
+    columnData: [
+      { name: "id", data: texts.map((_, i) => i), type: "INT32" },
+      { name: "text", data: texts as string[], type: "STRING", ...column },
+      { name: "z", data: texts.map((_, i) => `z${i}`), type: "STRING" },
+    ],
+    rowGroupSize,
+    pageSize,
+    ...(dictionarySize !== undefined && { dictionarySize }),
+    compressors,
+  });
+  return put(directory, name, new Uint8Array(buffer));
+}
+
+function textsOf(path: string, runSizeBytes?: number, batchBytes?: number): string[] {
+  const [input] = findInputs([path]) as [Input];
+  const source = new FileSource(openInput(input), input);
+  const reader = new ParquetReader(batchBytes);
+  const texts: string[] = [];
+  let inputBytes = 0;
+  let rowCount = 0;
+  for (const pages of planInputPages(input, runSizeBytes)) {
+    if (pages === undefined) continue;
+    expect(pages.firstRow).toBe(rowCount);
+    inputBytes += pages.inputBytes;
+    let done = 0;
+    for (done of reader.read(source, pages, "text")) {
+      const { text, ends, count } = reader.batch;
+      for (let r = 0; r < count; r++) {
+        texts.push(Buffer.from(text.bytes.subarray(r === 0 ? 0 : ends[r - 1]!, ends[r]!)).toString());
+      }
+      rowCount += count;
+    }
+    expect(done).toBe(pages.endByte - pages.startByte);
+  }
+  closeSync(source.fd);
+  if (rowCount > 0) expect(inputBytes).toBeCloseTo(input.sizeBytes, 3);
+  return texts;
+}
+
+const random = randomOf(1);
+const word = () => ["it's", "日本語", "😀", "don't ", "\n\n", "<|end|>", "12345", " "][random(8)]!;
+const distinct = Array.from({ length: 3000 }, (_, i) => `${i} ${word()}${word()}`.repeat(random(9)));
+const repeated = Array.from({ length: 3000 }, () => `${word()}${word()}`);
+
+describe("the texts of a Parquet file", () => {
+  test("are those that were written, however they were packed", () => {
+    for (const [name, texts] of [
+      ["distinct", distinct],
+      ["repeated", repeated],
+    ] as const) {
+      for (const codec of ["UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "BROTLI"] as const) {
+        for (const nullable of [true, false]) {
+          const path = written(`${name}.parquet`, texts, { codec, nullable, pageSize: 4000 });
+          expect(textsOf(path)).toEqual(texts);
+          expect(textsOf(path, 1, 100)).toEqual(texts);
+        }
+      }
+      for (const encoding of ["PLAIN", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"] as const) {
+        const path = written(`${name}.parquet`, texts, { encoding, pageSize: 4000 });
+        expect(textsOf(path, 5000)).toEqual(texts);
+      }
+    }
+  });
+
+  test("may go from a dictionary over to pages of their own", () => {
+    const path = written("over.parquet", [...repeated, ...distinct], {
+      rowGroupSize: 100_000,
+      pageSize: 2000,
+      dictionarySize: 3000,
+    });
+    expect(textsOf(path, 1000)).toEqual([...repeated, ...distinct]);
+  });
+
+  test("may be one, empty, or none", () => {
+    expect(textsOf(written("one.parquet", ["one"]))).toEqual(["one"]);
+    expect(textsOf(written("empty.parquet", ["", "", "x", ""]))).toEqual(["", "", "x", ""]);
+    expect(textsOf(written("none.parquet", []))).toEqual([]);
+  });
+
+  test("are taken in small portions where a page names one long text again and again", () => {
+    const long = "long ".repeat(20_000);
+    const path = written("again.parquet", Array(500).fill(long), { rowGroupSize: 500 });
+    const [input] = findInputs([path]) as [Input];
+    const source = new FileSource(openInput(input), input);
+    const reader = new ParquetReader();
+    let count = 0;
+    for (const pages of planInputPages(input)) {
+      if (pages === undefined) continue;
+      for (const _ of reader.read(source, pages, "text")) {
+        count += reader.batch.count;
+        expect(reader.batch.byteCount).toBeLessThanOrEqual(1 << 20);
+      }
+    }
+    closeSync(source.fd);
+    expect(count).toBe(500);
+  });
+
+  test("are counted as texts that nothing crosses, by any number of workers", async () => {
+    const path = written("counted.parquet", distinct, { pageSize: 2000, rowGroupSize: 700 });
+    const inputs = findInputs([path]);
+    const words = new Map<string, number>();
+    for (const text of distinct) {
+      for (const [key, count] of naiveWords(text, ["<|end|>"])) words.set(key, (words.get(key) ?? 0) + count);
+    }
+    const textBytes = Buffer.byteLength(distinct.join(""));
+    const documentCount = distinct
+      .flatMap((text) => text.split("<|end|>"))
+      .filter((part) => part !== "").length;
+    for (const workerCount of [1, 2, 7]) {
+      const done: number[] = [];
+      const { keeper, findings } = await countCorpus(
+        {
+          inputs,
+          pattern: compilePattern(patterns.gpt2.sources),
+          specialTokens: [new TextEncoder().encode("<|end|>")],
+          workerCount,
+        },
+        ({ bytesDone }) => done.push(bytesDone),
+      );
+      expect(entriesOf(keeper.counter.toWordTable())).toEqual(
+        [...words].sort(([a], [b]) => (a < b ? -1 : 1)),
+      );
+      expect(findings).toEqual([{ textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 }]);
+      expect(done.at(-1)).toBeCloseTo(inputs[0]!.sizeBytes, 3);
+    }
+  });
+});
+
+describe("a Parquet file that is not as it should be ends in an error that says how", () => {
+  const withField = (path: string, textField: string) => () => {
+    const [input] = findInputs([path], { textField }) as [Input];
+    return [...planInputPages(input)];
+  };
+
+  test("a null, with its row", () => {
+    for (const pageSize of [20, 1 << 20]) {
+      const texts = Array.from({ length: 2500 }, (_, i) => (i === 1700 ? null : `text ${i}`));
+      const path = written("null.parquet", texts, { pageSize });
+      expect(() => textsOf(path)).toThrow(`"${path}" row 1701: the column "text" is null`);
+    }
+  });
+
+  test("bytes that are no UTF-8, with their row, also where two rows together would be", () => {
+    const bytes = (...values: number[]) => Uint8Array.from(values);
+    const cases = [
+      [[bytes(97), bytes(0xe9), bytes(97)], 2],
+      [[bytes(97), bytes(98, 0xc3), bytes(0xa9, 97)], 2],
+      [[bytes(0xc3), bytes(0xa9)], 1],
+      [[bytes(97), bytes(), bytes(0xa9)], 3],
+    ] as const;
+    for (const [texts, row] of cases) {
+      const path = written("latin.parquet", [...texts], { type: "BYTE_ARRAY" });
+      expect(() => textsOf(path)).toThrow(`"${path}" row ${row}: the column "text" is not valid UTF-8`);
+    }
+  });
+
+  test("a column that is missing, or is no text", () => {
+    const path = written("columns.parquet", ["x"]);
+    expect(withField(path, "body")).toThrow(`"${path}" has no column "body"`);
+    try {
+      withField(path, "body")();
+    } catch (error) {
+      expect((error as { hint: string }).hint).toContain("there are: id, text, z");
+    }
+    expect(withField(path, "id")).toThrow(`"${path}": the column "id" holds no text, but INT32`);
+    expect(withField(path, "z")).not.toThrow();
+  });
+
+  test("a file cut anywhere", () => {
+    const whole = new Uint8Array(
+      parquetWriteBuffer({ columnData: [{ name: "text", data: distinct.slice(0, 50), type: "STRING" }] }),
+    );
+    for (let end = 1; end < whole.length; end += 7) {
+      const path = put(directory, "cut.parquet", whole.subarray(0, end));
+      expect(() => textsOf(path)).toThrow(end < 4 ? /does not begin with PAR1/ : /is cut off/);
+    }
+  });
+
+  test("damage anywhere is an error or does not matter, and never anything else", () => {
+    const path = written("damaged.parquet", distinct.slice(0, 300), {
+      codec: "UNCOMPRESSED",
+      pageSize: 1500,
+    });
+    const whole = new Uint8Array(readFileSync(path));
+    const chance = randomOf(5);
+    for (let run = 0; run < 1000; run++) {
+      const bytes = whole.slice();
+      for (let flips = 1 + chance(3); flips > 0; flips--) {
+        // Half of the damage where it hurts: in the metadata.
+        const at = chance(2) === 0 ? chance(bytes.length) : bytes.length - 1 - chance(600);
+        bytes[at] = bytes[at]! ^ (1 << chance(8));
+      }
+      put(directory, "damaged.parquet", bytes);
+      try {
+        textsOf(path);
+      } catch (error) {
+        if ((error as Error).name !== "UserError") throw error;
+      }
+    }
+  }, 60_000);
+});
+
+test("runs and packed bits are decoded, and nothing is read behind their end", () => {
+  const out = new Int32Array(12);
+  // A run of five 3s, and one group of eight values of three bits: 0 to 7.
+  const bytes = Uint8Array.of(10, 3, 3, 0b10001000, 0b11000110, 0b11111010);
+  expect(decodeRuns(bytes, 0, bytes.length, 3, out)).toBe(true);
+  expect([...out]).toEqual([3, 3, 3, 3, 3, 0, 1, 2, 3, 4, 5, 6]);
+  for (let end = 0; end < bytes.length; end++) expect(decodeRuns(bytes, 0, end, 3, out)).toBe(false);
+  // A run of a length beyond what is wanted ends with what is wanted.
+  expect(decodeRuns(Uint8Array.of(0xfe, 0xff, 0xff, 0xff, 0x07, 9), 0, 6, 4, out)).toBe(true);
+  expect([...out]).toEqual(Array(12).fill(9));
+});
