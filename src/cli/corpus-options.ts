@@ -37,10 +37,13 @@ export function readCorpusOptions(invocation: Invocation) {
 type CorpusChoices = ReturnType<typeof readCorpusOptions>;
 
 /** The files of word counts that `--counts` names, open and found to fit; undefined without any. */
-export function openCountsFiles({ options }: Invocation, made: CountsOptions): CountsFiles | undefined {
-  const paths = options.get("counts");
-  return paths === undefined ? undefined : new CountsFiles(paths.flatMap(countsPathsOf), made);
+export function openCountsFiles(invocation: Invocation, made: CountsOptions): CountsFiles | undefined {
+  const paths = countsPaths(invocation);
+  return paths.length === 0 ? undefined : new CountsFiles(paths, made);
 }
+
+/** The same by their paths, with globs resolved. */
+export const countsPaths = ({ options }: Invocation) => (options.get("counts") ?? []).flatMap(countsPathsOf);
 
 /** What word counts have to have in common to be added up. */
 export function countsOptionsOf({ pattern, specialTokens, compat }: CorpusChoices): CountsOptions {

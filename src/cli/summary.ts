@@ -28,7 +28,7 @@ export function summary(facts: SummaryFacts): string {
   const corpus = `${bytes(textBytes)} in ${counted(inputs.length, noun)}, ${counted(documentCount, "document")}`;
   const rows = [
     ["corpus", inputs.length === 0 ? "" : corpus],
-    ...record.counts.map(({ path }) => ["counts", path]),
+    ...countsRows(record.counts.map(({ path }) => path)),
     ["words", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
     ["merges", grouped(record.mergeCount) + (stoppedEarly === undefined ? "" : ` (${stoppedEarly})`)],
     [
@@ -48,4 +48,12 @@ export function summary(facts: SummaryFacts): string {
   ] as const;
   const shown = rows.filter(([, text]) => text !== "");
   return shown.map(([name, text]) => `${name!.padEnd(12)}${text}`).join("\n");
+}
+
+const countsRowsMax = 3;
+
+/** A file of word counts a row; many of them in one. */
+function countsRows(paths: readonly string[]): string[][] {
+  if (paths.length <= countsRowsMax) return paths.map((path) => ["counts", path]);
+  return [["counts", `${paths[0]} … ${paths.at(-1)} (${counted(paths.length, "file")})`]];
 }

@@ -12,7 +12,13 @@ import { baseSize } from "../vocabulary/vocabulary.ts";
 import { writeResult } from "../write-result.ts";
 import { oneOf, usageError, wholeNumber } from "./arguments.ts";
 import { openMemory, readCacheOptions, tellOfStreams } from "./cache-options.ts";
-import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
+import {
+  countsOptionsOf,
+  countsPaths,
+  openCorpus,
+  openCountsFiles,
+  readCorpusOptions,
+} from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import { lockOutputs } from "./lock.ts";
@@ -40,7 +46,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   const countsOptions = countsOptionsOf(options);
   const countsFiles = openCountsFiles(invocation, countsOptions);
   const { memory, cached } = openMemory(options.cache, countsOptions, budget, output);
-  const counts = await describeCounts(invocation.options.get("counts") ?? []);
+  const counts = await describeCounts(countsPaths(invocation));
   const training = { ...options, settings: options, inputs, counts };
   if (cached !== undefined) {
     tellOfStreams(inputs, output);

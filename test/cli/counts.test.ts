@@ -60,6 +60,20 @@ describe("--counts and --save-counts", () => {
     });
   }
 
+  test("a glob adds up all files that it matches, and the summary tells of many in one line", () => {
+    for (const part of ["1", "2", "3", "4"]) {
+      const source = part === "1" ? first : put(home, `text-${part}`, madeText(Number(part), 50));
+      expect(run("count", source, "--save-counts", `glob-${part}.counts`).code).toBe(0);
+    }
+    const texts = [first, ...["2", "3", "4"].map((part) => at(`text-${part}`))];
+    expect(train("texts", ...texts).code).toBe(0);
+    const args = ["train", "--counts", "glob-*.counts", "-n", "500", "-s", special, "-o", "globbed"];
+    const { code, stderr } = bpe(args, { cwd: home });
+    expect(code).toBe(0);
+    expect(stderr).toContain("counts      glob-1.counts … glob-4.counts (4 files)\n");
+    expect(tokenizerFiles(at("globbed"))).toEqual(tokenizerFiles(at("texts")));
+  });
+
   test("counts made with other options are refused, with what differs", () => {
     const { code, stderr } = train("x", "--counts", "first.counts", "-p", "gpt4");
     expect(code).toBe(1);
