@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Trains on a Slurm cluster: plans here, counts in a job array, trains when all of it is counted.
+#
+#     submit.sh RUN SLICES VOCAB_SIZE FILE...
+#     submit.sh /shared/run 64 200000 /shared/corpus/*.txt
+#
+# RUN is a folder that all nodes see; RUN/options is described in step.sh. Run again after failures: what was counted is
+# not counted again. What goes to sbatch besides (partition, account) stands in SBATCH_PARTITION, SBATCH_ACCOUNT, ...
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+export STEP=$here/../step.sh RUN=${1:?RUN} VOCAB_SIZE=${3:?VOCAB_SIZE}
+slices=${2:?SLICES}
+
+"$STEP" plan "$RUN" "$slices" "${@:4}"
+count=$(sbatch --parsable --array="0-$((slices - 1))" "$here/count.sbatch")
+sbatch --dependency="afterok:${count%%;*}" "$here/train.sbatch"
