@@ -9,9 +9,18 @@ export type Job = { readonly args: readonly string[]; readonly stdin?: string };
 const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
 
 /** A training on today's corpus in one of its forms, with options that make files of their own. */
-export function trainJob(world: World, random: Random, forms = ["txt", "gz", "zst", "jsonl", "pipe"]): Job {
+export function trainJob(
+  world: World,
+  random: Random,
+  forms = ["txt", "gz", "zst", "jsonl", "parquet", "pipe"],
+): Job {
   const form = oneOf(random, forms);
-  const names: Record<string, string> = { gz: "new.txt.gz", zst: "new.txt.zst", jsonl: "new.jsonl" };
+  const names: Record<string, string> = {
+    gz: "new.txt.gz",
+    zst: "new.txt.zst",
+    jsonl: "new.jsonl",
+    parquet: "new.parquet",
+  };
   const input = world.input(names[form] ?? "new.txt");
   const args = ["train", form === "pipe" ? "-" : input, ...trainOptions, "-o", "out"];
   args.push("-w", oneOf(random, ["1", "2", "2"]));

@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { anyJob, type Job, type Random, trainJob } from "./jobs.ts";
 import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { type Ended, mustEndWell, type RunOptions, run, start } from "./process.ts";
+import { manyWords } from "./text.ts";
 import { copyDirectory, trainOptions, type World } from "./world.ts";
 
 /** One kind of fault: how many times it is to be injected, and how. */
@@ -67,6 +68,42 @@ async function kill(world: World, random: Random): Promise<Outcome> {
   }
   await world.mustWorkAgain(job.args, job.stdin);
   if (job.args.includes("--keep")) world.mustHaveKeptOld();
+  return met;
+}
+
+const spillArgs = ["-w", "1", "--memory-limit", "130MB", "--save-counts", "words.counts"];
+
+/** Killed while words are on disk because memory is short: the next run removes them, and counts right. */
+async function killSpilling(world: World, random: Random): Promise<Outcome> {
+  world.layOutOld();
+  const input = world.input("many.txt");
+  const whole = join(world.root, "whole.counts");
+  if (!existsSync(whole)) {
+    writeFileSync(input, manyWords(1, 600_000));
+    const ended = await run(["count", input, "-w", "1", "--save-counts", whole], world.options);
+    must(ended.code === 0, () => `an undisturbed run failed: ${ended.stderr}`);
+  }
+  const args = ["count", input, ...spillArgs];
+  const { child, ended } = start(args, world.options);
+  let hasEnded = false;
+  void ended.finally(() => {
+    hasEnded = true;
+  });
+  while (!hasEnded && readdirSync(world.temporary).length === 0) await sleep(1);
+  await sleep(random.unit() * 2 * jobMs);
+  child.kill("SIGKILL");
+  if ((await ended).signal !== "SIGKILL") return tooLate;
+  must(
+    readdirSync(world.temporary).length > 0 || existsSync(join(world.work, "words.counts")),
+    () => "nothing spilled",
+  );
+  const again = await run(args, world.options);
+  must(again.code === 0, () => `the next run failed: ${again.stderr}`);
+  must(
+    readFileSync(join(world.work, "words.counts")).equals(readFileSync(whole)),
+    () => "the words are not the same",
+  );
+  world.mustBeTidy();
   return met;
 }
 
@@ -165,7 +202,7 @@ const changes: Record<string, (path: string, random: Random) => void> = {
 
 async function inputChanged(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
-  const job = trainJob(world, random, ["txt", "gz", "zst", "jsonl"]);
+  const job = trainJob(world, random, ["txt", "gz", "zst", "jsonl", "parquet"]);
   const path = job.args[1]!;
   const { child, ended } = start(job.args, world.options);
   let hasEnded = false;
@@ -320,6 +357,7 @@ function giveTo(path: string, uid: number): void {
 
 export const kinds: readonly Kind[] = [
   { name: "SIGKILL at any instant", wantedCount: 200, trial: kill },
+  { name: "SIGKILL while words are on disk", wantedCount: 20, trial: killSpilling },
   { name: "SIGTERM at any instant", wantedCount: 50, trial: terminate },
   { name: "disk full", wantedCount: 40, trial: diskFull },
   { name: "file too large", wantedCount: 20, trial: fileTooLarge },

@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parquetWriteBuffer } from "hyparquet-writer";
 import { must } from "./outcome.ts";
 import { mustEndWell, type RunOptions, run } from "./process.ts";
 import { madeText } from "./text.ts";
@@ -97,6 +98,10 @@ export class World {
       this.wholeSizes.push(compressed[0]!.length);
     }
     const documents = text.split(specialToken).filter((document) => document !== "");
+    put(
+      "new.parquet",
+      new Uint8Array(parquetWriteBuffer({ columnData: [{ name: "text", data: documents, type: "STRING" }] })),
+    );
     put("new.jsonl", documents.map((document) => `${JSON.stringify({ text: document })}\n`).join(""));
   }
 
