@@ -31,6 +31,7 @@ def parse_arguments():
     parser.add_argument("-p", "--pattern", default="gpt2")
     parser.add_argument("--compat", default="cs336")
     parser.add_argument("--range-size", default="256MB", help="how much text a task counts")
+    parser.add_argument("--min-count", default="1", help="a task leaves out words that it meets fewer times")
     parser.add_argument("--partitions", type=int, default=64, help="of the sum; the driver reads one after another")
     return parser.parse_args()
 
@@ -45,7 +46,7 @@ def main():
     plan = list(run_bpe("plan", *paths, "--quiet", f"--range-size={arguments.range_size}", *options))
     words = (
         spark.parallelize(plan, len(plan))
-        .mapPartitions(lambda ranges: count(ranges, options))
+        .mapPartitions(lambda ranges: count(ranges, [*options, f"--min-count={arguments.min_count}"]))
         .reduceByKey(operator.add, arguments.partitions)
         .mapPartitions(as_tsv)
         .persist(StorageLevel.DISK_ONLY)

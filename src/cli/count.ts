@@ -5,11 +5,13 @@ import { inTurns } from "../next-turn.ts";
 import { checkOutputFile, placeOfFile } from "../publish/file.ts";
 import type { MemoryBudget } from "../runtime/memory-budget.ts";
 import { countParts, countWords } from "../train.ts";
+import { commonWordsOf, nothingLeftOut } from "../words/common-words.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { totalsOf } from "../words/counts-writer.ts";
 import { sortBytesPerWord } from "../words/sort.ts";
 import { sortedTsvChunks } from "../words/tsv.ts";
 import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
+import { wholeNumber } from "./arguments.ts";
 import { openMemory, readCacheOptions, tellOfStreams } from "./cache-options.ts";
 import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
@@ -28,6 +30,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const options = readCorpusOptions(invocation);
   const countsOptions = countsOptionsOf(options);
   const cacheOptions = readCacheOptions(invocation);
+  const minCount = wholeNumber("--min-count", invocation.options.get("min-count")?.[0] ?? "1", 1);
   const plan = rangesPath(invocation);
   const places = await takePlaces(invocation, output);
   const planned =
@@ -50,18 +53,22 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     : { parts: null, ...(await countWords(corpus, output.progress, sortingFits(budget))) };
   cached?.shrink();
   warnOfInvalidBytes(inputs, findings, output);
-  if (words !== null) await writeWords(words, places, countsOptions);
-  const { pretokenCount: wordCount, wordCount: distinctWordCount } =
+  const { totals, leftOut } =
     words !== null
-      ? totalsOf(words)
-      : await inTurns(saveSum(new SumOfParts(parts), places.save!, countsOptions, onStop));
+      ? await writeWords(words, places, countsOptions, minCount)
+      : await inTurns(saveSum(new SumOfParts(parts), places.save!, countsOptions, onStop, minCount));
+  const { pretokenCount: wordCount, wordCount: distinctWordCount } = totals;
 
   const sizeBytes = findings.reduce((sum, found) => sum + found.textBytes, 0);
   const elapsed = (performance.now() - startMs) / 1000;
   const from = inputs.length === 0 ? "files of counts" : bytes(sizeBytes);
+  const rare =
+    minCount > 1
+      ? `\nleft out ${counted(leftOut.wordCount, "distinct word")} rarer than ${grouped(minCount)}, ${counted(leftOut.pretokenCount, "occurrence")} in all`
+      : "";
   output.succeed(
-    `counted ${counted(wordCount, "word")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}`,
-    { wordCount, distinctWordCount, sizeBytes, output: places.text ?? places.save },
+    `counted ${counted(wordCount, "word")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}${rare}`,
+    { wordCount, distinctWordCount, sizeBytes, leftOut, output: places.text ?? places.save },
   );
 }
 
@@ -86,7 +93,10 @@ function sortingFits(budget: MemoryBudget): (size: TableSize) => void {
   };
 }
 
-async function writeWords(words: WordTable, { text, save }: Places, options: CountsOptions): Promise<void> {
+async function writeWords(all: WordTable, { text, save }: Places, options: CountsOptions, minCount: number) {
+  const leftOut = nothingLeftOut();
+  const words = minCount > 1 ? commonWordsOf(all, minCount, leftOut) : all;
   if (save !== undefined) await writeChunks(save, countsChunks(save, words, options));
   if (text !== undefined) await writeChunks(text, sortedTsvChunks(words));
+  return { totals: totalsOf(words), leftOut };
 }

@@ -199,6 +199,11 @@ export const commands: readonly CommandSpec[] = [
     description: "corpus -> word counts",
     options: [
       { name: "output", short: "o", value: "FILE", description: "where the counts go (default: stdout)" },
+      {
+        name: "min-count",
+        value: "N",
+        description: "leave out words that occur fewer times here (counts are exact without it)",
+      },
       ranges,
       special,
       pattern,

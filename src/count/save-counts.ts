@@ -1,24 +1,36 @@
 import { stageFile } from "../publish/file.ts";
+import { CommonWords, type LeftOut, nothingLeftOut } from "../words/common-words.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
+import { totalsOfSum } from "../words/counts-merge.ts";
 import { CountsWriter, countsFileHead, unknownTotals } from "../words/counts-writer.ts";
+import type { SortedWords } from "../words/sorted-words.ts";
 import type { SumOfParts } from "./add-up.ts";
 
 /**
  * Writes a sum as a counts file in the compact form, word by word, without a table of all. `guard` is told how to undo
- * what is half done, and gives back how to call that off.
+ * what is half done, and gives back how to call that off. Words that occur fewer than `minCount` times are left out.
  */
 export function* saveSum(
   sum: SumOfParts,
   path: string,
   options: CountsOptions,
   guard: (discard: () => void) => () => void,
-): Generator<undefined, CountsTotals> {
+  minCount = 1,
+): Generator<undefined, { totals: CountsTotals; leftOut: LeftOut }> {
+  let leftOut = nothingLeftOut();
+  function* readCommon<T>(read: (words: SortedWords) => Generator<undefined, T>): Generator<undefined, T> {
+    leftOut = nothingLeftOut();
+    return yield* sum.read((words) => read(minCount > 1 ? new CommonWords(words, minCount, leftOut) : words));
+  }
+  function* exactTotals(): Generator<undefined, CountsTotals> {
+    return yield* minCount > 1 ? readCommon(totalsOfSum) : sum.totals();
+  }
   const staged = stageFile(path);
   const callOff = guard(() => staged.discard());
   try {
     // Into a pipe the totals have to go first; in a file they are written over what stands for them.
-    staged.write(countsFileHead(options, staged.isRegular ? unknownTotals : yield* sum.totals()));
-    const totals = yield* sum.read(function* (words) {
+    staged.write(countsFileHead(options, staged.isRegular ? unknownTotals : yield* exactTotals()));
+    const totals = yield* readCommon(function* (words) {
       const writer = new CountsWriter((chunk) => staged.write(chunk));
       for (let wordCount = 1; words.next(); wordCount++) {
         writer.add(words.word.bytes, 0, words.wordLength, words.count);
@@ -28,7 +40,7 @@ export function* saveSum(
     });
     if (staged.isRegular) staged.overwrite(countsFileHead(options, totals), 0);
     staged.publish();
-    return totals;
+    return { totals, leftOut };
   } catch (error) {
     staged.discard();
     throw error;

@@ -72,7 +72,7 @@ export class StagedFile {
     this.path = isRegular ? reserve(place, "new") : null;
     onPath(typed, () => {
       if (this.path === null) {
-        this.fd = openSync(pathOf(place), "w");
+        this.fd = openSync(typed, "w");
         return;
       }
       removeStale(place);
@@ -132,7 +132,8 @@ export class StagedFile {
 /** A link is followed, as a shell's `>` follows it: what it leads to is replaced, not the link. */
 function lookAt(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(followLink(path));
-  const former = statOrNull(pathOf(place));
+  // What /dev/stdout leads to may have a name that is none, such as "pipe:[4711]".
+  const former = statOrNull(pathOf(place)) ?? (path.endsWith("/") ? null : statOrNull(path));
   if (former?.isDirectory() || path.endsWith("/")) {
     throw new UserError(`"${path}" cannot be written: it is a directory`, { hint: "name a file" });
   }

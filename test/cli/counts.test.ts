@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 import { byteString, naiveWords } from "../naive.ts";
@@ -35,6 +35,46 @@ describe("bpe count", () => {
       expect(run("count", first, second, "-w", workers, "-o", "counts.tsv").code).toBe(0);
       expect(readFileSync(at("counts.tsv"), "utf8")).toBe(stdout);
     }
+  });
+
+  test("--min-count leaves out what is rarer, in every form, and says how much", () => {
+    const lines = run("count", first).stdout.trim().split("\n");
+    const common = lines.filter((line) => Number(line.split("\t")[1]) >= 3);
+    const rare = lines.filter((line) => !common.includes(line));
+    const leftOut = {
+      wordCount: rare.length,
+      pretokenCount: rare.reduce((sum, line) => sum + Number(line.split("\t")[1]), 0),
+    };
+    const places = [
+      [],
+      ["-o", "common.tsv"],
+      ["--save-counts", "common.tsv"],
+      ["--save-counts", "common.counts"],
+    ];
+    for (const place of places) {
+      const args = ["count", first, "-s", special, "--min-count", "3", ...place, "--progress", "json"];
+      const { stdout, stderr } = bpe(args, { cwd: home });
+      const last = place.at(-1);
+      const written =
+        last === undefined
+          ? stdout
+          : last.endsWith(".tsv")
+            ? readFileSync(at(last), "utf8")
+            : run("count", "--counts", last).stdout;
+      expect(written.trim().split("\n")).toEqual(common);
+      expect(JSON.parse(stderr.trim().split("\n").at(-1)!)).toMatchObject({
+        distinctWordCount: common.length,
+        leftOut,
+      });
+    }
+  });
+
+  test("--save-counts /dev/stdout writes into a pipe, the words left out not in its totals", () => {
+    const script = `"$0" count "$1" -s "${special}" --min-count 3 -q --save-counts /dev/stdout | cat > piped.counts`;
+    expect(Bun.spawnSync(["bash", "-c", script, binary, first], { cwd: home }).exitCode).toBe(0);
+    const expected = run("count", first, "--min-count", "3").stdout;
+    expect(run("count", "--counts", "piped.counts").stdout).toBe(expected);
+    expect(readdirSync(home).filter((name) => name.startsWith("pipe:"))).toEqual([]);
   });
 
   test("a closed stdout ends it in silence", () => {

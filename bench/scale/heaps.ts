@@ -1,0 +1,52 @@
+/**
+ * Heaps' law: a text of n bytes has about V(n) = k n^e distinct words, e < 1. In logarithms it is a line.
+ *
+ * A real text bends: the exponent between two sizes changes with the size. An extrapolation is therefore given by two
+ * cases, from the least and the greatest exponent between neighbouring points.
+ */
+export type Point = { readonly sizeBytes: number; readonly distinctWordCount: number };
+
+export type Growth = {
+  /** From where the law is followed on: the largest size measured. */
+  readonly from: Point;
+  /** Of the line that fits best (least squares in logarithms). */
+  readonly exponent: number;
+  /** The least and the greatest exponent between neighbouring points. */
+  readonly exponentLow: number;
+  readonly exponentHigh: number;
+  /** Farthest that a point of the fit is from its line, as a share of the point. */
+  readonly fitError: number;
+};
+
+export function growthOf(points: readonly Point[]): Growth {
+  const x = points.map(({ sizeBytes }) => Math.log(sizeBytes));
+  const y = points.map(({ distinctWordCount }) => Math.log(distinctWordCount));
+  const meanX = mean(x);
+  const meanY = mean(y);
+  const exponent =
+    sum(x.map((value, i) => (value - meanX) * (y[i]! - meanY))) / sum(x.map((value) => (value - meanX) ** 2));
+  const errors = x.map((value, i) => Math.expm1(meanY + exponent * (value - meanX) - y[i]!));
+  const slopes = x.slice(1).map((value, i) => (y[i + 1]! - y[i]!) / (value - x[i]!));
+  return {
+    from: points.at(-1)!,
+    exponent,
+    exponentLow: Math.min(...slopes),
+    exponentHigh: Math.max(...slopes),
+    fitError: Math.max(...errors.map(Math.abs)),
+  };
+}
+
+/** The distinct words of a text of this size, if from the largest size measured on it grows with this exponent. */
+export function extrapolate({ from }: Growth, exponent: number, sizeBytes: number): number {
+  return from.distinctWordCount * (sizeBytes / from.sizeBytes) ** exponent;
+}
+
+/** How far the smaller half of the points, continued, is from the largest: above 0 where it says too much. */
+export function continuationError(points: readonly Point[]): number {
+  const growth = growthOf(points.slice(0, Math.ceil(points.length / 2)));
+  const last = points.at(-1)!;
+  return extrapolate(growth, growth.exponent, last.sizeBytes) / last.distinctWordCount - 1;
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+const mean = (values: readonly number[]) => sum(values) / values.length;

@@ -1,0 +1,209 @@
+// Writes docs/SCALE.md and its chart anew from the record, without measuring:
+//
+//   node scripts/bun.mjs bench/scale/pages.ts
+import { readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { drawScale } from "./chart.ts";
+import { bounds, type Case, type Cost, casesOf, costOf, growthsOf, largestCorpus } from "./cost.ts";
+import { continuationError } from "./heaps.ts";
+import type { LeavingOut, ScaleRecord } from "./record.ts";
+import { digits, durationText, percent, short, sizeText } from "./units.ts";
+
+const sizes = [1e12, 1e13, 1e14];
+const sliceSizes = [256e6, 16e9];
+
+export function writePages(record: ScaleRecord): void {
+  const docs = resolve(import.meta.dir, "../../docs");
+  writeFileSync(`${docs}/SCALE.md`, scalePage(record));
+  writeFileSync(`${docs}/scale.svg`, drawScale(record));
+  console.log("docs/SCALE.md and docs/scale.svg are written");
+}
+
+export function scalePage(record: ScaleRecord): string {
+  const cases = casesOf(record);
+  const [low, middle, high] = cases as [Case, Case, Case];
+  const memory = (on: Case, bytes: number) => {
+    const { sizeBytes, distinctWordCount } = largestCorpus(record, on, bytes);
+    return `${sizeText(sizeBytes)} (${short(distinctWordCount)} words)`;
+  };
+  return `${[
+    "# Scale, on paper",
+    `What a corpus of 1, 10 and 100 TB costs, computed from what was measured on corpora of megabytes. The page is written by
+\`node scripts/bun.mjs bench/scale/measure.ts <corpus>...\` from its record, \`bench/record/scale.json\`; \`pages.ts\` beside it
+writes it again without measuring. **Everything above the largest size measured is an extrapolation**, over four to six
+powers of ten, and is given as a low and a high case.`,
+    "Counting grows with the text and is a map; adding up and merging grow with the distinct words. So the question is how many\nthose are.",
+    "## Distinct words",
+    "![Distinct words over corpus size](scale.svg)",
+    growthSection(record),
+    `Continued, with which exponent: **low** as ${low.name}, ${low.exponent.toFixed(3)}, its least; **middle** as all corpora together, ${middle.exponent.toFixed(3)}, the
+fitted one; **high** as ${high.name}, ${high.exponent.toFixed(3)}, its greatest. A corpus of one language behaves like the low case. The high one has
+many scripts without spaces, where a pretoken of ${record.pattern} is a run of any length. No one has more languages to come for ever, so
+that high is a bound rather than an expectation; and no case knows of what only large crawls hold (base64, identifiers,
+machine output), which is the reason to look at the words of a slice before a large run.`,
+    `An exponent that is wrong by 0.01 changes the words of 1 TB by ${percent((1e12 / middle.growth.from.sizeBytes) ** 0.01 - 1)}, those of 100 TB by ${percent((1e14 / middle.growth.from.sizeBytes) ** 0.01 - 1)}.`,
+    "## What was measured",
+    ratesSection(record),
+    "## What it costs",
+    "One processor core of this machine; a cluster divides counting by its cores. Adding up is one process here, and can be a\ntree: sums of sums are the same.",
+    ...sizes.map((sizeBytes) => costTable(record, cases, sizeBytes)),
+    `Shuffle is what the tasks write and the sum reads, in the compact form. The larger a slice, the fewer times the same words are
+sent: tasks of 16 GB send a fraction of what tasks of 256 MB do, and a task takes more ranges than one without more
+memory than its own distinct words need. A Spark job sends the words as text through Python, with more bytes and time a word.`,
+    "## Where it ends",
+    `One training holds at most ${short(bounds.cells)} cells (bytes of the distinct words, and one more for each), less than ${sizeText(bounds.wordBytes)} of
+words, and fewer than ${short(bounds.words)} of them. The cells are used up first. And the memory is that of one machine:`,
+    table(
+      ["", ...cases.map(({ title, name }) => `${title} (${name})`)],
+      [8e9, 24e9, 1e12].map((bytes) => [
+        bytes === 1e12 ? "any memory" : `${sizeText(bytes)} of memory`,
+        ...cases.map((on) => memory(on, bytes)),
+      ]),
+    ),
+    `Beyond it \`bpe\` ends with an error that says so before it merges. What to do then, in this order: fewer odd words (a pattern
+with short pretokens, a cleaner corpus, a sample of it: merges are decided by frequent words), and \`bpe count --min-count\`.`,
+    "## Leaving rare words out: --min-count",
+    `\`bpe count --min-count N\` leaves words that a slice holds fewer than N times out of that slice's counts. The error is bounded: **a
+word is counted too low by at most (N - 1) times the number of slices**, never too high, and a word that some slice holds N times
+is never missing. Every run says how many words and occurrences it left out; their sum over the slices bounds what all
+counts together lack. Without the option counts are exact. The word that decides a late merge occurs in nearly all slices,
+many times in each; what is lost stands in words that no merge of ${short(32_000)} is decided by, if the slices are large.`,
+    "Measured, all corpora, o200k, vocabulary 32,000, each slice counted for itself and all added up:",
+    leavingOutTable(record.leavingOut),
+    `*The same to*: merges before the first that differs. *Shared*: exact merges that are learned at all, at whatever place. Slices here have
+${sizeText(Math.min(...record.leavingOut.map(({ sliceBytes }) => sliceBytes)))} to ${sizeText(Math.max(...record.leavingOut.map(({ sliceBytes }) => sliceBytes)))}. Slices of gigabytes hold each frequent word more often, so the share of occurrences left out falls with
+their size, as the table shows; how much at gigabytes was not measured.`,
+    "## Under which circumstances",
+    table(
+      ["", ""],
+      [
+        ["measured", `${record.date}, commit ${record.commit}, Bun ${record.bun}`],
+        [
+          "machine",
+          `${record.cores} cores, ${record.cpu}, ${sizeText(record.memoryBytes)}; load ${record.load} at the end`,
+        ],
+        [
+          "times",
+          "processor time of whole processes, so that waiting for other work is not in them; medians of three",
+        ],
+      ],
+    ),
+  ].join("\n\n")}\n`;
+}
+
+function growthSection(record: ScaleRecord): string {
+  return `Blocks of 16 KB of each corpus, shuffled, and ever more of them; pattern ${record.pattern}. Heaps' law, V(n) = k nᵉ, fitted to the last
+four sizes. *Off by*: the farthest of those from the fit. *Continued*: what the smaller sizes alone say about the
+largest, eight times as large, against what was counted.
+
+${table(
+  [
+    "corpus",
+    "from",
+    "to",
+    "distinct words at the end",
+    "exponent",
+    "between neighbours",
+    "off by",
+    "continued",
+  ],
+  growthsOf(record).map((growth) => [
+    growth.name,
+    sizeText(growth.points.at(-4)!.sizeBytes),
+    sizeText(growth.from.sizeBytes),
+    short(growth.from.distinctWordCount),
+    growth.exponent.toFixed(3),
+    `${growth.exponentLow.toFixed(3)} to ${growth.exponentHigh.toFixed(3)}`,
+    percent(growth.fitError),
+    signed(continuationError(growth.points)),
+  ]),
+)}`;
+}
+
+function ratesSection(record: ScaleRecord): string {
+  const { addingUp, planning, merging } = record;
+  const last = merging.at(-1)!;
+  return `${table(
+    [
+      "corpus",
+      "counting, a core",
+      "distinct words",
+      "bytes a word",
+      "compact file, bytes a word",
+      "text file",
+    ],
+    record.counting.map((counted) => [
+      counted.name,
+      `${digits(counted.sizeBytes / 1e6 / counted.cpuSeconds)} MB/s`,
+      short(counted.distinctWordCount),
+      ...[counted.wordBytes, counted.compactBytes, counted.tsvBytes].map((bytes) =>
+        (bytes / counted.distinctWordCount).toFixed(1),
+      ),
+    ]),
+  )}
+
+- Planning: ${digits((1e6 * planning.cpuSeconds) / planning.rangeCount)} µs a range (${short(planning.rangeCount)} ranges).
+- Adding up ${addingUp.fileCount} files: ${digits((1e9 * addingUp.cpuSeconds) / addingUp.readWordCount)} ns a word read, ${sizeText(addingUp.peakBytes)} at the peak.
+- Merging, 32,000 tokens: ${merging
+    .map(
+      (point) =>
+        `${short(point.distinctWordCount)} words ${digits(point.seconds)} s and ${sizeText(point.peakBytes)}`,
+    )
+    .join(
+      ", ",
+    )}; that is ${digits(last.peakBytes / (last.wordBytes + last.distinctWordCount))} bytes for each byte of a distinct word (one more a word).`;
+}
+
+function costTable(record: ScaleRecord, cases: readonly Case[], sizeBytes: number): string {
+  const costs = cases.map((on) => sliceSizes.map((sliceBytes) => costOf(record, on, sizeBytes, sliceBytes)));
+  const row = (name: string, cell: (pair: Cost[]) => string) => [name, ...costs.map(cell)];
+  const both = (cell: (cost: Cost) => string) => (pair: Cost[]) => pair.map(cell).join(" / ");
+  return table(
+    [`**${sizeText(sizeBytes)}**`, ...cases.map(({ title, name }) => `${title} (${name})`)],
+    [
+      row("plan, ranges of 256 MB", ([cost]) => durationText(cost!.planSeconds)),
+      row("counting, core-hours", ([cost]) => digits(cost!.countSeconds / 3600)),
+      row(
+        "shuffle, slices of 256 MB / 16 GB",
+        both((cost) => sizeText(cost.sentBytes)),
+      ),
+      row(
+        "adding up, the same",
+        both((cost) => durationText(cost.addUpSeconds)),
+      ),
+      row("distinct words", ([cost]) => `${short(cost!.distinctWordCount)}, ${sizeText(cost!.wordBytes)}`),
+      row("merging: memory", ([cost]) =>
+        cost!.tooMuch === undefined
+          ? sizeText(cost!.peakBytes)
+          : `too many (would be ${sizeText(cost!.peakBytes)})`,
+      ),
+      row("merging: time", ([cost]) => (cost!.tooMuch === undefined ? durationText(cost!.mergeSeconds) : "")),
+    ],
+  );
+}
+
+function leavingOutTable(rows: readonly LeavingOut[]): string {
+  return table(
+    ["slices", "N", "words sent", "distinct words left", "occurrences left out", "the same to", "shared"],
+    rows.map((row) => [
+      `${row.sliceCount} of ${sizeText(row.sliceBytes)}`,
+      row.minCount === 1 ? "1 (exact)" : `${row.minCount}`,
+      short(row.sentWordCount),
+      short(row.distinctWordCount),
+      percent(row.leftOutShare),
+      `${row.sameMergesFirst.toLocaleString("en-US")} of ${row.mergeCount.toLocaleString("en-US")}`,
+      percent(row.sharedMerges / row.mergeCount),
+    ]),
+  );
+}
+
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+const signed = (share: number) => `${share < 0 ? "" : "+"}${percent(share)}`;
+
+if (import.meta.main) {
+  writePages(JSON.parse(readFileSync(`${import.meta.dir}/../record/scale.json`, "utf8")));
+}

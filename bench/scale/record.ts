@@ -1,0 +1,61 @@
+import type { Point } from "./heaps.ts";
+
+/** What `measure.ts` measures and keeps as bench/record/scale.json; all that the page says is computed from it. */
+export type ScaleRecord = {
+  readonly date: string;
+  readonly commit: string;
+  readonly bun: string;
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly load: string;
+  readonly pattern: string;
+  /** Ever larger parts of each corpus, each twice the one before; "all" takes the same share of each. */
+  readonly growth: readonly { readonly name: string; readonly points: readonly Point[] }[];
+  /** `bpe count -w 1 --save-counts`: processor time of the process, start included; median of the rounds. */
+  readonly counting: readonly {
+    readonly name: string;
+    readonly sizeBytes: number;
+    readonly cpuSeconds: number;
+    readonly cpuSecondsAll: readonly number[];
+    readonly distinctWordCount: number;
+    /** Bytes of the distinct words themselves, and of the files that hold them. */
+    readonly wordBytes: number;
+    readonly compactBytes: number;
+    readonly tsvBytes: number;
+  }[];
+  /** `bpe plan` with small ranges. */
+  readonly planning: { readonly rangeCount: number; readonly cpuSeconds: number };
+  /** `bpe count --counts` over the compact files of all slices. */
+  readonly addingUp: {
+    readonly fileCount: number;
+    readonly readWordCount: number;
+    readonly distinctWordCount: number;
+    readonly cpuSeconds: number;
+    readonly peakBytes: number;
+  };
+  /** `bpe train --counts` on made-up words (bench/merge/make-words.ts), 32,000 tokens. */
+  readonly merging: readonly {
+    readonly distinctWordCount: number;
+    readonly wordBytes: number;
+    readonly seconds: number;
+    readonly peakBytes: number;
+  }[];
+  /** What is left out when each slice leaves out words rarer than `minCount`; 1 leaves out none. */
+  readonly leavingOut: readonly LeavingOut[];
+};
+
+export type LeavingOut = {
+  readonly sliceCount: number;
+  readonly sliceBytes: number;
+  readonly minCount: number;
+  /** Words in the files of all slices together: what is sent. */
+  readonly sentWordCount: number;
+  readonly distinctWordCount: number;
+  /** Occurrences left out, as a share of all. */
+  readonly leftOutShare: number;
+  readonly mergeCount: number;
+  /** Merges before the first that differs from the exact ones; and exact merges that are found at any place. */
+  readonly sameMergesFirst: number;
+  readonly sharedMerges: number;
+};

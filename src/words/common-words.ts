@@ -1,0 +1,76 @@
+import type { Text } from "../corpus/text.ts";
+import type { CountsTotals } from "./counts-format.ts";
+import type { SortedWords } from "./sorted-words.ts";
+import type { WordTable } from "./word-table.ts";
+
+/** How many distinct words were rarer than wanted, and how often they occur together. */
+export type LeftOut = { wordCount: number; pretokenCount: number };
+
+export const nothingLeftOut = (): LeftOut => ({ wordCount: 0, pretokenCount: 0 });
+
+/** Of sorted words those that occur at least `minCount` times; what is left out is added to `leftOut` as it is met. */
+export class CommonWords implements SortedWords {
+  constructor(
+    private readonly words: SortedWords,
+    private readonly minCount: number,
+    private readonly leftOut: LeftOut,
+  ) {}
+
+  get word(): Text {
+    return this.words.word;
+  }
+
+  get wordLength(): number {
+    return this.words.wordLength;
+  }
+
+  get count(): number {
+    return this.words.count;
+  }
+
+  /** At most. */
+  get totals(): CountsTotals {
+    return this.words.totals;
+  }
+
+  next(): boolean {
+    const { words, minCount, leftOut } = this;
+    while (words.next()) {
+      if (words.count >= minCount) return true;
+      leftOut.wordCount++;
+      leftOut.pretokenCount += words.count;
+    }
+    return false;
+  }
+}
+
+/** The same of a table, whose arrays are used up: its common words move to the front. */
+export function commonWordsOf(table: WordTable, minCount: number, leftOut: LeftOut): WordTable {
+  const { bytes, starts, counts } = table;
+  let wordCount = 0;
+  let end = 0;
+  for (let index = 0; index < table.wordCount; index++) {
+    const count = counts[index]!;
+    if (count < minCount) {
+      leftOut.wordCount++;
+      leftOut.pretokenCount += count;
+      continue;
+    }
+    const start = starts[index]!;
+    const stop = starts[index + 1]!;
+    bytes.copyWithin(end, start, stop);
+    // Never past the word that is read: what is written is as short or shorter.
+    starts[wordCount] = end;
+    counts[wordCount] = count;
+    end += stop - start;
+    wordCount++;
+  }
+  // The start of the next word to be read stands behind this one, or is done with.
+  starts[wordCount] = end;
+  return {
+    wordCount,
+    bytes: bytes.subarray(0, end),
+    starts: starts.subarray(0, wordCount + 1),
+    counts: counts.subarray(0, wordCount),
+  };
+}

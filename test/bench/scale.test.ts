@@ -1,0 +1,99 @@
+import { expect, test } from "bun:test";
+import { bounds, casesOf, costOf, largestCorpus, mergeCostOf } from "../../bench/scale/cost.ts";
+import { continuationError, extrapolate, growthOf, type Point } from "../../bench/scale/heaps.ts";
+import type { ScaleRecord } from "../../bench/scale/record.ts";
+
+const pointsOf = (factor: number, exponent: number): Point[] =>
+  [1e6, 2e6, 4e6, 8e6].map((sizeBytes) => ({ sizeBytes, distinctWordCount: factor * sizeBytes ** exponent }));
+
+const record: ScaleRecord = {
+  date: "2026-01-01",
+  commit: "0",
+  bun: "1",
+  cpu: "some",
+  cores: 2,
+  memoryBytes: 24e9,
+  load: "0",
+  pattern: "o200k",
+  growth: [
+    { name: "plain", points: pointsOf(10, 0.5) },
+    { name: "rich", points: pointsOf(1, 0.8) },
+    { name: "all", points: pointsOf(3, 0.65) },
+  ],
+  counting: ["plain", "rich", "all"].map((name) => ({
+    name,
+    sizeBytes: 8e6,
+    cpuSeconds: 0.1,
+    cpuSecondsAll: [0.1],
+    distinctWordCount: 1e4,
+    wordBytes: 9e4,
+    compactBytes: 7e4,
+    tsvBytes: 1.5e5,
+  })),
+  planning: { rangeCount: 1000, cpuSeconds: 0.1 },
+  addingUp: {
+    fileCount: 4,
+    readWordCount: 1e6,
+    distinctWordCount: 5e5,
+    cpuSeconds: 0.2,
+    peakBytes: 1e8,
+  },
+  merging: [
+    { distinctWordCount: 1e6, wordBytes: 9e6, seconds: 1, peakBytes: 1e8 },
+    { distinctWordCount: 2e6, wordBytes: 18e6, seconds: 1.5, peakBytes: 2e8 },
+  ],
+  leavingOut: [
+    {
+      sliceCount: 4,
+      sliceBytes: 2e6,
+      minCount: 2,
+      sentWordCount: 1000,
+      distinctWordCount: 500,
+      leftOutShare: 0.01,
+      mergeCount: 100,
+      sameMergesFirst: 50,
+      sharedMerges: 90,
+    },
+  ],
+};
+
+test("the exponent of a text that follows the law is found, and continued to any size", () => {
+  const growth = growthOf(pointsOf(7, 0.6));
+  expect(growth.exponent).toBeCloseTo(0.6, 10);
+  expect(growth.exponentLow).toBeCloseTo(0.6, 10);
+  expect(growth.exponentHigh).toBeCloseTo(0.6, 10);
+  expect(growth.fitError).toBeCloseTo(0, 10);
+  expect(extrapolate(growth, growth.exponent, 1e12) / (7 * 1e12 ** 0.6)).toBeCloseTo(1, 8);
+  expect(continuationError(pointsOf(7, 0.6))).toBeCloseTo(0, 10);
+});
+
+test("a text that bends has a least and a greatest exponent, and the fit says how far off it is", () => {
+  const bent: Point[] = [100, 160, 230, 300].map((distinctWordCount, i) => ({
+    sizeBytes: 1e6 * 2 ** i,
+    distinctWordCount,
+  }));
+  const growth = growthOf(bent);
+  expect(growth.exponentLow).toBeCloseTo(Math.log2(300 / 230), 10);
+  expect(growth.exponentHigh).toBeCloseTo(Math.log2(1.6), 10);
+  expect(growth.fitError).toBeGreaterThan(0.01);
+  expect(continuationError(bent)).toBeGreaterThan(0.3);
+});
+
+test("a cost is that of the case's corpus, slice by slice", () => {
+  const [low, middle, high] = casesOf(record);
+  expect([low!.name, middle!.name, high!.name]).toEqual(["plain", "all", "rich"]);
+  const cost = costOf(record, low!, 1e12, 1e9);
+  expect(cost.sliceCount).toBe(1000);
+  expect(cost.countSeconds).toBeCloseTo(12_500, 6);
+  expect(cost.sentWordCount / (1000 * 10 * 1e9 ** 0.5)).toBeCloseTo(1, 8);
+  expect(cost.distinctWordCount / (10 * 1e12 ** 0.5)).toBeCloseTo(1, 8);
+});
+
+test("the largest corpus is where the cells or the memory end", () => {
+  const middle = casesOf(record)[1]!;
+  const anyMemory = largestCorpus(record, middle, Number.POSITIVE_INFINITY);
+  const cells = (words: number) => mergeCostOf(record, middle, words).cells;
+  expect(cells(anyMemory.distinctWordCount) / bounds.cells).toBeCloseTo(1, 6);
+  const little = largestCorpus(record, middle, 1e9);
+  expect(mergeCostOf(record, middle, little.distinctWordCount).peakBytes / 1e9).toBeCloseTo(1, 6);
+});
