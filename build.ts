@@ -1,6 +1,7 @@
 // Builds dist/bpe: one executable with the program, its workers and Bun in it.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { closeVariables } from "./scripts/close-variables.ts";
 import { compilePattern } from "./src/pattern/compile.ts";
 import { patterns } from "./src/pattern/names.ts";
 import { readyMadeFile } from "./src/pattern/ready-made.ts";
@@ -54,4 +55,8 @@ const result = await Bun.build({
 });
 for (const log of result.logs) console.error(String(log));
 if (!result.success) process.exit(1);
+if (process.platform === "linux") {
+  const left = closeVariables(outfile);
+  if (left.length > 0) console.warn(`still looked up by the runtime: ${left.join(", ")}`);
+}
 console.log(`built ${outfile}`);

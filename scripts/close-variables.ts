@@ -1,0 +1,33 @@
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+
+/**
+ * Variables with which the Bun runtime can be made to do something else before the program in it starts: run as Bun
+ * itself, take more options, preload a script, open a debugger or a channel to a parent process.
+ */
+export const closedVariables = [
+  "BUN_BE_BUN",
+  "BUN_OPTIONS",
+  "BUN_INSPECT",
+  "BUN_INSPECT_CONNECT_TO",
+  "BUN_INSPECT_PRELOAD",
+  "NODE_CHANNEL_FD",
+] as const;
+
+/**
+ * Makes an executable deaf to them: in the list of names that its runtime looks up, the first letter of each becomes a
+ * "=", which no name of a variable can hold. Returns those that were not found exactly once, and were left as they are.
+ * Only for Linux: elsewhere an executable is signed.
+ */
+export function closeVariables(executable: string): string[] {
+  const bytes = readFileSync(executable);
+  const left: string[] = [];
+  const fd = openSync(executable, "r+");
+  for (const name of closedVariables) {
+    const entry = Buffer.from(`\0${name}\0`);
+    const pos = bytes.indexOf(entry);
+    if (pos < 0 || bytes.indexOf(entry, pos + 1) >= 0) left.push(name);
+    else writeSync(fd, "=", pos + 1);
+  }
+  closeSync(fd);
+  return left;
+}
