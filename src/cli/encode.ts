@@ -1,5 +1,5 @@
 import { expectedTextBytes } from "../corpus/inputs.ts";
-import { sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
+import { sizeOfRanges } from "../corpus/ranges.ts";
 import { canBeCut, cutOptionsOf } from "../encode/cuts.ts";
 import { encodeCorpus, type IdSink } from "../encode/encode-corpus.ts";
 import {
@@ -35,23 +35,24 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const named = options.plan === undefined ? openInputs(invocation.files, options.reading) : [];
   const parts = openTokenizer(options, output);
   const { specialTokensAsText } = options;
-  const { inputs, ranges } =
+  const planned =
     options.plan === undefined
-      ? { inputs: named, ranges: named.map(wholeRange) }
+      ? undefined
       : await openRanges(options.plan, {
           ...cutOptionsOf(parts, specialTokensAsText),
           textField: options.reading.textField,
           wholeFilesOnly: !canBeCut(parts, specialTokensAsText),
         });
+  const inputs = planned?.inputs ?? named;
   const appendId = options.appendToken === undefined ? undefined : specialTokenId(parts, options.appendToken);
-  const expectedBytes = options.plan === undefined ? expectedTextBytes(inputs) : sizeOfRanges(ranges);
+  const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(planned.ranges);
   const isSmall = expectedBytes < smallCorpusBytes;
   const workerCount = options.workers ?? (isSmall ? 1 : defaultWorkerCount(expectedBytes));
   const type = idTypeOf(parts, options.dtype);
 
   const { idCount, textBytes, invalidByteCount } = await encodeInto(options.output, {
     inputs,
-    ranges,
+    ranges: planned?.ranges,
     parts,
     specialTokensAsText,
     workerCount,
