@@ -1,6 +1,6 @@
 import { expectedTextBytes } from "../corpus/inputs.ts";
 import { sizeOfRanges } from "../corpus/ranges.ts";
-import { canBeCut, cutOptionsOf } from "../encode/cuts.ts";
+import { canBeCut, cutSettingsOf } from "../encode/cuts.ts";
 import { encodeCorpus, type IdSink } from "../encode/encode-corpus.ts";
 import {
   type EncodedFile,
@@ -46,9 +46,9 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
       options.plan === undefined
         ? undefined
         : await openRanges(options.plan, {
-            ...cutOptionsOf(parts, specialTokensAsText),
+            ...cutSettingsOf(parts, specialTokensAsText),
             textField: options.reading.textField,
-            wholeFilesOnly: !canBeCut(parts, specialTokensAsText),
+            wholeTextsOnly: !canBeCut(parts, specialTokensAsText),
           });
     const type = idTypeOf(parts, options.dtype);
     const encoded = await encodeInto(options.output, {

@@ -5,7 +5,7 @@ import { checkPlannable, planLines } from "../corpus/plan.ts";
 import type { Range } from "../corpus/ranges.ts";
 import { JsonlReader } from "../corpus/records/jsonl-reader.ts";
 import { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
-import { canBeCut, cutOptionsOf } from "../encode/cuts.ts";
+import { canBeCut, cutSettingsOf } from "../encode/cuts.ts";
 import { nextTurn } from "../next-turn.ts";
 import { usageError } from "./arguments.ts";
 import { countsOptionsOf, readCorpusOptions } from "./corpus-options.ts";
@@ -34,7 +34,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const lines = planLines({
     ...cuts,
     inputs,
-    rangeSizeBytes: cuts.leavesWhole ? Number.POSITIVE_INFINITY : options.rangeSizeBytes,
+    rangeSizeBytes: options.rangeSizeBytes,
     countDocuments: options.countDocuments ? documentCounting(inputs, cuts.specialTokens, output) : undefined,
   });
   await writeData(options.output, async (put) => {
@@ -87,7 +87,7 @@ function corpusCuts(invocation: Invocation) {
   const options = readCorpusOptions(invocation);
   return (output: Output) => {
     warnOfSlowPattern(options.pattern, output);
-    return { ...countsOptionsOf(options), pattern: options.pattern.compiled, leavesWhole: false };
+    return { ...countsOptionsOf(options), pattern: options.pattern.compiled, keepsTextsWhole: false };
   };
 }
 
@@ -97,7 +97,11 @@ function tokenizerCuts(invocation: Invocation) {
   const asText = invocation.options.has("special-tokens-as-text");
   return (output: Output) => {
     const parts = openTokenizer(options, output);
-    return { ...cutOptionsOf(parts, asText), pattern: parts.pattern, leavesWhole: !canBeCut(parts, asText) };
+    return {
+      ...cutSettingsOf(parts, asText),
+      pattern: parts.pattern,
+      keepsTextsWhole: !canBeCut(parts, asText),
+    };
   };
 }
 

@@ -183,10 +183,9 @@ function encodingParts(parts: EncodingParts): EncodingParts {
   return { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow };
 }
 
-/** How inputs are cut, if they are. */
-function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions | undefined {
+/** How inputs are cut. */
+function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions {
   const { inputs, ranges, parts, workerCount, specialTokensAsText, pieceSizeBytes } = options;
-  if (!canBeCut(parts, specialTokensAsText)) return undefined;
   const evenSizeBytes = Math.ceil((totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread));
   const rangeSizeBytes =
     options.rangeSizeBytes ??
@@ -198,6 +197,7 @@ function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions | undefined {
     pattern: parts.pattern,
     specialTokens,
     rangeSizeBytes,
+    keepsTextsWhole: !canBeCut(parts, specialTokensAsText),
     ...(pieceSizeBytes !== undefined && { pieceSizeBytes }),
   };
 }
