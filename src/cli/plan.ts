@@ -4,7 +4,8 @@ import { OpenFile } from "../corpus/open-file.ts";
 import { checkPlannable, planLines } from "../corpus/plan.ts";
 import type { Range } from "../corpus/ranges.ts";
 import { JsonlReader } from "../corpus/records/jsonl-reader.ts";
-import { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
+import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
+import { createParquetReader } from "../corpus/records/parquet/when-needed.ts";
 import { canBeCut, cutSettingsOf } from "../encode/cuts.ts";
 import { nextTurn } from "../next-turn.ts";
 import { usageError } from "./arguments.ts";
@@ -109,13 +110,15 @@ function documentCounting(inputs: readonly Input[], specialTokens: readonly stri
   const file = new OpenFile(inputs);
   const counter = new DocumentCounter(specialTokens.map((token) => new TextEncoder().encode(token)));
   const jsonl = new JsonlReader();
-  const parquet = new ParquetReader();
+  let parquet: ParquetReader | undefined;
   const countRange = (range: Range) => {
     const input = inputs[range.inputIndex]!;
     const source = file.of(range.inputIndex);
     if (input.format === "text") return counter.count(source, range);
-    if (input.format === "parquet")
+    if (input.format === "parquet") {
+      parquet ??= createParquetReader();
       return counter.countRecords(parquet.readFile(source, input), parquet.batch);
+    }
     return counter.countRecords(jsonl.read(source, range, input.textField), jsonl.batch);
   };
   const total = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
