@@ -185,6 +185,18 @@ describe("directories", () => {
     expect(included).toBe(done("count", "tree/sub/c.md"));
   });
 
+  test("that hold the result are an error as soon as there is one", () => {
+    mkdirSync(join(home, "mixed"));
+    put(home, "mixed/a.txt", "some words");
+    done("train", "mixed", "-n", "257", "-o", "mixed/tokenizer");
+    const { code, stderr } = run("train", "mixed", "-n", "257", "-o", "mixed/tokenizer");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /error: "mixed\/tokenizer\/.*" is in ".*\/mixed\/tokenizer", which this run writes\n/,
+    );
+    done("train", "mixed", "--include", "a.*", "-n", "257", "-o", "mixed/tokenizer");
+  });
+
   test("without a file for them are an error", () => {
     const { code, stderr } = run("count", "tree", "--include", "*.csv");
     expect([code, stderr]).toEqual([
