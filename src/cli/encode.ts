@@ -22,7 +22,7 @@ import type { Output } from "./output.ts";
 import { openRanges, rangesPath } from "./planned-corpus.ts";
 import type { Invocation } from "./run.ts";
 import { onStop } from "./stop.ts";
-import { StdoutWriter } from "./streams.ts";
+import { StreamWriter } from "./streams.ts";
 import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
@@ -135,7 +135,7 @@ async function encodeInto(
   options: Omit<EncodeToFileOptions, "output">,
 ): Promise<EncodedFile> {
   if (output !== undefined) return encodeToFile({ ...options, output, onStop });
-  const out = new StdoutWriter();
+  const out = new StreamWriter();
   const writer = new TextWriter(out);
   const ids = withAppended(writer, options.appendId);
   const sink: IdSink = {
