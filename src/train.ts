@@ -46,6 +46,8 @@ export type CountedWords = {
   readonly wordCount: number;
   /** What was met in each input, in their order. */
   readonly findings: readonly RangeFindings[];
+  /** With a cache: to be called when nobody waits for the words any more. */
+  readonly keepSum?: () => void;
 };
 
 export type TrainOptions = CorpusOptions & {
@@ -95,7 +97,7 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   const mergeOptions = mergeOptionsOf(options);
   const check = (size: TableSize, mergeBytes = boundMergeMemoryBytes(size, mergeOptions)) =>
     options.memory?.budget.check("training", tableBytes(size) + mergeBytes, "train on a part of the corpus");
-  const { words, wordCount, findings } = await countWords(options, report, check);
+  const { words, wordCount, findings, keepSum } = await countWords(options, report, check);
   const mergeBytes = estimateMergeMemoryBytes(words, mergeOptions);
   check({ wordCount: words.wordCount, byteCount: words.bytes.length }, mergeBytes);
   await options.keepWords?.(words);
@@ -103,6 +105,7 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   options.tellMemory?.(mergeBytes);
   const merges = await learnMerges(words, mergeOptions, report);
   const mergedMs = performance.now();
+  keepSum?.();
   const vocabulary = buildVocabulary({ merges, specialTokens, compat });
   const wordBytes = bytesOfAll(words);
   return {

@@ -25,7 +25,7 @@ self.onmessage = ({ data }) => {
     switch (data.kind) {
       case "setup":
         inputs = data.inputs;
-        keeper = new WordKeeper(data.runOptions, String(data.workerIndex));
+        keeper = new WordKeeper(data.runOptions, data.name);
         tasks = new TaskCounter(data, keeper.counter);
         progress = data;
         return self.postMessage({ kind: "ready" });

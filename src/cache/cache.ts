@@ -17,7 +17,7 @@ import * as names from "./names.ts";
 import { makePlan, type Plan } from "./plan.ts";
 import { readSum, readSumHeader, type SumTerm, sumFileParts } from "./sum-file.ts";
 import { sumOfEntries } from "./sum-of-entries.ts";
-import { addTable } from "./tables.ts";
+import { addTable, takeOff } from "./tables.ts";
 
 export type CacheSettings = {
   readonly countsOptions: CountsOptions;
@@ -54,8 +54,7 @@ export class Cache {
   /** Files that turned out to be of no use. */
   private readonly useless = new Set<string>();
   private joinedCount = 0;
-  /** The sum that `lookUp` began with. */
-  private sumUsed: Sum | undefined;
+  private planned: { readonly plan: Plan; readonly sum: Sum | undefined } | undefined;
 
   constructor(
     private readonly directory: CacheDirectory,
@@ -90,26 +89,55 @@ export class Cache {
     }
   }
 
-  /** Adds up the words of the contents that were counted before, in ascending order; yields between slices. */
-  *addUp(): Generator<undefined, WordTable> {
+  /**
+   * Finds out which inputs' words the cache has, beside those whose words are had already: `findingsOf` tells. Yields
+   * between slices of work.
+   */
+  *plan(had: ReadonlySet<number>): Generator<undefined, void> {
     for (;;) {
       const entries = this.entries();
       const sums = this.sums();
+      const wanted = this.timesOf((inputIndex) => !had.has(inputIndex));
       const plan = makePlan(
-        this.wanted(),
+        wanted,
         (id) => entries.has(id),
         sums.map(({ terms }) => terms),
       );
       const sum = plan.sumIndex === undefined ? undefined : sums[plan.sumIndex]!;
       try {
-        const table = yield* this.carryOut(plan, sum);
-        this.sumUsed = sum;
-        if (sum !== undefined) this.directory.touch(sum.name);
-        this.touchEntries(entries);
-        return table;
+        yield* this.verify(plan, sum);
       } catch (error) {
         this.setAside(error);
+        continue;
       }
+      this.planned = { plan, sum };
+      if (sum !== undefined) this.directory.touch(sum.name);
+      this.touchEntries(entries);
+      return;
+    }
+  }
+
+  /**
+   * Adds up the words that `plan` found, in ascending order; the counts of some may be 0. Undefined if that was not
+   * possible: then the plan is to be made again. Yields between slices of work.
+   */
+  *addUp(): Generator<undefined, WordTable | undefined> {
+    const { plan, sum } = this.planned!;
+    const pathOf = (id: names.EntryId) => this.directory.pathOf(names.entryName(id));
+    const wordsOf = (ids: readonly names.EntryId[]) =>
+      sumOfEntries(ids.map(pathOf), this.settings.countsOptions);
+    try {
+      const plus = yield* wordsOf(plan.added);
+      if (sum === undefined) return plus;
+      const minus = yield* wordsOf(plan.removed);
+      const path = this.directory.pathOf(sum.name);
+      const { table } = readSum(path);
+      if (!takeOff(table, minus)) throw new Damaged(path);
+      yield;
+      return plus.wordCount === 0 ? table : addTable(table, plus);
+    } catch (error) {
+      this.setAside(error);
+      return undefined;
     }
   }
 
@@ -188,10 +216,14 @@ export class Cache {
   }
 
   /** Keeps the sum of all contents, if `words` gives it and its terms are known, and what was learned about files. */
-  finish(words: (() => WordTable) | undefined): void {
+  keepSum(words: (() => WordTable) | undefined): void {
     const { directory } = this;
     const terms = this.terms();
-    if (words !== undefined && terms !== undefined && keyOf(terms) !== keyOf(this.sumUsed?.terms ?? [])) {
+    if (
+      words !== undefined &&
+      terms !== undefined &&
+      keyOf(terms) !== keyOf(this.planned?.sum?.terms ?? [])
+    ) {
       const name = names.sumName(this.group, names.shortHash(keyOf(terms)));
       directory.write(name, `${this.settings.scratchPath()}/sum`, () =>
         sumFileParts(words(), this.settings.countsOptions, terms),
@@ -225,7 +257,7 @@ export class Cache {
 
   /** Notes that the entries of the inputs are still wanted. */
   touchEntries(entries = this.entries()): void {
-    for (const id of this.wanted().keys()) {
+    for (const id of this.timesOf(() => true).keys()) {
       if (entries.has(id)) this.directory.touch(names.entryName(id));
     }
   }
@@ -253,24 +285,15 @@ export class Cache {
     this.index.add(known.state, known.sha256);
   }
 
-  private *carryOut({ added, removed }: Plan, sum: Sum | undefined): Generator<undefined, WordTable> {
+  /** Notes what was met in the contents that the plan has; `Damaged` for an entry of them that is not whole. */
+  private *verify({ added, removed }: Plan, sum: Sum | undefined): Generator<undefined, void> {
     const { directory, findings } = this;
-    const { countsOptions } = this.settings;
-    const pathOf = (id: names.EntryId) => directory.pathOf(names.entryName(id));
     findings.clear();
     for (const id of new Set([...added, ...removed])) {
-      findings.set(id, verifyEntry(pathOf(id), id));
+      findings.set(id, verifyEntry(directory.pathOf(names.entryName(id)), id));
       yield;
     }
     for (const [id, , found] of sum?.terms ?? []) findings.set(id, found);
-    const plus = yield* sumOfEntries(added.map(pathOf), countsOptions);
-    if (sum === undefined) return plus;
-    const sumPath = directory.pathOf(sum.name);
-    const minus = yield* sumOfEntries(removed.map(pathOf), countsOptions);
-    const rest = addTable(readSum(sumPath).table, minus, -1);
-    if (rest === undefined) throw new Damaged(sumPath);
-    yield;
-    return addTable(rest, plus, 1)!;
   }
 
   /** A file that is damaged, gone or not to be read is not used; everything else is thrown again. */
@@ -293,11 +316,11 @@ export class Cache {
     return names.entryId(known.optionsHash, this.inputs[inputIndex]!.sizeBytes, known.sha256);
   }
 
-  /** The contents of the inputs, and how often each occurs. */
-  private wanted(): Map<names.EntryId, number> {
+  /** The contents of the inputs, or some of them, and how often each occurs. */
+  private timesOf(isMeant: (inputIndex: number) => boolean): Map<names.EntryId, number> {
     const times = new Map<names.EntryId, number>();
     for (const inputIndex of this.inputs.keys()) {
-      const id = this.idOf(inputIndex);
+      const id = isMeant(inputIndex) ? this.idOf(inputIndex) : undefined;
       if (id !== undefined) times.set(id, (times.get(id) ?? 0) + 1);
     }
     return times;
@@ -330,7 +353,7 @@ export class Cache {
       ({ sizeBytes, isStream }, i) => (sizeBytes === 0 && !isStream) || this.findingsOf(i) !== undefined,
     );
     if (!isWhole) return undefined;
-    return [...this.wanted()].map(([id, times]): SumTerm => [id, times, this.findings.get(id)!]);
+    return [...this.timesOf(() => true)].map(([id, times]): SumTerm => [id, times, this.findings.get(id)!]);
   }
 }
 

@@ -5,15 +5,24 @@ import type { Run } from "../count/runs.ts";
 import { inTurns, nextTurn } from "../next-turn.ts";
 import type { CorpusOptions, CountedWords, Report } from "../train.ts";
 import { sumOfCounts } from "../words/counter.ts";
+import { totalsOf } from "../words/counts-writer.ts";
+import type { WordTable } from "../words/word-table.ts";
 import type { Cache } from "./cache.ts";
 import type { EntryId } from "./names.ts";
-import { addTable, inByteOrder } from "./tables.ts";
+import { addTable, emptyTable, inByteOrder } from "./tables.ts";
 
 /** What is counted of the corpus, and which inputs' words are wanted apart. */
-type Part = { readonly ranges: readonly Range[]; readonly inputsApart: ReadonlySet<number> };
+type Part = {
+  readonly ranges: readonly Range[];
+  readonly inputsApart: ReadonlySet<number>;
+  readonly countsFiles?: undefined;
+};
 type Counted = CountedWords & { readonly runs: readonly Run[] };
 
-/** Counts with `count` what the cache does not know, adds what it knows, and lets it keep what is new. */
+/**
+ * Counts with `count` what the cache does not know, adds what it knows, and lets it keep what is new. The sum is kept
+ * later, when nobody waits for the words any more.
+ */
 export async function countWithCache(
   cache: Cache,
   { inputs, countsFiles }: CorpusOptions,
@@ -21,23 +30,42 @@ export async function countWithCache(
   count: (part: Part) => Promise<Counted>,
 ): Promise<CountedWords> {
   await identify(cache, inputs, report);
-  const known = await inTurns(cache.addUp());
-
-  const ranges = inputs
-    .map(wholeRange)
-    .filter(({ inputIndex }) => cache.findingsOf(inputIndex) === undefined);
-  const toKeep = ranges.map(({ inputIndex }) => inputIndex).filter((index) => cache.canKeep(index));
-  const counted = await besides(cache.hashMissing(), count({ ranges, inputsApart: new Set(toKeep) }));
-  const wordCount = sumOfCounts(
-    known.counts.reduce((sum, count) => sum + count, 0),
-    counted.wordCount,
-  );
-  const findings = counted.findings.map((found, i): RangeFindings => cache.findingsOf(i) ?? found);
-  await inTurns(cache.keep(counted.runs, findings));
-  const words = known.wordCount === 0 ? counted.words : addTable(known, inByteOrder(counted.words), 1)!;
-  const isSorted = known.wordCount > 0;
-  cache.finish(countsFiles === undefined ? () => (isSorted ? words : inByteOrder(words)) : undefined);
-  return { words, wordCount, findings };
+  const findings: RangeFindings[] = [];
+  const runs: Run[] = [];
+  const had = new Set<number>();
+  let fresh = emptyTable;
+  let known: WordTable | undefined;
+  // Once, unless a sum turns out to be none.
+  for (let round = 0; known === undefined; round++) {
+    await inTurns(cache.plan(had));
+    const ranges = inputs
+      .map(wholeRange)
+      .filter(({ inputIndex }) => !had.has(inputIndex) && cache.findingsOf(inputIndex) === undefined);
+    const toKeep = ranges.map(({ inputIndex }) => inputIndex).filter((index) => cache.canKeep(index));
+    const part = { ranges, inputsApart: new Set(toKeep), ...(round > 0 && { countsFiles: undefined }) };
+    const meanwhile = function* (): Generator<undefined, void> {
+      known = yield* cache.addUp();
+      yield* cache.hashMissing();
+    };
+    const counted = await besides(meanwhile(), count(part));
+    fresh = round === 0 ? counted.words : addTable(inByteOrder(fresh), inByteOrder(counted.words));
+    runs.push(...counted.runs);
+    for (const { inputIndex } of ranges) {
+      had.add(inputIndex);
+      findings[inputIndex] = counted.findings[inputIndex]!;
+    }
+  }
+  for (const inputIndex of inputs.keys()) findings[inputIndex] ??= cache.findingsOf(inputIndex)!;
+  await inTurns(cache.keep(runs, findings));
+  const isAllNew = known.wordCount === 0;
+  const words = isAllNew ? fresh : addTable(known, inByteOrder(fresh));
+  return {
+    words,
+    wordCount: sumOfCounts(0, totalsOf(words).pretokenCount),
+    findings,
+    keepSum: () =>
+      cache.keepSum(countsFiles === undefined ? () => (isAllNew ? inByteOrder(words) : words) : undefined),
+  };
 }
 
 /** Finds out which contents the inputs have. Of `others`, which the cache may not have, too. */

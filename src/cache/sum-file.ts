@@ -21,7 +21,6 @@ import type { EntryId } from "./names.ts";
 export type SumHeader = CountsOptions & {
   readonly wordCount: number;
   readonly byteCount: number;
-  readonly pretokenCount: number;
   /** Of counts, starts and bytes, hexadecimal. */
   readonly checksums: readonly [string, string, string];
   readonly terms: readonly SumTerm[];
@@ -54,7 +53,6 @@ export function sumFileParts(
     isLinewise,
     wordCount,
     byteCount: bytes.length,
-    pretokenCount: counts.reduce((sum, count) => sum + count, 0),
     checksums: [hexOf(counts), hexOf(starts), hexOf(bytes)],
     terms,
   };

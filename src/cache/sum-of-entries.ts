@@ -19,7 +19,7 @@ export function* sumOfEntries(
   const tables: WordTable[] = [];
   const joinLast = () => {
     const [last, before] = [tables.pop()!, tables.pop()!];
-    tables.push(addTable(before, last, 1)!);
+    tables.push(addTable(before, last));
   };
   for (let first = 0; first < paths.length; first += entriesAtOnce) {
     tables.push(yield* sumAtOnce(paths.slice(first, first + entriesAtOnce), options));

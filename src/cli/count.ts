@@ -1,3 +1,4 @@
+import { SumOfParts } from "../count/add-up.ts";
 import { countsChunks, isTsv } from "../count/counts-files.ts";
 import { saveSum } from "../count/save-counts.ts";
 import { inTurns } from "../next-turn.ts";
@@ -47,15 +48,16 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
 
   // Text stands by falling count, which takes a table of all words; the compact form is written word by word.
   const streams = places.text === undefined && !isTsv(places.save!) && cache === undefined;
-  const { parts, words, findings } = streams
-    ? { words: null, ...(await countParts(corpus, output.progress)) }
+  const { parts, words, findings, keepSum } = streams
+    ? { words: null, keepSum: undefined, ...(await countParts(corpus, output.progress)) }
     : { parts: null, ...(await countWords(corpus, output.progress, sortingFits(budget))) };
-  cached?.shrink();
   warnOfInvalidBytes(inputs, findings, output);
   const { totals, leftOut } =
     words !== null
       ? await writeWords(words, places, countsOptions, minCount)
-      : await inTurns(saveSum(parts, places.save!, countsOptions, onStop, minCount));
+      : await inTurns(saveSum(new SumOfParts(parts), places.save!, countsOptions, onStop, minCount));
+  keepSum?.();
+  cached?.shrink();
   const { pretokenCount: wordCount, wordCount: distinctWordCount } = totals;
 
   const sizeBytes = findings.reduce((sum, found) => sum + found.textBytes, 0);

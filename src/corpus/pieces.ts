@@ -115,8 +115,7 @@ type PieceCutter = {
 
 function createCutter(input: Input, cutting: RangePlanOptions | undefined): PieceCutter | undefined {
   if (cutting === undefined) return undefined;
-  if (input.format === "jsonl") return lineCutter;
-  return cutting.keepsTextsWhole ? undefined : textCutter(cutting);
+  return input.format === "jsonl" ? lineCutter : textCutter(cutting);
 }
 
 const lineCutter: PieceCutter = {

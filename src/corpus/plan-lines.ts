@@ -41,7 +41,7 @@ export type PlanLine = {
 };
 
 /** What the cuts of a plan depend on. */
-export type CutSettings = {
+export type CutOptions = {
   /** Sources of the pattern's splits, in order. */
   readonly patterns: readonly string[];
   readonly specialTokens: readonly string[];
@@ -50,7 +50,7 @@ export type CutSettings = {
 };
 
 /** The same for equal options only. Special tokens are a set: their order is a matter of ids, not of cuts. */
-export const digestOptions = ({ patterns, specialTokens, isLinewise }: CutSettings) => ({
+export const digestOptions = ({ patterns, specialTokens, isLinewise }: CutOptions) => ({
   patternDigest: hexDigest(patterns),
   specialTokensDigest: hexDigest(specialTokens.toSorted()),
   isLinewise,

@@ -26,8 +26,6 @@ export type RangePlanOptions = CutOptions & {
   readonly rangeSizeBytes: number;
   /** The same of pages of a Parquet file, packed as they are. */
   readonly pagesSizeBytes?: number;
-  /** Only records are divided, between each other: a text stays whole. */
-  readonly keepsTextsWhole?: boolean;
   /** Wished size of a piece of what is read once and in order. */
   readonly pieceSizeBytes?: number;
   /** How much is looked at at a time in the search for a cut. */
@@ -45,12 +43,12 @@ export function* planRanges(
   whole: Range,
   options: RangePlanOptions,
 ): Generator<Range | undefined, void> {
-  const { rangeSizeBytes, keepsTextsWhole } = options;
+  const { rangeSizeBytes } = options;
   const { inputIndex } = whole;
   let { startByte, startsInside } = whole;
   // A last range of less than half the wished size joins the one before it.
-  const staysWhole = input.format === "parquet" || (keepsTextsWhole && input.format === "text");
-  const isLast = (endByte: number) => staysWhole || whole.endByte - endByte < rangeSizeBytes / 2;
+  const isLast = (endByte: number) =>
+    whole.endByte - endByte < rangeSizeBytes / 2 || input.format === "parquet";
   if (!isLast(startByte + rangeSizeBytes)) {
     const fd = openInput(input);
     try {

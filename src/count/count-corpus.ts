@@ -74,12 +74,17 @@ export async function countCorpus(
     }
   };
   const bytesTotal = totalBytesOf(inputs, options.ranges);
-  const count = options.workerCount === 1 || inputs.length === 0 ? countHere : countInWorkers;
+  const isNothing = (options.ranges ?? inputs).length === 0;
+  const count = options.workerCount === 1 || isNothing ? countHere : countInWorkers;
   const counts = await count(options, addFindings, (bytesDone, distinctWordCount) =>
     report({ bytesDone, bytesTotal, distinctWordCount }),
   );
   return { ...counts, findings };
 }
+
+/** Whoever writes runs has a name of its own, also where a corpus is counted in several goes. */
+let nameCount = 0;
+const nextName = () => String(nameCount++);
 
 type Counts = Omit<CorpusCounts, "findings">;
 
@@ -87,7 +92,7 @@ type AddFindings = (inputIndex: number, findings: RangeFindings | undefined) => 
 type Report = (bytesDone: number, distinctWordCount: number) => void;
 
 async function countHere(options: CountOptions, addFindings: AddFindings, report: Report): Promise<Counts> {
-  const keeper = new WordKeeper(options.runOptions, "main");
+  const keeper = new WordKeeper(options.runOptions, nextName());
   const { counter } = keeper;
   const tasks = new TaskCounter(options, counter);
   const buffers = new PieceBuffers();
@@ -137,10 +142,11 @@ async function countInWorkers(
   report: Report,
 ): Promise<Counts> {
   const { inputs, ranges, pattern, specialTokens, workerCount, runOptions, pieceSizeBytes } = options;
+  // What is wanted apart is sorted and written for each thread that counts some of it.
+  const leastSizeBytes = options.inputsApart?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
   const evenSizeBytes = (totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerWorker);
   const rangeSizeBytes =
-    options.rangeSizeBytes ??
-    Math.min(Math.max(evenSizeBytes, smallestRangeSizeBytes), largestRangeSizeBytes);
+    options.rangeSizeBytes ?? Math.min(Math.max(evenSizeBytes, leastSizeBytes), largestRangeSizeBytes);
   const cutting = {
     pattern,
     specialTokens,
@@ -156,7 +162,7 @@ async function countInWorkers(
   const distinctWordCounts = new Float64Array(workerCount);
   const sum = (cells: Float64Array) => cells.reduce((total, cell) => total + cell, 0);
   // What the workers leave, this thread has the room of all of them for.
-  const keeper = new WordKeeper(runOptions && roomOf(runOptions, workerCount), "main");
+  const keeper = new WordKeeper(runOptions && roomOf(runOptions, workerCount), nextName());
   const runs: Run[] = [];
   const ticker = setInterval(() => report(sum(bytesDone), Math.max(...distinctWordCounts)), reportIntervalMs);
   try {
@@ -173,7 +179,8 @@ async function countInWorkers(
             if (given.length > 0) return send({ kind: "tasks", tasks: given }, memoryOf(next));
           }
         };
-        send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, workerIndex, runOptions });
+        const name = nextName();
+        send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, workerIndex, name, runOptions });
         return (message) => {
           switch (message.kind) {
             case "ready":

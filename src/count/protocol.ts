@@ -21,6 +21,8 @@ export type ToWorker =
       /** Bytes counted so far by each worker, one cell each: written by the workers, read by the main thread. */
       readonly bytesDone: Float64Array;
       readonly workerIndex: number;
+      /** Of this worker, among all that write runs. */
+      readonly name: string;
       readonly runOptions: RunOptions | undefined;
     }
   | { readonly kind: "tasks"; readonly tasks: readonly CountTask[] }

@@ -89,9 +89,8 @@ export class WordKeeper {
 
   /** Moves all words of a counter into a run. */
   private *runOf(counter: WordCounter, inputIndex: number | null): Generator<undefined, Run> {
-    const table = counter.toWordTable();
+    const words = new TableWords(counter.toWordTable());
     counter.clear();
-    const words = yield* TableWords.sort(table);
     const run = yield* writeRun(words, this.nextName(), inputIndex, this.options!);
     words.release();
     return run;
@@ -99,7 +98,7 @@ export class WordKeeper {
 
   /** Copies all words of a counter into a run. It may fail: the words are not lost. */
   private *copyOf(counter: WordCounter, inputIndex: number): Generator<undefined, Run> {
-    const words = yield* TableWords.sort(counter.toWordTable());
+    const words = new TableWords(counter.toWordTable());
     const name = this.nextName();
     try {
       const run = yield* writeRun(words, name, inputIndex, this.options!);
