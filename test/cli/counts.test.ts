@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 import { byteString, naiveWords } from "../naive.ts";
@@ -138,6 +138,60 @@ describe("--counts and --save-counts", () => {
     put(home, "twice.tsv", "ab\t2\ncd\t3\nab\t2\n");
     expect(bpe(["train", "--counts", "twice.tsv", "-n", "257", "-o", "t", "-q"], { cwd: home }).code).toBe(0);
     expect(tokenizerFiles(at("t"))["merges.txt"]).toBe("#version: 0.2\na b\n");
+  });
+});
+
+describe("bpe count --counts", () => {
+  const count = (...args: string[]) => run("count", ...args);
+  const save = (path: string, ...args: string[]) => {
+    expect(count(...args, "--save-counts", path)).toEqual({ code: 0, stdout: "", stderr: "" });
+    return readFileSync(at(path));
+  };
+
+  test("adds files up, beside text too, into either form", () => {
+    const text = count(first, second, first).stdout;
+    const whole = save("whole.counts", first, second, first);
+    save("sum-1.counts", first);
+    save("sum-2.counts", second);
+    save("sum-2.tsv", second);
+    const one = ["--counts", "sum-1.counts"];
+    for (const args of [
+      [...one, "--counts", "sum-[12].counts"],
+      [...one, ...one, "--counts", "sum-2.tsv"],
+      [...one, first, second, "-w", "2"],
+      [first, ...one, "--counts", "sum-2.tsv"],
+    ]) {
+      expect(count(...args).stdout).toBe(text);
+      expect(save("again.counts", ...args).equals(whole)).toBe(true);
+      expect(save("again.tsv", ...args).toString()).toBe(text);
+    }
+    expect(count(...one, "--save-counts", "both.counts", "-o", "-").stdout).toBe(count(first).stdout);
+  });
+
+  test("reads and writes pipes", () => {
+    save("piped-1.counts", first);
+    const whole = save("piped.counts", first, second);
+    const script = `"$0" count --counts <(cat piped-1.counts) "$1" -s "$2" -q --save-counts >(cat > through.counts); wait $!`;
+    const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", script, binary, second, special], {
+      cwd: home,
+    });
+    expect([exitCode, stderr.toString()]).toEqual([0, ""]);
+    expect(readFileSync(at("through.counts")).equals(whole)).toBe(true);
+  });
+
+  test("refuses a glob without match, and what is missing or damaged behind its header", () => {
+    expect(count("--counts", "no-*.counts").stderr).toStartWith(
+      'bpe: error: --counts "no-*.counts": no such file, and no file matches it as a glob\n',
+    );
+    const damaged = save("damaged.counts", first);
+    damaged[damaged.length - 100]! ^= 4;
+    writeFileSync(at("damaged.counts"), damaged);
+    const { code, stderr } = count("--counts", "damaged.counts", "--save-counts", "x.counts");
+    expect([code, stderr.split("\n")[0]]).toEqual([
+      1,
+      "bpe: error: damaged.counts is damaged: its checksums do not fit its contents",
+    ]);
+    expect(existsSync(at("x.counts"))).toBe(false);
   });
 });
 

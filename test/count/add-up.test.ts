@@ -1,12 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { findInputs } from "../../src/corpus/inputs.ts";
-import { addUp, sourcesOfRuns } from "../../src/count/add-up.ts";
+import { addUp, narrowed, sourcesOfRuns } from "../../src/count/add-up.ts";
 import { countCorpus } from "../../src/count/count-corpus.ts";
 import { CountsFileReader, type CountsSource } from "../../src/count/counts-files.ts";
 import { UserError } from "../../src/errors.ts";
 import { compilePattern, patterns } from "../../src/pattern/index.ts";
+import type { ScratchDirectory } from "../../src/publish/scratch-directory.ts";
 import type { CountsOptions } from "../../src/words/counts-format.ts";
 import { NegativeSumError } from "../../src/words/counts-merge.ts";
 import { countsFileChunks } from "../../src/words/counts-writer.ts";
@@ -107,6 +108,25 @@ describe("words of single inputs", () => {
       }
     }
   }, 30_000);
+});
+
+test("more sources than can be open are added up in rounds, and nothing is added twice", async () => {
+  const { keeper, runs, directory } = await count(1, 0);
+  const part = save("few.counts", wordTableOf([["word", 5]]));
+  const sources = [...sourcesOfRuns(runs), ...Array.from({ length: 20 }, () => part)];
+  const plain = entriesOf(finished(addUp({ keeper, sources })));
+  for (const sourceCountMax of [2, 3, 7, 22, 23]) {
+    const { runs, directory } = await count(1, 0);
+    const scratch = { open: () => ({ directory, problem: null }) } as ScratchDirectory;
+    const all = [...sourcesOfRuns(runs), ...Array.from({ length: 20 }, () => part)];
+    const few = finished(narrowed(all, { scratch, countsOptions }, sourceCountMax));
+    expect(few.length).toBe(Math.min(sourceCountMax, all.length));
+    // What was added up and is in the way is removed; what the user named is not.
+    expect(readdirSync(directory).length).toBe(few.filter(({ path }) => dirname(path) === directory).length);
+    expect(existsSync(part.path)).toBe(true);
+    expect(entriesOf(finished(addUp({ keeper, sources: few })))).toEqual(plain);
+  }
+  expect(readdirSync(directory).length).toBe(runs.length);
 });
 
 describe("counts that are taken off", async () => {
