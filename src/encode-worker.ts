@@ -2,8 +2,10 @@
 
 import type { Input } from "./corpus/inputs.ts";
 import { inputBytesOf, type Task } from "./corpus/tasks.ts";
-import { type FromWorker, messageIdCount, type ToWorker, unwrittenMax } from "./encode/protocol.ts";
+import { Outbox } from "./encode/outbox.ts";
+import type { FromWorker, ToWorker } from "./encode/protocol.ts";
 import { TaskEncoder } from "./encode/task-encoder.ts";
+import { warmUp } from "./encode/warm-up.ts";
 import { nextTurn } from "./next-turn.ts";
 import { describeFailure, type Failure } from "./workers/failure.ts";
 
@@ -14,19 +16,23 @@ declare const self: {
 
 let inputs: readonly Input[] = [];
 let tasks: TaskEncoder;
-let progress: { bytesDone: Float64Array; workerIndex: number };
+let outbox: Outbox;
+let progress: { bytesDone: Float64Array; cell: number };
 /** The task at work, and those after it. */
 const waiting: Task[] = [];
-/** Messages of ids that are not written yet. */
-let unwrittenCount = 0;
-/** Goes on with a task that waits for them. */
-let resume: (() => void) | undefined;
+let isSetUp = false;
 
 self.onmessage = ({ data }) => {
   switch (data.kind) {
+    case "warmUp":
+      return void warmUpUntilSetup(data.input);
     case "setup":
+      isSetUp = true;
       inputs = data.inputs;
       tasks = new TaskEncoder(inputs, data.parts, data.specialTokensAsText);
+      outbox = new Outbox(tasks.encoding.out, (part) =>
+        self.postMessage({ kind: "ids", ...part }, [part.ids.buffer]),
+      );
       progress = data;
       return self.postMessage({ kind: "ready" });
     case "task":
@@ -34,11 +40,16 @@ self.onmessage = ({ data }) => {
       if (waiting.length === 1) encodeWaiting();
       return;
     case "written":
-      unwrittenCount--;
-      resume?.();
-      return;
+      return outbox.written(data.idCount, data.memory);
   }
 };
+
+async function warmUpUntilSetup(input: Input): Promise<void> {
+  for (const _ of warmUp(input)) {
+    await nextTurn();
+    if (isSetUp) return;
+  }
+}
 
 /** Tasks come before they are needed, so that there is always one at hand. */
 async function encodeWaiting(): Promise<void> {
@@ -55,15 +66,14 @@ async function encodeWaiting(): Promise<void> {
 }
 
 async function encodeTask(task: Task): Promise<void> {
-  const { bytesDone, workerIndex } = progress;
+  const { bytesDone, cell } = progress;
   const { encoding } = tasks;
-  const before = bytesDone[workerIndex]!;
+  const before = bytesDone[cell]!;
   const invalidBefore = encoding.invalidByteCount;
   const textBytesBefore = tasks.textBytes;
   for (const done of tasks.encode(task)) {
-    bytesDone[workerIndex] = before + inputBytesOf(task, done);
-    const isEnd = done === task.endByte - task.startByte;
-    if (encoding.out.count >= messageIdCount || (isEnd && !encoding.out.isEmpty)) await sendIds();
+    bytesDone[cell] = before + inputBytesOf(task, done);
+    if (!encoding.out.isEmpty) await outbox.send();
   }
   const invalidByteCount = encoding.invalidByteCount - invalidBefore;
   const emptied = task.kind === "piece" ? task.bytes.buffer : undefined;
@@ -72,18 +82,6 @@ async function encodeTask(task: Task): Promise<void> {
     { kind: "encoded", textBytes, invalidByteCount, emptied },
     emptied === undefined ? [] : [emptied],
   );
-}
-
-async function sendIds(): Promise<void> {
-  while (unwrittenCount >= unwrittenMax) {
-    await new Promise<void>((resolve) => {
-      resume = resolve;
-    });
-  }
-  unwrittenCount++;
-  const recordEnds = tasks.encoding.out.takeRecordEnds();
-  const ids = tasks.encoding.out.take();
-  self.postMessage({ kind: "ids", ids, recordEnds }, [ids.buffer]);
 }
 
 function failureOf(error: unknown, task: Task): Failure {

@@ -147,7 +147,7 @@ test("no variable changes what is trained, but those that are documented", async
   rmSync(tries, { recursive: true });
   // Nor did any have something written elsewhere.
   expect(readdirSync(home).sort()).toEqual(before);
-}, 120_000);
+}, 300_000);
 
 test("the build closed the variables that the runtime reads before the program", async () => {
   if (process.platform !== "linux") return console.log("skipped: closed on Linux only");

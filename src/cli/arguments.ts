@@ -1,5 +1,8 @@
+import { isUtf8 } from "node:buffer";
+import { readFileSync } from "node:fs";
 import { exitCode, UserError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
+import { escapeBytes } from "../vocabulary/escape.ts";
 import type { CommandSpec, OptionSpec } from "./options.ts";
 
 /**
@@ -56,6 +59,33 @@ export function canonicalArguments(command: CommandSpec, typed: readonly string[
   // Only now, so that an unknown option, thrown on the way, comes first.
   if (mistake !== undefined) throw mistake;
   return [...files.map(shield), ...options];
+}
+
+/**
+ * The runtime gives bytes that are not UTF-8 as U+FFFD. Then a special token, or a path, is not what was typed: better no
+ * run than one with another token. Where the system does not show the bytes, nothing can be told.
+ */
+export function checkValidUtf8(typed: readonly string[]): void {
+  if (!typed.some((argument) => argument.includes("\ufffd"))) return;
+  const wrong = argumentsOfProcess().find((argument) => !isUtf8(argument));
+  if (wrong !== undefined) throw usageError(`the argument "${escapeBytes(wrong)}" is not valid UTF-8`);
+}
+
+/** The bytes of each, as the kernel has them. */
+function argumentsOfProcess(): Uint8Array[] {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync("/proc/self/cmdline");
+  } catch {
+    return [];
+  }
+  const found: Uint8Array[] = [];
+  for (let pos = 0; pos < bytes.length; ) {
+    const end = bytes.indexOf(0, pos);
+    found.push(bytes.subarray(pos, end));
+    pos = end + 1;
+  }
+  return found;
 }
 
 const shield = (value: string) => `=${value}`;

@@ -1,4 +1,3 @@
-import { SumOfParts } from "../count/add-up.ts";
 import { countsChunks, isTsv } from "../count/counts-files.ts";
 import { saveSum } from "../count/save-counts.ts";
 import { inTurns } from "../next-turn.ts";
@@ -55,7 +54,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const { totals, leftOut } =
     words !== null
       ? await writeWords(words, places, countsOptions, minCount)
-      : await inTurns(saveSum(new SumOfParts(parts), places.save!, countsOptions, onStop, minCount));
+      : await inTurns(saveSum(parts, places.save!, countsOptions, onStop, minCount));
   keepSum?.();
   cached?.shrink();
   const { pretokenCount: wordCount, wordCount: distinctWordCount } = totals;

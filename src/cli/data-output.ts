@@ -1,14 +1,18 @@
+import { open } from "node:fs/promises";
+import { UserError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
-import { stageFile } from "../publish/file.ts";
+import { placeOfFile, stageFile } from "../publish/file.ts";
+import { reasonOf } from "../publish/system-error.ts";
 import { onStop } from "./stop.ts";
-import { StdoutWriter } from "./streams.ts";
+import { StreamWriter } from "./streams.ts";
 
 /** Takes a chunk; what it gives back is to be awaited before the next one, and lets signals be served. */
 export type Put = (chunk: Uint8Array) => Promise<void>;
 
 /** Data into a file that appears when it is whole, or onto stdout where the path is undefined or `-`. */
 export async function writeData(path: string | undefined, make: (put: Put) => Promise<void>): Promise<void> {
-  if (path === undefined || path === "-") return ontoStdout(make);
+  if (path === undefined || path === "-") return intoStream(new StreamWriter(), make);
+  if (placeOfFile(path) === null) return intoPipe(path, make);
   const staged = stageFile(path);
   const forget = onStop(() => staged.discard());
   try {
@@ -31,8 +35,19 @@ export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Arra
     for (const chunk of chunks) await put(chunk);
   });
 
-async function ontoStdout(make: (put: Put) => Promise<void>): Promise<void> {
-  const out = new StdoutWriter();
+/** A named pipe is opened when its reader comes; signals are served until then. */
+async function intoPipe(path: string, make: (put: Put) => Promise<void>): Promise<void> {
+  const file = await open(path, "w").catch((error) => {
+    throw new UserError(`"${path}" cannot be written: ${reasonOf(error)}`);
+  });
+  try {
+    await intoStream(new StreamWriter(file.fd, path), make);
+  } finally {
+    await file.close();
+  }
+}
+
+async function intoStream(out: StreamWriter, make: (put: Put) => Promise<void>): Promise<void> {
   try {
     await make((chunk) => {
       out.write(chunk);

@@ -1,6 +1,6 @@
 import { expectedTextBytes } from "../corpus/inputs.ts";
 import { sizeOfRanges } from "../corpus/ranges.ts";
-import { canBeCut, cutOptionsOf } from "../encode/cuts.ts";
+import { canBeCut, cutSettingsOf } from "../encode/cuts.ts";
 import { encodeCorpus, type IdSink } from "../encode/encode-corpus.ts";
 import {
   type EncodedFile,
@@ -9,7 +9,9 @@ import {
   isIdFileName,
   withAppended,
 } from "../encode/encode-to-file.ts";
+import { startHelpers } from "../encode/encode-together.ts";
 import { TextWriter } from "../encode/files/id-writers.ts";
+import type { IdType } from "../encode/files/npy.ts";
 import { specialTokenId } from "../encode/tokenizer-parts.ts";
 import { peakMemoryBytes } from "../runtime/peak-memory.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
@@ -20,11 +22,11 @@ import type { Output } from "./output.ts";
 import { openRanges, rangesPath } from "./planned-corpus.ts";
 import type { Invocation } from "./run.ts";
 import { onStop } from "./stop.ts";
-import { StdoutWriter } from "./streams.ts";
+import { StreamWriter } from "./streams.ts";
 import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
-/** Encoding is so fast that a worker has to get this much before its start and its untrained compiler are paid for. */
+/** Encoding is so fast that a thread has to get this much before its start and its untrained compiler are paid for. */
 const smallCorpusBytes = 64e6;
 
 /** `bpe encode`: the ids of each input, in order, into one file or onto stdout. */
@@ -33,39 +35,58 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const options = readOptions(invocation);
   await lockOutputFile(invocation, output, options.output);
   const named = options.plan === undefined ? openInputs(invocation.files, options.reading) : [];
-  const parts = openTokenizer(options, output);
-  const { specialTokensAsText } = options;
-  const planned =
-    options.plan === undefined
-      ? undefined
-      : await openRanges(options.plan, {
-          ...cutOptionsOf(parts, specialTokensAsText),
-          textField: options.reading.textField,
-          wholeFilesOnly: !canBeCut(parts, specialTokensAsText),
-        });
-  const inputs = planned?.inputs ?? named;
-  const appendId = options.appendToken === undefined ? undefined : specialTokenId(parts, options.appendToken);
-  const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(planned.ranges);
-  const isSmall = expectedBytes < smallCorpusBytes;
-  const workerCount = options.workers ?? (isSmall ? 1 : defaultWorkerCount(expectedBytes));
-  const type = idTypeOf(parts, options.dtype);
+  // How much planned ranges are shows only when the tokenizer is known.
+  const namedThreads =
+    options.plan === undefined ? threadCount(options.workers, expectedTextBytes(named)) : 1;
+  const helpers = namedThreads > 1 ? startHelpers(namedThreads, named) : undefined;
+  try {
+    const parts = openTokenizer(options, output);
+    const { specialTokensAsText, appendToken } = options;
+    const planned =
+      options.plan === undefined
+        ? undefined
+        : await openRanges(options.plan, {
+            ...cutSettingsOf(parts, specialTokensAsText),
+            textField: options.reading.textField,
+            wholeTextsOnly: !canBeCut(parts, specialTokensAsText),
+          });
+    const type = idTypeOf(parts, options.dtype);
+    const encoded = await encodeInto(options.output, {
+      inputs: planned?.inputs ?? named,
+      ranges: planned?.ranges,
+      parts,
+      specialTokensAsText,
+      workerCount:
+        planned === undefined ? namedThreads : threadCount(options.workers, sizeOfRanges(planned.ranges)),
+      helpers,
+      type,
+      appendId: appendToken === undefined ? undefined : specialTokenId(parts, appendToken),
+      report: ({ bytesDone, bytesTotal }) =>
+        output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
+    });
+    summarize(output, encoded, {
+      dtype: options.output === undefined ? null : type,
+      elapsedMs: performance.now() - startMs,
+      path: options.output ?? "-",
+    });
+  } finally {
+    helpers?.terminate();
+  }
+}
 
-  const { idCount, textBytes, invalidByteCount } = await encodeInto(options.output, {
-    inputs,
-    ranges: planned?.ranges,
-    parts,
-    specialTokensAsText,
-    workerCount,
-    type,
-    appendId,
-    report: ({ bytesDone, bytesTotal }) =>
-      output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
-  });
+/** How many threads encode, the main one among them. */
+const threadCount = (asked: number | undefined, expectedBytes: number): number =>
+  asked ?? (expectedBytes < smallCorpusBytes ? 1 : defaultWorkerCount(expectedBytes));
+
+function summarize(
+  output: Output,
+  { idCount, textBytes, invalidByteCount }: EncodedFile,
+  { dtype, elapsedMs, path }: { dtype: IdType | null; elapsedMs: number; path: string },
+): void {
   if (invalidByteCount > 0) {
     const subject = invalidByteCount === 1 ? "1 byte is" : `${grouped(invalidByteCount)} bytes are`;
     output.warn(`${subject} not valid UTF-8; each was encoded as a pretoken of its own`);
   }
-  const elapsedMs = performance.now() - startMs;
   const perToken = idCount === 0 ? "-" : (textBytes / idCount).toFixed(3);
   output.succeed(
     `encoded ${bytes(textBytes)} to ${counted(idCount, "id")} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}, ${(textBytes / 1e3 / elapsedMs).toFixed(0)} MB/s, ${bytes(peakMemoryBytes())} memory`,
@@ -73,10 +94,10 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
       sizeBytes: textBytes,
       idCount,
       invalidByteCount,
-      dtype: options.output === undefined ? null : type,
+      dtype,
       elapsedMs: Math.round(elapsedMs),
       peakMemoryBytes: peakMemoryBytes(),
-      output: options.output ?? "-",
+      output: path,
     },
   );
 }
@@ -114,7 +135,7 @@ async function encodeInto(
   options: Omit<EncodeToFileOptions, "output">,
 ): Promise<EncodedFile> {
   if (output !== undefined) return encodeToFile({ ...options, output, onStop });
-  const out = new StdoutWriter();
+  const out = new StreamWriter();
   const writer = new TextWriter(out);
   const ids = withAppended(writer, options.appendId);
   const sink: IdSink = {

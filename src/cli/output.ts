@@ -1,6 +1,7 @@
 import { exitCode, UserError } from "../errors.ts";
 import { describeHolder, type Holder } from "../publish/lock.ts";
 import type { StageProgress } from "../train.ts";
+import { escapeText } from "../vocabulary/escape.ts";
 import { oneOf } from "./arguments.ts";
 import type { LogFile } from "./log-file.ts";
 import { createProgress, progressMode } from "./progress.ts";
@@ -54,7 +55,7 @@ export function createOutput({ quiet, progress, command, log }: OutputOptions): 
   const event = (name: string, content: object) => line(JSON.stringify({ event: name, ...content }));
   const warnHere = (message: string) => {
     if (mode === "json") event("warning", { message });
-    else if (!quiet) line(`bpe: warning: ${message}`);
+    else if (!quiet) line(`bpe: warning: ${escapeText(message)}`);
   };
   if (log !== undefined) log.onFailure = warnHere;
   const endLog = (content: object) =>
@@ -72,13 +73,13 @@ export function createOutput({ quiet, progress, command, log }: OutputOptions): 
       else if (mode !== "none" && estimatedBytes >= worthTellingBytes) line(`bpe: ${message}`);
     },
     waitFor(path, holder) {
-      const message = `waiting: "${path}" is being written by ${describeHolder(holder)}`;
+      const message = escapeText(`waiting: "${path}" is being written by ${describeHolder(holder)}`);
       log?.line(message);
       if (mode === "json") event("waiting", { output: path, ...holder });
       else if (!quiet) line(`bpe: ${message}`);
     },
     warn(message) {
-      log?.line(`warning: ${message}`);
+      log?.line(`warning: ${escapeText(message)}`);
       warnHere(message);
     },
     succeed(summary, record) {
@@ -99,7 +100,7 @@ export function createOutput({ quiet, progress, command, log }: OutputOptions): 
     },
     fail(error) {
       const { message, hint, code } = explain(error);
-      const text = `error: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`;
+      const text = `error: ${escapeText(message)}${hint === undefined ? "" : `\nhint: ${escapeText(hint)}`}`;
       const record = { success: false, error: message, hint, exitCode: code };
       log?.line(text);
       endLog(record);

@@ -4,8 +4,9 @@ import { OpenFile } from "../corpus/open-file.ts";
 import { checkPlannable, planLines } from "../corpus/plan.ts";
 import type { Range } from "../corpus/ranges.ts";
 import { JsonlReader } from "../corpus/records/jsonl-reader.ts";
-import { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
-import { canBeCut, cutOptionsOf } from "../encode/cuts.ts";
+import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
+import { createParquetReader } from "../corpus/records/parquet/when-needed.ts";
+import { canBeCut, cutSettingsOf } from "../encode/cuts.ts";
 import { nextTurn } from "../next-turn.ts";
 import { usageError } from "./arguments.ts";
 import { countsOptionsOf, readCorpusOptions } from "./corpus-options.ts";
@@ -34,7 +35,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const lines = planLines({
     ...cuts,
     inputs,
-    rangeSizeBytes: cuts.leavesWhole ? Number.POSITIVE_INFINITY : options.rangeSizeBytes,
+    rangeSizeBytes: options.rangeSizeBytes,
     countDocuments: options.countDocuments ? documentCounting(inputs, cuts.specialTokens, output) : undefined,
   });
   await writeData(options.output, async (put) => {
@@ -87,7 +88,7 @@ function corpusCuts(invocation: Invocation) {
   const options = readCorpusOptions(invocation);
   return (output: Output) => {
     warnOfSlowPattern(options.pattern, output);
-    return { ...countsOptionsOf(options), pattern: options.pattern.compiled, leavesWhole: false };
+    return { ...countsOptionsOf(options), pattern: options.pattern.compiled, keepsTextsWhole: false };
   };
 }
 
@@ -97,7 +98,11 @@ function tokenizerCuts(invocation: Invocation) {
   const asText = invocation.options.has("special-tokens-as-text");
   return (output: Output) => {
     const parts = openTokenizer(options, output);
-    return { ...cutOptionsOf(parts, asText), pattern: parts.pattern, leavesWhole: !canBeCut(parts, asText) };
+    return {
+      ...cutSettingsOf(parts, asText),
+      pattern: parts.pattern,
+      keepsTextsWhole: !canBeCut(parts, asText),
+    };
   };
 }
 
@@ -105,13 +110,15 @@ function documentCounting(inputs: readonly Input[], specialTokens: readonly stri
   const file = new OpenFile(inputs);
   const counter = new DocumentCounter(specialTokens.map((token) => new TextEncoder().encode(token)));
   const jsonl = new JsonlReader();
-  const parquet = new ParquetReader();
+  let parquet: ParquetReader | undefined;
   const countRange = (range: Range) => {
     const input = inputs[range.inputIndex]!;
     const source = file.of(range.inputIndex);
     if (input.format === "text") return counter.count(source, range);
-    if (input.format === "parquet")
+    if (input.format === "parquet") {
+      parquet ??= createParquetReader();
       return counter.countRecords(parquet.readFile(source, input), parquet.batch);
+    }
     return counter.countRecords(jsonl.read(source, range, input.textField), jsonl.batch);
   };
   const total = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);

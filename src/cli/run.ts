@@ -2,7 +2,7 @@ import { cac } from "cac";
 import { exitCode } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { versionLine } from "../runtime/version.ts";
-import { canonicalArguments, peekOption, unshield, usageError } from "./arguments.ts";
+import { canonicalArguments, checkValidUtf8, peekOption, unshield, usageError } from "./arguments.ts";
 import { runCount } from "./count.ts";
 import { runDecode } from "./decode.ts";
 import { runEncode } from "./encode.ts";
@@ -38,6 +38,7 @@ const runners: Record<string, (invocation: Invocation, output: Output) => Promis
 export async function run(typed: readonly string[]): Promise<number> {
   let output = createOutput(guessOutputOptions(typed));
   try {
+    checkValidUtf8(typed);
     const [name, ...rest] = typed;
     if (name === undefined || name === "help" || name === "--help" || name === "-h") return showHelp(rest[0]);
     if (name === "--version" || name === "-V") {

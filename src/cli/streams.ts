@@ -10,11 +10,11 @@ const stderr = 2;
 export class ReaderGone extends Error {}
 
 /**
- * Data on its way to stdout. A pipe whose reader is slow, or stops reading, must not keep the run from obeying
+ * Data on its way to stdout or into a named pipe. One whose reader is slow, or stops reading, must not keep the run from obeying
  * signals, so a pipe is written to by a thread of the runtime's; a file straight away.
  */
-export class StdoutWriter {
-  private readonly isFile = isRegularFile(stdout);
+export class StreamWriter {
+  private readonly isFile: boolean;
   /** What `write` was given and the pipe has not taken yet. */
   private queue: Uint8Array[] = [];
   private queuedBytes = 0;
@@ -22,11 +22,23 @@ export class StdoutWriter {
   private error: unknown = null;
   private waiting: { resolve: () => void; whenBytes: number }[] = [];
 
+  /** `path` is for messages; without it the stream is stdout. */
+  constructor(
+    private readonly fd = stdout,
+    private readonly path?: string,
+  ) {
+    this.isFile = isRegularFile(fd);
+  }
+
   /** Takes a copy. Throws what happened to an earlier chunk. */
   write(chunk: Uint8Array): void {
     if (this.error !== null) throw this.error;
     if (this.isFile) {
-      onStdout(() => writeWhole(stdout, chunk));
+      try {
+        writeWhole(this.fd, chunk);
+      } catch (error) {
+        throw this.errorOf(error);
+      }
       return;
     }
     this.queue.push(chunk.slice());
@@ -58,7 +70,7 @@ export class StdoutWriter {
         this.queue = [];
         for (const chunk of joinSmall(chunks)) {
           for (let pos = 0; pos < chunk.length; ) {
-            const size = await writeSome(chunk.subarray(pos));
+            const size = await writeSome(this.fd, chunk.subarray(pos));
             pos += size;
             this.queuedBytes -= size;
             this.wake();
@@ -66,10 +78,17 @@ export class StdoutWriter {
         }
       }
     } catch (error) {
-      this.error = errorOf(error);
+      this.error = this.errorOf(error);
       this.wake();
     }
     this.isWriting = false;
+  }
+
+  private errorOf(error: unknown): Error {
+    const isStdout = this.path === undefined;
+    if (isStdout && codeOf(error) === "EPIPE") return new ReaderGone("the reader of stdout has gone");
+    const what = isStdout ? "standard output" : `"${this.path}"`;
+    return new UserError(`${what} cannot be written: ${reasonOf(error)}`);
   }
 
   private wake(): void {
@@ -84,7 +103,7 @@ const queuedBytesMax = 1 << 20;
 
 /** Writes data to stdout, in bounded memory. */
 export async function writeStdout(chunks: Iterable<Uint8Array>): Promise<void> {
-  const out = new StdoutWriter();
+  const out = new StreamWriter();
   for (const chunk of chunks) {
     out.write(chunk);
     await (out.drained() ?? nextTurn());
@@ -107,9 +126,9 @@ function joinSmall(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
 
 const smallChunkBytes = 1 << 16;
 
-function writeSome(bytes: Uint8Array): Promise<number> {
+function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
   return new Promise((resolve, reject) => {
-    write(stdout, bytes, 0, bytes.length, null, (error, size) => {
+    write(fd, bytes, 0, bytes.length, null, (error, size) => {
       if (error === null) resolve(size);
       else if (codeOf(error) !== "EAGAIN") reject(error);
       else setTimeout(() => resolve(0), 1);
@@ -126,19 +145,6 @@ function writeWhole(fd: number, bytes: Uint8Array): void {
       Bun.sleepSync(1);
     }
   }
-}
-
-function onStdout(run: () => void): void {
-  try {
-    run();
-  } catch (error) {
-    throw errorOf(error);
-  }
-}
-
-function errorOf(error: unknown): Error {
-  if (codeOf(error) === "EPIPE") return new ReaderGone("the reader of stdout has gone");
-  return new UserError(`standard output cannot be written: ${reasonOf(error)}`);
 }
 
 function isRegularFile(fd: number): boolean {

@@ -1,3 +1,4 @@
+import { escapeText } from "../vocabulary/escape.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
@@ -47,7 +48,7 @@ export function summary(facts: SummaryFacts): string {
     ["kept", keptPath ?? ""],
   ] as const;
   const shown = rows.filter(([, text]) => text !== "");
-  return shown.map(([name, text]) => `${name!.padEnd(12)}${text}`).join("\n");
+  return shown.map(([name, text]) => `${name!.padEnd(12)}${escapeText(text!)}`).join("\n");
 }
 
 const countsRowsMax = 3;

@@ -20,6 +20,7 @@ import {
   readCorpusOptions,
 } from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
+import { refuseOwnResults } from "./input-options.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import { lockOutputs } from "./lock.ts";
 import type { Output } from "./output.ts";
@@ -43,6 +44,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   ]);
   const startMs = performance.now();
   const { inputs, workerCount, budget } = openCorpus(invocation, options);
+  refuseOwnResults(inputs, [options.output, options.cache?.path]);
   const countsOptions = countsOptionsOf(options);
   const countsFiles = openCountsFiles(invocation, countsOptions);
   const { memory, cached } = openMemory(options.cache, countsOptions, budget, output);

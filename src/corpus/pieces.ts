@@ -115,7 +115,8 @@ type PieceCutter = {
 
 function createCutter(input: Input, cutting: RangePlanOptions | undefined): PieceCutter | undefined {
   if (cutting === undefined) return undefined;
-  return input.format === "jsonl" ? lineCutter : textCutter(cutting);
+  if (input.format === "jsonl") return lineCutter;
+  return cutting.keepsTextsWhole ? undefined : textCutter(cutting);
 }
 
 const lineCutter: PieceCutter = {

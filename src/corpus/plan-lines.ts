@@ -41,7 +41,7 @@ export type PlanLine = {
 };
 
 /** What the cuts of a plan depend on. */
-export type CutOptions = {
+export type CutSettings = {
   /** Sources of the pattern's splits, in order. */
   readonly patterns: readonly string[];
   readonly specialTokens: readonly string[];
@@ -50,7 +50,7 @@ export type CutOptions = {
 };
 
 /** The same for equal options only. Special tokens are a set: their order is a matter of ids, not of cuts. */
-export const digestOptions = ({ patterns, specialTokens, isLinewise }: CutOptions) => ({
+export const digestOptions = ({ patterns, specialTokens, isLinewise }: CutSettings) => ({
   patternDigest: hexDigest(patterns),
   specialTokensDigest: hexDigest(specialTokens.toSorted()),
   isLinewise,

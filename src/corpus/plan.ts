@@ -3,13 +3,14 @@ import { exitCode, UserError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import { canSeek, type Input } from "./inputs.ts";
-import { type CutOptions, digestOptions, type PlanLine, planLine } from "./plan-lines.ts";
+import { type CutSettings, digestOptions, type PlanLine, planLine } from "./plan-lines.ts";
 import { planRanges, type Range, wholeRange } from "./ranges.ts";
 
-export type PlanOptions = CutOptions & {
+export type PlanOptions = CutSettings & {
   readonly inputs: readonly Input[];
   readonly pattern: CompiledPattern;
   readonly rangeSizeBytes: number;
+  readonly keepsTextsWhole: boolean;
   /** Counts the documents of a range, which takes reading it; left out, the plan is without their numbers. */
   readonly countDocuments?: ((range: Range) => Promise<number>) | undefined;
 };
@@ -45,12 +46,12 @@ export function checkPlannable(inputs: readonly Input[], countDocuments: boolean
 
 /** The lines of the plan, in order. An input without bytes has one, too, so that the plan names every input. */
 export async function* planLines(options: PlanOptions): AsyncGenerator<PlanLine, void> {
-  const { inputs, pattern, rangeSizeBytes, countDocuments } = options;
+  const { inputs, pattern, rangeSizeBytes, keepsTextsWhole, countDocuments } = options;
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
   const digests = digestOptions(options);
   let index = 0;
   for (const [inputIndex, input] of inputs.entries()) {
-    const cutting = { pattern, specialTokens, rangeSizeBytes };
+    const cutting = { pattern, specialTokens, rangeSizeBytes, keepsTextsWhole };
     const whole = wholeRange(input, inputIndex);
     for (const range of hasRanges(input) ? planRanges(input, whole, cutting) : [whole]) {
       await nextTurn();

@@ -26,6 +26,8 @@ export type RangePlanOptions = CutOptions & {
   readonly rangeSizeBytes: number;
   /** The same of pages of a Parquet file, packed as they are. */
   readonly pagesSizeBytes?: number;
+  /** Only records are divided, between each other: a text stays whole. */
+  readonly keepsTextsWhole?: boolean;
   /** Wished size of a piece of what is read once and in order. */
   readonly pieceSizeBytes?: number;
   /** How much is looked at at a time in the search for a cut. */
@@ -43,12 +45,12 @@ export function* planRanges(
   whole: Range,
   options: RangePlanOptions,
 ): Generator<Range | undefined, void> {
-  const { rangeSizeBytes } = options;
+  const { rangeSizeBytes, keepsTextsWhole } = options;
   const { inputIndex } = whole;
   let { startByte, startsInside } = whole;
   // A last range of less than half the wished size joins the one before it.
-  const isLast = (endByte: number) =>
-    whole.endByte - endByte < rangeSizeBytes / 2 || input.format === "parquet";
+  const staysWhole = input.format === "parquet" || (keepsTextsWhole && input.format === "text");
+  const isLast = (endByte: number) => staysWhole || whole.endByte - endByte < rangeSizeBytes / 2;
   if (!isLast(startByte + rangeSizeBytes)) {
     const fd = openInput(input);
     try {

@@ -3,7 +3,7 @@ import { UserError } from "../errors.ts";
 import { inputFormats } from "./formats.ts";
 import { type Input, inspectInput } from "./inputs.ts";
 import { hasRanges } from "./plan.ts";
-import { type CutOptions, digestLine, digestOptions, type PlanLine } from "./plan-lines.ts";
+import { type CutSettings, digestLine, digestOptions, type PlanLine } from "./plan-lines.ts";
 import type { Range } from "./ranges.ts";
 
 export type PlannedRanges = {
@@ -20,7 +20,7 @@ export type PlannedRanges = {
 export function readPlan(
   text: string,
   source: string,
-  options: CutOptions & { readonly wholeFilesOnly?: boolean; readonly textField?: string | undefined },
+  options: CutSettings & { readonly wholeTextsOnly?: boolean; readonly textField?: string | undefined },
 ): PlannedRanges {
   const inputs: Input[] = [];
   const ranges: Range[] = [];
@@ -45,8 +45,8 @@ export function readPlan(
     checkFile(line, input, fail);
     if (line.end - line.start < line.sizeBytes) {
       if (!hasRanges(input)) fail("it is a part of a file that can be read only as a whole", wroteHint);
-      if (options.wholeFilesOnly) {
-        fail("it is a part of a file, and this tokenizer can encode files only as a whole", wholeHint);
+      if (options.wholeTextsOnly && input.format === "text") {
+        fail("it is a part of a text, and this tokenizer can encode texts only as a whole", wholeHint);
       }
     }
     const { start: startByte, end: endByte, startsInside, endsInside } = line;
@@ -61,7 +61,7 @@ export function readPlan(
 }
 
 const wholeHint =
-  "its normal form, prefix space or added tokens reach across cuts: plan with --tokenizer, which leaves files whole";
+  "its normal form, prefix space or added tokens reach across cuts: plan with --tokenizer, which leaves texts whole";
 
 type Fail = (what: string, hint?: string) => never;
 

@@ -2,7 +2,8 @@ import { nextTurn } from "../next-turn.ts";
 import { canSeek, type Input } from "./inputs.ts";
 import { type PieceBuffers, planPieces } from "./pieces.ts";
 import { planRanges, type Range, type RangePlanOptions, wholeRange } from "./ranges.ts";
-import { type InputPages, planInputPages } from "./records/parquet/plan.ts";
+import type { InputPages } from "./records/parquet/plan.ts";
+import { planParquet } from "./records/parquet/when-needed.ts";
 
 /**
  * The unit of work that a worker takes: a range of a text, to be read from a file or handed over in memory, or pages of
@@ -88,7 +89,7 @@ async function* planPages(
   pagesSizeBytes: number | undefined,
 ): AsyncGenerator<Task, void> {
   let isEmptyFile = true;
-  for (const pages of planInputPages(input, pagesSizeBytes)) {
+  for (const pages of planParquet(input, pagesSizeBytes)) {
     if (pages === undefined) await nextTurn();
     else {
       yield { ...whole, ...pages, kind: "pages" };

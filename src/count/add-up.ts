@@ -21,16 +21,19 @@ export const sourcesOfRuns = (runs: readonly Run[]): CountsSource[] =>
 
 /** The sum of parts, to be read as often as it takes. All work is in slices of some milliseconds. */
 export class SumOfParts {
-  private readonly sources: readonly CountsSource[];
-  /** What the keeper held. */
-  private readonly own: TableWords | null = null;
   private exactTotals: CountsTotals | undefined;
 
-  constructor({ keeper, sources }: Parts) {
-    this.sources = sources;
-    if (keeper.counter.distinctWordCount === 0) return;
-    this.own = new TableWords(keeper.counter.toWordTable());
+  private constructor(
+    private readonly sources: readonly CountsSource[],
+    /** What the keeper held. */
+    private readonly own: TableWords | null,
+  ) {}
+
+  static *of({ keeper, sources }: Parts): Generator<undefined, SumOfParts> {
+    if (keeper.counter.distinctWordCount === 0) return new SumOfParts(sources, null);
+    const table = keeper.counter.toWordTable();
     keeper.counter.clear();
+    return new SumOfParts(sources, yield* TableWords.sort(table));
   }
 
   /** How much the sum is at most: words that stand in several parts are one. */
@@ -90,7 +93,7 @@ export function* addUp(
     counter.clear();
     return table;
   }
-  const sum = new SumOfParts(parts);
+  const sum = yield* SumOfParts.of(parts);
   // A table is made in one size. Where the bound is far off, memory would be taken that stays empty.
   const totals = tableBytes(sum.bound) > worthCountingBytes ? yield* sum.totals() : sum.bound;
   check(totals);
@@ -116,7 +119,7 @@ export function* narrowed(
     left.sort((a, b) => b.totals.byteCount - a.totals.byteCount);
     const group = left.splice(-Math.min(sourceCountMax, left.length - sourceCountMax + 1));
     const options = { ...scratch.open(), countsOptions };
-    const sum = new SumOfParts({ keeper: new WordKeeper(undefined, ""), sources: group });
+    const sum = yield* SumOfParts.of({ keeper: new WordKeeper(undefined, ""), sources: group });
     const run = yield* sum.read((words) => writeRun(words, `sum-${round}`, null, options));
     for (const { path } of group) if (dirname(path) === options.directory) removeRun(path);
     left.push(...sourcesOfRuns([run]));

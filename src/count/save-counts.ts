@@ -4,19 +4,20 @@ import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { totalsOfSum } from "../words/counts-merge.ts";
 import { CountsWriter, countsFileHead, unknownTotals } from "../words/counts-writer.ts";
 import type { SortedWords } from "../words/sorted-words.ts";
-import type { SumOfParts } from "./add-up.ts";
+import { type Parts, SumOfParts } from "./add-up.ts";
 
 /**
- * Writes a sum as a counts file in the compact form, word by word, without a table of all. `guard` is told how to undo
+ * Writes the sum of parts as a counts file in the compact form, word by word, without a table of all. `guard` is told how to undo
  * what is half done, and gives back how to call that off. Words that occur fewer than `minCount` times are left out.
  */
 export function* saveSum(
-  sum: SumOfParts,
+  parts: Parts,
   path: string,
   options: CountsOptions,
   guard: (discard: () => void) => () => void,
   minCount = 1,
 ): Generator<undefined, { totals: CountsTotals; leftOut: LeftOut }> {
+  const sum = yield* SumOfParts.of(parts);
   let leftOut = nothingLeftOut();
   function* readCommon<T>(read: (words: SortedWords) => Generator<undefined, T>): Generator<undefined, T> {
     leftOut = nothingLeftOut();

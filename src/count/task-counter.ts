@@ -3,7 +3,8 @@ import type { Input } from "../corpus/inputs.ts";
 import { OpenFile } from "../corpus/open-file.ts";
 import { PieceRanges } from "../corpus/piece-ranges.ts";
 import { JsonlReader, type LineRange } from "../corpus/records/jsonl-reader.ts";
-import { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
+import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
+import { createParquetReader } from "../corpus/records/parquet/when-needed.ts";
 import type { PagesTask, Task } from "../corpus/tasks.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import type { WordCounter } from "../words/counter.ts";
@@ -62,7 +63,7 @@ export class TaskCounter {
 
   private countPages(source: FileSource, pages: PagesTask): Generator<number, RangeFindings> {
     const { textField } = this.options.inputs[pages.inputIndex]!;
-    this.parquet ??= new ParquetReader();
+    this.parquet ??= createParquetReader();
     this.current = this.parquet;
     return this.records.count(this.parquet.read(source, pages, textField), this.parquet.batch);
   }

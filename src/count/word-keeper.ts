@@ -89,8 +89,9 @@ export class WordKeeper {
 
   /** Moves all words of a counter into a run. */
   private *runOf(counter: WordCounter, inputIndex: number | null): Generator<undefined, Run> {
-    const words = new TableWords(counter.toWordTable());
+    const table = counter.toWordTable();
     counter.clear();
+    const words = yield* TableWords.sort(table);
     const run = yield* writeRun(words, this.nextName(), inputIndex, this.options!);
     words.release();
     return run;
@@ -98,7 +99,7 @@ export class WordKeeper {
 
   /** Copies all words of a counter into a run. It may fail: the words are not lost. */
   private *copyOf(counter: WordCounter, inputIndex: number): Generator<undefined, Run> {
-    const words = new TableWords(counter.toWordTable());
+    const words = yield* TableWords.sort(counter.toWordTable());
     const name = this.nextName();
     try {
       const run = yield* writeRun(words, name, inputIndex, this.options!);

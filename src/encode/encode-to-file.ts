@@ -32,6 +32,7 @@ export async function encodeToFile(options: EncodeToFileOptions): Promise<Encode
     const writer = writerFor(output, type, staged);
     const encoded = await encodeCorpus(options, withAppended(writer, options.appendId), report);
     writer.finish();
+    await staged.settle();
     staged.publish();
     return { ...encoded, idCount: writer.idCount };
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { ResolvedPattern } from "../pattern/index.ts";
 import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
-import { isNarrow } from "./load/assemble.ts";
+import { areNarrow } from "./load/assemble.ts";
 import { buildModel } from "./model.ts";
 import { buildTokenTable } from "./token-table.ts";
 import { plainSpecial, type TokenizerParts } from "./tokenizer-parts.ts";
@@ -24,7 +24,7 @@ export function partsOfVocabulary(vocabulary: Vocabulary, pattern: ResolvedPatte
     normalization: null,
     addsPrefixSpace: false,
     addedTokens,
-    isNarrow: isNarrow(tokens),
+    isNarrow: areNarrow(tokenIds, addedTokens),
     tokens,
     description: {
       path: "",

@@ -1,9 +1,11 @@
+export type Ids = Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+
 /**
  * Ids being gathered: ids[0 .. count), 16 bits each if the vocabulary is narrow, else 32. `view` is the same memory for
  * stores of eight bytes at any id.
  */
 export class IdBuffer {
-  ids: Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+  ids: Ids;
   view: DataView;
   count = 0;
   /** Where records end among the ids gathered: positions, ascending. A text that is no record has none. */
@@ -56,10 +58,11 @@ export class IdBuffer {
     return gathered;
   }
 
-  /** The ids gathered, with their memory; the buffer begins a new one. */
-  take(): Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer> {
-    const taken = this.ids.subarray(0, this.count) as Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
-    this.ids = this.allocate(this.ids.length);
+  /** The ids gathered, with their memory; the buffer goes on in the one given, or in a new one. */
+  take(spare?: ArrayBuffer): Ids {
+    const taken = this.ids.subarray(0, this.count) as Ids;
+    if (spare === undefined) this.ids = this.allocate(this.ids.length);
+    else this.ids = this.isNarrow ? new Uint16Array(spare) : new Uint32Array(spare);
     this.view = new DataView(this.ids.buffer);
     this.count = 0;
     return taken;

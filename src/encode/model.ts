@@ -66,7 +66,10 @@ export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelPa
   const { left, right, merged } = merges;
   const pairs = allocatePairs(left.length, left.length);
   // Of a pair that is listed twice the later counts, as in HF.
-  for (let rank = 0; rank < left.length; rank++) addPair(pairs, left[rank]!, right[rank]!, rank);
+  let isDistinct = true;
+  for (let rank = 0; rank < left.length; rank++) {
+    if (!addPair(pairs, left[rank]!, right[rank]!, rank)) isDistinct = false;
+  }
   const idMax = Math.max(maxOf(byteIds), maxOf(merged), maxOf(wholeTokens.values()));
   assert(idMax < 2 ** 27, "ids of the model fit into 27 bits");
   return {
@@ -75,7 +78,7 @@ export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelPa
     pairs,
     byteRanks: ranksOfBytes(byteIds, merges, idMax),
     dropsBytes: byteIds.includes(droppedByte),
-    isMonotone: ranksOnlyRise(merges, pairs, idMax),
+    isMonotone: ranksOnlyRise(merges, isDistinct ? null : pairs, idMax),
     wholeTokens,
     wholeBytesMax: maxOf(Array.from(wholeTokens.keys(), (key) => key.length)),
     ...joinsOf(byteIds, merges, wholeTokens, idMax),
@@ -102,12 +105,19 @@ function ranksOfBytes(byteIds: Int32Array, { left, right }: RankedMerges, idMax:
   return ranks;
 }
 
-/** Whether every pair has a higher rank than the merges that made its halves. */
-function ranksOnlyRise({ left, right, merged }: RankedMerges, pairs: PairTable, idMax: number): boolean {
+/**
+ * Whether every pair has a higher rank than the merges that made its halves. `pairs` tells which merge of a pair counts;
+ * null where each is listed once.
+ */
+function ranksOnlyRise(
+  { left, right, merged }: RankedMerges,
+  pairs: PairTable | null,
+  idMax: number,
+): boolean {
   const lastRankOf = new Int32Array(idMax + 1).fill(-1);
   for (let rank = 0; rank < merged.length; rank++) lastRankOf[merged[rank]!] = rank;
   for (let rank = 0; rank < merged.length; rank++) {
-    if (findPair(pairs, left[rank]!, right[rank]!) !== rank) continue;
+    if (pairs !== null && findPair(pairs, left[rank]!, right[rank]!) !== rank) continue;
     if (lastRankOf[left[rank]!]! >= rank || lastRankOf[right[rank]!]! >= rank) return false;
   }
   return true;
@@ -130,23 +140,26 @@ function joinsOf(
   let joinCount = merged.length;
   for (const key of wholeTokens.keys()) joinCount += key.length;
   const joins = allocateJoins(joinCount);
-  const join = (leftEdge: number, rightEdge: number) => {
-    const last = leftEdge & 255;
-    const first = firstByte(rightEdge);
-    adjacency[(last << 8) | first] = 1;
-    // Between characters, the one behind begins with a lead byte.
-    if (last >= 0x80 && first >= 0xc0) addJoin(joins, leftEdge, rightEdge);
-  };
   for (let rank = 0; rank < merged.length; rank++) {
     const leftEdge = edges.last[left[rank]!]!;
     const rightEdge = edges.first[right[rank]!]!;
-    if (leftEdge !== 0 && rightEdge !== 0) join(leftEdge, rightEdge);
+    if (leftEdge !== 0 && rightEdge !== 0) noteJoin(adjacency, joins, leftEdge, rightEdge);
   }
   for (const key of wholeTokens.keys()) {
     const bytes = Buffer.from(key, "latin1");
-    for (let i = 1; i < bytes.length; i++) join(lastBytes(bytes, i), firstBytes(bytes, i));
+    for (let i = 1; i < bytes.length; i++) {
+      noteJoin(adjacency, joins, lastBytes(bytes, i), firstBytes(bytes, i));
+    }
   }
   return { adjacency, joins };
+}
+
+function noteJoin(adjacency: Uint8Array, joins: Joins, leftEdge: number, rightEdge: number): void {
+  const last = leftEdge & 255;
+  const first = firstByte(rightEdge);
+  adjacency[(last << 8) | first] = 1;
+  // Between characters, the one behind begins with a lead byte.
+  if (last >= 0x80 && first >= 0xc0) addJoin(joins, leftEdge, rightEdge);
 }
 
 /** Up to three bytes from either end of each token, in the form of a join's lanes; 0 for ids that merging does not make. */
@@ -161,12 +174,17 @@ function edgesOf(byteIds: Int32Array, { left, right, merged }: RankedMerges, idM
     if (id === droppedByte || first[id] !== 0) return null;
     first[id] = last[id] = (1 << 24) | byte;
   }
-  // Merges may stand before those that make their halves: once more until nothing is new.
-  for (let isNew = true; isNew; ) {
+  // Merges may stand before those that make their halves: once more until nothing is open, or nothing is new.
+  for (let isOpen = true, isNew = true; isOpen && isNew; ) {
+    isOpen = false;
     isNew = false;
     for (let rank = 0; rank < merged.length; rank++) {
       const id = merged[rank]!;
-      if (first[id] !== 0 || first[left[rank]!] === 0 || first[right[rank]!] === 0) continue;
+      if (first[id] !== 0) continue;
+      if (first[left[rank]!] === 0 || first[right[rank]!] === 0) {
+        isOpen = true;
+        continue;
+      }
       first[id] = joinFirst(first[left[rank]!]!, first[right[rank]!]!);
       last[id] = joinLast(last[left[rank]!]!, last[right[rank]!]!);
       isNew = true;

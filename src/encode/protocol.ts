@@ -1,32 +1,36 @@
 import type { Input } from "../corpus/inputs.ts";
 import type { Task } from "../corpus/tasks.ts";
+import type { Ids } from "./id-buffer.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
 /**
  * What the main thread and an encoding worker say to each other:
  *
- *   main -> worker   setup, task, task, … (the next one before the last is done); written for each `ids`, once they are
+ *   main -> worker   perhaps warmUp; setup, task, task, … (the next one before the last is done); written for each `ids`,
+ *                    once they are, with their memory
  *   worker -> main   ready; for each task ids, ids, …, encoded; failed (workers/failure.ts) at any time
  *
- * A worker has at most `unwrittenMax` messages of ids on their way: then it waits. So memory is bounded however long a
- * task is and however far its turn to be written.
+ * A worker has only so many ids on their way (outbox.ts): then it waits. So memory is bounded however long a task is and
+ * however far its turn to be written.
  */
 export type ToWorker =
+  /** The tokenizer is still being loaded: time to get ready for a text that begins as this file does. */
+  | { readonly kind: "warmUp"; readonly input: Input }
   | {
       readonly kind: "setup";
       readonly parts: EncodingParts;
       readonly specialTokensAsText: boolean;
       readonly inputs: readonly Input[];
-      /** Bytes encoded so far by each worker, one cell each: written by the workers, read by the main thread. */
+      /** Bytes encoded so far by each thread, one cell each: written by it, read by the main thread. */
       readonly bytesDone: Float64Array;
-      readonly workerIndex: number;
+      readonly cell: number;
     }
   | { readonly kind: "task"; readonly task: Task }
-  | { readonly kind: "written" };
+  | { readonly kind: "written"; readonly idCount: number; readonly memory: ArrayBuffer };
 
 /** Ids on their way to be written, and where among them records end. */
 export type WrittenIds = {
-  readonly ids: Uint16Array | Uint32Array;
+  readonly ids: Ids;
   readonly recordEnds: Uint32Array | undefined;
 };
 
@@ -40,7 +44,3 @@ export type FromWorker =
       /** The memory of a piece, to be used for another one. */
       readonly emptied: ArrayBuffer | undefined;
     };
-
-export const unwrittenMax = 3;
-/** Ids sent at a time, about. */
-export const messageIdCount = 2 ** 20;

@@ -2,7 +2,8 @@ import type { Input } from "../corpus/inputs.ts";
 import { OpenFile } from "../corpus/open-file.ts";
 import { PieceRanges } from "../corpus/piece-ranges.ts";
 import { JsonlReader } from "../corpus/records/jsonl-reader.ts";
-import { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
+import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
+import { createParquetReader } from "../corpus/records/parquet/when-needed.ts";
 import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { PieceTask, RangeTask, Task } from "../corpus/tasks.ts";
 import { TextEncoding } from "./text-encoding.ts";
@@ -18,7 +19,7 @@ export class TaskEncoder {
   private readonly window = new Uint8Array(windowSizeBytes);
   private readonly file: OpenFile;
   private readonly jsonl = new JsonlReader();
-  private readonly parquet = new ParquetReader();
+  private parquet: ParquetReader | undefined;
   private readonly linePieces: PieceRanges<void>;
   /** Bytes of text encoded so far. */
   textBytes = 0;
@@ -48,6 +49,7 @@ export class TaskEncoder {
       return format === "jsonl" ? this.linePieces.take(task) : this.encodePiece(task);
     const source = this.file.of(task.inputIndex);
     if (task.kind === "pages") {
+      this.parquet ??= createParquetReader();
       return this.encodeRecords(this.parquet.read(source, task, textField), this.parquet);
     }
     if (format === "text") return this.encodeRange(task);

@@ -38,6 +38,29 @@ export function buildTokenTable(tokens: Iterable<readonly [id: number, bytes: Ui
   return { idLimit, tokenCount, bytes, starts };
 }
 
+/** A table that is made when it is first looked into: encoding never does. */
+export function lateTokenTable(make: () => TokenTable): TokenTable {
+  let made: TokenTable | undefined;
+  const table = () => {
+    made ??= make();
+    return made;
+  };
+  return {
+    get idLimit() {
+      return table().idLimit;
+    },
+    get tokenCount() {
+      return table().tokenCount;
+    },
+    get bytes() {
+      return table().bytes;
+    },
+    get starts() {
+      return table().starts;
+    },
+  };
+}
+
 /** The bytes of a token; none where the id has no token. */
 export function tokenBytesOf({ idLimit, starts, bytes }: TokenTable, id: number): Uint8Array {
   return id < idLimit ? bytes.subarray(starts[id]!, starts[id + 1]!) : bytes.subarray(0, 0);

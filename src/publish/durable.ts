@@ -13,8 +13,12 @@ export function flush(fd: number): void {
   try {
     fsyncSync(fd);
   } catch (error) {
-    if (!knowsNoFlush.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    throwUnlessNoFlush(error as Error);
   }
+}
+
+export function throwUnlessNoFlush(error: Error): void {
+  if (!knowsNoFlush.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
 }
 
 /** The same for a directory's list of names. One that may not be listed is left to the system's own pace. */

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  fdatasync,
   lstatSync,
   openSync,
   readlinkSync,
@@ -12,10 +13,13 @@ import {
 import { dirname, resolve } from "node:path";
 import { UserError } from "../errors.ts";
 import { checkParent } from "./check-parent.ts";
-import { flush, flushDirectory, writeAll } from "./durable.ts";
+import { flush, flushDirectory, throwUnlessNoFlush, writeAll } from "./durable.ts";
 import { type Place, pathOf, placeOf, statOrNull } from "./place.ts";
 import { release, removeQuietly, removeStale, reserve } from "./staging-names.ts";
 import { onPath } from "./system-error.ts";
+
+/** So much is written between two flushes behind. */
+const flushAfterBytes = 2 ** 24;
 
 /** Finds out, before any work and touching nothing, whether a file can be written at the path. */
 export function checkOutputFile(path: string): void {
@@ -62,6 +66,8 @@ export class StagedFile {
   /** Where the bytes go, or null: a device or a pipe has nothing beside it and is written straight away. */
   private readonly path: string | null;
   private fd: number | null = null;
+  private unflushedBytes = 0;
+  private flushing: Promise<Error | null> | null = null;
 
   constructor(typed: string) {
     const { place, former } = lookAt(typed);
@@ -87,6 +93,26 @@ export class StagedFile {
 
   write(chunk: Uint8Array): void {
     onPath(this.typed, () => writeAll(this.fd!, chunk));
+    this.unflushedBytes += chunk.length;
+    if (this.unflushedBytes >= flushAfterBytes && this.flushing === null) this.flushBehind();
+  }
+
+  /** The device is at work while more is made, so that `publish` waits for the last bytes alone. */
+  private flushBehind(): void {
+    this.unflushedBytes = 0;
+    this.flushing = new Promise((resolve) => {
+      fdatasync(this.fd!, (error) => {
+        if (error === null) this.flushing = null;
+        resolve(error);
+      });
+    });
+  }
+
+  /** To be waited for before `publish`: no flush is under way behind. */
+  async settle(): Promise<void> {
+    const error = await this.flushing;
+    // Subtle: the system tells of a failed flush once only, so the last one would not know.
+    if (error) onPath(this.typed, () => throwUnlessNoFlush(error));
   }
 
   /** Writes over bytes already written, for a header that is known at the end. A device or a pipe has no such place. */

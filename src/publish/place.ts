@@ -24,6 +24,10 @@ function realParent(path: string): string {
   const missing: string[] = [];
   let part = path;
   while (statOrNull(part) === null) {
+    if (lstatOrNull(part) !== null)
+      throw new UserError(`"${part}" is a symbolic link that leads nowhere`, {
+        hint: "make what it leads to, or remove it",
+      });
     missing.unshift(basename(part));
     part = dirname(part);
   }

@@ -19,7 +19,7 @@ export function whatStands(place: Place): Standing {
     throw refused(place, "it is a symbolic link", "name the directory that it leads to");
   if (!stats.isDirectory()) throw refused(place, "it is not a directory", "choose another name");
   if (isMountPoint(place))
-    throw refused(place, "it is a mount point", `name a directory in it, e.g. "${path}/tokenizer"`);
+    throw refused(place, "it is a mount point", `name a directory in it, e.g. "${join(path, "tokenizer")}"`);
   const names = readdirSync(path);
   const foreign = names.length === 0 ? [] : foreignNames(path, names);
   // Another run may have put its result here while we read: then what we saw were halves of two.

@@ -5,8 +5,8 @@ import { allowedMemoryBytes } from "./allowed-memory.ts";
 const defaultShare = 0.8;
 
 /** What the main thread and each worker take for themselves: code, compilers, windows of text. Measured: docs/words.md. */
-export const mainThreadBytes = 90e6;
-export const workerBytes = 40e6;
+export const mainThreadBytes = 75e6;
+export const workerBytes = 20e6;
 /** The least that a thread can count words in, a window of text at a time. */
 export const wordBytesLeast = 40e6;
 

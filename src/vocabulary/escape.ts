@@ -18,6 +18,9 @@ export function escapeBytes(bytes: Uint8Array): string {
   return shown;
 }
 
+/** The same of text, as a path or a message is: it stays on its line, and does nothing to the terminal. */
+export const escapeText = (text: string) => escapeBytes(new TextEncoder().encode(text));
+
 /** Control characters, line and paragraph separators, and the marks that turn the direction of writing. */
 const isUnseen = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 

@@ -21,6 +21,9 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
     if (special === "") throw usageError("a special token is empty");
     if (seen.has(special)) throw usageError(`special token ${quote(special)} is given twice`);
     seen.add(special);
+    if (!special.isWellFormed()) {
+      throw usageError(`special token ${quote(special)} has half of a surrogate pair, which is no character`);
+    }
     if (compat !== "huggingface" && isSingleByte(special)) {
       throw usageError(
         `special token ${quote(special)} equals the key of a single byte`,

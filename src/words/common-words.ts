@@ -10,6 +10,8 @@ export const nothingLeftOut = (): LeftOut => ({ wordCount: 0, pretokenCount: 0 }
 
 /** Of sorted words those that occur at least `minCount` times; what is left out is added to `leftOut` as it is met. */
 export class CommonWords implements SortedWords {
+  sharedLength = 0;
+
   constructor(
     private readonly words: SortedWords,
     private readonly minCount: number,
@@ -35,7 +37,11 @@ export class CommonWords implements SortedWords {
 
   next(): boolean {
     const { words, minCount, leftOut } = this;
+    // Of words in order, what two share all between them share.
+    let shared = words.wordLength;
     while (words.next()) {
+      shared = Math.min(shared, words.sharedLength);
+      this.sharedLength = shared;
       if (words.count >= minCount) return true;
       leftOut.wordCount++;
       leftOut.pretokenCount += words.count;

@@ -1,4 +1,4 @@
-import type { Text } from "../corpus/text.ts";
+import { allocateText, paddingBytes, type Text } from "../corpus/text.ts";
 import { UserError } from "../errors.ts";
 import type { CountsTotals } from "./counts-format.ts";
 import { tooManyWords } from "./slots.ts";
@@ -14,19 +14,32 @@ export class NegativeSumError extends Error {}
 /**
  * The sum of sorted words, in one pass: the smallest of their next words is the next word of all. Words whose sum is 0
  * are left out.
+ *
+ * Which word is the smallest is found by a tournament: a tree whose leaves are the summands, in each node the one that
+ * lost there, and the winner on top. When the winner goes on to its next word, only the matches on its way up are
+ * played again.
+ *
+ * A match rarely looks at a word. For each summand it is kept how far its word goes along with the last winner's word
+ * (`offsets`) and which byte comes then (`bytes`): of two words above a third one, that which goes along with it further
+ * is the smaller, and of two that go along equally far, the one with the smaller byte. Words are compared only where both
+ * are equal, from there on, and then the loser's offset and byte are those against the winner. All on the winner's way
+ * up lost to it, so they are always against the last winner. A word that equals it goes along to its end: its byte is -1.
  */
 export class SumOfWords implements SortedWords {
+  word: Text = allocateText(256);
+  wordLength = 0;
+  sharedLength = 0;
   count = 0;
   /** An upper bound, because words that stand in several summands are one. */
   readonly totals: CountsTotals;
-  /** Those at a word still to come, as a heap: the smallest word on top. */
-  private readonly heap: Summand[] = [];
-  /** Those at the word that `next` went to; at first, all. */
-  private readonly standing: Summand[];
+  /** losers[0] is the winner, and the summand i is the leaf at summands.length + i; -1 where no one has played yet. */
+  private readonly losers: Int32Array;
+  private readonly offsets: Int32Array;
+  private readonly bytes: Int32Array;
+  private isStarted = false;
   private pretokenCount = 0;
 
-  constructor(summands: readonly Summand[]) {
-    this.standing = [...summands];
+  constructor(private readonly summands: readonly Summand[]) {
     const added = summands.filter(({ sign }) => sign > 0);
     const sumOf = (total: keyof CountsTotals) =>
       added.reduce((sum, { words }) => sum + words.totals[total], 0);
@@ -35,43 +48,119 @@ export class SumOfWords implements SortedWords {
       byteCount: sumOf("byteCount"),
       pretokenCount: sumOf("pretokenCount"),
     };
-  }
-
-  get word(): Text {
-    return this.standing[0]!.words.word;
-  }
-
-  get wordLength(): number {
-    return this.standing[0]!.words.wordLength;
+    this.losers = new Int32Array(summands.length).fill(nobody);
+    this.offsets = new Int32Array(summands.length);
+    this.bytes = new Int32Array(summands.length);
   }
 
   next(): boolean {
-    const { heap, standing } = this;
+    if (!this.isStarted) this.start();
+    const { losers, offsets, bytes, summands } = this;
+    if (summands.length === 0) return false;
+    let sharedLength = this.wordLength;
     for (;;) {
-      for (const reader of standing) if (reader.words.next()) push(heap, reader);
-      standing.length = 0;
-      if (heap.length === 0) return false;
-      const first = pop(heap);
-      let count = first.sign * first.words.count;
-      standing.push(first);
-      while (heap.length > 0 && compare(heap[0]!, first) === 0) {
-        const other = pop(heap);
-        count += other.sign * other.words.count;
-        standing.push(other);
-      }
+      let winner = losers[0]!;
+      if (offsets[winner] === ended) return false;
+      this.take(winner);
+      sharedLength = Math.min(sharedLength, offsets[winner]!);
+      let count = 0;
+      do {
+        const { words, sign } = summands[winner]!;
+        count += sign * words.count;
+        this.goOn(winner);
+        winner = losers[0]!;
+      } while (bytes[winner] === equal);
       if (count === 0) continue;
       if (count < 0) throw new NegativeSumError("a word would occur less than never");
+      this.sharedLength = sharedLength;
       this.count = count;
       this.pretokenCount += count;
       if (this.pretokenCount > Number.MAX_SAFE_INTEGER) {
-        throw new UserError("the counts files have more than 2^53 words, more than can be added up exactly", {
+        throw new UserError("all counts together are more than 2^53, more than can be added up exactly", {
           hint: "train from fewer of them",
         });
       }
       return true;
     }
   }
+
+  /** The first words, told apart from no word at all. */
+  private start(): void {
+    this.isStarted = true;
+    for (let i = this.summands.length - 1; i >= 0; i--) this.goOn(i);
+  }
+
+  /** Copies the winner's word, but for what it shares with the last one. */
+  private take(winner: number): void {
+    const { words } = this.summands[winner]!;
+    const { wordLength } = words;
+    const from = words.word.bytes;
+    if (wordLength + paddingBytes > this.word.bytes.length) {
+      const longer = allocateText(wordLength * 2);
+      longer.bytes.set(this.word.bytes);
+      this.word = longer;
+    }
+    const to = this.word.bytes;
+    for (let pos = this.offsets[winner]!; pos < wordLength; pos++) to[pos] = from[pos]!;
+    this.wordLength = wordLength;
+  }
+
+  /** The summand goes to its next word, and plays from its leaf up; at first it waits where no one has played yet. */
+  private goOn(summand: number): void {
+    const { summands, losers, offsets, bytes } = this;
+    const { words } = summands[summand]!;
+    if (words.next()) {
+      offsets[summand] = words.sharedLength;
+      bytes[summand] = words.word.bytes[words.sharedLength]!;
+    } else {
+      offsets[summand] = ended;
+      bytes[summand] = 0;
+    }
+    let winner = summand;
+    for (let node = (summands.length + summand) >> 1; node > 0; node >>= 1) {
+      const other = losers[node]!;
+      if (other === nobody) {
+        losers[node] = winner;
+        return;
+      }
+      const order = offsets[winner]! - offsets[other]! || bytes[other]! - bytes[winner]!;
+      if (order < 0 || (order === 0 && !this.staysAhead(winner, other))) {
+        losers[node] = winner;
+        winner = other;
+      }
+    }
+    losers[0] = winner;
+  }
+
+  /** Whether `a` is not behind `b`, which have the same offset and byte; the loser's then become those against the winner. */
+  private staysAhead(a: number, b: number): boolean {
+    const { summands, offsets, bytes } = this;
+    const offset = offsets[a]!;
+    // Neither has a word, or both have the last winner's.
+    if (offset === ended || bytes[a] === equal) return true;
+    const wordsA = summands[a]!.words;
+    const wordsB = summands[b]!.words;
+    const bytesA = wordsA.word.bytes;
+    const bytesB = wordsB.word.bytes;
+    const stop = Math.min(wordsA.wordLength, wordsB.wordLength);
+    let pos = offset + 1;
+    while (pos < stop && bytesA[pos] === bytesB[pos]) pos++;
+    const byteA = pos < wordsA.wordLength ? bytesA[pos]! : equal;
+    const byteB = pos < wordsB.wordLength ? bytesB[pos]! : equal;
+    const isAhead = byteA <= byteB;
+    const loser = isAhead ? b : a;
+    offsets[loser] = pos;
+    bytes[loser] = isAhead ? byteB : byteA;
+    return isAhead;
+  }
 }
+
+/** In `losers`: no summand. */
+const nobody = -1;
+/** In `offsets`: no word is left; behind all that are. */
+const ended = -1;
+/** In `bytes`: the word is the last winner's. */
+const equal = -1;
 
 /** How much the sum is, exactly. */
 export function* totalsOfSum(words: SortedWords): Generator<undefined, CountsTotals> {
@@ -121,46 +210,3 @@ export function* wordTableOfSum(
 }
 
 export const wordsPerSlice = 1 << 16;
-
-/** Order of the words that two readers stand at: below 0, 0 or above. */
-function compare(a: Summand, b: Summand): number {
-  const bytesA = a.words.word.bytes;
-  const bytesB = b.words.word.bytes;
-  const stop = Math.min(a.words.wordLength, b.words.wordLength);
-  for (let pos = 0; pos < stop; pos++) {
-    const difference = bytesA[pos]! - bytesB[pos]!;
-    if (difference !== 0) return difference;
-  }
-  return a.words.wordLength - b.words.wordLength;
-}
-
-// A binary heap of readers, the one with the smallest word on top.
-
-function push(heap: Summand[], reader: Summand): void {
-  let place = heap.length;
-  heap.push(reader);
-  while (place > 0) {
-    const parent = (place - 1) >> 1;
-    if (compare(heap[parent]!, reader) <= 0) break;
-    heap[place] = heap[parent]!;
-    place = parent;
-  }
-  heap[place] = reader;
-}
-
-function pop(heap: Summand[]): Summand {
-  const top = heap[0]!;
-  const reader = heap.pop()!;
-  if (heap.length === 0) return top;
-  let place = 0;
-  for (;;) {
-    let child = 2 * place + 1;
-    if (child >= heap.length) break;
-    if (child + 1 < heap.length && compare(heap[child + 1]!, heap[child]!) < 0) child++;
-    if (compare(reader, heap[child]!) <= 0) break;
-    heap[place] = heap[child]!;
-    place = child;
-  }
-  heap[place] = reader;
-  return top;
-}

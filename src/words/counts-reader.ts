@@ -23,6 +23,7 @@ export class CountsReader implements SortedWords {
   /** The word that `next` went to: bytes [0, wordLength) of `word`, padded as every text. */
   word: Text = allocateText(256);
   wordLength = 0;
+  sharedLength = 0;
   count = 0;
 
   private checksum = 0n;
@@ -74,24 +75,34 @@ export class CountsReader implements SortedWords {
 
   /** Goes to the next word; false if there is none. */
   next(): boolean {
-    if (this.pos === this.frameEnd) {
+    const startsFrame = this.pos === this.frameEnd;
+    if (startsFrame) {
       this.readFrame();
       if (this.frameEnd === 0) return this.end();
       this.pos = 0;
-      this.wordLength = 0;
     }
     const { frame, wordLength } = this;
-    const shared = this.varint();
-    const rest = this.varint();
-    const restStart = this.pos;
+    let shared = this.varint();
+    let rest = this.varint();
+    let restStart = this.pos;
     // A checksum that fits says the file is as it was written; these say it was written rightly.
-    if (shared > wordLength || rest < 1 || restStart + rest > this.frameEnd) throw this.damaged();
+    if (shared > (startsFrame ? 0 : wordLength) || restStart + rest > this.frameEnd) throw this.damaged();
+    this.pos = restStart + rest;
+    if (startsFrame) {
+      // The first word of a frame is written in full, whatever the word before was.
+      const { bytes } = this.word;
+      const sharedMax = Math.min(rest, wordLength);
+      while (shared < sharedMax && frame[restStart + shared] === bytes[shared]) shared++;
+      restStart += shared;
+      rest -= shared;
+    }
+    if (rest < 1) throw this.damaged();
     if (shared < wordLength && frame[restStart]! <= this.word.bytes[shared]!) throw this.damaged();
     this.reserveWord(shared + rest);
     const { bytes } = this.word;
     for (let i = 0; i < rest; i++) bytes[shared + i] = frame[restStart + i]!;
     this.wordLength = shared + rest;
-    this.pos = restStart + rest;
+    this.sharedLength = shared;
     this.count = this.varint();
     if (this.count < 1) throw this.damaged();
     this.wordsLeft--;

@@ -1,7 +1,7 @@
 import { allocateText, paddingBytes, type Text } from "../corpus/text.ts";
 import type { CountsTotals } from "./counts-format.ts";
 import { totalsOf } from "./counts-writer.ts";
-import { sortWordsByBytes } from "./sort.ts";
+import { sortByBytesInSteps, sortWordsByBytes } from "./sort.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
@@ -13,6 +13,8 @@ export type SortedWords = {
   /** Bytes [0, wordLength) are the word, padded as every text. */
   readonly word: Text;
   readonly wordLength: number;
+  /** How many bytes it shares with the word before, exactly. */
+  readonly sharedLength: number;
   readonly count: number;
   /** Exactly what is to come, or at most, where that cannot be known. */
   readonly totals: CountsTotals;
@@ -30,20 +32,29 @@ const noWords: WordTable = {
 export class TableWords implements SortedWords {
   word: Text;
   wordLength = 0;
+  sharedLength = 0;
   count = 0;
   readonly totals: CountsTotals;
-  private order: Uint32Array;
   private place = 0;
 
-  constructor(private table: WordTable) {
+  /** @param order the words of the table in ascending order of their bytes */
+  constructor(
+    private table: WordTable,
+    private order: Uint32Array = sortWordsByBytes(table),
+  ) {
     this.totals = totalsOf(table);
-    this.order = sortWordsByBytes(table);
     this.word = allocateText(256);
+  }
+
+  /** Sorts the table in slices of some 50 ms. */
+  static *sort(table: WordTable): Generator<undefined, TableWords> {
+    return new TableWords(table, yield* sortByBytesInSteps(table));
   }
 
   /** Before the first word again. */
   restart(): void {
     this.place = 0;
+    this.wordLength = 0;
   }
 
   /** Gives the memory of the table and its order back, which no one may use any more. */
@@ -67,11 +78,21 @@ export class TableWords implements SortedWords {
     const { bytes } = table;
     const start = table.starts[index]!;
     const length = table.starts[index + 1]! - start;
-    if (length + paddingBytes > this.word.bytes.length) this.word = allocateText(length * 2);
+    if (length + paddingBytes > this.word.bytes.length) this.word = longerText(this.word, length * 2);
     const to = this.word.bytes;
-    for (let pos = 0; pos < length; pos++) to[pos] = bytes[start + pos]!;
+    const sharedMax = Math.min(length, this.wordLength);
+    let pos = 0;
+    while (pos < sharedMax && to[pos] === bytes[start + pos]) pos++;
+    this.sharedLength = pos;
+    for (; pos < length; pos++) to[pos] = bytes[start + pos]!;
     this.wordLength = length;
     this.count = table.counts[index]!;
     return true;
   }
+}
+
+function longerText(text: Text, capacityBytes: number): Text {
+  const longer = allocateText(capacityBytes);
+  longer.bytes.set(text.bytes);
+  return longer;
 }

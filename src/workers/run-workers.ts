@@ -4,32 +4,64 @@ import { type Failure, reviveFailure } from "./failure.ts";
 /** One worker, as the main thread sees it. */
 export type WorkerLink<ToWorker> = {
   readonly workerIndex: number;
-  /** What is transferred is the worker's from then on. */
+  /** What is in `transfer` is the worker's from then on. */
   send(message: ToWorker, transfer?: ArrayBuffer[]): void;
   /** The worker has done its part. */
   finish(): void;
 };
 
-/**
- * Starts workers and serves their messages until each has finished. `serve` is called once for each and gives back
- * what takes its messages. The first that fails, says it failed or ends unasked fails the whole with its reason; when
- * the promise settles, none is left running.
- */
-export async function runWorkers<ToWorker, FromWorker extends { readonly kind: string }>(
-  options: { readonly url: string; readonly name: string; readonly workerCount: number },
-  serve: (link: WorkerLink<ToWorker>) => (message: FromWorker) => void | Promise<void>,
+/** Workers that run, and may have been told something, before it is known what they shall do. */
+export type StartedWorkers<ToWorker> = {
+  readonly name: string;
+  readonly workers: readonly Worker[];
+  send(message: ToWorker): void;
+  /** Ends all of them. */
+  terminate(): void;
+};
+
+export type WorkersOptions = { readonly url: string; readonly name: string; readonly workerCount: number };
+
+/** Starts workers; until `serveWorkers`, no message of theirs is served, nor is noticed that one ends. */
+export function startWorkers<ToWorker>({ url, name, workerCount }: WorkersOptions): StartedWorkers<ToWorker> {
+  const workers = Array.from({ length: workerCount }, () => new Worker(url));
+  return {
+    name,
+    workers,
+    send: (message) => {
+      for (const worker of workers) worker.postMessage(message);
+    },
+    terminate: () => {
+      for (const worker of workers) worker.terminate();
+    },
+  };
+}
+
+type Serve<ToWorker, FromWorker> = (
+  link: WorkerLink<ToWorker>,
+) => (message: FromWorker) => void | Promise<void>;
+
+/** Starts workers and serves their messages until each has finished: `startWorkers` and `serveWorkers` in one. */
+export function runWorkers<ToWorker, FromWorker extends { readonly kind: string }>(
+  options: WorkersOptions,
+  serve: Serve<ToWorker, FromWorker>,
 ): Promise<void> {
-  const { url, name, workerCount } = options;
-  const workers: Worker[] = [];
-  const run = (workerIndex: number) =>
+  return serveWorkers(startWorkers<ToWorker>(options), serve);
+}
+
+/**
+ * Serves the messages of workers until each has finished. `serve` is called once for each and gives back what takes its
+ * messages. The first that fails, says it failed or ends unasked fails the whole with its reason; when the promise
+ * settles, none is left running.
+ */
+export async function serveWorkers<ToWorker, FromWorker extends { readonly kind: string }>(
+  started: StartedWorkers<ToWorker>,
+  serve: Serve<ToWorker, FromWorker>,
+): Promise<void> {
+  const { name, workers } = started;
+  const run = (worker: Worker, workerIndex: number) =>
     new Promise<void>((finish, fail) => {
-      const worker = new Worker(url);
-      workers.push(worker);
-      const take = serve({
-        workerIndex,
-        send: (message, transfer = []) => worker.postMessage(message, transfer),
-        finish,
-      });
+      const send = (message: ToWorker, transfer: ArrayBuffer[] = []) => worker.postMessage(message, transfer);
+      const take = serve({ workerIndex, send, finish });
       const receive = async (message: FromWorker | { kind: "failed"; failure: Failure }) => {
         if ("failure" in message) throw reviveFailure(message.failure);
         await take(message);
@@ -41,8 +73,8 @@ export async function runWorkers<ToWorker, FromWorker extends { readonly kind: s
       );
     });
   try {
-    await Promise.all(Array.from({ length: workerCount }, (_, workerIndex) => run(workerIndex)));
+    await Promise.all(workers.map(run));
   } finally {
-    for (const worker of workers) worker.terminate();
+    started.terminate();
   }
 }

@@ -1,15 +1,18 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { openSync, readdirSync, readFileSync, rmSync, truncateSync } from "node:fs";
+import { mkdirSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
+// Dozens of processes: on a busy machine that takes its time.
+setDefaultTimeout(60_000);
+
 const home = scratch();
 afterAll(() => rmSync(home, { recursive: true }));
 
-const text = Array.from({ length: 400 }, (_, n) => madeText(n, 800)).join("<|end|>\n");
+const text = Array.from({ length: 200 }, (_, n) => madeText(n, 800)).join("<|end|>\n");
 const specialToken = "<|end|>";
 const settings = ["-n", "600", "-s", specialToken, "-q"];
 const corpus = put(home, "corpus.txt", text);
@@ -43,7 +46,7 @@ describe("streams and compressed files", () => {
       const output = join(home, `out-${workers}`);
       const train = (input: string) => ["train", input, ...settings, "-w", workers, "-o", output];
       const line = (input: string) => train(input).join(" ").replace(specialToken, `'${specialToken}'`);
-      for (const run of [
+      const ways = [
         () => bpe(train(gzip)),
         () => bpe(train(zstd)),
         () => piped(train("-"), Buffer.from(text)),
@@ -53,12 +56,13 @@ describe("streams and compressed files", () => {
         () => shell(`cat corpus.txt | "$0" ${line("/dev/stdin")}`),
         () => shell(`"$0" ${line("<(cat corpus.gz)")}`),
         () => shell(`mkfifo pipe; cat corpus.txt > pipe & "$0" ${line("pipe")}; rm pipe`),
-      ]) {
+      ];
+      for (const run of workers === "2" ? ways : ways.slice(0, 3)) {
         expect(run()).toEqual({ code: 0, stdout: "", stderr: "" });
         expect(tokenizerFiles(output)).toEqual(expected);
       }
     }
-  }, 60_000);
+  });
 
   test("are counted, encoded and decoded as files are, in their order", () => {
     const tokenizer = ["--tokenizer", "plain", "-q"];
@@ -80,8 +84,8 @@ describe("streams and compressed files", () => {
     expect(piped(args, Buffer.from(text)).code).toBe(0);
     const record = JSON.parse(readFileSync(join(home, "recorded", "training.json"), "utf8"));
     expect(inOrder(record.inputs)).toEqual([
-      ["corpus.gz", gzipSync(text).length, 400],
-      ["-", Buffer.byteLength(text), 400],
+      ["corpus.gz", gzipSync(text).length, 200],
+      ["-", Buffer.byteLength(text), 200],
     ]);
   });
 
@@ -93,8 +97,8 @@ describe("streams and compressed files", () => {
       const packed = bpe(["count", "records.jsonl.zst", "-q", "-w", workers], { cwd: home });
       expect(packed).toEqual({ code: 0, stdout: expected, stderr: "" });
       const args = ["count", "-", "--input-format", "jsonl", "-q", "-w", workers];
-      const stream = piped(args, Buffer.from(lines.with(300, "[]").join("\n")));
-      expect([stream.code, stream.stderr]).toEqual([1, expect.stringContaining('"-" line 301: not a JSON')]);
+      const stream = piped(args, Buffer.from(lines.with(150, "[]").join("\n")));
+      expect([stream.code, stream.stderr]).toEqual([1, expect.stringContaining('"-" line 151: not a JSON')]);
     }
   });
 });
@@ -122,28 +126,49 @@ describe("what is wrong with a stream", () => {
       expect([code, stdout]).toEqual([1, ""]);
     });
   }
+});
 
-  test("a compressed file that shrinks before it is read ends the run", () => {
-    const path = put(
-      home,
-      "shrinking.gz",
-      gzipSync(Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)))),
-    );
-    // The stream in front of it is still open when the file shrinks.
-    const run = Bun.spawn([binary, "count", "-", path, "-w", "2"], {
-      stdin: "pipe",
-      stderr: "pipe",
-      env: {},
-    });
-    run.stdin.write("some text");
-    run.stdin.flush();
-    return Bun.sleep(300).then(async () => {
-      truncateSync(path, 1000);
-      run.stdin.end();
-      expect(await new Response(run.stderr).text()).toMatch(/shrinking.gz" shrank/);
-      expect(await run.exited).toBe(1);
-    });
-  });
+test("bytes at random, whatever they pretend to be, are counted or refused in words", () => {
+  const noise = Buffer.alloc(1e6);
+  for (let i = 0, state = 7; i < noise.length; i++) {
+    state = (state * 48271) % 0x7fffffff;
+    noise[i] = state >> 8;
+  }
+  const magics = [
+    "",
+    "1f8b08",
+    "1f8b0800000000000003",
+    "28b52ffd",
+    "28b52ffd20ff",
+    "502a4d1804000000",
+    "5e2a4d18ffff0f00",
+  ];
+  for (const magic of magics) {
+    const bytes = Buffer.concat([Buffer.from(magic, "hex"), noise]);
+    const path = put(home, "noise", bytes);
+    for (const { code, stderr } of [
+      bpe(["count", path, "-w", "1", "-q"]),
+      bpe(["count", path, "-w", "2", "-q"]),
+      piped(["count", "-", "-q", "-w", "2"], bytes),
+      piped(["decode", "-", "--tokenizer", "plain", "-q"], bytes),
+    ]) {
+      expect([0, 1]).toContain(code!);
+      if (code === 1) expect(stderr).toMatch(/^bpe: error: [^\n]*\n(hint: [^\n]*\n)?$/);
+    }
+  }
+});
+
+test("hundreds of files do not need as many open at a time", () => {
+  const many = join(home, "many");
+  mkdirSync(many);
+  for (let n = 0; n < 150; n++) {
+    put(many, `${n}.txt`, `word word${n}`);
+    put(many, `${n}.gz`, gzipSync(`word word${n}`));
+  }
+  for (const workers of ["1", "2"]) {
+    const { code, stdout } = shell(`ulimit -n 64; "$0" count many -q -w ${workers} | head -2`);
+    expect([code, stdout]).toEqual([0, "Ġword\t300\nword\t300\n"]);
+  }
 });
 
 describe("a silent pipe", () => {
@@ -167,7 +192,7 @@ describe("a silent pipe", () => {
       });
       if (args[1] === "-") run.stdin.write("some text");
       if (args[1] === "-") run.stdin.flush();
-      await Bun.sleep(300);
+      await Bun.sleep(800);
       expect(run.exitCode).toBe(null);
       const sentMs = performance.now();
       run.kill("SIGINT");
@@ -176,7 +201,7 @@ describe("a silent pipe", () => {
     }
     rmSync(fifo);
     expect(readdirSync(home).sort()).toEqual(before);
-  }, 30_000);
+  });
 
   test("that others made non-blocking is read all the same", () => {
     const script = `import os, subprocess, sys, time

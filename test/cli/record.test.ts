@@ -31,15 +31,26 @@ put(home, "a.txt", `${made(3000)}<|end|>${made(2000)}`);
 put(home, "b.txt", made(2000));
 put(home, "c.txt", made(1000));
 
+put(
+  home,
+  "d.log",
+  Array.from({ length: 40 }, () => `${JSON.stringify({ id: 1, body: made(40) })}\n`).join(""),
+);
+
+const texts = ["a.txt", "./b.txt"];
 const repeats: [string, string[]][] = [
-  ["all defaults", []],
-  ["another rule and length", ["--compat", "rustbpe", "--max-token-length", "5", "-w", "2"]],
+  ["all defaults", texts],
+  ["another rule and length", [...texts, "--compat", "rustbpe", "--max-token-length", "5", "-w", "2"]],
   [
     "as HF does, few formats",
-    ["--compat", "huggingface", "--min-frequency", "3", "--format", "gpt2,huggingface"],
+    [...texts, "--compat", "huggingface", "--min-frequency", "3", "--format", "gpt2,huggingface"],
   ],
-  ["a pattern of one's own", ["-p", "\\p{L}+|\\s+|[^\\p{L}\\s]+", "-s", "<|end|>", "-s", "--it's\n--"]],
-  ["several splits, counts beside files", ["-p", "deepseek-v3", "--counts", "kept.counts"]],
+  [
+    "a pattern of one's own",
+    [...texts, "-p", "\\p{L}+|\\s+|[^\\p{L}\\s]+", "-s", "<|end|>", "-s=--it's\n--"],
+  ],
+  ["lines of JSON under another name", ["d.log", "--input-format", "jsonl", "--text-field", "body"]],
+  ["several splits, counts beside files", [...texts, "-p", "deepseek-v3", "--counts", "kept.counts"]],
 ];
 
 test("a run can be repeated from its record alone: as it was typed, or by its options", () => {
@@ -47,20 +58,7 @@ test("a run can be repeated from its record alone: as it was typed, or by its op
     const common = args.includes("deepseek-v3") ? ["-p", "deepseek-v3"] : [];
     const save = ["train", "c.txt", "-n", "260", "-o", "other", "--save-counts", "kept.counts", "-q"];
     expect(bpe([...save, ...common], { cwd: home }).code).toBe(0);
-    const typed = [
-      "train",
-      "a.txt",
-      "./b.txt",
-      "-n",
-      "420",
-      "-o",
-      "tokenizer",
-      "-q",
-      ...args.map((arg) => arg),
-    ];
-    for (let at = 0; at < typed.length; at++)
-      if (typed[at]!.startsWith("--it")) typed[at - 1] += `=${typed[at]}`;
-    const run = typed.filter((arg) => !arg.startsWith("--it"));
+    const run = ["train", ...args, "-n", "420", "-o", "tokenizer", "-q"];
     expect([name, bpe(run, { cwd: home })]).toMatchObject([name, { code: 0, stderr: "" }]);
     const wanted = tokenizerFiles(join(home, "tokenizer"));
     const record = JSON.parse(readFileSync(join(home, "tokenizer", "training.json"), "utf8"));
@@ -81,12 +79,21 @@ test("a run can be repeated from its record alone: as it was typed, or by its op
     expect(tokenizerFiles(join(home, "again"))).toEqual(wanted);
     rmSync(join(home, "again"), { recursive: true });
   }
-  expect(readdirSync(home).sort()).toEqual(["a.txt", "b.txt", "c.txt", "kept.counts", "other", "tokenizer"]);
+  expect(readdirSync(home).sort()).toEqual([
+    "a.txt",
+    "b.txt",
+    "c.txt",
+    "d.log",
+    "kept.counts",
+    "other",
+    "tokenizer",
+  ]);
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of the record
 function fromOptions({ options, formats, inputs, counts }: any, output: string): string[] {
   const { pattern } = options;
+  const [{ format, textField = null }] = inputs;
   const optional = (name: string, value: unknown) => (value === null ? [] : [`--${name}=${value}`]);
   return [
     "train",
@@ -100,6 +107,8 @@ function fromOptions({ options, formats, inputs, counts }: any, output: string):
     `--min-frequency=${options.minFrequency}`,
     `--workers=${options.workers}`,
     ...optional("max-token-length", options.maxTokenLength),
+    `--input-format=${format}`,
+    ...optional("text-field", textField),
     ...optional("format", formats?.join(",") ?? null),
     "--quiet",
   ];

@@ -58,6 +58,25 @@ test("a reader that does not read keeps no run from obeying a signal", async () 
   reader.kill();
 }, 30_000);
 
+test("a named pipe without a reader keeps no run from obeying a signal, and gets all when one comes", async () => {
+  const pipe = join(home, "pipe-of-none");
+  expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
+  for (const readerComes of [false, true]) {
+    const run = Bun.spawn([binary, "count", corpus, "-q", "-o", pipe], { env: {}, stderr: "pipe" });
+    await Bun.sleep(1000);
+    if (readerComes) {
+      const read = Bun.spawnSync(["cat", pipe]).stdout;
+      expect(Bun.hash(read)).toBe(Bun.hash(bpe(["count", corpus, "-q"]).stdout));
+      expect(await run.exited).toBe(0);
+    } else {
+      const sentMs = performance.now();
+      run.kill("SIGTERM");
+      expect(await run.exited).toBe(143);
+      expect(performance.now() - sentMs).toBeLessThan(1000);
+    }
+  }
+}, 30_000);
+
 test("a reader that has gone ends the run in silence, with success, and nothing is left", () => {
   const log = join(home, "bpe.log");
   for (const command of commands) {

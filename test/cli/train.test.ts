@@ -30,7 +30,9 @@ describe("a run that goes well", () => {
       "tokenizer.tiktoken",
       "training.json",
     ]);
-    expect(record.inputs).toEqual([{ path: corpus, sizeBytes: 174, documents: 4, invalidBytes: 0 }]);
+    expect(record.inputs).toEqual([
+      { path: corpus, sizeBytes: 174, documents: 4, invalidBytes: 0, format: "text" },
+    ]);
     expect([record.wordCount, record.distinctWordCount, record.mergeCount]).toEqual([28, 6, 5]);
     expect(record.options).toEqual({
       vocabSize: 262,

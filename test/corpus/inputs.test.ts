@@ -11,10 +11,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { FileSource } from "../../src/corpus/byte-sources.ts";
 import { checkUnchanged, findInputs, openInput } from "../../src/corpus/inputs.ts";
 import { RangeReader } from "../../src/corpus/range-reader.ts";
+import { openTextStream } from "../../src/corpus/text-stream.ts";
 import { put, scratch } from "../binary.ts";
+import { readAll } from "./byte-streams.ts";
 
 const directory = scratch();
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -68,6 +71,31 @@ describe("a corpus that changes while it is read", () => {
     const [rewritten] = findInputs([put(directory, "rewritten", "text")]);
     utimesSync(rewritten!.path, new Date(0), new Date(0));
     expect(() => checkUnchanged(rewritten!)).toThrow(/was changed/);
+  });
+});
+
+describe("a compressed file that changes while it is read", () => {
+  const packed = gzipSync(crypto.getRandomValues(new Uint8Array(60_000)));
+
+  test("is read as far as it went when the run began", async () => {
+    const [input] = findInputs([put(directory, "appended.gz", packed)]);
+    appendFileSync(input!.path, "garbage");
+    const stream = await openTextStream(input!);
+    expect((await readAll(stream)).length).toBe(60_000);
+    stream.close();
+    checkUnchanged(input!);
+  });
+
+  test("is an error if it shrinks or is replaced", async () => {
+    const [input] = findInputs([put(directory, "shrinking.gz", packed)]);
+    const stream = await openTextStream({ ...input!, sizeBytes: packed.length + 1 }).catch((error) => error);
+    expect(stream.message).toMatch(/shrank/);
+    const begun = await openTextStream(input!);
+    truncateSync(input!.path, 1000);
+    expect(readAll(begun)).rejects.toThrow(/shrank \(it ended at byte 1000 of/);
+    renameSync(put(directory, "other.gz", packed), input!.path);
+    expect(openTextStream(input!)).rejects.toThrow(/was replaced/);
+    expect(() => checkUnchanged(input!)).toThrow(/was replaced/);
   });
 });
 

@@ -22,6 +22,7 @@ const options = {
   patterns: patterns.gpt2.sources,
   specialTokens,
   isLinewise: false,
+  keepsTextsWhole: false,
   pattern: compilePattern(patterns.gpt2.sources),
 };
 const tokens = specialTokens.map((token) => new TextEncoder().encode(token));

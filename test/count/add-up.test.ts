@@ -65,7 +65,7 @@ describe("words that memory has no room for", () => {
       expect(readdirSync(directory).length).toBe(runs.length);
       expect(entriesOf(finished(addUp({ keeper, sources: sourcesOfRuns(runs) })))).toEqual(wanted);
     }
-  });
+  }, 30_000);
 
   test("are none while there is room", async () => {
     for (const workerCount of [1, 2]) {

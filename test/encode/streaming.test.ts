@@ -122,7 +122,7 @@ test("ranges, cut anywhere the plan cuts, give the ids of the whole", async () =
   }
 });
 
-test("workers write what one thread writes, also with more ids on their way than may wait", async () => {
+test("several threads write what one thread writes", async () => {
   const directory = scratch();
   const paths = ["a", "b", "c"].map((name, n) => {
     const path = join(directory, name);

@@ -38,6 +38,10 @@ function expectNights(night: () => { exitCode: number | null; stdout: Buffer; st
   }
   expect(tokenizers().length).toBe(3);
   expect(tokenizers()).toContain("nightly");
+  // A night without anything new trains nothing.
+  expect(night().exitCode).toBe(0);
+  expect(lastRecord()).toMatchObject({ success: true, changed: false });
+  expect(tokenizers().length).toBe(3);
   // What goes wrong is in the log and on stderr, and the last good tokenizer stays.
   const corpus = join(home, "srv/corpus");
   rmSync(corpus, { recursive: true });

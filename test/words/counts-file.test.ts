@@ -133,6 +133,42 @@ describe("files are added up", () => {
     }
   });
 
+  test("also where they hold words of one beginning, or nothing, or take one another's off", () => {
+    for (let seed = 1; seed <= 60; seed++) {
+      const random = randomOf(seed);
+      const naive = new NaiveCounter();
+      const summands = Array.from({ length: 1 + random(9) }, (_, i) => {
+        const table = randomTable(1000 * seed + i, random(40), 1 + random(2), 1 + random(6));
+        for (let w = 0; w < table.wordCount; w++) {
+          naive.add(table.bytes.subarray(table.starts[w]!, table.starts[w + 1]!), table.counts[w]!);
+        }
+        return { table, sign: 1 as const };
+      });
+      // One that was added is taken off again.
+      const off = summands[random(summands.length)]!.table;
+      for (let w = 0; w < off.wordCount; w++) {
+        naive.add(off.bytes.subarray(off.starts[w]!, off.starts[w + 1]!), -off.counts[w]!);
+      }
+      const sum = new SumOfWords(
+        [...summands, { table: off, sign: -1 as const }].map(({ table, sign }, i) => ({
+          words: i % 2 === 0 ? readerOf(fileOf(table)) : new TableWords(table),
+          sign,
+        })),
+      );
+      const found: [string, number][] = [];
+      let before = "";
+      while (sum.next()) {
+        const word = keyOf(sum.word.bytes.subarray(0, sum.wordLength));
+        let shared = 0;
+        while (shared < before.length && before[shared] === word[shared]) shared++;
+        expect(sum.sharedLength).toBe(shared);
+        found.push([word, sum.count]);
+        before = word;
+      }
+      expect({ seed, found }).toEqual({ seed, found: naive.sorted().filter(([, count]) => count > 0) });
+    }
+  });
+
   test("into words in the order of their bytes", () => {
     const table = tableOf([readerOf(fileOf(randomTable(1))), readerOf(fileOf(randomTable(2)))]);
     const words = Array.from({ length: table.wordCount }, (_, w) =>

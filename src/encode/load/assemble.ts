@@ -1,7 +1,7 @@
 import { UserError } from "../../errors.ts";
 import { byteToCharacter, decodeCharacters } from "../../vocabulary/byte-characters.ts";
 import { buildModel, droppedByte, type EncodingModel } from "../model.ts";
-import { buildTokenTable, idLimitMax, type TokenTable } from "../token-table.ts";
+import { buildTokenTable, idLimitMax, lateTokenTable, type TokenTable } from "../token-table.ts";
 import type { AddedToken } from "../tokenizer-parts.ts";
 import { WordMerger } from "../word-merger.ts";
 
@@ -28,16 +28,37 @@ export function assembleModel(vocabulary: CharacterVocabulary): EncodingModel {
   const left = new Int32Array(merges.length);
   const right = new Int32Array(merges.length);
   const merged = new Int32Array(merges.length);
+  const textOf = textsById(vocab);
   merges.forEach(([leftText, rightText], rank) => {
     left[rank] = idOf(vocab, leftText, path, rank);
     right[rank] = idOf(vocab, rightText, path, rank);
-    merged[rank] = idOf(vocab, leftText + rightText, path, rank);
+    // Mostly it is the next id: then the two need not be put together and looked up.
+    const next = rank === 0 ? 256 : merged[rank - 1]! + 1;
+    merged[rank] = isMadeOf(textOf[next], leftText, rightText)
+      ? next
+      : idOf(vocab, leftText + rightText, path, rank);
   });
   const parts = { byteIds, merges: { left, right, merged } };
   const model = buildModel(parts);
   if (!vocabulary.ignoresMerges) return model;
   const wholeTokens = tokensBeyondMerging(model, vocab);
   return wholeTokens.size === 0 ? model : buildModel({ ...parts, wholeTokens });
+}
+
+/** The token of each id; of ids that do not belong to one token only, any of them or none. */
+function textsById(vocab: ReadonlyMap<string, number>): string[] {
+  const texts: string[] = [];
+  for (const [text, id] of vocab) if (id <= vocab.size) texts[id] = text;
+  return texts;
+}
+
+function isMadeOf(text: string | undefined, left: string, right: string): boolean {
+  return (
+    text !== undefined &&
+    text.length === left.length + right.length &&
+    text.startsWith(left) &&
+    text.endsWith(right)
+  );
 }
 
 function idOf(vocab: ReadonlyMap<string, number>, token: string, path: string, rank: number): number {
@@ -71,15 +92,28 @@ export function assembleTokens(
   vocab: ReadonlyMap<string, number>,
   addedTokens: readonly AddedToken[],
 ): TokenTable {
-  const encoder = new TextEncoder();
-  const tokens: [number, Uint8Array][] = [];
-  for (const [text, id] of vocab) tokens.push([id, decodeCharacters(text) ?? encoder.encode(text)]);
-  for (const { id, content } of addedTokens) tokens.push([id, encoder.encode(content)]);
-  return buildTokenTable(tokens);
+  return lateTokenTable(() => {
+    const encoder = new TextEncoder();
+    const tokens: [number, Uint8Array][] = [];
+    for (const [text, id] of vocab) tokens.push([id, decodeCharacters(text) ?? encoder.encode(text)]);
+    for (const { id, content } of addedTokens) tokens.push([id, encoder.encode(content)]);
+    return buildTokenTable(tokens);
+  });
 }
 
 /** Whether every id fits 16 bits. */
-export const isNarrow = (tokens: TokenTable) => tokens.idLimit <= 2 ** 16;
+export function areNarrow(ids: Iterable<number>, addedTokens: readonly AddedToken[]): boolean {
+  for (const id of ids) if (id > 0xffff) return false;
+  return addedTokens.every(({ id }) => id <= 0xffff);
+}
+
+/** A vocabulary as JSON gives it: token to id. */
+export function idsOfTokens(entries: Record<string, unknown>, path: string): Map<string, number> {
+  const vocab = new Map<string, number>();
+  // A JSON object has nothing but its own; its entries as a list would be 32,000 arrays more.
+  for (const token in entries) vocab.set(token, checkId(entries[token], token, path));
+  return vocab;
+}
 
 /** An id as a file or an option gives it. */
 export function checkId(id: unknown, token: string, path: string): number {

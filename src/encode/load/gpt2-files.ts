@@ -3,7 +3,7 @@ import { UserError } from "../../errors.ts";
 import { patterns, type ResolvedPattern } from "../../pattern/index.ts";
 import { decodeCharacters } from "../../vocabulary/byte-characters.ts";
 import { type AddedToken, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
-import { assembleModel, assembleTokens, checkId, isNarrow } from "./assemble.ts";
+import { areNarrow, assembleModel, assembleTokens, idsOfTokens } from "./assemble.ts";
 import { objectAt, readJson, readText } from "./files.ts";
 import type { LoadOptions, SpecialTokenOption } from "./load.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
@@ -11,11 +11,7 @@ import { recordedTraining } from "./training-record.ts";
 
 /** Loads GPT-2's pair of files. The pattern is the one asked for, else the recorded one, else GPT-2's. */
 export function loadGpt2Files(vocabPath: string, mergesPath: string, options: LoadOptions): TokenizerParts {
-  const vocab = new Map(Object.entries(objectAt(readJson(vocabPath), vocabPath, "the vocabulary"))) as Map<
-    string,
-    number
-  >;
-  for (const [token, id] of vocab) checkId(id, token, vocabPath);
+  const vocab = idsOfTokens(objectAt(readJson(vocabPath), vocabPath, "the vocabulary"), vocabPath);
   const merges = readMergeLines(mergesPath);
   const model = assembleModel({ path: mergesPath, vocab, merges, ignoresMerges: false, unknownToken: null });
   const addedTokens = addedTokensOf(vocab, merges, options.specialTokens ?? []);
@@ -27,7 +23,7 @@ export function loadGpt2Files(vocabPath: string, mergesPath: string, options: Lo
     normalization: null,
     addsPrefixSpace: false,
     addedTokens,
-    isNarrow: isNarrow(tokens),
+    isNarrow: areNarrow(vocab.values(), addedTokens),
     tokens,
     description: {
       path: dirname(vocabPath),

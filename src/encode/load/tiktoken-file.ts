@@ -5,7 +5,7 @@ import { buildModel, type EncodingModel } from "../model.ts";
 import { addPair, allocatePairs, findPair, noRank, type PairTable } from "../pairs.ts";
 import { buildTokenTable } from "../token-table.ts";
 import { type AddedToken, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
-import { checkId, isNarrow } from "./assemble.ts";
+import { areNarrow, checkId } from "./assemble.ts";
 import { readText, refuse } from "./files.ts";
 import type { LoadOptions, SpecialTokenOption } from "./load.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
@@ -37,7 +37,7 @@ export function loadTiktokenFile(path: string, options: LoadOptions): TokenizerP
     normalization: null,
     addsPrefixSpace: false,
     addedTokens,
-    isNarrow: isNarrow(table),
+    isNarrow: areNarrow(ranks, addedTokens),
     tokens: table,
     description: { path, kind: ".tiktoken", patternName: pattern.name, patternSources: pattern.sources },
     notes: [],

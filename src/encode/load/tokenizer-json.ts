@@ -1,6 +1,6 @@
 import { UserError } from "../../errors.ts";
 import type { AddedToken, NormalizationForm, TokenizerParts } from "../tokenizer-parts.ts";
-import { assembleModel, assembleTokens, checkId, isNarrow } from "./assemble.ts";
+import { areNarrow, assembleModel, assembleTokens, checkId, idsOfTokens } from "./assemble.ts";
 import { objectAt, readJson, refuse } from "./files.ts";
 import { compileSplits, nameOf, readPreTokenizer } from "./pre-tokenizer.ts";
 
@@ -27,7 +27,7 @@ export function loadTokenizerJson(path: string): TokenizerParts {
     normalization: readNormalizer(root.normalizer, path),
     addsPrefixSpace,
     addedTokens,
-    isNarrow: isNarrow(tokens),
+    isNarrow: areNarrow(vocab.values(), addedTokens),
     tokens,
     description: { path, kind: "tokenizer.json", patternName: nameOf(sources), patternSources: sources },
     notes: notesOn(root, model.dropsBytes),
@@ -42,12 +42,7 @@ function readVocab(model: Record<string, unknown>, path: string): Map<string, nu
     if (model[name]) refuse(path, `${name} is ${JSON.stringify(model[name])}`);
   }
   if (model.dropout) refuse(path, `dropout is ${model.dropout}: it merges at random`);
-  const vocab = new Map(Object.entries(objectAt(model.vocab, path, "the model's vocab"))) as Map<
-    string,
-    number
-  >;
-  for (const [token, id] of vocab) checkId(id, token, path);
-  return vocab;
+  return idsOfTokens(objectAt(model.vocab, path, "the model's vocab"), path);
 }
 
 function readMerges(merges: unknown, path: string): [string, string][] {

@@ -157,7 +157,7 @@ describe("a line of JSON", () => {
         fc.pre(line.isWellFormed() && !line.includes("\n"));
         expect(read(line)).toEqual(naiveLine(line, "text"));
       }),
-      { numRuns: 1500 },
+      { numRuns: 600 },
     );
   });
 });

@@ -1,0 +1,11 @@
+/**
+ * What reads Parquet, and the packages it stands on. They are loaded when they are first asked for: that takes some
+ * 10 ms, half of the start of the program, and most runs read none.
+ */
+export const planParquet: typeof import("./plan.ts").planInputPages = (...args) =>
+  (require("./plan.ts") as typeof import("./plan.ts")).planInputPages(...args);
+
+export const createParquetReader = () => {
+  const { ParquetReader } = require("./parquet-reader.ts") as typeof import("./parquet-reader.ts");
+  return new ParquetReader();
+};

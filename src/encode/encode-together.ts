@@ -1,0 +1,203 @@
+import { canSeek, type Input } from "../corpus/inputs.ts";
+import { PieceBuffers } from "../corpus/pieces.ts";
+import { type RangePlanOptions, totalBytesOf } from "../corpus/ranges.ts";
+import { inputBytesOf, isEmpty, memoryOf, planTasks, TaskQueue } from "../corpus/tasks.ts";
+import { encodeWorkerUrl } from "../embedded.ts";
+import { nextTurn } from "../next-turn.ts";
+import { type StartedWorkers, serveWorkers, startWorkers } from "../workers/run-workers.ts";
+import { canBeCut, cuttingTokens } from "./cuts.ts";
+import type { EncodeCorpusOptions, EncodedCorpus, IdSink } from "./encode-corpus.ts";
+import { Outbox } from "./outbox.ts";
+import type { FromWorker, ToWorker } from "./protocol.ts";
+import { TaskEncoder } from "./task-encoder.ts";
+import type { EncodingParts } from "./tokenizer-parts.ts";
+import { endsText, type Turn, WriteOrder } from "./write-order.ts";
+
+const smallestRangeSizeBytes = 1 << 19;
+const largestRangeSizeBytes = 1 << 22;
+/** So many that the last range of one thread keeps the others waiting only for a small share of the whole. */
+const rangesPerThread = 16;
+/** Tasks a worker is given at a time, so that it does not wait for the next one. */
+const tasksAhead = 2;
+const reportIntervalMs = 50;
+
+/** Threads that encode beside the main one. */
+export type EncodingHelpers = StartedWorkers<ToWorker>;
+
+/** The main thread encodes too, unless it has a stream to read: who reads between windows reads slowly. */
+const doesMainEncode = (inputs: readonly Input[]) => inputs.every(canSeek);
+
+/**
+ * Starts the threads that `encodeTogether` will use, so that they get ready while the tokenizer is loaded. Whoever
+ * starts them terminates them, whatever happens.
+ */
+export function startHelpers(workerCount: number, inputs: readonly Input[]): EncodingHelpers {
+  const helpers = startWorkers<ToWorker>({
+    url: encodeWorkerUrl,
+    name: "encoding",
+    workerCount: doesMainEncode(inputs) ? workerCount - 1 : workerCount,
+  });
+  const input = inputs.find(canSeek);
+  if (input !== undefined) helpers.send({ kind: "warmUp", input });
+  return helpers;
+}
+
+/** What the threads have in common, as the main one sees it. */
+type SharedWork = {
+  readonly tasks: TaskQueue;
+  readonly order: WriteOrder;
+  readonly buffers: PieceBuffers;
+  /** A cell for each helper, and the last one for the main thread. */
+  readonly bytesDone: Float64Array;
+  textBytes: number;
+  invalidByteCount: number;
+  /** Something failed: no more is begun. */
+  isStopped: boolean;
+};
+
+/** This thread and its helpers take one task after the other; this one writes what all of them make. */
+export async function encodeTogether(
+  options: EncodeCorpusOptions,
+  sink: IdSink,
+  report: (bytesDone: number) => void,
+): Promise<EncodedCorpus> {
+  const { inputs, workerCount } = options;
+  const helpers = options.helpers ?? startHelpers(workerCount, inputs);
+  const buffers = new PieceBuffers();
+  const bytesDone = new Float64Array(new SharedArrayBuffer(8 * (helpers.workers.length + 1)));
+  const shared: SharedWork = {
+    tasks: new TaskQueue(
+      planTasks(inputs, cuttingOf(options), buffers, options.ranges),
+      workerCount * smallestRangeSizeBytes,
+    ),
+    order: new WriteOrder(sink),
+    buffers,
+    bytesDone,
+    textBytes: 0,
+    invalidByteCount: 0,
+    isStopped: false,
+  };
+  const ticker = setInterval(() => report(bytesDone.reduce((sum, cell) => sum + cell, 0)), reportIntervalMs);
+  try {
+    const helping = serveHelpers(options, helpers, shared);
+    const encoding = doesMainEncode(inputs) ? encodeBeside(options, sink, shared) : undefined;
+    await Promise.all([helping, encoding]);
+  } finally {
+    shared.isStopped = true;
+    helpers.terminate();
+    shared.tasks.close();
+    clearInterval(ticker);
+  }
+  const { textBytes, invalidByteCount } = shared;
+  return { textBytes, invalidByteCount };
+}
+
+function serveHelpers(
+  { inputs, parts, specialTokensAsText }: EncodeCorpusOptions,
+  helpers: EncodingHelpers,
+  shared: SharedWork,
+): Promise<void> {
+  const { tasks, order, buffers, bytesDone } = shared;
+  return serveWorkers<ToWorker, FromWorker>(helpers, ({ workerIndex: cell, send, finish }) => {
+    /** Of the tasks that the worker was given, the one at work first. */
+    const turns: Turn[] = [];
+    const written: Turn["written"] = (idCount, memory) =>
+      send({ kind: "written", idCount, memory }, [memory]);
+    const sendNext = async () => {
+      for (;;) {
+        const next = await tasks.next(cell);
+        if (next.length === 0) return turns.length === 0 ? finish() : undefined;
+        for (const task of next) {
+          const turn = order.add(endsText(task, inputs), written);
+          if (isEmpty(task)) {
+            order.finish(turn);
+            continue;
+          }
+          turns.push(turn);
+          send({ kind: "task", task }, memoryOf([task]));
+        }
+        if (turns.length > 0) return;
+      }
+    };
+    send({ kind: "setup", parts: encodingParts(parts), specialTokensAsText, inputs, bytesDone, cell });
+    return async (message) => {
+      switch (message.kind) {
+        case "ready":
+          await sendNext();
+          return turns.length < tasksAhead ? sendNext() : undefined;
+        case "ids":
+          return order.take(turns[0]!, message);
+        case "encoded":
+          shared.textBytes += message.textBytes;
+          shared.invalidByteCount += message.invalidByteCount;
+          if (message.emptied !== undefined) buffers.give(message.emptied);
+          order.finish(turns.shift()!);
+          return turns.length < tasksAhead ? sendNext() : undefined;
+      }
+    };
+  });
+}
+
+/** What a helper does, in this thread: messages are served after each window. */
+async function encodeBeside(
+  { inputs, parts, specialTokensAsText }: EncodeCorpusOptions,
+  sink: IdSink,
+  shared: SharedWork,
+): Promise<void> {
+  const { tasks, order, bytesDone } = shared;
+  const cell = bytesDone.length - 1;
+  const encoder = new TaskEncoder(inputs, parts, specialTokensAsText);
+  const { encoding } = encoder;
+  const { out } = encoding;
+  let turn: Turn | undefined;
+  const outbox = new Outbox(out, (part) => order.take(turn!, part));
+  const written: Turn["written"] = (idCount, memory) => outbox.written(idCount, memory);
+  try {
+    for (let next = await tasks.next(cell); next.length > 0; next = await tasks.next(cell)) {
+      const turns = next.map((task) => order.add(endsText(task, inputs), written));
+      for (const [i, task] of next.entries()) {
+        turn = turns[i]!;
+        const before = bytesDone[cell]!;
+        for (const done of isEmpty(task) ? [] : encoder.encode(task)) {
+          bytesDone[cell] = before + inputBytesOf(task, done);
+          if (order.isNext(turn)) {
+            const recordEnds = out.takeRecordEnds();
+            sink.write(out.flush(), recordEnds);
+          } else if (!out.isEmpty) await outbox.send();
+          await (sink.drained?.() ?? nextTurn());
+          if (shared.isStopped) return;
+        }
+        order.finish(turn);
+      }
+    }
+    shared.textBytes += encoder.textBytes;
+    shared.invalidByteCount += encoding.invalidByteCount;
+  } finally {
+    encoder.close();
+  }
+}
+
+/** The parts alone: what else the tokenizer knows stays here. */
+function encodingParts(parts: EncodingParts): EncodingParts {
+  const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
+  return { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow };
+}
+
+/** How inputs are cut. */
+function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions {
+  const { inputs, ranges, parts, workerCount, specialTokensAsText, pieceSizeBytes } = options;
+  const evenSizeBytes = Math.ceil((totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread));
+  const rangeSizeBytes =
+    options.rangeSizeBytes ??
+    Math.min(Math.max(evenSizeBytes, smallestRangeSizeBytes), largestRangeSizeBytes);
+  const specialTokens = cuttingTokens(parts, specialTokensAsText).map((token) =>
+    new TextEncoder().encode(token),
+  );
+  return {
+    pattern: parts.pattern,
+    specialTokens,
+    rangeSizeBytes,
+    keepsTextsWhole: !canBeCut(parts, specialTokensAsText),
+    ...(pieceSizeBytes !== undefined && { pieceSizeBytes }),
+  };
+}

@@ -1,0 +1,136 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { bpe, put, scratch } from "../binary.ts";
+
+const root = scratch();
+afterAll(() => rmSync(root, { recursive: true }));
+
+/** What may not be touched: a directory with a file of someone's, and the run's own directory below it. */
+let outer: string;
+let home: string;
+let testCount = 0;
+beforeEach(() => {
+  outer = join(root, `outer-${testCount++}`);
+  home = join(outer, "home");
+  mkdirSync(join(home, "sub"), { recursive: true });
+  put(outer, "mine.txt", "mine");
+  put(home, "corpus.txt", "the cat sat on the mat. ".repeat(20));
+  symlinkSync("sub", join(home, "link"));
+  symlinkSync("nowhere", join(home, "dangling"));
+  symlinkSync("../mine.txt", join(home, "file-link"));
+});
+
+const train = (output: string) =>
+  bpe(["train", "corpus.txt", "-n", "262", `--output=${output}`, "-q"], { cwd: home });
+const count = (output: string) => bpe(["count", "corpus.txt", `--output=${output}`, "-q"], { cwd: home });
+const before = ["corpus.txt", "dangling", "file-link", "link", "sub"];
+
+describe("the directory of train", () => {
+  const refused: [string, number, string][] = [
+    ["..", 1, '".." is not replaced: it holds "home" and 1 more'],
+    ["sub/../..", 1, "is not replaced"],
+    [".", 1, '"." is not replaced: it holds'],
+    ["/", 1, '"/" is not replaced: it is a mount point'],
+    ["/..", 1, "it is a mount point"],
+    ["", 2, "--output is empty"],
+    ["link", 1, '"link" is not replaced: it is a symbolic link'],
+    ["link/", 1, "it is a symbolic link"],
+    ["dangling", 1, "it is a symbolic link"],
+    ["dangling/x", 1, "is a symbolic link that leads nowhere"],
+    ["file-link", 1, "it is a symbolic link"],
+    ["file-link/x", 1, "a part of the path is a file"],
+    ["corpus.txt", 1, "it is not a directory"],
+    ["corpus.txt/x", 1, "a part of the path is a file"],
+    ["x".repeat(300), 1, "the name is too long"],
+    ["/proc/x", 1, '"/proc/x" cannot be written'],
+    ["/dev/null/x", 1, "a part of the path is a file"],
+  ];
+  for (const [output, code, reason] of refused) {
+    test(`${JSON.stringify(output.slice(0, 20))} is refused before any work`, () => {
+      const run = train(output);
+      expect(run.stderr).toContain(reason);
+      expect(run.stderr).not.toMatch(/\bE[A-Z]{3,}\b/);
+      expect(run.code).toBe(code);
+      expect(readdirSync(home).sort()).toEqual(before);
+      expect(readdirSync(join(home, "sub"))).toEqual([]);
+      expect(readdirSync(outer).sort()).toEqual(["home", "mine.txt"]);
+    });
+  }
+
+  const taken: [string, string][] = [
+    ["sub", "sub"],
+    ["sub/", "sub"],
+    ["./sub//", "sub"],
+    ["new", "new"],
+    ["new/", "new"],
+    ["sub/../new", "new"],
+    ["deep/er/new", "deep/er/new"],
+    ["link/new", "sub/new"],
+    ["../new", "../new"],
+    ["-x", "-x"],
+    ["--output", "--output"],
+    ["*", "*"],
+    ["line\nbreak \x1b[31m", "line\nbreak \x1b[31m"],
+    ["数据", "数据"],
+    ["a.tar", "a.tar"],
+  ];
+  for (const [output, place] of taken) {
+    test(`${JSON.stringify(output)} names ${JSON.stringify(place)}, also the second time`, () => {
+      for (let run = 0; run < 2; run++) {
+        expect(train(output)).toEqual({ code: 0, stdout: "", stderr: "" });
+        expect(lstatSync(join(home, place)).isDirectory()).toBe(true);
+        expect(readdirSync(join(home, place))).toContain("training.json");
+      }
+      const made = place.split("/")[0]!;
+      expect(readdirSync(home).sort()).toEqual(
+        [...new Set([...before, ...(made === ".." ? [] : [made])])].sort(),
+      );
+      expect(readFileSync(join(outer, "mine.txt"), "utf8")).toBe("mine");
+    });
+  }
+});
+
+describe("the file of -o", () => {
+  const refused: [string, string][] = [
+    ["..", "it is a directory"],
+    ["sub", "it is a directory"],
+    ["new/", "it is a directory"],
+    ["link", "it is a directory"],
+    ["none/x.tsv", 'there is no directory "none"'],
+    ["corpus.txt/x.tsv", "a part of the path is a file"],
+    ["dangling/x.tsv", "leads nowhere"],
+    ["x".repeat(300), "the name is too long"],
+  ];
+  for (const [output, reason] of refused) {
+    test(`${JSON.stringify(output.slice(0, 20))} is refused before any work`, () => {
+      const run = count(output);
+      expect(run.stderr).toContain(reason);
+      expect(run.stderr).not.toMatch(/\bE[A-Z]{3,}\b/);
+      expect(run.code).toBe(1);
+      expect(readdirSync(home).sort()).toEqual(before);
+    });
+  }
+
+  test("a link is followed, as a shell follows it: what it leads to is replaced or made, the link stays", () => {
+    for (const [link, target] of [
+      ["file-link", "../mine.txt"],
+      ["dangling", "nowhere"],
+    ] as const) {
+      expect(count(link)).toEqual({ code: 0, stdout: "", stderr: "" });
+      expect(lstatSync(join(home, link)).isSymbolicLink()).toBe(true);
+      expect(readFileSync(join(home, target), "utf8")).toContain("Ġcat\t20\n");
+    }
+    expect(readdirSync(home).sort()).toEqual([...before, "nowhere"].sort());
+    expect(existsSync(join(outer, ".mine.txt.bpe-lock"))).toBe(false);
+  });
+});
+
+test("names are shown escaped: they stay on their line and do nothing to the terminal", () => {
+  const run = bpe(["train", "no\nsuch \x1b[31mfile\u202e", "-n", "262", "-o", "new"], { cwd: home });
+  expect(run.stderr.split("\n")[0]).toBe(
+    'bpe: error: "no\\x0asuch \\x1b[31mfile\\xe2\\x80\\xae": no such file, and no file matches it as a glob',
+  );
+  const done = bpe(["train", "corpus.txt", "-n", "262", "-o", "new\nline\x07"], { cwd: home });
+  expect(done.stderr).toContain("written     new\\x0aline\\x07: tokenizer.json");
+});
