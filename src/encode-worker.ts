@@ -5,7 +5,6 @@ import { inputBytesOf, type Task } from "./corpus/tasks.ts";
 import { Outbox } from "./encode/outbox.ts";
 import type { FromWorker, ToWorker } from "./encode/protocol.ts";
 import { TaskEncoder } from "./encode/task-encoder.ts";
-import { warmUp } from "./encode/warm-up.ts";
 import { nextTurn } from "./next-turn.ts";
 import { describeFailure, type Failure } from "./workers/failure.ts";
 
@@ -20,14 +19,10 @@ let outbox: Outbox;
 let progress: { bytesDone: Float64Array; cell: number };
 /** The task at work, and those after it. */
 const waiting: Task[] = [];
-let isSetUp = false;
 
 self.onmessage = ({ data }) => {
   switch (data.kind) {
-    case "warmUp":
-      return void warmUpUntilSetup(data.input);
     case "setup":
-      isSetUp = true;
       inputs = data.inputs;
       tasks = new TaskEncoder(inputs, data.parts, data.specialTokensAsText);
       outbox = new Outbox(tasks.encoding.out, (part) =>
@@ -43,13 +38,6 @@ self.onmessage = ({ data }) => {
       return outbox.written(data.idCount, data.memory);
   }
 };
-
-async function warmUpUntilSetup(input: Input): Promise<void> {
-  for (const _ of warmUp(input)) {
-    await nextTurn();
-    if (isSetUp) return;
-  }
-}
 
 /** Tasks come before they are needed, so that there is always one at hand. */
 async function encodeWaiting(): Promise<void> {

@@ -22,24 +22,21 @@ const tasksAhead = 2;
 const reportIntervalMs = 50;
 
 /** Threads that encode beside the main one. */
-export type EncodingHelpers = StartedWorkers<ToWorker>;
+export type EncodingHelpers = StartedWorkers;
 
 /** The main thread encodes too, unless it has a stream to read: who reads between windows reads slowly. */
 const doesMainEncode = (inputs: readonly Input[]) => inputs.every(canSeek);
 
 /**
- * Starts the threads that `encodeTogether` will use, so that they get ready while the tokenizer is loaded. Whoever
- * starts them terminates them, whatever happens.
+ * Starts the threads that `encodeTogether` will use, so that they are up when the tokenizer is loaded. Whoever starts
+ * them terminates them, whatever happens.
  */
 export function startHelpers(workerCount: number, inputs: readonly Input[]): EncodingHelpers {
-  const helpers = startWorkers<ToWorker>({
+  return startWorkers({
     url: encodeWorkerUrl,
     name: "encoding",
     workerCount: doesMainEncode(inputs) ? workerCount - 1 : workerCount,
   });
-  const input = inputs.find(canSeek);
-  if (input !== undefined) helpers.send({ kind: "warmUp", input });
-  return helpers;
 }
 
 /** What the threads have in common, as the main one sees it. */

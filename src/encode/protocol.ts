@@ -6,16 +6,14 @@ import type { EncodingParts } from "./tokenizer-parts.ts";
 /**
  * What the main thread and an encoding worker say to each other:
  *
- *   main -> worker   perhaps warmUp; setup, task, task, … (the next one before the last is done); written for each `ids`,
- *                    once they are, with their memory
+ *   main -> worker   setup, task, task, … (the next one before the last is done); written for each `ids`, once they are,
+ *                    with their memory
  *   worker -> main   ready; for each task ids, ids, …, encoded; failed (workers/failure.ts) at any time
  *
  * A worker has only so many ids on their way (outbox.ts): then it waits. So memory is bounded however long a task is and
  * however far its turn to be written.
  */
 export type ToWorker =
-  /** The tokenizer is still being loaded: time to get ready for a text that begins as this file does. */
-  | { readonly kind: "warmUp"; readonly input: Input }
   | {
       readonly kind: "setup";
       readonly parts: EncodingParts;

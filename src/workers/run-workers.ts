@@ -10,11 +10,10 @@ export type WorkerLink<ToWorker> = {
   finish(): void;
 };
 
-/** Workers that run, and may have been told something, before it is known what they shall do. */
-export type StartedWorkers<ToWorker> = {
+/** Workers that run before it is known what they shall do. */
+export type StartedWorkers = {
   readonly name: string;
   readonly workers: readonly Worker[];
-  send(message: ToWorker): void;
   /** Ends all of them. */
   terminate(): void;
 };
@@ -22,14 +21,11 @@ export type StartedWorkers<ToWorker> = {
 export type WorkersOptions = { readonly url: string; readonly name: string; readonly workerCount: number };
 
 /** Starts workers; until `serveWorkers`, no message of theirs is served, nor is noticed that one ends. */
-export function startWorkers<ToWorker>({ url, name, workerCount }: WorkersOptions): StartedWorkers<ToWorker> {
+export function startWorkers({ url, name, workerCount }: WorkersOptions): StartedWorkers {
   const workers = Array.from({ length: workerCount }, () => new Worker(url));
   return {
     name,
     workers,
-    send: (message) => {
-      for (const worker of workers) worker.postMessage(message);
-    },
     terminate: () => {
       for (const worker of workers) worker.terminate();
     },
@@ -45,7 +41,7 @@ export function runWorkers<ToWorker, FromWorker extends { readonly kind: string 
   options: WorkersOptions,
   serve: Serve<ToWorker, FromWorker>,
 ): Promise<void> {
-  return serveWorkers(startWorkers<ToWorker>(options), serve);
+  return serveWorkers(startWorkers(options), serve);
 }
 
 /**
@@ -54,7 +50,7 @@ export function runWorkers<ToWorker, FromWorker extends { readonly kind: string 
  * settles, none is left running.
  */
 export async function serveWorkers<ToWorker, FromWorker extends { readonly kind: string }>(
-  started: StartedWorkers<ToWorker>,
+  started: StartedWorkers,
   serve: Serve<ToWorker, FromWorker>,
 ): Promise<void> {
   const { name, workers } = started;
