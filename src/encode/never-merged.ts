@@ -11,33 +11,51 @@ import { fitsJoin, type Joins } from "./joins.ts";
  * has few spaces, and so long pretokens that are hardly ever met again.
  */
 export class NeverMerged {
-  /**
-   * Answers for pairs of characters, direct-mapped: left bytes at 2 h, right bytes << 1 | may be cut at 2 h + 1. All
-   * bits set is no answer.
-   */
-  private readonly answers = new Int32Array(2 << answerBits).fill(-1);
+  private readonly tables: CutTables;
   private finer = new Int32Array(1 << 12);
   /** What `cut` made, or was given. */
   ends: Int32Array = this.finer;
 
-  constructor(
-    private readonly joins: Joins,
-    private readonly adjacency: Uint8Array,
-  ) {}
+  constructor(joins: Joins, adjacency: Uint8Array) {
+    this.tables = {
+      adjacency,
+      joins,
+      pairAnswers: new Uint16Array(1 << pairAnswerBits),
+      answers: new Int32Array(2 << answerBits).fill(-1),
+    };
+  }
 
   /** Makes `ends` with an end more at each cut inside a pretoken; returns their number. */
   cut(text: Text, ends: Int32Array, endCount: number): number {
     const room = ends[endCount - 1]! - ends[0]! + 2;
     if (this.finer.length < room) this.finer = new Int32Array(2 * room);
-    const { joins, adjacency, answers, finer } = this;
-    const count = cutNeverMerged(text, ends, endCount, joins, adjacency, answers, finer);
+    const { tables, finer } = this;
+    const count = cutNeverMerged(text, ends, endCount, tables, finer);
     this.ends = count === 0 ? ends : finer;
     return count === 0 ? endCount : count;
   }
 }
 
-/** A megabyte: the pairs of characters of Chinese text are many. */
-const answerBits = 17;
+/**
+ * What cutting goes by: `adjacency` and `joins` of the model, and answers that were found before, direct-mapped.
+ *
+ *   ARRAY        TYPE          LENGTH              MEANING
+ *   pairAnswers  Uint16Array   2^pairAnswerBits    for two characters of three bytes: the low 15 bits of the hash << 1 | may be
+ *                                                  cut. 0, where there is no answer yet, is a right one too: what is not
+ *                                                  cut is merged
+ *   answers      Int32Array    2 * 2^answerBits    for others: the three bytes before at 2 h, the three behind << 1 | may be cut
+ *                                                  at 2 h + 1; all bits set is no answer
+ */
+type CutTables = {
+  readonly adjacency: Uint8Array;
+  readonly joins: Joins;
+  readonly pairAnswers: Uint16Array;
+  readonly answers: Int32Array;
+};
+
+/** The pairs of characters of Chinese text are many; with the tag they have to make 32 bits. */
+const pairAnswerBits = 17;
+const answerBits = 16;
 
 /** Position of the first byte of [pos, stop) that is not ASCII, or `stop`. */
 function findNonAscii({ view, bytes }: Text, pos: number, stop: number): number {
@@ -60,34 +78,42 @@ function cutNeverMerged(
   text: Text,
   ends: Int32Array,
   endCount: number,
-  joins: Joins,
-  adjacency: Uint8Array,
-  answers: Int32Array,
+  tables: CutTables,
   finer: Int32Array,
 ): number {
+  const { bytes } = text;
   const stop = ends[endCount - 1]!;
   let count = 0;
   let copied = 0;
   for (let pos = findForeignRun(text, ends[0]!, stop); pos < stop; ) {
-    const next = firstEndBehind(ends, copied, endCount, pos);
+    let next = firstEndBehind(ends, copied, endCount, pos);
     count = copyEnds(ends, copied, next, finer, count);
-    count = cutPretoken(text.bytes, ends[next - 1]!, ends[next]!, joins, adjacency, answers, finer, count);
+    for (;;) {
+      const end = ends[next]!;
+      count = cutPretoken(bytes, ends[next - 1]!, end, tables, finer, count);
+      // Behind one that is not ASCII mostly comes another one.
+      if (end === stop || (bytes[end]! | bytes[end + 1]!) < 0x80) break;
+      finer[count++] = end;
+      next++;
+    }
     copied = next;
     pos = findForeignRun(text, ends[next]!, stop);
   }
   return copied === 0 ? 0 : copyEnds(ends, copied, endCount, finer, count);
 }
 
-/** Position of the first two characters side by side in [pos, stop) that are not ASCII, or `stop`. */
+/**
+ * Position of the first byte of [pos, stop) that is not ASCII, or `stop`. A lone character of three bytes does not count:
+ * it mostly is a quotation mark or a dash.
+ */
 function findForeignRun(text: Text, pos: number, stop: number): number {
   const { bytes } = text;
   for (;;) {
     pos = findNonAscii(text, pos, stop);
     if (pos >= stop) return stop;
-    const lead = bytes[pos]!;
-    const next = (pos + (lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4)) | 0;
-    if (bytes[next]! >= 0x80) return pos;
-    pos = next;
+    // E0 to EF: the lead byte of three.
+    if (bytes[pos]! >> 4 !== 0xe || bytes[pos + 3]! >= 0x80) return pos;
+    pos = (pos + 3) | 0;
   }
 }
 
@@ -120,9 +146,7 @@ function cutPretoken(
   bytes: Uint8Array,
   start: number,
   end: number,
-  joins: Joins,
-  adjacency: Uint8Array,
-  answers: Int32Array,
+  { adjacency, joins, pairAnswers, answers }: CutTables,
   finer: Int32Array,
   count: number,
 ): number {
@@ -132,7 +156,11 @@ function cutPretoken(
     finer[count] = pos;
     // Lead bytes are from c0 on: the characters before and behind are looked at as wholes.
     if (right >= 0xc0 && left >= 0x80 && adjacency[(left << 8) | right] !== 0) {
-      count += mayBeCut(bytes, pos, joins, answers);
+      // E0 to EF lead three bytes. Subtle: a pretoken of two bytes and more is valid UTF-8; what is before it may not be.
+      const areThreeBytes = right >> 4 === 0xe && pos - start >= 3 && bytes[pos - 3]! >> 4 === 0xe;
+      count += areThreeBytes
+        ? mayPartPair(bytes, pos, joins, pairAnswers)
+        : mayBeCut(bytes, pos, joins, answers);
     } else {
       // 1 if one of the two is not ASCII and no token has them side by side.
       count += ((left | right) >> 7) & (1 - adjacency[(left << 8) | right]!);
@@ -142,11 +170,30 @@ function cutPretoken(
   return count;
 }
 
+/** The same as `mayBeCut`, between two characters of three bytes each: those are all that it goes by. */
+function mayPartPair(bytes: Uint8Array, pos: number, joins: Joins, answers: Uint16Array): number {
+  const characters = (threeByteCharacter(bytes, pos - 3) << 16) | threeByteCharacter(bytes, pos);
+  const hash = Math.imul(characters, 0x9e3779b1);
+  const slot = hash >>> (32 - pairAnswerBits);
+  // The slot is 17 bits of the hash and the tag the other 15: together the pair itself.
+  const tag = hash & 0x7fff;
+  const known = answers[slot]!;
+  if (known >> 1 === tag) return known & 1;
+  const answer = fitsJoin(joins, threeBytes(bytes, pos - 3), threeBytes(bytes, pos)) ? 0 : 1;
+  answers[slot] = (tag << 1) | answer;
+  return answer;
+}
+
+/** The number of a character of three bytes, below 2^16. */
+function threeByteCharacter(bytes: Uint8Array, pos: number): number {
+  return ((bytes[pos]! & 15) << 12) | ((bytes[pos + 1]! & 63) << 6) | (bytes[pos + 2]! & 63);
+}
+
 /** 1 if no join fits around `pos`. Bytes beyond the pretoken may be looked at: a join that fits only there is none. */
 function mayBeCut(bytes: Uint8Array, pos: number, joins: Joins, answers: Int32Array): number {
   if (pos < 3) return 0;
-  const left = (bytes[pos - 3]! << 16) | (bytes[pos - 2]! << 8) | bytes[pos - 1]!;
-  const right = (bytes[pos]! << 16) | (bytes[pos + 1]! << 8) | bytes[pos + 2]!;
+  const left = threeBytes(bytes, pos - 3);
+  const right = threeBytes(bytes, pos);
   const hash = Math.imul((Math.imul(left, 0x9e3779b1) + right) | 0, 0x85ebca77);
   const slot = (hash >>> (32 - answerBits)) << 1;
   const known = answers[slot + 1]!;
@@ -156,3 +203,6 @@ function mayBeCut(bytes: Uint8Array, pos: number, joins: Joins, answers: Int32Ar
   answers[slot + 1] = (right << 1) | answer;
   return answer;
 }
+
+const threeBytes = (bytes: Uint8Array, pos: number) =>
+  (bytes[pos]! << 16) | (bytes[pos + 1]! << 8) | bytes[pos + 2]!;
