@@ -1,4 +1,5 @@
 import { assert } from "../errors.ts";
+import { findWholeCharacters } from "./characters.ts";
 import {
   addJoin,
   allocateJoins,
@@ -35,6 +36,8 @@ export type EncodingModel = {
   readonly dropsBytes: boolean;
   /** A merge only makes pairs of higher rank, so ranks can be gone through in ascending order. */
   readonly isMonotone: boolean;
+  /** Characters that merging may begin with (characters.ts); null where it has to begin with bytes. */
+  readonly characters: Int32Array | null;
   /** Pretokens that are a token though merging does not arrive at it; keyed by their bytes as Latin-1 text. */
   readonly wholeTokens: ReadonlyMap<string, number>;
   /** Length of the longest of these. */
@@ -72,16 +75,21 @@ export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelPa
   }
   const idMax = Math.max(maxOf(byteIds), maxOf(merged), maxOf(wholeTokens.values()));
   assert(idMax < 2 ** 27, "ids of the model fit into 27 bits");
+  const isMonotone = ranksOnlyRise(merges, isDistinct ? null : pairs, idMax);
+  const joined = joinsOf(byteIds, merges, wholeTokens, idMax);
   return {
     byteIds,
     mergedIds: merged,
     pairs,
     byteRanks: ranksOfBytes(byteIds, merges, idMax),
     dropsBytes: byteIds.includes(droppedByte),
-    isMonotone: ranksOnlyRise(merges, isDistinct ? null : pairs, idMax),
+    isMonotone,
+    // Without joins, ids do not tell bytes apart.
+    characters:
+      isMonotone && joined.joins !== null ? findWholeCharacters(byteIds, merged, pairs, idMax) : null,
     wholeTokens,
     wholeBytesMax: maxOf(Array.from(wholeTokens.keys(), (key) => key.length)),
-    ...joinsOf(byteIds, merges, wholeTokens, idMax),
+    ...joined,
     idMax,
   };
 }

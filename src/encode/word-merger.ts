@@ -33,7 +33,7 @@ export class WordMerger {
       }
     }
     if (this.ids.length < lengthBytes) this.ids = new Int32Array(lengthBytes * 2);
-    const symbolCount = fillSymbols(this.ids, bytes, start, end, model.byteIds);
+    const symbolCount = fillSymbols(this.ids, bytes, start, end, model);
     if (symbolCount <= scannedBytesMax) {
       if (symbolCount === lengthBytes) fillByteRanks(this.ranks, bytes, start, end, model.byteRanks);
       else fillRanks(this.ranks, this.ids, symbolCount, model);
@@ -48,24 +48,40 @@ export class WordMerger {
   }
 }
 
-/** The ids of the bytes; returns how many there are, for bytes that the vocabulary lacks are left out. */
+/**
+ * The ids that merging begins with: of bytes, and of characters where that is the same. Returns how many there are;
+ * bytes that the vocabulary lacks are left out.
+ */
 function fillSymbols(
   ids: Int32Array,
   bytes: Uint8Array,
   start: number,
   end: number,
-  byteIds: Int32Array,
+  { byteIds, characters }: EncodingModel,
 ): number {
   let symbolCount = 0;
   for (let pos = start; pos < end; pos++) {
-    const id = byteIds[bytes[pos]!]!;
+    const byte = bytes[pos]!;
+    if (byte >> 4 === 0xe && characters !== null && pos + 2 < end) {
+      const tail = (bytes[pos + 1]! << 8) | bytes[pos + 2]!;
+      const idAndOne =
+        (tail & 0xc0c0) === 0x8080
+          ? characters[((byte & 15) << 12) | ((tail >> 2) & 0xfc0) | (tail & 63)]!
+          : 0;
+      if (idAndOne !== 0) {
+        ids[symbolCount++] = idAndOne - 1;
+        pos += 2;
+        continue;
+      }
+    }
+    const id = byteIds[byte]!;
     ids[symbolCount] = id;
     symbolCount += id === droppedByte ? 0 : 1;
   }
   return symbolCount;
 }
 
-/** The ranks of neighbours where every byte is a symbol: no hashing. */
+/** The ranks of neighbours where every symbol is a byte: no hashing. */
 function fillByteRanks(
   ranks: Int32Array,
   bytes: Uint8Array,

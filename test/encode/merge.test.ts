@@ -121,3 +121,52 @@ test("a word ten times as long takes about ten times as long", () => {
   // Quadratic would be a hundred times.
   expect(time(1_000_000) / small).toBeLessThan(40);
 });
+
+const madeCharacter = () => [0xe3 + random(2), 0x81 + random(2), 0x81 + random(2)] as const;
+
+test("merging may begin with whole characters where that is what merging bytes arrives at", () => {
+  const bytes = [0xe3, 0xe4, 0x81, 0x82, 0x20];
+  const counts = { whole: 0, fromBytes: 0 };
+  for (let round = 0; round < 600; round++) {
+    const merges: Merge[] = [];
+    const tokens = [...bytes];
+    const merge = (left: number, right: number): number => {
+      const known = merges.find((other) => other.left === left && other.right === right);
+      if (known !== undefined) return known.id;
+      merges.push({ left, right, id: 256 + merges.length });
+      tokens.push(255 + merges.length);
+      return 255 + merges.length;
+    };
+    for (let n = 2 + random(8); n > 0; n--) {
+      // A character, from the front or from the back, or any two.
+      const [first, second, third] = madeCharacter();
+      const kind = random(3);
+      if (kind === 0) merge(merge(first, second), third);
+      else if (kind === 1) merge(first, merge(second, third));
+      else merge(tokens[random(tokens.length)]!, tokens[random(tokens.length)]!);
+    }
+    const model = modelOf(merges);
+    const merger = new WordMerger(model);
+    const { characters } = model;
+    for (let n = 0; n < 20; n++) {
+      const word: number[] = [];
+      for (let length = 1 + random(8); length > 0; length--) {
+        const kind = random(12);
+        if (kind === 0) word.push(bytes[random(bytes.length)]!);
+        else if (kind < 3) word.push(0x20);
+        else {
+          const character = madeCharacter();
+          const id =
+            characters![((character[0] & 15) << 12) | ((character[1] & 63) << 6) | (character[2] & 63)]!;
+          counts[id > 0 ? "whole" : "fromBytes"]++;
+          word.push(...character);
+        }
+      }
+      const idCount = merger.merge(Uint8Array.from(word), 0, word.length);
+      const found = [...merger.ids.subarray(0, idCount)];
+      expect({ seed, round, word, found }).toEqual({ seed, round, word, found: mergeNaively(word, merges) });
+    }
+  }
+  // Both occur often.
+  expect(Math.min(counts.whole, counts.fromBytes)).toBeGreaterThan(1000);
+});
