@@ -63,7 +63,7 @@ export function mergeCostOf(record: ScaleRecord, on: Case, distinctWordCount: nu
   const cellsOf = (point: typeof last) => point.wordBytes + point.distinctWordCount;
   const along = (cells - cellsOf(last)) / (cellsOf(last) - cellsOf(before));
   const peakBytes = Math.max(last.peakBytes * (cells / cellsOf(last)), 0);
-  const seconds = Math.max(last.seconds + along * (last.seconds - before.seconds), 0);
+  const seconds = Math.max(last.cpuSeconds + along * (last.cpuSeconds - before.cpuSeconds), 0);
   const tooMuch =
     cells > bounds.cells
       ? "too many"

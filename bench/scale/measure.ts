@@ -34,7 +34,8 @@ try {
     counting: measureCounting(),
     planning: measurePlanning(),
     ...measureSlices(),
-    merging: [1e6, 2e6, 4e6].map(measureMerging),
+    sampling: measureSampling(),
+    merging: [measureMerging(), sixMillionWords()],
   };
   keepRecord("scale", record);
   writePages({ ...circumstances(), ...record } as ScaleRecord);
@@ -44,7 +45,6 @@ try {
 
 type Ran = {
   cpuSeconds: number;
-  peakBytes: number;
   result: { distinctWordCount: number; wordCount: number };
 };
 
@@ -59,7 +59,7 @@ function bpe(...args: string[]): Ran {
   const last = stderr.toString().trim().split("\n").at(-1)!;
   if (exitCode !== 0) throw new Error(`bpe ${args.join(" ")}: ${last}`);
   const cpuSeconds = Number(resourceUsage.cpuTime.total) / 1e6;
-  return { cpuSeconds, peakBytes: resourceUsage.maxRSS, result: JSON.parse(last) };
+  return { cpuSeconds, result: JSON.parse(last) };
 }
 
 function measureGrowth(): ScaleRecord["growth"] {
@@ -70,11 +70,7 @@ function measureGrowth(): ScaleRecord["growth"] {
   return groups.map(({ name, texts }) => {
     const points = Array.from({ length: doublings + 1 }, (_, i): Point => {
       const share = 2 ** (i - doublings);
-      const parts = texts.map((text, part) => {
-        const path = join(directory, `part-${part}.txt`);
-        writeFileSync(path, text.subarray(0, lineEnd(text, Math.floor(text.length * share))));
-        return path;
-      });
+      const parts = writeShares(texts, share);
       const { result } = bpe("count", ...parts, "--save-counts", join(directory, "words"));
       const sizeBytes = parts.reduce((sum, path) => sum + statSync(path).size, 0);
       return { sizeBytes, distinctWordCount: result.distinctWordCount };
@@ -126,8 +122,8 @@ function measureSlices(): Pick<ScaleRecord, "addingUp" | "leavingOut"> {
   const sizeBytes = corpora.reduce((sum, { text }) => sum + text.length, 0);
   const leavingOut: LeavingOut[] = [];
   let addingUp: ScaleRecord["addingUp"] | undefined;
-  for (const sliceCount of [4, 16, 64]) {
-    const slices = cutIntoSlices(sliceCount, sizeBytes);
+  for (const wishedCount of [4, 16, 64]) {
+    const slices = cutIntoSlices(sizeBytes / wishedCount);
     let exact: string[] = [];
     let exactWordCount = 0;
     for (const minCount of [1, 2, 5]) {
@@ -138,7 +134,7 @@ function measureSlices(): Pick<ScaleRecord, "addingUp" | "leavingOut"> {
       const summed = bpe("count", "--counts", parts, "--save-counts", join(directory, "sum"));
       const output = join(directory, "tokenizer");
       bpe("train", "--counts", join(directory, "sum"), "-n", `${vocabSize}`, "-o", output);
-      const merges = readFileSync(join(output, "merges.txt"), "utf8").split("\n").slice(1, -1);
+      const merges = mergesOf(output);
       if (minCount === 1) {
         exact = merges;
         exactWordCount = summed.result.wordCount;
@@ -148,8 +144,8 @@ function measureSlices(): Pick<ScaleRecord, "addingUp" | "leavingOut"> {
       const differing = exact.findIndex((merge, k) => merge !== merges[k]);
       const found = new Set(merges);
       leavingOut.push({
-        sliceCount,
-        sliceBytes: Math.round(sizeBytes / sliceCount),
+        sliceCount: slices.length,
+        sliceBytes: Math.round(sizeBytes / slices.length),
         minCount,
         sentWordCount,
         distinctWordCount,
@@ -160,13 +156,12 @@ function measureSlices(): Pick<ScaleRecord, "addingUp" | "leavingOut"> {
       });
       console.log(leavingOut.at(-1));
       if (minCount > 1) continue;
-      const { cpuSeconds, peakBytes } = summed;
+      const { cpuSeconds } = summed;
       addingUp = {
         fileCount: slices.length,
         readWordCount: sentWordCount,
         distinctWordCount,
         cpuSeconds,
-        peakBytes,
       };
     }
     for (const path of slices) {
@@ -177,9 +172,41 @@ function measureSlices(): Pick<ScaleRecord, "addingUp" | "leavingOut"> {
   return { addingUp: addingUp!, leavingOut };
 }
 
-/** Slices of one size, at line ends, none over two corpora. */
-function cutIntoSlices(sliceCount: number, sizeBytes: number): string[] {
-  const sliceBytes = sizeBytes / sliceCount;
+/** What else loses merges, to compare with: training from a part of the same text. */
+function measureSampling(): ScaleRecord["sampling"] {
+  const texts = corpora.map(({ text }) => shuffled(text));
+  const mergesFrom = (share: number) => {
+    const parts = writeShares(texts, share);
+    const output = join(directory, "tokenizer");
+    bpe("train", ...parts, "-n", `${vocabSize}`, "-o", output);
+    return mergesOf(output);
+  };
+  const exact = mergesFrom(1);
+  return [1 / 2, 1 / 8].map((share) => {
+    const found = new Set(mergesFrom(share));
+    return {
+      share,
+      mergeCount: exact.length,
+      sharedMerges: exact.filter((merge) => found.has(merge)).length,
+    };
+  });
+}
+
+function mergesOf(output: string): string[] {
+  return readFileSync(join(output, "merges.txt"), "utf8").split("\n").slice(1, -1);
+}
+
+/** Writes the beginning of each text into a file. */
+function writeShares(texts: readonly Uint8Array[], share: number): string[] {
+  return texts.map((text, i) => {
+    const path = join(directory, `part-${i}.txt`);
+    writeFileSync(path, text.subarray(0, lineEnd(text, Math.floor(text.length * share))));
+    return path;
+  });
+}
+
+/** Slices of about this size, at line ends, none over two corpora. */
+function cutIntoSlices(sliceBytes: number): string[] {
   const slices: string[] = [];
   for (const { text } of corpora) {
     const count = Math.max(1, Math.round(text.length / sliceBytes));
@@ -195,25 +222,35 @@ function cutIntoSlices(sliceCount: number, sizeBytes: number): string[] {
   return slices;
 }
 
-function measureMerging(distinctWordCount: number): ScaleRecord["merging"][number] {
-  const tsv = join(directory, "made.tsv");
-  const make = [join(root, "bench/merge/make-words.ts"), paths[0]!, tsv, "--words", `${distinctWordCount}`];
-  const made = Bun.spawnSync([process.execPath, ...make]);
-  if (made.exitCode !== 0) throw new Error(made.stderr.toString());
-  const counts = join(directory, "made.counts");
-  bpe("count", "--counts", tsv, "--save-counts", counts);
+/** Of all corpora's words, from their counts. */
+function measureMerging(): ScaleRecord["merging"][number] {
+  const counts = join(directory, "words.counts");
+  const tsv = join(directory, "words.tsv");
+  const { result } = bpe("count", ...paths, "--output", tsv, "--save-counts", counts);
   const output = join(directory, "tokenizer");
-  // The compact form is read in one pass, as the sum of many files is.
-  bpe("train", "--counts", counts, "-n", `${vocabSize}`, "-o", output);
-  const { timings, peakMemoryBytes } = JSON.parse(readFileSync(join(output, "training.json"), "utf8"));
-  const point = {
-    distinctWordCount,
+  const rounds = Array.from({ length: roundCount }, () =>
+    bpe("train", "--counts", counts, "-n", `${vocabSize}`, "-o", output),
+  );
+  const { peakMemoryBytes } = JSON.parse(readFileSync(join(output, "training.json"), "utf8"));
+  return {
+    distinctWordCount: result.distinctWordCount,
     wordBytes: wordBytesOf(tsv),
-    seconds: timings.mergeMs / 1000,
+    cpuSeconds: median(rounds.map(({ cpuSeconds }) => cpuSeconds)),
     peakBytes: peakMemoryBytes,
   };
-  console.log(point);
-  return point;
+}
+
+/** Measured by bench/merge/peers.ts; its words have 72 million cells (src/merge/memory.ts). */
+function sixMillionWords(): ScaleRecord["merging"][number] {
+  const path = join(root, "bench/record/merge-6-million.json");
+  const { distinctWordCount, results } = JSON.parse(readFileSync(path, "utf8"));
+  const { seconds, "peak MB": peakMegabytes } = results[0];
+  return {
+    distinctWordCount,
+    wordBytes: 72e6 - distinctWordCount,
+    cpuSeconds: seconds,
+    peakBytes: peakMegabytes * 1e6,
+  };
 }
 
 /** Bytes of the words in a file of counts: in its text form each is one character. */

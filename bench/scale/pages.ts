@@ -61,18 +61,19 @@ words, and fewer than ${short(bounds.words)} of them. The cells are used up firs
       ]),
     ),
     `Beyond it \`bpe\` ends with an error that says so before it merges. What to do then, in this order: fewer odd words (a pattern
-with short pretokens, a cleaner corpus, a sample of it: merges are decided by frequent words), and \`bpe count --min-count\`.`,
+with short pretokens, a cleaner corpus), a sample of the corpus, and \`bpe count --min-count\`.`,
     "## Leaving rare words out: --min-count",
     `\`bpe count --min-count N\` leaves words that a slice holds fewer than N times out of that slice's counts. The error is bounded: **a
 word is counted too low by at most (N - 1) times the number of slices**, never too high, and a word that some slice holds N times
-is never missing. Every run says how many words and occurrences it left out; their sum over the slices bounds what all
-counts together lack. Without the option counts are exact. The word that decides a late merge occurs in nearly all slices,
-many times in each; what is lost stands in words that no merge of ${short(32_000)} is decided by, if the slices are large.`,
-    "Measured, all corpora, o200k, vocabulary 32,000, each slice counted for itself and all added up:",
+is never missing. Every run says how many words and occurrences it left out; the sum over the slices bounds what all counts
+together lack. Without the option counts are exact.`,
+    `That bound is on words. A pair is counted too low by what all words that hold it lack, so merges do change. Measured on all corpora,
+${record.pattern}, vocabulary 32,000, each slice counted for itself and all added up:`,
     leavingOutTable(record.leavingOut),
-    `*The same to*: merges before the first that differs. *Shared*: exact merges that are learned at all, at whatever place. Slices here have
-${sizeText(Math.min(...record.leavingOut.map(({ sliceBytes }) => sliceBytes)))} to ${sizeText(Math.max(...record.leavingOut.map(({ sliceBytes }) => sliceBytes)))}. Slices of gigabytes hold each frequent word more often, so the share of occurrences left out falls with
-their size, as the table shows; how much at gigabytes was not measured.`,
+    `*The same to*: merges before the first that differs. *Shared*: exact merges that are learned at all, at whatever place.`,
+    samplingSection(record),
+    `The share left out falls as slices grow, and slices of gigabytes hold each frequent word more often than these of megabytes; how many
+merges stay then was not measured.`,
     "## Under which circumstances",
     table(
       ["", ""],
@@ -80,7 +81,7 @@ their size, as the table shows; how much at gigabytes was not measured.`,
         ["measured", `${record.date}, commit ${record.commit}, Bun ${record.bun}`],
         [
           "machine",
-          `${record.cores} cores, ${record.cpu}, ${sizeText(record.memoryBytes)}; load ${record.load} at the end`,
+          `${record.cores} cores, ${record.cpu}, ${sizeText(record.memoryBytes)}; load average ${record.load}`,
         ],
         [
           "times",
@@ -143,11 +144,11 @@ function ratesSection(record: ScaleRecord): string {
   )}
 
 - Planning: ${digits((1e6 * planning.cpuSeconds) / planning.rangeCount)} µs a range (${short(planning.rangeCount)} ranges).
-- Adding up ${addingUp.fileCount} files: ${digits((1e9 * addingUp.cpuSeconds) / addingUp.readWordCount)} ns a word read, ${sizeText(addingUp.peakBytes)} at the peak.
-- Merging, 32,000 tokens: ${merging
+- Adding up ${addingUp.fileCount} files: ${digits((1e9 * addingUp.cpuSeconds) / addingUp.readWordCount)} ns a word read; its memory does not grow with the words.
+- Merging, 32,000 tokens (the whole process; six million words: bench/record/merge-6-million.json): ${merging
     .map(
       (point) =>
-        `${short(point.distinctWordCount)} words ${digits(point.seconds)} s and ${sizeText(point.peakBytes)}`,
+        `${short(point.distinctWordCount)} words ${digits(point.cpuSeconds)} s and ${sizeText(point.peakBytes)}`,
     )
     .join(
       ", ",
@@ -180,6 +181,22 @@ function costTable(record: ScaleRecord, cases: readonly Case[], sizeBytes: numbe
       row("merging: time", ([cost]) => (cost!.tooMuch === undefined ? durationText(cost!.mergeSeconds) : "")),
     ],
   );
+}
+
+function samplingSection({ sampling, leavingOut }: ScaleRecord): string {
+  const shares = sampling.map(
+    ({ share, mergeCount, sharedMerges }) =>
+      `${percent(sharedMerges / mergeCount)} with 1/${1 / share} of it`,
+  );
+  const rare = leavingOut.filter(({ minCount }) => minCount > 1);
+  const bestShare = Math.max(...rare.map(({ sharedMerges, mergeCount }) => sharedMerges / mergeCount));
+  const compared = sampling.filter(({ sharedMerges, mergeCount }) => sharedMerges / mergeCount > bestShare);
+  return `To compare with: training exactly, from a shuffled part of the same corpora, shares ${shares.join(", ")}. ${
+    compared.length > 0
+      ? `So 1/${1 / compared.at(-1)!.share} of the text keeps more of the merges than any row above that leaves words out, and costs less: **take a sample before
+you leave words out**.`
+      : "Every row above that keeps more is worth more than such a part."
+  }`;
 }
 
 function leavingOutTable(rows: readonly LeavingOut[]): string {

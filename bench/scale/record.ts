@@ -32,17 +32,22 @@ export type ScaleRecord = {
     readonly readWordCount: number;
     readonly distinctWordCount: number;
     readonly cpuSeconds: number;
-    readonly peakBytes: number;
   };
-  /** `bpe train --counts` on made-up words (bench/merge/make-words.ts), 32,000 tokens. */
+  /** `bpe train --counts`, 32,000 tokens, the whole process: the corpora's words; and the merges of six million made-up words. */
   readonly merging: readonly {
     readonly distinctWordCount: number;
     readonly wordBytes: number;
-    readonly seconds: number;
+    readonly cpuSeconds: number;
     readonly peakBytes: number;
   }[];
   /** What is left out when each slice leaves out words rarer than `minCount`; 1 leaves out none. */
   readonly leavingOut: readonly LeavingOut[];
+  /** Exact merges that a shuffled part of the corpora gives too. */
+  readonly sampling: readonly {
+    readonly share: number;
+    readonly mergeCount: number;
+    readonly sharedMerges: number;
+  }[];
 };
 
 export type LeavingOut = {

@@ -1,9 +1,10 @@
 """Trains a tokenizer with a Spark cluster: plan, count everywhere, add up, train.
 
-    spark-submit --master yarn --files dist/bpe examples/spark/train.py \
+    spark-submit --master spark://... --files dist/bpe examples/spark/train.py \
         /shared/corpus/*.txt --vocab-size 32000 --special-token "<|endoftext|>" --output /shared/tokenizer
 
-`--files` ships the executable; executors need nothing else but Python. They must see the corpus under the same paths
+`--files` ships the executable; executors need nothing else but Python. (YARN does not give a driver outside the cluster
+its files: there, submit from the directory that `bpe` is in.) Executors must see the corpus under the same paths
 (a shared folder). The driver holds the sum: a file of some 15 bytes a distinct word in $TMPDIR, and the memory that
 training takes. Counting is exact, and a task that ran twice counts once: the merges are those of one process, however
 the corpus was cut, and whatever was retried or lost.
@@ -89,11 +90,13 @@ def run_bpe(*arguments, stdin=b""):
 
 
 def bpe():
-    """The executable that --files shipped, on the driver and on an executor alike."""
-    path = SparkFiles.get("bpe")
-    if not os.access(path, os.X_OK):
-        os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
-    return path
+    """The executable that --files shipped: where SparkFiles says or, on YARN, in the working directory."""
+    found = [path for path in (SparkFiles.get("bpe"), os.path.abspath("bpe")) if os.path.isfile(path)]
+    if not found:
+        raise FileNotFoundError("the executable did not come with the job: spark-submit --files dist/bpe")
+    if not os.access(found[0], os.X_OK):
+        os.chmod(found[0], os.stat(found[0]).st_mode | stat.S_IXUSR)
+    return found[0]
 
 
 main()

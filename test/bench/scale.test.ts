@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { bounds, casesOf, costOf, largestCorpus, mergeCostOf } from "../../bench/scale/cost.ts";
 import { continuationError, extrapolate, growthOf, type Point } from "../../bench/scale/heaps.ts";
+import { scalePage } from "../../bench/scale/pages.ts";
 import type { ScaleRecord } from "../../bench/scale/record.ts";
 
 const pointsOf = (factor: number, exponent: number): Point[] =>
@@ -36,11 +38,10 @@ const record: ScaleRecord = {
     readWordCount: 1e6,
     distinctWordCount: 5e5,
     cpuSeconds: 0.2,
-    peakBytes: 1e8,
   },
   merging: [
-    { distinctWordCount: 1e6, wordBytes: 9e6, seconds: 1, peakBytes: 1e8 },
-    { distinctWordCount: 2e6, wordBytes: 18e6, seconds: 1.5, peakBytes: 2e8 },
+    { distinctWordCount: 1e6, wordBytes: 9e6, cpuSeconds: 1, peakBytes: 1e8 },
+    { distinctWordCount: 2e6, wordBytes: 18e6, cpuSeconds: 1.5, peakBytes: 2e8 },
   ],
   leavingOut: [
     {
@@ -55,6 +56,7 @@ const record: ScaleRecord = {
       sharedMerges: 90,
     },
   ],
+  sampling: [{ share: 0.5, mergeCount: 100, sharedMerges: 95 }],
 };
 
 test("the exponent of a text that follows the law is found, and continued to any size", () => {
@@ -96,4 +98,10 @@ test("the largest corpus is where the cells or the memory end", () => {
   expect(cells(anyMemory.distinctWordCount) / bounds.cells).toBeCloseTo(1, 6);
   const little = largestCorpus(record, middle, 1e9);
   expect(mergeCostOf(record, middle, little.distinctWordCount).peakBytes / 1e9).toBeCloseTo(1, 6);
+});
+
+test("docs/SCALE.md says what its record says", () => {
+  const root = `${import.meta.dir}/../..`;
+  const kept: ScaleRecord = JSON.parse(readFileSync(`${root}/bench/record/scale.json`, "utf8"));
+  expect(readFileSync(`${root}/docs/SCALE.md`, "utf8")).toBe(scalePage(kept));
 });
