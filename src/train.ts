@@ -134,7 +134,7 @@ export async function countWords(
   const counted = await countWithCache(cache, options, report, (part) =>
     countAfresh({ ...options, ...part }, report, check),
   );
-  checkNotEmpty(options.inputs, counted.findings);
+  checkNotEmpty(options, counted.findings);
   return counted;
 }
 
@@ -144,7 +144,7 @@ async function countAfresh(
   check?: (size: TableSize) => void,
 ): Promise<CountedWords & { readonly runs: readonly Run[] }> {
   const { parts, runs, findings } = await countParts(options, report);
-  if (options.cache === undefined) checkNotEmpty(options.inputs, findings);
+  if (options.cache === undefined) checkNotEmpty(options, findings);
   const words = await inTurns(addUp(parts, check));
   return { words, wordCount: sumOf(words.counts), findings, runs };
 }
@@ -174,10 +174,14 @@ export async function countParts(
   return { parts, runs: allRuns, findings };
 }
 
-/** Of a stream, and of what is compressed, it is only known at the end whether there was text in it. */
-function checkNotEmpty(inputs: readonly Input[], findings: readonly RangeFindings[]): void {
+/**
+ * Of a stream, of what is compressed and of records it is only known at the end whether there was text in it. Planned
+ * ranges may be a part that has none.
+ */
+function checkNotEmpty({ inputs, ranges }: CorpusOptions, findings: readonly RangeFindings[]): void {
   const isEmpty = findings.every((found) => found.textBytes === 0);
-  if (isEmpty && !inputs.every(canSeek)) throw emptyCorpus(inputs);
+  const wasUnknown = inputs.some((input) => !canSeek(input) || input.format !== "text");
+  if (isEmpty && wasUnknown && ranges === undefined) throw emptyCorpus(inputs);
 }
 
 function mergeOptionsOf(options: TrainOptions): MergeOptions {

@@ -36,14 +36,23 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     plan === undefined
       ? undefined
       : await openRanges(plan, { ...countsOptions, textField: options.reading.textField });
-  const { inputs, ranges, budget, workerCount } = openCorpus(invocation, options, planned);
+  const { inputs, budget, workerCount } = openCorpus(invocation, options, planned);
   const countsFiles = openCountsFiles(invocation, countsOptions);
   warnOfSlowPattern(options.pattern, output);
   const { memory, cached } = openMemory(cacheOptions, countsOptions, budget, output);
   const cache = cached?.cache;
   if (cache !== undefined) tellOfStreams(inputs, output);
   const pattern = options.pattern.compiled;
-  const corpus = { ...options, inputs, ranges, pattern, workerCount, countsFiles, memory, cache };
+  const corpus = {
+    ...options,
+    inputs,
+    ranges: planned?.ranges,
+    pattern,
+    workerCount,
+    countsFiles,
+    memory,
+    cache,
+  };
 
   // Text stands by falling count, which takes a table of all words; the compact form is written word by word.
   const streams = places.text === undefined && !isTsv(places.save!) && cache === undefined;

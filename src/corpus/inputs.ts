@@ -71,8 +71,12 @@ export function findInputs(names: readonly string[], options: InputOptions = {})
 /** The error of inputs that all have no text in them. */
 export function emptyCorpus(inputs: readonly Input[]): UserError {
   const nameOf = ({ path }: Input) => (path === standardInput ? "standard input" : `"${path}"`);
+  const emptiness = ({ format, sizeBytes }: Input) =>
+    format === "text" || sizeBytes === 0 ? "is empty" : "has no record with text in it";
   const what =
-    inputs.length === 1 ? `${nameOf(inputs[0]!)} is empty` : `all ${inputs.length} inputs are empty`;
+    inputs.length === 1
+      ? `${nameOf(inputs[0]!)} ${emptiness(inputs[0]!)}`
+      : `all ${inputs.length} inputs are empty`;
   return new UserError(`the corpus is empty: ${what}`, {
     hint: "name at least one file with text in it",
   });

@@ -137,6 +137,18 @@ describe("--text-field and --input-format", () => {
     expect(done("count", "texts.jsonl", "--input-format", "text")).toContain("body");
   });
 
+  test("an empty corpus is an error also where only reading it shows that", () => {
+    put(home, "blank.jsonl", "\n \r\n");
+    put(home, "empty.jsonl", '{"text":""}\n');
+    for (const file of ["blank.jsonl", "empty.jsonl"]) {
+      const { code, stderr } = run("train", file, "-n", "300", "-o", "empty");
+      expect([code, stderr]).toEqual([
+        1,
+        `bpe: error: the corpus is empty: "${file}" has no record with text in it\nhint: name at least one file with text in it\n`,
+      ]);
+    }
+  });
+
   test("are errors where they name nothing", () => {
     const cases: [args: string[], code: number, error: string][] = [
       [

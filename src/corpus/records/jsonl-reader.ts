@@ -45,12 +45,14 @@ export class JsonlReader {
     let lineCount = 0;
     reader.open(source, range.startByte, range.endByte);
     for (let end = 0; ; ) {
+      // What was kept is the beginning of one line.
+      const keptBytes = reader.limit - end;
       reader.endByte = range.endByte;
       reader.advance(end);
       const { text, limit, atEnd } = reader;
       // The last line of a file may lack its line feed: what stands behind `limit` is not text.
       if (atEnd && text.bytes[limit - 1] !== lineFeed) text.bytes[limit] = lineFeed;
-      end = atEnd ? limit : Buffer.from(text.bytes.buffer, 0, limit).lastIndexOf(lineFeed) + 1;
+      end = atEnd ? limit : lineStart(text.bytes, keptBytes, limit);
       const validEnd = validLines(text.bytes, end);
       batch.restart(end);
       cursor.pos = reader.baseByte === 0 && beginsWithMark(text.bytes, limit) ? 3 : 0;
@@ -64,6 +66,12 @@ export class JsonlReader {
       if (atEnd) return;
     }
   }
+}
+
+/** Where the last line begins that begins in [from, limit), behind a line feed there; 0 if none does. */
+function lineStart(bytes: Uint8Array, from: number, limit: number): number {
+  const found = Buffer.from(bytes.buffer, from, limit - from).lastIndexOf(lineFeed);
+  return found < 0 ? 0 : from + found + 1;
 }
 
 /** Appends the records of the lines up to `end`; returns how many lines were right, and stops at one that is not. */
