@@ -1,11 +1,7 @@
-import { DocumentCounter } from "../corpus/count-documents.ts";
 import { checkUnchanged, type Input } from "../corpus/inputs.ts";
-import { OpenFile } from "../corpus/open-file.ts";
 import { checkPlannable, planLines } from "../corpus/plan.ts";
+import { RangeDocuments } from "../corpus/range-documents.ts";
 import type { Range } from "../corpus/ranges.ts";
-import { JsonlReader } from "../corpus/records/jsonl-reader.ts";
-import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
-import { createParquetReader } from "../corpus/records/parquet/when-needed.ts";
 import { canBeCut, cutSettingsOf } from "../encode/cuts.ts";
 import { nextTurn } from "../next-turn.ts";
 import { usageError } from "./arguments.ts";
@@ -26,7 +22,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const options = readOptions(invocation);
   await lockOutputFile(invocation, output, options.output);
   const inputs = openInputs(invocation.files, options.reading);
-  checkPlannable(inputs, options.countDocuments);
+  checkPlannable(inputs);
   const cuts = options.readCuts(output);
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
 
@@ -107,25 +103,16 @@ function tokenizerCuts(invocation: Invocation) {
 }
 
 function documentCounting(inputs: readonly Input[], specialTokens: readonly string[], output: Output) {
-  const file = new OpenFile(inputs);
-  const counter = new DocumentCounter(specialTokens.map((token) => new TextEncoder().encode(token)));
-  const jsonl = new JsonlReader();
-  let parquet: ParquetReader | undefined;
-  const countRange = (range: Range) => {
-    const input = inputs[range.inputIndex]!;
-    const source = file.of(range.inputIndex);
-    if (input.format === "text") return counter.count(source, range);
-    if (input.format === "parquet") {
-      parquet ??= createParquetReader();
-      return counter.countRecords(parquet.readFile(source, input), parquet.batch);
-    }
-    return counter.countRecords(jsonl.read(source, range, input.textField), jsonl.batch);
-  };
+  const encoder = new TextEncoder();
+  const documents = new RangeDocuments(
+    inputs,
+    specialTokens.map((token) => encoder.encode(token)),
+  );
   const total = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   let bytesBefore = 0;
   return async (range: Range) => {
-    const work = countRange(range);
-    for (let step = work.next(); ; step = work.next()) {
+    const work = documents.count(range);
+    for (let step = await work.next(); ; step = await work.next()) {
       if (step.done) {
         bytesBefore += range.endByte - range.startByte;
         return step.value;

@@ -37,6 +37,8 @@ export class DocumentCounter {
     let documentCount = 0;
     reader.open(source, range.startByte, range.endByte);
     for (let pos = 0; ; ) {
+      // Of what comes in pieces the end shows only with the last.
+      reader.endByte = range.endByte;
       reader.advance(pos);
       finder.reset(reader.text.bytes.subarray(0, reader.limit));
       // A special token that begins before `sureEnd` is in the window as a whole.

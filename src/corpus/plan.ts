@@ -19,7 +19,7 @@ export type PlanOptions = CutSettings & {
 export const hasRanges = (input: Input) => canSeek(input) && input.format !== "parquet";
 
 /** Refuses what others could not read by the plan, or would count twice. */
-export function checkPlannable(inputs: readonly Input[], countDocuments: boolean): void {
+export function checkPlannable(inputs: readonly Input[]): void {
   const paths = new Map<string, string>();
   for (const input of inputs) {
     const { path } = input;
@@ -27,11 +27,6 @@ export function checkPlannable(inputs: readonly Input[], countDocuments: boolean
       throw new UserError(`"${path}" is no regular file, and a plan is of files that others will read`, {
         hint: "write the text to a file and name that",
         exitCode: path === "-" ? exitCode.usage : exitCode.failed,
-      });
-    }
-    if (countDocuments && !canSeek(input)) {
-      throw new UserError(`--count-documents: "${path}" is packed, and its documents are not in sight`, {
-        hint: "unpack it, or leave --count-documents out",
       });
     }
     const file = realpathSync(path);

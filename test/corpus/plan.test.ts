@@ -7,7 +7,8 @@ import { findInputs } from "../../src/corpus/inputs.ts";
 import { OpenFile } from "../../src/corpus/open-file.ts";
 import { type PlanOptions, planLines } from "../../src/corpus/plan.ts";
 import type { PlanLine } from "../../src/corpus/plan-lines.ts";
-import type { Range } from "../../src/corpus/ranges.ts";
+import { RangeDocuments } from "../../src/corpus/range-documents.ts";
+import { type Range, wholeRange } from "../../src/corpus/ranges.ts";
 import { readPlan } from "../../src/corpus/read-plan.ts";
 import { countCorpus } from "../../src/count/count-corpus.ts";
 import { compilePattern, patterns } from "../../src/pattern/index.ts";
@@ -176,4 +177,29 @@ test("a plan of 5 GB reads less than a thousandth of it", async () => {
   const lines = await planOf({ inputs: findInputs([path]), rangeSizeBytes });
   expect(readBytes() - before).toBeLessThan(sizeBytes / 1000);
   expect(lines.length).toBeGreaterThan(15);
+});
+
+test("documents are counted in any range of what comes in pieces or in records as in plain text", async () => {
+  const texts = Array.from({ length: 3000 }, (_, i) => "a few words ".repeat((i * 7919) % 700));
+  const joined = Buffer.from(texts.join("<|end|>"));
+  const documentCount = texts.filter((text) => text !== "").length;
+  const lines = texts.map((text) => JSON.stringify({ text })).join("\n");
+  const paths = [
+    put(directory, "plain", joined),
+    put(directory, "packed.gz", Bun.gzipSync(joined, { level: 1 })),
+    put(directory, "lines.jsonl", lines),
+    put(directory, "lines.jsonl.zst", Bun.zstdCompressSync(lines)),
+  ];
+  const inputs = findInputs(paths);
+  const documents = new RangeDocuments(inputs, tokens);
+  for (const [inputIndex, input] of inputs.entries()) {
+    const work = documents.count(wholeRange(input, inputIndex));
+    const done: number[] = [];
+    let step = await work.next();
+    for (; !step.done; step = await work.next()) done.push(step.value);
+    expect(step.value).toBe(documentCount);
+    expect(done.toSorted((a, b) => a - b)).toEqual(done);
+    expect(Math.round(done.at(-1)!)).toBe(input.sizeBytes);
+  }
+  documents.close();
 });

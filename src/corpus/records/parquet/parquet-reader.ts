@@ -1,12 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { UserError } from "../../../errors.ts";
 import { type FileSource, readFully } from "../../byte-sources.ts";
-import type { Input } from "../../inputs.ts";
 import { RecordBatch } from "../record-batch.ts";
 import { reading } from "./damage.ts";
 import { dictionaryValues, NullValue, type PageValues, pageValues } from "./page-values.ts";
 import { type PageRun, pageAt, valueCountOf } from "./pages.ts";
-import { planInputPages } from "./plan.ts";
 
 /** Texts in a batch, in bytes, if none is longer: a page may name one text of its dictionary any number of times. */
 const batchSizeBytes = 1 << 20;
@@ -45,16 +43,6 @@ export class ParquetReader {
       }
       this.offsetByte = page.endByte;
       if (valueCount > 0) yield this.offsetByte - run.startByte;
-    }
-  }
-
-  /** The same with all there is in a file. */
-  *readFile(source: FileSource, input: Input): Generator<number, void> {
-    let bytesBefore = 0;
-    for (const pages of planInputPages(input)) {
-      if (pages === undefined) continue;
-      for (const _ of this.read(source, pages, input.textField)) yield bytesBefore;
-      bytesBefore += pages.inputBytes;
     }
   }
 
