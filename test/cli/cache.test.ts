@@ -80,6 +80,18 @@ describe("--cache", () => {
     expect(tokenizerFiles(at(`${output}-1`))).toEqual(tokenizerFiles(at(`${output}-3`)));
   });
 
+  test("is cleaned by the next run of what a killed one left", async () => {
+    const large = put(home, "long.txt", madeText(50, 3000).repeat(40));
+    const run = Bun.spawn([binary, "count", large, "-o", "killed.tsv", "--cache", cache, "-w", "1", "-q"], {
+      cwd: home,
+    });
+    while (!existsSync(at(cache)) || readdirSync(at(cache)).length === 0) await Bun.sleep(1);
+    run.kill("SIGKILL");
+    await run.exited;
+    train(paths, ...standard);
+    expect(readdirSync(at(cache)).filter((name) => name.startsWith("."))).toEqual([]);
+  });
+
   test("keeps nothing of streams, and says so once", () => {
     const script = `"$0" count - text-1.txt --cache "$1" -o x.tsv < text-2.txt`;
     const run = () => Bun.spawnSync(["bash", "-c", script, binary, cache], { cwd: home });
