@@ -25,6 +25,19 @@ export class UserError extends Error {
   }
 }
 
+/** What the user is told of an allocation that the system refused; undefined of any other error. */
+export function outOfMemory(error: unknown): UserError | undefined {
+  if (!(error instanceof Error) || error instanceof UserError) return undefined;
+  const isRefused =
+    (error instanceof RangeError && /memory|allocat|length/i.test(error.message)) ||
+    error.message.startsWith("Failed to spawn worker") ||
+    (error as NodeJS.ErrnoException).code === "ENOMEM";
+  if (!isRefused) return undefined;
+  return new UserError(`out of memory: ${error.message}`, {
+    hint: "use fewer workers (-w 1); with a lower --memory-limit, counting keeps more words on disk",
+  });
+}
+
 /** Ends the program with the invariant in words: what it says was believed impossible. */
 export function assert(holds: boolean, invariant: string): asserts holds {
   if (!holds) throw new Error(`bug: ${invariant}`);

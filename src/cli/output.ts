@@ -1,4 +1,4 @@
-import { exitCode, UserError } from "../errors.ts";
+import { exitCode, outOfMemory, UserError } from "../errors.ts";
 import { describeHolder, type Holder } from "../publish/lock.ts";
 import type { StageProgress } from "../train.ts";
 import { escapeText } from "../vocabulary/escape.ts";
@@ -119,11 +119,9 @@ export function createOutput({ quiet, progress, command, log }: OutputOptions): 
 }
 
 function explain(error: unknown): { message: string; hint: string | undefined; code: number } {
-  if (error instanceof UserError) return { message: error.message, hint: error.hint, code: error.exitCode };
+  const told = error instanceof UserError ? error : outOfMemory(error);
+  if (told !== undefined) return { message: told.message, hint: told.hint, code: told.exitCode };
   const reason = error instanceof Error ? error.message : String(error);
-  if (error instanceof RangeError && /memory|allocat|length/i.test(reason)) {
-    return { message: `out of memory: ${reason}`, hint: "use fewer workers (-w 1)", code: exitCode.failed };
-  }
   return {
     message: `internal error: ${reason}`,
     hint: "this is a bug in bpe, please report it",

@@ -1,4 +1,4 @@
-import { exitCode, UserError } from "../errors.ts";
+import { exitCode, outOfMemory, UserError } from "../errors.ts";
 
 /** An error as it crosses threads. */
 export type Failure = {
@@ -10,8 +10,9 @@ export type Failure = {
 
 /** `place` says where a bug showed; a user's error says so itself. */
 export function describeFailure(error: unknown, place: string): Failure {
-  if (error instanceof UserError) {
-    return { isUserError: true, message: error.message, hint: error.hint, exitCode: error.exitCode };
+  const told = error instanceof UserError ? error : outOfMemory(error);
+  if (told !== undefined) {
+    return { isUserError: true, message: told.message, hint: told.hint, exitCode: told.exitCode };
   }
   const reason = error instanceof Error ? error.message : String(error);
   return { isUserError: false, message: `${reason}${place}`, hint: undefined, exitCode: exitCode.failed };

@@ -113,3 +113,17 @@ describe("--memory-limit", () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 });
+
+test("an allocation that the system refuses is an error, and nothing is left", () => {
+  const out = at("rationed");
+  // Address space, in kB: below some 400 MB the runtime itself does not start.
+  for (const limit of [450_000, 500_000, 600_000]) {
+    const command = `ulimit -v ${limit}; exec ${binary} train ${many} -n 300 -w 2 -q -o ${out}`;
+    const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", command], { cwd: home, env: {} });
+    if (exitCode !== 0) {
+      expect(exitCode).toBe(1);
+      expect(stderr.toString()).toMatch(/^bpe: error: (out of memory|no memory for)/);
+    }
+    expect(readdirSync(home).filter((name) => name.includes("rationed.bpe"))).toEqual([]);
+  }
+}, 30_000);
