@@ -138,7 +138,7 @@ function checkFile(line: PlanLine, input: Input, fail: Fail): void {
   if (line.sizeBytes !== input.sizeBytes) {
     fail(`"${line.path}" has ${input.sizeBytes} bytes, and had ${line.sizeBytes} in the plan`, hint);
   }
-  if (line.modifiedMs !== input.modifiedMs) {
+  if (!isSameTime(line.modifiedMs, input.modifiedMs)) {
     const [now, then] = [input.modifiedMs, line.modifiedMs].map((ms) => new Date(ms).toISOString());
     fail(
       `"${line.path}" was changed after the plan was made (modified ${now}, in the plan ${then})`,
@@ -146,6 +146,15 @@ function checkFile(line: PlanLine, input: Input, fail: Fail): void {
     );
   }
 }
+
+/** Copies have the time of their original, or what a coarser clock (scp, tar) leaves of it, cut off. */
+const isSameTime = (originalMs: number, copyMs: number) =>
+  Math.abs(originalMs - copyMs) < microsecondsMs ||
+  copyMs === Math.floor(originalMs) ||
+  copyMs === 1000 * Math.floor(originalMs / 1000);
+
+/** Two microseconds: a clock that has no finer ticks, and what is lost where times are doubles. */
+const microsecondsMs = 0.002;
 
 /** A byte that two ranges hold would be counted twice. Links are followed: one file may have several paths. */
 function checkOverlaps(
