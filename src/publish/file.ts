@@ -40,19 +40,7 @@ export function placeOfFile(path: string): Place | null {
   return former === null || former.isFile() ? place : null;
 }
 
-/** Writes a file beside its place and renames it there when it is whole and on the device. */
-export function writeFileWhole(path: string, chunks: Iterable<Uint8Array>): void {
-  const staged = stageFile(path);
-  try {
-    for (const chunk of chunks) staged.write(chunk);
-    staged.publish();
-  } catch (error) {
-    staged.discard();
-    throw error;
-  }
-}
-
-/** The same in steps, for who cannot have all chunks in one go. `discard` is safe at any moment. */
+/** Begins a file beside its place; it is renamed there when it is whole and on the device. `discard` is safe at any moment. */
 export function stageFile(path: string): StagedFile {
   checkOutputFile(path);
   return new StagedFile(path);

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../src/errors.ts";
-import { checkOutputFile, stageFile, writeFileWhole } from "../../src/publish/file.ts";
+import { checkOutputFile, stageFile } from "../../src/publish/file.ts";
 
 const root = mkdtempSync(join(tmpdir(), "bpe-file-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -28,6 +28,17 @@ beforeEach(() => {
   path = join(home, "out.tsv");
   mkdirSync(home);
 });
+
+function writeFileWhole(path: string, chunks: Iterable<Uint8Array>): void {
+  const staged = stageFile(path);
+  try {
+    for (const chunk of chunks) staged.write(chunk);
+    staged.publish();
+  } catch (error) {
+    staged.discard();
+    throw error;
+  }
+}
 
 const text = () => readFileSync(path, "utf8");
 
