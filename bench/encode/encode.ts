@@ -1,10 +1,10 @@
 // Encoding against peers, in one run: rounds are interleaved, medians printed, and every answer is compared.
 //
 //   node scripts/bun.mjs bench/encode/encode.ts <text> <tokenizer directory> [--rounds 3] [--workers 1,2]
-//        [--peers huggingface,tiktoken,gigatoken] [--python dist/peers/bin/python] [--binary dist/bpe] [--record name]
+//        [--peers huggingface,tiktoken,npm-tiktoken,gigatoken] [--python dist/peers/bin/python] [--binary dist/bpe] [--record name]
 //
 // `bpe` is timed as a whole process, from start to exit, with loading and writing; a peer by its batch call alone, on all
-// threads, with the text in memory (see peers.py). The checksum is over the ids, special tokens left out.
+// threads, with the text in memory (see peers.py, npm-tiktoken.ts). The checksum is over the ids, special tokens left out.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,14 +57,11 @@ function runBpe(workers: string): Run {
 
 function runPeer(peer: string): Run {
   const [source] = tokenizer.parts.description.patternSources;
-  const run = Bun.spawnSync([
-    values.python,
-    join(import.meta.dir, "peers.py"),
-    peer,
-    directory!,
-    text!,
-    source!,
-  ]);
+  const program =
+    peer === "npm-tiktoken"
+      ? [process.execPath, join(import.meta.dir, "npm-tiktoken.ts")]
+      : [values.python, join(import.meta.dir, "peers.py"), peer];
+  const run = Bun.spawnSync([...program, directory!, text!, source!]);
   if (run.exitCode !== 0) throw new Error(run.stderr.toString());
   const { seconds, ids, sha256 } = JSON.parse(run.stdout.toString());
   return { seconds, idCount: ids, sha256 };
