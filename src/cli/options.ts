@@ -272,7 +272,8 @@ export const commands: readonly CommandSpec[] = [
       ...reading,
       {
         ...workers,
-        description: workers.description.replace("counting", "encoding").replace("counts", "encodes"),
+        description:
+          "threads that encode, the main one among them (default: 1 below 128 MB, else the cores this process may use)",
       },
       ...unattended,
       ...everywhere,
