@@ -63,7 +63,7 @@ describe("records give what their texts give with a special token between", () =
         });
       }
     }
-  }, 20_000);
+  }, 60_000);
 
   test("counting, also as ranges of a plan", () => {
     const expected = done("count", "texts.txt", "-s", special);
@@ -115,7 +115,7 @@ describe("records give what their texts give with a special token between", () =
         expect(readFileSync(join(home, "ids.bin")).equals(Buffer.from(expected.buffer))).toBe(true);
       }
     }
-  }, 20_000);
+  }, 60_000);
 });
 
 describe("--text-field and --input-format", () => {
