@@ -198,7 +198,7 @@ export class Cache {
       return directory.giveUp(error);
     }
     this.findings.set(id, findings);
-    directory.touch(names.entryName(id));
+    directory.need(names.entryName(id));
     yield;
   }
 

@@ -99,9 +99,14 @@ export class CacheDirectory {
     }
   }
 
-  /** Notes that this run needs the file: it is the youngest now. */
-  touch(name: string): void {
+  /** Notes that this run needs the file. */
+  need(name: string): void {
     this.used.add(name);
+  }
+
+  /** The same for one that was there already: it is the youngest now. */
+  touch(name: string): void {
+    this.need(name);
     if (!this.isWritable) return;
     const now = Date.now() / 1000;
     try {

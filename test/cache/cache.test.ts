@@ -62,7 +62,7 @@ describe("only what is new is counted", () => {
   test("whatever comes, goes, comes back, is named twice or is called otherwise", async () => {
     const pool = Array.from({ length: 12 }, (_, i) => text(20 + i, 40 * i));
     const random = randomOf(7);
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 25; round++) {
       const chosen = pool.filter(() => random(3) > 0);
       if (random(3) === 0) chosen.push(pool[random(12)]!, pool[random(12)]!);
       if (random(4) === 0) {
