@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
+import { binary, bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 import { randomOf } from "../words/generators.ts";
 
@@ -114,12 +114,15 @@ describe("--memory-limit", () => {
   });
 });
 
-test("an allocation that the system refuses is an error, and nothing is left", () => {
+test("an allocation that the system refuses is an error, and no result is half", () => {
   const out = at("rationed");
   // Address space, in kB: below some 400 MB the runtime itself does not start.
   for (const limit of [450_000, 500_000, 600_000]) {
     const command = `ulimit -v ${limit}; exec ${binary} train ${many} -n 300 -w 2 -q -o ${out}`;
     const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", command], { cwd: home, env: {} });
+    if (existsSync(out)) expect(mergesOf(out).length).toBe(44);
+    // Where it is refused to the runtime and not to an array of ours, the runtime aborts: nobody can answer for that.
+    if (exitCode === null) continue;
     if (exitCode !== 0) {
       expect(exitCode).toBe(1);
       expect(stderr.toString()).toMatch(/^bpe: error: (out of memory|no memory for)/);
