@@ -18,7 +18,7 @@ let files: string[];
 let expected: Record<string, string>;
 
 beforeAll(() => {
-  files = [2_500_000, 3_500_000].map((length, i) => put(directory, `${i}.txt`, text(i + 1, length)));
+  files = [900_000, 1_300_000].map((length, i) => put(directory, `${i}.txt`, text(i + 1, length)));
   const output = join(directory, "one-process");
   expect(bpe(["train", ...files, ...options, "-q", "-o", output]).stderr).toBe("");
   expected = tokenizerFiles(output);
@@ -75,7 +75,7 @@ async function submit({ inputs = files, killAt }: { inputs?: string[]; killAt?: 
       // A lost executor's data is asked for three times: no need to wait 5 s between.
       ...["--conf", "spark.shuffle.io.retryWait=500ms"],
       join(root, "examples/spark/train.py"),
-      ...[...inputs, ...options, "--range-size", "400kB", "--partitions", "16", "--output", output],
+      ...[...inputs, ...options, "--range-size", "200kB", "--partitions", "6", "--output", output],
     ],
     {
       env: { ...process.env, SPARK_HOME: spark, PYSPARK_PYTHON: python, PYSPARK_DRIVER_PYTHON: python },
