@@ -6,7 +6,7 @@
 //     [--record name]
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { randomSource } from "./random.ts";
 import { keepRecord, median } from "./record.ts";
@@ -113,7 +113,7 @@ console.table(measured);
 console.log(`load ${loadavg()[0]!.toFixed(1)}`);
 if (values.record !== undefined) {
   keepRecord(values.record, {
-    source,
+    source: basename(source),
     fileCount,
     sizeBytes,
     changedCount,
