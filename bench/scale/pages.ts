@@ -85,7 +85,7 @@ merges stay then was not measured.`,
         ],
         [
           "times",
-          "processor time of whole processes, so that waiting for other work is not in them; medians of three",
+          "processor time of whole processes, so that waiting for other work is not in them; medians of three, adding up once",
         ],
       ],
     ),
@@ -144,8 +144,8 @@ function ratesSection(record: ScaleRecord): string {
   )}
 
 - Planning: ${digits((1e6 * planning.cpuSeconds) / planning.rangeCount)} µs a range (${short(planning.rangeCount)} ranges).
-- Adding up ${addingUp.fileCount} files: ${digits((1e9 * addingUp.cpuSeconds) / addingUp.readWordCount)} ns a word read; its memory does not grow with the words.
-- Merging, 32,000 tokens (the whole process; six million words: bench/record/merge-6-million.json): ${merging
+- Adding up ${addingUp.fileCount} files: ${digits((1e9 * addingUp.cpuSeconds) / addingUp.readWordCount)} ns a word read (measured once); by design its memory does not grow with the words.
+- Merging, 32,000 tokens (processor time of the whole process; six million words are wall time, from bench/record/merge-6-million.json): ${merging
     .map(
       (point) =>
         `${short(point.distinctWordCount)} words ${digits(point.cpuSeconds)} s and ${sizeText(point.peakBytes)}`,
