@@ -1,5 +1,4 @@
 import { closeSync, readSync } from "node:fs";
-import type { ByteSource } from "../corpus/byte-sources.ts";
 import { type Input, openInput, shrank } from "../corpus/inputs.ts";
 
 /** Bytes hashed at a time: some milliseconds. */
@@ -22,29 +21,4 @@ export function* hashInput(input: Input): Generator<number, string> {
     closeSync(fd);
   }
   return hasher.digest("hex");
-}
-
-/** Hashes what is read through it: from front to back, no byte twice. */
-export class HashingSource implements ByteSource {
-  private readonly hasher = new Bun.CryptoHasher("sha256");
-
-  constructor(private readonly source: ByteSource) {}
-
-  get path(): string {
-    return this.source.path;
-  }
-
-  get sizeBytes(): number {
-    return this.source.sizeBytes;
-  }
-
-  read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number {
-    const readBytes = this.source.read(into, atPos, wantedBytes, offsetByte);
-    this.hasher.update(into.subarray(atPos, atPos + readBytes));
-    return readBytes;
-  }
-
-  digest(): string {
-    return this.hasher.digest("hex");
-  }
 }

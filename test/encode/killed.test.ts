@@ -25,7 +25,7 @@ test("killed at any instant, encoding leaves no file under the name, or the olde
   let wholeMs = performance.now() - startMs;
   const whole = readFileSync(output);
   let killedCount = 0;
-  for (const [share, workers, hadFile] of [
+  const instants = [
     [0.2, "2", false],
     [0.5, "1", false],
     [0.6, "2", true],
@@ -33,7 +33,10 @@ test("killed at any instant, encoding leaves no file under the name, or the olde
     [0.85, "1", true],
     [0.95, "2", false],
     [1, "2", true],
-  ] as const) {
+  ] as const;
+  // A run that ended before its instant tells that such runs take less: the instants are tried again, sooner.
+  for (let n = 0; n < instants.length || (killedCount < 3 && n < 5 * instants.length); n++) {
+    const [share, workers, hadFile] = instants[n % instants.length]!;
     if (hadFile) writeFileSync(output, whole);
     else rmSync(output, { force: true });
     const run = Bun.spawn([binary, ...command, "-w", workers], { env: {}, stderr: "ignore" });
@@ -46,7 +49,7 @@ test("killed at any instant, encoding leaves no file under the name, or the olde
     if (hadFile || existsSync(output)) expect(readFileSync(output).equals(whole)).toBe(true);
     if (!hadFile && run.signalCode === null) expect(existsSync(output)).toBe(true);
   }
-  expect(killedCount).toBeGreaterThan(0);
+  expect(killedCount).toBeGreaterThan(2);
   // The next run cleans up what was left beside.
   expect(bpe([...command, "-w", "2"]).code).toBe(0);
   expect(readdirSync(outputs)).toEqual(["ids.npy"]);
