@@ -1,5 +1,5 @@
 import { checkUnchanged, type Input } from "../corpus/inputs.ts";
-import { checkPlannable, planLines } from "../corpus/plan.ts";
+import { checkPlannable, noFileToPlan, planLines } from "../corpus/plan.ts";
 import { RangeDocuments } from "../corpus/range-documents.ts";
 import type { Range } from "../corpus/ranges.ts";
 import { canBeCut, cutSettingsOf } from "../encode/cuts.ts";
@@ -70,6 +70,7 @@ function readOptions(invocation: Invocation) {
   if (options.has("tokenizer") && options.has("compat")) {
     throw usageError("--compat is for plans to count by, --tokenizer for plans to encode by");
   }
+  if (invocation.files.includes("-")) throw noFileToPlan("-");
   return {
     reading: readInputOptions(invocation),
     readCuts: options.has("tokenizer") ? tokenizerCuts(invocation) : corpusCuts(invocation),

@@ -48,9 +48,7 @@ export type InputOptions = {
  * in byte order of their paths.
  */
 export function findInputs(names: readonly string[], options: InputOptions = {}): Input[] {
-  if (names.length === 0) {
-    throw new UserError("no input", { hint: "name at least one text file", exitCode: exitCode.usage });
-  }
+  checkNames(names, options);
   const include = options.include ?? [];
   if (include.length > 0 && !names.some(isDirectory)) {
     throw new UserError("--include is for the files of a directory, and none is named", {
@@ -58,14 +56,23 @@ export function findInputs(names: readonly string[], options: InputOptions = {})
       exitCode: exitCode.usage,
     });
   }
-  if (names.filter((name) => name === standardInput).length > 1) {
+  const inputs = names.flatMap((name) => pathsOf(name, include).map((path) => inspectInput(path, options)));
+  if (inputs.every((input) => input.sizeBytes === 0 && !input.isStream)) throw emptyCorpus(inputs);
+  return inputs;
+}
+
+/** Refuses what the names alone tell to be wrong. Looks at no file. */
+export function checkNames(names: readonly string[], { format }: InputOptions = {}): void {
+  if (names.length === 0) {
+    throw new UserError("no input", { hint: "name at least one text file", exitCode: exitCode.usage });
+  }
+  const standardInputs = names.filter((name) => name === standardInput);
+  if (standardInputs.length > 1) {
     throw new UserError("standard input (-) is named twice, and can be read once", {
       exitCode: exitCode.usage,
     });
   }
-  const inputs = names.flatMap((name) => pathsOf(name, include).map((path) => inspectInput(path, options)));
-  if (inputs.every((input) => input.sizeBytes === 0 && !input.isStream)) throw emptyCorpus(inputs);
-  return inputs;
+  if (standardInputs.length === 1 && format === "parquet") throw noParquetStream(standardInput);
 }
 
 /** The error of inputs that all have no text in them. */
@@ -228,16 +235,18 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
 const standardInput = "-";
 
 function streamAt(path: string, format: InputFormat, textField: string): Input {
-  if (format === "parquet") {
-    const [name, code] =
-      path === standardInput ? ["standard input", exitCode.usage] : [`"${path}"`, exitCode.failed];
-    throw new UserError(`${name} cannot be read as Parquet, which says at its end what is in it`, {
-      hint: "write it to a file and name that",
-      exitCode: code,
-    });
-  }
+  if (format === "parquet") throw noParquetStream(path);
   const none = { sizeBytes: 0, device: 0, inode: 0, modifiedMs: 0 };
   return { path, isStream: true, compression: "none", format, textField, ...none };
+}
+
+function noParquetStream(path: string): UserError {
+  const isNamed = path !== standardInput;
+  const name = isNamed ? `"${path}"` : "standard input";
+  return new UserError(`${name} cannot be read as Parquet, which says at its end what is in it`, {
+    hint: "write it to a file and name that",
+    exitCode: isNamed ? exitCode.failed : exitCode.usage,
+  });
 }
 
 /** What the file is packed in. A text that can be told at once to be none of ours is an error. */

@@ -23,12 +23,7 @@ export function checkPlannable(inputs: readonly Input[]): void {
   const paths = new Map<string, string>();
   for (const input of inputs) {
     const { path } = input;
-    if (input.isStream) {
-      throw new UserError(`"${path}" is no regular file, and a plan is of files that others will read`, {
-        hint: "write the text to a file and name that",
-        exitCode: path === "-" ? exitCode.usage : exitCode.failed,
-      });
-    }
+    if (input.isStream) throw noFileToPlan(path);
     const file = realpathSync(path);
     const before = paths.get(file);
     if (before !== undefined) {
@@ -37,6 +32,13 @@ export function checkPlannable(inputs: readonly Input[]): void {
     }
     paths.set(file, path);
   }
+}
+
+export function noFileToPlan(path: string): UserError {
+  return new UserError(`"${path}" is no regular file, and a plan is of files that others will read`, {
+    hint: "write the text to a file and name that",
+    exitCode: path === "-" ? exitCode.usage : exitCode.failed,
+  });
 }
 
 /** The lines of the plan, in order. An input without bytes has one, too, so that the plan names every input. */

@@ -127,8 +127,10 @@ describe("what does not fit is refused with its line", () => {
   });
 
   test("standard input cannot be planned", () => {
-    const { code, stderr } = run("plan", "-");
-    expect([code, stderr]).toEqual([2, expect.stringContaining('"-" is no regular file')]);
+    for (const args of [[], ["-o", "nowhere/plan.jsonl"]]) {
+      const { code, stderr } = run("plan", "-", ...args);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('"-" is no regular file')]);
+    }
   });
 
   test("a plan of one file twice is refused", () => {

@@ -130,6 +130,14 @@ describe("wrong input ends with a clear error, its exit code and nothing written
     ["a directory without files", ["none", "-n", "300", "-o", "out"], 1, 'there is no file below "none"'],
     ["an empty device", ["/dev/null", "-n", "300", "-o", "out"], 1, '"/dev/null" is empty'],
     ["standard input twice", ["-", "-n", "300", "-o", "out", "-"], 2, "standard input (-) is named twice"],
+    ["no input, and no place for the output", ["-n", "300", "-o", "foreign"], 2, "no input"],
+    ["standard input twice, and no place", ["-", "-", "-n", "300", "-o", "foreign"], 2, "named twice"],
+    [
+      "standard input as Parquet, and no place",
+      ["-", "--input-format", "parquet", "-n", "300", "-o", "foreign"],
+      2,
+      "standard input cannot be read as Parquet",
+    ],
     [
       "an empty corpus",
       ["empty.txt", "-n", "300", "-o", "out"],
@@ -221,7 +229,8 @@ describe("help and version", () => {
     for (const args of [[], ["help"], ["--help"], ["-h"]]) {
       const { code, stdout, stderr } = bpe(args);
       expect([code, stderr]).toEqual([0, ""]);
-      expect(stdout).toContain("train");
+      expect(stdout).toContain("  train <file>...  ");
+      expect(stdout).toContain("  inspect <path>  ");
     }
   });
 
