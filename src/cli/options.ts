@@ -11,7 +11,9 @@ export type OptionSpec = {
 
 export type CommandSpec = {
   readonly name: string;
-  /** What follows the name on the usage line. */
+  /** What is named: follows the name in the list of commands and on the usage line. */
+  readonly files: string;
+  /** What else stands on the usage line. */
   readonly usage: string;
   readonly description: string;
   readonly options: readonly OptionSpec[];
@@ -150,7 +152,8 @@ const compat: OptionSpec = {
 export const commands: readonly CommandSpec[] = [
   {
     name: "train",
-    usage: "<file>... -n N -o DIR",
+    files: "<file>...",
+    usage: "-n N -o DIR",
     description: "corpus -> tokenizer directory",
     options: [
       {
@@ -195,7 +198,8 @@ export const commands: readonly CommandSpec[] = [
   },
   {
     name: "count",
-    usage: "<file>... [-o FILE]",
+    files: "<file>...",
+    usage: "[-o FILE]",
     description: "corpus -> word counts",
     options: [
       { name: "output", short: "o", value: "FILE", description: "where the counts go (default: stdout)" },
@@ -220,7 +224,8 @@ export const commands: readonly CommandSpec[] = [
   },
   {
     name: "plan",
-    usage: "<file>... [--range-size SIZE]",
+    files: "<file>...",
+    usage: "[--range-size SIZE]",
     description: "corpus -> ranges that machines can count by themselves",
     options: [
       {
@@ -236,7 +241,7 @@ export const commands: readonly CommandSpec[] = [
       ...reading,
       {
         ...tokenizer,
-        description: "instead of these three: plan for `bpe encode` with this tokenizer",
+        description: "plan for `bpe encode` with this tokenizer, which takes -p and -s as encode does",
       },
       specialTokensAsText,
       {
@@ -250,7 +255,8 @@ export const commands: readonly CommandSpec[] = [
   },
   {
     name: "encode",
-    usage: "<file>... --tokenizer PATH [-o FILE]",
+    files: "<file>...",
+    usage: "--tokenizer PATH [-o FILE]",
     description: "text -> token ids",
     options: [
       tokenizer,
@@ -282,7 +288,8 @@ export const commands: readonly CommandSpec[] = [
   },
   {
     name: "decode",
-    usage: "<file> --tokenizer PATH [-o FILE]",
+    files: "<file>",
+    usage: "--tokenizer PATH [-o FILE]",
     description: "token ids -> text",
     options: [
       tokenizer,
@@ -296,7 +303,8 @@ export const commands: readonly CommandSpec[] = [
   },
   {
     name: "inspect",
-    usage: "PATH [--text FILE]",
+    files: "<path>",
+    usage: "[--text FILE]",
     description: "what is in a tokenizer",
     options: [
       { name: "text", value: "FILE", description: "a text to encode: bytes per token, and its first tokens" },

@@ -95,8 +95,8 @@ function describe(): ReturnType<typeof cac> {
   const cli = cac("bpe");
   for (const spec of commands) {
     const command = cli
-      .command(`${spec.name} [...files]`, spec.description)
-      .usage(`${spec.name} ${spec.usage}`);
+      .command(`${spec.name} ${spec.files}`, spec.description)
+      .usage(`${spec.name} ${spec.files} ${spec.usage}`);
     for (const option of spec.options) {
       const flags = `${option.short === undefined ? "" : `-${option.short}, `}--${option.name}`;
       const value = option.value === undefined ? "" : ` <${option.value}>`;
