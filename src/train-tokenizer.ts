@@ -1,14 +1,15 @@
 import type { InputFormat } from "./corpus/formats.ts";
 import { expectedTextBytes, findInputs } from "./corpus/inputs.ts";
+import { refuseOwnResults } from "./corpus/own-results.ts";
 import { partsOfVocabulary } from "./encode/from-vocabulary.ts";
 import { Tokenizer } from "./encode/tokenizer.ts";
 import { exitCode, UserError } from "./errors.ts";
 import type { Compat } from "./merge/merges.ts";
+import { countsOptionsOf, openMemory } from "./open-memory.ts";
 import { resolvePattern } from "./pattern/index.ts";
 import { checkOutputDirectory } from "./publish/directory.ts";
 import { takeLockNow } from "./publish/lock.ts";
 import { placeOf } from "./publish/place.ts";
-import { ScratchDirectory } from "./publish/scratch-directory.ts";
 import { MemoryBudget } from "./runtime/memory-budget.ts";
 import { defaultWorkerCount } from "./runtime/worker-count.ts";
 import { type StageProgress, train } from "./train.ts";
@@ -41,9 +42,15 @@ export type TrainTokenizerOptions = {
   readonly workers?: number;
   /** Words that have no room in so many bytes of this process's memory go to disk. Default: 80 % of what it may use. */
   readonly memoryLimitBytes?: number;
+  /** A directory that keeps the words of each file, so that only what is new is counted (docs/cache.md). Default: none. */
+  readonly cache?: string;
+  /** How large it may be; what was used longest ago goes. Default: no limit. */
+  readonly cacheLimitBytes?: number;
   /** A directory to write the tokenizer to, as `bpe train -o` does: whole or not at all. */
   readonly output?: string;
   readonly onProgress?: (progress: StageProgress) => void;
+  /** What is worth knowing and no mistake: a cache that cannot be written, a damaged entry. */
+  readonly onWarning?: (message: string) => void;
 };
 
 /** Trains a tokenizer on files. Mistakes and a world that is not as it should be throw `UserError`. */
@@ -65,23 +72,20 @@ async function trainSettled(
   settings: TrainSettings,
   startMs: number,
 ): Promise<Tokenizer> {
-  const { inputFormat: format, textField, include } = options;
+  const { inputFormat: format, textField, include, cacheLimitBytes: limitBytes } = options;
   const inputs = findInputs([options.files].flat(), { format, textField, include });
+  refuseOwnResults(inputs, [options.output, options.cache]);
   const budget = new MemoryBudget(options.memoryLimitBytes);
   const affordable = Math.min(defaultWorkerCount(expectedTextBytes(inputs)), budget.workerCountMax);
   const workerCount = options.workers ?? affordable;
-  const scratch = new ScratchDirectory();
-  const countsOptions = {
-    patterns: settings.pattern.sources,
-    specialTokens: settings.specialTokens,
-    isLinewise: settings.compat === "huggingface",
-  };
-  const memory = { budget, scratch, countsOptions };
-  const pattern = settings.pattern.compiled;
+  const choice = options.cache === undefined ? undefined : { path: options.cache, limitBytes };
+  const warn = options.onWarning ?? (() => {});
+  const { memory, cached } = openMemory(choice, countsOptionsOf(settings), budget, warn);
   const trained = await train(
-    { ...settings, pattern, inputs, workerCount, memory },
+    { ...settings, pattern: settings.pattern.compiled, inputs, workerCount, memory, cache: cached?.cache },
     options.onProgress ?? (() => {}),
-  ).finally(() => scratch.remove());
+  ).finally(() => memory.scratch.remove());
+  cached?.shrink();
   if (options.output !== undefined) {
     const command = "trainTokenizer";
     const asked = { command, arguments: [], counts: [] };
@@ -108,10 +112,15 @@ function settle(options: TrainTokenizerOptions): TrainSettings {
     ...wholes,
     workers: [options.workers, 1] as const,
     memoryLimitBytes: [options.memoryLimitBytes, 1] as const,
+    cacheLimitBytes: [options.cacheLimitBytes, 0] as const,
   })) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= least)) {
       throw usageError(`${name} is ${value}: it must be a whole number from ${least} on`);
     }
+  }
+  if (options.cache === "") throw usageError("cache is empty: it names a directory");
+  if (options.cacheLimitBytes !== undefined && options.cache === undefined) {
+    throw usageError("cacheLimitBytes is for a cache, and none is named");
   }
   return {
     vocabSize,

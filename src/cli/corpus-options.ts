@@ -45,11 +45,6 @@ export function openCountsFiles(invocation: Invocation, made: CountsOptions): Co
 /** The same by their paths, with globs resolved. */
 export const countsPaths = ({ options }: Invocation) => (options.get("counts") ?? []).flatMap(countsPathsOf);
 
-/** What word counts have to have in common to be added up. */
-export function countsOptionsOf({ pattern, specialTokens, compat }: CorpusChoices): CountsOptions {
-  return { patterns: pattern.sources, specialTokens, isLinewise: compat === "huggingface" };
-}
-
 /**
  * The inputs as they are now, what of them is counted, and how many workers do it with what memory. With word counts
  * from files there may be none.

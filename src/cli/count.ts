@@ -1,6 +1,7 @@
 import { countsChunks, isTsv } from "../count/counts-files.ts";
 import { saveSum } from "../count/save-counts.ts";
 import { inTurns } from "../next-turn.ts";
+import { countsOptionsOf, openMemory } from "../open-memory.ts";
 import { checkOutputFile, placeOfFile } from "../publish/file.ts";
 import type { MemoryBudget } from "../runtime/memory-budget.ts";
 import { countParts, countWords } from "../train.ts";
@@ -11,8 +12,8 @@ import { sortBytesPerWord } from "../words/sort.ts";
 import { sortedTsvChunks } from "../words/tsv.ts";
 import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import { wholeNumber } from "./arguments.ts";
-import { openMemory, readCacheOptions, tellOfStreams } from "./cache-options.ts";
-import { countsOptionsOf, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
+import { readCacheOptions, tellOfStreams } from "./cache-options.ts";
+import { openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import { lockOutputs } from "./lock.ts";
@@ -39,7 +40,8 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const { inputs, budget, workerCount } = openCorpus(invocation, options, planned);
   const countsFiles = openCountsFiles(invocation, countsOptions);
   warnOfSlowPattern(options.pattern, output);
-  const { memory, cached } = openMemory(cacheOptions, countsOptions, budget, output);
+  const { memory, cached } = openMemory(cacheOptions, countsOptions, budget, output.warn);
+  onStop(() => memory.scratch.remove());
   const cache = cached?.cache;
   if (cache !== undefined) tellOfStreams(inputs, output);
   const pattern = options.pattern.compiled;

@@ -1,8 +1,5 @@
-import { realpathSync } from "node:fs";
-import { dirname } from "node:path";
 import { inputFormats } from "../corpus/formats.ts";
 import { checkNames, findInputs, type Input, type InputOptions } from "../corpus/inputs.ts";
-import { UserError } from "../errors.ts";
 import { oneOf, usageError } from "./arguments.ts";
 import type { Invocation } from "./run.ts";
 
@@ -29,31 +26,4 @@ export function openInputs(names: readonly string[], options: InputOptions): Inp
     );
   }
   return inputs;
-}
-
-/**
- * An error if an input stands in a directory that the run writes: a directory of texts that holds its own older result
- * would make every result different from the one before.
- */
-export function refuseOwnResults(inputs: readonly Input[], written: readonly (string | undefined)[]): void {
-  const results = written.flatMap((path) => (path === undefined ? [] : (realPathOf(path) ?? [])));
-  const folders = new Map<string, string | undefined>();
-  for (const { path, isStream } of inputs) {
-    if (isStream || results.length === 0) continue;
-    const folder = dirname(path);
-    if (!folders.has(folder)) folders.set(folder, realPathOf(folder));
-    const result = results.find((result) => `${folders.get(folder)}/`.startsWith(`${result}/`));
-    if (result === undefined) continue;
-    throw new UserError(`"${path}" is in "${result}", which this run writes`, {
-      hint: "write to a place outside of the corpus, or say with --include which files are meant",
-    });
-  }
-}
-
-function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,7 @@
+import { refuseOwnResults } from "../corpus/own-results.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { describeCounts } from "../count/describe-counts.ts";
+import { countsOptionsOf, openMemory } from "../open-memory.ts";
 import { checkOutputDirectory } from "../publish/directory.ts";
 import { checkOutputFile, placeOfFile } from "../publish/file.ts";
 import { placeOf } from "../publish/place.ts";
@@ -11,16 +13,9 @@ import { copyTokenBytes, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import { writeResult } from "../write-result.ts";
 import { oneOf, usageError, wholeNumber } from "./arguments.ts";
-import { openMemory, readCacheOptions, tellOfStreams } from "./cache-options.ts";
-import {
-  countsOptionsOf,
-  countsPaths,
-  openCorpus,
-  openCountsFiles,
-  readCorpusOptions,
-} from "./corpus-options.ts";
+import { readCacheOptions, tellOfStreams } from "./cache-options.ts";
+import { countsPaths, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
-import { refuseOwnResults } from "./input-options.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import { lockOutputs } from "./lock.ts";
 import type { Output } from "./output.ts";
@@ -47,7 +42,8 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   refuseOwnResults(inputs, [options.output, options.cache?.path]);
   const countsOptions = countsOptionsOf(options);
   const countsFiles = openCountsFiles(invocation, countsOptions);
-  const { memory, cached } = openMemory(options.cache, countsOptions, budget, output);
+  const { memory, cached } = openMemory(options.cache, countsOptions, budget, output.warn);
+  onStop(() => memory.scratch.remove());
   const counts = await describeCounts(countsPaths(invocation));
   const training = { ...options, settings: options, inputs, counts };
   if (cached !== undefined) {

@@ -1,12 +1,12 @@
 import { identify } from "../cache/count-with-cache.ts";
 import { contentsOfResult, isUpToDate, keepResult, type MadeOf } from "../cache/results.ts";
 import type { Input } from "../corpus/inputs.ts";
+import type { OpenCache } from "../open-memory.ts";
 import { pathOf, placeOf } from "../publish/place.ts";
 import { build } from "../runtime/version.ts";
 import type { Report } from "../train.ts";
 import type { CountsRecord } from "../vocabulary/formats/training.ts";
 import type { TrainSettings } from "../write-result.ts";
-import type { OpenCache } from "./cache-options.ts";
 import type { Output } from "./output.ts";
 
 /** A training, as far as it decides what comes out. */
