@@ -2,6 +2,8 @@ import type { InputFormat } from "../corpus/formats.ts";
 import { findInputs } from "../corpus/inputs.ts";
 import { exitCode, UserError } from "../errors.ts";
 import { type ResolvedPattern, resolvePattern } from "../pattern/index.ts";
+import { checkOutputFile, placeOfFile } from "../publish/file.ts";
+import { takeLockNow } from "../publish/lock.ts";
 import { encodeToFile, isIdFileName } from "./encode-to-file.ts";
 import { loadTokenizerParts, type SpecialTokenOption } from "./load/load.ts";
 import { TextEncoding } from "./text-encoding.ts";
@@ -103,8 +105,8 @@ export class Tokenizer {
   }
 
   /**
-   * Encodes files, in order, into one `.npy` or `.bin` file of ids, as `bpe encode` does: memory stays bounded, and the
-   * file appears when it is whole. Returns how many ids it holds.
+   * Encodes files, in order, into one `.npy` or `.bin` file of ids, as `bpe encode` does: memory stays bounded, the file
+   * appears when it is whole, and one run at a time writes it. Returns how many ids it holds.
    */
   async encodeFile(
     files: string | readonly string[],
@@ -112,18 +114,25 @@ export class Tokenizer {
     options: EncodeFileOptions = {},
   ): Promise<number> {
     if (!isIdFileName(output)) throw new UserError(`"${output}" ends in neither .npy nor .bin`);
-    const { idCount } = await encodeToFile({
-      inputs: findInputs([files].flat(), { format: options.inputFormat, textField: options.textField }),
-      parts: this.parts,
-      specialTokensAsText: options.specialTokensAsText ?? false,
-      workerCount: options.workers ?? 1,
-      output,
-      type: options.dtype ?? (this.parts.isNarrow ? "uint16" : "uint32"),
-      appendId:
-        options.appendToken === undefined ? undefined : specialTokenId(this.parts, options.appendToken),
-      report: ({ bytesDone, bytesTotal }) => options.onProgress?.(bytesDone, bytesTotal),
-    });
-    return idCount;
+    checkOutputFile(output);
+    const place = placeOfFile(output);
+    const lock = place === null ? null : takeLockNow(place);
+    try {
+      const { idCount } = await encodeToFile({
+        inputs: findInputs([files].flat(), { format: options.inputFormat, textField: options.textField }),
+        parts: this.parts,
+        specialTokensAsText: options.specialTokensAsText ?? false,
+        workerCount: options.workers ?? 1,
+        output,
+        type: options.dtype ?? (this.parts.isNarrow ? "uint16" : "uint32"),
+        appendId:
+          options.appendToken === undefined ? undefined : specialTokenId(this.parts, options.appendToken),
+        report: ({ bytesDone, bytesTotal }) => options.onProgress?.(bytesDone, bytesTotal),
+      });
+      return idCount;
+    } finally {
+      lock?.release();
+    }
   }
 
   /** The bytes of ids. An id without a token is an error that names its position. */

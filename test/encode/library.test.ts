@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer, trainTokenizer, UserError } from "../../src/index.ts";
+import { takeLockNow } from "../../src/publish/lock.ts";
+import { placeOf } from "../../src/publish/place.ts";
 import { put, scratch } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
@@ -44,6 +46,20 @@ test("encodeFile writes what encode gives", async () => {
   const written = readFileSync(output);
   expect(idCount).toBe(2 * ids.length);
   expect([...new Uint32Array(written.buffer, written.byteOffset, idCount)]).toEqual([...ids, ...ids]);
+});
+
+test("encodeFile leaves an output alone that another run writes, and no lock behind", async () => {
+  const tokenizer = await trainTokenizer({ files: corpus, vocabSize: 300 });
+  const folder = join(home, "locked");
+  mkdirSync(folder);
+  const output = join(folder, "ids.npy");
+  const lock = takeLockNow(placeOf(output));
+  await expect(tokenizer.encodeFile(corpus, output)).rejects.toThrow("written twice by one run");
+  expect(readdirSync(folder)).toEqual([".ids.npy.bpe-lock"]);
+  lock.release();
+  await expect(tokenizer.encodeFile(join(home, "none"), output)).rejects.toThrow("no such file");
+  expect(await tokenizer.encodeFile(corpus, output)).toBeGreaterThan(0);
+  expect(readdirSync(folder)).toEqual(["ids.npy"]);
 });
 
 test("mistakes are UserErrors", async () => {
