@@ -53,6 +53,7 @@ export function reserveSlots(slots: Slots, layout: SlotLayout, keyCount: number)
   const laneCountBefore = slots.lanes.length;
   slots.lanes = stretched(slots.lanes, laneCount);
   slots.slotBits = slotBits;
+  touch(slots.lanes, laneCountBefore);
   spread(slots.lanes, laneCountBefore, slotBits, layout);
 }
 
@@ -109,6 +110,17 @@ export function stretched(lanes: Int32Array, laneCount: number): Int32Array {
   const longer = new Int32Array(reservedBuffer(laneCount, Math.min(wished, arrayLaneCountMax)), 0, laneCount);
   longer.set(lanes);
   return longer;
+}
+
+/** Lanes of a page of memory. */
+const pageLanes = 1024;
+
+/**
+ * Writes to each page of fresh memory from `start` on. A page that is read before it is written, as the slots of a table
+ * are, costs two faults instead of one, and the second one interrupts the other cores.
+ */
+export function touch(lanes: Int32Array, start = 0): void {
+  for (let pos = start; pos < lanes.length; pos += pageLanes) lanes[pos] = 0;
 }
 
 /** A buffer of as many lanes as wished or, where address space is rationed, as needed. */
