@@ -74,7 +74,8 @@ const workers: OptionSpec = {
   name: "workers",
   short: "w",
   value: "N",
-  description: "counting workers; 1 counts in the main thread (default: the cores this process may use)",
+  description:
+    "threads that count, the main one among them (default: 1 for small inputs, else the cores this process may use)",
 };
 const memoryLimit: OptionSpec = {
   name: "memory-limit",

@@ -1,9 +1,9 @@
 import type { Input } from "../corpus/inputs.ts";
 import type { Task } from "../corpus/tasks.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
-import type { PackedCounts } from "../words/counter.ts";
 import type { RangeFindings } from "./range-counter.ts";
-import type { Run, RunOptions } from "./runs.ts";
+import type { RunOptions } from "./runs.ts";
+import type { ThreadProgress, ThreadWords } from "./thread-counter.ts";
 
 /**
  * What the main thread and a counting worker say to each other:
@@ -13,18 +13,15 @@ import type { Run, RunOptions } from "./runs.ts";
  *                    failed (workers/failure.ts) at any time, and nothing after it
  */
 export type ToWorker =
-  | {
+  | (ThreadProgress & {
       readonly kind: "setup";
       readonly pattern: CompiledPattern;
       readonly specialTokens: readonly Uint8Array[];
       readonly inputs: readonly Input[];
-      /** Bytes counted so far by each worker, one cell each: written by the workers, read by the main thread. */
-      readonly bytesDone: Float64Array;
-      readonly workerIndex: number;
       /** Of this worker, among all that write runs. */
       readonly name: string;
       readonly runOptions: RunOptions | undefined;
-    }
+    })
   | { readonly kind: "tasks"; readonly tasks: readonly CountTask[] }
   | { readonly kind: "finish" };
 
@@ -37,7 +34,7 @@ export type FromWorker =
       /** The memory of pieces, to be used for others. */
       readonly emptied: readonly ArrayBuffer[];
     }
-  | { readonly kind: "words"; readonly words: PackedCounts; readonly runs: readonly Run[] };
+  | (ThreadWords & { readonly kind: "words" });
 
 export type CountTask = {
   readonly task: Task;

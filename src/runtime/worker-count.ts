@@ -6,7 +6,7 @@ const smallCorpusBytes = 4e6;
 /** What a worker holds on natural text: its tables, its window, its share of the runtime. */
 const workerMemoryBytes = 200e6;
 
-/** How many counting workers, where none were asked for: the cores this process may use, as far as memory allows. */
+/** How many threads count, where nothing was said: the cores this process may use, as far as memory allows. */
 export function defaultWorkerCount(corpusBytes: number): number {
   if (corpusBytes < smallCorpusBytes) return 1;
   const affordable = Math.floor(availableMemoryBytes() / workerMemoryBytes);
