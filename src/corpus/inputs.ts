@@ -195,7 +195,7 @@ function exists(path: string): boolean {
 /** The file, or the stream, that the path names, as it is now. */
 export function inspectInput(path: string, options: InputOptions = {}): Input {
   const format = options.format ?? formatOfName(path);
-  const textField = options.textField ?? "text";
+  const textField = options.textField ?? defaultTextField;
   if (path === standardInput) return streamAt(path, format, textField);
   let stats: Stats;
   try {
@@ -233,6 +233,7 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
 }
 
 const standardInput = "-";
+export const defaultTextField = "text";
 
 function streamAt(path: string, format: InputFormat, textField: string): Input {
   if (format === "parquet") throw noParquetStream(path);

@@ -12,7 +12,8 @@ import type { Range } from "./ranges.ts";
  *   endsInside
  *   index                  0, 1, 2, … through the plan: parts that are joined in this order are the whole
  *   sizeBytes, modifiedMs  of the file when the plan was made; of another one the ranges are not
- *   inputFormat            as what the file is read: text, or jsonl, which is cut at ends of lines
+ *   inputFormat            as what the file is read: text, jsonl, which is cut at ends of lines, or parquet
+ *   textField              of jsonl and parquet: the field, or column, that holds the texts
  *   documents              that begin in the range; only if they were counted
  *   patternDigest          what the cuts depend on: ranges that were made for other options
  *   specialTokensDigest    are cut where words may cross
@@ -33,6 +34,8 @@ export type PlanLine = {
   readonly sizeBytes: number;
   readonly modifiedMs: number;
   readonly inputFormat: string;
+  /** Not there in lines of older versions: then it is for the run to say. */
+  readonly textField?: string;
   readonly documents?: number;
   readonly patternDigest: string;
   readonly specialTokensDigest: string;
@@ -73,6 +76,7 @@ export function planLine(
     sizeBytes: input.sizeBytes,
     modifiedMs: input.modifiedMs,
     inputFormat: input.format,
+    ...(input.format !== "text" && { textField: input.textField }),
     ...(documents !== undefined && { documents }),
     ...options,
   };
@@ -98,6 +102,7 @@ export const digestLine = (line: Omit<PlanLine, "digest">) =>
     line.patternDigest,
     line.specialTokensDigest,
     line.isLinewise,
+    ...(line.textField === undefined ? [] : [line.textField]),
   ]);
 
 const hexDigest = (content: unknown) =>

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { UserError } from "../errors.ts";
 import { inputFormats } from "./formats.ts";
-import { type Input, inspectInput } from "./inputs.ts";
+import { defaultTextField, type Input, inspectInput } from "./inputs.ts";
 import { hasRanges } from "./plan.ts";
 import { type CutSettings, digestLine, digestOptions, type PlanLine } from "./plan-lines.ts";
 import type { Range } from "./ranges.ts";
@@ -39,10 +39,11 @@ export function readPlan(
     if (inputIndex === undefined) {
       inputIndex = inputs.length;
       inputIndices.set(line.path, inputIndex);
-      inputs.push(inspect(line, options.textField, fail));
+      inputs.push(inspect(line, fieldOf(line, options.textField), fail));
     }
     const input = inputs[inputIndex]!;
     checkFile(line, input, fail);
+    checkField(line, input, options.textField, fail);
     if (line.end - line.start < line.sizeBytes) {
       if (!hasRanges(input)) fail("it is a part of a file that can be read only as a whole", wroteHint);
       if (options.wholeTextsOnly && input.format === "text") {
@@ -116,6 +117,22 @@ function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, 
   }
   if (line.isLinewise !== wanted.isLinewise) {
     fail(`it was planned ${line.isLinewise ? "with" : "without"} --compat huggingface`, hint);
+  }
+}
+
+/** The plan says which field holds the texts; one of an older version leaves it to the run. */
+const fieldOf = (line: PlanLine, asked: string | undefined) => line.textField ?? asked;
+
+function checkField(line: PlanLine, input: Input, asked: string | undefined, fail: Fail): void {
+  const field = fieldOf(line, asked) ?? defaultTextField;
+  if (field !== input.textField) {
+    fail(`"${line.path}" is read by its field "${input.textField}" above, and by "${field}" here`);
+  }
+  if (asked !== undefined && input.format !== "text" && field !== asked) {
+    fail(
+      `it was planned for the field "${field}", and --text-field is "${asked}"`,
+      "leave --text-field out: the plan knows the field; or make a new plan",
+    );
   }
 }
 

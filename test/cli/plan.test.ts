@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { digestLine, type PlanLine } from "../../src/corpus/plan-lines.ts";
 import { binary, bpe, put, scratch } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
@@ -84,6 +85,29 @@ describe("what does not fit is refused with its line", () => {
     symlinkSync(join(home, "first.txt"), join(home, "link.txt"));
     const [linked] = plan("link.txt");
     refused([two, linked!, one], "plan.jsonl, line 3: overlaps line 2");
+  });
+
+  test("texts of another field than the plan's, which is taken where none is asked for", () => {
+    const records = Array.from({ length: 9 }, (_, i) => ({ text: `a text ${i}`, body: madeText(i, 30) }));
+    const jsonl = records.map((record) => JSON.stringify(record)).join("\n");
+    put(home, "both.jsonl", jsonl);
+    const lineOf = (...args: string[]) => plan("both.jsonl", ...args)[0]!;
+    const [body, text] = [lineOf("--text-field", "body"), lineOf()];
+    const counts = (...args: string[]) => run("count", "both.jsonl", ...args).stdout;
+    expect(countLines([body]).stdout).toBe(counts("--text-field", "body"));
+    expect(countLines([body, one], "--text-field", "body").code).toBe(0);
+    expect(countLines([text]).stdout).toBe(counts());
+    expect(counts()).not.toBe(counts("--text-field", "body"));
+    const message = 'line 1: it was planned for the field "body", and --text-field is "text"';
+    refused([body], message, "--text-field", "text");
+    refused([text, body], 'line 2: "both.jsonl" is read by its field "text" above, and by "body" here');
+    // A plan of an older version, which did not say.
+    const { textField, digest, ...fields } = JSON.parse(body) as PlanLine;
+    expect([textField, digest]).toEqual(["body", digestLine({ ...fields, textField: "body" })]);
+    const older = JSON.stringify({ ...fields, digest: digestLine(fields) });
+    expect(countLines([older]).stdout).toBe(counts());
+    expect(countLines([older], "--text-field", "body").stdout).toBe(counts("--text-field", "body"));
+    refused([JSON.stringify({ ...fields, digest })], "line 1: it was changed after bpe plan wrote it");
   });
 
   test("files that are missing or not what they were", () => {
