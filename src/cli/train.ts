@@ -8,7 +8,7 @@ import { placeOf } from "../publish/place.ts";
 import { type Trained, train } from "../train.ts";
 import { escapeBytes } from "../vocabulary/escape.ts";
 import { formats } from "../vocabulary/formats/formats.ts";
-import type { TrainingRecord } from "../vocabulary/formats/training.ts";
+import type { CountsRecord, TrainingRecord } from "../vocabulary/formats/training.ts";
 import { copyTokenBytes, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import { writeResult } from "../write-result.ts";
@@ -52,6 +52,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     if (isUpToDate) return tellUnchanged(options.output, output);
   }
   warnOfSlowPattern(options.pattern, output);
+  warnOfEqualCounts(counts, output);
 
   const trained = await train(
     {
@@ -96,6 +97,17 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     kept: keptPath,
     ...record,
   });
+}
+
+/** One part of a corpus that was counted by two tasks: nothing else tells that its words are added twice. */
+function warnOfEqualCounts(counts: readonly CountsRecord[], output: Output): void {
+  const paths = new Map<string, string>();
+  for (const { path, sha256 } of counts) {
+    if (sha256 === null) continue;
+    const before = paths.get(sha256) ?? path;
+    if (before !== path) output.warn(`"${before}" and "${path}" hold the same word counts: both are added`);
+    paths.set(sha256, before);
+  }
 }
 
 function summaryOf(

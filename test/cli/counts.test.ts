@@ -114,6 +114,19 @@ describe("--counts and --save-counts", () => {
     expect(tokenizerFiles(at("globbed"))).toEqual(tokenizerFiles(at("texts")));
   });
 
+  test("two files with the same counts are added, with a warning", () => {
+    writeFileSync(at("again.counts"), readFileSync(at("first.counts")));
+    const warnings = (...counts: string[]) =>
+      bpe(["train", ...counts.flatMap((path) => ["--counts", path]), "-n", "500", "-s", special, "-o", "x"], {
+        cwd: home,
+      }).stderr.match(/warning: .*/g);
+    expect(warnings("first.counts", "again.counts")).toEqual([
+      'warning: "first.counts" and "again.counts" hold the same word counts: both are added',
+    ]);
+    // Whoever names one twice meant it.
+    expect(warnings("first.counts", "first.counts")).toBeNull();
+  });
+
   test("counts made with other options are refused, with what differs", () => {
     const { code, stderr } = train("x", "--counts", "first.counts", "-p", "gpt4");
     expect(code).toBe(1);
