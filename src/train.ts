@@ -32,7 +32,7 @@ export type CorpusOptions = {
   readonly cache?: Cache | undefined;
 };
 
-export type CountedParts = {
+type CountedParts = {
   readonly parts: Parts;
   /** All that were written, also those whose words are held, too. */
   readonly runs: readonly Run[];
@@ -50,7 +50,7 @@ export type CountedWords = {
   readonly keepSum?: () => void;
 };
 
-export type TrainOptions = CorpusOptions & {
+type TrainOptions = CorpusOptions & {
   /** Called with the words when they are counted, before the merges are learned. */
   readonly keepWords?: (words: WordTable) => Promise<void>;
   /** Told what learning the merges will take, before it starts. */

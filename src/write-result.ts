@@ -29,7 +29,7 @@ export type TrainSettings = {
   readonly maxTokenLength: number | null;
 };
 
-export type Result = {
+type Result = {
   /** How the training was asked for, to be read by people, and as typed. */
   readonly command: string;
   readonly arguments: readonly string[];
@@ -46,7 +46,7 @@ export type Result = {
   readonly keepCount?: number | undefined;
 };
 
-export type Written = FormerResults & { readonly record: TrainingRecord };
+type Written = FormerResults & { readonly record: TrainingRecord };
 
 /**
  * Vocabulary -> files -> their place: writes the tokenizer directory beside its place, and puts it there all at once.

@@ -6,7 +6,7 @@ import { join } from "node:path";
 export const binary = join(import.meta.dir, "..", "dist", "bpe");
 if (!existsSync(binary)) throw new Error("dist/bpe is missing: npm run build");
 
-export type Finished = { code: number | null; stdout: string; stderr: string };
+type Finished = { code: number | null; stdout: string; stderr: string };
 
 /** Runs the binary to its end, with an empty environment. */
 export function bpe(args: readonly string[], options: { cwd?: string } = {}): Finished {

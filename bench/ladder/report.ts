@@ -228,7 +228,7 @@ function time({ ms, kind }: Point): string {
   return `${{ measured: "", estimated: "≈ ", exceeded: "> " }[kind]}${duration(ms)}`;
 }
 
-export function duration(ms: number): string {
+function duration(ms: number): string {
   if (ms < 999.5) return `${ms < 9.95 ? ms.toFixed(1) : ms.toFixed(0)} ms`;
   const seconds = ms / 1000;
   if (seconds < 9.995) return `${seconds.toFixed(2)} s`;

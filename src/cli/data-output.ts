@@ -7,7 +7,7 @@ import { onStop } from "./stop.ts";
 import { StreamWriter } from "./streams.ts";
 
 /** Takes a chunk; what it gives back is to be awaited before the next one, and lets signals be served. */
-export type Put = (chunk: Uint8Array) => Promise<void>;
+type Put = (chunk: Uint8Array) => Promise<void>;
 
 /** Data into a file that appears when it is whole, or onto stdout where the path is undefined or `-`. */
 export async function writeData(path: string | undefined, make: (put: Put) => Promise<void>): Promise<void> {

@@ -37,7 +37,7 @@ export type OutputOptions = {
   readonly log?: LogFile | undefined;
 };
 
-export const progressModes = ["auto", "bar", "plain", "json", "none"] as const;
+const progressModes = ["auto", "bar", "plain", "json", "none"] as const;
 
 /** Less is nobody's worry. */
 const worthTellingBytes = 1e8;

@@ -2,7 +2,7 @@ import type { StageProgress } from "../train.ts";
 import { bytes, clock, grouped } from "./units.ts";
 
 /** `log` is for a file that is read days later: few lines, without the program's name. */
-export type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
+type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 
 /** `auto` is a bar where a person looks on, plain lines elsewhere. */
 export function progressMode(asked: "auto" | ProgressMode, stderr: { isTTY?: boolean }): ProgressMode {
@@ -10,7 +10,7 @@ export function progressMode(asked: "auto" | ProgressMode, stderr: { isTTY?: boo
 }
 
 /** Shows how far a long stage is. Every method may be called at any time and as often as one likes. */
-export type ProgressDisplay = {
+type ProgressDisplay = {
   update(progress: StageProgress): void;
   /** Takes the bar off the screen, so that other text can be written. */
   clear(): void;

@@ -2,7 +2,7 @@ import { escapeText } from "../vocabulary/escape.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
-export type SummaryFacts = {
+type SummaryFacts = {
   readonly record: TrainingRecord;
   readonly output: string;
   /** Where the result is that was replaced, if it was kept. */

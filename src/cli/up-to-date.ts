@@ -10,7 +10,7 @@ import type { TrainSettings } from "../write-result.ts";
 import type { Output } from "./output.ts";
 
 /** A training, as far as it decides what comes out. */
-export type Training = {
+type Training = {
   readonly output: string;
   readonly saveCounts: string | undefined;
   readonly settings: TrainSettings;

@@ -2,7 +2,7 @@ import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { UserError } from "../errors.ts";
 
 /** Which files of a directory are meant: all, or those whose path below it one of the globs describes. */
-export type FileFilter = (pathBelow: string) => boolean;
+type FileFilter = (pathBelow: string) => boolean;
 
 /**
  * A filter of globs. As in a .gitignore file, a glob with a slash describes the path below the directory, and one

@@ -42,7 +42,7 @@ export function memoryOf(tasks: readonly Task[]): ArrayBuffer[] {
 const copiedBytesMax = 1 << 16;
 
 /** Bytes of text in a task, whatever they were packed in. */
-export const textBytesOf = (task: Task) => task.endByte - task.startByte;
+const textBytesOf = (task: Task) => task.endByte - task.startByte;
 
 /** Nothing to do: an empty file. */
 export const isEmpty = (task: Task) => task.kind === "range" && textBytesOf(task) === 0;

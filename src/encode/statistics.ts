@@ -2,7 +2,7 @@ import { type TokenTable, tokenBytesOf } from "./token-table.ts";
 import type { AddedToken } from "./tokenizer-parts.ts";
 
 /** What a vocabulary is made of. Special tokens count in `size` alone. */
-export type VocabularyStatistics = {
+type VocabularyStatistics = {
   readonly size: number;
   readonly idLimit: number;
   /** Ids of the longest tokens in bytes, falling; of equal ones the lower id first. */
@@ -16,7 +16,7 @@ export type VocabularyStatistics = {
 
 export type Share = { readonly name: string; readonly tokenCount: number };
 
-export const invalidName = "no valid UTF-8";
+const invalidName = "no valid UTF-8";
 
 export function vocabularyStatistics(
   tokens: TokenTable,

@@ -67,7 +67,7 @@ export function tokenBytesOf({ idLimit, starts, bytes }: TokenTable, id: number)
 }
 
 /** What became of decoding: all ids, or the index of the first that has no token, and the bytes before it. */
-export type Decoded = { readonly bytes: Uint8Array; readonly unknownIndex: number };
+type Decoded = { readonly bytes: Uint8Array; readonly unknownIndex: number };
 
 /** The bytes of ids, end to end. `unknownIndex` is -1 if every id has a token; what is no whole number has none. */
 export function decodeIds(table: TokenTable, ids: Uint16Array | Uint32Array | Float64Array): Decoded {

@@ -8,7 +8,7 @@ import { freshLevels, type Level, stepLevels } from "./speculation.ts";
 import type { Node } from "./syntax.ts";
 import { buildThreadTable, type ThreadTable } from "./threads.ts";
 
-export type AutomatonOptions = {
+type AutomatonOptions = {
   /** A document also ends behind every "\n". */
   readonly lineWise: boolean;
 };

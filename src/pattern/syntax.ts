@@ -36,7 +36,7 @@ export type Node =
   | { readonly kind: "backreference"; readonly index: number; readonly ignoreCase: boolean };
 
 /** greedy takes as much as it can and gives back; lazy as little as it can; possessive gives nothing back. */
-export type RepeatMode = "greedy" | "lazy" | "possessive";
+type RepeatMode = "greedy" | "lazy" | "possessive";
 
 /** Repeats are unrolled, so a larger count is refused. */
 const repeatCountMax = 1000;

@@ -46,7 +46,7 @@ export function stageDirectory(path: string): StagedDirectory {
   return new StagedDirectory(placeOf(path));
 }
 
-export type PublishOptions = {
+type PublishOptions = {
   /** How many former results stay beside the new one. */
   readonly keepCount?: number | undefined;
   readonly exchangePaths?: typeof exchange;
@@ -57,7 +57,7 @@ export type PublishOptions = {
  * it there whole; `discard` leaves the path as it was. Every call is synchronous, so a signal is served before or
  * after one, and `discard` may follow any of them.
  */
-export class StagedDirectory {
+class StagedDirectory {
   private readonly place: Place;
   private readonly staged: HiddenPath;
   /** A discarded result takes back the parents that were made for it. */

@@ -46,7 +46,7 @@ export function stageFile(path: string): StagedFile {
   return new StagedFile(path);
 }
 
-export class StagedFile {
+class StagedFile {
   private readonly typed: string;
   private readonly place: Place;
   /** What stood there before, its mode is kept; null for nothing. */

@@ -1,7 +1,7 @@
 import { openLibc } from "./libc.ts";
 
 /** What came of asking for the lock of a file. */
-export type Locked = "ours" | "another's" | "unknown to the file system";
+type Locked = "ours" | "another's" | "unknown to the file system";
 
 /**
  * Takes the lock of an open file, without waiting. The kernel gives it back when the file is closed, so a process that

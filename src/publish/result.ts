@@ -5,7 +5,7 @@ import { recordName } from "../vocabulary/formats/training.ts";
 import { lstatOrNull, type Place, pathOf } from "./place.ts";
 
 /** What stands where a directory is to be written: nothing, an empty directory, or a result of ours, with its files. */
-export type Standing =
+type Standing =
   | { readonly kind: "absent" }
   | { readonly kind: "empty"; readonly mode: number }
   | { readonly kind: "result"; readonly mode: number; readonly names: readonly string[] };

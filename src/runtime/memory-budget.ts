@@ -5,10 +5,10 @@ import { allowedMemoryBytes } from "./allowed-memory.ts";
 const defaultShare = 0.8;
 
 /** What the main thread and each worker take for themselves: code, compilers, windows of text. Measured: docs/words.md. */
-export const mainThreadBytes = 75e6;
-export const workerBytes = 20e6;
+const mainThreadBytes = 75e6;
+const workerBytes = 20e6;
 /** The least that a thread can count words in, a window of text at a time. */
-export const wordBytesLeast = 40e6;
+const wordBytesLeast = 40e6;
 
 /** How the memory of this process is shared out. All of it is counted: what the system calls its resident set. */
 export class MemoryBudget {

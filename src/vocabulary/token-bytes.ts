@@ -25,7 +25,7 @@ export type TokenBytes = {
 };
 
 /** Natural-language tokens are shorter; the walk over halves of this size costs little beside the copy. */
-export const keptBytesMax = 64;
+const keptBytesMax = 64;
 export const notKept = -1;
 const byteCount = 256;
 

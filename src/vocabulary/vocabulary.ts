@@ -35,7 +35,7 @@ export type Vocabulary = {
   readonly entries: Int32Array;
 };
 
-export type VocabularyOptions = {
+type VocabularyOptions = {
   readonly merges: Merges;
   readonly specialTokens: readonly string[];
   readonly compat: Compat;

@@ -2,7 +2,7 @@ import { UserError } from "../errors.ts";
 import { type Failure, reviveFailure } from "./failure.ts";
 
 /** One worker, as the main thread sees it. */
-export type WorkerLink<ToWorker> = {
+type WorkerLink<ToWorker> = {
   readonly workerIndex: number;
   /** What is in `transfer` is the worker's from then on. */
   send(message: ToWorker, transfer?: ArrayBuffer[]): void;
@@ -18,7 +18,7 @@ export type StartedWorkers = {
   terminate(): void;
 };
 
-export type WorkersOptions = { readonly url: string; readonly name: string; readonly workerCount: number };
+type WorkersOptions = { readonly url: string; readonly name: string; readonly workerCount: number };
 
 /** Starts workers; until `serveWorkers`, no message of theirs is served, nor is noticed that one ends. */
 export function startWorkers({ url, name, workerCount }: WorkersOptions): StartedWorkers {

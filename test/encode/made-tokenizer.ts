@@ -29,7 +29,7 @@ export const specialTokens = ["<|endoftext|>", "<|endoftext|><|endoftext|>", "<|
 
 const merges = naiveMerges(madeText(1, 2000), 300);
 
-export function madeVocabulary(compat: Compat): Vocabulary {
+function madeVocabulary(compat: Compat): Vocabulary {
   return buildVocabulary({ merges, specialTokens, compat });
 }
 

@@ -31,7 +31,7 @@ export function trainJob(
   return form === "pipe" ? { args, stdin: input } : { args };
 }
 
-export function encodeJob(world: World, random: Random): Job {
+function encodeJob(world: World, random: Random): Job {
   const input = world.input(oneOf(random, ["new.txt", "new.txt.gz", "new.txt.zst"]));
   const tokenizer = `${world.root}/old`;
   return {

@@ -40,7 +40,7 @@ export function naiveCs336(words: NaiveWords, options: NaiveOptions): NaiveMerge
 }
 
 /** The same with a new id for every merge, whatever its bytes. Ties: the smaller (left id, right id). */
-export function naiveRustbpe(words: NaiveWords, options: NaiveOptions): NaiveMerge[] {
+function naiveRustbpe(words: NaiveWords, options: NaiveOptions): NaiveMerge[] {
   const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   const texts = [...words].map(([word, count]) => ({ tokens: [...word].map((c) => c.charCodeAt(0)), count }));
   const merges: NaiveMerge[] = [];

@@ -126,7 +126,7 @@ export const tellingCharacters = [
   ...["l", "ǅ", "ß", "٣", "Ⅷ", "$", "_", "\u212a", "\u200d", "\ufeff", "か", "ー", "𝒳", "\0"],
 ] as const;
 
-export const brokenBytes: readonly (readonly number[])[] = [
+const brokenBytes: readonly (readonly number[])[] = [
   ...[
     [0x80],
     [0xbf],

@@ -13,7 +13,7 @@ export function randomOf(seed: number): (bound: number) => number {
   };
 }
 
-export type Pretokens = { text: Text; ends: Int32Array; endCount: number };
+type Pretokens = { text: Text; ends: Int32Array; endCount: number };
 
 /** Pretokens end to end in a text whose padding is not zero, from a start that need not be 0. */
 export function pretokensOf(words: readonly Uint8Array[], startPos = 0): Pretokens {

@@ -8,7 +8,7 @@ const windowSizeBytes = 1 << 20;
 const npyHeadBytesMax = 1 << 16;
 
 /** Ids as they were found; `-1` and the like are kept, so that they are reported and not wrapped. */
-export type ReadIds = Float64Array | Uint16Array | Uint32Array;
+type ReadIds = Float64Array | Uint16Array | Uint32Array;
 
 /**
  * The ids of a file: `.npy`, `.bin`, or white-space separated decimal numbers under any other name, in a file or in a

@@ -22,7 +22,7 @@ export function npyHead(type: IdType, idCount: number): Uint8Array {
 }
 
 /** What the head of an .npy file says of the numbers behind it. */
-export type NpyLayout = {
+type NpyLayout = {
   readonly descr: string;
   readonly itemBytes: number;
   readonly startByte: number;

@@ -6,7 +6,7 @@ import type { AddedToken } from "../tokenizer-parts.ts";
 import { WordMerger } from "../word-merger.ts";
 
 /** A vocabulary in byte-to-character form, as HF's and GPT-2's files have it. */
-export type CharacterVocabulary = {
+type CharacterVocabulary = {
   readonly path: string;
   readonly vocab: ReadonlyMap<string, number>;
   /** In the order of their ranks. */

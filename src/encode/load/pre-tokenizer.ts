@@ -3,7 +3,7 @@ import { type CompiledPattern, compilePattern, type NamedPattern, patterns } fro
 import { objectAt, refuse } from "./files.ts";
 
 /** How HF's `pre_tokenizer` cuts text, as a sequence of splits. */
-export type Splits = { readonly sources: readonly string[]; readonly addsPrefixSpace: boolean };
+type Splits = { readonly sources: readonly string[]; readonly addsPrefixSpace: boolean };
 
 /** Reads a `pre_tokenizer`: ByteLevel, alone or behind Splits, Digits and Punctuation. */
 export function readPreTokenizer(value: unknown, path: string): Splits {

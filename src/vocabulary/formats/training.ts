@@ -49,7 +49,7 @@ export type TrainingRecord = {
   readonly mergesSha256: string;
 };
 
-export type InputRecord = {
+type InputRecord = {
   readonly path: string;
   readonly sizeBytes: number;
   readonly documents: number;
