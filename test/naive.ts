@@ -15,6 +15,9 @@ export function naiveWords(text: string, specialTokens: readonly string[] = []):
   return words;
 }
 
+/** Words with their counts, sorted, as `entriesOf` gives those of a table. */
+export const inOrder = (words: Iterable<[string, number]>) => [...words].sort(([a], [b]) => (a < b ? -1 : 1));
+
 function splitAtSpecialTokens(text: string, specialTokens: readonly string[]): string[] {
   if (specialTokens.length === 0) return [text];
   const escaped = specialTokens.toSorted((a, b) => b.length - a.length).map((token) => RegExp.escape(token));

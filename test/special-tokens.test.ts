@@ -93,7 +93,7 @@ test("what is no text is refused: bytes that are not UTF-8, half a surrogate pai
   expect(bytes.stderr.toString()).toBe('bpe: error: the argument "\\xff<end>" is not valid UTF-8\n');
   expect(bytes.exitCode).toBe(2);
   const half = trainTokenizer({ files: corpus, vocabSize: 300, specialTokens: ["\ud800x"] });
-  expect(half).rejects.toThrow("half of a surrogate pair");
+  await expect(half).rejects.toThrow("half of a surrogate pair");
   const output = join(home, "nul");
   const withNul = await trainTokenizer({ files: corpus, vocabSize: 300, specialTokens: ["a\0b"], output });
   expect([...withNul.encode("a\0b")]).toEqual([299]);

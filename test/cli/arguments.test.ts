@@ -3,21 +3,11 @@ import fc from "fast-check";
 import { canonicalArguments, oneOf, unshield, wholeNumber } from "../../src/cli/arguments.ts";
 import { commands } from "../../src/cli/options.ts";
 import { type Invocation, parseInvocation } from "../../src/cli/run.ts";
-import { UserError } from "../../src/errors.ts";
+import { errorOf } from "../thrown.ts";
 
 const train = commands.find((command) => command.name === "train")!;
 const parse = (...typed: string[]): Invocation => parseInvocation(train, typed);
 const value = (name: string, ...typed: string[]) => parse(...typed).options.get(name);
-
-function errorOf(act: () => unknown): UserError {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof UserError) return error;
-    throw error;
-  }
-  throw new Error("no error was thrown");
-}
 
 describe("values are text exactly as typed", () => {
   test("a leading zero stays", () => expect(value("special-token", "-s", "007")).toEqual(["007"]));

@@ -1,20 +1,16 @@
-import { afterAll, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { takeLockNow } from "../../src/publish/lock.ts";
 import { placeOf } from "../../src/publish/place.ts";
-import { binary, bpe, put, scratch } from "../binary.ts";
-
-const root = scratch();
-afterAll(() => rmSync(root, { recursive: true }));
+import { binary, bpe, put } from "../binary.ts";
+import { eachInNewHome } from "../homes.ts";
 
 let home: string;
 let corpus: string;
 let output: string;
-let testCount = 0;
-beforeEach(() => {
-  home = join(root, `home-${testCount++}`);
-  mkdirSync(home);
+eachInNewHome((made) => {
+  home = made;
   corpus = put(home, "corpus.txt", "the cat sat on the mat. ".repeat(50));
   output = join(home, "tokenizer");
 });

@@ -1,19 +1,15 @@
-import { afterAll, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, bpe, put, scratch } from "../binary.ts";
-
-const root = scratch();
-afterAll(() => rmSync(root, { recursive: true }));
+import { binary, bpe, put } from "../binary.ts";
+import { eachInNewHome } from "../homes.ts";
 
 let home: string;
 let corpus: string;
 let output: string;
 let log: string;
-let testCount = 0;
-beforeEach(() => {
-  home = join(root, `home-${testCount++}`);
-  mkdirSync(home);
+eachInNewHome((made) => {
+  home = made;
   corpus = put(home, "corpus.txt", "the cat sat on the mat. ".repeat(50));
   output = join(home, "tokenizer");
   log = join(home, "bpe.log");

@@ -1,17 +1,14 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { bpe, put, scratch } from "../binary.ts";
-
-const root = scratch();
-afterAll(() => rmSync(root, { recursive: true }));
+import { bpe, put } from "../binary.ts";
+import { eachInNewHome } from "../homes.ts";
 
 /** What may not be touched: a directory with a file of someone's, and the run's own directory below it. */
 let outer: string;
 let home: string;
-let testCount = 0;
-beforeEach(() => {
-  outer = join(root, `outer-${testCount++}`);
+eachInNewHome((made) => {
+  outer = made;
   home = join(outer, "home");
   mkdirSync(join(home, "sub"), { recursive: true });
   put(outer, "mine.txt", "mine");

@@ -14,6 +14,7 @@ import { countCorpus } from "../../src/count/count-corpus.ts";
 import { compilePattern, patterns } from "../../src/pattern/index.ts";
 import { WordCounter } from "../../src/words/counter.ts";
 import { put, scratch } from "../binary.ts";
+import { entriesOf } from "../words/generators.ts";
 
 const directory = scratch();
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -47,11 +48,7 @@ async function countRanges(paths: readonly string[], ranges?: readonly Range[], 
 function wordsOf(counters: WordCounter[]): [string, number][] {
   const total = new WordCounter();
   for (const counter of counters) total.absorb(counter.pack());
-  const { bytes, starts, counts, wordCount } = total.toWordTable();
-  return Array.from({ length: wordCount }, (_, w): [string, number] => [
-    Buffer.from(bytes.subarray(starts[w]!, starts[w + 1]!)).toString("latin1"),
-    counts[w]!,
-  ]).sort(([a], [b]) => (a < b ? -1 : 1));
+  return entriesOf(total.toWordTable());
 }
 
 const piece = fc.constantFrom(

@@ -63,11 +63,11 @@ test("encodeFile leaves an output alone that another run writes, and no lock beh
 });
 
 test("mistakes are UserErrors", async () => {
-  expect(trainTokenizer({ files: corpus, vocabSize: 100 })).rejects.toThrow(UserError);
-  expect(trainTokenizer({ files: corpus, vocabSize: 300, workers: 0 })).rejects.toThrow("workers is 0");
-  expect(trainTokenizer({ files: join(home, "none"), vocabSize: 300 })).rejects.toThrow("no such file");
-  expect(Tokenizer.load(home)).rejects.toThrow("holds no tokenizer");
-  expect(Tokenizer.load(join(home, "none"))).rejects.toThrow("no such file or directory");
+  await expect(trainTokenizer({ files: corpus, vocabSize: 100 })).rejects.toThrow(UserError);
+  await expect(trainTokenizer({ files: corpus, vocabSize: 300, workers: 0 })).rejects.toThrow("workers is 0");
+  await expect(trainTokenizer({ files: join(home, "none"), vocabSize: 300 })).rejects.toThrow("no such file");
+  await expect(Tokenizer.load(home)).rejects.toThrow("holds no tokenizer");
+  await expect(Tokenizer.load(join(home, "none"))).rejects.toThrow("no such file or directory");
 });
 
 test("a word of two megabytes takes a moment", async () => {

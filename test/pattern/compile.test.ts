@@ -7,6 +7,7 @@ import {
   patterns,
   resolvePattern,
 } from "../../src/pattern/index.ts";
+import { errorOf } from "../thrown.ts";
 import { naivePieces, naiveRegExp, Random, splitterEnds } from "./naive.ts";
 
 function pieces(source: string, text: string): string[] {
@@ -22,16 +23,6 @@ function pieces(source: string, text: string): string[] {
 function naiveTextEnds(text: string, regexps: readonly RegExp[]): number[] {
   let end = 0;
   return naivePieces(text, regexps).map((piece) => (end += Buffer.byteLength(piece)));
-}
-
-function errorOf(action: () => unknown): UserError {
-  try {
-    action();
-  } catch (error) {
-    expect(error).toBeInstanceOf(UserError);
-    return error as UserError;
-  }
-  throw new Error("no error");
 }
 
 function reasonOf(compiled: CompiledPattern): string | undefined {

@@ -1,10 +1,9 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,21 +11,16 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { UserError } from "../../src/errors.ts";
 import { checkOutputDirectory, stageDirectory } from "../../src/publish/directory.ts";
-
-const root = mkdtempSync(join(tmpdir(), "bpe-publish-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+import { eachInNewHome } from "../homes.ts";
+import { errorOf } from "../thrown.ts";
 
 let home: string;
 let out: string;
-let testCount = 0;
-beforeEach(() => {
-  home = join(root, `home-${testCount++}`);
+eachInNewHome((made) => {
+  home = made;
   out = join(home, "out");
-  mkdirSync(home);
 });
 
 /** A whole result: the record lists its files, each file holds `mark`. */
@@ -42,13 +36,8 @@ function publishResult(
 }
 
 function messageOf(run: () => unknown): string {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof UserError) return `${error.message}\nhint: ${error.hint}`;
-    throw error;
-  }
-  throw new Error("nothing was thrown");
+  const { message, hint } = errorOf(run);
+  return `${message}\nhint: ${hint}`;
 }
 
 describe("checkOutputDirectory", () => {
@@ -257,7 +246,7 @@ describe("stageDirectory", () => {
 });
 
 const script = (body: string) => {
-  const path = join(home, "..", `script-${testCount}-${Math.random().toString(36).slice(2)}.ts`);
+  const path = join(home, "..", `script-${Math.random().toString(36).slice(2)}.ts`);
   writeFileSync(
     path,
     `import { stageDirectory } from ${JSON.stringify(join(import.meta.dir, "../../src/publish/directory.ts"))};

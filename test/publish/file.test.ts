@@ -1,32 +1,24 @@
-import { afterAll, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
-  mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../src/errors.ts";
 import { checkOutputFile, stageFile } from "../../src/publish/file.ts";
-
-const root = mkdtempSync(join(tmpdir(), "bpe-file-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+import { eachInNewHome } from "../homes.ts";
 
 let home: string;
 let path: string;
-let testCount = 0;
-beforeEach(() => {
-  home = join(root, `home-${testCount++}`);
+eachInNewHome((made) => {
+  home = made;
   path = join(home, "out.tsv");
-  mkdirSync(home);
 });
 
 function writeFileWhole(path: string, chunks: Iterable<Uint8Array>): void {

@@ -1,31 +1,24 @@
-import { afterAll, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import {
   closeSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stageDirectory } from "../../src/publish/directory.ts";
 import { takeLockNow } from "../../src/publish/lock.ts";
 import { placeOf } from "../../src/publish/place.ts";
-
-const root = mkdtempSync(join(tmpdir(), "bpe-keep-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+import { eachInNewHome } from "../homes.ts";
 
 let home: string;
 let out: string;
-let testCount = 0;
-beforeEach(() => {
-  home = join(root, `home-${testCount++}`);
+eachInNewHome((made) => {
+  home = made;
   out = join(home, "out");
-  mkdirSync(home);
 });
 
 /** The start of run n: three runs begin in each second. */

@@ -1,22 +1,17 @@
-import { afterAll, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeHolder, isLock, type Lock, takeLock, takeLockNow } from "../../src/publish/lock.ts";
 import { placeOf } from "../../src/publish/place.ts";
-
-const root = mkdtempSync(join(tmpdir(), "bpe-lock-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+import { eachInNewHome } from "../homes.ts";
 
 let home: string;
 let out: string;
 let lockFile: string;
-let testCount = 0;
-beforeEach(() => {
-  home = join(root, `home-${testCount++}`);
+eachInNewHome((made) => {
+  home = made;
   out = join(home, "out");
   lockFile = join(home, ".out.bpe-lock");
-  mkdirSync(home);
 });
 
 /** A process that runs the lines with `place` and the functions of the lock at hand. */

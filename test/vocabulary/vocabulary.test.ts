@@ -1,22 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { exitCode, UserError } from "../../src/errors.ts";
+import { exitCode } from "../../src/errors.ts";
 import { checkSpecialTokens } from "../../src/vocabulary/special-tokens.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
 import { baseSize, buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
+import { errorOf } from "../thrown.ts";
 import { mergesOf, naiveMerges, randomNumbers } from "./made-merges.ts";
 
 // "t h", "th e", " t".
 const merges = mergesOf([116, 256, 32], [104, 101, 116]);
-
-function errorOf(run: () => unknown): UserError {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof UserError) return error;
-    throw error;
-  }
-  throw new Error("nothing was thrown");
-}
 
 describe("buildVocabulary", () => {
   for (const compat of ["cs336", "rustbpe"] as const) {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { UserError } from "../../src/errors.ts";
 import { encodeBytes } from "../../src/vocabulary/byte-characters.ts";
 import { WordCounter } from "../../src/words/counter.ts";
 import { sortWordsByCount } from "../../src/words/sort.ts";
 import { TsvReader, tsvChunks } from "../../src/words/tsv.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
+import { errorOf } from "../thrown.ts";
 import { bytesOf, entriesOf, keyOf, randomOf } from "./generators.ts";
 
 function textOf(table: WordTable): string {
@@ -21,15 +21,7 @@ function read(file: string | Uint8Array, chunkSizeBytes = 1 << 16): WordTable {
   return counter.toWordTable();
 }
 
-function messageOf(file: string | Uint8Array): string {
-  try {
-    read(file);
-  } catch (error) {
-    expect(error).toBeInstanceOf(UserError);
-    return (error as UserError).message;
-  }
-  return "no error";
-}
+const messageOf = (file: string | Uint8Array) => errorOf(() => read(file)).message;
 
 function randomTable(seed: number): WordTable {
   const random = randomOf(seed);

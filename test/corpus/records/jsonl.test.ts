@@ -9,8 +9,9 @@ import { TaskCounter } from "../../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../../src/pattern/index.ts";
 import { WordCounter } from "../../../src/words/counter.ts";
 import { put, scratch } from "../../binary.ts";
-import { naiveWords } from "../../naive.ts";
+import { inOrder, naiveWords } from "../../naive.ts";
 import { entriesOf, randomOf } from "../../words/generators.ts";
+import { piecesOf } from "../made-pieces.ts";
 
 const directory = scratch();
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -65,7 +66,7 @@ function expected(texts: readonly string[]) {
       words.set(word, (words.get(word) ?? 0) + count);
     documentCount += text.split(/<\|end(?:less)?\|>/).filter((part) => part !== "").length;
   }
-  return { words: [...words].sort(([a], [b]) => (a < b ? -1 : 1)), documentCount };
+  return { words: inOrder(words), documentCount };
 }
 
 describe("lines of JSON", () => {
@@ -124,24 +125,11 @@ describe("lines of JSON", () => {
     for (let sizeBytes = 1; sizeBytes <= bytes.length; sizeBytes++) {
       const counter = new WordCounter();
       const tasks = new TaskCounter({ ...options, inputs: [stream], windowBytes: 16 }, counter);
-      for (let startByte = 0; startByte < bytes.length; startByte += sizeBytes) {
-        const endByte = Math.min(bytes.length, startByte + sizeBytes);
-        const isLast = endByte === bytes.length;
-        const work = tasks.count({
-          kind: "piece",
-          inputIndex: 0,
-          startByte,
-          endByte,
-          startsInside: false,
-          endsInside: false,
-          endsInput: isLast,
-          goesOn: !isLast,
-          bytes: new Uint8Array(bytes.subarray(startByte, endByte)),
-          inputBytes: endByte - startByte,
-        });
+      for (const piece of piecesOf(bytes, sizeBytes)) {
+        const work = tasks.count(piece);
         let step = work.next();
         while (!step.done) step = work.next();
-        expect(step.value?.documentCount).toBe(isLast ? documentCount : undefined);
+        expect(step.value?.documentCount).toBe(piece.endsInput ? documentCount : undefined);
       }
       expect(entriesOf(counter.toWordTable())).toEqual(words);
     }

@@ -10,7 +10,7 @@ import { decodeRuns } from "../../../src/corpus/records/parquet/runs.ts";
 import { countCorpus } from "../../../src/count/count-corpus.ts";
 import { compilePattern, patterns } from "../../../src/pattern/index.ts";
 import { put, scratch } from "../../binary.ts";
-import { naiveWords } from "../../naive.ts";
+import { inOrder, naiveWords } from "../../naive.ts";
 import { entriesOf, randomOf } from "../../words/generators.ts";
 
 const directory = scratch();
@@ -147,9 +147,7 @@ describe("the texts of a Parquet file", () => {
         },
         ({ bytesDone }) => done.push(bytesDone),
       );
-      expect(entriesOf(keeper.counter.toWordTable())).toEqual(
-        [...words].sort(([a], [b]) => (a < b ? -1 : 1)),
-      );
+      expect(entriesOf(keeper.counter.toWordTable())).toEqual(inOrder(words));
       expect(findings).toEqual([{ textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 }]);
       expect(done.at(-1)).toBeCloseTo(inputs[0]!.sizeBytes, 3);
     }
