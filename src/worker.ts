@@ -17,7 +17,7 @@ self.onmessage = ({ data }) => {
     switch (data.kind) {
       case "setup":
         counter = new ThreadCounter(data, data.runOptions, data.name, data);
-        return self.postMessage({ kind: "ready" });
+        return;
       case "tasks":
         return countTasks(data.tasks);
       case "finish": {

@@ -6,11 +6,11 @@ import { workerUrl } from "../embedded.ts";
 import { inTurns, nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import { describeFailure, reviveFailure } from "../workers/failure.ts";
-import { runWorkers } from "../workers/run-workers.ts";
+import { type StartedWorkers, serveWorkers, startWorkers } from "../workers/run-workers.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 import type { RangeFindings } from "./range-counter.ts";
 import type { Run, RunOptions } from "./runs.ts";
-import { ThreadCounter } from "./thread-counter.ts";
+import { ThreadCounter, type ThreadWords } from "./thread-counter.ts";
 import { WordKeeper } from "./word-keeper.ts";
 
 export type CountOptions = {
@@ -105,14 +105,13 @@ const doesMainCount = ({ inputs, workerCount }: CountOptions) => workerCount ===
 type SharedWork = {
   readonly tasks: TaskQueue;
   readonly buffers: PieceBuffers;
-  /** A cell for each worker, and the last one for the main thread. */
+  /** A cell for each worker, and one for the main thread. */
   readonly bytesDone: Float64Array;
   readonly distinctWordCounts: Float64Array;
   readonly addFindings: AddFindings;
   readonly tell: () => void;
-  /** What the threads leave, added up: this thread has the room of all of them for it. */
-  readonly sum: WordKeeper;
-  readonly runs: Run[];
+  /** What the threads leave. */
+  readonly left: ThreadWords[];
   /** Something failed: no more is begun. */
   isStopped: boolean;
 };
@@ -124,9 +123,14 @@ async function countTogether(
   report: Report,
 ): Promise<Counts> {
   const { inputs, ranges, workerCount, runOptions } = options;
+  const mainCounts = doesMainCount(options);
+  const workers = startWorkers({
+    url: workerUrl,
+    name: "counting",
+    workerCount: mainCounts ? workerCount - 1 : workerCount,
+  });
   const buffers = new PieceBuffers();
-  const cellBytes = 8 * (workerCount + 1);
-  const bytesDone = new Float64Array(new SharedArrayBuffer(cellBytes));
+  const bytesDone = new Float64Array(new SharedArrayBuffer(8 * (workerCount + 1)));
   const distinctWordCounts = new Float64Array(workerCount + 1);
   const tell = () =>
     report(
@@ -143,84 +147,76 @@ async function countTogether(
     distinctWordCounts,
     addFindings,
     tell,
-    sum: new WordKeeper(runOptions && roomOf(runOptions, workerCount), nextName()),
-    runs: [],
+    left: [],
     isStopped: false,
   };
-  const helperCount = doesMainCount(options) ? workerCount - 1 : workerCount;
   const ticker = setInterval(tell, reportIntervalMs);
-  const { sum, runs } = shared;
   try {
-    const counting = doesMainCount(options) ? countBeside(options, shared) : Promise.resolve();
-    await Promise.all([serveHelpers(options, helperCount, shared, counting), counting]);
+    // The workers have their tasks before this thread turns to its own.
+    const serving = serve(options, workers, shared);
+    await Promise.all([serving, mainCounts ? countBeside(options, shared) : undefined]);
   } finally {
     shared.isStopped = true;
+    workers.terminate();
     shared.tasks.close();
     clearInterval(ticker);
   }
-  await inTurns(sum.finish(runs));
-  distinctWordCounts[workerCount] = sum.counter.distinctWordCount;
+  // This thread has the room of all of them for it.
+  const keeper = new WordKeeper(runOptions && roomOf(runOptions, workerCount), nextName());
+  const runs = shared.left.flatMap((left) => left.runs);
+  for (const { words } of shared.left) await inTurns(keeper.absorb(words));
+  await inTurns(keeper.finish(runs));
+  distinctWordCounts[workerCount] = keeper.counter.distinctWordCount;
   tell();
-  return { keeper: sum, runs: [...runs, ...sum.runs] };
+  return { keeper, runs: [...runs, ...keeper.runs] };
 }
 
-/** Tasks a worker is given at a time where the main thread is at work itself: it need not wait for the next one. */
-const tasksAhead = 2;
-
-/** Workers take tasks; what they leave is added up once `counting`, the main thread's own part, is done. */
-function serveHelpers(
-  options: CountOptions,
-  workerCount: number,
-  shared: SharedWork,
-  counting: Promise<void>,
-): Promise<void> {
+/** Gives the workers tasks until there are no more, and takes what they leave. */
+async function serve(options: CountOptions, workers: StartedWorkers, shared: SharedWork): Promise<void> {
   const { inputs, pattern, specialTokens, runOptions } = options;
-  const { tasks, buffers, bytesDone, distinctWordCounts, addFindings, sum, runs } = shared;
-  const ahead = doesMainCount(options) ? tasksAhead : 1;
-  return runWorkers<ToWorker, FromWorker>(
-    { url: workerUrl, name: "counting", workerCount },
-    ({ workerIndex: cell, send, finish }) => {
-      let hasAll = false;
-      const sendNext = async () => {
-        while (!hasAll) {
-          const next = await tasks.next(cell);
-          if (hasAll) return;
-          if (next.length === 0) {
-            hasAll = true;
-            return send({ kind: "finish" });
-          }
-          const given = next
-            .filter((task) => !isEmpty(task))
-            .map((task) => ({ task, apart: apartOf(options, task.inputIndex) }));
-          if (given.length > 0) return send({ kind: "tasks", tasks: given }, memoryOf(next));
+  const { tasks, buffers, bytesDone, distinctWordCounts, addFindings, left } = shared;
+  const firstTasks: Promise<void>[] = [];
+  const serving = serveWorkers<ToWorker, FromWorker>(workers, ({ workerIndex: cell, send, finish }) => {
+    let hasAll = false;
+    const sendNext = async () => {
+      while (!hasAll) {
+        const next = await tasks.next(cell);
+        if (hasAll) return;
+        if (next.length === 0) {
+          hasAll = true;
+          return send({ kind: "finish" });
         }
-      };
-      const name = nextName();
-      send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, cell, name, runOptions });
-      return async (message) => {
-        switch (message.kind) {
-          case "ready":
-            for (let count = 0; count < ahead; count++) await sendNext();
-            return;
-          case "counted":
-            for (const { inputIndex, findings } of message.counted) addFindings(inputIndex, findings);
-            distinctWordCounts[cell] = message.distinctWordCount;
-            for (const memory of message.emptied) buffers.give(memory);
-            return sendNext();
-          case "words":
-            await counting;
-            runs.push(...message.runs);
-            await inTurns(sum.absorb(message.words));
-            return finish();
-        }
-      };
-    },
-  );
+        const given = next
+          .filter((task) => !isEmpty(task))
+          .map((task) => ({ task, apart: apartOf(options, task.inputIndex) }));
+        if (given.length > 0) return send({ kind: "tasks", tasks: given }, memoryOf(next));
+      }
+    };
+    const name = nextName();
+    send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, cell, name, runOptions });
+    for (let count = doesMainCount(options) ? tasksAhead : 1; count > 0; count--) firstTasks.push(sendNext());
+    return (message) => {
+      switch (message.kind) {
+        case "counted":
+          for (const { inputIndex, findings } of message.counted) addFindings(inputIndex, findings);
+          distinctWordCounts[cell] = message.distinctWordCount;
+          for (const memory of message.emptied) buffers.give(memory);
+          return sendNext();
+        case "words":
+          left.push(message);
+          return finish();
+      }
+    };
+  });
+  await Promise.all([serving, ...firstTasks]);
 }
+
+/** Tasks a worker has where the main thread is at work itself: it need not wait until that looks up. */
+const tasksAhead = 2;
 
 /** What a worker does, in this thread: messages and signals are served after each window. */
 async function countBeside(options: CountOptions, shared: SharedWork): Promise<void> {
-  const { tasks, buffers, bytesDone, distinctWordCounts, addFindings, tell, sum, runs } = shared;
+  const { tasks, buffers, bytesDone, distinctWordCounts, addFindings, tell, left } = shared;
   const cell = options.workerCount;
   const counter = new ThreadCounter(options, options.runOptions, nextName(), { bytesDone, cell });
   try {
@@ -239,9 +235,7 @@ async function countBeside(options: CountOptions, shared: SharedWork): Promise<v
         for (const memory of memoryOf([task])) buffers.give(memory);
       }
     }
-    const left = await inTurns(counter.finish());
-    runs.push(...left.runs);
-    await inTurns(sum.absorb(left.words));
+    left.push(await inTurns(counter.finish()));
   } catch (error) {
     throw reviveFailure(describeFailure(error, counter.place));
   } finally {

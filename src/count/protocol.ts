@@ -9,7 +9,7 @@ import type { ThreadProgress, ThreadWords } from "./thread-counter.ts";
  * What the main thread and a counting worker say to each other:
  *
  *   main -> worker   setup, tasks, tasks, …, finish
- *   worker -> main   ready, counted (after them), …, words
+ *   worker -> main   counted (after tasks), …, words
  *                    failed (workers/failure.ts) at any time, and nothing after it
  */
 export type ToWorker =
@@ -26,7 +26,6 @@ export type ToWorker =
   | { readonly kind: "finish" };
 
 export type FromWorker =
-  | { readonly kind: "ready" }
   | {
       readonly kind: "counted";
       readonly counted: readonly Counted[];

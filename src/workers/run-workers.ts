@@ -36,14 +36,6 @@ type Serve<ToWorker, FromWorker> = (
   link: WorkerLink<ToWorker>,
 ) => (message: FromWorker) => void | Promise<void>;
 
-/** Starts workers and serves their messages until each has finished: `startWorkers` and `serveWorkers` in one. */
-export function runWorkers<ToWorker, FromWorker extends { readonly kind: string }>(
-  options: WorkersOptions,
-  serve: Serve<ToWorker, FromWorker>,
-): Promise<void> {
-  return serveWorkers(startWorkers(options), serve);
-}
-
 /**
  * Serves the messages of workers until each has finished. `serve` is called once for each and gives back what takes its
  * messages. The first that fails, says it failed or ends unasked fails the whole with its reason; when the promise
