@@ -32,38 +32,57 @@ export function inByteOrder(table: WordTable): WordTable {
   return sorted;
 }
 
-/** The words of both tables with their counts added up; those whose count is 0 are left out. */
+/**
+ * The words of both tables with their counts added up; those whose count is 0 are left out. Counts of words that stand
+ * in both are added up in `table`, which is used up.
+ */
 export function addTable(table: WordTable, other: WordTable): WordTable {
-  const { wordCount, bytes, starts, counts } = table;
-  const { bytes: otherBytes, starts: otherStarts, counts: otherCounts } = other;
-  const byteCountMax = starts[wordCount]! + otherStarts[other.wordCount]!;
+  const byteCountMax = table.starts[table.wordCount]! + other.starts[other.wordCount]!;
   if (byteCountMax >= 2 ** 32) throw tooManyWords("more than 4 GB of distinct words");
   const sum: Filling = {
     bytes: new Uint8Array(byteCountMax),
-    starts: new Uint32Array(wordCount + other.wordCount + 1),
-    counts: new Float64Array(wordCount + other.wordCount),
+    starts: new Uint32Array(table.wordCount + other.wordCount + 1),
+    counts: new Float64Array(table.wordCount + other.wordCount),
     wordCount: 0,
   };
-  /** The first word of the table that is not in the sum yet. */
+  const places = addCounts(table, other);
   let first = 0;
   for (let added = 0; added < other.wordCount; added++) {
-    const start = otherStarts[added]!;
-    const end = otherStarts[added + 1]!;
-    const place = placeOf(bytes, starts, first, wordCount, otherBytes, start, end);
-    takeWords(sum, table, first, place < 0 ? ~place : place);
+    const place = places[added]!;
+    if (place === inBoth) continue;
+    takeWords(sum, table, first, place);
     takeWords(sum, other, added, added + 1);
-    first = place < 0 ? ~place : place + 1;
-    if (place < 0) continue;
-    const last = sum.wordCount - 1;
-    sum.counts[last] = otherCounts[added]! + counts[place]!;
+    first = place;
   }
-  takeWords(sum, table, first, wordCount);
+  takeWords(sum, table, first, table.wordCount);
   return {
     wordCount: sum.wordCount,
     bytes: sum.bytes.subarray(0, sum.starts[sum.wordCount]!),
     starts: sum.starts.subarray(0, sum.wordCount + 1),
     counts: sum.counts.subarray(0, sum.wordCount),
   };
+}
+
+/** A word of the other table that needs no place: it has one. Tables have fewer words. */
+const inBoth = 2 ** 32 - 1;
+
+/** Adds the counts of words that both tables have; before which word of `table` each other one is to stand. */
+function addCounts(table: WordTable, other: WordTable): Uint32Array {
+  const { wordCount, bytes, starts, counts } = table;
+  const places = new Uint32Array(other.wordCount);
+  for (let word = 0, first = 0; word < other.wordCount; word++) {
+    const start = other.starts[word]!;
+    const place = placeOf(bytes, starts, first, wordCount, other.bytes, start, other.starts[word + 1]!);
+    if (place < 0) {
+      first = ~place;
+      places[word] = first;
+    } else {
+      counts[place] = counts[place]! + other.counts[word]!;
+      first = place + 1;
+      places[word] = inBoth;
+    }
+  }
+  return places;
 }
 
 /**
@@ -94,16 +113,23 @@ function takeWords(to: Filling, from: WordTable, first: number, end: number): vo
   const { bytes, starts, counts } = from;
   const { bytes: toBytes, starts: toStarts, counts: toCounts } = to;
   let wordCount = to.wordCount;
-  let toPos = toStarts[wordCount]!;
   for (let word = first; word < end; word++) {
-    const count = counts[word]!;
-    if (count === 0) continue;
-    const stop = starts[word + 1]!;
-    for (let pos = starts[word]!; pos < stop; pos++) toBytes[toPos++] = bytes[pos]!;
-    toCounts[wordCount] = count;
-    toStarts[++wordCount] = toPos;
+    const start = starts[word]!;
+    const toPos = toStarts[wordCount]!;
+    for (; word < end && counts[word] !== 0; word++) {
+      toCounts[wordCount] = counts[word]!;
+      toStarts[++wordCount] = toPos + starts[word + 1]! - start;
+    }
+    // Words between two that leave are end to end here and there: their bytes move together.
+    copyBytes(bytes, start, starts[word]!, toBytes, toPos);
   }
   to.wordCount = wordCount;
+}
+
+/** A loop for the few bytes: a native copy costs more to call. */
+function copyBytes(from: Uint8Array, start: number, stop: number, to: Uint8Array, toPos: number): void {
+  if (stop - start > 64) to.set(from.subarray(start, stop), toPos);
+  else for (let pos = start; pos < stop; pos++) to[toPos++] = from[pos]!;
 }
 
 /**
