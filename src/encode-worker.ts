@@ -2,6 +2,7 @@
 
 import type { Input } from "./corpus/inputs.ts";
 import { inputBytesOf, type Task } from "./corpus/tasks.ts";
+import { expectLossOfMemory } from "./encode/compile-sparingly.ts";
 import { Outbox } from "./encode/outbox.ts";
 import type { FromWorker, ToWorker } from "./encode/protocol.ts";
 import { TaskEncoder } from "./encode/task-encoder.ts";
@@ -12,6 +13,8 @@ declare const self: {
   onmessage: (event: MessageEvent<ToWorker>) => void;
   postMessage(message: FromWorker | { kind: "failed"; failure: Failure }, transfer?: ArrayBuffer[]): void;
 };
+
+expectLossOfMemory();
 
 let inputs: readonly Input[] = [];
 let tasks: TaskEncoder;

@@ -5,6 +5,7 @@ import { inputBytesOf, isEmpty, memoryOf, planTasks, TaskQueue } from "../corpus
 import { encodeWorkerUrl } from "../embedded.ts";
 import { nextTurn } from "../next-turn.ts";
 import { type StartedWorkers, serveWorkers, startWorkers } from "../workers/run-workers.ts";
+import { expectLossOfMemory } from "./compile-sparingly.ts";
 import { canBeCut, cuttingTokens } from "./cuts.ts";
 import type { EncodeCorpusOptions, EncodedCorpus, IdSink } from "./encode-corpus.ts";
 import { Outbox } from "./outbox.ts";
@@ -59,6 +60,7 @@ export async function encodeTogether(
   report: (bytesDone: number) => void,
 ): Promise<EncodedCorpus> {
   const { inputs, workerCount } = options;
+  expectLossOfMemory();
   const helpers = options.helpers ?? startHelpers(workerCount, inputs);
   const buffers = new PieceBuffers();
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * (helpers.workers.length + 1)));

@@ -1,4 +1,5 @@
 import type { Text } from "../corpus/text.ts";
+import { sparesThirdTier } from "./compile-sparingly.ts";
 import { fitsJoin, type Joins } from "./joins.ts";
 
 /**
@@ -11,6 +12,10 @@ import { fitsJoin, type Joins } from "./joins.ts";
  * has few spaces, and so long pretokens that are hardly ever met again.
  */
 export class NeverMerged {
+  static {
+    sparesThirdTier(NeverMerged);
+  }
+
   private readonly tables: CutTables;
   private finer = new Int32Array(1 << 12);
   /** What `cut` made, or was given. */

@@ -1,5 +1,6 @@
 import { allocateText, paddingBytes, type Text } from "../corpus/text.ts";
 import { type CompiledPattern, createSplitter, type Splitter } from "../pattern/index.ts";
+import { sparesThirdTier } from "./compile-sparingly.ts";
 import type { IdBuffer } from "./id-buffer.ts";
 import type { TextSink } from "./text-sink.ts";
 import type { WordEncoder } from "./word-encoder.ts";
@@ -11,6 +12,10 @@ const lookaheadBytes = 4;
 
 /** The end of the chain: cuts pieces into pretokens and appends their ids to `out`. */
 export class PieceEncoder implements TextSink {
+  static {
+    sparesThirdTier(PieceEncoder);
+  }
+
   private readonly splitter: Splitter;
   private text: Text = allocateText(1 << 12);
   private limit = 0;

@@ -3,6 +3,8 @@ import { middleLayout } from "../words/middle-words.ts";
 import { addStandIn, allocateShortWords, shortLayout } from "../words/short-words.ts";
 import { allocateSlots, reserveSlots, type SlotLayout, type Slots, slotBitsWith } from "../words/slots.ts";
 
+import { sparesThirdTier } from "./compile-sparingly.ts";
+
 /**
  * WordCache: words already encoded, with their results (results.ts), in three open-addressing tables by length. Short
  * and middle words stand in slots as they do where words are counted, with the result in the lanes of the count.
@@ -19,6 +21,10 @@ import { allocateSlots, reserveSlots, type SlotLayout, type Slots, slotBitsWith 
  * the words of a corpus change as it goes on.
  */
 export class WordCache {
+  static {
+    sparesThirdTier(WordCache);
+  }
+
   readonly short = allocateShortWords(14);
   readonly middle = allocateSlots(13, middleLayout);
   readonly long = allocateSlots(10, longLayout);

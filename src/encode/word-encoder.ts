@@ -2,6 +2,7 @@ import type { Text } from "../corpus/text.ts";
 import { middleBytesMax, shortBytesMax } from "../words/lanes.ts";
 import { findMiddleWord, touchMiddleWords } from "../words/middle-words.ts";
 import { findShortWord } from "../words/short-words.ts";
+import { sparesThirdTier } from "./compile-sparingly.ts";
 import { type EmitCursor, emitNarrow, emitWide } from "./emit.ts";
 import type { IdBuffer } from "./id-buffer.ts";
 import {
@@ -30,6 +31,10 @@ const blockWordsMax = 1 << 12;
  * and kept on the way.
  */
 export class WordEncoder {
+  static {
+    sparesThirdTier(WordEncoder);
+  }
+
   private readonly cache = new WordCache();
   private readonly merger: WordMerger;
   private readonly lists = allocateLists(blockWordsMax);

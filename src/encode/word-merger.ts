@@ -1,3 +1,4 @@
+import { compiledApart, sparesThirdTier } from "./compile-sparingly.ts";
 import { mergeHeaped } from "./merge-heaped.ts";
 import { mergeListed } from "./merge-listed.ts";
 import { mergeScanned } from "./merge-scanned.ts";
@@ -14,6 +15,11 @@ const listedBytesMin = 8192;
  * merge, those of the lowest rank first, of equal ranks the leftmost first.
  */
 export class WordMerger {
+  static {
+    compiledApart(mergeScanned, fillSymbols, fillByteRanks);
+    sparesThirdTier(WordMerger);
+  }
+
   /** The ids of the word merged last: the first so many of them as `merge` said. */
   ids = new Int32Array(scannedBytesMax);
   private readonly ranks = new Int32Array(scannedBytesMax);
