@@ -9,7 +9,7 @@ import { countsOptionsOf, openMemory } from "./open-memory.ts";
 import { resolvePattern } from "./pattern/index.ts";
 import { checkOutputDirectory } from "./publish/directory.ts";
 import { takeLockNow } from "./publish/lock.ts";
-import { placeOf } from "./publish/place.ts";
+import { isWithin, placeOf } from "./publish/place.ts";
 import { MemoryBudget } from "./runtime/memory-budget.ts";
 import { defaultWorkerCount } from "./runtime/worker-count.ts";
 import { type StageProgress, train } from "./train.ts";
@@ -119,6 +119,10 @@ function settle(options: TrainTokenizerOptions): TrainSettings {
     }
   }
   if (options.cache === "") throw usageError("cache is empty: it names a directory");
+  if (options.cache !== undefined && options.output !== undefined && isWithin(options.cache, options.output))
+    throw usageError(
+      `cache "${options.cache}" is in output "${options.output}", which is replaced as a whole`,
+    );
   if (options.cacheLimitBytes !== undefined && options.cache === undefined) {
     throw usageError("cacheLimitBytes is for a cache, and none is named");
   }

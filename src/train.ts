@@ -8,6 +8,7 @@ import type { CountsFiles } from "./count/counts-files.ts";
 import { type CountMemory, runOptionsOf } from "./count/memory.ts";
 import type { RangeFindings } from "./count/range-counter.ts";
 import type { Run } from "./count/runs.ts";
+import { UserError } from "./errors.ts";
 import { type MergeOptions, trainMerges } from "./merge/engine.ts";
 import { boundMergeMemoryBytes, estimateMergeMemoryBytes } from "./merge/memory.ts";
 import type { Compat, Merges } from "./merge/merges.ts";
@@ -98,6 +99,7 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   const check = (size: TableSize, mergeBytes = boundMergeMemoryBytes(size, mergeOptions)) =>
     options.memory?.budget.check("training", tableBytes(size) + mergeBytes, "train on a part of the corpus");
   const { words, wordCount, findings, keepSum } = await countWords(options, report, check);
+  if (options.inputs.length === 0 && wordCount === 0) throw noWords();
   const mergeBytes = estimateMergeMemoryBytes(words, mergeOptions);
   check({ wordCount: words.wordCount, byteCount: words.bytes.length }, mergeBytes);
   await options.keepWords?.(words);
@@ -183,6 +185,11 @@ function checkNotEmpty({ inputs, ranges }: CorpusOptions, findings: readonly Ran
   const wasUnknown = inputs.some((input) => !canSeek(input) || input.format !== "text");
   if (isEmpty && wasUnknown && ranges === undefined) throw emptyCorpus(inputs);
 }
+
+const noWords = () =>
+  new UserError("there is nothing to train on: the word counts hold no words", {
+    hint: "name counts of a text with words in it, or a text",
+  });
 
 function mergeOptionsOf(options: TrainOptions): MergeOptions {
   const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = options;

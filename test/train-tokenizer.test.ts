@@ -61,6 +61,8 @@ test("a limit without a cache, and a corpus that holds what is written, are mist
   await expect(trainTokenizer({ ...options, cacheLimitBytes: 1 })).rejects.toThrow("cacheLimitBytes");
   await expect(trainTokenizer({ ...options, cache: "" })).rejects.toThrow("cache is empty");
   await expect(trainTokenizer({ ...options, cache: at("c"), cacheLimitBytes: -1 })).rejects.toThrow("is -1");
+  const misplaced = { ...options, output: at("new"), cache: join(at("new"), "cache") };
+  await expect(trainTokenizer(misplaced)).rejects.toThrow("replaced as a whole");
   mkdirSync(at("corpus"));
   put(at("corpus"), "a.txt", "some text");
   const inside = { files: at("corpus"), vocabSize: 300, output: join(at("corpus"), "tokenizer") };

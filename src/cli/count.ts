@@ -1,3 +1,4 @@
+import { refuseOverwriting, refuseOwnResults } from "../corpus/own-results.ts";
 import { countsChunks, isTsv } from "../count/counts-files.ts";
 import { saveSum } from "../count/save-counts.ts";
 import { inTurns } from "../next-turn.ts";
@@ -38,6 +39,8 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
       ? undefined
       : await openRanges(plan, { ...countsOptions, textField: options.reading.textField });
   const { inputs, budget, workerCount } = openCorpus(invocation, options, planned);
+  refuseOwnResults(inputs, [cacheOptions?.path]);
+  refuseOverwriting(inputs, [places.text, places.save]);
   const countsFiles = openCountsFiles(invocation, countsOptions);
   warnOfSlowPattern(options.pattern, output);
   const { memory, cached } = openMemory(cacheOptions, countsOptions, budget, output.warn);

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { refuseOverwriting } from "../corpus/own-results.ts";
 import { readIds } from "../encode/files/id-reader.ts";
 import { decodeIds } from "../encode/token-table.ts";
 import { unknownId } from "../encode/tokenizer.ts";
@@ -18,6 +20,10 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   if (more.length > 0) throw usageError(`decode takes one file, found ${1 + more.length}`);
   const path = invocation.options.get("output")?.[0];
   await lockOutputFile(invocation, output, path);
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats?.isFile()) {
+    refuseOverwriting([{ path: file, isStream: false, device: stats.dev, inode: stats.ino }], [path]);
+  }
   const parts = openTokenizer({ ...options }, output);
   const type = idTypeOf(parts, options.dtype);
 

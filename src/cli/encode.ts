@@ -1,4 +1,5 @@
 import { expectedTextBytes } from "../corpus/inputs.ts";
+import { refuseOverwriting } from "../corpus/own-results.ts";
 import { sizeOfRanges } from "../corpus/ranges.ts";
 import { canBeCut, cutSettingsOf } from "../encode/cuts.ts";
 import { encodeCorpus, type IdSink } from "../encode/encode-corpus.ts";
@@ -50,6 +51,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
             textField: options.reading.textField,
             wholeTextsOnly: !canBeCut(parts, specialTokensAsText),
           });
+    refuseOverwriting(planned?.inputs ?? named, [options.output]);
     const type = idTypeOf(parts, options.dtype);
     const encoded = await encodeInto(options.output, {
       inputs: planned?.inputs ?? named,

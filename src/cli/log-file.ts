@@ -40,7 +40,12 @@ export class LogFile {
   /** The work is worth more than its log: a full disk is told once, and the next line is tried all the same. */
   private write(text: string): void {
     try {
+      // Closed still: the run ends before its work, with a mistake, or for want of this very file.
       this.open();
+    } catch {
+      return;
+    }
+    try {
       const bytes = Buffer.from(`${text}\n`);
       for (let pos = 0; pos < bytes.length; ) pos += writeSync(this.fd!, bytes, pos);
     } catch (error) {

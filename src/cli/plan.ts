@@ -1,4 +1,5 @@
 import { checkUnchanged, type Input } from "../corpus/inputs.ts";
+import { refuseOverwriting } from "../corpus/own-results.ts";
 import { checkPlannable, noFileToPlan, planLines } from "../corpus/plan.ts";
 import { RangeDocuments } from "../corpus/range-documents.ts";
 import type { Range } from "../corpus/ranges.ts";
@@ -24,6 +25,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   await lockOutputFile(invocation, output, options.output);
   const inputs = openInputs(invocation.files, options.reading);
   checkPlannable(inputs);
+  refuseOverwriting(inputs, [options.output]);
   const cuts = options.readCuts(output);
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
 

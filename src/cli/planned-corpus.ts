@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { type PlannedRanges, readPlan } from "../corpus/read-plan.ts";
 import { UserError } from "../errors.ts";
 import { usageError } from "./arguments.ts";
@@ -27,12 +27,13 @@ export async function openRanges(
   options: Parameters<typeof readPlan>[2],
 ): Promise<PlannedRanges> {
   if (path === "-") return readPlan(await Bun.stdin.text(), "standard input", options);
-  return readPlan(readWhole(path), path, options);
+  return readPlan(await readWhole(path), path, options);
 }
 
-function readWhole(path: string): string {
+/** Signals are served meanwhile: it may be a pipe to which nobody writes. */
+async function readWhole(path: string): Promise<string> {
   try {
-    return readFileSync(path, "utf8");
+    return await readFile(path, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reason =

@@ -1,6 +1,7 @@
 import { cac } from "cac";
-import { exitCode } from "../errors.ts";
+import { exitCode, type UserError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
+import { isWithin } from "../publish/place.ts";
 import { versionLine } from "../runtime/version.ts";
 import { canonicalArguments, checkValidUtf8, peekOption, unshield, usageError } from "./arguments.ts";
 import { runCount } from "./count.ts";
@@ -36,7 +37,8 @@ const runners: Record<string, (invocation: Invocation, output: Output) => Promis
 
 /** Runs the command that the arguments name; its value is the exit code. Never throws. */
 export async function run(typed: readonly string[]): Promise<number> {
-  let output = createOutput(guessOutputOptions(typed));
+  const guessed = guessOutputOptions(typed);
+  let output = createOutput(guessed);
   try {
     checkValidUtf8(typed);
     const [name, ...rest] = typed;
@@ -48,6 +50,10 @@ export async function run(typed: readonly string[]): Promise<number> {
     const command = findCommand(name);
     if (asksForHelp(rest)) return showHelp(name);
     const invocation = parseInvocation(command, rest);
+    const misplaced = name === "train" ? optionsWithinOutput(invocation) : [];
+    // It would be made there only to hold this error.
+    if (misplaced.includes("log-file")) output = createOutput({ ...guessed, log: undefined });
+    if (misplaced.length > 0) throw withinOutput(invocation, misplaced[0]!);
     const outputOptions = readOutputOptions(invocation, typed);
     outputOptions.log?.open();
     output = createOutput(outputOptions);
@@ -130,6 +136,25 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
     byName.set(name, value === undefined ? [] : [found].flat().map((text) => unshield(text)));
   }
   return { options: byName, files: args.map((text) => unshield(text)), typed };
+}
+
+const writing = ["log-file", "save-counts", "cache"];
+
+/** Which options name a place in the directory that `train` replaces as a whole. */
+function optionsWithinOutput({ options }: Invocation): string[] {
+  const output = options.get("output")?.[0];
+  return writing.filter((name) => {
+    const path = options.get(name)?.[0];
+    return path && output && isWithin(path, output);
+  });
+}
+
+function withinOutput({ options }: Invocation, name: string): UserError {
+  const [path, output] = [name, "output"].map((option) => options.get(option)?.[0]);
+  return usageError(
+    `--${name} "${path}" is in --output "${output}", which is replaced as a whole`,
+    "name a place beside it",
+  );
 }
 
 function readOutputOptions({ options }: Invocation, typed: readonly string[]): OutputOptions {

@@ -1,4 +1,4 @@
-import { refuseOwnResults } from "../corpus/own-results.ts";
+import { refuseOverwriting, refuseOwnResults } from "../corpus/own-results.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { describeCounts } from "../count/describe-counts.ts";
 import { countsOptionsOf, openMemory } from "../open-memory.ts";
@@ -40,6 +40,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   const startMs = performance.now();
   const { inputs, workerCount, budget } = openCorpus(invocation, options);
   refuseOwnResults(inputs, [options.output, options.cache?.path]);
+  refuseOverwriting(inputs, [saveCounts]);
   const countsOptions = countsOptionsOf(options);
   const countsFiles = openCountsFiles(invocation, countsOptions);
   const { memory, cached } = openMemory(options.cache, countsOptions, budget, output.warn);

@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
 import type { Input } from "./inputs.ts";
@@ -18,6 +18,25 @@ export function refuseOwnResults(inputs: readonly Input[], written: readonly (st
     if (result === undefined) continue;
     throw new UserError(`"${path}" is in "${result}", which this run writes`, {
       hint: "write to a place outside of the corpus, or say which files are meant (--include)",
+    });
+  }
+}
+
+/** An error if one of the files that the run writes is an input: it would be replaced by what was made of it. */
+export function refuseOverwriting(
+  inputs: readonly Pick<Input, "path" | "isStream" | "device" | "inode">[],
+  written: readonly (string | undefined)[],
+): void {
+  for (const output of written) {
+    if (output === undefined) continue;
+    const stats = statSync(output, { throwIfNoEntry: false });
+    if (stats === undefined) continue;
+    const same = ({ isStream, device, inode }: (typeof inputs)[number]) =>
+      !isStream && device === stats.dev && inode === stats.ino;
+    const input = inputs.find(same);
+    if (input === undefined) continue;
+    throw new UserError(`"${input.path}" is read, and what is made of it would take its place`, {
+      hint: "choose another output",
     });
   }
 }

@@ -10,6 +10,10 @@ export type Place = {
   readonly name: string;
 };
 
+/** Whether a path, as it was typed, is the directory or leads below it; links are not looked at. */
+export const isWithin = (path: string, directory: string) =>
+  `${resolve(path)}/`.startsWith(`${resolve(directory)}/`);
+
 export const pathOf = (place: Place) => join(place.parent, place.name);
 
 /** The place that a path names. Of a parent that does not exist yet, the part that exists is looked up. */

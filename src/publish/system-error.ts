@@ -15,6 +15,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "the name is too long",
   ELOOP: "too many symbolic links",
   EBUSY: "it is in use by the system, as a mount point is",
+  EEXIST: "there is a file of that name",
   EXDEV: "it cannot be renamed on this file system",
   EMFILE: "too many files are open",
   EPIPE: "the reader has gone",

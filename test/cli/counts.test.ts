@@ -127,6 +127,16 @@ describe("--counts and --save-counts", () => {
     expect(warnings("first.counts", "first.counts")).toBeNull();
   });
 
+  test("counts without words are nothing to train on", () => {
+    put(home, "empty.tsv", "");
+    const { code, stderr } = train("x", "--counts", "empty.tsv");
+    expect([code, stderr.split("\n")[0]]).toEqual([
+      1,
+      "bpe: error: there is nothing to train on: the word counts hold no words",
+    ]);
+    expect(run("count", "--counts", "empty.tsv")).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
   test("counts made with other options are refused, with what differs", () => {
     const { code, stderr } = train("x", "--counts", "first.counts", "-p", "gpt4");
     expect(code).toBe(1);

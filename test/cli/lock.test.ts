@@ -93,7 +93,7 @@ test("--wait without an output, and one output for two things, are refused", () 
     code: 2,
     stderr: "bpe: error: --wait is for a run that writes a file or directory\nhint: name one: --output\n",
   });
-  const twice = bpe(["train", corpus, "-n", "270", "-o", output, "--save-counts", output, "--wait"]);
+  const twice = bpe(["count", corpus, "-o", output, "--save-counts", output, "--wait"]);
   expect(twice.stderr).toBe(`bpe: error: "${output}" would be written twice by one run\n`);
   expect(twice.code).toBe(1);
   expect(readdirSync(home)).toEqual(["corpus.txt"]);

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { digestLine, type PlanLine } from "../../src/corpus/plan-lines.ts";
 import { binary, bpe, put, scratch } from "../binary.ts";
@@ -148,6 +148,29 @@ describe("what does not fit is refused with its line", () => {
     );
     const counted = plan("packed.gz", "packed.zst", "--count-documents").map((line) => JSON.parse(line));
     expect(counted.map(({ documents }) => documents)).toEqual([6, 1]);
+  });
+
+  test("a plan that would replace its file, and counts, are refused", () => {
+    const mine = put(home, "mine.txt", "mine");
+    for (const args of [
+      ["plan", mine, "-o", mine],
+      ["count", mine, "-o", "./mine.txt"],
+      ["count", mine, "--save-counts", mine],
+    ]) {
+      const { code, stderr } = run(...args);
+      expect([code, stderr]).toEqual([1, expect.stringContaining("is read, and what is made of it would")]);
+      expect(readFileSync(mine, "utf8")).toBe("mine");
+    }
+  });
+
+  test("a plan from a pipe to which nobody writes keeps no signal waiting", async () => {
+    expect(Bun.spawnSync(["mkfifo", join(home, "pipe")]).exitCode).toBe(0);
+    const args = ["count", "--ranges", "pipe", "-s", special, "--log-file", "log"];
+    const waiting = Bun.spawn([binary, ...args], { cwd: home, env: {}, stderr: "ignore" });
+    while (!existsSync(join(home, "log"))) await Bun.sleep(1);
+    await Bun.sleep(100);
+    waiting.kill("SIGINT");
+    expect(await waiting.exited).toBe(130);
   });
 
   test("standard input cannot be planned", () => {

@@ -186,6 +186,30 @@ describe("wrong input ends with a clear error, its exit code and nothing written
     ],
     ["an option twice", ["corpus.txt", "-n", "300", "-n", "300", "-o", "out"], 2, "-n is given twice"],
     ["no workers", ["corpus.txt", "-n", "300", "-w", "0", "-o", "out"], 2, "-w"],
+    [
+      "word counts in the output",
+      ["corpus.txt", "-n", "300", "-o", "out", "--save-counts", "./out/a.tsv"],
+      2,
+      '--save-counts "./out/a.tsv" is in --output "out", which is replaced as a whole',
+    ],
+    [
+      "a log in the output",
+      ["corpus.txt", "-n", "300", "-o", "foreign", "--log-file", "foreign/log"],
+      2,
+      '--log-file "foreign/log" is in --output "foreign"',
+    ],
+    [
+      "a cache in the output",
+      ["corpus.txt", "-n", "300", "-o", "foreign/", "--cache", "foreign"],
+      2,
+      '--cache "foreign" is in --output "foreign/"',
+    ],
+    [
+      "word counts that would replace the corpus",
+      ["corpus.txt", "-n", "300", "-o", "out", "--save-counts", "corpus.txt"],
+      1,
+      '"corpus.txt" is read, and what is made of it would take its place',
+    ],
     ["an output below a file", ["corpus.txt", "-n", "300", "-o", "corpus.txt/out"], 1, "corpus.txt"],
     ["an output that is a file", ["corpus.txt", "-n", "300", "-o", "corpus.txt"], 1, "corpus.txt"],
     ["an output with foreign files", ["corpus.txt", "-n", "300", "-o", "foreign"], 1, "foreign"],
@@ -205,6 +229,7 @@ describe("wrong input ends with a clear error, its exit code and nothing written
       expect(finished.stderr).not.toMatch(/^\s+at /m);
       expect([finished.code, finished.stdout]).toEqual([code, ""]);
       expect(readdirSync(home, { recursive: true }).sort()).toEqual(before);
+      expect(readFileSync(join(home, "corpus.txt"), "utf8")).toBe("some text");
       rmSync(home, { recursive: true });
     });
   }

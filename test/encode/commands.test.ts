@@ -216,3 +216,12 @@ test("inspect shows size, pattern, special tokens, shares and a sample", () => {
   expect(stdout).toMatch(/^by script +Latin +\d+ +\d+\.\d %$/m);
   expect(stdout).toMatch(/^bytes\/token +\d+\.\d{3}$/m);
 });
+
+test("neither encode nor decode writes over what it reads", () => {
+  const ids = put(home, "mine.bin", Uint8Array.of(97, 0, 98, 0));
+  for (const command of ["encode", "decode"]) {
+    const { code, stderr } = bpe([command, ids, "--tokenizer", tokenizer, "-o", ids]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("what is made of it would take its place")]);
+    expect(readFileSync(ids, "latin1")).toBe("a\0b\0");
+  }
+});
