@@ -3,7 +3,8 @@
 //   node scripts/bun.mjs bench/train.ts <corpus> [--vocab-size 32000] [--rounds 5] [--workers 2]
 //                                       [--special-token '<|endoftext|>'] [--peers gigabpe,tokenizers] [--record name]
 //
-// `bpe` is timed as a whole process, from start to exit; a peer by its training call alone (see peers/train.py).
+// Whole jobs are compared: start, import, train, write the result (peers/train.py); for a peer its training call alone
+// stands beside it.
 // Peers that know no documents are given the same file and count the special token's text.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +33,13 @@ if (corpus === undefined || !existsSync(corpus)) {
 
 const root = `${import.meta.dir}/..`;
 const python = `${root}/dist/peers/bin/python`;
-type Run = { seconds: number; peakMemoryBytes: number; mergeCount: number; mergesSha256: string };
+type Run = {
+  seconds: number;
+  wholeSeconds: number;
+  peakMemoryBytes: number;
+  mergeCount: number;
+  mergesSha256: string;
+};
 
 function runBpe(): Run {
   const output = mkdtempSync(`${tmpdir()}/bpe-bench-`);
@@ -54,11 +61,13 @@ function runBpe(): Run {
     readFileSync(`${output}/training.json`, "utf8"),
   );
   rmSync(output, { recursive: true });
-  return { seconds, peakMemoryBytes, mergeCount, mergesSha256 };
+  return { seconds, wholeSeconds: seconds, peakMemoryBytes, mergeCount, mergesSha256 };
 }
 
 function runPeer(peer: string): Run {
-  const command = [`${import.meta.dir}/peers/train.py`, peer, corpus!, values["vocab-size"], values.workers];
+  const started = String(Date.now() / 1000);
+  const script = `${import.meta.dir}/peers/train.py`;
+  const command = [script, peer, corpus!, values["vocab-size"], values.workers, started];
   const { exitCode, stdout, stderr } = Bun.spawnSync([python, ...command]);
   if (exitCode !== 0) throw new Error(stderr.toString().trim().split("\n").at(-1));
   return JSON.parse(stdout.toString());
@@ -91,11 +100,14 @@ const table = [...runs]
   .filter(([, done]) => done.length > 0)
   .map(([name, done]) => {
     const seconds = median(done.map((run) => run.seconds));
+    const whole = median(done.map((run) => run.wholeSeconds));
     return {
       name,
       seconds: Number(seconds.toFixed(3)),
       "MB/s": Number((sizeBytes / 1e6 / seconds).toFixed(1)),
       "x bpe": Number((seconds / ours).toFixed(2)),
+      "whole s": Number(whole.toFixed(3)),
+      "x bpe whole": Number((whole / ours).toFixed(2)),
       "peak MB": Math.round(Math.max(...done.map((run) => run.peakMemoryBytes)) / 1e6),
       merges: done[0]!.mergeCount,
       checksum: done[0]!.mergesSha256.slice(0, 12),
