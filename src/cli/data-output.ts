@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { UserError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
 import { placeOfFile, stageFile } from "../publish/file.ts";
-import { reasonOf } from "../publish/system-error.ts";
+import { reasonOf } from "../system-error.ts";
 import { onStop } from "./stop.ts";
 import { StreamWriter } from "./streams.ts";
 

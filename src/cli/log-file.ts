@@ -1,6 +1,6 @@
 import { constants, openSync, writeSync } from "node:fs";
 import { UserError } from "../errors.ts";
-import { reasonOf } from "../publish/system-error.ts";
+import { reasonOf } from "../system-error.ts";
 
 /**
  * The file of `--log-file`: lines of text, each with the UTC time before it, and as the last line of a run its record

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { type PlannedRanges, readPlan } from "../corpus/read-plan.ts";
 import { UserError } from "../errors.ts";
+import { reasonNotRead } from "../system-error.ts";
 import { usageError } from "./arguments.ts";
 import type { Invocation } from "./run.ts";
 
@@ -35,15 +36,8 @@ async function readWhole(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const reason =
-      code === "ENOENT"
-        ? "no such file"
-        : code === "EACCES"
-          ? "permission denied"
-          : code === "EISDIR"
-            ? "it is a directory"
-            : code;
-    throw new UserError(`--ranges "${path}": ${reason}`, { hint: "bpe plan writes such files" });
+    throw new UserError(`--ranges "${path}": ${reasonNotRead(error)}`, {
+      hint: "bpe plan writes such files",
+    });
   }
 }

@@ -1,7 +1,7 @@
 import { fstatSync, write, writeSync } from "node:fs";
 import { UserError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
-import { codeOf, reasonOf } from "../publish/system-error.ts";
+import { codeOf, reasonOf } from "../system-error.ts";
 
 const stdout = 1;
 const stderr = 2;

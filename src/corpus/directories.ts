@@ -1,5 +1,6 @@
 import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { UserError } from "../errors.ts";
+import { reasonNotRead } from "../system-error.ts";
 
 /** Which files of a directory are meant: all, or those whose path below it one of the globs describes. */
 type FileFilter = (pathBelow: string) => boolean;
@@ -94,7 +95,5 @@ function checkNames(folder: string, names: ReadonlySet<string>): void {
 }
 
 function unlistable(path: string, error: unknown): UserError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const reason = code === "EACCES" ? "permission denied" : (code ?? message);
-  return new UserError(`"${path.replace(/(?<=.)\/+$/, "")}" cannot be listed: ${reason}`);
+  return new UserError(`"${path.replace(/(?<=.)\/+$/, "")}" cannot be listed: ${reasonNotRead(error)}`);
 }

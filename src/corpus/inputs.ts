@@ -9,6 +9,7 @@ import {
   statSync,
 } from "node:fs";
 import { exitCode, UserError } from "../errors.ts";
+import { isMissing, reasonNotRead } from "../system-error.ts";
 import { type Compression, checkIsNotUtf16, compressionOf, headBytesMax } from "./content.ts";
 import { filesBelow, hasReplacement, inByteOrder, includeFilter, undecodable } from "./directories.ts";
 import { formatOfName, type InputFormat } from "./formats.ts";
@@ -284,16 +285,10 @@ function openFile(path: string): number {
   }
 }
 
-const isMissing = (error: unknown) =>
-  ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
-
 export function unreadable(path: string, error: unknown): UserError {
   if (error instanceof UserError) return error;
   if (isMissing(error) && hasReplacement(path)) return undecodable(path);
   if (isMissing(error)) return new UserError(`"${path}": no such file`);
-  const { code, message } = error as NodeJS.ErrnoException;
-  const reason = code === "EACCES" ? "permission denied" : (code ?? message);
-  return new UserError(
-    `${path === standardInput ? "standard input" : `"${path}"`} cannot be read: ${reason}`,
-  );
+  const name = path === standardInput ? "standard input" : `"${path}"`;
+  return new UserError(`${name} cannot be read: ${reasonNotRead(error)}`);
 }

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { pathsMatching } from "../corpus/globs.ts";
 import { UserError } from "../errors.ts";
+import { reasonNotRead } from "../system-error.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { CountsReader, checkOptions } from "../words/counts-reader.ts";
 import { countsFileChunks } from "../words/counts-writer.ts";
@@ -130,8 +131,6 @@ function openFile(path: string): number {
     return openSync(path, "r");
   } catch (error) {
     if (error instanceof UserError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    const reason = code === "ENOENT" ? "no such file" : code === "EACCES" ? "permission denied" : code;
-    throw new UserError(`--counts "${path}": ${reason}`);
+    throw new UserError(`--counts "${path}": ${reasonNotRead(error)}`);
   }
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { UserError } from "../errors.ts";
 import { writeAll } from "../publish/durable.ts";
 import type { Problem } from "../publish/scratch-directory.ts";
-import { codeOf, reasonOf } from "../publish/system-error.ts";
+import { codeOf, reasonOf } from "../system-error.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { CountsWriter, countsFileHead, unknownTotals } from "../words/counts-writer.ts";
 import type { SortedWords } from "../words/sorted-words.ts";

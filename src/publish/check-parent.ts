@@ -1,9 +1,9 @@
 import { mkdirSync, rmdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
+import { codeOf, reasonOf } from "../system-error.ts";
 import { type Place, statOrNull } from "./place.ts";
 import { release, reserve } from "./staging-names.ts";
-import { codeOf, reasonOf } from "./system-error.ts";
 
 /**
  * Finds out before hours of work whether the parent, or the part of it that exists, can take a new entry: by making

@@ -1,6 +1,7 @@
 import { accessSync, closeSync, constants, mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { assert, UserError } from "../errors.ts";
+import { codeOf, reasonOf } from "../system-error.ts";
 import { checkParent } from "./check-parent.ts";
 import { flush, flushDirectory, writeAll } from "./durable.ts";
 import type { exchange } from "./exchange.ts";
@@ -9,7 +10,7 @@ import { makeParents } from "./parents.ts";
 import { type Place, pathOf, placeOf } from "./place.ts";
 import { whatStands } from "./result.ts";
 import { HiddenPath, removeQuietly, removeStale } from "./staging-names.ts";
-import { codeOf, onPath, reasonOf } from "./system-error.ts";
+import { onPath } from "./system-error.ts";
 import { type TakePlaceOptions, takePlace } from "./take-place.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "../errors.ts";
-import { codeOf, reasonOf } from "./system-error.ts";
+import { codeOf, reasonOf } from "../system-error.ts";
 
 /** Where an output goes: its name in its parent, both free of links, and the path as it was typed, for messages. */
 export type Place = {

@@ -2,9 +2,9 @@ import { mkdtempSync, renameSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
+import { reasonOf } from "../system-error.ts";
 import { namesIn } from "./place.ts";
 import { isAlive, owner, removeQuietly } from "./staging-names.ts";
-import { reasonOf } from "./system-error.ts";
 
 export type Problem = { readonly message: string; readonly hint: string };
 

@@ -1,10 +1,10 @@
 import { chmodSync, renameSync } from "node:fs";
+import { codeOf } from "../system-error.ts";
 import { exchange } from "./exchange.ts";
 import { recordMark } from "./kept.ts";
 import { type Place, pathOf } from "./place.ts";
 import { whatStands } from "./result.ts";
 import { type HiddenPath, type Kind, release, reserve } from "./staging-names.ts";
-import { codeOf } from "./system-error.ts";
 
 export type TakePlaceOptions = {
   /** Whether the former result is to be found by a later run, should this one die before it has its name. */

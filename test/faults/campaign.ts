@@ -14,6 +14,7 @@ const { values } = parseArgs({
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const share = Number(values.share ?? 1);
 const chosen = kinds.filter(({ name }) => values.only === undefined || name === values.only);
+if (chosen.length === 0) throw new Error(`no kind of fault is called "${values.only}"`);
 
 /** Trials that came too late are drawn again, but not without end. */
 const attemptsPerTrial = 10;

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { inspectInput } from "../../corpus/inputs.ts";
 import { openTextStream } from "../../corpus/text-stream.ts";
 import { UserError } from "../../errors.ts";
+import { isMissing, reasonNotRead } from "../../system-error.ts";
 import { type IdType, idBytes, readNpyHead } from "./npy.ts";
 
 const windowSizeBytes = 1 << 20;
@@ -36,11 +37,8 @@ function openIds(path: string): number {
     );
   } catch (error) {
     if (error instanceof UserError) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") throw new UserError(`"${path}": no such file`);
-    throw new UserError(
-      `"${path}" cannot be read: ${code === "EACCES" ? "permission denied" : (code ?? message)}`,
-    );
+    if (isMissing(error)) throw new UserError(`"${path}": no such file`);
+    throw new UserError(`"${path}" cannot be read: ${reasonNotRead(error)}`);
   }
 }
 

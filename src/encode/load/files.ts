@@ -1,14 +1,13 @@
 import { readFileSync, statSync } from "node:fs";
 import { UserError } from "../../errors.ts";
+import { isMissing, reasonNotRead } from "../../system-error.ts";
 
 export function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") throw new UserError(`"${path}": no such file`);
-    const reason = code === "EACCES" ? "permission denied" : (code ?? message);
-    throw new UserError(`"${path}" cannot be read: ${reason}`);
+    if (isMissing(error)) throw new UserError(`"${path}": no such file`);
+    throw new UserError(`"${path}" cannot be read: ${reasonNotRead(error)}`);
   }
 }
 
