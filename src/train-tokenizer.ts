@@ -38,7 +38,7 @@ export type TrainTokenizerOptions = {
   readonly minFrequency?: number;
   /** Longest token, in bytes. */
   readonly maxTokenLength?: number;
-  /** Counting workers; 1 counts in this thread. Default: the cores this process may use, none for small corpora. */
+  /** Threads that count, this one among them. Default: the cores this process may use, for small corpora 1. */
   readonly workers?: number;
   /** Words that have no room in so many bytes of this process's memory go to disk. Default: 80 % of what it may use. */
   readonly memoryLimitBytes?: number;

@@ -23,7 +23,7 @@ export type EncodeOptions = {
 };
 
 export type EncodeFileOptions = EncodeOptions & {
-  /** Threads beside this one; 1, the default, uses none. */
+  /** Threads that encode, this one among them. Default: 1. */
   readonly workers?: number;
   /** Default: uint16 if every id of the tokenizer fits. */
   readonly dtype?: "uint16" | "uint32";
