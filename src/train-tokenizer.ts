@@ -11,7 +11,7 @@ import { checkOutputDirectory } from "./publish/directory.ts";
 import { takeLockNow } from "./publish/lock.ts";
 import { isWithin, placeOf } from "./publish/place.ts";
 import { MemoryBudget } from "./runtime/memory-budget.ts";
-import { defaultWorkerCount } from "./runtime/worker-count.ts";
+import { workersFor } from "./runtime/worker-count.ts";
 import { type StageProgress, train } from "./train.ts";
 import { checkSpecialTokens } from "./vocabulary/special-tokens.ts";
 import { baseSize } from "./vocabulary/vocabulary.ts";
@@ -76,23 +76,29 @@ async function trainSettled(
   const inputs = findInputs([options.files].flat(), { format, textField, include });
   refuseOwnResults(inputs, [options.output, options.cache]);
   const budget = new MemoryBudget(options.memoryLimitBytes);
-  const affordable = Math.min(defaultWorkerCount(expectedTextBytes(inputs)), budget.workerCountMax);
-  const workerCount = options.workers ?? affordable;
+  const workerCountFor = workersFor(options.workers, budget.workerCountMax);
+  const workerCount = workerCountFor(expectedTextBytes(inputs));
   const choice = options.cache === undefined ? undefined : { path: options.cache, limitBytes };
   const warn = options.onWarning ?? (() => {});
   const { memory, cached } = openMemory(choice, countsOptionsOf(settings), budget, warn);
-  const trained = await train(
-    { ...settings, pattern: settings.pattern.compiled, inputs, workerCount, memory, cache: cached?.cache },
-    options.onProgress ?? (() => {}),
-  ).finally(() => memory.scratch.remove());
-  cached?.shrink();
-  if (options.output !== undefined) {
-    const command = "trainTokenizer";
-    const asked = { command, arguments: [], counts: [] };
-    await writeResult(options.output, { ...asked, settings, inputs, workerCount, trained, startMs });
+  const pattern = settings.pattern.compiled;
+  try {
+    const trained = await train(
+      { ...settings, pattern, inputs, workerCount, workerCountFor, memory, cache: cached?.cache },
+      options.onProgress ?? (() => {}),
+    );
+    if (options.output !== undefined) {
+      const command = "trainTokenizer";
+      const asked = { command, arguments: [], counts: [] };
+      await writeResult(options.output, { ...asked, settings, inputs, workerCount, trained, startMs });
+    }
+    await trained.keepSum?.();
+    cached?.shrink();
+    // Training in HF's way cuts behind lines; the tokenizer, as HF's, does not.
+    return new Tokenizer(partsOfVocabulary(trained.vocabulary, resolvePattern(options.pattern ?? "gpt2")));
+  } finally {
+    memory.scratch.remove();
   }
-  // Training in HF's way cuts behind lines; the tokenizer, as HF's, does not.
-  return new Tokenizer(partsOfVocabulary(trained.vocabulary, resolvePattern(options.pattern ?? "gpt2")));
 }
 
 /** The options with what they leave open, checked. */

@@ -25,6 +25,8 @@ export type CorpusOptions = {
   /** In the order of their ids. */
   readonly specialTokens: readonly string[];
   readonly workerCount: number;
+  /** How many of them a part of the corpus gets; without it, all. */
+  readonly workerCountFor?: (textBytes: number) => number;
   /** Word counts from elsewhere, to be added to those of the inputs. */
   readonly countsFiles?: CountsFiles | undefined;
   /** The memory that may be used; without it, all there is. */
@@ -47,8 +49,8 @@ export type CountedWords = {
   readonly wordCount: number;
   /** What was met in each input, in their order. */
   readonly findings: readonly RangeFindings[];
-  /** With a cache: to be called when nobody waits for the words any more. */
-  readonly keepSum?: () => void;
+  /** With a cache: to be called when nobody waits for the result any more. */
+  readonly keepSum?: () => Promise<void>;
 };
 
 type TrainOptions = CorpusOptions & {
@@ -86,7 +88,7 @@ export type Trained = {
   readonly tokenCount: number;
   readonly countMs: number;
   readonly mergeMs: number;
-};
+} & Pick<CountedWords, "keepSum">;
 
 /**
  * The way from a corpus to its vocabulary: ranges -> boundaries -> words -> merges -> vocabulary. The event loop turns
@@ -107,7 +109,6 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   options.tellMemory?.(mergeBytes);
   const merges = await learnMerges(words, mergeOptions, report);
   const mergedMs = performance.now();
-  keepSum?.();
   const vocabulary = buildVocabulary({ merges, specialTokens, compat });
   const wordBytes = bytesOfAll(words);
   return {
@@ -119,6 +120,7 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
     tokenCount: wordBytes - merges.replacedCount,
     countMs: countedMs - startMs,
     mergeMs: mergedMs - countedMs,
+    ...(keepSum !== undefined && { keepSum }),
   };
 }
 

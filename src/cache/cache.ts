@@ -11,7 +11,7 @@ import type { WordTable } from "../words/word-table.ts";
 import { hashInput } from "./content-hash.ts";
 import { Damaged } from "./damaged.ts";
 import type { CacheDirectory } from "./directory.ts";
-import { makeEntry, verifyEntry } from "./entries.ts";
+import { makeEntry, openEntry, verifyEntry } from "./entries.ts";
 import { FileIndex, type FileState, isWhole, stateOf } from "./file-index.ts";
 import * as names from "./names.ts";
 import { makePlan, type Plan } from "./plan.ts";
@@ -124,16 +124,20 @@ export class Cache {
   *addUp(): Generator<undefined, WordTable | undefined> {
     const { plan, sum } = this.planned!;
     const pathOf = (id: names.EntryId) => this.directory.pathOf(names.entryName(id));
-    const wordsOf = (ids: readonly names.EntryId[]) =>
-      sumOfEntries(ids.map(pathOf), this.settings.countsOptions);
     try {
-      const plus = yield* wordsOf(plan.added);
+      const plus = yield* sumOfEntries(plan.added.map(pathOf), this.settings.countsOptions);
       if (sum === undefined) return plus;
-      const minus = yield* wordsOf(plan.removed);
       const path = this.directory.pathOf(sum.name);
       const { table } = readSum(path);
-      if (!takeOff(table, minus)) throw new Damaged(path);
       yield;
+      for (const id of plan.removed) {
+        const { reader, close } = openEntry(pathOf(id), this.settings.countsOptions);
+        try {
+          if (!(yield* takeOff(table, reader))) throw new Damaged(path);
+        } finally {
+          close();
+        }
+      }
       return plus.wordCount === 0 ? table : addTable(table, plus);
     } catch (error) {
       this.setAside(error);
@@ -215,18 +219,14 @@ export class Cache {
     }
   }
 
-  /** Keeps the sum of all contents, if `words` gives it and its terms are known, and what was learned about files. */
-  keepSum(words: (() => WordTable) | undefined): void {
+  /** Keeps the sum of all contents, if its terms are known, and what was learned about files. */
+  keepSum(words: WordTable): void {
     const { directory } = this;
     const terms = this.terms();
-    if (
-      words !== undefined &&
-      terms !== undefined &&
-      keyOf(terms) !== keyOf(this.planned?.sum?.terms ?? [])
-    ) {
+    if (terms !== undefined && keyOf(terms) !== keyOf(this.planned?.sum?.terms ?? [])) {
       const name = names.sumName(this.group, names.shortHash(keyOf(terms)));
       directory.write(name, `${this.settings.scratchPath()}/sum`, () =>
-        sumFileParts(words(), this.settings.countsOptions, terms),
+        sumFileParts(words, this.settings.countsOptions, terms),
       );
       const older = directory.filesOf(this.sumNames()).slice(sumsKept);
       for (const old of older) directory.remove(old.name);

@@ -1,4 +1,4 @@
-import type { Input } from "../corpus/inputs.ts";
+import { expectedTextBytes, type Input } from "../corpus/inputs.ts";
 import { type Range, wholeRange } from "../corpus/ranges.ts";
 import type { RangeFindings } from "../count/range-counter.ts";
 import type { Run } from "../count/runs.ts";
@@ -15,6 +15,7 @@ import { addTable, emptyTable, inByteOrder } from "./tables.ts";
 type Part = {
   readonly ranges: readonly Range[];
   readonly inputsApart: ReadonlySet<number>;
+  readonly workerCount: number;
   readonly countsFiles?: undefined;
 };
 type Counted = CountedWords & { readonly runs: readonly Run[] };
@@ -25,7 +26,7 @@ type Counted = CountedWords & { readonly runs: readonly Run[] };
  */
 export async function countWithCache(
   cache: Cache,
-  { inputs, countsFiles }: CorpusOptions,
+  { inputs, countsFiles, workerCount: workerCountMax, workerCountFor }: CorpusOptions,
   report: Report,
   count: (part: Part) => Promise<Counted>,
 ): Promise<CountedWords> {
@@ -42,13 +43,22 @@ export async function countWithCache(
       .map(wholeRange)
       .filter(({ inputIndex }) => !had.has(inputIndex) && cache.findingsOf(inputIndex) === undefined);
     const toKeep = ranges.map(({ inputIndex }) => inputIndex).filter((index) => cache.canKeep(index));
-    const part = { ranges, inputsApart: new Set(toKeep), ...(round > 0 && { countsFiles: undefined }) };
+    const toCount = ranges.map(({ inputIndex }) => inputs[inputIndex]!);
+    const part = {
+      ranges,
+      inputsApart: new Set(toKeep),
+      workerCount: workerCountFor?.(expectedTextBytes(toCount)) ?? workerCountMax,
+      ...(round > 0 && { countsFiles: undefined }),
+    };
     const meanwhile = function* (): Generator<undefined, void> {
       known = yield* cache.addUp();
       yield* cache.hashMissing();
     };
     const counted = await besides(meanwhile(), count(part));
-    fresh = round === 0 ? counted.words : addTable(inByteOrder(fresh), inByteOrder(counted.words));
+    fresh =
+      round === 0
+        ? counted.words
+        : addTable(await inTurns(inByteOrder(fresh)), await inTurns(inByteOrder(counted.words)));
     runs.push(...counted.runs);
     for (const { inputIndex } of ranges) {
       had.add(inputIndex);
@@ -58,13 +68,15 @@ export async function countWithCache(
   for (const inputIndex of inputs.keys()) findings[inputIndex] ??= cache.findingsOf(inputIndex)!;
   await inTurns(cache.keep(runs, findings));
   const isAllNew = known.wordCount === 0;
-  const words = isAllNew ? fresh : addTable(known, inByteOrder(fresh));
+  const words = isAllNew ? fresh : addTable(known, await inTurns(inByteOrder(fresh)));
   return {
     words,
     wordCount: sumOfCounts(0, totalsOf(words).pretokenCount),
     findings,
-    keepSum: () =>
-      cache.keepSum(countsFiles === undefined ? () => (isAllNew ? inByteOrder(words) : words) : undefined),
+    keepSum: async () => {
+      if (countsFiles !== undefined) cache.keepIndex();
+      else cache.keepSum(isAllNew ? await inTurns(inByteOrder(words)) : words);
+    },
   };
 }
 

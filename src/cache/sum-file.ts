@@ -31,6 +31,8 @@ export type SumTerm = readonly [id: EntryId, times: number, findings: RangeFindi
 
 const magic = Uint8Array.of(...new TextEncoder().encode("bpesum"), 0, 1);
 const headBytes = 24;
+/** An eighth more. */
+const spareBits = 3;
 /** A header has some 150 bytes for each entry. */
 const headerBytesMax = 1 << 30;
 
@@ -70,14 +72,16 @@ export function readSumHeader(path: string): SumHeader {
   return withFile(path, (fd) => readHeader(path, fd).header);
 }
 
+/** A sum, in memory that has room for more words behind these. */
 export function readSum(path: string): { header: SumHeader; table: WordTable } {
   return withFile(path, (fd) => {
     const { header, endByte } = readHeader(path, fd);
     const { wordCount, byteCount, checksums } = header;
     if (fstatSync(fd).size !== endByte + 12 * wordCount + 4 + byteCount) throw new Damaged(path);
-    const counts = new Float64Array(wordCount);
-    const starts = new Uint32Array(wordCount + 1);
-    const bytes = new Uint8Array(byteCount);
+    // Words will be added to it: pages that are not written to cost nothing.
+    const counts = new Float64Array(wordCount + (wordCount >> spareBits)).subarray(0, wordCount);
+    const starts = new Uint32Array(wordCount + (wordCount >> spareBits) + 1).subarray(0, wordCount + 1);
+    const bytes = new Uint8Array(byteCount + (byteCount >> spareBits)).subarray(0, byteCount);
     let offsetByte = endByte;
     for (const [i, array] of [counts, starts, bytes].entries()) {
       fill(path, fd, bytesOf(array), offsetByte);

@@ -1,5 +1,6 @@
 import { tooManyWords } from "../words/slots.ts";
-import { sortWordsByBytes } from "../words/sort.ts";
+import { sortByBytesInSteps } from "../words/sort.ts";
+import type { SortedWords } from "../words/sorted-words.ts";
 import type { WordTable } from "../words/word-table.ts";
 
 // Word tables whose words stand in ascending order of their bytes, each once. A count may be 0 here.
@@ -11,10 +12,12 @@ export const emptyTable: WordTable = {
   counts: new Float64Array(0),
 };
 
-/** The same words in ascending order of their bytes. */
-export function inByteOrder(table: WordTable): WordTable {
+const wordsPerSlice = 1 << 16;
+
+/** The same words in ascending order of their bytes; yields between slices of work. */
+export function* inByteOrder(table: WordTable): Generator<undefined, WordTable> {
   const { wordCount, bytes, starts, counts } = table;
-  const order = sortWordsByBytes(table);
+  const order = yield* sortByBytesInSteps(table);
   const sorted = {
     wordCount,
     bytes: new Uint8Array(starts[wordCount]!),
@@ -28,39 +31,50 @@ export function inByteOrder(table: WordTable): WordTable {
     for (let pos = starts[from]!; pos < stop; pos++) sorted.bytes[end++] = bytes[pos]!;
     sorted.starts[word + 1] = end;
     sorted.counts[word] = counts[from]!;
+    if (word % wordsPerSlice === wordsPerSlice - 1) yield;
   }
   return sorted;
 }
 
 /**
- * The words of both tables with their counts added up; those whose count is 0 are left out. Counts of words that stand
- * in both are added up in `table`, which is used up.
+ * The words of both tables with their counts added up; those whose count is 0 are left out. It is made in the memory of
+ * `table`, if that has room behind its words (`withRoom`): fresh memory costs more than moving words within it.
  */
 export function addTable(table: WordTable, other: WordTable): WordTable {
-  const byteCountMax = table.starts[table.wordCount]! + other.starts[other.wordCount]!;
-  if (byteCountMax >= 2 ** 32) throw tooManyWords("more than 4 GB of distinct words");
-  const sum: Filling = {
-    bytes: new Uint8Array(byteCountMax),
-    starts: new Uint32Array(table.wordCount + other.wordCount + 1),
-    counts: new Float64Array(table.wordCount + other.wordCount),
-    wordCount: 0,
-  };
   const places = addCounts(table, other);
-  let first = 0;
-  for (let added = 0; added < other.wordCount; added++) {
-    const place = places[added]!;
-    if (place === inBoth) continue;
-    takeWords(sum, table, first, place);
-    takeWords(sum, other, added, added + 1);
-    first = place;
+  let wordCount = 0;
+  let byteCount = 0;
+  for (let word = 0; word < other.wordCount; word++) {
+    if (places[word] === inBoth) continue;
+    wordCount++;
+    byteCount += other.starts[word + 1]! - other.starts[word]!;
   }
-  takeWords(sum, table, first, table.wordCount);
+  const sum = withRoom(table, wordCount, byteCount);
+  insertWords(sum, table.wordCount, other, places, wordCount, byteCount);
+  return withoutNone(sum);
+}
+
+/** The same words in a table of so many more, which are undefined; in the same memory if there is room. */
+function withRoom(table: WordTable, moreWords: number, moreBytes: number): WordTable {
+  const wordCount = table.wordCount + moreWords;
+  const byteCount = table.starts[table.wordCount]! + moreBytes;
+  if (byteCount >= 2 ** 32) throw tooManyWords("more than 4 GB of distinct words");
   return {
-    wordCount: sum.wordCount,
-    bytes: sum.bytes.subarray(0, sum.starts[sum.wordCount]!),
-    starts: sum.starts.subarray(0, sum.wordCount + 1),
-    counts: sum.counts.subarray(0, sum.wordCount),
+    wordCount,
+    bytes: lengthened(table.bytes, byteCount),
+    starts: lengthened(table.starts, wordCount + 1),
+    counts: lengthened(table.counts, wordCount),
   };
+}
+
+function lengthened<T extends Uint8Array | Uint32Array | Float64Array>(array: T, length: number): T {
+  const { buffer, byteOffset, BYTES_PER_ELEMENT } = array;
+  const Type = array.constructor as new (...args: [ArrayBufferLike, number, number] | [number]) => T;
+  if (byteOffset + length * BYTES_PER_ELEMENT <= buffer.byteLength)
+    return new Type(buffer, byteOffset, length);
+  const longer = new Type(length);
+  longer.set(array);
+  return longer;
 }
 
 /** A word of the other table that needs no place: it has one. Tables have fewer words. */
@@ -88,42 +102,74 @@ function addCounts(table: WordTable, other: WordTable): Uint32Array {
 /**
  * Takes the counts of `part` off those of `table`, in place: a word that occurs no more keeps its place, with a count
  * of 0. False where a word would occur less than never: then the one is not a part of the other, and the table is
- * spoilt.
+ * spoilt. Yields between slices of some milliseconds.
  */
-export function takeOff(table: WordTable, part: WordTable): boolean {
+export function* takeOff(table: WordTable, part: SortedWords): Generator<undefined, boolean> {
   const { wordCount, bytes, starts, counts } = table;
   let first = 0;
-  for (let word = 0; word < part.wordCount; word++) {
-    const start = part.starts[word]!;
-    const place = placeOf(bytes, starts, first, wordCount, part.bytes, start, part.starts[word + 1]!);
+  for (let taken = 1; part.next(); taken++) {
+    const place = placeOf(bytes, starts, first, wordCount, part.word.bytes, 0, part.wordLength);
     if (place < 0) return false;
-    const count = counts[place]! - part.counts[word]!;
+    const count = counts[place]! - part.count;
     if (count < 0) return false;
     counts[place] = count;
     first = place + 1;
+    if (taken % wordsPerSlice === 0) yield;
   }
   return true;
 }
 
-/** A table being filled; starts[wordCount] is where the next word goes. */
-type Filling = { bytes: Uint8Array; starts: Uint32Array; counts: Float64Array; wordCount: number };
-
-/** Copies words [first, end) of a table, but those whose count is 0. */
-function takeWords(to: Filling, from: WordTable, first: number, end: number): void {
-  const { bytes, starts, counts } = from;
-  const { bytes: toBytes, starts: toStarts, counts: toCounts } = to;
-  let wordCount = to.wordCount;
-  for (let word = first; word < end; word++) {
-    const start = starts[word]!;
-    const toPos = toStarts[wordCount]!;
-    for (; word < end && counts[word] !== 0; word++) {
-      toCounts[wordCount] = counts[word]!;
-      toStarts[++wordCount] = toPos + starts[word + 1]! - start;
+/**
+ * Puts words of `other`, of which there are `newWords` with `newBytes` bytes, at their places among the first
+ * `wordCount` words of a table, from the last one to the first: all behind a place move up once.
+ */
+function insertWords(
+  { bytes, starts, counts }: WordTable,
+  wordCount: number,
+  other: WordTable,
+  places: Uint32Array,
+  newWords: number,
+  newBytes: number,
+): void {
+  let end = wordCount;
+  for (let added = other.wordCount - 1; newWords > 0; added--) {
+    const place = places[added]!;
+    if (place === inBoth) continue;
+    bytes.copyWithin(starts[place]! + newBytes, starts[place]!, starts[end]!);
+    for (let word = end; word > place; word--) {
+      starts[word + newWords] = starts[word]! + newBytes;
+      counts[word + newWords - 1] = counts[word - 1]!;
     }
-    // Words between two that leave are end to end here and there: their bytes move together.
-    copyBytes(bytes, start, starts[word]!, toBytes, toPos);
+    end = place;
+    const stop = other.starts[added + 1]!;
+    newWords--;
+    newBytes -= stop - other.starts[added]!;
+    const to = starts[place]! + newBytes;
+    copyBytes(other.bytes, other.starts[added]!, stop, bytes, to);
+    starts[place + newWords + 1] = to + stop - other.starts[added]!;
+    counts[place + newWords] = other.counts[added]!;
   }
-  to.wordCount = wordCount;
+}
+
+/** Leaves out the words whose count is 0, in place: those between two of them move together. */
+function withoutNone({ wordCount, bytes, starts, counts }: WordTable): WordTable {
+  let left = 0;
+  for (let word = 0; word < wordCount; word++) {
+    const first = word;
+    const start = starts[word]!;
+    const shift = start - starts[left]!;
+    for (; word < wordCount && counts[word] !== 0; word++) {
+      counts[left] = counts[word]!;
+      starts[++left] = starts[word + 1]! - shift;
+    }
+    if (shift > 0 && word > first) bytes.copyWithin(start - shift, start, starts[word]!);
+  }
+  return {
+    wordCount: left,
+    bytes: bytes.subarray(0, starts[left]!),
+    starts: starts.subarray(0, left + 1),
+    counts: counts.subarray(0, left),
+  };
 }
 
 /** A loop for the few bytes: a native copy costs more to call. */

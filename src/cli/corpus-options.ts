@@ -5,7 +5,7 @@ import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
 import type { Compat } from "../merge/merges.ts";
 import { resolvePattern } from "../pattern/index.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
-import { defaultWorkerCount } from "../runtime/worker-count.ts";
+import { workersFor } from "../runtime/worker-count.ts";
 import { checkSpecialTokens } from "../vocabulary/special-tokens.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { oneOf, wholeNumber } from "./arguments.ts";
@@ -59,6 +59,6 @@ export function openCorpus(
   const ranges = planned?.ranges ?? inputs.map(wholeRange);
   const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(ranges);
   const budget = new MemoryBudget(memoryLimitBytes);
-  const affordable = Math.min(defaultWorkerCount(expectedBytes), budget.workerCountMax);
-  return { inputs, ranges, budget, workerCount: workers ?? affordable };
+  const workerCountFor = workersFor(workers, budget.workerCountMax);
+  return { inputs, ranges, budget, workerCount: workerCountFor(expectedBytes), workerCountFor };
 }

@@ -38,7 +38,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     plan === undefined
       ? undefined
       : await openRanges(plan, { ...countsOptions, textField: options.reading.textField });
-  const { inputs, budget, workerCount } = openCorpus(invocation, options, planned);
+  const { inputs, budget, workerCount, workerCountFor } = openCorpus(invocation, options, planned);
   refuseOwnResults(inputs, [cacheOptions?.path]);
   refuseOverwriting(inputs, [places.text, places.save]);
   const countsFiles = openCountsFiles(invocation, countsOptions);
@@ -54,6 +54,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     ranges: planned?.ranges,
     pattern,
     workerCount,
+    workerCountFor,
     countsFiles,
     memory,
     cache,
@@ -69,7 +70,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     words !== null
       ? await writeWords(words, places, countsOptions, minCount)
       : await inTurns(saveSum(parts, places.save!, countsOptions, onStop, minCount));
-  keepSum?.();
+  await keepSum?.();
   cached?.shrink();
   const { pretokenCount: wordCount, wordCount: distinctWordCount } = totals;
 

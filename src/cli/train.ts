@@ -38,7 +38,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     saveCounts === undefined ? null : placeOfFile(saveCounts),
   ]);
   const startMs = performance.now();
-  const { inputs, workerCount, budget } = openCorpus(invocation, options);
+  const { inputs, workerCount, workerCountFor, budget } = openCorpus(invocation, options);
   refuseOwnResults(inputs, [options.output, options.cache?.path]);
   refuseOverwriting(inputs, [saveCounts]);
   const countsOptions = countsOptionsOf(options);
@@ -61,6 +61,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
       pattern: options.pattern.compiled,
       inputs,
       workerCount,
+      workerCountFor,
       countsFiles,
       cache: cached?.cache,
       memory,
@@ -90,6 +91,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     },
     onStop,
   );
+  await trained.keepSum?.();
   if (cached !== undefined) noteResult(cached, training);
   if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
   output.succeed(summaryOf(trained, record, options.output, keptPath), {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism, freemem } from "node:os";
 
-/** Below this a worker's start and its untrained compiler cost more than they save. */
-const smallCorpusBytes = 4e6;
+/** Below this a worker's start and its untrained compiler cost more than they save (OPTIMIZATIONS.md, "Cache"). */
+const smallCorpusBytes = 32e6;
 /** What a worker holds on natural text: its tables, its window, its share of the runtime. */
 const workerMemoryBytes = 200e6;
 
@@ -11,6 +11,12 @@ export function defaultWorkerCount(corpusBytes: number): number {
   if (corpusBytes < smallCorpusBytes) return 1;
   const affordable = Math.floor(availableMemoryBytes() / workerMemoryBytes);
   return Math.max(1, Math.min(availableParallelism(), affordable));
+}
+
+/** How many threads count so much text: as many as were asked for, else what it is worth and the memory allows. */
+export function workersFor(asked: number | undefined, workerCountMax: number): (textBytes: number) => number {
+  if (asked !== undefined) return () => asked;
+  return (textBytes) => Math.min(defaultWorkerCount(textBytes), workerCountMax);
 }
 
 /** Memory that can be had without pushing anything out: the machine's, or what is left to the control group. */

@@ -71,7 +71,7 @@ export async function countCached(
     if (stage === "counting") countedBytes = done;
     if (stage === "hashing") hashedBytes = done;
   });
-  keepSum?.();
+  await keepSum?.();
   scratch.remove();
   if (options.limitBytes !== undefined) directory.shrinkTo(options.limitBytes);
   const entries = entriesOf(words);
