@@ -2,21 +2,27 @@ import { noFTL, noInline } from "bun:jsc";
 
 // The runtime has it, its types lack it.
 declare module "bun:jsc" {
-  function noInline(callee: (...args: never[]) => unknown): void;
+  function noInline(callee: Callee): void;
 }
+
+type Callee = (...args: never[]) => unknown;
 
 // The runtime compiles what runs often a second and a third time, and inlines what a function calls anew into each of its
 // callers. On two cores its compiler takes that time from the threads that encode.
 
-/** For a class whose methods mostly call others: the third tier has nothing to gain there. */
-export function sparesThirdTier(glue: { readonly prototype: object }): void {
-  for (const { value } of Object.values(Object.getOwnPropertyDescriptors(glue.prototype))) {
-    if (typeof value === "function" && value !== glue) noFTL(value);
-  }
+/** For functions that mostly call others, or run only while a tokenizer is loaded: what the third tier saves is less than it costs. */
+export function spareThirdTier(...functions: Callee[]): void {
+  for (const each of functions) noFTL(each as () => unknown);
+}
+
+/** The methods of a class. */
+export function methodsOf(owner: { readonly prototype: object }): Callee[] {
+  const members = Object.values(Object.getOwnPropertyDescriptors(owner.prototype));
+  return members.flatMap(({ value }) => (typeof value === "function" && value !== owner ? [value] : []));
 }
 
 /** For loops large enough to stand alone: compiled by themselves, and not in each of their callers too. */
-export function compiledApart(...loops: ((...args: never[]) => unknown)[]): void {
+export function compileApart(...loops: Callee[]): void {
   for (const loop of loops) noInline(loop);
 }
 

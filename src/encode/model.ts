@@ -1,5 +1,6 @@
 import { assert } from "../errors.ts";
 import { findWholeCharacters } from "./characters.ts";
+import { spareThirdTier } from "./compile-sparingly.ts";
 import {
   addJoin,
   allocateJoins,
@@ -73,7 +74,7 @@ export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelPa
   for (let rank = 0; rank < left.length; rank++) {
     if (!addPair(pairs, left[rank]!, right[rank]!, rank)) isDistinct = false;
   }
-  const idMax = Math.max(maxOf(byteIds), maxOf(merged), maxOf(wholeTokens.values()));
+  const idMax = Math.max(maxOf(byteIds), maxOf(merged), maxOf([...wholeTokens.values()]));
   assert(idMax < 2 ** 27, "ids of the model fit into 27 bits");
   const isMonotone = ranksOnlyRise(merges, isDistinct ? null : pairs, idMax);
   const joined = joinsOf(byteIds, merges, wholeTokens, idMax);
@@ -95,9 +96,9 @@ export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelPa
 }
 
 /** The largest, 0 without any; as arguments of a call they might be too many. */
-function maxOf(numbers: Iterable<number>): number {
+function maxOf(numbers: ArrayLike<number>): number {
   let max = 0;
-  for (const number of numbers) max = Math.max(max, number);
+  for (let i = 0; i < numbers.length; i++) max = Math.max(max, numbers[i]!);
   return max;
 }
 
@@ -200,3 +201,5 @@ function edgesOf(byteIds: Int32Array, { left, right, merged }: RankedMerges, idM
   }
   return { first, last };
 }
+
+spareThirdTier(addPair, addJoin, joinFirst, joinLast, noteJoin, ranksOfBytes, ranksOnlyRise);

@@ -1,5 +1,5 @@
 import type { Text } from "../corpus/text.ts";
-import { sparesThirdTier } from "./compile-sparingly.ts";
+import { methodsOf, spareThirdTier } from "./compile-sparingly.ts";
 import { fitsJoin, type Joins } from "./joins.ts";
 
 /**
@@ -13,7 +13,7 @@ import { fitsJoin, type Joins } from "./joins.ts";
  */
 export class NeverMerged {
   static {
-    sparesThirdTier(NeverMerged);
+    spareThirdTier(...methodsOf(NeverMerged));
   }
 
   private readonly tables: CutTables;

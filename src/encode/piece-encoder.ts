@@ -1,6 +1,6 @@
 import { allocateText, paddingBytes, type Text } from "../corpus/text.ts";
 import { type CompiledPattern, createSplitter, type Splitter } from "../pattern/index.ts";
-import { sparesThirdTier } from "./compile-sparingly.ts";
+import { methodsOf, spareThirdTier } from "./compile-sparingly.ts";
 import type { IdBuffer } from "./id-buffer.ts";
 import type { TextSink } from "./text-sink.ts";
 import type { WordEncoder } from "./word-encoder.ts";
@@ -13,7 +13,7 @@ const lookaheadBytes = 4;
 /** The end of the chain: cuts pieces into pretokens and appends their ids to `out`. */
 export class PieceEncoder implements TextSink {
   static {
-    sparesThirdTier(PieceEncoder);
+    spareThirdTier(...methodsOf(PieceEncoder));
   }
 
   private readonly splitter: Splitter;

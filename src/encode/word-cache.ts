@@ -3,7 +3,7 @@ import { middleLayout } from "../words/middle-words.ts";
 import { addStandIn, allocateShortWords, shortLayout } from "../words/short-words.ts";
 import { allocateSlots, reserveSlots, type SlotLayout, type Slots, slotBitsWith } from "../words/slots.ts";
 
-import { sparesThirdTier } from "./compile-sparingly.ts";
+import { methodsOf, spareThirdTier } from "./compile-sparingly.ts";
 
 /**
  * WordCache: words already encoded, with their results (results.ts), in three open-addressing tables by length. Short
@@ -22,7 +22,7 @@ import { sparesThirdTier } from "./compile-sparingly.ts";
  */
 export class WordCache {
   static {
-    sparesThirdTier(WordCache);
+    spareThirdTier(...methodsOf(WordCache));
   }
 
   readonly short = allocateShortWords(14);

@@ -2,7 +2,7 @@ import type { Text } from "../corpus/text.ts";
 import { middleBytesMax, shortBytesMax } from "../words/lanes.ts";
 import { findMiddleWord, touchMiddleWords } from "../words/middle-words.ts";
 import { findShortWord } from "../words/short-words.ts";
-import { sparesThirdTier } from "./compile-sparingly.ts";
+import { methodsOf, spareThirdTier } from "./compile-sparingly.ts";
 import { type EmitCursor, emitNarrow, emitWide } from "./emit.ts";
 import type { IdBuffer } from "./id-buffer.ts";
 import {
@@ -32,7 +32,7 @@ const blockWordsMax = 1 << 12;
  */
 export class WordEncoder {
   static {
-    sparesThirdTier(WordEncoder);
+    spareThirdTier(...methodsOf(WordEncoder));
   }
 
   private readonly cache = new WordCache();

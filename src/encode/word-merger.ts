@@ -1,4 +1,4 @@
-import { compiledApart, sparesThirdTier } from "./compile-sparingly.ts";
+import { compileApart, methodsOf, spareThirdTier } from "./compile-sparingly.ts";
 import { mergeHeaped } from "./merge-heaped.ts";
 import { mergeListed } from "./merge-listed.ts";
 import { mergeScanned } from "./merge-scanned.ts";
@@ -16,8 +16,8 @@ const listedBytesMin = 8192;
  */
 export class WordMerger {
   static {
-    compiledApart(mergeScanned, fillSymbols, fillByteRanks);
-    sparesThirdTier(WordMerger);
+    compileApart(mergeScanned, fillSymbols, fillByteRanks);
+    spareThirdTier(...methodsOf(WordMerger));
   }
 
   /** The ids of the word merged last: the first so many of them as `merge` said. */

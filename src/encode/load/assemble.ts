@@ -1,14 +1,17 @@
 import { UserError } from "../../errors.ts";
 import { byteToCharacter, decodeCharacters } from "../../vocabulary/byte-characters.ts";
-import { buildModel, droppedByte, type EncodingModel } from "../model.ts";
+import { buildModel, droppedByte, type EncodingModel, type RankedMerges } from "../model.ts";
 import { buildTokenTable, idLimitMax, lateTokenTable, type TokenTable } from "../token-table.ts";
 import type { AddedToken } from "../tokenizer-parts.ts";
 import { WordMerger } from "../word-merger.ts";
 
+/** Token to id: a Map, or what is as good as one here. */
+export type TokenIds = Pick<ReadonlyMap<string, number>, "get" | "size"> & Iterable<[string, number]>;
+
 /** A vocabulary in byte-to-character form, as HF's and GPT-2's files have it. */
 type CharacterVocabulary = {
   readonly path: string;
-  readonly vocab: ReadonlyMap<string, number>;
+  readonly vocab: TokenIds;
   /** In the order of their ranks. */
   readonly merges: readonly (readonly [left: string, right: string])[];
   /** A pretoken that is a token is not merged. */
@@ -19,12 +22,26 @@ type CharacterVocabulary = {
 
 /** Ids, ranks and tables from strings. Refuses, by name, what does not fit together. */
 export function assembleModel(vocabulary: CharacterVocabulary): EncodingModel {
-  const { path, vocab, merges, unknownToken } = vocabulary;
+  return modelOf(vocabulary, rankedMerges(vocabulary));
+}
+
+/** The same where the merges are known by their ids. */
+export function modelOf(
+  { vocab, ignoresMerges, unknownToken }: Omit<CharacterVocabulary, "merges" | "path">,
+  merges: RankedMerges,
+): EncodingModel {
   const unknownId = unknownToken === null ? undefined : vocab.get(unknownToken);
   const byteIds = Int32Array.from(
     byteToCharacter,
     (character) => vocab.get(character) ?? unknownId ?? droppedByte,
   );
+  const model = buildModel({ byteIds, merges });
+  if (!ignoresMerges) return model;
+  const wholeTokens = tokensBeyondMerging(model, vocab);
+  return wholeTokens.size === 0 ? model : buildModel({ byteIds, merges, wholeTokens });
+}
+
+function rankedMerges({ path, vocab, merges }: CharacterVocabulary): RankedMerges {
   const left = new Int32Array(merges.length);
   const right = new Int32Array(merges.length);
   const merged = new Int32Array(merges.length);
@@ -38,15 +55,11 @@ export function assembleModel(vocabulary: CharacterVocabulary): EncodingModel {
       ? next
       : idOf(vocab, leftText + rightText, path, rank);
   });
-  const parts = { byteIds, merges: { left, right, merged } };
-  const model = buildModel(parts);
-  if (!vocabulary.ignoresMerges) return model;
-  const wholeTokens = tokensBeyondMerging(model, vocab);
-  return wholeTokens.size === 0 ? model : buildModel({ ...parts, wholeTokens });
+  return { left, right, merged };
 }
 
 /** The token of each id; of ids that do not belong to one token only, any of them or none. */
-function textsById(vocab: ReadonlyMap<string, number>): string[] {
+function textsById(vocab: TokenIds): string[] {
   const texts: string[] = [];
   for (const [text, id] of vocab) if (id <= vocab.size) texts[id] = text;
   return texts;
@@ -61,7 +74,7 @@ function isMadeOf(text: string | undefined, left: string, right: string): boolea
   );
 }
 
-function idOf(vocab: ReadonlyMap<string, number>, token: string, path: string, rank: number): number {
+function idOf(vocab: TokenIds, token: string, path: string, rank: number): number {
   const id = vocab.get(token);
   if (id === undefined) {
     throw new UserError(
@@ -75,7 +88,7 @@ function idOf(vocab: ReadonlyMap<string, number>, token: string, path: string, r
 }
 
 /** The tokens at which merging their bytes does not arrive, by their bytes as Latin-1 text. */
-function tokensBeyondMerging(model: EncodingModel, vocab: ReadonlyMap<string, number>): Map<string, number> {
+function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string, number> {
   const merger = new WordMerger(model);
   const found = new Map<string, number>();
   for (const [text, id] of vocab) {
@@ -88,10 +101,7 @@ function tokensBeyondMerging(model: EncodingModel, vocab: ReadonlyMap<string, nu
 }
 
 /** The bytes of each id: a token's by its characters, an added token's as UTF-8. */
-export function assembleTokens(
-  vocab: ReadonlyMap<string, number>,
-  addedTokens: readonly AddedToken[],
-): TokenTable {
+export function assembleTokens(vocab: TokenIds, addedTokens: readonly AddedToken[]): TokenTable {
   return lateTokenTable(() => {
     const encoder = new TextEncoder();
     const tokens: [number, Uint8Array][] = [];
@@ -103,7 +113,9 @@ export function assembleTokens(
 
 /** Whether every id fits 16 bits. */
 export function areNarrow(ids: Iterable<number>, addedTokens: readonly AddedToken[]): boolean {
-  for (const id of ids) if (id > 0xffff) return false;
+  if (ids instanceof Int32Array) {
+    for (let i = 0; i < ids.length; i++) if (ids[i]! > 0xffff) return false;
+  } else for (const id of ids) if (id > 0xffff) return false;
   return addedTokens.every(({ id }) => id <= 0xffff);
 }
 

@@ -2,9 +2,11 @@ import { readFileSync, statSync } from "node:fs";
 import { UserError } from "../../errors.ts";
 import { isMissing, reasonNotRead } from "../../system-error.ts";
 
-export function readText(path: string): string {
+export const readText = (path: string): string => readBytes(path).toString("utf8");
+
+export function readBytes(path: string): Buffer {
   try {
-    return readFileSync(path, "utf8");
+    return readFileSync(path);
   } catch (error) {
     if (isMissing(error)) throw new UserError(`"${path}": no such file`);
     throw new UserError(`"${path}" cannot be read: ${reasonNotRead(error)}`);

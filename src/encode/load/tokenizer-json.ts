@@ -1,21 +1,34 @@
 import { UserError } from "../../errors.ts";
 import type { AddedToken, NormalizationForm, TokenizerParts } from "../tokenizer-parts.ts";
-import { areNarrow, assembleModel, assembleTokens, checkId, idsOfTokens } from "./assemble.ts";
-import { objectAt, readJson, refuse } from "./files.ts";
+import {
+  areNarrow,
+  assembleModel,
+  assembleTokens,
+  checkId,
+  idsOfTokens,
+  modelOf,
+  type TokenIds,
+} from "./assemble.ts";
+import { objectAt, readBytes, readJson, refuse } from "./files.ts";
 import { compileSplits, nameOf, readPreTokenizer } from "./pre-tokenizer.ts";
+import { scanTokenizerJson } from "./scan-tokenizer-json.ts";
 
 /** Loads HF's `tokenizer.json` of a byte-level BPE. What would give other ids than HF is refused by name. */
 export function loadTokenizerJson(path: string): TokenizerParts {
-  const root = objectAt(readJson(path), path, "the tokenizer");
+  const scanned = scanTokenizerJson(readBytes(path));
+  const root = objectAt(scanned === null ? readJson(path) : scanned.root, path, "the tokenizer");
   const modelJson = objectAt(root.model, path, "the model");
-  const vocab = readVocab(modelJson, path);
-  const model = assembleModel({
-    path,
+  checkModel(modelJson, path);
+  const vocab = scanned?.vocab ?? idsOfTokens(objectAt(modelJson.vocab, path, "the model's vocab"), path);
+  const kind = {
     vocab,
-    merges: readMerges(modelJson.merges, path),
     ignoresMerges: modelJson.ignore_merges === true,
     unknownToken: typeof modelJson.unk_token === "string" ? modelJson.unk_token : null,
-  });
+  };
+  const model =
+    scanned === null
+      ? assembleModel({ ...kind, path, merges: readMerges(modelJson.merges, path) })
+      : modelOf(kind, scanned.merges);
   const lacksBytes = model.dropsBytes || new Set(model.byteIds).size < 256;
   if (lacksBytes) checkUnknown(modelJson, path);
   const addedTokens = readAddedTokens(root.added_tokens, vocab, path);
@@ -34,7 +47,7 @@ export function loadTokenizerJson(path: string): TokenizerParts {
   };
 }
 
-function readVocab(model: Record<string, unknown>, path: string): Map<string, number> {
+function checkModel(model: Record<string, unknown>, path: string): void {
   // Old files do not say their type.
   const type = model.type ?? ("merges" in model ? "BPE" : undefined);
   if (type !== "BPE") refuse(path, `its model is ${JSON.stringify(type)}, not BPE`);
@@ -42,7 +55,6 @@ function readVocab(model: Record<string, unknown>, path: string): Map<string, nu
     if (model[name]) refuse(path, `${name} is ${JSON.stringify(model[name])}`);
   }
   if (model.dropout) refuse(path, `dropout is ${model.dropout}: it merges at random`);
-  return idsOfTokens(objectAt(model.vocab, path, "the model's vocab"), path);
 }
 
 function readMerges(merges: unknown, path: string): [string, string][] {
@@ -68,7 +80,7 @@ function checkUnknown(model: Record<string, unknown>, path: string): void {
   if (model.unk_token && model.fuse_unk === true) refuse(path, "fuse_unk with a vocabulary that lacks bytes");
 }
 
-function readAddedTokens(value: unknown, vocab: ReadonlyMap<string, number>, path: string): AddedToken[] {
+function readAddedTokens(value: unknown, vocab: TokenIds, path: string): AddedToken[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw new UserError(`"${path}": added_tokens is no list`);
   const tokens = value.map((entry): AddedToken => {
