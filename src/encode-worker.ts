@@ -2,11 +2,11 @@
 
 import type { Input } from "./corpus/inputs.ts";
 import { inputBytesOf, type Task } from "./corpus/tasks.ts";
-import { expectLossOfMemory } from "./encode/compile-sparingly.ts";
 import { Outbox } from "./encode/outbox.ts";
 import type { FromWorker, ToWorker } from "./encode/protocol.ts";
 import { TaskEncoder } from "./encode/task-encoder.ts";
 import { nextTurn } from "./next-turn.ts";
+import { expectLossOfMemory } from "./runtime/compile-sparingly.ts";
 import { describeFailure, type Failure } from "./workers/failure.ts";
 
 declare const self: {

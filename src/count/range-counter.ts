@@ -4,6 +4,7 @@ import type { Range } from "../corpus/ranges.ts";
 import { SpecialTokenFinder } from "../corpus/special-tokens.ts";
 import { type CompiledPattern, createSplitter } from "../pattern/index.ts";
 import type { Splitter } from "../pattern/splitter.ts";
+import { methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
 import type { WordCounter } from "../words/counter.ts";
 
 /** What was met in a range besides words. */
@@ -25,6 +26,10 @@ const lookaheadBytes = 4;
 
 /** Glue: bytes of a range -> documents -> pretokens -> word counts. */
 export class RangeCounter {
+  static {
+    spareThirdTier(...methodsOf(RangeCounter));
+  }
+
   private readonly splitter: Splitter;
   private readonly finder: SpecialTokenFinder;
   private readonly reader: RangeReader;

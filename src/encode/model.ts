@@ -1,6 +1,6 @@
 import { assert } from "../errors.ts";
+import { spareThirdTier } from "../runtime/compile-sparingly.ts";
 import { findWholeCharacters } from "./characters.ts";
-import { spareThirdTier } from "./compile-sparingly.ts";
 import {
   addJoin,
   allocateJoins,

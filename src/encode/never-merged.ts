@@ -1,5 +1,5 @@
 import type { Text } from "../corpus/text.ts";
-import { methodsOf, spareThirdTier } from "./compile-sparingly.ts";
+import { methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
 import { fitsJoin, type Joins } from "./joins.ts";
 
 /**

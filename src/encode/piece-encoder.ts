@@ -1,6 +1,6 @@
 import { allocateText, paddingBytes, type Text } from "../corpus/text.ts";
 import { type CompiledPattern, createSplitter, type Splitter } from "../pattern/index.ts";
-import { methodsOf, spareThirdTier } from "./compile-sparingly.ts";
+import { methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
 import type { IdBuffer } from "./id-buffer.ts";
 import type { TextSink } from "./text-sink.ts";
 import type { WordEncoder } from "./word-encoder.ts";

@@ -1,9 +1,8 @@
+import { methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
 import { hashEnd, hashStart, hashStep, laneMask } from "../words/lanes.ts";
 import { middleLayout } from "../words/middle-words.ts";
 import { addStandIn, allocateShortWords, shortLayout } from "../words/short-words.ts";
 import { allocateSlots, reserveSlots, type SlotLayout, type Slots, slotBitsWith } from "../words/slots.ts";
-
-import { methodsOf, spareThirdTier } from "./compile-sparingly.ts";
 
 /**
  * WordCache: words already encoded, with their results (results.ts), in three open-addressing tables by length. Short

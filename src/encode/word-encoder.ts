@@ -1,8 +1,8 @@
 import type { Text } from "../corpus/text.ts";
+import { methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
 import { middleBytesMax, shortBytesMax } from "../words/lanes.ts";
 import { findMiddleWord, touchMiddleWords } from "../words/middle-words.ts";
 import { findShortWord } from "../words/short-words.ts";
-import { methodsOf, spareThirdTier } from "./compile-sparingly.ts";
 import { type EmitCursor, emitNarrow, emitWide } from "./emit.ts";
 import type { IdBuffer } from "./id-buffer.ts";
 import {

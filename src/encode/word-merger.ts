@@ -1,4 +1,4 @@
-import { compileApart, methodsOf, spareThirdTier } from "./compile-sparingly.ts";
+import { compileApart, methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
 import { mergeHeaped } from "./merge-heaped.ts";
 import { mergeListed } from "./merge-listed.ts";
 import { mergeScanned } from "./merge-scanned.ts";

@@ -1,4 +1,5 @@
 import type { Text } from "../corpus/text.ts";
+import { methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
 import { buildQuadTables, type QuadTables } from "./quads.ts";
 import { type ScanCursor, scanCharacters, scanQuads } from "./scan.ts";
 import type { Splitter } from "./splitter.ts";
@@ -12,6 +13,10 @@ const quadsAfterBytes = 1 << 18;
 
 /** One automaton over a document: every named pattern but `falcon`, and most that users write. */
 export class AutomatonSplitter implements Splitter {
+  static {
+    spareThirdTier(...methodsOf(AutomatonSplitter));
+  }
+
   ends = new Int32Array(1 << 12);
   private readonly tables: ScanTables;
   private readonly cursor: ScanCursor = {

@@ -1,5 +1,6 @@
 import type { Text } from "../corpus/text.ts";
 import { UserError } from "../errors.ts";
+import { methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
 import { giveBack } from "../runtime/give-back.ts";
 import { lowCountSize, middleBytesMax, shortBytesMax } from "./lanes.ts";
 import {
@@ -50,6 +51,10 @@ const firstRecordLanes = 4096;
  * none of which has a branch that cannot be predicted.
  */
 export class WordCounter {
+  static {
+    spareThirdTier(...methodsOf(WordCounter));
+  }
+
   private tables = emptyCounts();
 
   // For the length of one batch:

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { spareThirdTier } from "../compile-sparingly.ts";
+import { spareThirdTier } from "../../runtime/compile-sparingly.ts";
 import type { RankedMerges } from "../model.ts";
 import { idLimitMax } from "../token-table.ts";
 import {

@@ -1,4 +1,4 @@
-import { spareThirdTier } from "../compile-sparingly.ts";
+import { spareThirdTier } from "../../runtime/compile-sparingly.ts";
 
 /**
  * TokenTexts: the tokens of a vocabulary as their file has them, and their ids.
