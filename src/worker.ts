@@ -1,7 +1,9 @@
 // Entry of a counting worker: takes tasks, keeps their words, hands over the sum at the end.
+import { canSeek } from "./corpus/inputs.ts";
 import { memoryOf } from "./corpus/tasks.ts";
 import type { CountTask, FromWorker, ToWorker } from "./count/protocol.ts";
 import { ThreadCounter } from "./count/thread-counter.ts";
+import { expectLossOfMemory } from "./runtime/compile-sparingly.ts";
 import { transferables } from "./words/counter.ts";
 import { describeFailure, type Failure } from "./workers/failure.ts";
 
@@ -16,6 +18,8 @@ self.onmessage = ({ data }) => {
   try {
     switch (data.kind) {
       case "setup":
+        // Pieces of a stream come and go.
+        if (!data.inputs.every(canSeek)) expectLossOfMemory();
         counter = new ThreadCounter(data, data.runOptions, data.name, data);
         return;
       case "tasks":
