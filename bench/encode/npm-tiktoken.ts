@@ -1,12 +1,13 @@
-// Encodes a file as tiktoken's npm build does, a document a call in one thread:
+// Encodes a file into an .npy as tiktoken's npm build does, a document a call in one thread:
 //
-//   node scripts/bun.mjs bench/encode/npm-tiktoken.ts <tokenizer directory> <text file> <pattern>
+//   node scripts/bun.mjs bench/encode/npm-tiktoken.ts <tokenizer directory> <text> <pattern> <id> <output.npy>
 //
-// Prints seconds and a checksum, as peers.py does. Loading and cutting are not timed.
-import { readFileSync } from "node:fs";
+// The id goes between documents. Prints the seconds of the calls alone, as peers.py does.
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { Tiktoken } from "tiktoken";
+import { npyHead } from "../../src/encode/files/npy.ts";
 
-const [directory, path, pattern] = process.argv.slice(2);
+const [directory, path, pattern, endId, output] = process.argv.slice(2);
 const documents = readFileSync(path!, "utf8").split("<|endoftext|>");
 const tokens = readFileSync(`${directory}/tokenizer.tiktoken`, "latin1")
   .trimEnd()
@@ -18,7 +19,17 @@ const startMs = performance.now();
 const lists = documents.map((document) => encoder.encode_ordinary(document));
 const seconds = (performance.now() - startMs) / 1000;
 
-const hasher = new Bun.CryptoHasher("sha256");
-for (const ids of lists) hasher.update(ids);
-const ids = lists.reduce((sum, list) => sum + list.length, 0);
-console.log(JSON.stringify({ peer: "npm-tiktoken", seconds, ids, sha256: hasher.digest("hex") }));
+const idCount = lists.reduce((sum, list) => sum + list.length + 1, -1);
+const ids = new Uint16Array(idCount + 1);
+let pos = 0;
+for (const list of lists) {
+  ids.set(list, pos);
+  pos += list.length;
+  ids[pos++] = Number(endId);
+}
+const fd = openSync(output!, "w");
+writeSync(fd, npyHead("uint16", idCount));
+const bytes = new Uint8Array(ids.buffer, 0, 2 * idCount);
+for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+closeSync(fd);
+console.log(JSON.stringify({ peer: "npm-tiktoken", seconds }));
