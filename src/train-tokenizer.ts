@@ -92,7 +92,7 @@ async function trainSettled(
       const asked = { command, arguments: [], counts: [] };
       await writeResult(options.output, { ...asked, settings, inputs, workerCount, trained, startMs });
     }
-    await trained.keepSum?.();
+    await trained.keepRest?.();
     cached?.shrink();
     // Training in HF's way cuts behind lines; the tokenizer, as HF's, does not.
     return new Tokenizer(partsOfVocabulary(trained.vocabulary, resolvePattern(options.pattern ?? "gpt2")));

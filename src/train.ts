@@ -50,7 +50,7 @@ export type CountedWords = {
   /** What was met in each input, in their order. */
   readonly findings: readonly RangeFindings[];
   /** With a cache: to be called when nobody waits for the result any more. */
-  readonly keepSum?: () => Promise<void>;
+  readonly keepRest?: () => Promise<void>;
 };
 
 type TrainOptions = CorpusOptions & {
@@ -88,7 +88,7 @@ export type Trained = {
   readonly tokenCount: number;
   readonly countMs: number;
   readonly mergeMs: number;
-} & Pick<CountedWords, "keepSum">;
+} & Pick<CountedWords, "keepRest">;
 
 /**
  * The way from a corpus to its vocabulary: ranges -> boundaries -> words -> merges -> vocabulary. The event loop turns
@@ -100,7 +100,7 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   const mergeOptions = mergeOptionsOf(options);
   const check = (size: TableSize, mergeBytes = boundMergeMemoryBytes(size, mergeOptions)) =>
     options.memory?.budget.check("training", tableBytes(size) + mergeBytes, "train on a part of the corpus");
-  const { words, wordCount, findings, keepSum } = await countWords(options, report, check);
+  const { words, wordCount, findings, keepRest } = await countWords(options, report, check);
   if (options.inputs.length === 0 && wordCount === 0) throw noWords();
   const mergeBytes = estimateMergeMemoryBytes(words, mergeOptions);
   check({ wordCount: words.wordCount, byteCount: words.bytes.length }, mergeBytes);
@@ -120,7 +120,7 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
     tokenCount: wordBytes - merges.replacedCount,
     countMs: countedMs - startMs,
     mergeMs: mergedMs - countedMs,
-    ...(keepSum !== undefined && { keepSum }),
+    ...(keepRest !== undefined && { keepRest }),
   };
 }
 

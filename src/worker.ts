@@ -5,6 +5,7 @@ import type { CountTask, FromWorker, ToWorker } from "./count/protocol.ts";
 import { ThreadCounter } from "./count/thread-counter.ts";
 import { expectLossOfMemory } from "./runtime/compile-sparingly.ts";
 import { transferables } from "./words/counter.ts";
+import { tableMemory } from "./words/word-table.ts";
 import { describeFailure, type Failure } from "./workers/failure.ts";
 
 declare const self: {
@@ -27,7 +28,10 @@ self.onmessage = ({ data }) => {
       case "finish": {
         counter.close();
         const { words, runs } = atOnce(counter.finish());
-        return self.postMessage({ kind: "words", words, runs }, transferables(words));
+        return self.postMessage({ kind: "words", words, runs }, [
+          ...transferables(words),
+          ...runs.flatMap(({ table }) => (table === null ? [] : tableMemory(table))),
+        ]);
       }
     }
   } catch (error) {

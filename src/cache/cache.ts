@@ -7,6 +7,7 @@ import { UserError } from "../errors.ts";
 import { codeOf, reasonOf } from "../publish/system-error.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { SumOfWords } from "../words/counts-merge.ts";
+import { type SortedWords, TableWords } from "../words/sorted-words.ts";
 import type { WordTable } from "../words/word-table.ts";
 import { hashInput } from "./content-hash.ts";
 import { Damaged } from "./damaged.ts";
@@ -53,7 +54,7 @@ export class Cache {
   private readonly findings = new Map<names.EntryId, RangeFindings>();
   /** Files that turned out to be of no use. */
   private readonly useless = new Set<string>();
-  private joinedCount = 0;
+  private writtenCount = 0;
   private planned: { readonly plan: Plan; readonly sum: Sum | undefined } | undefined;
 
   constructor(
@@ -167,12 +168,19 @@ export class Cache {
   /**
    * Keeps the words of the inputs that were counted, which are in `runs`, and what was met in them; yields between
    * slices of some milliseconds.
+   * @param inHaste only of those whose words are written
    */
-  *keep(runs: readonly Run[], findings: readonly RangeFindings[]): Generator<undefined, void> {
+  *keep(
+    runs: readonly Run[],
+    findings: readonly RangeFindings[],
+    inHaste: boolean,
+  ): Generator<undefined, void> {
     const byInput = Map.groupBy(runs, (run) => run.inputIndex);
     for (const [inputIndex, found] of findings.entries()) {
       if (this.findingsOf(inputIndex) !== undefined || !this.canKeep(inputIndex)) continue;
-      yield* this.keepInput(inputIndex, byInput.get(inputIndex) ?? [], found);
+      const own = byInput.get(inputIndex) ?? [];
+      if (inHaste && own.some(({ table }) => table !== null)) continue;
+      yield* this.keepInput(inputIndex, own, found);
     }
   }
 
@@ -196,7 +204,9 @@ export class Cache {
       if (known.sha256 !== sha256) return;
     }
     try {
-      const countsPath = runs.length === 1 ? runs[0]!.path : yield* this.joined(runs);
+      const written: Run[] = [];
+      for (const run of runs) written.push(yield* this.written(run));
+      const countsPath = written.length === 1 ? written[0]!.path : yield* this.joined(written);
       makeEntry(countsPath, directory.pathOf(names.entryName(id)), id, findings);
     } catch (error) {
       return directory.giveUp(error);
@@ -206,14 +216,22 @@ export class Cache {
     yield;
   }
 
+  private *written(run: Run): Generator<undefined, Run> {
+    return run.table === null ? run : yield* this.writeWords(yield* TableWords.sort(run.table));
+  }
+
+  private writeWords(words: SortedWords): Generator<undefined, Run> {
+    const { countsOptions, scratchPath } = this.settings;
+    const options = { countsOptions, directory: scratchPath() };
+    return writeRun(words, `entry-${this.writtenCount++}`, null, options);
+  }
+
   /** One counts file of several, or of none. */
   private *joined(runs: readonly Run[]): Generator<undefined, string> {
     const readers: CountsFileReader[] = [];
     try {
       for (const { path } of runs) readers.push(CountsFileReader.open(path));
-      const sum = new SumOfWords(readers.map((words) => ({ words, sign: 1 })));
-      const options = { ...this.settings, directory: this.settings.scratchPath(), wordBytesMax: 0 };
-      return (yield* writeRun(sum, `entry-${this.joinedCount++}`, null, options)).path;
+      return (yield* this.writeWords(new SumOfWords(readers.map((words) => ({ words, sign: 1 }))))).path;
     } finally {
       for (const reader of readers) reader.close();
     }

@@ -21,8 +21,8 @@ type Part = {
 type Counted = CountedWords & { readonly runs: readonly Run[] };
 
 /**
- * Counts with `count` what the cache does not know, adds what it knows, and lets it keep what is new. The sum is kept
- * later, when nobody waits for the words any more.
+ * Counts with `count` what the cache does not know, adds what it knows, and lets it keep what is new: part of it, and the
+ * sum, by `keepRest`, when nobody waits for the result any more.
  */
 export async function countWithCache(
   cache: Cache,
@@ -66,14 +66,16 @@ export async function countWithCache(
     }
   }
   for (const inputIndex of inputs.keys()) findings[inputIndex] ??= cache.findingsOf(inputIndex)!;
-  await inTurns(cache.keep(runs, findings));
+  // What was written is kept at once, for the run may fail yet.
+  await inTurns(cache.keep(runs, findings, true));
   const isAllNew = known.wordCount === 0;
   const words = isAllNew ? fresh : addTable(known, await inTurns(inByteOrder(fresh)));
   return {
     words,
     wordCount: sumOfCounts(0, totalsOf(words).pretokenCount),
     findings,
-    keepSum: async () => {
+    keepRest: async () => {
+      await inTurns(cache.keep(runs, findings, false));
       if (countsFiles !== undefined) cache.keepIndex();
       else cache.keepSum(isAllNew ? await inTurns(inByteOrder(words)) : words);
     },

@@ -62,15 +62,15 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
 
   // Text stands by falling count, which takes a table of all words; the compact form is written word by word.
   const streams = places.text === undefined && !isTsv(places.save!) && cache === undefined;
-  const { parts, words, findings, keepSum } = streams
-    ? { words: null, keepSum: undefined, ...(await countParts(corpus, output.progress)) }
+  const { parts, words, findings, keepRest } = streams
+    ? { words: null, keepRest: undefined, ...(await countParts(corpus, output.progress)) }
     : { parts: null, ...(await countWords(corpus, output.progress, sortingFits(budget))) };
   warnOfInvalidBytes(inputs, findings, output);
   const { totals, leftOut } =
     words !== null
       ? await writeWords(words, places, countsOptions, minCount)
       : await inTurns(saveSum(parts, places.save!, countsOptions, onStop, minCount));
-  await keepSum?.();
+  await keepRest?.();
   cached?.shrink();
   const { pretokenCount: wordCount, wordCount: distinctWordCount } = totals;
 

@@ -91,7 +91,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     },
     onStop,
   );
-  await trained.keepSum?.();
+  await trained.keepRest?.();
   if (cached !== undefined) noteResult(cached, training);
   if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
   output.succeed(summaryOf(trained, record, options.output, keptPath), {

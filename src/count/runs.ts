@@ -7,6 +7,7 @@ import { codeOf, reasonOf } from "../system-error.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { CountsWriter, countsFileHead, unknownTotals } from "../words/counts-writer.ts";
 import type { SortedWords } from "../words/sorted-words.ts";
+import type { WordTable } from "../words/word-table.ts";
 
 /**
  * A run: words of a part of the corpus, sorted, in a counts file of their own. Runs are what memory has no room for
@@ -21,6 +22,8 @@ export type Run = {
   readonly isHeldToo: boolean;
   /** Why the words are not there; only those that are held too may fail to be written. */
   readonly failure: string | null;
+  /** The words, not sorted, as long as they are not written: of a single input, held too, and few. */
+  readonly table: WordTable | null;
 };
 
 export type RunOptions = {
@@ -55,7 +58,7 @@ export function* writeRun(
     }
     const totals = writer.finish();
     writeAll(file, countsFileHead(countsOptions, totals), 0);
-    return { path, inputIndex, totals, isHeldToo: false, failure: null };
+    return { path, inputIndex, totals, isHeldToo: false, failure: null, table: null };
   } catch (error) {
     if (error instanceof UserError || codeOf(error) === "") throw error;
     throw new UserError(`words cannot be kept in "${directory}": ${reasonOf(error)}`, {

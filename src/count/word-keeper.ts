@@ -1,10 +1,14 @@
 import { UserError } from "../errors.ts";
 import { type PackedCounts, WordCounter } from "../words/counter.ts";
+import { totalsOf } from "../words/counts-writer.ts";
 import { TableWords } from "../words/sorted-words.ts";
+import { tableBytes } from "../words/word-table.ts";
 import { type Run, type RunOptions, writeRun } from "./runs.ts";
 
 /** What is counted between two looks at the memory: a window of the reader. */
 const textBytesBetween = 1 << 20;
+/** Words that are held too are not written by who counts as long as they are so few: the result does not wait for them. */
+const unwrittenBytesMax = 1 << 23;
 
 /**
  * Keeps the words of one thread: in counters, and in runs where memory has no room for more. Where the words of an
@@ -20,6 +24,8 @@ export class WordKeeper {
   /** What was counted before, as far as memory has room for it. */
   private readonly held = new WordCounter();
   private nameCount = 0;
+  /** Of the tables in runs. */
+  private unwrittenBytes = 0;
 
   /** @param name of the thread, unique among those that write to one directory */
   constructor(
@@ -69,7 +75,7 @@ export class WordKeeper {
 
   private hasRoom(): boolean {
     const { options, counter, held } = this;
-    const usedBytes = counter.memoryBytesWith(textBytesBetween) + held.memoryBytes;
+    const usedBytes = counter.memoryBytesWith(textBytesBetween) + held.memoryBytes + this.unwrittenBytes;
     return usedBytes <= options!.wordBytesMax;
   }
 
@@ -78,7 +84,7 @@ export class WordKeeper {
     const { options, counter, held, apart, runs } = this;
     if (options === undefined || counter.distinctWordCount === 0) return;
     // A table that takes in another one at most doubles.
-    const canHold = 2 * (counter.memoryBytes + held.memoryBytes) <= options.wordBytesMax;
+    const canHold = 2 * (counter.memoryBytes + held.memoryBytes) + unwrittenBytesMax <= options.wordBytesMax;
     if (!canHold) {
       runs.push(yield* this.runOf(counter, apart));
       return;
@@ -97,17 +103,23 @@ export class WordKeeper {
     return run;
   }
 
-  /** Copies all words of a counter into a run. It may fail: the words are not lost. */
+  /** Copies all words of a counter into a run, the first ones unwritten. Writing may fail: the words are not lost. */
   private *copyOf(counter: WordCounter, inputIndex: number): Generator<undefined, Run> {
-    const words = yield* TableWords.sort(counter.toWordTable());
+    const table = counter.toWordTable();
     const name = this.nextName();
+    const unwrittenBytes = this.unwrittenBytes + tableBytes({ ...table, byteCount: table.bytes.length });
+    if (unwrittenBytes <= unwrittenBytesMax) {
+      this.unwrittenBytes = unwrittenBytes;
+      return { path: name, inputIndex, totals: totalsOf(table), isHeldToo: true, failure: null, table };
+    }
+    const words = yield* TableWords.sort(table);
     try {
       const run = yield* writeRun(words, name, inputIndex, this.options!);
       return { ...run, isHeldToo: true };
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       const { totals } = words;
-      return { path: name, inputIndex, totals, isHeldToo: true, failure: error.message };
+      return { path: name, inputIndex, totals, isHeldToo: true, failure: error.message, table: null };
     }
   }
 

@@ -22,6 +22,10 @@ export type TableSize = { readonly wordCount: number; readonly byteCount: number
 
 export const tableBytes = ({ wordCount, byteCount }: TableSize) => byteCount + 12 * wordCount;
 
+/** What to list as transferred when a table is posted. */
+export const tableMemory = ({ bytes, starts, counts }: WordTable) =>
+  [bytes, starts, counts].map((array) => array.buffer as ArrayBuffer);
+
 /** A table of the words given, in their order: for tests, examples and small inputs. */
 export function wordTableOf(
   entries: Iterable<readonly [word: string | Uint8Array, count: number]>,

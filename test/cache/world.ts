@@ -67,11 +67,11 @@ export async function countCached(
     cache,
     memory: { budget: budgetOf(wordBytesMax), scratch, countsOptions },
   };
-  const { words, wordCount, findings, keepSum } = await countWords(corpus, ({ stage, done }) => {
+  const { words, wordCount, findings, keepRest } = await countWords(corpus, ({ stage, done }) => {
     if (stage === "counting") countedBytes = done;
     if (stage === "hashing") hashedBytes = done;
   });
-  await keepSum?.();
+  await keepRest?.();
   scratch.remove();
   if (options.limitBytes !== undefined) directory.shrinkTo(options.limitBytes);
   const entries = entriesOf(words);

@@ -1,0 +1,47 @@
+import { afterAll, expect, test } from "bun:test";
+import { existsSync, rmSync } from "node:fs";
+import { textOf } from "../../src/corpus/text.ts";
+import { CountsFileReader } from "../../src/count/counts-files.ts";
+import { WordKeeper } from "../../src/count/word-keeper.ts";
+import { wordTableOfSum } from "../../src/words/counts-merge.ts";
+import { scratch } from "../binary.ts";
+import { entriesOf } from "../words/generators.ts";
+
+const directory = scratch();
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function finished<T>(work: Generator<undefined, T>): T {
+  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
+}
+
+test("the first words of single inputs stay in memory, those that are too many are written", () => {
+  const countsOptions = { patterns: [], specialTokens: [], isLinewise: false };
+  const keeper = new WordKeeper({ directory, countsOptions, wordBytesMax: 1e12 }, "some");
+  // A table of these takes 4 MB: two are kept, and a small one.
+  const wordCounts = [200_000, 200_000, 200_000, 10];
+  for (const [inputIndex, wordCount] of wordCounts.entries()) {
+    finished(keeper.startTask(inputIndex));
+    for (let word = 0; word < wordCount; word++) {
+      const text = textOf(`${inputIndex}-${word}`.padStart(8));
+      keeper.counter.add(text, 0, 8, 1 + word);
+    }
+  }
+  finished(keeper.finish());
+  expect(keeper.runs.map(({ inputIndex, isHeldToo }) => ({ inputIndex, isHeldToo }))).toEqual(
+    wordCounts.map((_, inputIndex) => ({ inputIndex, isHeldToo: true })),
+  );
+  expect(keeper.runs.map(({ table }) => table === null)).toEqual([false, false, true, false]);
+  expect(keeper.runs.map(({ path }) => existsSync(path))).toEqual([false, false, true, false]);
+  for (const [inputIndex, { path, table, totals }] of keeper.runs.entries()) {
+    const words = table ?? finished(wordTableOfSum(CountsFileReader.open(path)));
+    expect(words.wordCount).toBe(totals.wordCount);
+    const wordCount = wordCounts[inputIndex]!;
+    expect(entriesOf(words)).toEqual(
+      Array.from({ length: wordCount }, (_, word): [string, number] => [
+        `${inputIndex}-${word}`.padStart(8),
+        1 + word,
+      ]).sort(([a], [b]) => (a < b ? -1 : 1)),
+    );
+  }
+  expect(keeper.distinctWordCount).toBe(600_010);
+});
