@@ -2,7 +2,7 @@
 // nothing changed, and with a few files changed; in turns, medians. The files are cut from a text, each from a place of
 // its own, and one word in 200 has a made-up suffix (bench/corpora/grow.ts).
 //
-//   node scripts/bun.mjs bench/nightly.ts <text> [--files 100] [--size 10e6] [--changed 3] [--rounds 3] [--workers 2]
+//   node scripts/bun.mjs bench/nightly.ts <text> [--files 100] [--size 10e6] [--changed 3] [--rounds 3] [--workers N]
 //     [--record name]
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
     size: { type: "string", default: "10e6" },
     changed: { type: "string", default: "3" },
     rounds: { type: "string", default: "3" },
-    workers: { type: "string", default: "2" },
+    workers: { type: "string" },
     record: { type: "string" },
   },
 });
@@ -68,7 +68,7 @@ const ways = ["no cache", "empty cache", "nothing changed", `${changedCount} cha
 
 function train(way: Way, ...options: string[]): void {
   const output = join(home, "out");
-  const workers = ["-w", values.workers];
+  const workers = values.workers === undefined ? [] : ["-w", values.workers];
   const { exitCode, stderr, resourceUsage } = Bun.spawnSync(
     [bpe, "train", corpus, "-s", "<|endoftext|>", "-n", "32000", "-o", output, "-q", ...workers, ...options],
     { env: {} },
