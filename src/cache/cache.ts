@@ -4,7 +4,7 @@ import { CountsFileReader } from "../count/counts-files.ts";
 import type { RangeFindings } from "../count/range-counter.ts";
 import { type Run, writeRun } from "../count/runs.ts";
 import { UserError } from "../errors.ts";
-import { codeOf, reasonOf } from "../publish/system-error.ts";
+import { codeOf, reasonOf } from "../system-error.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { SumOfWords } from "../words/counts-merge.ts";
 import { type SortedWords, TableWords } from "../words/sorted-words.ts";

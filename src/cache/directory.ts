@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
 import { writeAll } from "../publish/durable.ts";
-import { codeOf, reasonOf } from "../publish/system-error.ts";
+import { codeOf, reasonOf } from "../system-error.ts";
 import { isOurs } from "./names.ts";
 
 /**

@@ -31,14 +31,14 @@ export type CountOptions = {
   readonly pieceSizeBytes?: number;
 };
 
-export type CountProgress = {
+type CountProgress = {
   readonly bytesDone: number;
   /** Not known where the inputs are streams. */
   readonly bytesTotal: number | null;
   readonly distinctWordCount: number;
 };
 
-export type CorpusCounts = {
+type CorpusCounts = {
   /** The words, but for those in runs. */
   readonly keeper: WordKeeper;
   readonly runs: readonly Run[];

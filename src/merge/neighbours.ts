@@ -153,7 +153,7 @@ function touch(cells: Cells, entries: Int32Array, from: number, to: number, leng
   return sum;
 }
 
-/** Writes the staged occurrences [from, to) into the lists of the pairs that were born; slots as `addBirths` left them. */
+/** Writes the staged occurrences [from, to) into the lists of the pairs that were born; slots as `settleNeighbours` left them. */
 export function writeStaged(
   neighbours: Neighbours,
   entries: Int32Array,

@@ -7,7 +7,7 @@ export type MergeProgress = {
 
 /**
  * Pace: how much work is left until the engine yields. Work is what was touched (cells, entries, words), never time:
- * the engine knows no clock. Every loop that can be long is cut into calls of at most `stepWork` and says after each
+ * the engine knows no clock. Every loop that can be long is cut into calls of at most `sliceWork` and says after each
  * `if (spend(pace, work)) yield pace.progress`.
  */
 export type Pace = { readonly sliceWork: number; workLeft: number; progress: MergeProgress };

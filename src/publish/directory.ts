@@ -6,11 +6,11 @@ import { checkParent } from "./check-parent.ts";
 import { flush, flushDirectory, writeAll } from "./durable.ts";
 import type { exchange } from "./exchange.ts";
 import { type FormerResults, freePath, settleFormer } from "./former.ts";
+import { onPath } from "./on-path.ts";
 import { makeParents } from "./parents.ts";
 import { type Place, pathOf, placeOf } from "./place.ts";
 import { whatStands } from "./result.ts";
 import { HiddenPath, removeQuietly, removeStale } from "./staging-names.ts";
-import { onPath } from "./system-error.ts";
 import { type TakePlaceOptions, takePlace } from "./take-place.ts";
 
 /**

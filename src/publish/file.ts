@@ -14,9 +14,9 @@ import { dirname, resolve } from "node:path";
 import { UserError } from "../errors.ts";
 import { checkParent } from "./check-parent.ts";
 import { flush, flushDirectory, throwUnlessNoFlush, writeAll } from "./durable.ts";
+import { onPath } from "./on-path.ts";
 import { type Place, pathOf, placeOf, statOrNull } from "./place.ts";
 import { release, removeQuietly, removeStale, reserve } from "./staging-names.ts";
-import { onPath } from "./system-error.ts";
 
 /** So much is written between two flushes behind. */
 const flushAfterBytes = 2 ** 24;

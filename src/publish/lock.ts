@@ -14,10 +14,10 @@ import { join } from "node:path";
 import { UserError } from "../errors.ts";
 import { codeOf } from "../system-error.ts";
 import { lockFile } from "./flock.ts";
+import { onPath } from "./on-path.ts";
 import { makeParents } from "./parents.ts";
 import type { Place } from "./place.ts";
 import { markLocked, removeStale, unmarkLocked } from "./staging-names.ts";
-import { onPath } from "./system-error.ts";
 
 /**
  * One run at a time writes an output. While it works, a hidden file stands beside the place and is locked by it:

@@ -1,7 +1,7 @@
 import { mkdirSync, rmdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { onPath } from "./on-path.ts";
 import type { Place } from "./place.ts";
-import { onPath } from "./system-error.ts";
 
 /** Makes the parents that a place lacks. The value takes them back, as far as nothing else is in them by then. */
 export function makeParents(place: Place): () => void {

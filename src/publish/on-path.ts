@@ -1,8 +1,6 @@
 import { UserError } from "../errors.ts";
 import { codeOf, reasonOf } from "../system-error.ts";
 
-export { codeOf, reasonOf };
-
 /** Does what may fail at the system's will, and says of which path it failed and why. */
 export function onPath<T>(path: string, run: () => T): T {
   try {
