@@ -59,6 +59,19 @@ describe("only what is new is counted", () => {
     }
   }, 60_000);
 
+  test("by as many threads as what is left to count is worth", async () => {
+    const paths = [text(11), text(12), text(13, 3000)];
+    const asked: number[] = [];
+    const workerCountFor = (textBytes: number) => {
+      asked.push(textBytes);
+      return 1;
+    };
+    await count(paths.slice(0, 2), { workers: 7, workerCountFor });
+    await count(paths, { workers: 7, workerCountFor });
+    await count(paths, { workers: 7, workerCountFor });
+    expect(asked).toEqual([sizeOf(...paths.slice(0, 2)), sizeOf(paths[2]!), 0]);
+  });
+
   test("whatever comes, goes, comes back, is named twice or is called otherwise", async () => {
     const pool = Array.from({ length: 12 }, (_, i) => text(20 + i, 40 * i));
     const random = randomOf(7);

@@ -17,6 +17,7 @@ const pattern = compilePattern(sources);
 export type RunOptions = {
   readonly specialTokens?: readonly string[];
   readonly workers?: number;
+  readonly workerCountFor?: (textBytes: number) => number;
   readonly wordBytesMax?: number;
   readonly limitBytes?: number;
   /** How long after all that happened the run is. */
@@ -64,6 +65,7 @@ export async function countCached(
     pattern,
     specialTokens,
     workerCount: workers,
+    ...(options.workerCountFor !== undefined && { workerCountFor: options.workerCountFor }),
     cache,
     memory: { budget: budgetOf(wordBytesMax), scratch, countsOptions },
   };
