@@ -195,14 +195,7 @@ export class Cache {
     const id = this.idOf(inputIndex);
     const failure = runs.find((run) => run.failure !== null)?.failure;
     if (failure !== undefined) return directory.giveUp(new UserError(failure!));
-    const { path } = this.inputs[inputIndex]!;
-    if (id === undefined || stateOf(path, this.settings.nowMs()).key !== known.state.key) return;
-    if (!known.state.isSettled) {
-      // Written to just before the run, and within the grain of the clock perhaps once more.
-      const { sha256 } = known;
-      for (const _ of this.hash(inputIndex, known)) yield;
-      if (known.sha256 !== sha256) return;
-    }
+    if (id === undefined || !(yield* this.isAsHashed(inputIndex, known))) return;
     try {
       const written: Run[] = [];
       for (const run of runs) written.push(yield* this.written(run));
@@ -214,6 +207,22 @@ export class Cache {
     this.findings.set(id, findings);
     directory.need(names.entryName(id));
     yield;
+  }
+
+  /** Whether a file is still what was hashed. One that is gone or shorter is not: the words are counted all the same. */
+  private *isAsHashed(inputIndex: number, known: Known): Generator<undefined, boolean> {
+    try {
+      const { path } = this.inputs[inputIndex]!;
+      if (stateOf(path, this.settings.nowMs()).key !== known.state.key) return false;
+      if (known.state.isSettled) return true;
+      // Written to just before the run, and within the grain of the clock perhaps once more.
+      const { sha256 } = known;
+      for (const _ of this.hash(inputIndex, known)) yield;
+      return known.sha256 === sha256;
+    } catch (error) {
+      if (!(error instanceof UserError) && codeOf(error) === "") throw error;
+      return false;
+    }
   }
 
   private *written(run: Run): Generator<undefined, Run> {

@@ -120,6 +120,24 @@ describe("only what is new is counted", () => {
     expect([again.countedBytes, again.hashedBytes]).toEqual([0, sizeOf(path)]);
   });
 
+  test("a file that is cut, removed or replaced when it was counted is not kept, and no error", async () => {
+    const changes = [
+      (path: string) => truncateSync(path, 10),
+      (path: string) => rmSync(path),
+      (path: string) => copyFileSync(text(61), path),
+    ];
+    for (const change of changes) {
+      for (const laterMs of [0, 10_000]) {
+        const paths = [text(60), text(62)];
+        const plain = await countPlain(paths);
+        const ran = await countCached(cache, paths, { laterMs, meanwhile: () => change(paths[0]!) });
+        expect([ran.words, ran.warnings]).toEqual([plain.words, []]);
+        if (!existsSync(paths[0]!)) copyFileSync(paths[1]!, paths[0]!);
+        await count(paths);
+      }
+    }
+  });
+
   test("another text of the same size, with the old time of modification, in the same file or another", async () => {
     const path = put(home, "swapped", "one two three");
     const { atime, mtime } = statSync(path);

@@ -23,6 +23,8 @@ export type RunOptions = {
   /** How long after all that happened the run is. */
   readonly laterMs?: number;
   readonly version?: string;
+  /** Done when the words are there, before the rest of them is kept. */
+  readonly meanwhile?: () => void;
 };
 
 export type Ran = {
@@ -73,6 +75,7 @@ export async function countCached(
     if (stage === "counting") countedBytes = done;
     if (stage === "hashing") hashedBytes = done;
   });
+  options.meanwhile?.();
   await keepRest?.();
   scratch.remove();
   if (options.limitBytes !== undefined) directory.shrinkTo(options.limitBytes);
