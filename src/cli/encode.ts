@@ -28,7 +28,7 @@ import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-optio
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** Encoding is so fast that a thread has to get this much before its start and its untrained compiler are paid for. */
-const smallCorpusBytes = 128e6;
+const smallCorpusBytes = 80e6;
 
 /** `bpe encode`: the ids of each input, in order, into one file or onto stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {

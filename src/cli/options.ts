@@ -280,7 +280,7 @@ export const commands: readonly CommandSpec[] = [
       {
         ...workers,
         description:
-          "threads that encode, the main one among them (default: 1 below 128 MB, else the cores this process may use)",
+          "threads that encode, the main one among them (default: 1 below 80 MB, else the cores this process may use)",
       },
       ...unattended,
       ...everywhere,

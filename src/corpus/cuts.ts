@@ -10,7 +10,8 @@ export type Cut = {
 };
 
 export type CutOptions = {
-  readonly pattern: CompiledPattern;
+  /** Its safe cuts are places to cut; null: only special tokens are. */
+  readonly pattern: CompiledPattern | null;
   readonly specialTokens: readonly Uint8Array[];
 };
 
@@ -44,10 +45,11 @@ export class CutFinder {
       reach = Math.max(reach, at + finder.lengthAt(at, limit));
       touched ||= reach > from;
     }
-    if (touched) return undefined;
+    const { pattern } = this.options;
+    if (touched || pattern === null) return undefined;
 
     // No special token begins before `stop`, so none begins on the characters that the safe cut was judged by.
-    const pos = findSafeCut(this.options.pattern, text, from, stop - characterTailBytes, limit);
+    const pos = findSafeCut(pattern, text, from, stop - characterTailBytes, limit);
     return pos < 0 ? undefined : { pos, inside: true };
   }
 }

@@ -6,7 +6,7 @@ import { encodeWorkerUrl } from "../embedded.ts";
 import { nextTurn } from "../next-turn.ts";
 import { expectLossOfMemory } from "../runtime/compile-sparingly.ts";
 import { type StartedWorkers, serveWorkers, startWorkers } from "../workers/run-workers.ts";
-import { canBeCut, cuttingTokens } from "./cuts.ts";
+import { textCutting } from "./cuts.ts";
 import type { EncodeCorpusOptions, EncodedCorpus, IdSink } from "./encode-corpus.ts";
 import { Outbox } from "./outbox.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
@@ -189,14 +189,9 @@ function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions {
   const rangeSizeBytes =
     options.rangeSizeBytes ??
     Math.min(Math.max(evenSizeBytes, smallestRangeSizeBytes), largestRangeSizeBytes);
-  const specialTokens = cuttingTokens(parts, specialTokensAsText).map((token) =>
-    new TextEncoder().encode(token),
-  );
   return {
-    pattern: parts.pattern,
-    specialTokens,
+    ...textCutting(parts, specialTokensAsText),
     rangeSizeBytes,
-    keepsTextsWhole: !canBeCut(parts, specialTokensAsText),
     ...(pieceSizeBytes !== undefined && { pieceSizeBytes }),
   };
 }

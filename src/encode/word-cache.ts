@@ -2,7 +2,15 @@ import { methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
 import { hashEnd, hashStart, hashStep, laneMask } from "../words/lanes.ts";
 import { middleLayout } from "../words/middle-words.ts";
 import { addStandIn, allocateShortWords, shortLayout } from "../words/short-words.ts";
-import { allocateSlots, reserveSlots, type SlotLayout, type Slots, slotBitsWith } from "../words/slots.ts";
+import {
+  allocateSlots,
+  place,
+  reserveSlots,
+  type SlotLayout,
+  type Slots,
+  slotBitsWith,
+  spread,
+} from "../words/slots.ts";
 
 /**
  * WordCache: words already encoded, with their results (results.ts), in three open-addressing tables by length. Short
@@ -31,6 +39,18 @@ export class WordCache {
   recordsEnd = 1;
   keptIds = new Int32Array(1 << 12);
   keptIdsEnd = 0;
+
+  constructor() {
+    spareThirdTier(
+      reserveSlots,
+      slotBitsWith,
+      spread,
+      place,
+      shortLayout.hashAt,
+      middleLayout.hashAt,
+      longLayout.hashAt,
+    );
+  }
 
   /** Makes room for so many words more in the table of short ones, and for what else they may need. */
   reserve(wordCount: number, byteCount: number): void {

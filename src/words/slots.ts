@@ -147,7 +147,12 @@ function reservedBuffer(neededLanes: number, wishedLanes: number): ArrayBuffer {
  * Subtle: within a run, the first key goes first. Of keys that want the same slot the one that was met earliest, which
  * is most often the most frequent one, so keeps it; the other way round, counting English was a fifth slower.
  */
-function spread(lanes: Int32Array, laneCountBefore: number, slotBits: number, layout: SlotLayout): void {
+export function spread(
+  lanes: Int32Array,
+  laneCountBefore: number,
+  slotBits: number,
+  layout: SlotLayout,
+): void {
   const { slotLanes, keyLane } = layout;
   const aside: number[] = [];
   let run = new Int32Array(64 * slotLanes);
@@ -170,7 +175,7 @@ function spread(lanes: Int32Array, laneCountBefore: number, slotBits: number, la
 }
 
 /** Puts the key at `from` in the first free slot from its home on; false if there is none before the end. */
-function place(
+export function place(
   lanes: Int32Array,
   slotBits: number,
   { slotLanes, keyLane, hashAt }: SlotLayout,

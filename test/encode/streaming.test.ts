@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import { findInputs } from "../../src/corpus/inputs.ts";
 import { PieceBuffers } from "../../src/corpus/pieces.ts";
 import { planTasks } from "../../src/corpus/tasks.ts";
+import { textCutting } from "../../src/encode/cuts.ts";
 import { encodeCorpus } from "../../src/encode/encode-corpus.ts";
 import { TaskEncoder } from "../../src/encode/task-encoder.ts";
 import { TextEncoding } from "../../src/encode/text-encoding.ts";
@@ -28,6 +29,19 @@ const wordy: EncodingParts = {
     ...gpt2.addedTokens,
     { ...flags, id: 300, content: "<mask>", lstrip: true, rstrip: true },
     { ...flags, id: 301, content: "word", singleWord: true },
+    { ...flags, id: 302, content: "normé", normalized: true },
+  ],
+};
+
+/** Cut at its special tokens alone, though others reach for their neighbours: behind the normal form. */
+const normal: EncodingParts = {
+  ...gpt2,
+  normalization: "NFKC",
+  addsPrefixSpace: true,
+  addedTokens: [
+    ...gpt2.addedTokens,
+    { ...flags, id: 300, content: "<mask>", normalized: true, lstrip: true, rstrip: true },
+    { ...flags, id: 301, content: "word", normalized: true, singleWord: true },
     { ...flags, id: 302, content: "normé", normalized: true },
   ],
 };
@@ -91,19 +105,17 @@ test("ids of 16 and of 32 bits are the same", () => {
 
 test("ranges, cut anywhere the plan cuts, give the ids of the whole", async () => {
   const path = join(scratch(), "corpus.txt");
-  for (const parts of [gpt2, falcon]) {
+  for (const parts of [gpt2, falcon, normal]) {
     for (let round = 0; round < 30; round++) {
       const bytes = Buffer.concat(Array.from({ length: 20 }, madeBytes));
       writeFileSync(path, bytes);
       const inputs = findInputs([path]);
       const expected = encodeAll(new TextEncoding(parts), bytes, () => bytes.length);
       const encoder = new TaskEncoder(inputs, parts, false);
-      const tokens = parts.addedTokens.map(({ content }) => Buffer.from(content));
       const plan = planTasks(
         inputs,
         {
-          pattern: parts.pattern,
-          specialTokens: tokens,
+          ...textCutting(parts, false),
           rangeSizeBytes: 1 + random(60),
           probeSizeBytes: 16,
         },
@@ -159,7 +171,7 @@ test("several threads write what one thread writes", async () => {
     );
     return found;
   };
-  for (const parts of [gpt2, wordy]) {
+  for (const parts of [gpt2, wordy, normal]) {
     const expected = await encodeWith(1, parts);
     expect(expected.filter((id) => id === -1).length).toBe(3);
     expect(Bun.deepEquals(await encodeWith(2, parts), expected)).toBe(true);
