@@ -17,7 +17,7 @@ import { endsText, type Turn, WriteOrder } from "./write-order.ts";
 const smallestRangeSizeBytes = 1 << 19;
 const largestRangeSizeBytes = 1 << 22;
 /** So many that the last range of one thread keeps the others waiting only for a small share of the whole. */
-const rangesPerThread = 16;
+const rangesPerThread = 40;
 /** Tasks a worker is given at a time, so that it does not wait for the next one. */
 const tasksAhead = 2;
 const reportIntervalMs = 50;
