@@ -32,7 +32,7 @@ self.onmessage = ({ data }) => {
         self.postMessage({ kind: "ids", ...part }, [part.ids.buffer]),
       );
       progress = data;
-      return self.postMessage({ kind: "ready" });
+      return;
     case "task":
       waiting.push(data.task);
       if (waiting.length === 1) encodeWaiting();

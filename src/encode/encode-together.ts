@@ -91,13 +91,15 @@ export async function encodeTogether(
   return { textBytes, invalidByteCount };
 }
 
-function serveHelpers(
+/** Helpers have their first tasks before they are up: the main thread looks up late from its own first window. */
+async function serveHelpers(
   { inputs, parts, specialTokensAsText }: EncodeCorpusOptions,
   helpers: EncodingHelpers,
   shared: SharedWork,
 ): Promise<void> {
   const { tasks, order, buffers, bytesDone } = shared;
-  return serveWorkers<ToWorker, FromWorker>(helpers, ({ workerIndex: cell, send, finish }) => {
+  const firstTasks: Promise<void>[] = [];
+  const serving = serveWorkers<ToWorker, FromWorker>(helpers, ({ workerIndex: cell, send, finish }) => {
     /** Of the tasks that the worker was given, the one at work first. */
     const turns: Turn[] = [];
     const written: Turn["written"] = (idCount, memory) =>
@@ -118,12 +120,11 @@ function serveHelpers(
         if (turns.length > 0) return;
       }
     };
+    const sendAhead = () => (turns.length < tasksAhead ? sendNext() : undefined);
     send({ kind: "setup", parts: encodingParts(parts), specialTokensAsText, inputs, bytesDone, cell });
-    return async (message) => {
+    firstTasks.push(sendNext().then(sendAhead));
+    return (message) => {
       switch (message.kind) {
-        case "ready":
-          await sendNext();
-          return turns.length < tasksAhead ? sendNext() : undefined;
         case "ids":
           return order.take(turns[0]!, message);
         case "encoded":
@@ -131,10 +132,11 @@ function serveHelpers(
           shared.invalidByteCount += message.invalidByteCount;
           if (message.emptied !== undefined) buffers.give(message.emptied);
           order.finish(turns.shift()!);
-          return turns.length < tasksAhead ? sendNext() : undefined;
+          return sendAhead();
       }
     };
   });
+  await Promise.all([serving, ...firstTasks]);
 }
 
 /** What a helper does, in this thread: messages are served after each window. */

@@ -8,7 +8,7 @@ import type { EncodingParts } from "./tokenizer-parts.ts";
  *
  *   main -> worker   setup, task, task, … (the next one before the last is done); written for each `ids`, once they are,
  *                    with their memory
- *   worker -> main   ready; for each task ids, ids, …, encoded; failed (workers/failure.ts) at any time
+ *   worker -> main   for each task ids, ids, …, encoded; failed (workers/failure.ts) at any time
  *
  * A worker has only so many ids on their way (outbox.ts): then it waits. So memory is bounded however long a task is and
  * however far its turn to be written.
@@ -33,7 +33,6 @@ export type WrittenIds = {
 };
 
 export type FromWorker =
-  | { readonly kind: "ready" }
   | ({ readonly kind: "ids" } & WrittenIds)
   | {
       readonly kind: "encoded";
