@@ -122,13 +122,15 @@ export class TaskQueue {
     this.fill();
   }
 
-  /** The next tasks for the taker; none if there are no more. Resolves in the order of the tasks. */
+  /** The next tasks for the taker; none if there are no more. Takers that wait at once go on in the order of the tasks. */
   next(taker: number): Promise<Task[]> {
-    return new Promise((resolve, reject) => {
-      this.asks.push({ taker, resolve, reject });
+    const asked = new Promise<Task[]>((resolve, reject) => this.asks.push({ taker, resolve, reject }));
+    // Not before the taker waits for it: else one that waits already, and is served after it, would go on before it.
+    queueMicrotask(() => {
       this.serve();
       this.fill();
     });
+    return asked;
   }
 
   /** No more is wanted: what is open gets closed. */
