@@ -69,13 +69,12 @@ class StagedDirectory {
 
   constructor(place: Place) {
     this.place = place;
+    // Before this one has its name, which one that this process could not put in its place may have still.
+    onPath(place.typed, () => removeStale(place));
     this.removeParents = makeParents(place);
     this.staged = new HiddenPath(place, "new");
     try {
-      onPath(place.typed, () => {
-        removeStale(place);
-        mkdirSync(this.staged.path);
-      });
+      onPath(place.typed, () => mkdirSync(this.staged.path));
     } catch (error) {
       this.discard();
       throw error;
@@ -149,9 +148,21 @@ class StagedDirectory {
       const isBug = !(error instanceof UserError) && codeOf(error) === "";
       if (isBug) throw error;
       const reason = error instanceof UserError ? error.message : `"${this.place.typed}": ${reasonOf(error)}`;
+      throw new UserError(reason, { hint: `the finished tokenizer is in ${this.keepAside()}` });
+    }
+  }
+
+  /** Where the result is left when it cannot take its place. */
+  private keepAside(): string {
+    try {
       const keptPath = freePath(this.place, "new");
       renameSync(this.staged.path, keptPath);
-      throw new UserError(reason, { hint: `the finished tokenizer is in "${keptPath}"` });
+      return `"${keptPath}"`;
+    } catch {
+      // The parent takes no names any more, not even this one.
+      this.isStaged = false;
+      this.staged.release();
+      return `"${this.staged.path}", until the next run to this output removes it`;
     }
   }
 }

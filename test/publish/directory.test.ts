@@ -236,6 +236,33 @@ describe("stageDirectory", () => {
     expect(readdirSync(home).sort()).toEqual(["out", "out.new"]);
   });
 
+  test("where the parent takes no names any more the result is left where it is, and the error says where", () => {
+    publishResult(out, "old");
+    const staged = stageDirectory(out);
+    staged.write("a.json", [Buffer.from("new")]);
+    const isRoot = process.geteuid!() === 0;
+    const loseParent = () => {
+      chmodSync(home, 0o555);
+      if (isRoot) process.seteuid!(65534);
+      throw Object.assign(new Error("EACCES"), { code: "EACCES" });
+    };
+    let message: string;
+    try {
+      message = messageOf(() => staged.publish({ exchangePaths: loseParent }));
+    } finally {
+      if (isRoot) process.seteuid!(0);
+      chmodSync(home, 0o755);
+    }
+    staged.discard();
+    expect(readFileSync(join(out, "a.json"), "utf8")).toBe("oldold");
+    const hidden = readdirSync(home).filter((name) => name !== "out");
+    expect(hidden.length).toBe(1);
+    expect(message).toContain(`the finished tokenizer is in "${join(home, hidden[0]!)}", until`);
+    expect(readFileSync(join(home, hidden[0]!, "a.json"), "utf8")).toBe("new");
+    publishResult(out, "newer");
+    expect(readdirSync(home)).toEqual(["out"]);
+  });
+
   test("a file that came to stand at the absent path is not replaced", () => {
     const staged = stageDirectory(out);
     staged.write("a", []);
