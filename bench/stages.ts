@@ -45,8 +45,7 @@ function split(counter?: WordCounter): number {
     splitter.scan(text, Math.min(splitter.pos + blockSizeBytes, bytes.length), bytes.length);
     take();
   }
-  splitter.finish(bytes.length);
-  take();
+  for (let isSettled = false; !isSettled; take()) isSettled = splitter.finish(bytes.length);
   return pretokenCount;
 }
 

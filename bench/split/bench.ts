@@ -59,8 +59,7 @@ function scanAll(compiled: CompiledPattern): (text: Text, sizeBytes: number, sum
       splitter.scan(text, Math.min(sizeBytes, splitter.pos + blockSizeBytes), sizeBytes);
       take();
     }
-    splitter.finish(sizeBytes);
-    take();
+    for (let isSettled = false; !isSettled; take()) isSettled = splitter.finish(sizeBytes);
     return endCount;
   };
 }

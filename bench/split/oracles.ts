@@ -61,10 +61,12 @@ function endsBy(splitter: Splitter, content: string | Uint8Array): number[] {
     sizeBytes = content.length;
   }
   splitter.start(0);
-  splitter.scan(text, sizeBytes, sizeBytes);
-  splitter.finish(sizeBytes);
-  const ends = Array.from(splitter.ends.subarray(1, splitter.endCount));
-  splitter.take();
+  const ends: number[] = [];
+  for (let isSettled = false; !isSettled; splitter.take()) {
+    if (splitter.pos < sizeBytes) splitter.scan(text, sizeBytes, sizeBytes);
+    else isSettled = splitter.finish(sizeBytes);
+    for (let i = 1; i < splitter.endCount; i++) ends.push(splitter.ends[i]!);
+  }
   return ends;
 }
 

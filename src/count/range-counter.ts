@@ -86,11 +86,9 @@ export class RangeCounter {
           insideDocument = true;
           documentCount++;
         }
-        this.countTo(stop, documentEnds ? stop : reader.atEnd ? reader.limit : sureEnd);
-        if (documentEnds) {
-          splitter.finish(stop);
-          this.take();
-        }
+        const limit = documentEnds ? stop : reader.atEnd ? reader.limit : sureEnd;
+        while (!this.countTo(stop, limit)) yield this.bytesDone(range);
+        while (documentEnds && !this.finishAt(stop)) yield this.bytesDone(range);
         if (!tokenFound) break;
         insideDocument = false;
         splitter.start(tokenPos + finder.lengthAt(tokenPos, end));
@@ -109,20 +107,34 @@ export class RangeCounter {
           firstInvalidByte: this.firstInvalidByte,
         };
       }
-      yield Math.min(range.endByte, reader.baseByte + splitter.ends[0]!) - range.startByte;
+      yield this.bytesDone(range);
     }
   }
 
-  /** Scans and counts up to `stop`, a block at a time. */
-  private countTo(stop: number, limit: number): void {
+  private bytesDone(range: Range): number {
+    return Math.min(range.endByte, this.reader.baseByte + this.splitter.ends[0]!) - range.startByte;
+  }
+
+  /** Scans and counts up to `stop`, a block at a time; false if there is more to it than is done at a time. */
+  private countTo(stop: number, limit: number): boolean {
     const { splitter } = this;
     while (splitter.pos < stop) {
-      splitter.scan(this.reader.text, Math.min(splitter.pos + blockSizeBytes, stop), limit);
+      const blockStop = Math.min(splitter.pos + blockSizeBytes, stop);
+      splitter.scan(this.reader.text, blockStop, limit);
       if (splitter.firstInvalidPos >= 0 && this.firstInvalidByte < 0) {
         this.firstInvalidByte = this.reader.baseByte + splitter.firstInvalidPos;
       }
       this.take();
+      if (splitter.pos < blockStop) return false;
     }
+    return true;
+  }
+
+  /** The document ends at `stop`; false as above. */
+  private finishAt(stop: number): boolean {
+    const isSettled = this.splitter.finish(stop);
+    this.take();
+    return isSettled;
   }
 
   /** At a safe cut the next character settles the last pretoken; it belongs to the range that follows. */

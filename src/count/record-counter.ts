@@ -39,9 +39,9 @@ export class RecordCounter {
   private countDocument(text: Text, start: number, end: number): void {
     const { splitter, counter } = this;
     splitter.start(start);
-    while (splitter.pos < end) {
-      splitter.scan(text, Math.min(splitter.pos + blockSizeBytes, end), end);
-      if (splitter.pos >= end) splitter.finish(end);
+    for (let isSettled = start === end; !isSettled; ) {
+      if (splitter.pos < end) splitter.scan(text, Math.min(splitter.pos + blockSizeBytes, end), end);
+      if (splitter.pos >= end) isSettled = splitter.finish(end);
       if (splitter.endCount > 1) counter.count(text, splitter.ends, splitter.endCount);
       splitter.take();
     }

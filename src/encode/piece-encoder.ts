@@ -45,8 +45,10 @@ export class PieceEncoder implements TextSink {
   end(): void {
     if (this.limit === 0) return;
     this.encodeTo(this.limit, this.limit);
-    this.splitter.finish(this.limit);
-    this.take();
+    for (let isSettled = false; !isSettled; ) {
+      isSettled = this.splitter.finish(this.limit);
+      this.take();
+    }
     this.restart();
   }
 

@@ -70,13 +70,14 @@ export class AutomatonSplitter implements Splitter {
     else scanCharacters(cursor, tables, text.bytes, stop, limit, this.ends);
   }
 
-  finish(end: number): void {
+  finish(end: number): boolean {
     const { cursor } = this;
     this.makeRoom(0);
     const entry = this.tables.transitions[(cursor.entry >>> 8) + endColumn]!;
     this.ends[cursor.endCount + (entry & 15)] = end;
     cursor.endCount += (entry >> 4) & 15;
     cursor.entry = 0;
+    return true;
   }
 
   take(): void {

@@ -43,10 +43,11 @@ export class ChainSplitter implements Splitter {
     this.tail.keep(text.bytes, this.first.ends[0]!, this.first.pos);
   }
 
-  finish(end: number): void {
+  finish(end: number): boolean {
     this.first.finish(end);
     this.cutPieces(this.tail.bytes, this.tail.startPos);
     this.tail.clear();
+    return true;
   }
 
   take(): void {

@@ -4,10 +4,13 @@ import type { Splitter } from "./splitter.ts";
 import { characterLengthAt } from "./utf8.ts";
 
 const newline = 10;
+/** Ends settled in one call: some 20 ms. */
+const endsAtOnce = 1 << 14;
 
 /**
- * The fallback: JavaScript regular expressions over decoded text. They cannot stop and go on, so a document is settled
- * when it ends: at an invalid byte, behind a line (lineWise), or in `finish`; until then its bytes must stay.
+ * The fallback: JavaScript regular expressions over decoded text. They cannot stop and go on where bytes are still to come, so
+ * a document is settled when it ends: at an invalid byte, behind a line (lineWise), or in `finish`; until then its bytes
+ * must stay. A long one is then settled in portions.
  */
 export class RegExpSplitter implements Splitter {
   ends = new Int32Array(1 << 10);
@@ -19,6 +22,9 @@ export class RegExpSplitter implements Splitter {
   private readonly lineWise: boolean;
   private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   private readonly tail = new DocumentTail();
+  /** What is being settled: ends still to come, as offsets from `cuttingPos`. */
+  private cutting: Generator<number, undefined> | null = null;
+  private cuttingPos = 0;
 
   constructor(sources: readonly string[], lineWise: boolean) {
     this.regexps = sources.map((source) => new RegExp(source, "gv"));
@@ -30,6 +36,7 @@ export class RegExpSplitter implements Splitter {
     this.ends[0] = pos;
     this.endCount = 1;
     this.tail.clear();
+    this.cutting = null;
   }
 
   scan({ bytes }: Text, stop: number, limit: number): void {
@@ -37,22 +44,24 @@ export class RegExpSplitter implements Splitter {
     while (this.pos < stop) {
       const pos = this.pos;
       const length = characterLengthAt(bytes, pos, limit);
-      this.pos += Math.max(1, length);
+      const next = pos + Math.max(1, length);
       if (length === 0) {
-        this.settle(bytes, 0, pos);
-        this.addEnd(pos + 1);
+        if (!this.settle(bytes, 0, pos)) return;
+        this.addEnd(next);
         this.invalidByteCount++;
         if (this.firstInvalidPos < 0) this.firstInvalidPos = pos;
       } else if (this.lineWise && bytes[pos] === newline) {
-        this.settle(bytes, 0, pos + 1);
+        if (!this.settle(bytes, 0, next)) return;
       }
+      this.pos = next;
     }
     this.tail.keep(bytes, this.ends[this.endCount - 1]!, this.pos);
   }
 
-  finish(end: number): void {
-    this.settle(this.tail.bytes, this.tail.startPos, end);
+  finish(end: number): boolean {
+    if (!this.settle(this.tail.bytes, this.tail.startPos, end)) return false;
     this.tail.clear();
+    return true;
   }
 
   take(): void {
@@ -62,23 +71,32 @@ export class RegExpSplitter implements Splitter {
 
   shift(deltaBytes: number): void {
     this.pos -= deltaBytes;
+    this.cuttingPos -= deltaBytes;
     this.tail.shift(deltaBytes);
     for (let i = 0; i < this.endCount; i++) this.ends[i] = this.ends[i]! - deltaBytes;
   }
 
-  /** The text behind the last end is whole and ends at `end`; `bytes` begin at position `basePos`. */
-  private settle(bytes: Uint8Array, basePos: number, end: number): void {
-    const start = this.ends[this.endCount - 1]!;
-    if (start === end) return;
-    const content = this.decoder.decode(bytes.subarray(start - basePos, end - basePos));
-    const isAscii = content.length === end - start;
-    let bytePos = start;
-    let unit = 0;
-    for (const pieceEnd of splitText(content, this.regexps)) {
-      bytePos += isAscii ? pieceEnd - unit : Buffer.byteLength(content.slice(unit, pieceEnd));
-      unit = pieceEnd;
-      this.addEnd(bytePos);
+  /**
+   * The text behind the last end is whole and ends at `end`; `bytes` begin at position `basePos`. Adds its ends, but no
+   * more than `endsAtOnce`: false if there are others, which the next call goes on with.
+   */
+  private settle(bytes: Uint8Array, basePos: number, end: number): boolean {
+    if (this.cutting === null) {
+      const start = this.ends[this.endCount - 1]!;
+      if (start === end) return true;
+      const content = this.decoder.decode(bytes.subarray(start - basePos, end - basePos));
+      this.cutting = cutText(content, this.regexps, content.length === end - start);
+      this.cuttingPos = start;
     }
+    for (let count = 0; count < endsAtOnce; count++) {
+      const { done, value } = this.cutting.next();
+      if (done) {
+        this.cutting = null;
+        return true;
+      }
+      this.addEnd(this.cuttingPos + value);
+    }
+    return false;
   }
 
   private addEnd(pos: number): void {
@@ -91,30 +109,52 @@ export class RegExpSplitter implements Splitter {
   }
 }
 
-/** Ends (in UTF-16 units) of the pieces that the splits cut a text into, one split after the other. */
-function splitText(content: string, regexps: readonly RegExp[]): number[] {
-  let ends = [content.length];
-  for (const regexp of regexps) {
-    const finer: number[] = [];
-    let start = 0;
-    for (const end of ends) {
-      const piece = content.slice(start, end);
-      let settled = 0;
-      regexp.lastIndex = 0;
-      for (let match = regexp.exec(piece); match !== null; match = regexp.exec(piece)) {
-        const matchEnd = match.index + match[0].length;
-        if (match[0].length === 0) {
-          regexp.lastIndex += piece.codePointAt(matchEnd)! > 0xffff ? 2 : 1;
-          continue;
-        }
-        if (match.index > settled) finer.push(start + match.index);
-        finer.push(start + matchEnd);
-        settled = matchEnd;
-      }
-      if (settled < piece.length) finer.push(end);
-      start = end;
-    }
-    ends = finer;
+/** Ends, in bytes, of the pieces that the splits cut a text into, one split after the other. */
+function* cutText(
+  content: string,
+  regexps: readonly RegExp[],
+  isAscii: boolean,
+): Generator<number, undefined> {
+  let bytePos = 0;
+  let unit = 0;
+  for (const end of pieceEnds(content, regexps, 0)) {
+    bytePos += isAscii ? end - unit : Buffer.byteLength(content.slice(unit, end));
+    unit = end;
+    yield bytePos;
   }
-  return ends;
+}
+
+/** The same in UTF-16 units, for the splits from `level` on. */
+function* pieceEnds(content: string, regexps: readonly RegExp[], level: number): Generator<number, void> {
+  const regexp = regexps[level];
+  if (regexp === undefined) {
+    yield content.length;
+    return;
+  }
+  const isLast = level === regexps.length - 1;
+  let settled = 0;
+  for (const end of matchEnds(content, regexp)) {
+    if (isLast) yield end;
+    else {
+      for (const inner of pieceEnds(content.slice(settled, end), regexps, level + 1)) yield settled + inner;
+    }
+    settled = end;
+  }
+}
+
+/** Where matches end, and what is between them. */
+function* matchEnds(content: string, regexp: RegExp): Generator<number, void> {
+  let settled = 0;
+  regexp.lastIndex = 0;
+  for (let match = regexp.exec(content); match !== null; match = regexp.exec(content)) {
+    const matchEnd = match.index + match[0].length;
+    if (match[0].length === 0) {
+      regexp.lastIndex += content.codePointAt(matchEnd)! > 0xffff ? 2 : 1;
+      continue;
+    }
+    if (match.index > settled) yield match.index;
+    yield matchEnd;
+    settled = matchEnd;
+  }
+  if (settled < content.length) yield content.length;
 }

@@ -114,8 +114,7 @@ export function splitterEnds(
     splitter.scan(text, Math.min(limit, splitter.pos + blockSizeBytes), limit);
     take();
   }
-  splitter.finish(limit);
-  take();
+  for (let isSettled = false; !isSettled; take()) isSettled = splitter.finish(limit);
   return ends;
 }
 

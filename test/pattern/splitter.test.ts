@@ -134,6 +134,24 @@ describe.each(names)("%s", (name) => {
 });
 
 describe("a splitter", () => {
+  test("of a pattern that needs regular expressions settles a long document in portions", () => {
+    const random = new Random(11);
+    const words = Array.from({ length: 30_000 }, () => random.pick(["a", "bc", "xy", "é", "1", "😀", "\n"]));
+    const clean = Buffer.from(words.join(" "));
+    const broken = Buffer.concat([clean, Buffer.from([0xff]), clean, Buffer.from([0xc3])]);
+    for (const sources of [["(?<=x)y|\\p{L}+|\\s+|[^\\s\\p{L}]+"], ["\\p{N}", "(?<=x)y|\\s+"]]) {
+      for (const lineWise of [false, true]) {
+        const compiled = compilePattern(sources, { lineWise });
+        expect(compiled.kind).toBe("regexps");
+        for (const bytes of [clean, broken]) {
+          const wanted = naiveEnds(bytes, sources.map(naiveRegExp), lineWise);
+          expect(Bun.deepEquals(splitterEnds(compiled, bytes), wanted)).toBe(true);
+          expect(Bun.deepEquals(splitterEnds(compiled, bytes, 5000), wanted)).toBe(true);
+        }
+      }
+    }
+  });
+
   test("hands out the ends that its documentation shows", () => {
     const splitter = createSplitter(compilePattern(patterns.gpt2.sources));
     splitter.start(0);
