@@ -103,6 +103,7 @@ const doesMainCount = ({ inputs, workerCount }: CountOptions) => workerCount ===
 
 /** What the threads have in common, as the main one sees it. */
 type SharedWork = {
+  readonly mainCounts: boolean;
   readonly tasks: TaskQueue;
   readonly buffers: PieceBuffers;
   /** A cell for each worker, and one for the main thread. */
@@ -138,6 +139,7 @@ async function countTogether(
       Math.max(...distinctWordCounts),
     );
   const shared: SharedWork = {
+    mainCounts,
     tasks: new TaskQueue(
       planTasks(inputs, workerCount === 1 ? undefined : cuttingOf(options), buffers, ranges),
       workerCount * smallestRangeSizeBytes,
@@ -174,7 +176,7 @@ async function countTogether(
 /** Gives the workers tasks until there are no more, and takes what they leave. */
 async function serve(options: CountOptions, workers: StartedWorkers, shared: SharedWork): Promise<void> {
   const { inputs, pattern, specialTokens, runOptions } = options;
-  const { tasks, buffers, bytesDone, distinctWordCounts, addFindings, left } = shared;
+  const { mainCounts, tasks, buffers, bytesDone, distinctWordCounts, addFindings, left } = shared;
   const firstTasks: Promise<void>[] = [];
   const serving = serveWorkers<ToWorker, FromWorker>(workers, ({ workerIndex: cell, send, finish }) => {
     let hasAll = false;
@@ -194,7 +196,7 @@ async function serve(options: CountOptions, workers: StartedWorkers, shared: Sha
     };
     const name = nextName();
     send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, cell, name, runOptions });
-    for (let count = doesMainCount(options) ? tasksAhead : 1; count > 0; count--) firstTasks.push(sendNext());
+    for (let count = mainCounts ? tasksAhead : 1; count > 0; count--) firstTasks.push(sendNext());
     return (message) => {
       switch (message.kind) {
         case "counted":

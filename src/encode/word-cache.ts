@@ -41,6 +41,7 @@ export class WordCache {
   keptIdsEnd = 0;
 
   constructor() {
+    // Here and not where they stand: what grows for a corpus of millions of words is worth the third tier, this is not.
     spareThirdTier(
       reserveSlots,
       slotBitsWith,

@@ -126,19 +126,12 @@ function* cutText(
 
 /** The same in UTF-16 units, for the splits from `level` on. */
 function* pieceEnds(content: string, regexps: readonly RegExp[], level: number): Generator<number, void> {
-  const regexp = regexps[level];
-  if (regexp === undefined) {
-    yield content.length;
-    return;
-  }
-  const isLast = level === regexps.length - 1;
-  let settled = 0;
-  for (const end of matchEnds(content, regexp)) {
-    if (isLast) yield end;
-    else {
-      for (const inner of pieceEnds(content.slice(settled, end), regexps, level + 1)) yield settled + inner;
-    }
-    settled = end;
+  const ends = matchEnds(content, regexps[level]!);
+  if (level === regexps.length - 1) return yield* ends;
+  let start = 0;
+  for (const end of ends) {
+    for (const inner of pieceEnds(content.slice(start, end), regexps, level + 1)) yield start + inner;
+    start = end;
   }
 }
 

@@ -8,9 +8,9 @@ declare module "bun:jsc" {
 type Callee = (...args: never[]) => unknown;
 
 // The runtime compiles what runs often a second and a third time, and inlines what a function calls anew into each of its
-// callers. On two cores its compiler takes that time from the threads that encode.
+// callers. On two cores its compiler takes that time from the threads that count and encode.
 
-/** For functions that mostly call others, or run only while a tokenizer is loaded: what the third tier saves is less than it costs. */
+/** For functions that mostly call others, or run only while something is loaded or grows: what the third tier saves is less than it costs. */
 export function spareThirdTier(...functions: Callee[]): void {
   for (const each of functions) noFTL(each as () => unknown);
 }

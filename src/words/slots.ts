@@ -119,7 +119,7 @@ const pageLanes = 1024;
  * Writes to each page of fresh memory from `start` on. A page that is read before it is written, as the slots of a table
  * are, costs two faults instead of one, and the second one interrupts the other cores.
  */
-export function touch(lanes: Int32Array, start = 0): void {
+function touch(lanes: Int32Array, start: number): void {
   for (let pos = start; pos < lanes.length; pos += pageLanes) lanes[pos] = 0;
 }
 
