@@ -1,7 +1,6 @@
 import type { CodePointSet } from "./ranges.ts";
 import { fullSet } from "./ranges.ts";
 import type { Node } from "./syntax.ts";
-import { wordCharacters } from "./unicode.ts";
 
 /**
  * A syntax tree as a JavaScript regular expression (flag `v`) with the same meaning: sets are spelled out, so that \s
@@ -42,7 +41,7 @@ export function regexpSource(tree: Node): string {
       case "end":
         return "$";
       case "wordBoundary": {
-        const word = classSource(wordCharacters());
+        const word = classSource(node.word);
         return node.negated
           ? `(?:(?<=${word})(?=${word})|(?<!${word})(?!${word}))`
           : `(?:(?<=${word})(?!${word})|(?<!${word})(?=${word}))`;

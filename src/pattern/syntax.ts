@@ -32,7 +32,8 @@ export type Node =
   | { readonly kind: "look"; readonly behind: boolean; readonly negated: boolean; readonly body: Node }
   | { readonly kind: "start" }
   | { readonly kind: "end" }
-  | { readonly kind: "wordBoundary"; readonly negated: boolean }
+  /** `word` holds the characters of words. */
+  | { readonly kind: "wordBoundary"; readonly negated: boolean; readonly word: CodePointSet }
   | { readonly kind: "backreference"; readonly index: number; readonly ignoreCase: boolean };
 
 /** greedy takes as much as it can and gives back; lazy as little as it can; possessive gives nothing back. */
@@ -306,7 +307,7 @@ class Parser {
       case "b":
       case "B":
         this.pos++;
-        return { kind: "wordBoundary", negated: character === "B" };
+        return { kind: "wordBoundary", negated: character === "B", word: wordCharacters() };
       case "k":
         this.pos++;
         return this.namedReference(startPos);
