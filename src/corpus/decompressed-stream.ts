@@ -1,6 +1,5 @@
-import { createGunzip, createZstdDecompress } from "node:zlib";
-import { UserError } from "../errors.ts";
 import type { ByteStream } from "./byte-stream.ts";
+import { Codec, damaged } from "./codec.ts";
 
 /** Compressed bytes taken at a time: some milliseconds of work. */
 const chunkSizeBytes = 1 << 17;
@@ -8,10 +7,6 @@ const chunkSizeBytes = 1 << 17;
 /**
  * What the bytes of another stream were before they were compressed; all members of a gzip file, all frames of a
  * zstd file.
- *
- * `node:zlib` decompresses into memory of its own, in chunks that are thrown away; the handle beneath it writes to
- * where it is told to, which takes half the time. The handle is no public interface, but the runtime is pinned and part
- * of the executable.
  */
 export class DecompressedStream implements ByteStream {
   private readonly chunk = new Uint8Array(chunkSizeBytes);
@@ -69,100 +64,3 @@ export class DecompressedStream implements ByteStream {
 }
 
 const noBytes = new Uint8Array(0);
-
-/** What lies beneath the streams of `node:zlib`, as far as it is used here. */
-type Handle = {
-  writeSync(
-    flush: number,
-    from: Uint8Array,
-    fromPos: number,
-    fromBytes: number,
-    into: Uint8Array,
-    intoPos: number,
-    intoBytes: number,
-  ): void;
-  onerror: (message: string, number: number, code: string) => void;
-  close(): void;
-};
-
-class Codec {
-  /** How many bytes the last `write` took. */
-  takenBytes = 0;
-  private readonly handle: Handle;
-  /** Room and bytes that the last call left: [room, bytes]. */
-  private readonly left: Uint32Array;
-  private failure = "";
-
-  constructor(
-    private readonly compression: "gzip" | "zstd",
-    private readonly path: string,
-  ) {
-    const stream: unknown = compression === "gzip" ? createGunzip() : createZstdDecompress();
-    const { _handle, _writeState } = stream as { _handle: Handle; _writeState: Uint32Array };
-    this.handle = _handle;
-    this.left = _writeState;
-    this.handle.onerror = (message) => {
-      this.failure = message;
-    };
-  }
-
-  /** Decompresses from [pos, end) of `bytes` into `into` from `from` on; says how many bytes it wrote. */
-  write(bytes: Uint8Array, pos: number, end: number, into: Uint8Array, from: number): number {
-    const writtenBytes = this.call(flushes.none, bytes, pos, end, into, from);
-    if (this.failure !== "") throw damaged(this.path, this.compression, this.failure);
-    return writtenBytes;
-  }
-
-  /** The input ends here: an error if it ends in the middle of a member or a frame. */
-  end(): void {
-    const room = new Uint8Array(1 << 10);
-    if (this.compression === "gzip") this.call(flushes.gzipFinish, noBytes, 0, 0, room, 0);
-    else {
-      // The decoder does not say whether a frame is under way. If none is, it takes another one and gives its content.
-      // Byte by byte: one that has begun on a header would take a whole frame for that header's.
-      let writtenBytes = 0;
-      for (let pos = 0; pos < sentinelFrame.length && this.failure === ""; pos++) {
-        writtenBytes += this.call(flushes.none, sentinelFrame, pos, pos + 1, room, writtenBytes);
-        if (this.takenBytes === 0) break;
-      }
-      if (Buffer.compare(room.subarray(0, writtenBytes), sentinel) !== 0) this.failure = "cut short";
-    }
-    if (this.failure === "") return;
-    throw new UserError(`"${this.path}" ends in the middle of its ${this.compression} data`, {
-      hint: "it was cut short: copy or compress it again",
-    });
-  }
-
-  close(): void {
-    this.handle.close();
-  }
-
-  private call(
-    flush: number,
-    bytes: Uint8Array,
-    pos: number,
-    end: number,
-    into: Uint8Array,
-    from: number,
-  ): number {
-    const roomBytes = into.length - from;
-    this.handle.writeSync(flush, bytes, pos, end - pos, into, from, roomBytes);
-    const [roomLeft, bytesLeft] = this.left;
-    this.takenBytes = end - pos - bytesLeft!;
-    return roomBytes - roomLeft!;
-  }
-}
-
-const flushes = { none: 0, gzipFinish: 4 } as const;
-
-/** A frame of zstd: magic number, one segment, size of the content, one raw block that is the last, its content. */
-const sentinel = Buffer.from("the end");
-const sentinelFrame = Buffer.concat([
-  Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, sentinel.length, (sentinel.length << 3) | 1, 0, 0]),
-  sentinel,
-]);
-
-const damaged = (path: string, compression: string, what: string) =>
-  new UserError(`"${path}" is damaged ${compression} data: ${what}`, {
-    hint: `${compression === "gzip" ? "gzip" : "zstd"} -t tells more; copy or compress it again`,
-  });

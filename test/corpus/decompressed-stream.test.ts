@@ -97,3 +97,11 @@ test("frames to be skipped are skipped", async () => {
   for (const step of [1, 4, 1000]) expect(await unpack("zstd", packed, step)).toBe("ab");
   expect(await unpack("zstd", packed.subarray(0, -1))).toMatch(/ends in the middle/);
 });
+
+test("zstd data that is whole but needs more to be unpacked is named for what it is", async () => {
+  const block = [0x11, 0, 0, ...Buffer.from("hi")];
+  const window = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, ...block]);
+  expect(await unpack("zstd", window)).toMatch(/a window of more than 128 MB \(zstd --long\)/);
+  const dictionary = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x21, 7, 2, ...block]);
+  expect(await unpack("zstd", dictionary)).toMatch(/was compressed with a dictionary/);
+});

@@ -4,6 +4,7 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
 import { FileSource } from "../../../src/corpus/byte-sources.ts";
 import { findInputs, type Input, openInput } from "../../../src/corpus/inputs.ts";
+import { pageValues } from "../../../src/corpus/records/parquet/page-values.ts";
 import { ParquetReader } from "../../../src/corpus/records/parquet/parquet-reader.ts";
 import { planInputPages } from "../../../src/corpus/records/parquet/plan.ts";
 import { decodeRuns } from "../../../src/corpus/records/parquet/runs.ts";
@@ -41,10 +42,14 @@ function written(name: string, texts: unknown[], settings: Settings = {}): strin
   return put(directory, name, new Uint8Array(buffer));
 }
 
-function textsOf(path: string, runSizeBytes?: number, batchBytes?: number): string[] {
+function textsOf(
+  path: string,
+  runSizeBytes?: number,
+  batchBytes?: number,
+  reader = new ParquetReader(batchBytes),
+): string[] {
   const [input] = findInputs([path]) as [Input];
   const source = new FileSource(openInput(input), input);
-  const reader = new ParquetReader(batchBytes);
   const texts: string[] = [];
   let inputBytes = 0;
   let rowCount = 0;
@@ -99,6 +104,14 @@ describe("the texts of a Parquet file", () => {
       dictionarySize: 3000,
     });
     expect(textsOf(path, 1000)).toEqual([...repeated, ...distinct]);
+  });
+
+  test("are those of their own file, where two files have their dictionaries at one place", () => {
+    const texts = [Array(50).fill("one"), Array(50).fill("two")];
+    const paths = texts.map((some, i) => written(`same-${i}.parquet`, some, { rowGroupSize: 50 }));
+    const reader = new ParquetReader();
+    const read = paths.map((path) => textsOf(path, undefined, undefined, reader));
+    expect(read).toEqual(texts);
   });
 
   test("may be one, empty, or none", () => {
@@ -194,6 +207,34 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     expect(withField(path, "z")).not.toThrow();
   });
 
+  test("two columns of the name that is asked for", () => {
+    const data = ["a", "b"];
+    const columnData = ["text", "text", "other"].map((name) => ({ name, data, type: "STRING" as const }));
+    const path = put(directory, "twice.parquet", new Uint8Array(parquetWriteBuffer({ columnData })));
+    expect(withField(path, "text")).toThrow(`"${path}" has several columns named "text"`);
+    expect(withField(path, "other")).not.toThrow();
+  });
+
+  test("a page that refers to a value its dictionary does not have, also by a negative index", () => {
+    const dictionary = { bytes: Buffer.from("ab"), starts: Int32Array.of(0), ends: Int32Array.of(2) };
+    const valuesBy = (width: number, ...index: number[]) => {
+      const page = Uint8Array.of(width, 3 << 1, ...index);
+      const sizes = { uncompressed_page_size: page.length, compressed_page_size: page.length };
+      const data_page_header = {
+        num_values: 3,
+        encoding: "RLE_DICTIONARY",
+        definition_level_encoding: "RLE",
+        repetition_level_encoding: "RLE",
+      } as const;
+      const header = { type: "DATA_PAGE", data_page_header, ...sizes } as const;
+      const column = { codec: "UNCOMPRESSED", isOptional: false } as const;
+      return pageValues({ header, dataByte: 0, endByte: page.length }, page, column, dictionary);
+    };
+    expect([...valuesBy(1, 0).ends]).toEqual([2, 2, 2]);
+    expect(() => valuesBy(1, 1)).toThrow("refers to value 1 of its dictionary");
+    expect(() => valuesBy(31, 0xff, 0xff, 0xff, 0xff)).toThrow("refers to value 4294967295 of its");
+  });
+
   test("a file cut anywhere", () => {
     const whole = new Uint8Array(
       parquetWriteBuffer({ columnData: [{ name: "text", data: distinct.slice(0, 50), type: "STRING" }] }),
@@ -219,14 +260,29 @@ describe("a Parquet file that is not as it should be ends in an error that says 
         bytes[at] = bytes[at]! ^ (1 << chance(8));
       }
       put(directory, "damaged.parquet", bytes);
-      try {
-        textsOf(path);
-      } catch (error) {
-        if ((error as Error).name !== "UserError") throw error;
-      }
+      expectUserErrorAtMost(() => textsOf(path));
     }
   }, 60_000);
+
+  test("no byte of the metadata or of a header, changed alone, ends in anything but an error of the file", () => {
+    const path = written("bytes.parquet", ["it's", "two", "two"], { codec: "UNCOMPRESSED" });
+    const whole = new Uint8Array(readFileSync(path));
+    for (let at = 0; at < whole.length; at++) {
+      for (const change of [0xff, 0x01, 0x10, 0x80]) {
+        put(directory, "bytes.parquet", whole.with(at, whole[at]! ^ change));
+        expectUserErrorAtMost(() => textsOf(path));
+      }
+    }
+  });
 });
+
+function expectUserErrorAtMost(read: () => unknown): void {
+  try {
+    read();
+  } catch (error) {
+    if ((error as Error).name !== "UserError") throw error;
+  }
+}
 
 test("runs and packed bits are decoded, and nothing is read behind their end", () => {
   const out = new Int32Array(12);

@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import type { CompressionCodec } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
+import { unpackLz4, unpackLz4Block } from "./lz4.ts";
 
 type Decompress = (bytes: Uint8Array, sizeBytes: number) => Uint8Array;
 
@@ -16,8 +17,8 @@ const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
   GZIP: native(gunzipSync),
   ZSTD: native(zstdDecompressSync),
   BROTLI: native(brotliDecompressSync),
-  LZ4: compressors.LZ4!,
-  LZ4_RAW: compressors.LZ4_RAW!,
+  LZ4: unpackLz4,
+  LZ4_RAW: unpackLz4Block,
 };
 
 /** Whether pages of this codec can be read. */

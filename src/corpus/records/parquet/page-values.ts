@@ -130,8 +130,9 @@ function referredValues(page: Uint8Array, start: number, count: number, dictiona
   const ends = new Int32Array(count);
   for (let v = 0; v < count; v++) {
     const index = indices[v]!;
-    if (index >= dictionary.starts.length)
-      throw new Error(`a page refers to value ${index} of its dictionary`);
+    // A damaged page may have indices of 32 bits, which come out negative.
+    if (index < 0 || index >= dictionary.starts.length)
+      throw new Error(`a page refers to value ${index >>> 0} of its dictionary`);
     starts[v] = dictionary.starts[index]!;
     ends[v] = dictionary.ends[index]!;
   }

@@ -79,6 +79,20 @@ export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: Pa
       ? data_page_header_v2!.num_values
       : 0;
 
+/** A header says what its kind of page needs, and its numbers are sizes. Throws if not: the library takes what is there. */
+function checkHeader(header: PageHeader): void {
+  const { type, data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary } = header;
+  const sizes: unknown[] = [header.compressed_page_size, header.uncompressed_page_size];
+  if (type === "DATA_PAGE") sizes.push(v1?.num_values);
+  else if (type === "DATA_PAGE_V2") {
+    sizes.push(v2?.num_values, v2?.definition_levels_byte_length, v2?.repetition_levels_byte_length);
+  } else if (type === "DICTIONARY_PAGE") sizes.push(dictionary?.num_values);
+  else if (type !== "INDEX_PAGE") throw new Error("it is a page of an unknown kind");
+  const isSize = (size: unknown) =>
+    Number.isInteger(size) && Number(size) >= 0 && Number(size) <= pageBytesMax;
+  if (!sizes.every(isSize)) throw new Error(`a page has sizes of ${sizes.map(String).join(", ")}`);
+}
+
 /** Most headers have some dozen bytes; those with statistics of long texts, more. */
 const headerBytes = 1 << 12;
 /** Positions in a page are 31-bit integers. */
@@ -103,12 +117,9 @@ export function pageAt(source: FileSource, startByte: number, partEndByte: numbe
         throw error;
       });
     }
+    reading(source.path, () => checkHeader(header));
     const dataByte = startByte + reader.offset;
     const endByte = dataByte + header.compressed_page_size;
-    const sizes = [header.compressed_page_size, header.uncompressed_page_size, valueCountOf(header)];
-    if (!sizes.every((size) => Number.isInteger(size) && size >= 0 && size <= pageBytesMax)) {
-      throw damaged(source.path, `a page at byte ${startByte} has sizes of ${sizes.join(", ")}`);
-    }
     if (endByte > partEndByte)
       throw damaged(source.path, `a page at byte ${startByte} ends behind its column`);
     return { header, dataByte, endByte };

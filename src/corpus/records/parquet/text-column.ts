@@ -25,9 +25,14 @@ const magic = "PAR1";
 const tailBytes = 8;
 
 /** Reads what the end of the file says about the column, and refuses one that holds no text. */
-export function findTextColumn(source: FileSource, name: string): TextColumn {
-  const { path, sizeBytes } = source;
-  const { schema, row_groups: groups } = reading(path, () => readMetadata(source));
+export const findTextColumn = (source: FileSource, name: string): TextColumn =>
+  reading(source.path, () => textColumnOf(source, readMetadata(source), name));
+
+function textColumnOf(
+  { path, sizeBytes }: FileSource,
+  { schema, row_groups: groups }: ReturnType<typeof parquetMetadata>,
+  name: string,
+): TextColumn {
   const isOptional = checkColumn(path, topLevel(schema), name);
   const parts: ColumnPart[] = [];
   let firstRow = 0;
@@ -38,8 +43,16 @@ export function findTextColumn(source: FileSource, name: string): TextColumn {
       const [first, ...rest] = meta_data?.path_in_schema ?? [];
       return first === name && rest.length === 0;
     });
-    const { startByte, endByte, codec } = reading(path, () => placeOf(chunk));
-    if (!(rowCount >= 0 && startByte >= magic.length && startByte <= endByte && endByte <= sizeBytes)) {
+    const { startByte, endByte, codec } = placeOf(chunk);
+    if (
+      !(
+        Number.isSafeInteger(rowCount) &&
+        rowCount >= 0 &&
+        startByte >= magic.length &&
+        startByte <= endByte &&
+        endByte <= sizeBytes
+      )
+    ) {
       throw damaged(path, `rows from ${firstRow + 1} on would be at bytes ${startByte} to ${endByte}`);
     }
     if (!isKnownCodec(codec)) {
@@ -91,7 +104,12 @@ function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
 
 /** Whether its values are optional. */
 function checkColumn(path: string, columns: readonly SchemaElement[], name: string): boolean {
-  const column = columns.find((element) => element.name === name);
+  const [column, second] = columns.filter((element) => element.name === name);
+  if (second !== undefined) {
+    throw new UserError(`"${path}" has several columns named "${name}"`, {
+      hint: "write it anew with one name for each, and say with --text-field which holds the text",
+    });
+  }
   if (column === undefined) {
     const names = columns.map((element) => element.name).slice(0, 20);
     throw new UserError(`"${path}" has no column "${name}"`, {
