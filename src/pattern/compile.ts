@@ -1,7 +1,7 @@
 import { embeddedDirectory } from "../embedded.ts";
 import { exitCode, UserError } from "../errors.ts";
 import { buildAutomaton } from "./determinize.ts";
-import { OutsideDialect, Unusable } from "./nfa.ts";
+import { OutsideDialect, Unusable } from "./outside-dialect.ts";
 import { readReadyMade } from "./ready-made.ts";
 import { regexpSource } from "./regexp-source.ts";
 import { canBeEmpty, type Node, parsePattern } from "./syntax.ts";

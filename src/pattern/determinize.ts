@@ -1,8 +1,9 @@
 import { type Action, type Automaton, actionKey, here, type SlotWrite } from "./automaton.ts";
 import { type CharacterClasses, divideIntoClasses } from "./classes.ts";
 import { minimize } from "./minimize.ts";
-import { buildNfa, OutsideDialect, SymbolSets, Unusable } from "./nfa.ts";
+import { buildNfa, SymbolSets } from "./nfa.ts";
 import { Numbering } from "./numbering.ts";
+import { OutsideDialect, Unusable } from "./outside-dialect.ts";
 import { codePointRange } from "./ranges.ts";
 import { freshLevels, type Level, stepLevels } from "./speculation.ts";
 import type { Node } from "./syntax.ts";
@@ -16,12 +17,14 @@ type AutomatonOptions = {
 const stateCountMax = 4000;
 
 /**
- * Between two symbols, all that matters of what was read: the levels of the last split, the states of the splits
- * before it, and whether the next symbol begins a new document in disguise.
+ * Between two symbols, all that matters of what was read: the levels of the last split, what a run that begins here
+ * begins with, the states of the splits before it, and whether the next symbol begins a new document in disguise.
  */
 type Situation = {
   readonly upstreamStates: readonly number[];
   readonly levels: readonly Level[];
+  /** A set of the ThreadTable. */
+  readonly startSet: number;
   /** "invalid byte": the byte is a pretoken that ends here. "line": the document ends here (lineWise). */
   readonly breakBefore: "none" | "invalid byte" | "line";
 };
@@ -41,7 +44,7 @@ export function buildAutomaton(trees: readonly Node[], options: AutomatonOptions
   const symbolSets = membership.map((members, set) => {
     const symbols = new Uint8Array(symbolCount);
     symbols.set(members);
-    symbols[symbolCount - 1] = sets.holdsEnd[set] ? 1 : 0;
+    symbols[symbolCount - 1] = sets.holdsEdge[set] ? 1 : 0;
     return symbols;
   });
   const lineEnd = options.lineWise ? membership[newline]!.indexOf(1) : -1;
@@ -76,9 +79,11 @@ function explore(
 ): Automaton {
   const invalid = symbolCount - 2;
   const end = symbolCount - 1;
+  const textStartSet = threads.startSets[end]!;
   const start: Situation = {
     upstreamStates: upstream.map(() => 0),
     levels: freshLevels,
+    startSet: textStartSet,
     breakBefore: "none",
   };
   if (!threads.accepts.includes(1)) throw new Unusable("matches no text at all");
@@ -117,29 +122,28 @@ function explore(
       return automaton.nextStates[entry]!;
     });
 
-    let levels = situation.levels;
+    let { levels, startSet } = situation;
     let settled: readonly number[] = [];
-    if (breakBefore === "invalid byte") {
-      settled = [here];
+    if (endsHere) {
+      settled = breakBefore === "invalid byte" ? [here] : stepLevels(threads, levels, startSet, end).settled;
       levels = freshLevels;
-    } else if (endsHere) {
-      settled = stepLevels(threads, levels, end).settled;
-      levels = freshLevels;
+      startSet = textStartSet;
     }
     if (symbol === end) return { action: actionOf(settled, []), next: start };
     if (symbol === invalid) {
       return {
         action: actionOf(settled, []),
-        next: { upstreamStates, levels: [], breakBefore: "invalid byte" },
+        next: { upstreamStates, levels: [], startSet: textStartSet, breakBefore: "invalid byte" },
       };
     }
-    const result = stepLevels(threads, levels, symbol);
+    const result = stepLevels(threads, levels, startSet, symbol);
     if (!endsHere) settled = result.settled;
     return {
       action: actionOf(settled, result.levels),
       next: {
         upstreamStates,
         levels: result.levels.map((level, slot) => ({ ...level, endSlot: slot })),
+        startSet: symbol === lineEnd ? textStartSet : threads.startSets[symbol]!,
         breakBefore: symbol === lineEnd ? "line" : "none",
       },
     };
@@ -159,8 +163,8 @@ function actionOf(settled: readonly number[], levels: readonly Level[]): Action 
   return { commitCount: settled.length, writes };
 }
 
-function situationKey({ upstreamStates, levels, breakBefore }: Situation): string {
-  let key = `${breakBefore} ${upstreamStates.join()}`;
+function situationKey({ upstreamStates, levels, startSet, breakBefore }: Situation): string {
+  let key = `${breakBefore} ${startSet} ${upstreamStates.join()}`;
   for (const { threads, accepted } of levels) key += ` ${threads} ${accepted}`;
   return key;
 }

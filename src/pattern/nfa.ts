@@ -1,11 +1,7 @@
-import { type CodePointSet, complementOf, emptySet, unionOf } from "./ranges.ts";
+import { guardOf, isAny, takesNothing } from "./guards.ts";
+import { OutsideDialect } from "./outside-dialect.ts";
+import { type CodePointSet, complementOf, emptySet } from "./ranges.ts";
 import { canBeEmpty, type Node } from "./syntax.ts";
-
-/** Thrown where a pattern is right but asks for more than an automaton of this kind can do; the fallback takes it. */
-export class OutsideDialect extends Error {}
-
-/** Thrown where a pattern is no way to cut a text: it can match the empty string, or it matches nothing at all. */
-export class Unusable extends Error {}
 
 /**
  * A pattern as a program of a backtracking matcher; threads of it, in order of preference, are what the automaton
@@ -15,9 +11,11 @@ export class Unusable extends Error {}
  *   take         set of characters   next            takes a character of the set
  *   fork         preferred next      other next      tries the preferred way first
  *   lookahead    set of symbols      next            takes nothing; the next symbol must be in the set
+ *   lookbehind   set of symbols      next            the same for the last symbol
  *   match        -                   -               the pattern has matched
  *
- * A symbol is a character class, INVALID or END (the end of the text). Sets are numbers of `sets`.
+ * A symbol is a character class, INVALID or END (the end of the text; looking back, its start). Sets are numbers of
+ * `sets`.
  * `ab?` is: 0 match, 1 take b -> 0, 2 fork 1 or 0, 3 take a -> 2; it starts at 3.
  */
 export type Nfa = {
@@ -27,23 +25,23 @@ export type Nfa = {
   readonly startInstruction: number;
 };
 
-export const nfaOp = { take: 0, fork: 1, lookahead: 2, match: 3 } as const;
+export const nfaOp = { take: 0, fork: 1, lookahead: 2, match: 3, lookbehind: 4 } as const;
 type NfaOp = (typeof nfaOp)[keyof typeof nfaOp];
 
-/** The sets of a program, each once. A lookahead's set may hold the end of the text beside characters. */
+/** The sets of a program, each once. The set of a look around may hold the edge of the text beside characters. */
 export class SymbolSets {
   readonly characters: CodePointSet[] = [];
-  readonly holdsEnd: boolean[] = [];
+  readonly holdsEdge: boolean[] = [];
   private readonly ids = new Map<string, number>();
 
-  idOf(set: CodePointSet, holdsEnd: boolean): number {
-    const key = `${holdsEnd} ${set.join()}`;
+  idOf(set: CodePointSet, holdsEdge: boolean): number {
+    const key = `${holdsEdge} ${set.join()}`;
     let id = this.ids.get(key);
     if (id === undefined) {
       id = this.characters.length;
       this.ids.set(key, id);
       this.characters.push(set);
-      this.holdsEnd.push(holdsEnd);
+      this.holdsEdge.push(holdsEdge);
     }
     return id;
   }
@@ -79,20 +77,25 @@ export function buildNfa(tree: Node, sets: SymbolSets): Nfa {
         return addNode(node.body, next);
       case "repeat":
         return addRepeat(node, next);
-      case "end":
-      case "look": {
-        const ahead = symbolsAhead(node);
-        return add(nfaOp.lookahead, sets.idOf(ahead.set, ahead.end), next);
-      }
       case "start":
-        throw new OutsideDialect("it asks for the start of the text (^ or \\A)");
+      case "end":
       case "wordBoundary":
-        throw new OutsideDialect("it asks for a word boundary (\\b or \\B)");
+      case "look":
+        return addGuard(node, next);
       case "backreference":
         throw new OutsideDialect("it refers back to a group");
       case "atomic":
-        throw new OutsideDialect("it has an atomic group (?>…)");
+        return addNode(withoutAtomic(node.body), next);
     }
+  };
+
+  const addGuard = (node: Node, next: number): number => {
+    const entries = guardOf(node).map(({ left, right }) => {
+      const following = isAny(right) ? next : add(nfaOp.lookahead, sets.idOf(right.set, right.edge), next);
+      return isAny(left) ? following : add(nfaOp.lookbehind, sets.idOf(left.set, left.edge), following);
+    });
+    if (entries.length === 0) return add(nfaOp.lookahead, sets.idOf(emptySet, false), next);
+    return entries.reduceRight((other, preferred) => add(nfaOp.fork, preferred, other));
   };
 
   const addRepeat = ({ body, min, max, mode }: Node & { kind: "repeat" }, next: number): number => {
@@ -126,25 +129,34 @@ export function buildNfa(tree: Node, sets: SymbolSets): Nfa {
   return { ops, first, second, startInstruction };
 }
 
-/** What an assertion asks of the next symbol, where that is all it asks. */
-function symbolsAhead(node: Node): { set: CodePointSet; end: boolean } {
-  const inner = unwrapped(node);
-  switch (inner.kind) {
+/** An atomic group's body in the forms that give nothing back by themselves. Throws OutsideDialect. */
+function withoutAtomic(node: Node): Node {
+  const body = unwrapped(node);
+  if (isFixed(body)) return body;
+  if (body.kind === "repeat" && unwrapped(body.body).kind === "set") {
+    return body.mode === "lazy"
+      ? { ...body, max: body.min, mode: "greedy" }
+      : { ...body, mode: "possessive" };
+  }
+  if (body.kind === "sequence" && body.items.slice(0, -1).every(isFixed)) {
+    return { ...body, items: [...body.items.slice(0, -1), withoutAtomic(body.items.at(-1)!)] };
+  }
+  throw new OutsideDialect("it has an atomic group (?>…)");
+}
+
+/** Matches in one way at most. */
+function isFixed(node: Node): boolean {
+  switch (node.kind) {
     case "set":
-      return { set: inner.set, end: false };
-    case "end":
-      return { set: emptySet, end: true };
-    case "choice": {
-      const options = inner.options.map(symbolsAhead);
-      return { set: unionOf(options.map(({ set }) => set)), end: options.some(({ end }) => end) };
-    }
-    case "look": {
-      if (inner.behind) throw new OutsideDialect("it looks behind");
-      const { set, end } = symbolsAhead(inner.body);
-      return inner.negated ? { set: complementOf(set), end: !end } : { set, end };
-    }
+      return true;
+    case "group":
+      return isFixed(node.body);
+    case "sequence":
+      return node.items.every(isFixed);
+    case "repeat":
+      return node.min === node.max && isFixed(node.body);
     default:
-      throw new OutsideDialect("it looks ahead more than one character");
+      return takesNothing(node);
   }
 }
 

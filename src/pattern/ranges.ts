@@ -8,6 +8,10 @@ export const lastCodePoint = 0x10ffff;
 export const emptySet: CodePointSet = [];
 export const fullSet: CodePointSet = [0, lastCodePoint];
 
+export function isFull(set: CodePointSet): boolean {
+  return set.length === 2 && set[0] === 0 && set[1] === lastCodePoint;
+}
+
 export function codePointRange(first: number, last: number = first): CodePointSet {
   return [first, last];
 }

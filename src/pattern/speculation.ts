@@ -1,5 +1,5 @@
 import { here } from "./automaton.ts";
-import { OutsideDialect, Unusable } from "./nfa.ts";
+import { OutsideDialect, Unusable } from "./outside-dialect.ts";
 import type { ThreadTable } from "./threads.ts";
 
 /**
@@ -24,27 +24,27 @@ export type Level = {
   readonly endSlot: number;
 };
 
-/** The set that begins a pretoken. A run may come to equal threads later on, so it is kept apart from set 0. */
+/** A run that has read nothing: it begins with a start set, and may come to equal threads later on. */
 const startThreads = -1;
-const firstSet = 0;
 const levelCountMax = 8;
 
 export const freshLevels: readonly Level[] = [{ threads: startThreads, accepted: "not", endSlot: here }];
 
 /**
- * One symbol for all levels, the outermost first. `settled` holds where the ends of the settled pretokens are, each `here`
+ * One symbol for all levels, the outermost first. A run that begins before the symbol begins with `startSet`. `settled` holds where the ends of the settled pretokens are, each `here`
  * (before the symbol) or a slot; `levels` is what goes on, END leaves none. Throws OutsideDialect, Unusable.
  */
 export function stepLevels(
   table: ThreadTable,
   levels: readonly Level[],
+  startSet: number,
   symbol: number,
 ): { settled: number[]; levels: Level[] } {
   const isEnd = symbol === table.symbolCount - 1;
   const next: Level[] = [];
   for (const level of levels) {
     if (level.threads === startThreads) {
-      const fresh = freshLevel(table, symbol);
+      const fresh = freshLevel(table, startSet, symbol);
       if (!isEnd) next.push(fresh);
       break;
     }
@@ -58,7 +58,8 @@ export function stepLevels(
     }
     if (accepts || level.accepted === "not") {
       next.push({ threads, accepted: accepts ? "match" : "gap", endSlot: here });
-      if (!isEnd) next.push(freshLevel(table, symbol));
+      const fresh = freshLevel(table, startSet, symbol);
+      if (!isEnd) next.push(fresh);
       break;
     }
     next.push({ threads, accepted: level.accepted, endSlot: level.endSlot });
@@ -71,9 +72,14 @@ export function stepLevels(
   return { settled, levels: next };
 }
 
-function freshLevel({ nextSets, accepts }: ThreadTable, symbol: number): Level {
-  if (accepts[firstSet + symbol] === 1) throw new Unusable("can match the empty string");
-  return { threads: nextSets[firstSet + symbol]!, accepted: "not", endSlot: here };
+function freshLevel(
+  { nextSets, accepts, symbolCount }: ThreadTable,
+  startSet: number,
+  symbol: number,
+): Level {
+  const entry = startSet * symbolCount + symbol;
+  if (accepts[entry] === 1) throw new Unusable("can match the empty string");
+  return { threads: nextSets[entry]!, accepted: "not", endSlot: here };
 }
 
 /** Neighbouring characters that no match covers are one pretoken, as in HF's `Isolated`. */

@@ -1,6 +1,6 @@
 import { type Automaton, here } from "./automaton.ts";
 import type { CharacterClasses } from "./classes.ts";
-import { OutsideDialect } from "./nfa.ts";
+import { OutsideDialect } from "./outside-dialect.ts";
 import type { QuadTables } from "./quads.ts";
 import { lastCodePoint } from "./ranges.ts";
 

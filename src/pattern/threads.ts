@@ -1,5 +1,6 @@
-import { type Nfa, nfaOp, OutsideDialect } from "./nfa.ts";
+import { type Nfa, nfaOp } from "./nfa.ts";
 import { Numbering } from "./numbering.ts";
+import { OutsideDialect } from "./outside-dialect.ts";
 
 /**
  * ThreadTable: all sets of threads that a run of the pattern can come to, numbered, and what each does on each symbol.
@@ -10,9 +11,12 @@ import { Numbering } from "./numbering.ts";
  *   accepts   Uint8Array   setCount * symbolCount   1: the pattern matches up to before the symbol
  *   isOver    boolean[]    setCount                 no thread is left
  *   isSure    boolean[]    setCount                 the run matches sooner or later, whatever follows, the end included
+ *   startSets Int32Array   symbolCount              the set that a run begins with behind a symbol; behind END: at the
+ *                                                   start of the text
  *
  * The symbol is known when forks and lookaheads are followed, so both are decided here; and a match stops the threads
- * less preferred. Set 0 stands at the start. INVALID has no entries: what comes before it ends.
+ * less preferred. Where a thread looks behind, sets are apart by the last symbol too, as far as it matters. INVALID has
+ * no entries: what comes before it ends.
  */
 export type ThreadTable = {
   readonly symbolCount: number;
@@ -20,6 +24,7 @@ export type ThreadTable = {
   readonly accepts: Uint8Array;
   readonly isOver: readonly boolean[];
   readonly isSure: readonly boolean[];
+  readonly startSets: Int32Array;
 };
 
 const setCountMax = 5000;
@@ -32,7 +37,13 @@ export function buildThreadTable(
 ): ThreadTable {
   const { ops, first, second } = nfa;
   const invalid = symbolCount - 2;
-  const threadSets = new Numbering<readonly number[]>((threads) => String.fromCharCode(...threads));
+  const edge = symbolCount - 1;
+  const contexts = new Contexts(nfa, symbolSets, edge);
+  const threadSets = new Numbering<ThreadSet>(({ context, threads }) =>
+    String.fromCharCode(context, ...threads),
+  );
+  const setBehind = (symbol: number, threads: readonly number[]) =>
+    threadSets.idOf({ context: contexts.of(symbol === invalid ? edge : symbol, threads), threads });
   const nextSets: number[] = [];
   const accepts: number[] = [];
   // What `follow` has met on this symbol carries its stamp.
@@ -40,27 +51,31 @@ export function buildThreadTable(
   const reachedAt = new Int32Array(ops.length);
   let stamp = 0;
 
-  threadSets.idOf([nfa.startInstruction]);
+  const startSets = new Int32Array(symbolCount);
+  for (let symbol = edge; symbol >= 0; symbol--)
+    startSets[symbol] = setBehind(symbol, [nfa.startInstruction]);
   for (let set = 0; set < threadSets.items.length; set++) {
     if (set === setCountMax) throw new OutsideDialect("its automaton has too many states");
+    const { context, threads } = threadSets.items[set]!;
     for (let symbol = 0; symbol < symbolCount; symbol++) {
       stamp++;
       const reached: number[] = [];
       const accepted =
-        symbol !== invalid && threadSets.items[set]!.some((thread) => follow(thread, symbol, reached));
+        symbol !== invalid && threads.some((thread) => follow(thread, context, symbol, reached));
       accepts.push(accepted ? 1 : 0);
-      nextSets.push(threadSets.idOf(reached));
+      nextSets.push(setBehind(symbol, reached));
     }
   }
   const table = { symbolCount, nextSets: Int32Array.from(nextSets), accepts: Uint8Array.from(accepts) };
   return {
     ...table,
-    isOver: threadSets.items.map((threads) => threads.length === 0),
+    isOver: threadSets.items.map(({ threads }) => threads.length === 0),
     isSure: findSureSets(table),
+    startSets,
   };
 
   /** Takes all ways from an instruction to the next character; true once the match is reached. */
-  function follow(instruction: number, symbol: number, reached: number[]): boolean {
+  function follow(instruction: number, context: number, symbol: number, reached: number[]): boolean {
     if (followedAt[instruction] === stamp) return false;
     followedAt[instruction] = stamp;
     const a = first[instruction]!;
@@ -73,12 +88,59 @@ export function buildThreadTable(
         }
         return false;
       case nfaOp.fork:
-        return follow(a, symbol, reached) || follow(b, symbol, reached);
+        return follow(a, context, symbol, reached) || follow(b, context, symbol, reached);
       case nfaOp.lookahead:
-        return symbolSets[a]![symbol] === 1 && follow(b, symbol, reached);
+        return symbolSets[a]![symbol] === 1 && follow(b, context, symbol, reached);
+      case nfaOp.lookbehind:
+        return symbolSets[a]![context] === 1 && follow(b, context, symbol, reached);
       case nfaOp.match:
         return true;
     }
+  }
+}
+
+/** Threads, preferred ones first, and the last symbol: one of those that none of the threads tells from it. */
+type ThreadSet = { readonly context: number; readonly threads: readonly number[] };
+
+/** What threads see of the last symbol. */
+class Contexts {
+  /** For each instruction, the sets that it may look behind for before it takes a character. */
+  private readonly setsOf: (readonly number[])[] = [];
+
+  constructor(
+    private readonly nfa: Nfa,
+    private readonly symbolSets: readonly Uint8Array[],
+    private readonly edge: number,
+  ) {}
+
+  /** The same symbol for all symbols that the threads do not tell apart. */
+  of(symbol: number, threads: readonly number[]): number {
+    const sets = threads.flatMap((thread) => this.setsFrom(thread));
+    if (sets.length === 0) return this.edge;
+    for (let other = 0; ; other++) {
+      if (sets.every((set) => this.symbolSets[set]![other] === this.symbolSets[set]![symbol])) return other;
+    }
+  }
+
+  private setsFrom(thread: number): readonly number[] {
+    const known = this.setsOf[thread];
+    if (known !== undefined) return known;
+    const { ops, first, second } = this.nfa;
+    const sets = new Set<number>();
+    const seen = new Set<number>();
+    const pending = [thread];
+    for (let i = pending.pop(); i !== undefined; i = pending.pop()) {
+      if (seen.has(i)) continue;
+      seen.add(i);
+      const op = ops[i]!;
+      if (op === nfaOp.take || op === nfaOp.match) continue;
+      if (op === nfaOp.lookbehind) sets.add(first[i]!);
+      if (op === nfaOp.fork) pending.push(first[i]!);
+      pending.push(second[i]!);
+    }
+    const found = [...sets];
+    this.setsOf[thread] = found;
+    return found;
   }
 }
 

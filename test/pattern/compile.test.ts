@@ -92,6 +92,7 @@ describe("a pattern", () => {
     "(?:a|b*)",
     "\\b",
     "(?:\\b|a)",
+    "a|(?<=a)$",
     "",
     "a+|$",
   ])("that can match the empty string is refused: %s", (source) => {
@@ -105,9 +106,7 @@ describe("a pattern", () => {
   });
 
   test.each([
-    ["\\bfoo|.", "it asks for a word boundary (\\b or \\B)"],
-    ["^a|b", "it asks for the start of the text (^ or \\A)"],
-    ["(?<=a)b|.", "it looks behind"],
+    ["(?<=ba)b|.", "it looks behind more than one character"],
     ["a(?=bc)|.", "it looks ahead more than one character"],
     ["(a|b)\\1|.", "it refers back to a group"],
     ["(?>ab|a)c|.", "it has an atomic group (?>…)"],
@@ -117,12 +116,39 @@ describe("a pattern", () => {
     expect(reasonOf(compilePattern([source]))).toBe(reason);
   });
 
-  test("keeps its meaning in the fallback", () => {
+  test("may ask what stands beside a position, with the text's edges", () => {
     expect(pieces("\\bété|\\w|.", "étéété")).toEqual(["été", "é", "t", "é"]);
+    expect(pieces("(?<=\\s)\\S+|\\S|\\s", "ab\u0085cd")).toEqual(["a", "b", "\u0085", "cd"]);
+    expect(pieces("(?<!a)b+|.", "bbabb")).toEqual(["bb", "a", "b", "b"]);
+    expect(pieces("^a+|b|a", "aabaa")).toEqual(["aa", "b", "a", "a"]);
+    expect(pieces("\\B\\w|\\w+|!", "ab!")).toEqual(["ab", "!"]);
+    expect(pieces("(?:\\A|(?<=\\n))#+|a+(?=\\n|\\z)|(?s:.)", "##aa\n##a##")).toEqual([
+      "##",
+      "aa",
+      "\n",
+      "##",
+      "a",
+      "#",
+      "#",
+    ]);
+    expect(pieces("(?:(?!\\b)|(?<=x))y+|[^y]|y", "xyy yy")).toEqual(["x", "yy", " ", "y", "y"]);
+    expect(pieces("(?>[0-9]{1,2})|(?>a+)\\z|[^0-9]", "123aabaa")).toEqual(["12", "3", "a", "a", "b", "aa"]);
+  });
+
+  test.each([
+    "\\b\\w+\\b|\\s+|[^\\w\\s]+",
+    "a(?=b*)|(?!\\B)b|(?<=a*)c",
+    "\\w+(?<!\\d)|\\d+|(?<=\\A|,)\\s+|(?s:.)",
+    "(?>ab?)c|(?>\\p{N}{1,3})|.",
+  ])("that looks one character about is an automaton: %s", (source) => {
+    expect(compilePattern([source]).kind).toBe("automata");
+  });
+
+  test("keeps its meaning in the fallback", () => {
     expect(pieces("(?>ab|a)c|.", "abcac")).toEqual(["abc", "ac"]);
     expect(pieces("(?>a|ab)c|.", "abcac")).toEqual(["a", "b", "c", "ac"]);
     expect(pieces("(?<x>a|b)\\k<x>|.", "aabab")).toEqual(["aa", "b", "a", "b"]);
-    expect(pieces("(?<=\\s)\\S+|\\S+|\\s", "a\u0085b")).toEqual(["a", "\u0085", "b"]);
+    expect(pieces("(?<=a\\s)\\S+|\\S|\\s", "a\u0085bc bc")).toEqual(["a", "\u0085", "bc", " ", "b", "c"]);
     expect(pieces("(?:ab)++|(?:ab)++a|.", "ababa")).toEqual(["abab", "a"]);
   });
 

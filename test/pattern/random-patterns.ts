@@ -1,0 +1,63 @@
+import type { Random } from "./naive.ts";
+
+const characters = ["a", "b", "c", " ", "'", "\n", "1", "é", "E", "中"];
+const sets = [
+  ...["a", "b", "c", "é", "\\n", " ", "'", "中"],
+  ...["[ab]", "[^a]", "[^bc]", "[bc]", "[a-c]", "[^\\sa]", "[\\s']", "[\\p{L}&&[^b]]"],
+  ...["\\s", "\\S", "\\w", "\\W", "\\d", "\\p{L}", "\\P{L}", ".", "(?s:.)", "(?i:e)", "(?i:[a-é])"],
+];
+const counts = ["?", "*", "+", "{1,3}", "{2}", "{0,2}", "{2,}"];
+const assertions = ["^", "\\A", "$", "\\z", "\\b", "\\B", "(?!\\S)", "(?:\\A|(?<=\\n))", "(?=\\n|\\z)"];
+
+/** A regular expression made of everything that the grammar has. */
+export function randomPattern(random: Random): string {
+  let groupCount = 0;
+  let isInLookBehind = false;
+  const refers = random.below(8) === 0;
+
+  const count = () => random.pick(counts) + random.pick(["", "", "", "", "?", "+"]);
+  const atom = (depth: number): string => {
+    const kind = random.below(depth > 0 ? 16 : 9);
+    if (kind < 9) return random.pick(sets);
+    if (kind < 12) return `(?:${choice(depth - 1)})`;
+    if (kind === 12) return `(?>${choice(depth - 1)})`;
+    if (kind === 13) return look(depth - 1);
+    if (refers && !isInLookBehind) {
+      if (groupCount > 0 && random.below(2) === 0)
+        return random.pick([`\\${groupCount}`, `(?i:\\${groupCount})`]);
+      const body = choice(depth - 1);
+      groupCount++;
+      return `(${body})`;
+    }
+    return `(?:${sequence(depth - 1)})`;
+  };
+  const look = (depth: number): string => {
+    if (random.below(3) > 0) return random.pick(assertions);
+    const kind = random.pick(["=", "!", "<=", "<!"]);
+    const wasIn = isInLookBehind;
+    isInLookBehind ||= kind[0] === "<";
+    const body = random.below(2) === 0 ? random.pick(sets) : choice(depth);
+    isInLookBehind = wasIn;
+    return `(?${kind}${body})`;
+  };
+  const term = (depth: number): string => {
+    const one = atom(depth);
+    const isAssertion = /^(?:\^|\$|\\[AzbB]|\(\?<?[=!])/.test(one) || assertions.includes(one);
+    return isAssertion || random.below(2) === 0 ? one : one + count();
+  };
+  const sequence = (depth: number): string => {
+    let text = random.below(8) === 0 ? look(depth) : "";
+    for (let length = 1 + random.below(3); length > 0; length--) text += term(depth);
+    return random.below(8) === 0 ? text + look(depth) : text;
+  };
+  const choice = (depth: number): string =>
+    Array.from({ length: 1 + random.below(3) }, () => sequence(depth)).join("|");
+  return choice(2) + random.pick(["", "|.", "|\\w+|\\s+", "|(?s:.)"]);
+}
+
+export function randomText(random: Random, lengthMax: number): string {
+  let text = "";
+  const some = Array.from({ length: 1 + random.below(characters.length) }, () => random.pick(characters));
+  for (let length = 1 + random.below(lengthMax); length > 0; length--) text += random.pick(some);
+  return text;
+}
