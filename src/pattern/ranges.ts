@@ -54,6 +54,24 @@ export function intersectionOf(a: CodePointSet, b: CodePointSet): CodePointSet {
   return complementOf(unionOf([complementOf(a), complementOf(b)]));
 }
 
+/** The set of some code points, ascending, each once. */
+export function setOf(codePoints: readonly number[]): CodePointSet {
+  const set: number[] = [];
+  for (const codePoint of codePoints) appendRange(set, codePoint, codePoint);
+  return set;
+}
+
+export function contains(set: CodePointSet, codePoint: number): boolean {
+  let low = 0;
+  let high = set.length / 2;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (set[2 * middle + 1]! < codePoint) low = middle + 1;
+    else high = middle;
+  }
+  return low < set.length / 2 && set[2 * low]! <= codePoint;
+}
+
 export function codePointCountOf(set: CodePointSet): number {
   let count = 0;
   for (let i = 0; i < set.length; i += 2) count += set[i + 1]! - set[i]! + 1;

@@ -8,7 +8,16 @@ import {
   intersectionOf,
   unionOf,
 } from "./ranges.ts";
-import { decimalDigits, foldCase, propertySet, whiteSpace, wordCharacters } from "./unicode.ts";
+import {
+  decimalDigits,
+  foldCase,
+  generalCategorySet,
+  looseName,
+  propertySet,
+  scriptSet,
+  whiteSpace,
+  wordCharacters,
+} from "./unicode.ts";
 
 /**
  * The syntax tree of a pattern. Everything that names characters is already a set of code points, case folded where
@@ -76,6 +85,9 @@ const controlEscapes: Readonly<Record<string, number>> = {
   e: 27,
   "0": 0,
 };
+
+const scriptKeys = new Set(["script", "sc"]);
+const categoryKeys = new Set(["generalcategory", "gc"]);
 
 /** Recursive descent, a method a level of the grammar: choice > sequence > repeat > atom. */
 class Parser {
@@ -378,7 +390,15 @@ class Parser {
       negated = !negated;
       name = name.slice(1);
     }
-    const set = /^[\w=]+$/.test(name) ? propertySet(name) : undefined;
+    const [, key, value] = /^(\w+)=(\w+)$/.exec(name) ?? [];
+    const set =
+      key === undefined
+        ? propertySet(name)
+        : scriptKeys.has(looseName(key))
+          ? scriptSet(value!)
+          : categoryKeys.has(looseName(key))
+            ? generalCategorySet(value!)
+            : undefined;
     if (set === undefined) {
       this.fail(
         `Unicode has no property \`${name}\``,

@@ -1,18 +1,13 @@
-import {
-  appendRange,
-  type CodePointSet,
-  codePointCountOf,
-  codePointRange,
-  lastCodePoint,
-  unionOf,
-} from "./ranges.ts";
-import { categoryRunsBase64 } from "./unicode-data.ts";
+import { type CodePointSet, complementOf, contains, fullSet, setOf, unionOf } from "./ranges.ts";
+import { binaryPropertyBase64, categoryRunsBase64, foldingsBase64, scriptBase64 } from "./unicode-data.ts";
 
-/**
- * General categories in the order of their numbers in the embedded data. They are embedded because asking the running
- * engine (a RegExp over all code points) costs 10 to 50 ms a property, and because the splits of a tokenizer should
+/*
+ * What Unicode says of characters, of one pinned version: the one that the regular expressions of HF `tokenizers` and
+ * tiktoken know (docs/pattern.md). It is embedded, and the running engine is never asked: the splits of a tokenizer must
  * not change with the version of Bun.
  */
+
+/** General categories in the order of their numbers in the embedded data. */
 export const generalCategories = [
   ...[
     "Cn",
@@ -88,28 +83,113 @@ function decodeCategoryRuns(bytes: Uint8Array, mask: number): CodePointSet {
   return ranges;
 }
 
-let categoryRuns: Uint8Array | undefined;
+/** Whole numbers, each in groups of seven bits, low ones first, bit 7 set on all but the last, as base64. */
+export function encodeNumbers(numbers: readonly number[]): string {
+  const bytes: number[] = [];
+  for (let number of numbers) {
+    for (; number >= 128; number >>= 7) bytes.push((number & 127) | 128);
+    bytes.push(number);
+  }
+  return Uint8Array.from(bytes).toBase64();
+}
+
+function decodeNumbers(base64: string): number[] {
+  const numbers: number[] = [];
+  let number = 0;
+  let shift = 0;
+  for (const byte of Uint8Array.fromBase64(base64)) {
+    number += (byte & 127) << shift;
+    shift += 7;
+    if (byte >= 128) continue;
+    numbers.push(number);
+    number = 0;
+    shift = 0;
+  }
+  return numbers;
+}
+
+/** A set is embedded as its bounds, each less the one before it. */
+function decodeSet(base64: string): CodePointSet {
+  let bound = 0;
+  return decodeNumbers(base64).map((gap) => (bound += gap));
+}
+
+const longCategoryNames: Readonly<Record<string, string>> = {
+  ...{ Letter: "L", Cased_Letter: "LC", Uppercase_Letter: "Lu", Lowercase_Letter: "Ll" },
+  ...{ Titlecase_Letter: "Lt", Modifier_Letter: "Lm", Other_Letter: "Lo", Mark: "M", Nonspacing_Mark: "Mn" },
+  ...{ Spacing_Mark: "Mc", Enclosing_Mark: "Me", Number: "N", Decimal_Number: "Nd", Letter_Number: "Nl" },
+  ...{ Other_Number: "No", Punctuation: "P", Connector_Punctuation: "Pc", Dash_Punctuation: "Pd" },
+  ...{ Open_Punctuation: "Ps", Close_Punctuation: "Pe", Initial_Punctuation: "Pi", Final_Punctuation: "Pf" },
+  ...{
+    Other_Punctuation: "Po",
+    Symbol: "S",
+    Math_Symbol: "Sm",
+    Currency_Symbol: "Sc",
+    Modifier_Symbol: "Sk",
+  },
+  ...{ Other_Symbol: "So", Separator: "Z", Space_Separator: "Zs", Line_Separator: "Zl" },
+  ...{ Paragraph_Separator: "Zp", Other: "C", Control: "Cc", Format: "Cf", Private_Use: "Co" },
+  ...{ Unassigned: "Cn" },
+};
+
+let propertySources: Map<string, () => CodePointSet> | undefined;
 const propertySets = new Map<string, CodePointSet>();
 
+/** Upper and lower case, blanks, `_` and `-` do not tell names apart: Unicode's loose matching. */
+export function looseName(name: string): string {
+  return name.toLowerCase().replace(/[ _-]/g, "");
+}
+
 /**
- * The code points with a property: a general category ("L", "Lu") from the embedded data; any other that the running
- * engine knows ("Alphabetic", "Script=Han", "Han") from the engine. undefined if nobody knows it.
+ * The code points of a general category ("L", "Lu", "Uppercase_Letter"), of a script ("Han") or with a binary property
+ * ("Alphabetic"), the name matched loosely; undefined for any other name.
  */
 export function propertySet(name: string): CodePointSet | undefined {
-  const known = propertySets.get(name);
+  const loose = looseName(name);
+  const known = propertySets.get(loose);
   if (known !== undefined) return known;
-  const set = categorySet(name) ?? engineSet(`\\p{${name}}`) ?? engineSet(`\\p{Script=${name}}`);
-  if (set !== undefined) propertySets.set(name, set);
+  propertySources ??= listProperties();
+  const set = propertySources.get(loose)?.();
+  if (set !== undefined) propertySets.set(loose, set);
   return set;
 }
 
-/** A category ("Lu"), or all that begin with a letter ("L"). */
-function categorySet(name: string): CodePointSet | undefined {
+/** The code points of a script, the name matched loosely. */
+export function scriptSet(name: string): CodePointSet | undefined {
+  const script = Object.keys(scriptBase64).find((other) => looseName(other) === looseName(name));
+  return script === undefined ? undefined : propertySet(script);
+}
+
+/** The code points of a general category, the name matched loosely. */
+export function generalCategorySet(name: string): CodePointSet | undefined {
+  const loose = looseName(name);
+  const names = [...generalCategories, ..."LMNPSZC", "LC", ...Object.keys(longCategoryNames)];
+  return names.some((other) => looseName(other) === loose) ? propertySet(name) : undefined;
+}
+
+function listProperties(): Map<string, () => CodePointSet> {
+  const sources = new Map<string, () => CodePointSet>();
+  const add = (name: string, source: () => CodePointSet) => sources.set(looseName(name), source);
+  for (const table of [scriptBase64, binaryPropertyBase64]) {
+    for (const [name, base64] of Object.entries(table)) add(name, () => decodeSet(base64));
+  }
+  for (const name of [...generalCategories, ..."LMNPSZC", "LC"]) add(name, () => categorySet(name));
+  for (const [name, short] of Object.entries(longCategoryNames)) add(name, () => categorySet(short));
+  add("Any", () => fullSet);
+  add("ASCII", () => [0, 127]);
+  add("Assigned", () => complementOf(categorySet("Cn")));
+  return sources;
+}
+
+let categoryRuns: Uint8Array | undefined;
+
+/** A category ("Lu"), all that begin with a letter ("L"), or the letters with case ("LC"). */
+function categorySet(name: string): CodePointSet {
   let mask = 0;
+  const isCased = (category: string) => ["Lu", "Ll", "Lt"].includes(category);
   generalCategories.forEach((category, id) => {
-    if (category === name || category[0] === name) mask |= 1 << id;
+    if (category === name || category[0] === name || (name === "LC" && isCased(category))) mask |= 1 << id;
   });
-  if (mask === 0) return undefined;
   categoryRuns ??= Uint8Array.fromBase64(categoryRunsBase64);
   return decodeCategoryRuns(categoryRuns, mask);
 }
@@ -131,73 +211,25 @@ export function wordCharacters(): CodePointSet {
 
 /** All code points that a member of the set equals when case is ignored (Unicode's simple case folding). */
 export function foldCase(set: CodePointSet): CodePointSet {
-  const smallSetCount = 64;
-  if (set.every((codePoint) => codePoint < 128)) return foldAscii(set);
-  if (codePointCountOf(set) > smallSetCount) {
-    let ranges = "";
-    for (let i = 0; i < set.length; i += 2) ranges += `${escapeOf(set[i]!)}-${escapeOf(set[i + 1]!)}`;
-    return engineSet(`[${ranges}]`, "i")!;
-  }
-  const folded: CodePointSet[] = [];
-  for (let i = 0; i < set.length; i += 2) {
-    for (let codePoint = set[i]!; codePoint <= set[i + 1]!; codePoint++) {
-      folded.push(engineSet(escapeOf(codePoint), "i")!);
-    }
-  }
-  return unionOf(folded);
+  const folded = caseClasses().filter((members) => members.some((codePoint) => contains(set, codePoint)));
+  return unionOf([set, ...folded.map((members) => setOf(members))]);
 }
 
-/** Beyond ASCII, two code points fold to an ASCII letter: the long s and the Kelvin sign. */
-function foldAscii(set: CodePointSet): CodePointSet {
-  const folded: CodePointSet[] = [set];
-  for (let i = 0; i < set.length; i += 2) {
-    for (let codePoint = set[i]!; codePoint <= set[i + 1]!; codePoint++) {
-      const lower = codePoint | 32;
-      if (lower < 97 || lower > 122) continue;
-      folded.push(codePointRange(lower), codePointRange(lower - 32));
-      if (lower === 115) folded.push(codePointRange(0x17f));
-      if (lower === 107) folded.push(codePointRange(0x212a));
-    }
+let knownCaseClasses: readonly (readonly number[])[] | undefined;
+
+/** Code points that fold to the same one, that one among them, ascending; each class has two members or more. */
+export function caseClasses(): readonly (readonly number[])[] {
+  if (knownCaseClasses !== undefined) return knownCaseClasses;
+  const classes = new Map<number, number[]>();
+  const numbers = decodeNumbers(foldingsBase64);
+  for (let i = 0, from = 0; i < numbers.length; i += 2) {
+    from += numbers[i]!;
+    const distance = numbers[i + 1]!;
+    const to = from + (distance % 2 === 1 ? distance >> 1 : -(distance >> 1));
+    const members = classes.get(to);
+    if (members === undefined) classes.set(to, [from, to]);
+    else members.push(from);
   }
-  return unionOf(folded);
-}
-
-function escapeOf(codePoint: number): string {
-  return `\\u{${codePoint.toString(16)}}`;
-}
-
-/** The set that the running engine gives to a RegExp atom of one code point; undefined if it refuses the atom. */
-export function engineSet(atom: string, flags = ""): CodePointSet | undefined {
-  let runs: RegExp;
-  try {
-    runs = new RegExp(`${atom}+`, `gu${flags}`);
-  } catch {
-    return undefined;
-  }
-  const ranges: number[] = [];
-  for (const { text, firstCodePoint, unitsPerCodePoint } of everyCodePoint()) {
-    for (const match of text.matchAll(runs)) {
-      const first = firstCodePoint + match.index / unitsPerCodePoint;
-      appendRange(ranges, first, first + match[0].length / unitsPerCodePoint - 1);
-    }
-  }
-  return ranges;
-}
-
-type CodePointText = { text: string; firstCodePoint: number; unitsPerCodePoint: number };
-let codePointTexts: CodePointText[] | undefined;
-
-function everyCodePoint(): CodePointText[] {
-  if (codePointTexts !== undefined) return codePointTexts;
-  const textOf = (first: number, last: number) => {
-    const parts: string[] = [];
-    for (let codePoint = first; codePoint <= last; codePoint++) parts.push(String.fromCodePoint(codePoint));
-    return parts.join("");
-  };
-  codePointTexts = [
-    { text: textOf(0, 0xd7ff), firstCodePoint: 0, unitsPerCodePoint: 1 },
-    { text: textOf(0xe000, 0xffff), firstCodePoint: 0xe000, unitsPerCodePoint: 1 },
-    { text: textOf(0x10000, lastCodePoint), firstCodePoint: 0x10000, unitsPerCodePoint: 2 },
-  ];
-  return codePointTexts;
+  knownCaseClasses = Array.from(classes.values(), (members) => members.sort((a, b) => a - b));
+  return knownCaseClasses;
 }
