@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { afterAll } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -8,14 +9,21 @@ if (!existsSync(binary)) throw new Error("dist/bpe is missing: npm run build");
 
 type Finished = { code: number | null; stdout: string; stderr: string };
 
-/** Runs the binary to its end, with an empty environment. */
+/** All that a process knows of the environment: where its temporary files go. */
+export const environment = { TMPDIR: tmpdir() };
+
+/** Runs the binary to its end. */
 export function bpe(args: readonly string[], options: { cwd?: string } = {}): Finished {
-  const { exitCode, stdout, stderr } = Bun.spawnSync([binary, ...args], { env: {}, ...options });
+  const { exitCode, stdout, stderr } = Bun.spawnSync([binary, ...args], { env: environment, ...options });
   return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
-/** A new empty directory. */
-export const scratch = () => mkdtempSync(join(tmpdir(), "bpe-test-"));
+/** A new empty directory. It is removed after the tests of the file, block or test that made it. */
+export function scratch(): string {
+  const directory = mkdtempSync(join(tmpdir(), "bpe-test-"));
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
 
 /** Writes a file into the directory and gives its path. */
 export function put(directory: string, name: string, content: string | Uint8Array): string {

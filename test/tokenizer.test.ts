@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
@@ -9,7 +9,6 @@ import { gpt2Pattern, madeText } from "./vocabulary/made-merges.ts";
 // What the binary writes, in the hands of the tools it is written for.
 
 const home = scratch();
-afterAll(() => rmSync(home, { recursive: true }));
 
 const special = "<|endoftext|>";
 const documents = Array.from({ length: 40 }, (_, seed) => madeText(seed, 400));

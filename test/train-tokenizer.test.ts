@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { trainTokenizer } from "../src/index.ts";
@@ -6,7 +6,6 @@ import { mergesOf, put, scratch, tokenizerFiles } from "./binary.ts";
 import { madeText } from "./vocabulary/made-merges.ts";
 
 const home = scratch();
-afterAll(() => rmSync(home, { recursive: true }));
 const at = (name: string) => join(home, name);
 const files = [1, 2, 3].map((seed) => put(home, `text-${seed}.txt`, madeText(seed, 400)));
 

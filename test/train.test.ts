@@ -1,5 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { findInputs } from "../src/corpus/inputs.ts";
 import { compilePattern, patterns } from "../src/pattern/index.ts";
@@ -10,7 +9,6 @@ import { naiveCs336 } from "./merge/naive.ts";
 import { naiveWords } from "./naive.ts";
 
 const directory = scratch();
-afterAll(() => rmSync(directory, { recursive: true }));
 
 const gpt2 = compilePattern(patterns.gpt2.sources);
 

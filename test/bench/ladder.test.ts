@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { buildCpp, compilerVersion } from "../../bench/ladder/cpp/build.ts";
 import { fitExponent, type Point, timeAt } from "../../bench/ladder/growth.ts";
 import { strategies } from "../../bench/ladder/strategies.ts";
 import { type Learned, nothingLearned, type Strategy } from "../../bench/ladder/strategy.ts";
 import { readMerges, readWordsFile, writeMerges, writeWords } from "../../bench/ladder/words-file.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
+import { scratch } from "../binary.ts";
 import { makeWords, seededRandom, tableOf } from "../merge/made-words.ts";
 import { naiveCs336 } from "../merge/naive.ts";
 
@@ -55,8 +54,7 @@ test("a rung merges until nothing is left when more merges are wanted than the w
 });
 
 describe("the files between the programs", () => {
-  const directory = mkdtempSync(`${tmpdir()}/ladder-test-`);
-  afterAll(() => rmSync(directory, { recursive: true }));
+  const directory = scratch();
 
   test("words are read as they were written, also when padding stands before the counts", () => {
     for (let wordCount = 1; wordCount <= 4; wordCount++) {

@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from "bun:test";
-import { rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { expect, test } from "bun:test";
+import { statSync, utimesSync, writeFileSync } from "node:fs";
 import { FileIndex, type FileState, isWhole, stateOf } from "../../src/cache/file-index.ts";
 import { put, scratch } from "../binary.ts";
 
 const home = scratch();
-afterAll(() => rmSync(home, { recursive: true }));
 const sha256 = "0".repeat(64);
 const state = (key: string, isSettled = true): FileState => ({ key, isSettled });
 

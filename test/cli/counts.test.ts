@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 import { byteString, naiveWords } from "../naive.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
 const home = scratch();
-afterAll(() => rmSync(home, { recursive: true }));
 
 const special = "<|end|>";
 const first = put(home, "first.txt", [1, 2, 3].map((seed) => madeText(seed, 300)).join(special));

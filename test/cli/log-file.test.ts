@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, bpe, put } from "../binary.ts";
+import { binary, bpe, environment, put } from "../binary.ts";
 import { eachInNewHome } from "../homes.ts";
 
 let home: string;
@@ -60,7 +60,7 @@ test("a failure is the record too: of the world, of the command line, and of a s
   }
   const large = put(home, "large.txt", "some words in a large file ".repeat(4e6));
   const run = Bun.spawn([binary, "count", large, "-w", "1", "--log-file", log, "-o", join(home, "c.tsv")], {
-    env: {},
+    env: environment,
     stderr: "ignore",
   });
   while (!/counting/.test(linesOf(log).at(-1)!)) await Bun.sleep(2);

@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 
 const home = scratch();
-afterAll(() => rmSync(home, { recursive: true }));
 
 const words = [
   "low",

@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
-import { binary, bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+import { binary, bpe, environment, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 import { randomOf } from "../words/generators.ts";
 
 const home = scratch();
-afterAll(() => rmSync(home, { recursive: true }));
 
 const special = "<|end|>";
 const random = randomOf(11);
@@ -63,7 +62,7 @@ describe("records give what their texts give with a special token between", () =
         });
       }
     }
-  }, 60_000);
+  }, 600_000);
 
   test("counting, also as ranges of a plan", () => {
     const expected = done("count", "texts.txt", "-s", special);
@@ -81,7 +80,7 @@ describe("records give what their texts give with a special token between", () =
   test("counting standard input", () => {
     const counted = Bun.spawnSync([binary, "count", "-", "--input-format", "jsonl", "-s", special, "-q"], {
       stdin: Buffer.from(jsonl),
-      env: {},
+      env: environment,
     });
     expect(counted.stdout.toString()).toBe(done("count", "texts.txt", "-s", special));
   });
@@ -115,7 +114,7 @@ describe("records give what their texts give with a special token between", () =
         expect(readFileSync(join(home, "ids.bin")).equals(Buffer.from(expected.buffer))).toBe(true);
       }
     }
-  }, 60_000);
+  }, 600_000);
 });
 
 describe("--text-field and --input-format", () => {

@@ -1,10 +1,9 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 
 const directory = scratch();
-afterAll(() => rmSync(directory, { recursive: true }));
 
 const corpus = put(
   directory,

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { filesBelow, inByteOrder, includeFilter } from "../../src/corpus/directories.ts";
 import { put, scratch } from "../binary.ts";
 
 const directory = scratch();
-afterAll(() => rmSync(directory, { recursive: true }));
 
 function tree(name: string, paths: readonly string[]): string {
   const root = join(directory, name);

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   appendFileSync,
   closeSync,
@@ -20,7 +20,6 @@ import { put, scratch } from "../binary.ts";
 import { readAll } from "./byte-streams.ts";
 
 const directory = scratch();
-afterAll(() => rmSync(directory, { recursive: true }));
 
 describe("a corpus that changes while it is read", () => {
   test("bytes appended after the start are not read, and are no error", () => {

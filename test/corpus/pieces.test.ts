@@ -1,5 +1,5 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdirSync, rmSync } from "node:fs";
+import { expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { findInputs } from "../../src/corpus/inputs.ts";
@@ -13,7 +13,6 @@ import { inOrder, naiveWords } from "../naive.ts";
 import { entriesOf } from "../words/generators.ts";
 
 const directory = scratch();
-afterAll(() => rmSync(directory, { recursive: true }));
 
 const gpt2 = compilePattern(patterns.gpt2.sources);
 const regexp = compilePattern([`${patterns.gpt2.sources[0]}(?<!\\b\\B)`]);

@@ -1,5 +1,5 @@
-import { afterAll, expect, test } from "bun:test";
-import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { expect, test } from "bun:test";
+import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { DocumentCounter } from "../../src/corpus/count-documents.ts";
@@ -17,7 +17,6 @@ import { put, scratch } from "../binary.ts";
 import { entriesOf } from "../words/generators.ts";
 
 const directory = scratch();
-afterAll(() => rmSync(directory, { recursive: true }));
 
 const specialTokens = ["<|end|>", "<|endless|>"];
 const options = {

@@ -1,5 +1,5 @@
-import { afterAll, expect, test } from "bun:test";
-import { closeSync, rmSync } from "node:fs";
+import { expect, test } from "bun:test";
+import { closeSync } from "node:fs";
 import { FileSource } from "../../src/corpus/byte-sources.ts";
 import { findInputs, openInput } from "../../src/corpus/inputs.ts";
 import { planRanges, type Range, wholeRange } from "../../src/corpus/ranges.ts";
@@ -11,7 +11,6 @@ import { inOrder, naiveWords } from "../naive.ts";
 import { entriesOf } from "../words/generators.ts";
 
 const directory = scratch();
-afterAll(() => rmSync(directory, { recursive: true }));
 
 const gpt2 = compilePattern(patterns.gpt2.sources);
 const utf8 = (text: string) => new TextEncoder().encode(text);

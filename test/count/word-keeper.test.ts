@@ -1,5 +1,5 @@
-import { afterAll, expect, test } from "bun:test";
-import { existsSync, rmSync } from "node:fs";
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { textOf } from "../../src/corpus/text.ts";
 import { CountsFileReader } from "../../src/count/counts-files.ts";
 import { WordKeeper } from "../../src/count/word-keeper.ts";
@@ -8,7 +8,6 @@ import { scratch } from "../binary.ts";
 import { entriesOf } from "../words/generators.ts";
 
 const directory = scratch();
-afterAll(() => rmSync(directory, { recursive: true }));
 
 function finished<T>(work: Generator<undefined, T>): T {
   for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;

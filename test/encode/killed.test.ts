@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, bpe, put, scratch } from "../binary.ts";
+import { binary, bpe, environment, put, scratch } from "../binary.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 const home = scratch();
-afterAll(() => rmSync(home, { recursive: true }));
 
 const seed = Number(process.env.TEST_SEED ?? 11);
 const random = randomNumbers(seed);
@@ -39,7 +38,7 @@ test("killed at any instant, encoding leaves no file under the name, or the olde
     const [share, workers, hadFile] = instants[n % instants.length]!;
     if (hadFile) writeFileSync(output, whole);
     else rmSync(output, { force: true });
-    const run = Bun.spawn([binary, ...command, "-w", workers], { env: {}, stderr: "ignore" });
+    const run = Bun.spawn([binary, ...command, "-w", workers], { env: environment, stderr: "ignore" });
     await Bun.sleep(share * wholeMs);
     run.kill("SIGKILL");
     await run.exited;
@@ -54,4 +53,4 @@ test("killed at any instant, encoding leaves no file under the name, or the olde
   expect(bpe([...command, "-w", "2"]).code).toBe(0);
   expect(readdirSync(outputs)).toEqual(["ids.npy"]);
   expect(readFileSync(output).equals(whole)).toBe(true);
-}, 60_000);
+}, 600_000);

@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { exchange } from "../../src/publish/exchange.ts";
+import { scratch } from "../binary.ts";
 
-const home = mkdtempSync(join(tmpdir(), "bpe-exchange-"));
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+const home = scratch();
 
 test("two directories change places", () => {
   if (process.platform !== "linux") {

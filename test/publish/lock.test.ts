@@ -71,7 +71,7 @@ test("of many that take over at once, never two have the place", async () => {
     other(`
       import { rmdirSync, mkdirSync } from "node:fs";
       let taken = 0;
-      for (const endMs = Date.now() + 1000; Date.now() < endMs; ) {
+      while (taken < 20) {
         const got = takeLock(place);
         if (!isLock(got)) continue;
         mkdirSync(place.parent + "/inside"); // refused if another is inside
@@ -83,9 +83,9 @@ test("of many that take over at once, never two have the place", async () => {
   );
   const counts = await Promise.all(runs.map(firstLine));
   expect(await Promise.all(runs.map((run) => run.exited))).toEqual(runs.map(() => 0));
-  expect(counts.map(Number).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(20);
+  expect(counts).toEqual(runs.map(() => "20"));
   expect(readdirSync(home)).toEqual([]);
-}, 20_000);
+}, 600_000);
 
 test("parents that had to be made are taken back, unless something came into them", () => {
   const deep = placeOf(join(home, "a", "b", "out"));

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ScratchDirectory } from "../../src/publish/scratch-directory.ts";
@@ -6,7 +6,6 @@ import { owner } from "../../src/publish/staging-names.ts";
 import { put, scratch } from "../binary.ts";
 
 const home = scratch();
-afterAll(() => rmSync(home, { recursive: true }));
 
 test("a scratch directory is made when it is asked for, for its owner alone, and removed with what is in it", () => {
   const directory = new ScratchDirectory(home);

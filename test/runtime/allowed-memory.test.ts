@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { allowedMemoryBytes } from "../../src/runtime/allowed-memory.ts";
 import { scratch } from "../binary.ts";
 
 const home = scratch();
-afterAll(() => rmSync(home, { recursive: true }));
 
 /** A machine of 8 GiB with these files. */
 function machine(files: Record<string, string>): string {

@@ -1,6 +1,5 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
@@ -12,11 +11,11 @@ import type { ExportForm, FinishedTokenizer } from "../../src/vocabulary/formats
 import { recordFormat, type TrainingRecord, trainingFile } from "../../src/vocabulary/formats/training.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
 import { buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
+import { scratch } from "../binary.ts";
 import { gpt2Pattern, madeText, mergesOf, naiveMerges, randomNumbers } from "./made-merges.ts";
 import { encodeNaively } from "./naive-encoder.ts";
 
-const root = mkdtempSync(join(tmpdir(), "bpe-formats-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = scratch();
 
 const seed = Number(process.env.TEST_SEED ?? 7);
 const specialTokens = [

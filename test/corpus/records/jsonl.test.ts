@@ -1,5 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
 import { FileSource } from "../../../src/corpus/byte-sources.ts";
 import { findInputs, type Input, openInput } from "../../../src/corpus/inputs.ts";
 import { planRanges, wholeRange } from "../../../src/corpus/ranges.ts";
@@ -14,7 +13,6 @@ import { entriesOf, randomOf } from "../../words/generators.ts";
 import { piecesOf } from "../made-pieces.ts";
 
 const directory = scratch();
-afterAll(() => rmSync(directory, { recursive: true }));
 
 const gpt2 = compilePattern(patterns.gpt2.sources);
 const specialTokens = ["<|end|>", "<|endless|>"];
