@@ -1,5 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { expect, test } from "bun:test";
 import { DocumentCounter } from "../../src/corpus/count-documents.ts";
 import { findInputs } from "../../src/corpus/inputs.ts";
 import { OpenFile } from "../../src/corpus/open-file.ts";
@@ -10,7 +9,6 @@ import { WordCounter } from "../../src/words/counter.ts";
 import { put, scratch } from "../binary.ts";
 
 const directory = scratch();
-afterAll(() => rmSync(directory, { recursive: true }));
 
 const token = "<|end|>";
 const specialTokens = [new TextEncoder().encode(token)];
