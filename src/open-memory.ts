@@ -1,6 +1,8 @@
 import { Cache } from "./cache/cache.ts";
 import { CacheDirectory } from "./cache/directory.ts";
+import { wordsVersion } from "./cache/names.ts";
 import type { CountMemory } from "./count/memory.ts";
+import { type CompiledPattern, patternDigest } from "./pattern/index.ts";
 import { ScratchDirectory } from "./publish/scratch-directory.ts";
 import type { MemoryBudget } from "./runtime/memory-budget.ts";
 import { build } from "./runtime/version.ts";
@@ -37,6 +39,7 @@ export const countsOptionsOf = ({
 export function openMemory(
   choice: CacheChoice | undefined,
   countsOptions: CountsOptions,
+  pattern: CompiledPattern,
   budget: MemoryBudget,
   warn: (message: string) => void,
 ): { memory: CountMemory; cached?: OpenCache } {
@@ -47,7 +50,7 @@ export function openMemory(
   const scratchPath = () => scratch.path;
   const cache = new Cache(directory, {
     countsOptions,
-    version: Object.values(build).join(" "),
+    version: [build.version, build.bunVersion, wordsVersion, patternDigest(pattern)].join(" "),
     warn,
     nowMs: Date.now,
     scratchPath,

@@ -80,8 +80,8 @@ async function trainSettled(
   const workerCount = workerCountFor(expectedTextBytes(inputs));
   const choice = options.cache === undefined ? undefined : { path: options.cache, limitBytes };
   const warn = options.onWarning ?? (() => {});
-  const { memory, cached } = openMemory(choice, countsOptionsOf(settings), budget, warn);
   const pattern = settings.pattern.compiled;
+  const { memory, cached } = openMemory(choice, countsOptionsOf(settings), pattern, budget, warn);
   try {
     const trained = await train(
       { ...settings, pattern, inputs, workerCount, workerCountFor, memory, cache: cached?.cache },

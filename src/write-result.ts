@@ -64,7 +64,7 @@ export async function writeResult(
   const names = [...files.map((file) => file.name), recordName];
   let record: TrainingRecord | undefined;
   const recordFile = trainingFile(() => {
-    record = recordOf(result, names, writeStartMs);
+    record = recordOf(result, staged.generation, names, writeStartMs);
     return record;
   });
 
@@ -93,7 +93,12 @@ function chooseFormats(names: readonly string[] | undefined, tokenizer: Finished
   });
 }
 
-function recordOf(result: Result, files: readonly string[], writeStartMs: number): TrainingRecord {
+function recordOf(
+  result: Result,
+  generation: number,
+  files: readonly string[],
+  writeStartMs: number,
+): TrainingRecord {
   const { command, settings, inputs, counts, workerCount, trained, startMs } = result;
   const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = settings;
   const { name, sources } = settings.pattern;
@@ -106,6 +111,7 @@ function recordOf(result: Result, files: readonly string[], writeStartMs: number
     arguments: result.arguments,
     workingDirectory: process.cwd(),
     startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
+    generation,
     options: {
       vocabSize,
       specialTokens,

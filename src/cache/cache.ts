@@ -4,6 +4,7 @@ import { CountsFileReader } from "../count/counts-files.ts";
 import type { RangeFindings } from "../count/range-counter.ts";
 import { type Run, writeRun } from "../count/runs.ts";
 import { UserError } from "../errors.ts";
+import { Untrusted } from "../publish/trust.ts";
 import { codeOf, reasonOf } from "../system-error.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { SumOfWords } from "../words/counts-merge.ts";
@@ -22,7 +23,7 @@ import { addTable, takeOff } from "./tables.ts";
 
 export type CacheSettings = {
   readonly countsOptions: CountsOptions;
-  /** Of the program and its runtime: others may cut words elsewhere. */
+  /** Of all that cuts words, the tables of the pattern among it: another may cut them elsewhere. */
   readonly version: string;
   readonly warn: (message: string) => void;
   /** The time, as `Date.now()` tells it. */
@@ -325,16 +326,23 @@ export class Cache {
 
   /** A file that is damaged, gone or not to be read is not used; everything else is thrown again. */
   private setAside(error: unknown): void {
-    const path = error instanceof Damaged ? error.path : (error as NodeJS.ErrnoException).path;
+    const isTold = error instanceof Damaged || error instanceof Untrusted;
+    const path = isTold ? error.path : (error as NodeJS.ErrnoException).path;
     if (path === undefined) throw error;
     const name = basename(path);
     if (!names.isOurs(name) || this.useless.has(name)) throw error;
     this.useless.add(name);
     if (codeOf(error) === "ENOENT") return;
-    const reason = error instanceof Damaged ? "is damaged" : `cannot be read (${reasonOf(error)})`;
+    const reason =
+      error instanceof Damaged
+        ? "is damaged"
+        : error instanceof Untrusted
+          ? `is not used (${error.reason})`
+          : `cannot be read (${reasonOf(error)})`;
     const remedy = names.entryIdOf(name) === undefined ? "added up" : "counted";
     this.settings.warn(`"${path}" ${reason}: what was in it is ${remedy} again`);
-    this.directory.remove(name);
+    // What another user put there is his to remove; what is counted takes its name, if it may.
+    if (!(error instanceof Untrusted)) this.directory.remove(name);
   }
 
   private idOf(inputIndex: number): names.EntryId | undefined {

@@ -1,4 +1,5 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync } from "node:fs";
+import { openFound } from "../publish/trust.ts";
 
 /** Thrown where a file of the cache is not as it was written. */
 export class Damaged extends Error {
@@ -9,7 +10,7 @@ export class Damaged extends Error {
 
 /** Reads from a file. Errors of the system say of which: those of reading do not by themselves. */
 export function withFile<T>(path: string, read: (fd: number) => T): T {
-  const fd = openSync(path, "r");
+  const fd = openFound(path);
   try {
     return read(fd);
   } catch (error) {

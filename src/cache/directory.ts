@@ -2,19 +2,20 @@ import {
   accessSync,
   closeSync,
   constants,
+  lstatSync,
+  lutimesSync,
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   type Stats,
   statSync,
-  utimesSync,
 } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
 import { writeAll } from "../publish/durable.ts";
+import { isOpenToAll, isTrusted, readFound, Untrusted } from "../publish/trust.ts";
 import { codeOf, reasonOf } from "../system-error.ts";
 import { isOurs } from "./names.ts";
 
@@ -30,6 +31,10 @@ export class CacheDirectory {
   isWritable = true;
   /** Files that this run needs: they are not removed for want of room. */
   private readonly used = new Set<string>();
+  private readonly stats: Stats;
+  private hasToldOfOthers = false;
+  /** Files that were named in a warning. */
+  private readonly untrusted = new Set<string>();
 
   constructor(
     readonly path: string,
@@ -38,6 +43,7 @@ export class CacheDirectory {
     try {
       mkdirSync(path, { recursive: true });
       readdirSync(path);
+      this.stats = statSync(path);
     } catch (error) {
       throw new UserError(`--cache "${path}" cannot be used: ${reasonOf(error)}`, {
         hint: "name a directory of its own for the cache",
@@ -62,15 +68,34 @@ export class CacheDirectory {
     return join(this.path, name);
   }
 
+  /** What is in it; of our own names, where everybody may write, only those that were put there by someone trusted. */
   names(): string[] {
-    return readdirSync(this.path);
+    const names = readdirSync(this.path);
+    const { stats } = this;
+    if (!isOpenToAll(stats)) return names;
+    const trusted = names.filter((name) => {
+      const found = isOurs(name) ? lstatOrUndefined(this.pathOf(name)) : undefined;
+      return found === undefined || isTrusted(found, stats);
+    });
+    const leftOutCount = names.length - trusted.length;
+    if (leftOutCount > 0 && !this.hasToldOfOthers) {
+      this.hasToldOfOthers = true;
+      this.warn(
+        `in the cache "${this.path}", to which everybody may write, ${leftOutCount} files are other users' and not used`,
+      );
+    }
+    return trusted;
   }
 
-  /** The content of a small file; empty where there is none. */
+  /** The content of a small file; empty where there is none, or none that is trusted, which is said once. */
   readText(name: string): string {
     try {
-      return readFileSync(this.pathOf(name), "latin1");
-    } catch {
+      return readFound(this.pathOf(name)).toString("latin1");
+    } catch (error) {
+      if (error instanceof Untrusted && !this.untrusted.has(name)) {
+        this.untrusted.add(name);
+        this.warn(error.message);
+      }
       return "";
     }
   }
@@ -110,7 +135,7 @@ export class CacheDirectory {
     if (!this.isWritable) return;
     const now = Date.now() / 1000;
     try {
-      utimesSync(this.pathOf(name), now, now);
+      lutimesSync(this.pathOf(name), now, now);
     } catch {}
   }
 
@@ -125,7 +150,7 @@ export class CacheDirectory {
   /** The plain files among these, those used last first. */
   filesOf(names: readonly string[]): CachedFile[] {
     const files = names.flatMap((name): CachedFile[] => {
-      const stats = statOrUndefined(this.pathOf(name));
+      const stats = lstatOrUndefined(this.pathOf(name));
       return stats?.isFile() ? [{ name, sizeBytes: stats.size, usedMs: stats.mtimeMs }] : [];
     });
     return files.sort((a, b) => b.usedMs - a.usedMs);
@@ -152,9 +177,9 @@ export class CacheDirectory {
 
 type CachedFile = { readonly name: string; readonly sizeBytes: number; readonly usedMs: number };
 
-function statOrUndefined(path: string): Stats | undefined {
+function lstatOrUndefined(path: string): Stats | undefined {
   try {
-    return statSync(path);
+    return lstatSync(path);
   } catch {
     return undefined;
   }

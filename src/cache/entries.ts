@@ -1,5 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, renameSync, writeSync } from "node:fs";
 import type { RangeFindings } from "../count/range-counter.ts";
+import { settlePermissions } from "../publish/permissions.ts";
+import { openFound } from "../publish/trust.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { CountsReader, checkOptions } from "../words/counts-reader.ts";
 import { Damaged, naming, withFile } from "./damaged.ts";
@@ -31,7 +33,7 @@ const tailBytes = 16;
 const aboutBytesMax = 4096;
 const pieceBytes = 1 << 20;
 
-/** Makes an entry of a counts file, at another place of the same file system. */
+/** Makes an entry of a counts file of this run, at another place of the same file system. */
 export function makeEntry(countsPath: string, path: string, id: EntryId, findings: RangeFindings): void {
   const fd = openSync(countsPath, "r+");
   try {
@@ -46,6 +48,8 @@ export function makeEntry(countsPath: string, path: string, id: EntryId, finding
     tail.set(magic, payload.length + 12);
     const written = writeSync(fd, tail, 0, tail.length, countsBytes);
     if (written < tail.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
+    // While it was written, it was its run's alone.
+    settlePermissions(fd, 0o666, null);
   } finally {
     closeSync(fd);
   }
@@ -64,7 +68,7 @@ export function verifyEntry(path: string, id: EntryId): RangeFindings {
 
 /** The words of an entry. The file is closed behind the last one, and by `close`. */
 export function openEntry(path: string, options: CountsOptions): { reader: CountsReader; close: () => void } {
-  const fd = openSync(path, "r");
+  const fd = openFound(path);
   try {
     const { countsBytes } = readAbout(path, fd);
     let pos = 0;

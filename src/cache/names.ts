@@ -38,7 +38,13 @@ export const isSumOf = (group: string, name: string) =>
 export const isOurs = (name: string) =>
   entryIdOf(name) !== undefined || /^bpe-([0-9a-f]{16}-[0-9a-f]{16}\.sum|[0-9a-f]{16}\.result)$/.test(name);
 
-/** Names what all inputs of a run are counted with. */
+/**
+ * To be raised when a change of the code gives other words for the same bytes and options, and the tables of the patterns
+ * do not show it. Which commit the program is of says nothing: one that is being worked on has none of its own.
+ */
+export const wordsVersion = 1;
+
+/** Names what all inputs of a run are counted with. `version` is of all that cuts words: program, runtime, pattern tables. */
 export function groupHash(version: string, { patterns, specialTokens, isLinewise }: CountsOptions): string {
   return shortHash(JSON.stringify([version, patterns, [...specialTokens].sort(), isLinewise]));
 }

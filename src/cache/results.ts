@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { readFound } from "../publish/trust.ts";
 import type { CacheDirectory } from "./directory.ts";
 import { resultName } from "./names.ts";
 
@@ -64,14 +65,13 @@ function readResult(cache: CacheDirectory, place: string): Result | undefined {
 
 const checksumOf = (json: string) => Bun.hash.xxHash64(json).toString(16);
 
-/** Undefined if something is not a plain file in a plain directory. */
+/** Undefined if something is not a plain file in a plain directory, or may be another user's. */
 function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
   try {
     if (!lstatSync(place).isDirectory()) return undefined;
     const names = readdirSync(place).sort();
     const paths = [...names.map((name) => join(place, name)), ...otherFiles];
-    if (!paths.every((path) => lstatSync(path).isFile())) return undefined;
-    return paths.map((path) => [path, createHash("sha256").update(readFileSync(path)).digest("hex")]);
+    return paths.map((path) => [path, createHash("sha256").update(readFound(path)).digest("hex")]);
   } catch {
     return undefined;
   }

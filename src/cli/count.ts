@@ -43,7 +43,13 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   refuseOverwriting(inputs, [places.text, places.save]);
   const countsFiles = openCountsFiles(invocation, countsOptions);
   warnOfSlowPattern(options.pattern, output);
-  const { memory, cached } = openMemory(cacheOptions, countsOptions, budget, output.warn);
+  const { memory, cached } = openMemory(
+    cacheOptions,
+    countsOptions,
+    options.pattern.compiled,
+    budget,
+    output.warn,
+  );
   onStop(() => memory.scratch.remove());
   const cache = cached?.cache;
   if (cache !== undefined) tellOfStreams(inputs, output);

@@ -1,6 +1,7 @@
 import { checkOutputFile, placeOfFile } from "../publish/file.ts";
-import { type Holder, heldError, isLock, isOurs, takeLock } from "../publish/lock.ts";
+import { type Holder, heldError, isLock, takeLock } from "../publish/lock.ts";
 import { type Place, pathOf } from "../publish/place.ts";
+import { isLockedHere } from "../publish/staging-names.ts";
 import { usageError } from "./arguments.ts";
 import type { Output } from "./output.ts";
 import type { Invocation } from "./run.ts";
@@ -45,7 +46,7 @@ async function lockOne(place: Place, waits: boolean, output: Output): Promise<vo
         output.warn(`"${place.typed}": the file system has no locks, a second run is not kept away`);
       return;
     }
-    if (!waits || isOurs(got)) throw heldError(place, got);
+    if (!waits || isLockedHere(place)) throw heldError(place, got);
     if (nameOf(got) !== told) output.waitFor(place.typed, got);
     told = nameOf(got);
     await new Promise((resolve) => setTimeout(resolve, pollIntervalMs));

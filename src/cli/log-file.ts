@@ -1,5 +1,6 @@
-import { constants, openSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import { UserError } from "../errors.ts";
+import { openToAppend, Untrusted } from "../publish/trust.ts";
 import { reasonOf } from "../system-error.ts";
 
 /**
@@ -17,11 +18,12 @@ export class LogFile {
 
   /** Before any work: a UserError if it cannot be written. */
   open(): void {
-    // Not waited for: a pipe without a reader is an error, not a run that never begins.
-    const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
     try {
-      this.fd ??= openSync(this.path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o666);
+      // Not waited for: a pipe without a reader is an error, not a run that never begins.
+      this.fd ??= openToAppend(this.path);
     } catch (error) {
+      if (error instanceof Untrusted)
+        throw new UserError(`--log-file ${error.message}`, { hint: error.hint! });
       const reason = (error as NodeJS.ErrnoException).code === "ENXIO" ? "nobody reads it" : reasonOf(error);
       throw new UserError(`--log-file "${this.path}" cannot be written: ${reason}`);
     }

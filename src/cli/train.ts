@@ -43,7 +43,13 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   refuseOverwriting(inputs, [saveCounts]);
   const countsOptions = countsOptionsOf(options);
   const countsFiles = openCountsFiles(invocation, countsOptions);
-  const { memory, cached } = openMemory(options.cache, countsOptions, budget, output.warn);
+  const { memory, cached } = openMemory(
+    options.cache,
+    countsOptions,
+    options.pattern.compiled,
+    budget,
+    output.warn,
+  );
   onStop(() => memory.scratch.remove());
   const counts = await describeCounts(countsPaths(invocation));
   const training = { ...options, settings: options, inputs, counts };

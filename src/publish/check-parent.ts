@@ -1,27 +1,31 @@
 import { mkdirSync, rmdirSync } from "node:fs";
-import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
 import { codeOf, reasonOf } from "../system-error.ts";
-import { type Place, statOrNull } from "./place.ts";
-import { release, reserve } from "./staging-names.ts";
+import type { Place } from "./place.ts";
+import { hiddenNameBytes, longestKind, release, reserve } from "./staging-names.ts";
 
 /**
- * Finds out before hours of work whether the parent, or the part of it that exists, can take a new entry: by making
- * one and removing it, because permissions alone do not tell of quotas, read-only mounts and long names.
+ * Finds out before hours of work whether the parent can take a new entry: by making one, with the longest name that
+ * will be needed, and removing it, because permissions alone do not tell of quotas, read-only mounts and long names.
+ * To be done with the lock of the place: without it, another run takes the entry for what a dead one left.
  */
 export function checkParent(place: Place): void {
-  let parent = place.parent;
-  while (statOrNull(parent) === null) parent = dirname(parent);
-  const probe = reserve({ ...place, parent }, "new");
+  const probe = reserve(place, longestKind);
   try {
     mkdirSync(probe);
     rmdirSync(probe);
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return;
-    throw new UserError(`"${place.typed}" cannot be written: "${parent}": ${reasonOf(error)}`, {
-      hint: "an output is written beside its place and then renamed, so its parent directory must be writable",
-    });
+    throw notWritable(place, error);
   } finally {
     release(probe);
   }
+}
+
+export function notWritable(place: Place, error: unknown): unknown {
+  if (error instanceof UserError || codeOf(error) === "") return error;
+  const hint =
+    codeOf(error) === "ENAMETOOLONG"
+      ? `choose a shorter one: a hidden name with ${hiddenNameBytes} bytes more stands beside it while it is written`
+      : "an output is written beside its place and then renamed, so its parent directory must be writable";
+  return new UserError(`"${place.typed}" cannot be written: "${place.parent}": ${reasonOf(error)}`, { hint });
 }

@@ -1,38 +1,49 @@
-import { accessSync, closeSync, constants, mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  renameSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import { assert, UserError } from "../errors.ts";
 import { codeOf, reasonOf } from "../system-error.ts";
-import { checkParent } from "./check-parent.ts";
 import { flush, flushDirectory, writeAll } from "./durable.ts";
 import type { exchange } from "./exchange.ts";
 import { type FormerResults, freePath, settleFormer } from "./former.ts";
+import { nextGeneration } from "./kept.ts";
 import { onPath } from "./on-path.ts";
 import { makeParents } from "./parents.ts";
+import { settlePermissions, stagedDirectoryMode } from "./permissions.ts";
 import { type Place, pathOf, placeOf } from "./place.ts";
+import { openDirectory, removeQuietly } from "./remove.ts";
 import { whatStands } from "./result.ts";
-import { HiddenPath, removeQuietly, removeStale } from "./staging-names.ts";
+import { HiddenPath, mendLeftOvers } from "./staging-names.ts";
 import { type TakePlaceOptions, takePlace } from "./take-place.ts";
+import { isTrusted } from "./trust.ts";
 
 /**
- * Finds out, before any work and touching nothing, whether a result can be put at the path: it is absent, empty, or
- * holds only what its own record lists, and its parent, or the part of it that exists, can be written.
+ * Finds out, before any work and touching nothing, whether a result may be put at the path: it is absent, empty, or
+ * holds only what its own record lists. Whether its parent can be written is found out with the lock.
  */
 export function checkOutputDirectory(path: string): void {
   const place = placeOf(path);
   const standing = whatStands(place);
-  checkParent(place);
-  if (standing.kind !== "absent") checkReplaceable(place);
+  if (standing.kind !== "absent") checkReplaceable(place, standing.stats);
 }
 
 /** The mode bit that lets only owners rename. */
 const stickyBit = 0o1000;
 
 /** Renaming a directory asks more than a writable parent: to empty it, and in a sticky parent such as /tmp, to own it. */
-function checkReplaceable(place: Place): void {
+function checkReplaceable(place: Place, { uid }: Stats): void {
   const parent = statSync(place.parent);
   const user = process.getuid?.() ?? 0;
   const isSticky = (parent.mode & stickyBit) !== 0;
-  if (isSticky && user !== 0 && ![parent.uid, statSync(pathOf(place)).uid].includes(user)) {
+  if (isSticky && user !== 0 && ![parent.uid, uid].includes(user)) {
     throw new UserError(`"${place.typed}" cannot be replaced: it is another user's`);
   }
   try {
@@ -63,6 +74,8 @@ class StagedDirectory {
   private readonly staged: HiddenPath;
   /** A discarded result takes back the parents that were made for it. */
   private readonly removeParents: () => void;
+  /** Of the staged directory, where it is to take its place. */
+  private fd: number | null = null;
   private readonly openFiles = new Map<string, number>();
   /** Whether what stands at `staged` is still ours to remove. */
   private isStaged = true;
@@ -70,15 +83,21 @@ class StagedDirectory {
   constructor(place: Place) {
     this.place = place;
     // Before this one has its name, which one that this process could not put in its place may have still.
-    onPath(place.typed, () => removeStale(place));
-    this.removeParents = makeParents(place);
+    onPath(place.typed, () => mendLeftOvers(place));
+    this.removeParents = onPath(place.typed, () => makeParents(place));
     this.staged = new HiddenPath(place, "new");
     try {
-      onPath(place.typed, () => mkdirSync(this.staged.path));
+      onPath(place.typed, () => mkdirSync(this.staged.path, stagedDirectoryMode));
+      this.fd = onPath(place.typed, () => openDirectory(this.staged.path));
     } catch (error) {
       this.discard();
       throw error;
     }
+  }
+
+  /** What the result's record is to say: its place in the order of those that replaced each other. */
+  get generation(): number {
+    return nextGeneration(this.place);
   }
 
   /** Writes one file of the result. */
@@ -109,8 +128,10 @@ class StagedDirectory {
   publish({ keepCount, exchangePaths }: PublishOptions = {}): FormerResults {
     onPath(this.place.typed, () => this.flushFiles());
     const keepsFormer = keepCount !== undefined && keepCount > 0;
-    const former = this.takePlaceOrKeep({ keepsFormer, ...(exchangePaths && { exchangePaths }) });
+    const settle = (former: Stats | null) => this.settlePermissions(former);
+    const former = this.takePlaceOrKeep({ keepsFormer, settle, ...(exchangePaths && { exchangePaths }) });
     this.isStaged = false;
+    this.closeFiles();
     return onPath(this.place.typed, () => {
       // The new one is in its place on the device before anything of the old one goes.
       flushDirectory(this.place.parent);
@@ -132,11 +153,18 @@ class StagedDirectory {
   private flushFiles(): void {
     // All are written before the first is waited for, so that the device takes them together.
     for (const fd of this.openFiles.values()) flush(fd);
-    this.closeFiles();
     flushDirectory(this.staged.path);
   }
 
+  /** Those of another user are not taken over in a directory where everybody may have put it. */
+  private settlePermissions(former: Stats | null): void {
+    const isFollowed = former !== null && isTrusted(former, statSync(this.place.parent));
+    settlePermissions(this.fd!, 0o777, isFollowed ? former : null, [...this.openFiles.values()]);
+  }
+
   private closeFiles(): void {
+    if (this.fd !== null) closeSync(this.fd);
+    this.fd = null;
     for (const fd of this.openFiles.values()) closeSync(fd);
     this.openFiles.clear();
   }
@@ -147,6 +175,7 @@ class StagedDirectory {
     } catch (error) {
       const isBug = !(error instanceof UserError) && codeOf(error) === "";
       if (isBug) throw error;
+      settlePermissions(this.fd!, 0o777, null);
       const reason = error instanceof UserError ? error.message : `"${this.place.typed}": ${reasonOf(error)}`;
       throw new UserError(reason, { hint: `the finished tokenizer is in ${this.keepAside()}` });
     }

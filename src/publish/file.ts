@@ -1,27 +1,21 @@
-import {
-  chmodSync,
-  closeSync,
-  fdatasync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  type Stats,
-  writeSync,
-} from "node:fs";
-import { dirname, resolve } from "node:path";
+import { closeSync, fdatasync, openSync, renameSync, type Stats, statSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
-import { checkParent } from "./check-parent.ts";
 import { flush, flushDirectory, throwUnlessNoFlush, writeAll } from "./durable.ts";
 import { onPath } from "./on-path.ts";
+import { settlePermissions, stagedFileMode } from "./permissions.ts";
 import { type Place, pathOf, placeOf, statOrNull } from "./place.ts";
-import { release, removeQuietly, removeStale, reserve } from "./staging-names.ts";
+import { removeQuietly } from "./remove.ts";
+import { mendLeftOvers, release, reserve } from "./staging-names.ts";
+import { checkOwner, followLinks, isTrusted } from "./trust.ts";
 
 /** So much is written between two flushes behind. */
 const flushAfterBytes = 2 ** 24;
 
-/** Finds out, before any work and touching nothing, whether a file can be written at the path. */
+/**
+ * Finds out, before any work and touching nothing, whether a file may be written at the path. Whether its directory can
+ * be written is found out with the lock.
+ */
 export function checkOutputFile(path: string): void {
   const { place, former } = lookAt(path);
   if (former !== null && !former.isFile()) return;
@@ -31,7 +25,6 @@ export function checkOutputFile(path: string): void {
       hint: `make it first: mkdir -p ${dirname(path)}`,
     });
   }
-  checkParent(place);
 }
 
 /** Where the file goes, if it is written beside its place; null for a device or a pipe, which is written straight away. */
@@ -49,7 +42,7 @@ export function stageFile(path: string): StagedFile {
 class StagedFile {
   private readonly typed: string;
   private readonly place: Place;
-  /** What stood there before, its mode is kept; null for nothing. */
+  /** What stood there before, its permissions are kept; null for nothing. */
   private readonly former: Stats | null;
   /** Where the bytes go, or null: a device or a pipe has nothing beside it and is written straight away. */
   private readonly path: string | null;
@@ -69,8 +62,8 @@ class StagedFile {
         this.fd = openSync(typed, "w");
         return;
       }
-      removeStale(place);
-      this.fd = openSync(this.path, "wx");
+      mendLeftOvers(place);
+      this.fd = openSync(this.path, "wx", stagedFileMode);
     });
   }
 
@@ -119,10 +112,13 @@ class StagedFile {
 
   publish(): void {
     onPath(this.typed, () => {
-      if (this.path !== null) flush(this.fd!);
+      if (this.path === null) return this.close();
+      flush(this.fd!);
+      const { former } = this;
+      // Another user's are not taken over in a directory where everybody may have put it.
+      const isFollowed = former !== null && isTrusted(former, statSync(this.place.parent));
+      settlePermissions(this.fd!, 0o666, isFollowed ? former : null);
       this.close();
-      if (this.path === null) return;
-      if (this.former !== null) chmodSync(this.path, this.former.mode & 0o7777);
       renameSync(this.path, pathOf(this.place));
       release(this.path);
       flushDirectory(this.place.parent);
@@ -145,24 +141,14 @@ class StagedFile {
 
 /** A link is followed, as a shell's `>` follows it: what it leads to is replaced, not the link. */
 function lookAt(path: string): { place: Place; former: Stats | null } {
-  const place = placeOf(followLink(path));
+  const place = placeOf(followLinks(path));
   // What /dev/stdout leads to may have a name that is none, such as "pipe:[4711]".
-  const former = statOrNull(pathOf(place)) ?? (path.endsWith("/") ? null : statOrNull(path));
+  const named = statOrNull(pathOf(place));
+  const former = named ?? (path.endsWith("/") ? null : statOrNull(path));
   if (former?.isDirectory() || path.endsWith("/")) {
     throw new UserError(`"${path}" cannot be written: it is a directory`, { hint: "name a file" });
   }
+  // It would be written straight away, and read by whoever made it.
+  if (named !== null && !named.isFile()) checkOwner(pathOf(place), named);
   return { place: { ...place, typed: path }, former };
-}
-
-function followLink(path: string): string {
-  try {
-    if (!lstatSync(path).isSymbolicLink()) return path;
-  } catch {
-    return path;
-  }
-  try {
-    return realpathSync(path);
-  } catch {
-    return resolve(dirname(path), readlinkSync(path));
-  }
 }

@@ -1,3 +1,5 @@
+import { fstatSync, statSync } from "node:fs";
+import { codeOf } from "../system-error.ts";
 import { openLibc } from "./libc.ts";
 
 /** What came of asking for the lock of a file. */
@@ -16,6 +18,21 @@ export function lockFile(fd: number): Locked {
     const errno = read.i32(libc.__errno_location()!);
     if (knowsNoLock.has(errno)) return "unknown to the file system";
     if (errno !== EINTR) return "another's";
+  }
+}
+
+/**
+ * Whether the name still leads to the open file. To be asked when its lock is had: whoever had it before may have
+ * removed the name, and then the lock keeps nobody away.
+ */
+export function isNamed(fd: number, path: string): boolean {
+  const { dev, ino } = fstatSync(fd);
+  try {
+    const named = statSync(path);
+    return named.dev === dev && named.ino === ino;
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    return false;
   }
 }
 

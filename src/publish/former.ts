@@ -1,7 +1,8 @@
-import { renameSync, rmdirSync, unlinkSync } from "node:fs";
+import { closeSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { keepResult, keptPlaces } from "./kept.ts";
 import { lstatOrNull, type Place, pathOf } from "./place.ts";
+import { insideOf, openDirectory } from "./remove.ts";
 import { whatStands } from "./result.ts";
 import { release, reserve } from "./staging-names.ts";
 
@@ -44,13 +45,23 @@ function removeKept(old: Place, place: Place): void {
 function removeFormer(former: string, place: Place): string | null {
   try {
     const standing = whatStands({ ...place, parent: dirname(former), name: basename(former) });
-    if (standing.kind === "result") for (const name of standing.names) unlinkSync(join(former, name));
+    if (standing.kind === "result") removeFiles(former, standing.names);
     rmdirSync(former);
     return null;
   } catch {
     const leftPath = freePath(place, "old");
     renameSync(former, leftPath);
     return leftPath;
+  }
+}
+
+function removeFiles(directory: string, names: readonly string[]): void {
+  const fd = openDirectory(directory);
+  if (fd === null) return;
+  try {
+    for (const name of names) unlinkSync(join(insideOf(fd, directory), name));
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -5,7 +5,6 @@ import {
   ftruncateSync,
   openSync,
   readSync,
-  statSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
@@ -13,11 +12,13 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
 import { codeOf } from "../system-error.ts";
-import { lockFile } from "./flock.ts";
+import { checkParent, notWritable } from "./check-parent.ts";
+import { isNamed, lockFile } from "./flock.ts";
 import { onPath } from "./on-path.ts";
 import { makeParents } from "./parents.ts";
 import type { Place } from "./place.ts";
-import { markLocked, removeStale, unmarkLocked } from "./staging-names.ts";
+import { isLockedHere, markLocked, mendLeftOvers, unmarkLocked, writtenTwice } from "./staging-names.ts";
+import { isMine, openFound } from "./trust.ts";
 
 /**
  * One run at a time writes an output. While it works, a hidden file stands beside the place and is locked by it:
@@ -43,10 +44,13 @@ export type Holder = {
 
 export const isLock = (got: Lock | Holder): got is Lock => "release" in got;
 
-/** The lock of the place, or who has it. What dead runs left beside the place is removed. */
+/**
+ * The lock of the place, or who has it. With the lock, it is found out whether the output can be written there, and
+ * what dead runs left beside the place is removed.
+ */
 export function takeLock(place: Place): Lock | Holder {
   const path = lockPath(place);
-  const got = onPath(place.typed, () => takeLockFile(place));
+  const got = takeLockFile(place);
   if (!("fd" in got)) return got;
   const { fd, removeParents } = got;
   let isReleased = false;
@@ -61,7 +65,8 @@ export function takeLock(place: Place): Lock | Holder {
   };
   if (fd !== null) markLocked(place);
   try {
-    onPath(place.typed, () => removeStale(place));
+    onPath(place.typed, () => mendLeftOvers(place));
+    checkParent(place);
   } catch (error) {
     release();
     throw error;
@@ -78,11 +83,8 @@ export function takeLockNow(place: Place): Lock {
 
 const lockPath = (place: Place) => join(place.parent, `.${place.name}.bpe-lock`);
 
-/** Whether the holder is this process itself: there is nothing to wait for. */
-export const isOurs = ({ host, pid }: Holder) => pid === process.pid && host === hostname();
-
 export function heldError(place: Place, holder: Holder): UserError {
-  if (isOurs(holder)) return new UserError(`"${place.typed}" would be written twice by one run`);
+  if (isLockedHere(place)) return writtenTwice(place);
   return new UserError(`"${place.typed}" is being written by ${describeHolder(holder)}`, {
     hint: "--wait waits for its end; or choose another output",
   });
@@ -99,15 +101,16 @@ type LockFile = { readonly fd: number | null; readonly removeParents: () => void
 
 function takeLockFile(place: Place): LockFile | Holder {
   for (let attempt = 1; ; attempt++) {
-    const removeParents = makeParents(place);
+    let removeParents = () => {};
     try {
+      removeParents = makeParents(place);
       const got = tryLockFile(lockPath(place));
       if (got !== "changed") return "fd" in got ? { ...got, removeParents } : got;
       if (attempt === attemptsMax) return {};
     } catch (error) {
       removeParents();
       // Another run's end took the parent, or its own file, away.
-      if (attempt === attemptsMax || codeOf(error) !== "ENOENT") throw error;
+      if (attempt === attemptsMax || codeOf(error) !== "ENOENT") throw notWritable(place, error);
     }
   }
 }
@@ -116,7 +119,9 @@ function takeLockFile(place: Place): LockFile | Holder {
 const attemptsMax = 1000;
 
 function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
-  const { fd, canWrite } = openLockFile(path);
+  const opened = openLockFile(path);
+  if (opened === "changed") return "changed";
+  const { fd, isReusable } = opened;
   let isKept = false;
   try {
     const locked = lockFile(fd);
@@ -126,7 +131,7 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
       return { fd: null };
     }
     if (!isNamed(fd, path)) return "changed";
-    if (!canWrite) {
+    if (!isReusable) {
       // Another user's, whose run is dead. Whoever may not remove it may not replace the output either.
       unlinkSync(path);
       return "changed";
@@ -139,21 +144,32 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
   }
 }
 
-function openLockFile(path: string): { fd: number; canWrite: boolean } {
-  const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
+/** What is not this user's alone is opened to see whether it is locked, and never written to. */
+function openLockFile(path: string): { fd: number; isReusable: boolean } | "changed" {
+  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
   try {
-    return { fd: openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o644), canWrite: true };
+    return { fd: openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644), isReusable: true };
   } catch (error) {
-    if (codeOf(error) !== "EACCES") throw error;
+    if (codeOf(error) !== "EEXIST") throw error;
   }
-  return { fd: openSync(path, O_RDONLY | O_NOFOLLOW), canWrite: false };
+  try {
+    const fd = openForLocking(path);
+    const stats = fstatSync(fd);
+    return { fd, isReusable: isMine(stats) && stats.nlink === 1 };
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    return "changed";
+  }
 }
 
-/** Whether the name still leads to the open file: a run that ended removed its own. */
-function isNamed(fd: number, path: string): boolean {
-  const { dev, ino } = fstatSync(fd);
-  const named = statSync(path);
-  return named.dev === dev && named.ino === ino;
+/** To be written to, where that is allowed: file servers ask it of whoever locks. */
+function openForLocking(path: string): number {
+  try {
+    return openFound(path, constants.O_RDWR);
+  } catch (error) {
+    if (codeOf(error) !== "EACCES") throw error;
+    return openFound(path);
+  }
 }
 
 function writeHolder(fd: number): void {
@@ -170,13 +186,23 @@ function readHolder(fd: number): Holder {
   const text = Buffer.alloc(holderBytesMax);
   for (let attempt = 0; attempt < readAttempts; attempt++) {
     try {
-      return JSON.parse(text.toString("utf8", 0, readSync(fd, text, 0, text.length, 0))) as Holder;
+      return holderOf(JSON.parse(text.toString("utf8", 0, readSync(fd, text, 0, text.length, 0))));
     } catch {
       // Locked but not written yet.
       Bun.sleepSync(1);
     }
   }
   return {};
+}
+
+/** It may be anyone's text: only what a holder writes is taken from it. */
+function holderOf(told: unknown): Holder {
+  const { host, pid, since } = Object(told) as Record<string, unknown>;
+  return {
+    ...(typeof host === "string" && { host }),
+    ...(Number.isSafeInteger(pid) && { pid: pid as number }),
+    ...(typeof since === "string" && { since }),
+  };
 }
 
 const holderBytesMax = 4096;

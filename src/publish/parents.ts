@@ -1,11 +1,10 @@
 import { mkdirSync, rmdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { onPath } from "./on-path.ts";
 import type { Place } from "./place.ts";
 
 /** Makes the parents that a place lacks. The value takes them back, as far as nothing else is in them by then. */
 export function makeParents(place: Place): () => void {
-  const outermost = onPath(place.typed, () => mkdirSync(place.parent, { recursive: true }));
+  const outermost = mkdirSync(place.parent, { recursive: true });
   if (outermost === undefined) return () => {};
   return () => {
     try {

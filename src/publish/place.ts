@@ -24,18 +24,33 @@ export function placeOf(typed: string): Place {
   return { typed, parent: realParent(dirname(whole)), name: basename(whole) };
 }
 
+/** Another run may make or remove a part of the path meanwhile: then it is looked up anew. */
 function realParent(path: string): string {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return realParentOnce(path);
+    } catch (error) {
+      if (error instanceof UserError || attempt === attemptsMax)
+        throw error instanceof UserError ? error : new UserError(`"${path}": ${reasonOf(error)}`);
+    }
+  }
+}
+
+/** So many changes in a row are no accident. */
+const attemptsMax = 100;
+
+function realParentOnce(path: string): string {
   const missing: string[] = [];
   let part = path;
   while (statOrNull(part) === null) {
-    if (lstatOrNull(part) !== null)
+    if (lstatOrNull(part)?.isSymbolicLink())
       throw new UserError(`"${part}" is a symbolic link that leads nowhere`, {
         hint: "make what it leads to, or remove it",
       });
     missing.unshift(basename(part));
     part = dirname(part);
   }
-  return resolve(realPath(part), ...missing);
+  return resolve(realpathSync(part), ...missing);
 }
 
 function realPath(path: string): string {

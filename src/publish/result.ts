@@ -1,17 +1,37 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { closeSync, fstatSync, readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
+import { isMissing, reasonOf } from "../system-error.ts";
 import { recordName } from "../vocabulary/formats/training.ts";
 import { lstatOrNull, type Place, pathOf } from "./place.ts";
+import { openFound } from "./trust.ts";
 
 /** What stands where a directory is to be written: nothing, an empty directory, or a result of ours, with its files. */
 type Standing =
   | { readonly kind: "absent" }
-  | { readonly kind: "empty"; readonly mode: number }
-  | { readonly kind: "result"; readonly mode: number; readonly names: readonly string[] };
+  | { readonly kind: "empty"; readonly stats: Stats }
+  | { readonly kind: "result"; readonly stats: Stats; readonly names: readonly string[] };
 
-/** Looks at the place, touching nothing. Whatever is not ours is a UserError that names it. */
+/**
+ * Looks at the place, touching nothing. Whatever is not ours is a UserError that names it. Another run may replace or
+ * remove what stands there meanwhile: then it is looked at anew.
+ */
 export function whatStands(place: Place): Standing {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return lookOnce(place);
+    } catch (error) {
+      if (error instanceof UserError) throw error;
+      if (!isMissing(error) || attempt === attemptsMax)
+        throw new UserError(`"${place.typed}": ${reasonOf(error)}`);
+    }
+  }
+}
+
+/** So many changes in a row are no accident. */
+const attemptsMax = 100;
+
+function lookOnce(place: Place): Standing {
   const path = pathOf(place);
   const stats = lstatOrNull(path);
   if (stats === null) return { kind: "absent" };
@@ -24,8 +44,8 @@ export function whatStands(place: Place): Standing {
   const foreign = names.length === 0 ? [] : foreignNames(path, names);
   // Another run may have put its result here while we read: then what we saw were halves of two.
   if (lstatOrNull(path)?.ino !== stats.ino) return whatStands(place);
-  if (names.length === 0) return { kind: "empty", mode: stats.mode };
-  if (foreign.length === 0) return { kind: "result", mode: stats.mode, names };
+  if (names.length === 0) return { kind: "empty", stats };
+  if (foreign.length === 0) return { kind: "result", stats, names };
   const more = foreign.length > 1 ? ` and ${foreign.length - 1} more` : "";
   throw refused(
     place,
@@ -44,18 +64,24 @@ function foreignNames(path: string, names: readonly string[]): string[] {
 
 /** What the record in a directory lists, itself included. It may be anyone's file: only plain names are believed. */
 function listedNames(path: string): Set<string> {
-  const recordPath = join(path, recordName);
-  const stats = lstatOrNull(recordPath);
-  if (stats === null || !stats.isFile() || stats.size > recordBytesMax) return new Set();
   let record: unknown;
   try {
-    record = JSON.parse(readFileSync(recordPath, "utf8"));
+    record = JSON.parse(readRecord(join(path, recordName)));
   } catch {
     return new Set();
   }
   const files = (record as { files?: unknown } | null)?.files;
   if (!Array.isArray(files) || !files.every(isPlainName)) return new Set();
   return new Set([...files, recordName]);
+}
+
+function readRecord(path: string): string {
+  const fd = openFound(path);
+  try {
+    return fstatSync(fd).size > recordBytesMax ? "" : readFileSync(fd, "utf8");
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Far above any record: a larger file is not one. */

@@ -1,41 +1,57 @@
-import { renameSync, rmSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
-import { isMarked, keepResult } from "./kept.ts";
+import { isMarked, isResult, keepResult } from "./kept.ts";
 import { lstatOrNull, namesIn, type Place, pathOf } from "./place.ts";
+import { removeQuietly } from "./remove.ts";
+import { isMine } from "./trust.ts";
 
 /**
- * What stands beside an output while it is made, hidden, and named after its process, so that a later run can tell
- * what a dead one left:
+ * What stands beside an output while it is made, hidden:
  *
- *   .NAME.bpe-HOST-PID.new    the output being written; after an exchange, the old one being removed
- *   .NAME.bpe-HOST-PID.old    the old one, set aside where the file system has no exchange
- *   .NAME.bpe-HOST-PID.keep-MARK
+ *   .NAME.bpe-HOST-RUN.new    the output being written; after an exchange, the old one being removed
+ *   .NAME.bpe-HOST-RUN.old    the old one, set aside where the file system has no exchange
+ *   .NAME.bpe-HOST-RUN.keep-MARK
  *                             where the old one is to be kept: the new one, whole, until it takes its place, then the
  *                             old one. MARK is the old one's, so what stands there can be told.
  *
- * HOST is part of it because a process id says nothing about processes of other machines and containers.
+ * HOST is a hash of the host's name, RUN a random number of this process; each, like MARK, has 8 hexadecimal digits.
+ * The name says nothing about whether its run lives. The lock of the place does: whoever has it knows that all the
+ * others of this host are dead (some file servers keep locks for each host apart, hence HOST).
  */
 export type Kind = "new" | "old" | `keep-${string}`;
 
-/** What this process is staging now: its own id alone does not tell its work from that of a dead one. */
+/** The kind with the longest name. */
+export const longestKind: Kind = "keep-00000000";
+
+const hash8 = (text: string) => Bun.hash.xxHash32(text).toString(16).padStart(8, "0");
+const host = hash8(hostname());
+const run = hash8(crypto.randomUUID());
+
+const hiddenName = (place: Place, kind: Kind, ofRun = run) => `.${place.name}.bpe-${host}-${ofRun}.${kind}`;
+const hiddenPath = (place: Place, kind: Kind) => join(place.parent, hiddenName(place, kind));
+
+/** What a hidden name has beside NAME, in bytes. */
+export const hiddenNameBytes = hiddenName({ typed: "", parent: "", name: "" }, longestKind).length;
+
+/** What this process is staging now. */
 const live = new Set<string>();
 
 /** Reserves the path of something staged until `release`. */
 export function reserve(place: Place, kind: Kind): string {
   const path = hiddenPath(place, kind);
-  if (live.has(path)) throw new UserError(`"${place.typed}" would be written twice by one run`);
+  if (live.has(path)) throw writtenTwice(place);
   live.add(path);
   return path;
 }
 
-const hiddenPath = (place: Place, kind: Kind) =>
-  join(place.parent, `.${place.name}.${owner(process.pid)}.${kind}`);
-
 export function release(path: string): void {
   live.delete(path);
 }
+
+export const writtenTwice = (place: Place) =>
+  new UserError(`"${place.typed}" would be written twice by one run`);
 
 /** What this process has under a hidden name. */
 export class HiddenPath {
@@ -63,55 +79,34 @@ export class HiddenPath {
   }
 }
 
-/** Places whose lock this process holds: what stands beside them, and is not live, is a dead run's. */
+/** Places whose lock this process holds. */
 const locked = new Set<string>();
 export const markLocked = (place: Place) => locked.add(pathOf(place));
 export const unmarkLocked = (place: Place) => locked.delete(pathOf(place));
-
-const host = hostname().replaceAll(/[^\w]/g, "").slice(0, 24);
-export const owner = (pid: number | string) => `bpe-${host}-${pid}`;
+export const isLockedHere = (place: Place) => locked.has(pathOf(place));
 
 /**
- * Removes what dead processes left beside the place. A process that died between setting the old output aside and
- * putting the new one in its place left the path naming nothing: there the old one is put back. One that was to keep
- * the old one and died before it had its name: there it is given it.
+ * Mends what dead runs left beside the place, as far as it is this user's. A run that died between setting the old
+ * output aside and putting the new one in its place left the path naming nothing: there the old one is put back, which
+ * harms no run that lives. The rest is done only with the lock of the place, or with what this run left itself: an old output that was to be kept gets
+ * its name, and everything else is removed.
  */
-export function removeStale(place: Place): void {
+export function mendLeftOvers(place: Place): void {
   for (const name of namesIn(place.parent)) {
-    if (!name.startsWith(`.${place.name}.`)) continue;
-    const [, pid, kind] =
-      /^(\d+)\.(new|old|keep-[0-9a-f]{8})$/.exec(name.slice(`.${place.name}.${owner("")}`.length)) ?? [];
-    if (pid === undefined || name !== `.${place.name}.${owner(pid)}.${kind}`) continue;
+    const [, ofRun, kind] = leftOver.exec(name.slice(-leftOverBytesMax)) ?? [];
+    if (ofRun === undefined || name !== hiddenName(place, kind as Kind, ofRun)) continue;
     const path = join(place.parent, name);
-    if (isAtWork(Number(pid), path, locked.has(pathOf(place)))) continue;
+    const stats = lstatOrNull(path);
+    if (live.has(path) || stats === null || !isMine(stats)) continue;
     const isFormer = kind === "old" || (kind !== "new" && isMarked(path));
-    if (isFormer && lstatOrNull(pathOf(place)) === null) renameSync(path, pathOf(place));
+    if (isFormer && lstatOrNull(pathOf(place)) === null && isResult({ ...place, name })) {
+      renameSync(path, pathOf(place));
+    } else if (ofRun !== run && !isLockedHere(place)) continue;
     else if (isFormer && kind !== "old") keepResult(path, place);
     else removeQuietly(path);
   }
 }
 
-/**
- * Removes something staged. What cannot be removed is left to the next run: whoever discards has another error to
- * tell, or a signal to obey.
- */
-export function removeQuietly(path: string): void {
-  try {
-    rmSync(path, { recursive: true, force: true });
-  } catch {}
-}
-
-/** A process id may be that of another process by now; the lock is sure, where it is had. */
-function isAtWork(pid: number, path: string, isLocked: boolean): boolean {
-  if (isLocked || pid === process.pid) return live.has(path);
-  return isAlive(pid);
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
-}
+const leftOver = /-([0-9a-f]{8})\.(new|old|keep-[0-9a-f]{8})$/;
+/** So much of a name is looked at to find the end of a hidden one. */
+const leftOverBytesMax = 32;

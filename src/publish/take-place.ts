@@ -1,4 +1,4 @@
-import { chmodSync, renameSync } from "node:fs";
+import { renameSync, type Stats } from "node:fs";
 import { codeOf } from "../system-error.ts";
 import { exchange } from "./exchange.ts";
 import { recordMark } from "./kept.ts";
@@ -9,6 +9,8 @@ import { type HiddenPath, type Kind, release, reserve } from "./staging-names.ts
 export type TakePlaceOptions = {
   /** Whether the former result is to be found by a later run, should this one die before it has its name. */
   readonly keepsFormer: boolean;
+  /** Gives what is staged the permissions of what it replaces; null for nothing. */
+  readonly settle: (former: Stats | null) => void;
   readonly exchangePaths?: typeof exchange;
 };
 
@@ -19,13 +21,13 @@ export type TakePlaceOptions = {
 export function takePlace(
   staged: HiddenPath,
   place: Place,
-  { keepsFormer, exchangePaths = exchange }: TakePlaceOptions,
+  { keepsFormer, settle, exchangePaths = exchange }: TakePlaceOptions,
 ): string | null {
   const path = pathOf(place);
   for (let attempt = 1; ; attempt++) {
     try {
       const standing = whatStands(place);
-      if (standing.kind !== "absent") chmodSync(staged.path, standing.mode & 0o7777);
+      settle(standing.kind === "absent" ? null : standing.stats);
       if (standing.kind === "result") {
         const formerKind: Kind = keepsFormer ? `keep-${recordMark(path)}` : "old";
         if (keepsFormer) staged.moveTo(formerKind);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -8,6 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -16,6 +18,7 @@ import { basename, join } from "node:path";
 import { readSum, sumFileParts } from "../../src/cache/sum-file.ts";
 import { wordTableOf } from "../../src/words/word-table.ts";
 import { put, scratch } from "../binary.ts";
+import { canPlayOthers, giveAway, makePipe } from "../other-user.ts";
 import { randomOf } from "../words/generators.ts";
 import { countCached, countPlain, filesOf, type Ran, type RunOptions, randomText } from "./world.ts";
 
@@ -309,7 +312,67 @@ describe("a cache", () => {
     mkdirSync(join(entry, "in the way"), { recursive: true });
     const { warnings } = await count([path, text(233)]);
     expect(warnings.length).toBe(2);
-    expect(warnings[0]).toContain(`${basename(entry)}" cannot be read (`);
+    expect(warnings[0]).toContain(`${basename(entry)}" is not used (it is a directory)`);
     expect(warnings[1]).toContain("nothing more is kept");
+  });
+});
+
+describe("in a directory that others may write to", () => {
+  const files = () => readdirSync(cache).map((name) => join(cache, name));
+
+  test("a pipe or a link in the place of a file is not used, and named", async () => {
+    const paths = [text(240), text(241)];
+    await count(paths);
+    const plant = [makePipe, (path: string) => symlinkSync(join(home, "elsewhere"), path)];
+    put(home, "elsewhere", "mine");
+    for (const kind of [".words", ".sum", "index"]) {
+      for (const make of plant) {
+        const path = filesOf(cache, kind)[0]!;
+        if (kind === ".words") for (const sum of filesOf(cache, ".sum")) rmSync(sum);
+        rmSync(path);
+        make(path);
+        const { warnings } = await count(paths);
+        expect(warnings.length).toBe(1);
+        expect(warnings[0]).toContain(`"${path}" is not used`);
+        expect(readFileSync(join(home, "elsewhere"), "utf8")).toBe("mine");
+        expect((await count(paths)).warnings).toEqual([]);
+      }
+    }
+  });
+
+  test("all files have the permissions that the umask leaves", async () => {
+    for (const umask of [0o022, 0o002, 0o077]) {
+      const before = process.umask(umask);
+      try {
+        cache = join(home, `cache-${cacheCount++}`);
+        await count([text(242), text(243)]);
+        await count([text(244)], { wordBytesMax: 0 });
+      } finally {
+        process.umask(before);
+      }
+      const modes = new Set(files().map((path) => statSync(path).mode & 0o7777));
+      expect([...modes]).toEqual([0o666 & ~umask]);
+    }
+  });
+
+  test("those whom its owner let in share it, and where everybody may write nobody else's is used", async () => {
+    if (!canPlayOthers()) return;
+    const paths = [text(245), text(246)];
+    await count(paths);
+    giveAway(...files());
+    chmodSync(cache, 0o2770);
+    expect(await count(paths)).toMatchObject({ countedBytes: 0, warnings: [] });
+    giveAway(...files());
+    for (const mode of [0o777, 0o1777]) {
+      chmodSync(cache, mode);
+      giveAway(...files());
+      const ran = await count(paths);
+      expect(ran.countedBytes).toBe(sizeOf(...paths));
+      expect(ran.warnings.map((warning) => warning.replace(/".*"/, ""))).toEqual([
+        " is not used: it is another user's (65534), and everybody may write to its directory",
+        "in the cache , to which everybody may write, 3 files are other users' and not used",
+      ]);
+      expect((await count(paths)).countedBytes).toBe(0);
+    }
   });
 });

@@ -13,6 +13,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { checkOutputDirectory, stageDirectory } from "../../src/publish/directory.ts";
+import { takeLockNow } from "../../src/publish/lock.ts";
+import { placeOf } from "../../src/publish/place.ts";
 import { eachInNewHome } from "../homes.ts";
 import { errorOf } from "../thrown.ts";
 
@@ -106,7 +108,9 @@ describe("checkOutputDirectory", () => {
     expect(messageOf(() => checkOutputDirectory(join(home, "file")))).toContain("not a directory");
     expect(messageOf(() => checkOutputDirectory(join(home, "file", "out")))).toContain(join(home, "file"));
     expect(messageOf(() => checkOutputDirectory("/"))).toContain("mount point");
-    expect(messageOf(() => checkOutputDirectory("/proc/out"))).toContain("/proc");
+    expect(messageOf(() => takeLockNow(placeOf("/proc/out")))).toContain(
+      '"/proc/out" cannot be written: "/proc"',
+    );
   });
 
   test("a link among the parents is followed", () => {
@@ -123,7 +127,7 @@ describe("checkOutputDirectory", () => {
     }
     chmodSync(home, 0o555);
     try {
-      expect(messageOf(() => checkOutputDirectory(out))).toContain("permission denied");
+      expect(messageOf(() => takeLockNow(placeOf(out)))).toContain("permission denied");
     } finally {
       chmodSync(home, 0o755);
     }
@@ -302,7 +306,13 @@ describe("processes", () => {
     child.kill("SIGKILL");
     await ended(child);
     expect(readFileSync(join(out, "a.json"), "utf8")).toBe("otherother");
+    // Whether its run lives is known to whoever has the lock of the place, and to nobody else.
+    publishResult(out, "other");
+    expect(readdirSync(home).length).toBe(2);
+    const lock = takeLockNow(placeOf(out));
+    expect(readdirSync(home)).toEqual([".out.bpe-lock", "out"]);
     publishResult(out, "new");
+    lock.release();
     expect(readdirSync(home)).toEqual(["out"]);
     expect(readFileSync(join(out, "a.json"), "utf8")).toBe("newnew");
   });
@@ -312,8 +322,7 @@ describe("processes", () => {
     const staged = stageDirectory(join(home, "probe"));
     const stagingName = readdirSync(home).find((name) => name.startsWith(".probe"))!;
     staged.discard();
-    // No process has the largest number that the kernel knows.
-    const asideName = stagingName.replace(/^\.probe\.(bpe-\w*)-\d+\.new$/, ".out.$1-4194304.old");
+    const asideName = stagingName.replace(/^\.probe\.(bpe-\w*)-\w+\.new$/, ".out.$1-00000000.old");
     Bun.spawnSync(["mv", out, join(home, asideName)]);
     stageDirectory(out).discard();
     expect(readdirSync(home)).toEqual(["out"]);

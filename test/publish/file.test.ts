@@ -11,7 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../src/errors.ts";
-import { checkOutputFile, stageFile } from "../../src/publish/file.ts";
+import { checkOutputFile, placeOfFile, stageFile } from "../../src/publish/file.ts";
+import { takeLockNow } from "../../src/publish/lock.ts";
 import { eachInNewHome } from "../homes.ts";
 
 let home: string;
@@ -89,16 +90,10 @@ test("a full device is an error with its reason", () => {
 
 test("what cannot be written is found out beforehand", () => {
   writeFileSync(join(home, "file"), "");
-  for (const wrong of [
-    home,
-    `${home}/`,
-    `${path}/`,
-    join(home, "no", "out.tsv"),
-    join(home, "file", "x"),
-    "/proc/x",
-  ]) {
+  for (const wrong of [home, `${home}/`, `${path}/`, join(home, "no", "out.tsv"), join(home, "file", "x")]) {
     expect(() => checkOutputFile(wrong)).toThrow(UserError);
   }
   checkOutputFile(path);
+  expect(() => takeLockNow(placeOfFile("/proc/x")!)).toThrow('"/proc/x" cannot be written: "/proc"');
   expect(readdirSync(home)).toEqual(["file"]);
 });

@@ -1,18 +1,21 @@
 import { expect, test } from "bun:test";
 import {
+  chmodSync,
   closeSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { stageDirectory } from "../../src/publish/directory.ts";
 import { takeLockNow } from "../../src/publish/lock.ts";
 import { placeOf } from "../../src/publish/place.ts";
 import { eachInNewHome } from "../homes.ts";
+import { canPlayOthers, giveAway } from "../other-user.ts";
 
 let home: string;
 let out: string;
@@ -67,6 +70,63 @@ test("runs that began in the same second have names of their own, and the oldest
   publish(5, 2);
   expect(names()).toEqual(["out", "out.20261120T020001Z", "out.20261120T020001Z-2"]);
   expect(names().map((name) => numberOf(join(home, name)))).toEqual([5, 3, 4]);
+});
+
+test("after a run under a wrong clock the last N stay all the same", () => {
+  const publishAt = (startedAt: string) => {
+    const staged = stageDirectory(out);
+    const record = { startedAt, generation: staged.generation, files: ["training.json"] };
+    staged.write("training.json", [Buffer.from(JSON.stringify(record))]);
+    staged.publish({ keepCount: 2 });
+    return names().slice(1);
+  };
+  for (const startedAt of ["2026-11-20T02:00:00Z", "2038-01-19T03:14:07Z", "2026-11-21T02:00:00Z"])
+    publishAt(startedAt);
+  expect(names()).toEqual(["out", "out.20261120T020000Z", "out.20380119T031407Z"]);
+  expect(publishAt("2026-11-22T02:00:00Z")).toEqual(["out.20261121T020000Z", "out.20380119T031407Z"]);
+  expect(publishAt("1970-01-01T00:00:00Z")).toEqual(["out.20261121T020000Z", "out.20261122T020000Z"]);
+  expect(publishAt("2026-11-23T02:00:00Z")).toEqual(["out.19700101T000000Z", "out.20261122T020000Z"]);
+});
+
+test("results from before generations were counted are older than those with one", () => {
+  for (let n = 0; n < 3; n++) publish(n * 3, 3);
+  for (const startedAt of ["2001-01-01T00:00:00Z", "2000-01-01T00:00:00Z"]) {
+    const staged = stageDirectory(out);
+    expect(staged.generation).toBe(startedAt.startsWith("2001") ? 1 : 2);
+    const record = { startedAt, generation: staged.generation, files: ["training.json"] };
+    staged.write("training.json", [Buffer.from(JSON.stringify(record))]);
+    staged.publish({ keepCount: 2 });
+  }
+  expect(names()).toEqual(["out", "out.20010101T000000Z", "out.20261120T020002Z"]);
+});
+
+test("a record that tells no count or no time is taken for none", () => {
+  const told = ['"x"', "-1", "1e300", "1.5", "null", String(2 ** 53)];
+  for (const generation of told) {
+    mkdirSync(out);
+    const record = `{"startedAt": "+010000-01-01T00:00:00Z", "generation": ${generation}, "files": ["training.json"]}`;
+    writeFileSync(join(out, "training.json"), record);
+    const staged = stageDirectory(out);
+    expect(staged.generation).toBe(1);
+    staged.write("training.json", [Buffer.from('{"files": []}')]);
+    const { keptPath } = staged.publish({ keepCount: 1 });
+    expect(basename(keptPath!)).toMatch(/^out\.20\d{6}T\d{6}Z$/);
+    for (const name of names()) rmSync(join(home, name), { recursive: true });
+  }
+});
+
+test("another user's results do not count for ours where everybody may write", () => {
+  if (!canPlayOthers()) return;
+  const planted = join(home, "out.20990101T000000Z");
+  mkdirSync(planted);
+  writeFileSync(join(planted, "training.json"), '{"generation": 1000, "files": []}');
+  giveAway(planted);
+  chmodSync(home, 0o1777);
+  for (let n = 0; n < 3; n++) publish(n * 3, 1);
+  expect(names()).toEqual(["out", "out.20261120T020001Z", "out.20990101T000000Z"]);
+  chmodSync(home, 0o775);
+  publish(9, 1);
+  expect(names()).toEqual(["out", "out.20990101T000000Z"]);
 });
 
 test("what is not a result of ours stays, whatever its name, and does not count", () => {

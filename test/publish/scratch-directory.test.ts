@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { basename, join } from "node:path";
 import { ScratchDirectory } from "../../src/publish/scratch-directory.ts";
-import { owner } from "../../src/publish/staging-names.ts";
 import { put, scratch } from "../binary.ts";
 
 const home = scratch();
@@ -19,23 +18,67 @@ test("a scratch directory is made when it is asked for, for its owner alone, and
   expect(readdirSync(home)).toEqual([]);
 });
 
-test("what dead processes left is removed, what others use and what is not ours stays", () => {
-  const dead = Bun.spawnSync(["true"]).pid;
-  const kept = [
-    `.${owner(process.ppid)}-abcdef`,
-    `.${owner(dead)}-abcdef.txt`,
-    `.bpe-elsewhere-${dead}-abcdef`,
-    `${owner(dead)}-abcdef`,
-  ];
-  const stale = [`.${owner(dead)}-abcdef`, `.${owner(dead)}-Ab12_x-gone`];
-  for (const name of [...kept, ...stale]) {
-    mkdirSync(join(home, name));
+test("what dead runs left is removed; what a living one locks, and what is not ours, stays", async () => {
+  const source = join(import.meta.dir, "..", "..", "src", "publish", "scratch-directory.ts");
+  const script = `
+    import { ScratchDirectory } from ${JSON.stringify(source)};
+    console.log(new ScratchDirectory(${JSON.stringify(home)}).path);
+    setInterval(() => {}, 1000);`;
+  const run = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
+  const { value } = await run.stdout.getReader().read();
+  const living = basename(Buffer.from(value!).toString().trim());
+  const own = new ScratchDirectory(home);
+  const ownName = basename(own.path);
+  // Killed before it had its lock, with it, and while it was removed.
+  const stale = [".bpe-abcdef", ".bpe-Ab12x0", ".bpe-uvwxyz-gone"];
+  const kept = [".bpe-elsewhere-4711-abcdef", "bpe-abcdef", ".bpe-abcdef.txt", ".bpe-file00"];
+  for (const name of [...kept.slice(0, 3), ...stale]) mkdirSync(join(home, name));
+  put(home, ".bpe-file00", "mine");
+  for (const name of stale.slice(1)) {
+    put(join(home, name), "lock", "");
     put(join(home, name), "run", "words");
   }
   new ScratchDirectory(home);
-  expect(readdirSync(home).sort()).toEqual(kept.sort());
+  expect(readdirSync(home).sort()).toEqual([...kept, living, ownName].sort());
+  run.kill("SIGKILL");
+  await run.exited;
+  new ScratchDirectory(home);
+  expect(readdirSync(home).sort()).toEqual([...kept, ownName].sort());
+  own.remove();
   for (const name of kept) rmSync(join(home, name), { recursive: true });
 });
+
+test("a link in the place of a scratch directory is not followed, and stays", () => {
+  const elsewhere = join(home, "elsewhere");
+  mkdirSync(elsewhere);
+  put(elsewhere, "mine", "mine");
+  symlinkSync(elsewhere, join(home, ".bpe-abcdef"));
+  mkdirSync(join(home, ".bpe-ghijkl"));
+  symlinkSync(elsewhere, join(home, ".bpe-ghijkl", "inner"));
+  new ScratchDirectory(home);
+  expect(readdirSync(home).sort()).toEqual([".bpe-abcdef", "elsewhere"]);
+  expect(readdirSync(elsewhere)).toEqual(["mine"]);
+  for (const name of readdirSync(home)) rmSync(join(home, name), { recursive: true });
+});
+
+test("of many that begin and sweep at once, each keeps its own directory", async () => {
+  const source = join(import.meta.dir, "..", "..", "src", "publish", "scratch-directory.ts");
+  const script = `
+    import { existsSync } from "node:fs";
+    import { ScratchDirectory } from ${JSON.stringify(source)};
+    for (let n = 0; n < 200; n++) {
+      const own = new ScratchDirectory(${JSON.stringify(home)});
+      await Bun.write(own.path + "/run", "words");
+      new ScratchDirectory(${JSON.stringify(home)});
+      if (!existsSync(own.path + "/run")) throw new Error("swept while it lives");
+      own.remove();
+    }`;
+  const runs = Array.from({ length: 4 }, () =>
+    Bun.spawn([process.execPath, "-e", script], { stdout: "inherit", stderr: "inherit" }),
+  );
+  expect(await Promise.all(runs.map((run) => run.exited))).toEqual([0, 0, 0, 0]);
+  expect(readdirSync(home)).toEqual([]);
+}, 30_000);
 
 test("where none can be made, that is said when it is asked for", () => {
   const directory = new ScratchDirectory(join(home, "none"));

@@ -19,6 +19,8 @@ export type TrainingRecord = {
   readonly workingDirectory: string;
   /** UTC, as ISO 8601 has it. */
   readonly startedAt: string;
+  /** One more than that of any result that stood at its place, or was kept beside it; 1 for the first. No clock is asked. */
+  readonly generation: number;
   readonly options: {
     readonly vocabSize: number;
     readonly specialTokens: readonly string[];

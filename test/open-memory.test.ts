@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { findInputs } from "../src/corpus/inputs.ts";
+import { openMemory } from "../src/open-memory.ts";
+import { type CompiledPattern, compilePattern } from "../src/pattern/index.ts";
+import { MemoryBudget } from "../src/runtime/memory-budget.ts";
+import { countWords } from "../src/train.ts";
+import { put, scratch } from "./binary.ts";
+import { entriesOf } from "./words/generators.ts";
+
+const home = scratch();
+
+/** Counts a text whose words are cut by `compiled`, which says that it is the pattern of `source`. */
+async function count(source: string, compiled: CompiledPattern) {
+  const path = put(home, "text", "one two");
+  const countsOptions = { patterns: [source], specialTokens: [], isLinewise: false };
+  const choice = { path: join(home, "cache"), limitBytes: undefined };
+  const { memory, cached } = openMemory(choice, countsOptions, compiled, new MemoryBudget(1e12), () => {});
+  const corpus = { inputs: findInputs([path]), pattern: compiled, specialTokens: [], workerCount: 1, memory };
+  const { words, keepRest } = await countWords({ ...corpus, cache: cached!.cache }, () => {});
+  await keepRest?.();
+  memory.scratch.remove();
+  return entriesOf(words).map(([word]) => word);
+}
+
+test("a pattern that was corrected meets no counts from before, whatever version and commit of the program", async () => {
+  const wrong = compilePattern([" ?\\w|\\s"]);
+  const right = compilePattern([" ?\\w+|\\s"]);
+  const source = " ?\\w+|\\s";
+  expect(await count(source, wrong)).toEqual([" t", "e", "n", "o", "w"]);
+  expect(await count(source, right)).toEqual([" two", "one"]);
+  expect(await count(source, right)).toEqual([" two", "one"]);
+});
