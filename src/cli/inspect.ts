@@ -2,11 +2,12 @@ import { expectedTextBytes, findInputs } from "../corpus/inputs.ts";
 import { encodeCorpus } from "../encode/encode-corpus.ts";
 import { type Share, vocabularyStatistics } from "../encode/statistics.ts";
 import { tokenBytesOf } from "../encode/token-table.ts";
-import type { TokenizerParts } from "../encode/tokenizer-parts.ts";
+import { allAddedTokens, type TokenizerParts } from "../encode/tokenizer-parts.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { escapeBytes } from "../vocabulary/escape.ts";
 import { usageError } from "./arguments.ts";
 import type { Output } from "./output.ts";
+import { otherNames } from "./patterns.ts";
 import type { Invocation } from "./run.ts";
 import { writeStdout } from "./streams.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
@@ -31,7 +32,9 @@ const specialsShown = 20;
 const shownBytesMax = 240;
 
 function describeTokenizer(parts: TokenizerParts): string[] {
-  const { description, addedTokens, tokens, normalization, model } = parts;
+  const { description, tokens, normalization, model, controlTokens = [] } = parts;
+  const addedTokens = allAddedTokens(parts);
+  const called = otherNames(description.patternName);
   const statistics = vocabularyStatistics(tokens, addedTokens, longestShown);
   const { size, idLimit, invalidCount } = statistics;
   const specials = addedTokens.toSorted((a, b) => a.id - b.id);
@@ -42,9 +45,15 @@ function describeTokenizer(parts: TokenizerParts): string[] {
       `${counted(size, "token")}, ids up to ${idLimit - 1}, ${counted(model.mergedIds.length, "merge")}`,
     ),
     row("pattern", description.patternName ?? "a regular expression"),
+    ...(called === undefined ? [] : [row("", called)]),
     ...description.patternSources.map((source) => row("", source)),
     ...(normalization === null ? [] : [row("normal form", normalization)]),
-    row("special", specials.length === 0 ? "none" : counted(specials.length, "token")),
+    row(
+      "special",
+      specials.length === 0
+        ? "none"
+        : counted(specials.length, "token") + (controlTokens.length > 0 ? ", not found in a text" : ""),
+    ),
     ...specials.slice(0, specialsShown).map(({ id, content, ...flags }) => {
       const set = Object.entries(flags).filter(([name, value]) => value && name !== "special");
       const shown = `${id} ${escapeBytes(Buffer.from(content))}`;

@@ -111,7 +111,7 @@ const caching: readonly OptionSpec[] = [
 const tokenizer: OptionSpec = {
   name: "tokenizer",
   value: "PATH",
-  description: "tokenizer directory, tokenizer.json, vocab.json or .tiktoken file (required)",
+  description: "tokenizer directory, tokenizer.json, tekken.json, vocab.json or file of ranks (required)",
 };
 /** What the files of some tokenizers do not hold. */
 const besideTokenizer: readonly OptionSpec[] = [
@@ -119,7 +119,8 @@ const besideTokenizer: readonly OptionSpec[] = [
     name: "pattern",
     short: "p",
     value: "NAME|REGEX",
-    description: "for a .tiktoken or vocab.json file: the pretokenizer, which is not in it",
+    description:
+      "for a vocab.json or file of ranks: the pretokenizer, which is not in it (known ranks need none)",
   },
   {
     name: "special-token",

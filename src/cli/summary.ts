@@ -30,6 +30,7 @@ export function summary(facts: SummaryFacts): string {
   const rows = [
     ["corpus", inputs.length === 0 ? "" : corpus],
     ...countsRows(record.counts.map(({ path }) => path)),
+    ["pattern", record.options.pattern.name ?? "a regular expression"],
     ["words", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
     ["merges", grouped(record.mergeCount) + (stoppedEarly === undefined ? "" : ` (${stoppedEarly})`)],
     [

@@ -42,6 +42,8 @@ export type EncodingParts = {
 
 /** A tokenizer as it was loaded. */
 export type TokenizerParts = EncodingParts & {
+  /** Special tokens that are never found in a text: their ids can be appended and decoded. */
+  readonly controlTokens?: readonly AddedToken[];
   readonly tokens: TokenTable;
   /** For people: what was loaded, and how text is cut. */
   readonly description: {
@@ -54,12 +56,19 @@ export type TokenizerParts = EncodingParts & {
   readonly notes: readonly string[];
 };
 
+/** All that are no tokens of the model, whether they are found in a text or not. */
+export const allAddedTokens = ({
+  addedTokens,
+  controlTokens = [],
+}: TokenizerParts): readonly AddedToken[] => [...addedTokens, ...controlTokens];
+
 /** The id of one of the tokenizer's special tokens, for one that is put behind each input. */
-export function specialTokenId({ addedTokens }: EncodingParts, text: string): number {
-  const token = addedTokens.find(({ content }) => content === text);
+export function specialTokenId(parts: TokenizerParts, text: string): number {
+  const tokens = allAddedTokens(parts);
+  const token = tokens.find(({ content }) => content === text);
   if (token !== undefined) return token.id;
-  const some = addedTokens.slice(0, shownTokens).map(({ content }) => content);
-  const moreCount = addedTokens.length - some.length;
+  const some = tokens.slice(0, shownTokens).map(({ content }) => content);
+  const moreCount = tokens.length - some.length;
   throw new UserError(`the tokenizer has no special token "${text}" to append`, {
     hint:
       some.length === 0

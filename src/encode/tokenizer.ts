@@ -8,7 +8,7 @@ import { encodeToFile, isIdFileName } from "./encode-to-file.ts";
 import { loadTokenizerParts, type SpecialTokenOption } from "./load/load.ts";
 import { TextEncoding } from "./text-encoding.ts";
 import { decodeIds, tokenBytesOf } from "./token-table.ts";
-import { specialTokenId, type TokenizerParts } from "./tokenizer-parts.ts";
+import { allAddedTokens, specialTokenId, type TokenizerParts } from "./tokenizer-parts.ts";
 
 export type TokenizerLoadOptions = {
   /** For files that do not hold their pattern: a name (`cl100k`) or a regular expression. */
@@ -50,8 +50,8 @@ export class Tokenizer {
   constructor(readonly parts: TokenizerParts) {}
 
   /**
-   * Loads a directory that `bpe train` wrote, or HF's `tokenizer.json`, GPT-2's `vocab.json` with `merges.txt`, or a
-   * `.tiktoken` file. What cannot be reproduced exactly is refused with an error that names it.
+   * Loads a directory that `bpe train` wrote, or HF's `tokenizer.json`, GPT-2's `vocab.json` with `merges.txt`, tiktoken's
+   * file of ranks, or Mistral's `tekken.json`. What cannot be reproduced exactly is refused with an error that names it.
    */
   static async load(path: string, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
     const pattern: ResolvedPattern | undefined =
@@ -77,7 +77,7 @@ export class Tokenizer {
 
   /** Ids of the special tokens, by their text. */
   get specialTokens(): ReadonlyMap<string, number> {
-    return new Map(this.parts.addedTokens.map(({ content, id }) => [content, id]));
+    return new Map(allAddedTokens(this.parts).map(({ content, id }) => [content, id]));
   }
 
   /** What is in the files and is not applied, a sentence each. */

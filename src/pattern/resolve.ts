@@ -14,17 +14,30 @@ export type ResolvedPattern = {
 export function resolvePattern(text: string, options: CompileOptions = {}): ResolvedPattern {
   if (!/^[A-Za-z0-9._-]+$/.test(text))
     return { name: null, sources: [text], compiled: compilePattern([text], options) };
-  const names = Object.keys(patterns);
-  if (!names.includes(text)) {
-    const near = nearest(text, names);
-    throw new UserError(`unknown pattern "${text}"`, {
-      hint:
-        near === undefined
-          ? "`--pattern help` lists the names"
-          : `did you mean ${near}? \`--pattern help\` lists the names`,
-      exitCode: exitCode.usage,
-    });
-  }
-  const { sources } = patterns[text as keyof typeof patterns] as NamedPattern;
-  return { name: text, sources, compiled: compilePattern(sources, options) };
+  const name = nameFor(text);
+  const { sources } = named[name]!;
+  return { name, sources, compiled: compilePattern(sources, options) };
+}
+
+const named: Readonly<Record<string, NamedPattern>> = patterns;
+
+/** The pattern's own name for one of its names; of an unknown one, the error offers the nearest. */
+function nameFor(text: string): string {
+  const nameOf = new Map(
+    Object.entries(named).flatMap(([name, { aliases = [] }]) =>
+      [name, ...aliases].map((alias) => [alias, name]),
+    ),
+  );
+  const name = nameOf.get(text);
+  if (name !== undefined) return name;
+  const names = [...nameOf.keys()].sort((a, b) => b.length - a.length);
+  // `gpt-4o-mini` is a `gpt-4o`.
+  const near = names.find((known) => text.startsWith(known)) ?? nearest(text, names);
+  throw new UserError(`unknown pattern "${text}"`, {
+    hint:
+      near === undefined
+        ? "`--pattern help` lists the names"
+        : `did you mean ${nameOf.get(near)}? \`--pattern help\` lists the names`,
+    exitCode: exitCode.usage,
+  });
 }

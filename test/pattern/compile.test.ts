@@ -4,6 +4,7 @@ import {
   type CompiledPattern,
   compilePattern,
   exportForm,
+  type NamedPattern,
   patterns,
   resolvePattern,
 } from "../../src/pattern/index.ts";
@@ -249,10 +250,36 @@ describe("--pattern", () => {
   });
 
   test("offers the nearest name for an unknown one", () => {
-    const error = errorOf(() => resolvePattern("gpt-2"));
-    expect(error.message).toBe('unknown pattern "gpt-2"');
+    const error = errorOf(() => resolvePattern("gtp2"));
+    expect(error.message).toBe('unknown pattern "gtp2"');
     expect(error.hint).toContain("gpt2");
     expect(error.exitCode).toBe(2);
+    expect(errorOf(() => resolvePattern("gpt-4o-mini")).hint).toContain("did you mean o200k?");
+    expect(errorOf(() => resolvePattern("qwen2.5-7b")).hint).toContain("did you mean qwen2?");
+  });
+
+  test("takes the names of tiktoken and of models, and gives its own", () => {
+    for (const [typed, name] of [
+      ["gpt-4o", "o200k"],
+      ["gpt4o", "o200k"],
+      ["gpt-oss", "o200k"],
+      ["llama4", "o200k"],
+      ["o200k_base", "o200k"],
+      ["cl100k_base", "cl100k"],
+      ["p50k_base", "p50k"],
+      ["r50k_base", "r50k"],
+      ["mistral", "tekken"],
+    ] as const) {
+      const resolved = resolvePattern(typed);
+      expect({ typed, name: resolved.name }).toEqual({ typed, name });
+      expect(resolved.sources).toEqual(patterns[name].sources);
+    }
+  });
+
+  test("has no name twice", () => {
+    const names = Object.entries(patterns as Record<string, NamedPattern>);
+    const all = names.flatMap(([name, { aliases = [] }]) => [name, ...aliases]);
+    expect(all.filter((name, i) => all.indexOf(name) !== i)).toEqual([]);
   });
 
   test("says its patterns as HF must be told them", () => {

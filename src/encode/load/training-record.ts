@@ -3,7 +3,7 @@ import { recordName } from "../../vocabulary/formats/training.ts";
 import { isFile, readJson } from "./files.ts";
 
 /** What the record of a training says that the files beside it do not. */
-type RecordedTraining = {
+export type RecordedTraining = {
   readonly patternName: string | null;
   readonly patternSources: readonly string[];
   readonly specialTokens: readonly string[];

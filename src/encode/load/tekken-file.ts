@@ -1,0 +1,130 @@
+import { UserError } from "../../errors.ts";
+import { buildTokenTable } from "../token-table.ts";
+import { type AddedToken, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
+import { areNarrow } from "./assemble.ts";
+import { objectAt, readJson, refuse } from "./files.ts";
+import { compileSplits, nameOf } from "./pre-tokenizer.ts";
+import { modelOfRanks, type RankedToken } from "./ranks.ts";
+
+/**
+ * Loads Mistral's `tekken.json`, as the package mistral-common does. Ranks are tiktoken's; special tokens have the first
+ * ids, so a token's id is its rank and their number; the file lists more tokens than the vocabulary has room for, and the
+ * last ones do not count. Special tokens are never found in a text: mistral-common puts them there by id.
+ */
+export function loadTekkenFile(path: string): TokenizerParts {
+  const root = objectAt(readJson(path), path, "the tokenizer");
+  const config = objectAt(root.config, path, "config");
+  const size = numberAt(config, "default_vocab_size", path);
+  const specialCount = numberAt(config, "default_num_special_tokens", path);
+  const controlTokens = readSpecials(root.special_tokens, { specialCount, version: config.version, path });
+  const tokens = readVocab(root.vocab, { count: size - specialCount, firstId: specialCount, path });
+  if (typeof config.pattern !== "string") throw new UserError(`"${path}": config has no pattern`);
+  const sources = [config.pattern];
+  const encoder = new TextEncoder();
+  return {
+    model: modelOfRanks(tokens, path),
+    pattern: compileSplits(sources, path),
+    normalization: null,
+    addsPrefixSpace: false,
+    addedTokens: [],
+    controlTokens,
+    isNarrow: areNarrow([size - 1], controlTokens),
+    tokens: buildTokenTable([
+      ...tokens.map(({ rank, bytes }) => [rank, bytes] as const),
+      ...controlTokens.map(({ id, content }) => [id, encoder.encode(content)] as const),
+    ]),
+    description: {
+      path,
+      kind: `tekken.json ${String(config.version)}`,
+      patternName: nameOf(sources),
+      patternSources: sources,
+    },
+    notes: [],
+  };
+}
+
+function numberAt(config: Record<string, unknown>, name: string, path: string): number {
+  const value = config[name];
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0) {
+    throw new UserError(`"${path}": ${name} is ${JSON.stringify(value)}, no whole number`);
+  }
+  return value;
+}
+
+/** The first tokens of the list, in the order of their ranks; an id is a rank, moved behind the special tokens. */
+function readVocab(
+  value: unknown,
+  { count, firstId, path }: { count: number; firstId: number; path: string },
+): RankedToken[] {
+  if (!Array.isArray(value) || value.length < count) {
+    throw new UserError(`"${path}": vocab is no list of ${count} tokens`);
+  }
+  return value.slice(0, count).map((entry, rank) => {
+    const token = objectAt(entry, path, `token ${rank}`);
+    if (token.rank !== rank || typeof token.token_bytes !== "string") {
+      throw new UserError(`"${path}": token ${rank} is ${JSON.stringify(entry)}`);
+    }
+    return { rank: firstId + rank, bytes: new Uint8Array(Buffer.from(token.token_bytes, "base64")) };
+  });
+}
+
+/** The special tokens of files up to version 7, which do not list them. */
+const formerSpecials = [
+  ...[
+    "<unk>",
+    "<s>",
+    "</s>",
+    "[INST]",
+    "[/INST]",
+    "[AVAILABLE_TOOLS]",
+    "[/AVAILABLE_TOOLS]",
+    "[TOOL_RESULTS]",
+  ],
+  ...[
+    "[/TOOL_RESULTS]",
+    "[TOOL_CALLS]",
+    "[IMG]",
+    "<pad>",
+    "[IMG_BREAK]",
+    "[IMG_END]",
+    "[PREFIX]",
+    "[MIDDLE]",
+  ],
+  ...["[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"],
+];
+const lastVersionWithoutSpecials = 7;
+
+function readSpecials(
+  value: unknown,
+  { specialCount, version, path }: { specialCount: number; version: unknown; path: string },
+): AddedToken[] {
+  const texts =
+    value === undefined || value === null ? formerSpecialsFor(version, path) : listed(value, path);
+  if (texts.length > specialCount || new Set(texts).size < texts.length) {
+    refuse(path, `its special tokens are not ${specialCount} different ones`);
+  }
+  return Array.from({ length: specialCount }, (_, id) => ({
+    id,
+    content: texts[id] ?? `<SPECIAL_${id}>`,
+    ...plainSpecial,
+  }));
+}
+
+function formerSpecialsFor(version: unknown, path: string): readonly string[] {
+  const [, number] = /^v(\d+)$/.exec(String(version)) ?? [];
+  if (number === undefined || Number(number) > lastVersionWithoutSpecials) {
+    refuse(path, `its version is ${JSON.stringify(version)}, and it lists no special tokens`);
+  }
+  return formerSpecials;
+}
+
+function listed(value: unknown, path: string): string[] {
+  if (!Array.isArray(value)) throw new UserError(`"${path}": special_tokens is no list`);
+  return value.map((entry, rank) => {
+    const token = objectAt(entry, path, `special token ${rank}`);
+    if (token.rank !== rank || typeof token.token_str !== "string") {
+      throw new UserError(`"${path}": special token ${rank} is ${JSON.stringify(entry)}`);
+    }
+    return token.token_str;
+  });
+}
