@@ -44,26 +44,33 @@ export function checkLearnedTokens(
   specialTokens: readonly string[],
   compat: Compat,
 ): Int32Array {
-  const equalTokens = new Int32Array(specialTokens.length).fill(notLearned);
-  specialTokens.forEach((special, s) => {
-    const keyBytes = decodeCharacters(special);
-    if (keyBytes !== null) equalTokens[s] = findToken(tokens, keyBytes);
-    if (compat === "huggingface") return;
-    const isLearned =
-      equalTokens[s] !== notLearned || findToken(tokens, new TextEncoder().encode(special)) !== notLearned;
-    if (isLearned) throw equalsLearnedToken(special);
+  const keys = specialTokens.map((special) => {
+    const bytes = decodeCharacters(special);
+    return bytes === null ? null : keyOf(bytes);
   });
-  return equalTokens;
+  const texts = specialTokens.map((special) => keyOf(new TextEncoder().encode(special)));
+  const learned = learnedAmong(tokens, new Set([...keys, ...texts].filter((key) => key !== null)));
+  specialTokens.forEach((special, s) => {
+    const isLearned = learned.has(texts[s]!) || (keys[s] !== null && learned.has(keys[s]!));
+    if (isLearned && compat !== "huggingface") throw equalsLearnedToken(special);
+  });
+  return Int32Array.from(keys, (key) => (key === null ? undefined : learned.get(key)) ?? notLearned);
 }
 
-/** At most one token has the bytes: see "No two merges give the same bytes" in ARCHITECTURE.md. */
-function findToken(tokens: TokenBytes, bytes: Uint8Array): number {
+/** The tokens whose bytes are wanted. No two have the same: see "No two merges give the same bytes" in docs/files.md. */
+function learnedAmong(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
+  const lengths = new Set([...wanted].map((key) => key.length));
+  const learned = new Map<string, number>();
   for (let token = 0; token < tokens.tokenCount; token++) {
-    if (tokens.lengths[token] !== bytes.length) continue;
-    if (Buffer.compare(copyTokenBytes(tokens, token), bytes) === 0) return token;
+    if (!lengths.has(tokens.lengths[token]!)) continue;
+    const key = keyOf(copyTokenBytes(tokens, token));
+    if (wanted.has(key)) learned.set(key, token);
   }
-  return notLearned;
+  return learned;
 }
+
+/** Bytes as a key of a map: a character for each. */
+const keyOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
 
 /** `a` is byte 97, `Ġ` is byte 32 in its character's form. */
 function isSingleByte(special: string): boolean {
