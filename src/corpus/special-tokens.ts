@@ -1,69 +1,122 @@
+import { buildTokenTrie, matchBackwards, type TokenTrie } from "./token-trie.ts";
+
 /**
  * Special tokens in bytes. Where they occur, a document ends; of two that begin at one place the longest counts, and
  * the search goes on behind it (leftmost, longest, not overlapping).
  *
- * Tokens with the same first byte make a group, and a group is searched for by the longest prefix its tokens share,
- * with the native substring search: `<|a|>` and `<|b|>` cost one search for `<|`, whatever their number.
+ * The native substring search finds the next place where a token may begin: tokens with the same first byte are searched
+ * for by the longest prefix they share (`<|a|>` and `<|b|>` by `<|`). From there a block is read backwards
+ * (`token-trie.ts`), which shows all tokens that begin in it. Blocks are short where such places are rare, and grow where
+ * they are not. No block is shorter than the longest token, which may reach behind it: so no byte is read more than twice.
  */
 export class SpecialTokenFinder {
   /** Length of the longest token, 0 without any. */
   readonly longestBytes: number;
-  private readonly groups: Group[];
+  /** How many bytes were read backwards, for tests. */
+  visitedByteCount = 0;
+  private readonly tokens: readonly Uint8Array[];
+  /** Made when the first block is read: most texts hold no special token. */
+  private trie: TokenTrie | undefined;
+  /** None where they are too many. */
+  private readonly prefixes: readonly Prefix[];
   private text: Buffer = Buffer.alloc(0);
+  /** Tokens that begin before it are known, if they end by `blockLimit`. */
+  private blockEnd = 0;
+  private blockLimit = notRead;
+  private blockBytes: number;
+  private readonly shortestBlockBytes: number;
+  private readonly longestBlockBytes: number;
+  /** Where tokens begin in the block, from the last to the first, and their lengths; the first `left` are still ahead. */
+  private places = new Int32Array(0);
+  private lengths = new Int32Array(0);
+  private left = 0;
 
   constructor(tokens: readonly Uint8Array[]) {
-    this.longestBytes = Math.max(0, ...tokens.map((token) => token.length));
-    this.groups = [...Map.groupBy(tokens, (token) => token[0]!).values()].map((group) => ({
-      tokens: group.map((token) => Buffer.from(token)).sort((a, b) => b.length - a.length),
-      prefix: Buffer.from(sharedPrefix(group)),
-      nextPos: -1,
-    }));
+    this.tokens = tokens.filter((token) => token.length > 0);
+    this.longestBytes = this.tokens.reduce((longest, token) => Math.max(longest, token.length), 0);
+    this.shortestBlockBytes = Math.max(shortestBlockBytes, this.longestBytes);
+    this.longestBlockBytes = Math.max(longestBlockBytes, this.longestBytes);
+    this.blockBytes = this.shortestBlockBytes;
+    const groups = [...Map.groupBy(this.tokens, (token) => token[0]!).values()];
+    const prefixes = groups.length > prefixCountMax ? [] : groups.map(sharedPrefix);
+    this.prefixes = prefixes.map((prefix) => ({ bytes: Buffer.from(prefix), nextPos: -1 }));
   }
 
   /** The bytes to search from now on; what was found before is forgotten. */
   reset(bytes: Uint8Array): void {
     this.text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    for (const group of this.groups) group.nextPos = -1;
+    for (const prefix of this.prefixes) prefix.nextPos = -1;
+    this.blockLimit = notRead;
   }
 
   /** Length of the longest token at `pos` that ends by `limit`, or 0. */
   lengthAt(pos: number, limit: number): number {
-    for (const group of this.groups) {
-      for (const token of group.tokens) {
-        const end = pos + token.length;
-        if (end <= limit && this.text.compare(token, 0, token.length, pos, end) === 0) return token.length;
-      }
-    }
-    return 0;
+    return pos < limit && this.find(pos, limit) === pos ? this.lengths[this.left - 1]! : 0;
   }
 
   /**
-   * Position of the first token at or after `pos` that ends by `limit`, or `limit`. Positions asked for must not fall
-   * between two calls of `reset`.
+   * Position of the first token at or after `pos` that ends by `limit`, or `limit`. Between two calls of `reset` no
+   * position may be below one that was asked for or returned.
    */
   find(pos: number, limit: number): number {
-    for (let from = pos; ; ) {
-      let first = limit;
-      for (const group of this.groups) {
-        if (group.nextPos < from) {
-          const found = this.text.indexOf(group.prefix, from);
-          group.nextPos = found < 0 ? nowhere : found;
-        }
-        if (group.nextPos < first) first = group.nextPos;
-      }
-      if (first >= limit || this.lengthAt(first, limit) > 0) return first;
-      from = first + 1;
+    if (limit !== this.blockLimit) {
+      this.blockLimit = limit;
+      this.blockEnd = pos;
+      this.left = 0;
     }
+    for (;;) {
+      while (this.left > 0 && this.places[this.left - 1]! < pos) this.left--;
+      if (this.left > 0) return this.places[this.left - 1]!;
+      const candidate = this.nextCandidate(Math.max(pos, this.blockEnd));
+      if (candidate >= limit) return limit;
+      this.readBlock(candidate);
+    }
+  }
+
+  /** The first place from `from` on where a token may begin. */
+  private nextCandidate(from: number): number {
+    if (this.prefixes.length === 0) return this.tokens.length === 0 ? nowhere : from;
+    let first = nowhere;
+    for (const prefix of this.prefixes) {
+      if (prefix.nextPos < from) {
+        const found = this.text.indexOf(prefix.bytes, from);
+        prefix.nextPos = found < 0 ? nowhere : found;
+      }
+      if (prefix.nextPos < first) first = prefix.nextPos;
+    }
+    return first;
+  }
+
+  /** Finds all tokens that begin in a block from `from` on. */
+  private readBlock(from: number): void {
+    const { text, blockLimit, longestBytes } = this;
+    const isNear = from - this.blockEnd < this.shortestBlockBytes;
+    this.blockBytes = isNear
+      ? Math.min(2 * this.blockBytes, this.longestBlockBytes)
+      : this.shortestBlockBytes;
+    if (this.places.length < this.blockBytes) {
+      this.places = new Int32Array(this.blockBytes);
+      this.lengths = new Int32Array(this.blockBytes);
+    }
+    this.blockEnd = Math.min(from + this.blockBytes, blockLimit);
+    const stop = Math.min(this.blockEnd + longestBytes - 1, blockLimit);
+    this.trie ??= buildTokenTrie(this.tokens);
+    this.left = matchBackwards(this.trie, text, from, this.blockEnd, stop, this.places, this.lengths);
+    this.visitedByteCount += stop - from;
   }
 }
 
 /** Behind every position. A small integer: one infinity would turn all positions into floating-point numbers. */
 const nowhere = 0x7fffffff;
+/** A search for one prefix takes 0.02 ns a byte, reading backwards 0.4 to 0.7: with more prefixes there is little to gain. */
+const prefixCountMax = 8;
+const notRead = -1;
+const shortestBlockBytes = 64;
+const longestBlockBytes = 1 << 14;
 
-type Group = {
-  readonly tokens: Buffer[];
-  readonly prefix: Buffer;
-  /** Where the prefix occurs next, as far as it is known; -1 = not searched yet. */
+type Prefix = {
+  readonly bytes: Buffer;
+  /** Where it occurs next, as far as it is known; -1 = not searched yet. */
   nextPos: number;
 };
 
