@@ -4,7 +4,8 @@
 //   npm run test:faults -- [--seed N] [--share 0.1] [--only "disk full"]
 import { parseArgs } from "node:util";
 import { randomSource } from "../../bench/random.ts";
-import { type Kind, kinds, slowestStopMs } from "./kinds.ts";
+import type { Kind } from "./kind.ts";
+import { kinds, slowestStopMs } from "./kinds.ts";
 import { Lost, type Outcome } from "./outcome.ts";
 import { World } from "./world.ts";
 

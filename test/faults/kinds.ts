@@ -13,18 +13,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { hostileKinds } from "./hostile-kinds.ts";
 import { anyJob, type Job, type Random, trainJob } from "./jobs.ts";
+import type { Kind } from "./kind.ts";
 import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { type Ended, mustEndWell, type RunOptions, run, start } from "./process.ts";
 import { manyWords } from "./text.ts";
 import { copyDirectory, trainOptions, type World } from "./world.ts";
-
-/** One kind of fault: how many times it is to be injected, and how. */
-export type Kind = {
-  readonly name: string;
-  readonly wantedCount: number;
-  readonly trial: (world: World, random: Random) => Promise<Outcome>;
-};
 
 /** About what a disturbed run takes when it is not: instants are drawn from it, and those behind the end drawn again. */
 let jobMs = 300;
@@ -367,4 +362,5 @@ export const kinds: readonly Kind[] = [
   { name: "compressed input cut short", wantedCount: 60, trial: cutShort },
   { name: "random bytes as input", wantedCount: 20, trial: noise },
   { name: "permission lost", wantedCount: 10, trial: permissionLost },
+  ...hostileKinds,
 ];

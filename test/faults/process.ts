@@ -15,13 +15,13 @@ export type RunOptions = {
   readonly stdin?: string | undefined;
   /** What starts the binary: `prlimit …`, `setpriv …`. */
   readonly wrapper?: readonly string[];
+  /** So long that only a run that hangs takes it. */
+  readonly hangMs?: number;
 };
 
-/** So long that only a run that hangs takes it. */
-const hangMs = 120_000;
-
 /** Starts the binary with an environment of TMPDIR alone. */
-export function start(args: readonly string[], { cwd, temporary, stdin, wrapper = [] }: RunOptions) {
+export function start(args: readonly string[], options: RunOptions) {
+  const { cwd, temporary, stdin, wrapper = [], hangMs = 120_000 } = options;
   const startMs = performance.now();
   const child = Bun.spawn([...wrapper, binary, ...args], {
     cwd,

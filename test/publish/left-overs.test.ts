@@ -8,10 +8,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { stageDirectory } from "../../src/publish/directory.ts";
 import { type Lock, takeLock, takeLockNow } from "../../src/publish/lock.ts";
 import { placeOf } from "../../src/publish/place.ts";
+import { hiddenPath } from "../hidden-name.ts";
 import { eachInNewHome } from "../homes.ts";
 import { canPlayOthers, giveAway, makePipe } from "../other-user.ts";
 
@@ -24,13 +25,7 @@ eachInNewHome((made) => {
   lockFile = join(home, ".out.bpe-lock");
 });
 
-/** The name that a run of this host has for something that it stages. */
-function hiddenName(kind: string, run = "01234567"): string {
-  const staged = stageDirectory(join(home, "probe"));
-  const name = readdirSync(home).find((name) => name.startsWith(".probe"))!;
-  staged.discard();
-  return name.replace(/^\.probe\.(bpe-\w{8})-\w{8}\.new$/, `.out.$1-${run}.${kind}`);
-}
+const hiddenName = (kind: string, run?: string) => basename(hiddenPath(out, kind, run));
 
 function plant(name: string): string {
   const path = join(home, name);
