@@ -1,4 +1,5 @@
 import { characterLengthAt } from "../pattern/utf8.ts";
+import { normalize } from "./normal-form.ts";
 import { PendingBytes, type TextSink } from "./text-sink.ts";
 import type { NormalizationForm } from "./tokenizer-parts.ts";
 
@@ -73,7 +74,7 @@ export class Normalizer implements TextSink {
   private normalizeValid(start: number, end: number): void {
     const { bytes } = this.pending;
     const text = this.decoder.decode(bytes.subarray(start, end));
-    const normalized = text.normalize(this.form);
+    const normalized = normalize(text, this.form);
     const result = normalized === text ? bytes.subarray(start, end) : this.encoder.encode(normalized);
     this.next.push(result, 0, result.length);
   }

@@ -1,4 +1,5 @@
 import { IdBuffer } from "./id-buffer.ts";
+import { normalize } from "./normal-form.ts";
 import { Normalizer } from "./normalizer.ts";
 import { PieceEncoder } from "./piece-encoder.ts";
 import { PrefixSpace } from "./prefix-space.ts";
@@ -27,7 +28,7 @@ export class TextEncoding {
     if (late.length > 0) {
       const normalized = late.map((token) => ({
         ...token,
-        content: normalization === null ? token.content : token.content.normalize(normalization),
+        content: normalization === null ? token.content : normalize(token.content, normalization),
       }));
       chain = new TokenCutter(normalized, asText, chain);
     }

@@ -38,6 +38,12 @@ describe("a file of ranks", () => {
     expect((await Tokenizer.load(path, options)).size).toBe(rankLines.length + 1);
   });
 
+  test("may hold a token of no bytes, as Whisper's does", async () => {
+    const path = put(scratch(), "x", [...rankLines, `= ${rankLines.length}`, ""].join("\n"));
+    const ours = await Tokenizer.load(path, options);
+    expect(ours.encode(text)).toEqual((await Tokenizer.load(rankFile, options)).encode(text));
+  });
+
   test("that nobody knows needs its pattern", async () => {
     const path = put(scratch(), "tokenizer.model", ranks);
     await expect(Tokenizer.load(path)).rejects.toMatchObject({

@@ -56,7 +56,8 @@ function readRanks(text: string, path: string): RankedToken[] {
   const tokens: RankedToken[] = [];
   text.split("\n").forEach((line, i) => {
     if (line.trim() === "") return;
-    const match = /^([A-Za-z0-9+/]+={0,2}) (\d+)\r?$/.exec(line);
+    // Whisper's ranks have an empty token, `=`.
+    const match = /^([A-Za-z0-9+/]+={0,2}|=) (\d+)\r?$/.exec(line);
     if (match === null) throw new UserError(`"${path}": line ${i + 1} is not a token in base64 and its rank`);
     tokens.push({
       bytes: new Uint8Array(Buffer.from(match[1]!, "base64")),
