@@ -1,5 +1,6 @@
+import { findCorpus } from "./corpus/find-inputs.ts";
 import type { InputFormat } from "./corpus/formats.ts";
-import { expectedTextBytes, findInputs } from "./corpus/inputs.ts";
+import { expectedTextBytes } from "./corpus/inputs.ts";
 import { refuseOwnResults } from "./corpus/own-results.ts";
 import { partsOfVocabulary } from "./encode/from-vocabulary.ts";
 import { Tokenizer } from "./encode/tokenizer.ts";
@@ -20,12 +21,14 @@ import { type TrainSettings, writeResult } from "./write-result.ts";
 export type TrainTokenizerOptions = {
   /** Paths or globs of the corpus, or directories. */
   readonly files: string | readonly string[];
-  /** What all of them are read as. Default: what each name says (`.jsonl`, `.parquet`), else text. */
+  /** What all of them are read as. Default: what name and content say. */
   readonly inputFormat?: InputFormat;
   /** The field, or column, that holds the text of a record. Default: `text`. */
   readonly textField?: string;
   /** Globs that say which files of a directory are meant. Default: all. */
   readonly include?: readonly string[];
+  /** `text`: what is no text (an image, an archive) is read as text. Default: an error; in a directory it is left out. */
+  readonly binary?: "text";
   /** Size of the finished vocabulary: 256 bytes + special tokens + merges. */
   readonly vocabSize: number;
   /** Each ends a document wherever it occurs; never counted, never merged. */
@@ -72,8 +75,8 @@ async function trainSettled(
   settings: TrainSettings,
   startMs: number,
 ): Promise<Tokenizer> {
-  const { inputFormat: format, textField, include, cacheLimitBytes: limitBytes } = options;
-  const inputs = findInputs([options.files].flat(), { format, textField, include });
+  const { inputFormat: format, textField, include, binary, cacheLimitBytes: limitBytes } = options;
+  const { inputs, skipped } = findCorpus([options.files].flat(), { format, textField, include, binary });
   refuseOwnResults(inputs, [options.output, options.cache]);
   const budget = new MemoryBudget(options.memoryLimitBytes);
   const workerCountFor = workersFor(options.workers, budget.workerCountMax);
@@ -90,7 +93,15 @@ async function trainSettled(
     if (options.output !== undefined) {
       const command = "trainTokenizer";
       const asked = { command, arguments: [], counts: [] };
-      await writeResult(options.output, { ...asked, settings, inputs, workerCount, trained, startMs });
+      await writeResult(options.output, {
+        ...asked,
+        settings,
+        inputs,
+        skipped,
+        workerCount,
+        trained,
+        startMs,
+      });
     }
     await trained.keepRest?.();
     cached?.shrink();

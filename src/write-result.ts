@@ -1,3 +1,4 @@
+import type { Skipped } from "./corpus/each-once.ts";
 import type { Input } from "./corpus/inputs.ts";
 import { UserError } from "./errors.ts";
 import type { Compat } from "./merge/merges.ts";
@@ -37,6 +38,8 @@ type Result = {
   /** The formats asked for; all that can say the tokenizer, if none were. */
   readonly formatNames?: readonly string[] | undefined;
   readonly inputs: readonly Input[];
+  /** What was met in directories and is not read. */
+  readonly skipped: readonly Skipped[];
   readonly counts: readonly CountsRecord[];
   readonly workerCount: number;
   readonly trained: Trained;
@@ -99,7 +102,7 @@ function recordOf(
   files: readonly string[],
   writeStartMs: number,
 ): TrainingRecord {
-  const { command, settings, inputs, counts, workerCount, trained, startMs } = result;
+  const { command, settings, inputs, skipped, counts, workerCount, trained, startMs } = result;
   const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = settings;
   const { name, sources } = settings.pattern;
   const pattern = { name, regex: sources.length === 1 ? sources[0]! : sources };
@@ -122,14 +125,16 @@ function recordOf(
       workers: workerCount,
     },
     formats: result.formatNames ?? null,
-    inputs: inputs.map(({ path, isStream, sizeBytes, format, textField }, i) => ({
+    inputs: inputs.map(({ path, isStream, sizeBytes, format, formatFrom, textField }, i) => ({
       path,
       sizeBytes: isStream ? trained.findings[i]!.textBytes : sizeBytes,
       documents: trained.findings[i]!.documentCount,
       invalidBytes: trained.findings[i]!.invalidByteCount,
       format,
+      formatFrom,
       ...(format !== "text" && { textField }),
     })),
+    skipped,
     counts,
     wordCount: trained.wordCount,
     distinctWordCount: trained.distinctWordCount,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { findInputs } from "../src/corpus/inputs.ts";
+import { findInputs } from "../src/corpus/find-inputs.ts";
 import { openMemory } from "../src/open-memory.ts";
 import { type CompiledPattern, compilePattern } from "../src/pattern/index.ts";
 import { MemoryBudget } from "../src/runtime/memory-budget.ts";

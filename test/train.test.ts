@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { findInputs } from "../src/corpus/inputs.ts";
+import { findInputs } from "../src/corpus/find-inputs.ts";
 import { compilePattern, patterns } from "../src/pattern/index.ts";
 import { type Trained, train } from "../src/train.ts";
 import { copyTokenBytes } from "../src/vocabulary/token-bytes.ts";
@@ -16,7 +16,7 @@ type Settings = { mergeCount: number; specialTokens?: string[]; workerCount?: nu
 
 async function trainOn(content: string | Uint8Array, settings: Settings): Promise<Trained> {
   const { mergeCount, specialTokens = [], workerCount = 1 } = settings;
-  const inputs = findInputs([put(directory, "corpus", content)]);
+  const inputs = findInputs([put(directory, "corpus", content)], { binary: "text" });
   const vocabSize = 256 + specialTokens.length + mergeCount;
   const options = { minFrequency: 1, maxTokenLength: null, compat: "cs336" as const, workerCount };
   return train({ ...options, inputs, pattern: gpt2, specialTokens, vocabSize }, () => {});

@@ -1,3 +1,4 @@
+import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes } from "../corpus/inputs.ts";
 import { sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
 import type { PlannedRanges } from "../corpus/read-plan.ts";
@@ -10,6 +11,7 @@ import { checkSpecialTokens } from "../vocabulary/special-tokens.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { oneOf, wholeNumber } from "./arguments.ts";
 import { openInputs, readInputOptions } from "./input-options.ts";
+import type { Output } from "./output.ts";
 import type { Invocation } from "./run.ts";
 import { sizeBytes } from "./sizes.ts";
 
@@ -45,6 +47,8 @@ export function openCountsFiles(invocation: Invocation, made: CountsOptions): Co
 /** The same by their paths, with globs resolved. */
 export const countsPaths = ({ options }: Invocation) => (options.get("counts") ?? []).flatMap(countsPathsOf);
 
+const nothingFound: FoundInputs = { inputs: [], skipped: [] };
+
 /**
  * The inputs as they are now, what of them is counted, and how many workers do it with what memory. With word counts
  * from files there may be none.
@@ -52,13 +56,22 @@ export const countsPaths = ({ options }: Invocation) => (options.get("counts") ?
 export function openCorpus(
   { files, options }: Invocation,
   { workers, reading, memoryLimitBytes }: CorpusChoices,
+  output: Output,
   planned?: PlannedRanges,
 ) {
   const hasNone = files.length === 0 && options.has("counts");
-  const inputs = planned?.inputs ?? (hasNone ? [] : openInputs(files, reading));
+  const found = planned !== undefined || hasNone ? nothingFound : openInputs(files, reading, output);
+  const inputs = planned?.inputs ?? found.inputs;
   const ranges = planned?.ranges ?? inputs.map(wholeRange);
   const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(ranges);
   const budget = new MemoryBudget(memoryLimitBytes);
   const workerCountFor = workersFor(workers, budget.workerCountMax);
-  return { inputs, ranges, budget, workerCount: workerCountFor(expectedBytes), workerCountFor };
+  return {
+    inputs,
+    skipped: found.skipped,
+    ranges,
+    budget,
+    workerCount: workerCountFor(expectedBytes),
+    workerCountFor,
+  };
 }

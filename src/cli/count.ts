@@ -14,6 +14,7 @@ import { sortedTsvChunks } from "../words/tsv.ts";
 import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import { wholeNumber } from "./arguments.ts";
 import { readCacheOptions, tellOfStreams } from "./cache-options.ts";
+import { corpusNoteLines } from "./corpus-notes.ts";
 import { openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
@@ -38,7 +39,8 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     plan === undefined
       ? undefined
       : await openRanges(plan, { ...countsOptions, textField: options.reading.textField });
-  const { inputs, budget, workerCount, workerCountFor } = openCorpus(invocation, options, planned);
+  const opened = openCorpus(invocation, options, output, planned);
+  const { inputs, skipped, budget, workerCount, workerCountFor } = opened;
   refuseOwnResults(inputs, [cacheOptions?.path]);
   refuseOverwriting(inputs, [places.text, places.save]);
   const countsFiles = openCountsFiles(invocation, countsOptions);
@@ -88,8 +90,8 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
       ? `\nleft out ${counted(leftOut.wordCount, "distinct word")} rarer than ${grouped(minCount)}, ${counted(leftOut.pretokenCount, "occurrence")} in all`
       : "";
   output.succeed(
-    `counted ${counted(wordCount, "word")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}${rare}`,
-    { wordCount, distinctWordCount, sizeBytes, leftOut, output: places.text ?? places.save },
+    `counted ${counted(wordCount, "word")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}${rare}${corpusNoteLines(opened)}`,
+    { wordCount, distinctWordCount, sizeBytes, leftOut, skipped, output: places.text ?? places.save },
   );
 }
 

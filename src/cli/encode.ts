@@ -1,3 +1,4 @@
+import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes } from "../corpus/inputs.ts";
 import { refuseOverwriting } from "../corpus/own-results.ts";
 import { sizeOfRanges } from "../corpus/ranges.ts";
@@ -17,6 +18,7 @@ import { specialTokenId } from "../encode/tokenizer-parts.ts";
 import { peakMemoryBytes } from "../runtime/peak-memory.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { usageError, wholeNumber } from "./arguments.ts";
+import { corpusNoteLines } from "./corpus-notes.ts";
 import { openInputs, readInputOptions } from "./input-options.ts";
 import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
@@ -35,7 +37,11 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const startMs = performance.now();
   const options = readOptions(invocation);
   await lockOutputFile(invocation, output, options.output);
-  const named = options.plan === undefined ? openInputs(invocation.files, options.reading) : [];
+  const found =
+    options.plan === undefined
+      ? openInputs(invocation.files, options.reading, output)
+      : { inputs: [], skipped: [] };
+  const named = found.inputs;
   // How much planned ranges are shows only when the tokenizer is known.
   const namedThreads =
     options.plan === undefined ? threadCount(options.workers, expectedTextBytes(named)) : 1;
@@ -66,7 +72,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
       report: ({ bytesDone, bytesTotal }) =>
         output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
     });
-    summarize(output, encoded, {
+    summarize(output, encoded, found, {
       dtype: options.output === undefined ? null : type,
       elapsedMs: performance.now() - startMs,
       path: options.output ?? "-",
@@ -83,6 +89,7 @@ const threadCount = (asked: number | undefined, expectedBytes: number): number =
 function summarize(
   output: Output,
   { idCount, textBytes, invalidByteCount }: EncodedFile,
+  found: FoundInputs,
   { dtype, elapsedMs, path }: { dtype: IdType | null; elapsedMs: number; path: string },
 ): void {
   if (invalidByteCount > 0) {
@@ -91,11 +98,12 @@ function summarize(
   }
   const perToken = idCount === 0 ? "-" : (textBytes / idCount).toFixed(3);
   output.succeed(
-    `encoded ${bytes(textBytes)} to ${counted(idCount, "id")} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}, ${(textBytes / 1e3 / elapsedMs).toFixed(0)} MB/s, ${bytes(peakMemoryBytes())} memory`,
+    `encoded ${bytes(textBytes)} to ${counted(idCount, "id")} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}, ${(textBytes / 1e3 / elapsedMs).toFixed(0)} MB/s, ${bytes(peakMemoryBytes())} memory${corpusNoteLines(found)}`,
     {
       sizeBytes: textBytes,
       idCount,
       invalidByteCount,
+      skipped: found.skipped,
       dtype,
       elapsedMs: Math.round(elapsedMs),
       peakMemoryBytes: peakMemoryBytes(),

@@ -1,29 +1,37 @@
+import { checkNames, type FoundInputs, findCorpus } from "../corpus/find-inputs.ts";
 import { inputFormats } from "../corpus/formats.ts";
-import { checkNames, findInputs, type Input, type InputOptions } from "../corpus/inputs.ts";
+import type { InputOptions } from "../corpus/inspect-input.ts";
 import { oneOf, usageError } from "./arguments.ts";
+import type { Output } from "./output.ts";
 import type { Invocation } from "./run.ts";
 
 /** How the files named are to be read. Looks at none; that none is named is a mistake unless something stands for them. */
 export function readInputOptions({ options, files }: Invocation): InputOptions {
   const format = options.get("input-format")?.[0];
+  const binary = options.get("binary")?.[0];
   const reading = {
     format: format === undefined ? undefined : oneOf("--input-format", format, inputFormats),
     textField: options.get("text-field")?.[0],
     include: options.get("include"),
+    binary: binary === undefined ? undefined : oneOf("--binary", binary, binaryModes),
   };
   const isOptional = options.has("counts") || options.has("ranges");
   if (files.length > 0 || !isOptional) checkNames(files, reading);
   return reading;
 }
 
-/** The inputs that are named, as they are now. */
-export function openInputs(names: readonly string[], options: InputOptions): Input[] {
-  const inputs = findInputs(names, options);
+const binaryModes = ["text"] as const;
+
+/** The inputs that are named, as they are now, and what is skipped. */
+export function openInputs(names: readonly string[], options: InputOptions, output: Output): FoundInputs {
+  const found = findCorpus(names, options);
+  const { inputs, skipped } = found;
+  output.tellSkipped(skipped);
   if (options.textField !== undefined && inputs.every((input) => input.format === "text")) {
     throw usageError(
       `--text-field "${options.textField}": no input has fields, all are plain text`,
       "--input-format jsonl (or parquet) reads files of other names as such",
     );
   }
-  return inputs;
+  return found;
 }

@@ -1,4 +1,5 @@
-import { expectedTextBytes, findInputs } from "../corpus/inputs.ts";
+import { findInputs } from "../corpus/find-inputs.ts";
+import { expectedTextBytes } from "../corpus/inputs.ts";
 import { encodeCorpus } from "../encode/encode-corpus.ts";
 import { type Share, vocabularyStatistics } from "../encode/statistics.ts";
 import { tokenBytesOf } from "../encode/token-table.ts";

@@ -41,18 +41,23 @@ const reading: readonly OptionSpec[] = [
   {
     name: "input-format",
     value: "FORMAT",
-    description: "text, jsonl or parquet, for everything named (default: by the ending of each name)",
+    description: "text, jsonl, json or parquet, for everything named (default: by name and content)",
   },
   {
     name: "text-field",
     value: "NAME",
-    description: "of jsonl and parquet: the field, or column, that holds the text (default: text)",
+    description: "of records: the field, or column, that holds the text (default: text)",
   },
   {
     name: "include",
     value: "GLOB",
     repeatable: true,
     description: "of a directory: only files like this; without a slash, names at any depth; repeatable",
+  },
+  {
+    name: "binary",
+    value: "MODE",
+    description: "text: read what is no text as text (default: an error; in a directory it is skipped)",
   },
 ];
 

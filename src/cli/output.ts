@@ -1,3 +1,4 @@
+import type { Skipped } from "../corpus/each-once.ts";
 import { exitCode, outOfMemory, UserError } from "../errors.ts";
 import { describeHolder, type Holder } from "../publish/lock.ts";
 import type { StageProgress } from "../train.ts";
@@ -17,6 +18,8 @@ export type Output = {
   /** Another run is at the output, and its end is waited for. */
   waitFor(path: string, holder: Holder): void;
   warn(message: string): void;
+  /** Files that were met and are not read: each stands in the log; how many there are is for the summary. */
+  tellSkipped(skipped: readonly Skipped[]): void;
   /** What a run that went well has to say, `summary` to a person, `record` to a program: said by `end`. */
   succeed(summary: string, record: object): void;
   /** The end of a run that went well, said when nothing is left to be undone. */
@@ -81,6 +84,12 @@ export function createOutput({ quiet, progress, command, log }: OutputOptions): 
     warn(message) {
       log?.line(`warning: ${escapeText(message)}`);
       warnHere(message);
+    },
+    tellSkipped(skipped) {
+      for (const { path, reason } of skipped) {
+        log?.line(escapeText(`skipped "${path}": it is ${reason}`));
+        if (mode === "json") event("skipped", { path, reason });
+      }
     },
     succeed(summary, record) {
       ending = { summary, record };

@@ -7,6 +7,7 @@ import { canBeCut, cutSettingsOf } from "../encode/cuts.ts";
 import { nextTurn } from "../next-turn.ts";
 import { countsOptionsOf } from "../open-memory.ts";
 import { usageError } from "./arguments.ts";
+import { corpusNoteLines } from "./corpus-notes.ts";
 import { readCorpusOptions } from "./corpus-options.ts";
 import { writeData } from "./data-output.ts";
 import { openInputs, readInputOptions } from "./input-options.ts";
@@ -23,7 +24,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const startMs = performance.now();
   const options = readOptions(invocation);
   await lockOutputFile(invocation, output, options.output);
-  const inputs = openInputs(invocation.files, options.reading);
+  const { inputs, skipped } = openInputs(invocation.files, options.reading, output);
   checkPlannable(inputs);
   refuseOverwriting(inputs, [options.output]);
   const cuts = options.readCuts(output);
@@ -49,10 +50,11 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const elapsed = (performance.now() - startMs) / 1000;
   const documents = options.countDocuments ? ` and ${counted(documentCount, "document")}` : "";
   output.succeed(
-    `planned ${counted(rangeCount, "range")} of ${bytes(corpusBytes)} in ${counted(inputs.length, "file")}${documents}, in ${seconds(elapsed)}`,
+    `planned ${counted(rangeCount, "range")} of ${bytes(corpusBytes)} in ${counted(inputs.length, "file")}${documents}, in ${seconds(elapsed)}${corpusNoteLines({ inputs, skipped })}`,
     {
       rangeCount,
       sizeBytes: corpusBytes,
+      skipped,
       ...(options.countDocuments && { documents: documentCount }),
       output: options.output ?? "-",
     },

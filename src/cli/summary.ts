@@ -7,6 +7,8 @@ type SummaryFacts = {
   readonly output: string;
   /** Where the result is that was replaced, if it was kept. */
   readonly keptPath: string | null;
+  /** More rows about the corpus. */
+  readonly notes: readonly (readonly [name: string, text: string])[];
   /** Bytes of text in the inputs, whatever they were packed in. */
   readonly textBytes: number;
   /** Bytes of the words that were counted, and the tokens they are with all merges made. */
@@ -20,7 +22,8 @@ type SummaryFacts = {
 
 /** What a person wants to read at the end of `bpe train`. */
 export function summary(facts: SummaryFacts): string {
-  const { record, output, keptPath, textBytes, wordBytes, tokenCount, longestTokens, stoppedEarly } = facts;
+  const { record, output, keptPath, notes, textBytes, wordBytes, tokenCount, longestTokens, stoppedEarly } =
+    facts;
   const { inputs, timings } = record;
   const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
   const perSecond = (amount: number, ms: number) => amount / Math.max(ms / 1000, 1e-3);
@@ -29,6 +32,7 @@ export function summary(facts: SummaryFacts): string {
   const corpus = `${bytes(textBytes)} in ${counted(inputs.length, noun)}, ${counted(documentCount, "document")}`;
   const rows = [
     ["corpus", inputs.length === 0 ? "" : corpus],
+    ...notes,
     ...countsRows(record.counts.map(({ path }) => path)),
     ["pattern", record.options.pattern.name ?? "a regular expression"],
     ["words", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],

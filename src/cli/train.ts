@@ -14,6 +14,7 @@ import { baseSize } from "../vocabulary/vocabulary.ts";
 import { writeResult } from "../write-result.ts";
 import { oneOf, usageError, wholeNumber } from "./arguments.ts";
 import { readCacheOptions, tellOfStreams } from "./cache-options.ts";
+import { corpusNotes } from "./corpus-notes.ts";
 import { countsPaths, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
@@ -38,7 +39,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     saveCounts === undefined ? null : placeOfFile(saveCounts),
   ]);
   const startMs = performance.now();
-  const { inputs, workerCount, workerCountFor, budget } = openCorpus(invocation, options);
+  const { inputs, skipped, workerCount, workerCountFor, budget } = openCorpus(invocation, options, output);
   refuseOwnResults(inputs, [options.output, options.cache?.path]);
   refuseOverwriting(inputs, [saveCounts]);
   const countsOptions = countsOptionsOf(options);
@@ -89,6 +90,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
       settings: options,
       formatNames: options.formats,
       inputs,
+      skipped,
       counts,
       workerCount,
       trained,
@@ -100,7 +102,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   await trained.keepRest?.();
   if (cached !== undefined) noteResult(cached, training);
   if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
-  output.succeed(summaryOf(trained, record, options.output, keptPath), {
+  output.succeed(summaryOf(trained, record, options.output, keptPath, corpusNotes({ inputs, skipped })), {
     changed: true,
     output: options.output,
     kept: keptPath,
@@ -124,6 +126,7 @@ function summaryOf(
   record: TrainingRecord,
   output: string,
   keptPath: string | null,
+  notes: readonly [string, string][],
 ): string {
   const { vocabSize, specialTokens, compat } = record.options;
   const wantedCount = vocabSize - baseSize(specialTokens, compat);
@@ -132,6 +135,7 @@ function summaryOf(
     record,
     output,
     keptPath,
+    notes,
     textBytes: trained.findings.reduce((sum, found) => sum + found.textBytes, 0),
     wordBytes: trained.wordBytes,
     tokenCount: trained.tokenCount,

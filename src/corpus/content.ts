@@ -1,60 +1,101 @@
 import { UserError } from "../errors.ts";
+import { findSignature, hasBytes, type Signature } from "./signatures.ts";
 
 /** What the bytes of an input are packed in, as its first bytes tell. */
 export type Compression = "none" | "gzip" | "zstd";
 
-/** As many bytes of the beginning are looked at. */
-export const headBytesMax = 64;
+/** What an input holds, as the first of its bytes tell; of what is packed, the first bytes that come out. */
+export type Content = "text" | "parquet" | NotText;
 
-/** What an input that begins with `head` is packed in. Others than gzip and zstd are errors. */
-export function compressionOf(head: Uint8Array, path: string): Compression {
-  if (startsWith(head, [0x1f, 0x8b, 0x08])) return "gzip";
-  if (startsWith(head, [0x28, 0xb5, 0x2f, 0xfd])) return "zstd";
+export type NotText = {
+  /** Follows "is" in a message. */
+  readonly what: string;
+  readonly hint: string;
+};
+
+/**
+ * As many bytes of the beginning are looked at. A zero byte among them tells what is no text; one that stands behind
+ * them is part of a text.
+ */
+export const headBytesMax = 1 << 13;
+
+/** What an input that begins with `head` is packed in, if it is one of what is unpacked here. */
+export function compressionOf(head: Uint8Array): Compression {
+  if (hasBytes(head, 0, "\x1f\x8b\x08")) return "gzip";
+  if (hasBytes(head, 0, "\x28\xb5\x2f\xfd")) return "zstd";
   // A frame that decoders skip: some compressors begin with one.
-  if (head.length >= 4 && head[0]! >> 4 === 5 && startsWith(head.subarray(1), [0x2a, 0x4d, 0x18]))
-    return "zstd";
-  for (const { name, magic } of otherPackers) {
-    if (!startsWith(head, magic)) continue;
-    throw new UserError(`"${path}" is packed by ${name}, which is not read here`, {
-      hint: `${name} -dc unpacks it: ${name} -dc ${path} | bpe … -`,
-    });
+  const isSkipped = head.length >= 4 && head[0]! >> 4 === 5 && hasBytes(head, 1, "\x2a\x4d\x18");
+  return isSkipped ? "zstd" : "none";
+}
+
+/** What an input holds that begins with `head`, unpacked. */
+export function contentOf(head: Uint8Array, path: string): Content {
+  const nulByte = head.indexOf(0);
+  const hasNul = nulByte >= 0;
+  if (hasNul && hasBytes(head, 0, "PAR1")) return "parquet";
+  const marked = markedEncodingOf(head);
+  if (marked !== undefined) return encodedAs(marked, path);
+  const packed = compressionOf(head);
+  if (packed !== "none") {
+    return { what: `packed by ${packed} twice`, hint: `unpack it once: ${packed} -dc ${path} | bpe … -` };
   }
-  return "none";
+  const signature = findSignature(head, hasNul);
+  if (signature !== undefined) return { what: predicateOf(signature), hint: hintOf(signature, path) };
+  if (!hasNul) return "text";
+  const encoding = unmarkedEncodingOf(head);
+  if (encoding !== undefined) return encodedAs(encoding, path);
+  return { what: `no text: it has a zero byte at offset ${nulByte}`, hint: insist };
 }
 
-const otherPackers = [
-  { name: "xz", magic: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00] },
-  { name: "bzip2", magic: [0x42, 0x5a, 0x68, undefined, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59] },
-  { name: "lz4", magic: [0x04, 0x22, 0x4d, 0x18] },
-];
-
-/** An error if a text that begins with `head` is UTF-16 or UTF-32: all patterns and formats here are of UTF-8. */
-export function checkIsNotUtf16(head: Uint8Array, path: string): void {
-  const encoding = wideEncodingOf(head);
-  if (encoding === undefined) return;
-  throw new UserError(`"${path}" is ${encoding}, not UTF-8`, {
-    hint: `convert it: iconv -f ${encoding} -t UTF-8 ${path === "-" ? "" : `${path} `}> text.txt`,
-  });
-}
-
-function wideEncodingOf(head: Uint8Array): "UTF-16" | "UTF-16LE" | "UTF-16BE" | "UTF-32" | undefined {
-  if (startsWith(head, [0xff, 0xfe, 0, 0]) || startsWith(head, [0, 0, 0xfe, 0xff])) return "UTF-32";
-  if (startsWith(head, [0xff, 0xfe]) || startsWith(head, [0xfe, 0xff])) return "UTF-16";
-  // Without a mark: characters of which every one has a zero byte on the same side.
-  const pairs = head.length >> 1;
-  if (pairs < leastPairs) return undefined;
-  const zerosAt = (side: number) => {
-    let count = 0;
-    for (let pair = 0; pair < pairs; pair++) if (head[2 * pair + side] === 0) count++;
-    return count;
+function encodedAs(encoding: string, path: string): NotText {
+  const from = path === "-" ? "" : `${path} `;
+  return {
+    what: `${encoding}, not UTF-8`,
+    hint: `convert it: iconv -f ${encoding} -t UTF-8 ${from}> text.txt`,
   };
-  if (zerosAt(1) === pairs && zerosAt(0) === 0) return "UTF-16LE";
-  if (zerosAt(0) === pairs && zerosAt(1) === 0) return "UTF-16BE";
+}
+
+const predicateOf = (signature: Signature) =>
+  "what" in signature
+    ? `${signature.what}, not text`
+    : `packed by ${signature.packer}, which is not read here`;
+
+function hintOf(signature: Signature, path: string): string {
+  if (signature.remedy !== undefined) return `${signature.remedy(path)}; ${insist}`;
+  return "packer" in signature ? `unpack it: ${signature.packer} -dc ${path} | bpe … -` : insist;
+}
+
+const insist = "--binary text reads its bytes as they are";
+
+/** The error of an input that was named and is no text. */
+export function notText(path: string, { what, hint }: NotText): UserError {
+  return new UserError(`${nameOf(path)} is ${what}`, { hint });
+}
+
+/** An input as errors name it. */
+export const nameOf = (path: string) => (path === "-" ? "standard input" : `"${path}"`);
+
+/** The encoding that a byte-order mark says. */
+function markedEncodingOf(head: Uint8Array): string | undefined {
+  if (hasBytes(head, 0, "\xff\xfe\0\0") || hasBytes(head, 0, "\0\0\xfe\xff")) return "UTF-32";
+  return hasBytes(head, 0, "\xff\xfe") || hasBytes(head, 0, "\xfe\xff") ? "UTF-16" : undefined;
+}
+
+/** The encoding of which the zero bytes all stand where those of Latin letters, digits and spaces stand. */
+function unmarkedEncodingOf(head: Uint8Array): string | undefined {
+  const units = head.length >> 2;
+  if (units < 2) return undefined;
+  // How many bytes at each place of four are zero.
+  const zeros: [number, number, number, number] = [0, 0, 0, 0];
+  for (let pos = 0; pos < 4 * units; pos++) if (head[pos] === 0) zeros[pos & 3]!++;
+  const [first, second, third, fourth] = zeros;
+  if (third + fourth === 2 * units && first === 0) return "UTF-32LE";
+  if (first + second === 2 * units && fourth === 0) return "UTF-32BE";
+  const least = 2 * units * zeroShareLeast;
+  if (second + fourth >= least && first + third === 0) return "UTF-16LE";
+  if (first + third >= least && second + fourth === 0) return "UTF-16BE";
   return undefined;
 }
 
-const leastPairs = 4;
-
-function startsWith(bytes: Uint8Array, start: readonly (number | undefined)[]): boolean {
-  return bytes.length >= start.length && start.every((byte, i) => byte === undefined || byte === bytes[i]);
-}
+/** Of the characters: spaces and line ends alone are about as many in a script that has them. */
+const zeroShareLeast = 0.1;

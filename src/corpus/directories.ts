@@ -1,6 +1,7 @@
-import { type Dirent, lstatSync, readdirSync } from "node:fs";
+import { type Dirent, readdirSync, statSync } from "node:fs";
 import { UserError } from "../errors.ts";
-import { reasonNotRead } from "../system-error.ts";
+import { isMissing, reasonNotRead } from "../system-error.ts";
+import { eachFileOnce, fileId, type Skipped } from "./each-once.ts";
 
 /** Which files of a directory are meant: all, or those whose path below it one of the globs describes. */
 type FileFilter = (pathBelow: string) => boolean;
@@ -21,27 +22,71 @@ export function includeFilter(globs: readonly string[]): FileFilter {
 
 /**
  * The regular files below a directory that the filter lets through, by the bytes of their paths. Hidden files and
- * folders are left out, links are not followed, and what is no file (a pipe, a socket) is passed over.
+ * folders are left out, and what is no file (a pipe, a socket) is passed over. Links are followed; each folder is gone
+ * into once, by its own path rather than by a link, and each file is taken once.
  */
-export function filesBelow(directory: string, wanted: FileFilter): string[] {
+export function filesBelow(directory: string, wanted: FileFilter): { paths: string[]; skipped: Skipped[] } {
   const root = directory.replace(/\/+$/, "");
   const found: string[] = [];
+  const skipped: Skipped[] = [];
+  const pathsOfFolders = new Map<string, string>();
   const folders = [""];
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+  const linkedFolders: string[] = [];
+  for (;;) {
+    const folder = folders.pop() ?? firstOf(linkedFolders);
+    if (folder === undefined) break;
+    const folderPath = withoutSlash(`${root}/${folder}`);
+    const id = fileId(folderPath);
+    const before = id === undefined ? undefined : pathsOfFolders.get(id);
+    if (before !== undefined) {
+      skipped.push({ path: folderPath, reason: `the same folder as "${before}"` });
+      continue;
+    }
+    if (id !== undefined) pathsOfFolders.set(id, folderPath);
+
     const entries = entriesOf(`${root}/${folder}`);
+    const isCache = isHubCache(entries);
+    if (isCache) checkOneSnapshot(folderPath);
     const wantedNames = new Set<string>();
     for (const entry of entries) {
       if (entry.name.startsWith(".")) continue;
       const path = folder + entry.name;
-      const kind = kindOf(entry, `${root}/${path}`);
-      if (kind === "folder") folders.push(`${path}/`);
+      if (isCache && hubCacheParts.includes(entry.name)) {
+        skipped.push({ path: `${root}/${path}`, reason: "a part of a cache whose files snapshots/ names" });
+        continue;
+      }
+      const kind = kindOf(entry, `${root}/${path}`, () => wanted(path));
+      if (kind === "folder") (entry.isSymbolicLink() ? linkedFolders : folders).push(`${path}/`);
       if (kind === "file" && !wanted(path)) continue;
       if (kind === "file") found.push(`${root}/${path}`);
       if (kind !== "other") wantedNames.add(entry.name);
     }
     checkNames(`${root}/${folder}`, wantedNames);
   }
-  return inByteOrder(found);
+  const files = eachFileOnce(inByteOrder(found));
+  return { paths: files.paths, skipped: [...skipped, ...files.skipped] };
+}
+
+/** The cache of Hugging Face's hub: files by their hashes, and folders of links that give them their names. */
+const isHubCache = (entries: readonly Dirent[]) =>
+  ["blobs", "refs", "snapshots"].every((name) =>
+    entries.some((entry) => entry.name === name && entry.isDirectory()),
+  );
+const hubCacheParts = ["blobs", "refs"];
+
+/** Two versions of a data set are mostly the same texts, by other names for changed files. */
+function checkOneSnapshot(cache: string): void {
+  const [first, second] = inByteOrder(readdirSync(`${cache}/snapshots`));
+  if (second === undefined) return;
+  throw new UserError(`"${cache}" holds several versions of a data set`, {
+    hint: `name one of them, e.g. ${cache}/snapshots/${first}`,
+  });
+}
+
+/** Takes the first by its bytes: which link a folder is gone into by must not depend on the order of a listing. */
+function firstOf(paths: string[]): string | undefined {
+  paths.splice(0, paths.length, ...inByteOrder(paths));
+  return paths.shift();
 }
 
 /** Paths by their bytes: the order that does not depend on language or operating system. */
@@ -68,17 +113,21 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** Some file systems do not say in a listing what an entry is. */
-function kindOf(entry: Dirent, path: string): "file" | "folder" | "other" {
+/** Some file systems do not say in a listing what an entry is; what a link is shows what it leads to. */
+function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | "folder" | "other" {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "folder";
-  const known = [entry.isSymbolicLink(), entry.isFIFO(), entry.isSocket(), entry.isCharacterDevice()];
-  if (known.includes(true) || entry.isBlockDevice()) return "other";
+  if (entry.isFIFO() || entry.isSocket() || entry.isCharacterDevice() || entry.isBlockDevice())
+    return "other";
   try {
-    const stats = lstatSync(path);
+    const stats = statSync(path);
     return stats.isFile() ? "file" : stats.isDirectory() ? "folder" : "other";
   } catch (error) {
-    throw unlistable(path, error);
+    if (!isMissing(error)) throw unlistable(path, error);
+    if (!isWanted()) return "other";
+    throw new UserError(`"${path}" is a link that leads nowhere`, {
+      hint: "remove it, or leave it out (--include says which files of a directory are meant)",
+    });
   }
 }
 
@@ -94,6 +143,9 @@ function checkNames(folder: string, names: ReadonlySet<string>): void {
   }
 }
 
+/** As people write a folder. */
+const withoutSlash = (path: string) => path.replace(/(?<=.)\/+$/, "");
+
 function unlistable(path: string, error: unknown): UserError {
-  return new UserError(`"${path.replace(/(?<=.)\/+$/, "")}" cannot be listed: ${reasonNotRead(error)}`);
+  return new UserError(`"${withoutSlash(path)}" cannot be listed: ${reasonNotRead(error)}`);
 }

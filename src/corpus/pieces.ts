@@ -1,6 +1,6 @@
-import { checkIsNotUtf16, headBytesMax } from "./content.ts";
 import { type Cut, CutFinder } from "./cuts.ts";
 import type { Input } from "./inputs.ts";
+import { checkStream } from "./inspect-input.ts";
 import { lineFeed, lineFeedsIn } from "./lines.ts";
 import type { RangePlanOptions } from "./ranges.ts";
 import type { PieceTask } from "./tasks.ts";
@@ -58,7 +58,7 @@ export async function* planPieces(
       const inputBytes = stream.inputBytes - inputBytesBefore;
       inputBytesBefore = stream.inputBytes;
       const linesBefore = lineCount;
-      if (input.format === "jsonl") lineCount += lineFeedsIn(Buffer.from(bytes.buffer, 0, pos));
+      if (input.format !== "text") lineCount += lineFeedsIn(Buffer.from(bytes.buffer, 0, pos));
       return {
         kind: "piece",
         inputIndex,
@@ -79,7 +79,7 @@ export async function* planPieces(
         if (readBytes === 0) break;
         limit += readBytes;
       }
-      if (startByte === 0) checkIsNotUtf16(bytes.subarray(0, Math.min(limit, headBytesMax)), input.path);
+      if (startByte === 0 && input.isStream) checkStream(bytes.subarray(0, limit), input);
       if (limit < bufferBytes) {
         const last = pieceTo(limit, "input");
         if (limit > bufferBytes >> 2) return yield last;
@@ -115,7 +115,7 @@ type PieceCutter = {
 
 function createCutter(input: Input, cutting: RangePlanOptions | undefined): PieceCutter | undefined {
   if (cutting === undefined) return undefined;
-  if (input.format === "jsonl") return lineCutter;
+  if (input.format !== "text") return lineCutter;
   return cutting.keepsTextsWhole ? undefined : textCutter(cutting);
 }
 

@@ -62,8 +62,8 @@ export class RangeDocuments {
   }
 
   private countText(source: ByteSource, range: LineRange): Generator<number, number> {
-    const { format, textField } = this.inputs[range.inputIndex]!;
-    if (format === "text") return this.counter.count(source, range);
-    return this.counter.countRecords(this.jsonl.read(source, range, textField), this.jsonl.batch);
+    const input = this.inputs[range.inputIndex]!;
+    if (input.format === "text") return this.counter.count(source, range);
+    return this.counter.countRecords(this.jsonl.read(source, range, input), this.jsonl.batch);
   }
 }

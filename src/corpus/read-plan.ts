@@ -1,7 +1,8 @@
 import { realpathSync } from "node:fs";
 import { UserError } from "../errors.ts";
 import { inputFormats } from "./formats.ts";
-import { defaultTextField, type Input, inspectInput } from "./inputs.ts";
+import type { Input } from "./inputs.ts";
+import { defaultTextField, inspectInput } from "./inspect-input.ts";
 import { hasRanges } from "./plan.ts";
 import { type CutSettings, digestLine, digestOptions, type PlanLine } from "./plan-lines.ts";
 import type { Range } from "./ranges.ts";
@@ -140,7 +141,8 @@ function inspect({ path, inputFormat }: PlanLine, textField: string | undefined,
   const format = inputFormats.find((known) => known === inputFormat);
   if (format === undefined) return fail(`its "inputFormat" is "${inputFormat}"`, wroteHint);
   try {
-    return inspectInput(path, { format, textField });
+    // What it is was looked at when the plan was made, and the file is the same.
+    return inspectInput(path, { format, textField, binary: "text" });
   } catch (error) {
     if (error instanceof UserError) return fail(error.message, error.hint);
     throw error;

@@ -1,28 +1,34 @@
 import type { ByteStream } from "./byte-stream.ts";
-import { compressionOf, headBytesMax } from "./content.ts";
+import { type Compression, compressionOf } from "./content.ts";
 import { DecompressedStream } from "./decompressed-stream.ts";
 import { openByteStream } from "./fd-stream.ts";
 import type { Input } from "./inputs.ts";
+import { JsonLinesStream } from "./json-lines-stream.ts";
 
 /** The text of an input that is read once and in order; of a stream the first bytes tell now what it is packed in. */
 export async function openTextStream(input: Input): Promise<ByteStream> {
   const bytes = await openByteStream(input);
   try {
-    if (!input.isStream) return decompressed(bytes, input, input.compression);
+    if (!input.isStream) return unpacked(bytes, input, input.compression);
     const { head, whole } = await peek(bytes);
-    return decompressed(whole, input, compressionOf(head, input.path));
+    return unpacked(whole, input, compressionOf(head));
   } catch (error) {
     bytes.close();
     throw error;
   }
 }
 
-const decompressed = (bytes: ByteStream, { path }: Input, compression: Input["compression"]) =>
-  compression === "none" ? bytes : new DecompressedStream(bytes, path, compression);
+function unpacked(bytes: ByteStream, { path, format }: Input, compression: Compression): ByteStream {
+  const text = compression === "none" ? bytes : new DecompressedStream(bytes, path, compression);
+  return format === "json" ? new JsonLinesStream(text, path) : text;
+}
+
+/** What a stream is packed in shows in so many bytes. */
+const magicBytesMax = 4;
 
 /** The first bytes of a stream, and the stream as if they were not read yet. */
 async function peek(from: ByteStream): Promise<{ head: Uint8Array; whole: ByteStream }> {
-  const buffer = new Uint8Array(headBytesMax);
+  const buffer = new Uint8Array(magicBytesMax);
   let end = 0;
   for (let readBytes = -1; end < buffer.length && readBytes !== 0; end += readBytes) {
     readBytes = await from.read(buffer, end);

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
-import { pathsMatching } from "../corpus/globs.ts";
+import { filesMatching } from "../corpus/globs.ts";
 import { UserError } from "../errors.ts";
 import { reasonNotRead } from "../system-error.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
@@ -117,7 +117,7 @@ export function countsChunks(path: string, words: WordTable, options: CountsOpti
 /** The files that `--counts` names: a path or, where there is none such, a glob. */
 export function countsPathsOf(name: string): string[] {
   if (existsSync(name) || !/[*?[]/.test(name)) return [name];
-  const paths = pathsMatching(name);
+  const { paths } = filesMatching(name);
   if (paths.length > 0) return paths;
   throw new UserError(`--counts "${name}": no such file, and no file matches it as a glob`, {
     hint: "hidden files are not matched",

@@ -69,9 +69,10 @@ export class TaskCounter {
   }
 
   private countRange(source: ByteSource, range: LineRange): Generator<number, RangeFindings> {
-    const { format, textField } = this.options.inputs[range.inputIndex]!;
-    this.current = format === "text" ? this.ranges : this.jsonl;
-    if (format === "text") return this.ranges.count(source, range);
-    return this.records.count(this.jsonl.read(source, range, textField), this.jsonl.batch);
+    const input = this.options.inputs[range.inputIndex]!;
+    const isText = input.format === "text";
+    this.current = isText ? this.ranges : this.jsonl;
+    if (isText) return this.ranges.count(source, range);
+    return this.records.count(this.jsonl.read(source, range, input), this.jsonl.batch);
   }
 }

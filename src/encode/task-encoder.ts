@@ -33,7 +33,7 @@ export class TaskEncoder {
   ) {
     this.file = new OpenFile(inputs);
     this.linePieces = new PieceRanges(inputs, (source, range) => {
-      const reading = this.jsonl.read(source, range, this.inputs[range.inputIndex]!.textField);
+      const reading = this.jsonl.read(source, range, this.inputs[range.inputIndex]!);
       return this.encodeRecords(reading, this.jsonl);
     });
     this.encoding = new TextEncoding(parts, { specialTokensAsText });
@@ -44,16 +44,16 @@ export class TaskEncoder {
    * the bytes done after each window, the whole at the end.
    */
   encode(task: Task): Generator<number, void> {
-    const { format, textField } = this.inputs[task.inputIndex]!;
-    if (task.kind === "piece")
-      return format === "jsonl" ? this.linePieces.take(task) : this.encodePiece(task);
+    const input = this.inputs[task.inputIndex]!;
+    const { format, textField } = input;
+    if (task.kind === "piece") return format !== "text" ? this.linePieces.take(task) : this.encodePiece(task);
     const source = this.file.of(task.inputIndex);
     if (task.kind === "pages") {
       this.parquet ??= createParquetReader();
       return this.encodeRecords(this.parquet.read(source, task, textField), this.parquet);
     }
     if (format === "text") return this.encodeRange(task);
-    return this.encodeRecords(this.jsonl.read(source, task, textField), this.jsonl);
+    return this.encodeRecords(this.jsonl.read(source, task, input), this.jsonl);
   }
 
   close(): void {

@@ -1,5 +1,5 @@
+import { findInputs } from "../corpus/find-inputs.ts";
 import type { InputFormat } from "../corpus/formats.ts";
-import { findInputs } from "../corpus/inputs.ts";
 import { exitCode, UserError } from "../errors.ts";
 import { type ResolvedPattern, resolvePattern } from "../pattern/index.ts";
 import { checkOutputFile, placeOfFile } from "../publish/file.ts";
@@ -27,10 +27,12 @@ export type EncodeFileOptions = EncodeOptions & {
   readonly workers?: number;
   /** Default: uint16 if every id of the tokenizer fits. */
   readonly dtype?: "uint16" | "uint32";
-  /** What the files are read as. Default: what each name says (`.jsonl`, `.parquet`), else text. */
+  /** What the files are read as. Default: what name and content say. */
   readonly inputFormat?: InputFormat;
   /** The field, or column, that holds the text of a record. Default: `text`. */
   readonly textField?: string;
+  /** `text`: what is no text (an image, an archive) is read as text. Default: an error; in a directory it is left out. */
+  readonly binary?: "text";
   /** A special token to put behind each file, or each record of it. */
   readonly appendToken?: string;
   /** `bytesTotal` is null where a stream makes it unknown. */
@@ -119,7 +121,11 @@ export class Tokenizer {
     const lock = place === null ? null : takeLockNow(place);
     try {
       const { idCount } = await encodeToFile({
-        inputs: findInputs([files].flat(), { format: options.inputFormat, textField: options.textField }),
+        inputs: findInputs([files].flat(), {
+          format: options.inputFormat,
+          textField: options.textField,
+          binary: options.binary,
+        }),
         parts: this.parts,
         specialTokensAsText: options.specialTokensAsText ?? false,
         workerCount: options.workers ?? 1,

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Cache } from "../../src/cache/cache.ts";
 import { CacheDirectory } from "../../src/cache/directory.ts";
-import { findInputs } from "../../src/corpus/inputs.ts";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
 import type { RangeFindings } from "../../src/count/range-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/index.ts";
 import { ScratchDirectory } from "../../src/publish/scratch-directory.ts";

@@ -30,7 +30,7 @@ describe("a run that goes well", () => {
       "training.json",
     ]);
     expect(record.inputs).toEqual([
-      { path: corpus, sizeBytes: 174, documents: 4, invalidBytes: 0, format: "text" },
+      { path: corpus, sizeBytes: 174, documents: 4, invalidBytes: 0, format: "text", formatFrom: "name" },
     ]);
     expect([record.wordCount, record.distinctWordCount, record.mergeCount]).toEqual([28, 6, 5]);
     expect(record.options).toEqual({

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { DocumentCounter } from "../../src/corpus/count-documents.ts";
-import { findInputs } from "../../src/corpus/inputs.ts";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { OpenFile } from "../../src/corpus/open-file.ts";
 import type { Range } from "../../src/corpus/ranges.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";

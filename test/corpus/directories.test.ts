@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
+import { chmodSync, linkSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { filesBelow, inByteOrder, includeFilter } from "../../src/corpus/directories.ts";
 import { put, scratch } from "../binary.ts";
@@ -18,7 +18,7 @@ function tree(name: string, paths: readonly string[]): string {
 }
 
 const below = (root: string, ...globs: string[]) =>
-  filesBelow(root, includeFilter(globs)).map((path) => path.slice(root.length + 1));
+  filesBelow(root, includeFilter(globs)).paths.map((path) => path.slice(root.length + 1));
 
 describe("the files of a directory", () => {
   test("are all regular files below it, by the bytes of their paths, without hidden ones", () => {
@@ -34,16 +34,50 @@ describe("the files of a directory", () => {
       "a/x/y/z",
     ]);
     expect(below(root)).toEqual(["Z", "a-b", "a.txt", "a/x/y/z", "a/z.md", "b", "é"]);
-    expect(filesBelow(`${root}//`, () => true)[0]).toBe(`${root}/Z`);
+    expect(filesBelow(`${root}//`, () => true).paths[0]).toBe(`${root}/Z`);
   });
 
-  test("are not reached through links, and pipes are passed over", () => {
+  test("are reached through links, each file and folder once, and pipes are passed over", () => {
     const root = tree("links", ["file", "folder/inner"]);
-    symlinkSync("file", join(root, "link"));
-    symlinkSync("folder", join(root, "linked-folder"));
-    symlinkSync("nowhere", join(root, "dangling"));
+    const outside = tree("outside", ["far/one", "far/two"]);
+    symlinkSync("file", join(root, "a-link"));
+    symlinkSync("folder", join(root, "a-linked-folder"));
+    symlinkSync(join(outside, "far"), join(root, "y-far"));
+    symlinkSync(outside, join(root, "x-outside"));
+    symlinkSync("..", join(root, "folder/up"));
+    symlinkSync("/dev/null", join(root, "device"));
+    linkSync(join(root, "file"), join(root, "hard"));
     spawnSync("mkfifo", [join(root, "pipe")]);
-    expect(below(root)).toEqual(["file", "folder/inner"]);
+    expect(below(root)).toEqual(["file", "folder/inner", "x-outside/far/one", "x-outside/far/two"]);
+    const skipped = filesBelow(root, () => true).skipped.map(({ path, reason }) => [
+      path.slice(root.length + 1),
+      reason.replace(root, ""),
+    ]);
+    expect(skipped.sort()).toEqual([
+      ["a-link", 'the same file as "/file"'],
+      ["a-linked-folder", 'the same folder as "/folder"'],
+      ["folder/up", 'the same folder as ""'],
+      ["hard", 'the same file as "/file"'],
+      ["y-far", 'the same folder as "/x-outside/far"'],
+    ]);
+  });
+
+  test("of the cache of a hub are those of its snapshot, by their names there", () => {
+    const root = tree("hub", ["blobs/0a1b", "blobs/2c3d", "refs/main", "snapshots/f00/data/kept"]);
+    symlinkSync("../../blobs/0a1b", join(root, "snapshots/f00/train.jsonl"));
+    symlinkSync("../../../blobs/2c3d", join(root, "snapshots/f00/data/part.parquet"));
+    const names = ["snapshots/f00/data/kept", "snapshots/f00/data/part.parquet", "snapshots/f00/train.jsonl"];
+    expect(below(root)).toEqual(names);
+    expect(below(join(root, "snapshots/f00"))).toEqual(["data/kept", "data/part.parquet", "train.jsonl"]);
+    mkdirSync(join(root, "snapshots/f01"));
+    expect(() => below(root)).toThrow("holds several versions of a data set");
+  });
+
+  test("that a link names and nobody has are an error", () => {
+    const root = tree("dangling", ["file.txt"]);
+    symlinkSync("nowhere", join(root, "lost.txt"));
+    expect(() => below(root)).toThrow(`"${root}/lost.txt" is a link that leads nowhere`);
+    expect(below(root, "file.*")).toEqual(["file.txt"]);
   });
 
   test("are as many as there are", () => {

@@ -13,7 +13,8 @@ import {
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { FileSource } from "../../src/corpus/byte-sources.ts";
-import { checkUnchanged, findInputs, openInput } from "../../src/corpus/inputs.ts";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
+import { checkUnchanged, openInput } from "../../src/corpus/inputs.ts";
 import { RangeReader } from "../../src/corpus/range-reader.ts";
 import { openTextStream } from "../../src/corpus/text-stream.ts";
 import { put, scratch } from "../binary.ts";
@@ -77,7 +78,7 @@ describe("a compressed file that changes while it is read", () => {
   const packed = gzipSync(crypto.getRandomValues(new Uint8Array(60_000)));
 
   test("is read as far as it went when the run began", async () => {
-    const [input] = findInputs([put(directory, "appended.gz", packed)]);
+    const [input] = findInputs([put(directory, "appended.gz", packed)], { binary: "text" });
     appendFileSync(input!.path, "garbage");
     const stream = await openTextStream(input!);
     expect((await readAll(stream)).length).toBe(60_000);
@@ -86,7 +87,7 @@ describe("a compressed file that changes while it is read", () => {
   });
 
   test("is an error if it shrinks or is replaced", async () => {
-    const [input] = findInputs([put(directory, "shrinking.gz", packed)]);
+    const [input] = findInputs([put(directory, "shrinking.gz", packed)], { binary: "text" });
     const stream = await openTextStream({ ...input!, sizeBytes: packed.length + 1 }).catch((error) => error);
     expect(stream.message).toMatch(/shrank/);
     const begun = await openTextStream(input!);

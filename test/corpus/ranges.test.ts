@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { closeSync } from "node:fs";
 import { FileSource } from "../../src/corpus/byte-sources.ts";
-import { findInputs, openInput } from "../../src/corpus/inputs.ts";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
+import { openInput } from "../../src/corpus/inputs.ts";
 import { planRanges, type Range, wholeRange } from "../../src/corpus/ranges.ts";
 import { RangeCounter } from "../../src/count/range-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/index.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { findInputs } from "../../src/corpus/inputs.ts";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { addUp, narrowed, sourcesOfRuns } from "../../src/count/add-up.ts";
 import { countCorpus } from "../../src/count/count-corpus.ts";
 import { CountsFileReader, type CountsSource } from "../../src/count/counts-files.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { findInputs } from "../../src/corpus/inputs.ts";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { type CountOptions, countCorpus } from "../../src/count/count-corpus.ts";
 import { UserError } from "../../src/errors.ts";
 import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/index.ts";

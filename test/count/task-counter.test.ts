@@ -14,6 +14,8 @@ const stream: Input = {
   isStream: true,
   compression: "none",
   format: "text",
+  formatFrom: "name",
+  isBinaryText: false,
   textField: "text",
   sizeBytes: 0,
   device: 0,

@@ -217,10 +217,10 @@ test("inspect shows size, pattern, special tokens, shares and a sample", () => {
 });
 
 test("neither encode nor decode writes over what it reads", () => {
-  const ids = put(home, "mine.bin", Uint8Array.of(97, 0, 98, 0));
+  const ids = put(home, "mine.bin", "abcd");
   for (const command of ["encode", "decode"]) {
     const { code, stderr } = bpe([command, ids, "--tokenizer", tokenizer, "-o", ids]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("what is made of it would take its place")]);
-    expect(readFileSync(ids, "latin1")).toBe("a\0b\0");
+    expect(readFileSync(ids, "latin1")).toBe("abcd");
   }
 });

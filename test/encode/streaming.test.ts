@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { findInputs } from "../../src/corpus/inputs.ts";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { PieceBuffers } from "../../src/corpus/pieces.ts";
 import { planTasks } from "../../src/corpus/tasks.ts";
 import { textCutting } from "../../src/encode/cuts.ts";
@@ -109,7 +109,7 @@ test("ranges, cut anywhere the plan cuts, give the ids of the whole", async () =
     for (let round = 0; round < 30; round++) {
       const bytes = Buffer.concat(Array.from({ length: 20 }, madeBytes));
       writeFileSync(path, bytes);
-      const inputs = findInputs([path]);
+      const inputs = findInputs([path], { binary: "text" });
       const expected = encodeAll(new TextEncoding(parts), bytes, () => bytes.length);
       const encoder = new TaskEncoder(inputs, parts, false);
       const plan = planTasks(

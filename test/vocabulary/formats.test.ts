@@ -240,8 +240,11 @@ describe("training.json", () => {
       workers: 1,
     },
     formats: null,
+    skipped: [],
     counts: [],
-    inputs: [{ path: "a.txt", sizeBytes: 1, documents: 1, invalidBytes: 0, format: "text" }],
+    inputs: [
+      { path: "a.txt", sizeBytes: 1, documents: 1, invalidBytes: 0, format: "text", formatFrom: "name" },
+    ],
     wordCount: 1,
     distinctWordCount: 1,
     mergeCount: merges.mergeCount,

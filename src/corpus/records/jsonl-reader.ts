@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { assert, UserError } from "../../errors.ts";
 import { type ByteSource, FileSource } from "../byte-sources.ts";
+import type { Input } from "../inputs.ts";
 import { countLines } from "../lines.ts";
 import { RangeReader } from "../range-reader.ts";
 import type { Range } from "../ranges.ts";
@@ -17,6 +18,9 @@ export type LineRange = Range & {
   /** How many lines of the input come before it; where it is not said, the file can be asked. */
   readonly linesBefore?: number;
 };
+
+/** How records are looked for: in lines, or in what `JsonLinesStream` makes lines of. */
+export type RecordInput = Pick<Input, "format" | "textField">;
 
 /** Glue: bytes of a range -> lines -> texts of records. */
 export class JsonlReader {
@@ -38,9 +42,10 @@ export class JsonlReader {
    * time. Where bytes are still coming it yields when it has done with them, and `range` may say where it ends before
    * it goes on.
    */
-  *read(source: ByteSource, range: LineRange, textField: string): Generator<number, void> {
+  *read(source: ByteSource, range: LineRange, input: RecordInput): Generator<number, void> {
     this.window ??= new RangeReader(this.windowBytes, lineTooLong);
     const { window: reader, batch, cursor } = this;
+    const { format, textField } = input;
     const field = fieldName(textField);
     let lineCount = 0;
     reader.open(source, range.startByte, range.endByte);
@@ -60,7 +65,10 @@ export class JsonlReader {
       if (cursor.fault !== lineFault.none || validEnd < end) {
         const lineNumber = linesBefore(source, range) + lineCount + 1;
         const what = faultText(cursor.fault, textField);
-        throw new UserError(`"${source.path}" line ${lineNumber}: ${what}`, faultHint(cursor.fault));
+        throw new UserError(
+          `"${source.path}" ${format === "json" ? "record" : "line"} ${lineNumber}: ${what}`,
+          faultHint(cursor.fault),
+        );
       }
       yield reader.baseByte + end - range.startByte;
       if (atEnd) return;

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { inspectInput } from "../../corpus/inputs.ts";
+import { inspectInput } from "../../corpus/inspect-input.ts";
 import { openTextStream } from "../../corpus/text-stream.ts";
 import { UserError } from "../../errors.ts";
 import { isMissing, reasonNotRead } from "../../system-error.ts";

@@ -34,6 +34,8 @@ export type TrainingRecord = {
   /** The formats asked for; null: all that can say the tokenizer. */
   readonly formats: readonly string[] | null;
   readonly inputs: readonly InputRecord[];
+  /** Files that directories hold and that were not read, each with what it is. */
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
   /** Word counts from elsewhere. */
   readonly counts: readonly CountsRecord[];
   readonly wordCount: number;
@@ -56,8 +58,10 @@ type InputRecord = {
   readonly sizeBytes: number;
   readonly documents: number;
   readonly invalidBytes: number;
-  /** `text`, `jsonl` or `parquet`. */
+  /** `text`, `jsonl`, `json` or `parquet`. */
   readonly format: string;
+  /** What told it: `option`, `name` or `content`. */
+  readonly formatFrom: string;
   /** The field, or column, that held the texts of records; not there for a text. */
   readonly textField?: string;
 };

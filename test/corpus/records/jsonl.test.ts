@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { FileSource } from "../../../src/corpus/byte-sources.ts";
-import { findInputs, type Input, openInput } from "../../../src/corpus/inputs.ts";
+import { findInputs } from "../../../src/corpus/find-inputs.ts";
+import { type Input, openInput } from "../../../src/corpus/inputs.ts";
 import { planRanges, wholeRange } from "../../../src/corpus/ranges.ts";
 import { JsonlReader } from "../../../src/corpus/records/jsonl-reader.ts";
 import { countCorpus } from "../../../src/count/count-corpus.ts";
@@ -141,12 +142,12 @@ describe("lines of JSON", () => {
 });
 
 function textsOf(path: string, windowBytes?: number, startByte = 0): string[] {
-  const [input] = findInputs([path]) as [Input];
+  const [input] = findInputs([path], { binary: "text" }) as [Input];
   const reader = new JsonlReader(windowBytes);
   const texts: string[] = [];
   const source = new FileSource(openInput(input), input);
   const range = { ...wholeRange(input, 0), startByte };
-  for (const _ of reader.read(source, range, "text")) {
+  for (const _ of reader.read(source, range, input)) {
     const { text, ends, count } = reader.batch;
     for (let r = 0; r < count; r++) {
       texts.push(Buffer.from(text.bytes.subarray(r === 0 ? 0 : ends[r - 1]!, ends[r]!)).toString());

@@ -1,0 +1,50 @@
+import type { Skipped } from "../corpus/each-once.ts";
+import type { FoundInputs } from "../corpus/find-inputs.ts";
+import type { InputFormat } from "../corpus/formats.ts";
+import type { Input } from "../corpus/inputs.ts";
+import { counted, grouped } from "./units.ts";
+
+/** What was decided about a corpus that nobody asked for in words: rows of a summary, name and text. */
+export function corpusNotes({ inputs, skipped }: FoundInputs): [name: string, text: string][] {
+  return [
+    ["read as", readAs(inputs)],
+    ["skipped", skippedText(skipped)],
+  ].filter(([, text]) => text !== "") as [string, string][];
+}
+
+/** The same as lines to put under a summary that has no rows. */
+export const corpusNoteLines = (found: FoundInputs) =>
+  corpusNotes(found)
+    .map(([name, text]) => `\n${name} ${text}`)
+    .join("");
+
+const formatNames: Record<InputFormat, string> = {
+  text: "text",
+  jsonl: "lines of JSON",
+  json: "JSON records",
+  parquet: "Parquet",
+};
+
+/** Nothing, where all names or an option said the same. */
+function readAs(inputs: readonly Input[]): string {
+  const groups = Map.groupBy(inputs, ({ format, formatFrom }) => {
+    if (formatFrom !== "content") return formatNames[format];
+    return format === "text" ? "text, having no records" : `${formatNames[format]} by content`;
+  });
+  if (groups.size < 2 && inputs.every(({ formatFrom }) => formatFrom !== "content")) return "";
+  return [...groups].map(([how, some]) => `${how}: ${filesText(some.map(({ path }) => path))}`).join("; ");
+}
+
+const namesMax = 2;
+
+function filesText(paths: readonly string[]): string {
+  if (paths.length > namesMax) return `${counted(paths.length, "file")}, from "${paths[0]}" on`;
+  return paths.map((path) => `"${path}"`).join(", ");
+}
+
+function skippedText(skipped: readonly Skipped[]): string {
+  if (skipped.length === 0) return "";
+  const shown = skipped.slice(0, namesMax).map(({ path, reason }) => `"${path}" is ${reason}`);
+  const rest = skipped.length - shown.length;
+  return `${counted(skipped.length, "file")}: ${shown.join("; ")}${rest > 0 ? `; and ${grouped(rest)} more` : ""}`;
+}

@@ -1,0 +1,168 @@
+import { accessSync, closeSync, constants, type Stats, statSync } from "node:fs";
+import { exitCode, UserError } from "../errors.ts";
+import { type Compression, contentOf, headBytesMax, type NotText, nameOf, notText } from "./content.ts";
+import { type FileHead, readHead } from "./file-head.ts";
+import { type FormatSource, formatOfName, type InputFormat } from "./formats.ts";
+import { type Input, openFile, unreadable } from "./inputs.ts";
+import { beginsAsJson, jsonShapeOf } from "./json-content.ts";
+
+/** How what was named is to be read. */
+export type InputOptions = {
+  /** The format of everything named, whatever its name and its content say. */
+  readonly format?: InputFormat | undefined;
+  /** Default: `text`. */
+  readonly textField?: string | undefined;
+  /** Globs that say which files of a directory are meant. */
+  readonly include?: readonly string[] | undefined;
+  /** `text`: what is no text is read as text. Default: that is an error, or in a directory is skipped. */
+  readonly binary?: "text" | undefined;
+};
+
+/** The file, or the stream, that the path names, as it is now. */
+export function inspectInput(path: string, options: InputOptions = {}): Input {
+  const found = lookAt(path, options);
+  if ("what" in found) throw notText(path, found);
+  return found;
+}
+
+/** The same; or what the file is, if it is no text. A stream shows that only when it is read. */
+export function lookAt(path: string, options: InputOptions): Input | NotText {
+  if (path === "-") return streamAt(path, options);
+  let stats: Stats;
+  try {
+    stats = statSync(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  if (stats.isDirectory()) throw new UserError(`"${path}" is a directory, not a file`);
+  if (stats.isSocket()) throw new UserError(`"${path}" is a socket, not a file`);
+  if (!stats.isFile()) {
+    // A pipe is not opened yet: whoever writes to it would be told that nobody reads when it is closed again.
+    checkReadable(path);
+    return streamAt(path, options);
+  }
+  const found = lookInto(path, options);
+  if ("what" in found) return found;
+  const { compression, format, formatFrom } = found;
+  if (format === "parquet" && compression !== "none") {
+    throw new UserError(
+      `"${path}" is Parquet packed with ${compression}, of which no part can be read by itself`,
+      { hint: "unpack it, and name the file that comes out" },
+    );
+  }
+  return {
+    path,
+    isStream: false,
+    compression,
+    format,
+    formatFrom,
+    isBinaryText: options.binary === "text",
+    textField: options.textField ?? defaultTextField,
+    sizeBytes: stats.size,
+    device: stats.dev,
+    inode: stats.ino,
+    modifiedMs: stats.mtimeMs,
+  };
+}
+
+export const defaultTextField = "text";
+
+/** As much of what may be JSON is looked at: the first record, if it is not a giant. */
+const jsonHeadBytesMax = 1 << 20;
+
+type Inside = { compression: Compression; format: InputFormat; formatFrom: FormatSource };
+
+/** What the file is packed in, and what is inside: the format that it is read in. */
+function lookInto(path: string, options: InputOptions): Inside | NotText {
+  const fd = openFile(path);
+  try {
+    let head = readHead(fd, path);
+    const { compression } = head;
+    const content = options.binary === "text" ? "text" : contentOf(head.bytes, path);
+    if (typeof content === "object") return content;
+    const { format } = options;
+    if (content === "parquet") {
+      if (format !== undefined && format !== "parquet") return parquetAs(format);
+      return { compression, format: "parquet", formatFrom: sourceOf(format, "parquet", path) };
+    }
+    if (format !== undefined) return { compression, format, formatFrom: "option" };
+    const named = formatOfName(path);
+    if (named === "jsonl" || named === "parquet") return { compression, format: named, formatFrom: "name" };
+    const isNamedJson = named === "json";
+    if (!head.isWhole && beginsAsJson(head.bytes)) head = readHead(fd, path, jsonHeadBytesMax);
+    const records = recordsIn(head, isNamedJson, options.textField ?? defaultTextField);
+    if (records !== undefined) return { compression, format: records, formatFrom: "content" };
+    return { compression, format: "text", formatFrom: isNamedJson ? "content" : "name" };
+  } catch (error) {
+    throw unreadable(path, error);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const sourceOf = (asked: InputFormat | undefined, found: InputFormat, path: string): FormatSource =>
+  asked !== undefined ? "option" : formatOfName(path) === found ? "name" : "content";
+
+const parquetAs = (format: InputFormat): NotText => ({
+  what: `Parquet, not ${format}`,
+  hint: "leave --input-format out; --binary text reads its bytes as they are",
+});
+
+/**
+ * Which records an input holds, by its beginning: of a file with the name for it any, of another one those that follow
+ * each other and have the field for the text.
+ */
+function recordsIn(
+  { bytes, isWhole }: Pick<FileHead, "bytes" | "isWhole">,
+  isNamedJson: boolean,
+  textField: string,
+) {
+  const { kind, hasField, isSeveral } = jsonShapeOf(bytes, isWhole, textField);
+  if (kind !== "jsonl" && kind !== "json") return undefined;
+  return isNamedJson || (hasField && isSeveral) ? kind : undefined;
+}
+
+/** Refuses what the first bytes of a stream tell to be no text, or to be records that nobody spoke of. */
+export function checkStream(head: Uint8Array, input: Input): void {
+  const { path, format, formatFrom, isBinaryText, textField } = input;
+  if (isBinaryText) return;
+  const content = contentOf(head.subarray(0, headBytesMax), path);
+  if (content === "parquet") throw noParquetStream(path);
+  if (typeof content === "object") throw notText(path, content);
+  if (format !== "text" || formatFrom === "option") return;
+  const records = recordsIn({ bytes: head, isWhole: false }, false, textField);
+  if (records === undefined) return;
+  throw new UserError(`${nameOf(path)} holds records of JSON, and a stream has no name that says so`, {
+    hint: `--input-format ${records} reads their field "${textField}", --input-format text all of it as text`,
+  });
+}
+
+function streamAt(path: string, options: InputOptions): Input {
+  const format = options.format ?? formatOfName(path) ?? "text";
+  if (format === "parquet") throw noParquetStream(path);
+  return {
+    path,
+    isStream: true,
+    compression: "none",
+    format,
+    formatFrom: options.format === undefined ? "name" : "option",
+    isBinaryText: options.binary === "text",
+    textField: options.textField ?? defaultTextField,
+    ...{ sizeBytes: 0, device: 0, inode: 0, modifiedMs: 0 },
+  };
+}
+
+export function noParquetStream(path: string): UserError {
+  return new UserError(`${nameOf(path)} cannot be read as Parquet, which says at its end what is in it`, {
+    hint: "write it to a file and name that",
+    exitCode: path === "-" ? exitCode.usage : exitCode.failed,
+  });
+}
+
+function checkReadable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}

@@ -1,0 +1,147 @@
+import { UserError } from "../errors.ts";
+import type { ByteStream } from "./byte-stream.ts";
+
+/**
+ * Makes a line of each record of a JSON file that is one array of records, or records one behind the other: white space
+ * between the tokens becomes spaces, what separates two records a line feed. No byte comes or goes, so offsets are
+ * those of the file, and line n is record n. What is around the records is checked here, each record by whoever reads
+ * its line.
+ */
+export class JsonLinesStream implements ByteStream {
+  private state: State = state.start;
+  private isArray = false;
+  /** How many objects and arrays are open in the record at hand. */
+  private depth = 0;
+  private recordCount = 0;
+
+  constructor(
+    private readonly from: ByteStream,
+    private readonly path: string,
+  ) {}
+
+  get inputBytes(): number {
+    return this.from.inputBytes;
+  }
+
+  async read(into: Uint8Array, from: number): Promise<number> {
+    const readBytes = await this.from.read(into, from);
+    if (readBytes > 0) this.rewrite(into, from, from + readBytes);
+    else this.end();
+    return readBytes;
+  }
+
+  close(): void {
+    this.from.close();
+  }
+
+  private rewrite(bytes: Uint8Array, from: number, end: number): void {
+    for (let pos = from; pos < end; pos++) {
+      const byte = bytes[pos]!;
+      if (this.state === state.string) {
+        while (pos < end && bytes[pos] !== quote && bytes[pos] !== backslash && bytes[pos] !== lineFeed)
+          pos++;
+        if (pos === end) return;
+        const byte = bytes[pos];
+        if (byte === quote) this.state = state.inside;
+        else if (byte === backslash) this.state = state.escape;
+        else throw this.error("is not valid JSON");
+      } else if (this.state === state.escape) {
+        if (byte === lineFeed) throw this.error("is not valid JSON");
+        this.state = state.string;
+      } else if (byte === space || byte === tab || byte === lineFeed || byte === carriageReturn) {
+        bytes[pos] = space;
+        if (this.state === state.behind && !this.isArray) {
+          bytes[pos] = lineFeed;
+          this.state = state.before;
+        }
+      } else if (this.state === state.inside) this.goInside(byte);
+      else bytes[pos] = this.goBetween(byte);
+    }
+  }
+
+  private goInside(byte: number): void {
+    if (byte === quote) this.state = state.string;
+    else if (byte === openBrace || byte === openBracket) this.depth++;
+    else if (byte === closeBrace || byte === closeBracket) {
+      this.depth--;
+      if (this.depth === 0) this.state = state.behind;
+    }
+  }
+
+  /** Takes a byte that is in no record, or begins one; returns what stands there in the lines. */
+  private goBetween(byte: number): number {
+    const { state: now, isArray } = this;
+    if (byte === openBrace && (now === state.start || now === state.before || now === state.first)) {
+      this.state = state.inside;
+      this.depth = 1;
+      this.recordCount++;
+      return byte;
+    }
+    if (now === state.start && byte === openBracket) {
+      this.isArray = true;
+      this.state = state.first;
+      return space;
+    }
+    // The three bytes of the mark; the reader of lines passes over it.
+    if (now === state.start && (byte === 0xef || byte === 0xbb || byte === 0xbf)) return byte;
+    if (isArray && now === state.behind && byte === comma) {
+      this.state = state.before;
+      return lineFeed;
+    }
+    if (isArray && byte === closeBracket && (now === state.behind || now === state.first)) {
+      this.state = state.end;
+      return space;
+    }
+    if (now === state.end) throw this.error("is followed by something else behind its array");
+    throw this.error(now === state.behind ? "is followed by something else" : "is not a JSON object", now);
+  }
+
+  private end(): void {
+    const { state: now, isArray } = this;
+    if (
+      now === state.end ||
+      now === state.start ||
+      (!isArray && (now === state.behind || now === state.before))
+    )
+      return;
+    throw new UserError(`"${this.path}" ends in the middle of its JSON`, {
+      hint: "it was cut short: copy it again",
+    });
+  }
+
+  private error(what: string, now: State = this.state): UserError {
+    const isNext = now === state.start || now === state.first || now === state.before;
+    const record = this.recordCount + (isNext ? 1 : 0);
+    return new UserError(`"${this.path}" record ${record} ${what}`, {
+      hint: "as json are read one array of objects, or objects with white space between; text is --input-format text",
+    });
+  }
+}
+
+/** Where the next byte stands. */
+const state = {
+  start: 0,
+  /** Behind the bracket of the array: a record or its end. */
+  first: 1,
+  /** Where a record has to begin. */
+  before: 2,
+  inside: 3,
+  string: 4,
+  escape: 5,
+  behind: 6,
+  /** Behind the array. */
+  end: 7,
+} as const;
+type State = (typeof state)[keyof typeof state];
+
+const tab = 0x09;
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const space = 0x20;
+const quote = 0x22;
+const comma = 0x2c;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;

@@ -1,0 +1,207 @@
+/** What a file is that is no text, by its first bytes; and what helps. */
+export type Signature = {
+  /** Bytes, as Latin-1, that stand at these offsets. */
+  readonly at: readonly (readonly [offset: number, bytes: string])[];
+  /** What else has to be so. */
+  readonly also?: (head: Uint8Array) => boolean;
+  /** What makes text of it; left out where nothing does. */
+  readonly remedy?: (path: string) => string;
+} & ({ readonly what: string } | { readonly packer: string });
+
+/**
+ * The first signature that the head of a file has. One that plain text could have, too (`BZh91AY&SY`, `GIF89a`), counts
+ * only if the head has `hasNul`: such formats have a zero byte soon.
+ */
+export function findSignature(head: Uint8Array, hasNul: boolean): Signature | undefined {
+  return signatures.find(
+    (signature) =>
+      signature.at.every(([offset, bytes]) => hasBytes(head, offset, bytes)) &&
+      (signature.also?.(head) ?? (hasNul || !isPlain(signature))),
+  );
+}
+
+export function hasBytes(head: Uint8Array, offset: number, bytes: string): boolean {
+  if (offset + bytes.length > head.length) return false;
+  for (let i = 0; i < bytes.length; i++) if (head[offset + i] !== bytes.charCodeAt(i)) return false;
+  return true;
+}
+
+const isPlain = ({ at }: Signature) => at.every(([, bytes]) => /^[\t\n\r\x20-\x7e]*$/.test(bytes));
+
+const piped = (command: string) => (path: string) =>
+  `${command.replace("FILE", path)} | bpe … - reads its text`;
+const asRecords = () => "write its texts as Parquet or as lines of JSON, e.g. with pyarrow or pandas";
+const decoded = (path: string) => `if it holds token ids: bpe decode --tokenizer PATH ${path}`;
+
+const zip: Signature["at"] = [[0, "PK\x03\x04"]];
+const inZip = (name: string) => (head: Uint8Array) => latin1(head).includes(name);
+const latin1 = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+
+/** More special ones first. */
+const signatures: readonly Signature[] = [
+  // Archives, and documents that are archives.
+  { what: "a Word document", remedy: piped("pandoc -t plain FILE"), at: zip, also: inZip("word/") },
+  { what: "an Excel workbook", remedy: asRecords, at: zip, also: inZip("xl/") },
+  { what: "an EPUB book", remedy: piped("pandoc -t plain FILE"), at: zip, also: inZip("application/epub") },
+  { what: "an OpenDocument file", remedy: piped("pandoc -t plain FILE"), at: zip, also: inZip("vnd.oasis") },
+  { what: "a PyTorch file", at: zip, also: inZip("/data.pkl") },
+  { what: "an archive of NumPy arrays", at: zip, also: inZip(".npy") },
+  { what: "a zip archive", remedy: piped("unzip -p FILE"), at: zip },
+  { what: "an empty zip archive", at: [[0, "PK\x05\x06"]] },
+  { what: "a 7z archive", remedy: piped("7z x -so FILE"), at: [[0, "7z\xbc\xaf\x27\x1c"]] },
+  { what: "a RAR archive", remedy: piped("unrar p -inul FILE"), at: [[0, "Rar!\x1a\x07"]] },
+  { what: "a tar archive", remedy: piped("tar -xOf FILE"), at: [], also: isTar },
+
+  // Texts that are packed, but not by what is unpacked here.
+  { packer: "xz", at: [[0, "\xfd7zXZ\0"]] },
+  {
+    packer: "bzip2",
+    at: [
+      [0, "BZh"],
+      [4, "1AY&SY"],
+    ],
+    also: hasInvalidByte,
+  },
+  {
+    packer: "bzip2",
+    at: [
+      [0, "BZh"],
+      [4, "\x17\x72\x45\x38\x50\x90"],
+    ],
+  },
+  { packer: "lz4", at: [[0, "\x04\x22\x4d\x18"]] },
+  { packer: "lzip", at: [[0, "LZIP\x01"]] },
+  { packer: "lzop", at: [[0, "\x89LZO\0"]] },
+  { packer: "lzma", at: [[0, "\x5d\0\0"]], also: isLzma },
+  { packer: "compress", remedy: piped("gzip -dc FILE"), at: [[0, "\x1f\x9d"]] },
+  { packer: "snappy", remedy: piped("snzip -dc FILE"), at: [[0, "\xff\x06\0\0sNaPpY"]] },
+
+  // Tables and arrays.
+  { what: "an Arrow (Feather) file", remedy: asRecords, at: [[0, "ARROW1\0\0"]] },
+  {
+    what: "an Arrow stream",
+    remedy: asRecords,
+    at: [
+      [0, "\xff\xff\xff\xff"],
+      [6, "\0\0"],
+    ],
+  },
+  { what: "a Feather file", remedy: asRecords, at: [[0, "FEA1"]] },
+  { what: "an ORC file", remedy: asRecords, at: [[0, "ORC"]] },
+  { what: "an Avro file", remedy: asRecords, at: [[0, "Obj\x01"]] },
+  { what: "an HDF5 file", remedy: asRecords, at: [[0, "\x89HDF\r\n\x1a\n"]] },
+  { what: "a NetCDF file", at: [[0, "CDF\x01"]] },
+  { what: "a NetCDF file", at: [[0, "CDF\x02"]] },
+  { what: "a MATLAB file", remedy: asRecords, at: [[0, "MATLAB 5.0 MAT-file"]] },
+  { what: "an SQLite database", remedy: piped("sqlite3 FILE 'SELECT …'"), at: [[0, "SQLite format 3\0"]] },
+  { what: "a NumPy array", remedy: decoded, at: [[0, "\x93NUMPY"]] },
+  { what: "a pickle of Python", remedy: asRecords, at: [[0, "\x80"]], also: isPickle },
+  { what: "a safetensors file", at: [[5, '\0\0\0{"']] },
+  { what: "a GGUF model", at: [[0, "GGUF"]] },
+  { what: "a Megatron index", at: [[0, "MMIDIDX\0\0"]] },
+  { what: "a file of word counts", remedy: (path) => `--counts ${path} adds them up`, at: [[0, "bpecount"]] },
+
+  // Documents.
+  { what: "a PDF document", remedy: piped("pdftotext FILE -"), at: [[0, "%PDF-"]], also: isPdf },
+  { what: "a DjVu document", remedy: piped("djvutxt FILE"), at: [[0, "AT&TFORM"]] },
+  { what: "an old Office document", at: [[0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"]] },
+
+  // Images, sound, film, fonts.
+  { what: "a PNG image", at: [[0, "\x89PNG\r\n\x1a\n"]] },
+  { what: "a JPEG image", at: [[0, "\xff\xd8\xff"]] },
+  { what: "a GIF image", at: [[0, "GIF8"]] },
+  {
+    what: "a WebP image",
+    at: [
+      [0, "RIFF"],
+      [8, "WEBP"],
+    ],
+  },
+  {
+    what: "a WAVE sound",
+    at: [
+      [0, "RIFF"],
+      [8, "WAVE"],
+    ],
+  },
+  {
+    what: "an AVI film",
+    at: [
+      [0, "RIFF"],
+      [8, "AVI "],
+    ],
+  },
+  {
+    what: "a BMP image",
+    at: [
+      [0, "BM"],
+      [6, "\0\0\0\0"],
+    ],
+  },
+  { what: "a TIFF image", at: [[0, "II*\0"]] },
+  { what: "a TIFF image", at: [[0, "MM\0*"]] },
+  { what: "a Photoshop image", at: [[0, "8BPS\0"]] },
+  { what: "an MP4, HEIC or AVIF file", at: [[4, "ftyp"]] },
+  { what: "a Matroska or WebM film", at: [[0, "\x1a\x45\xdf\xa3"]] },
+  { what: "an Ogg file", at: [[0, "OggS"]] },
+  { what: "a FLAC sound", at: [[0, "fLaC"]] },
+  { what: "an MP3 sound", at: [[0, "ID3"]] },
+  { what: "a font", at: [[0, "\0\x01\0\0\0"]] },
+  { what: "a font", at: [[0, "OTTO"]] },
+  { what: "a font", at: [[0, "wOF"]] },
+
+  // Programs.
+  { what: "an ELF executable or library", at: [[0, "\x7fELF"]] },
+  { what: "a Windows executable or library", at: [[0, "MZ"]] },
+  { what: "a Mach-O executable or library", at: [[0, "\xfe\xed\xfa\xce"]] },
+  { what: "a Mach-O executable or library", at: [[0, "\xfe\xed\xfa\xcf"]] },
+  { what: "a Mach-O executable or library", at: [[0, "\xce\xfa\xed\xfe"]] },
+  { what: "a Mach-O executable or library", at: [[0, "\xcf\xfa\xed\xfe"]] },
+  { what: "a Java class or Mach-O executable", at: [[0, "\xca\xfe\xba\xbe\0"]] },
+  { what: "a WebAssembly module", at: [[0, "\0asm"]] },
+  { what: "a library of object files, or a Debian package", at: [[0, "!<arch>\n"]] },
+];
+
+/** The checksum of the header in a tar archive is right: that also tells those without the later magic `ustar`. */
+function isTar(head: Uint8Array): boolean {
+  const [sumAt, sumEnd, headerBytes] = [148, 156, 512];
+  if (head.length < headerBytes) return false;
+  const written = /^[ 0]*([0-7]+)[ \0]/.exec(latin1(head.subarray(sumAt, sumEnd)))?.[1];
+  if (written === undefined) return false;
+  let sum = 0;
+  for (let i = 0; i < headerBytes; i++) sum += i >= sumAt && i < sumEnd ? 0x20 : head[i]!;
+  return sum === Number.parseInt(written, 8);
+}
+
+/** Behind the properties stands the size of the text, which is below 2^40, or 2^64 - 1 for an unknown one. */
+function isLzma(head: Uint8Array): boolean {
+  if (head.length < 13) return false;
+  const unknown = head.subarray(5, 13).every((byte) => byte === 0xff);
+  return unknown || head.subarray(10, 13).every((byte) => byte === 0);
+}
+
+/** A pickle of protocol 2 to 5: the protocol, and an opcode behind it. */
+function isPickle(head: Uint8Array): boolean {
+  if (head.length < 3 || head[1]! < 2 || head[1]! > 5) return false;
+  return /[\x80\x95a-zA-Z\]})(.]/.test(latin1(head.subarray(2, 3)));
+}
+
+/** The version, and then what a text about PDF has not: objects, or the line of high bytes that says it is binary. */
+function isPdf(head: Uint8Array): boolean {
+  const beginning = latin1(head.subarray(0, 1 << 10));
+  return (
+    /^%PDF-\d\.\d\s/.test(beginning) &&
+    /\n\d+ \d+ obj\b|\s%[\x80-\xff]{4}/.test(beginning.replace(/\r/g, "\n"))
+  );
+}
+
+/** Some byte is not UTF-8; a character cut off by the end of the head does not count. */
+function hasInvalidByte(head: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
+    return false;
+  } catch {
+    return true;
+  }
+}

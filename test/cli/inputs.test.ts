@@ -1,0 +1,209 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { binary, bpe, put, scratch } from "../binary.ts";
+import { heads } from "../corpus/heads.ts";
+
+const home = scratch();
+
+const run = (...args: string[]) => bpe(args, { cwd: home });
+const shell = (line: string) => {
+  const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", line, binary], { cwd: home, env: {} });
+  return [exitCode, stderr.toString()] as const;
+};
+const readJson = (name: string) => JSON.parse(readFileSync(join(home, name), "utf8"));
+function done(...args: string[]): string {
+  const { code, stdout, stderr } = run(...args, "-q");
+  expect([args, code, stderr]).toEqual([args, 0, ""]);
+  return stdout;
+}
+
+put(home, "corpus.txt", "some words, and some more words");
+done("train", "corpus.txt", "-n", "260", "-o", "tokenizer");
+const commands = [
+  ["train", "-n", "300", "-o", "result"],
+  ["count"],
+  ["encode", "--tokenizer", "tokenizer"],
+  ["plan"],
+] as const;
+
+describe("what is no text", () => {
+  const archive = Buffer.from(`PK\x03\x04\x14\0${"\0\x01".repeat(20_000)}`, "latin1");
+  put(home, "a.zip", archive);
+  put(home, "a.zip.gz", gzipSync(archive));
+  put(home, "a.zip.zst", zstdCompressSync(archive));
+
+  test("is an error that says what it is, in every command, packed or not", () => {
+    for (const [command, ...args] of commands) {
+      for (const name of ["a.zip", "a.zip.gz", "a.zip.zst"]) {
+        const { code, stdout, stderr } = run(command, name, ...args, "-q");
+        const hint = `hint: unzip -p ${name} | bpe … - reads its text; --binary text reads its bytes as they are\n`;
+        expect([code, stdout, stderr]).toEqual([
+          1,
+          "",
+          `bpe: error: "${name}" is a zip archive, not text\n${hint}`,
+        ]);
+      }
+    }
+  });
+
+  test("is the same error where a stream brings it", () => {
+    for (const [command, ...args] of commands.slice(0, 3)) {
+      for (const name of ["a.zip", "a.zip.gz", "a.zip.zst"]) {
+        for (const workers of ["1", "2"]) {
+          const line = `cat ${name} | "$0" ${[command, "-", ...args].join(" ")} -q -w ${workers}`;
+          expect(shell(line)).toEqual([1, expect.stringContaining("error: standard input is a zip archive")]);
+        }
+      }
+    }
+    expect(shell(`"$0" count - < a.zip`)[1]).toContain("standard input is a zip archive");
+  });
+
+  test("is read by those who insist", () => {
+    for (const [command, ...args] of commands) done(command, "a.zip", ...args, "--binary", "text");
+    expect(shell(`cat a.zip | "$0" count - -q --binary text`)).toEqual([0, ""]);
+    const { code, stderr } = run("count", "a.zip", "--binary", "words");
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--binary: unknown value "words"')]);
+  });
+
+  test("can be planned by who insists, and is counted by the plan", () => {
+    put(home, "plan", done("plan", "a.zip", "--binary", "text"));
+    expect(done("count", "--ranges", "plan")).toBe(done("count", "a.zip", "--binary", "text"));
+  });
+
+  test("is skipped in a directory, said in the summary and listed in the record and the log", () => {
+    mkdirSync(join(home, "mixed"));
+    for (const [i, [, head]] of heads.entries()) {
+      if (head.startsWith("PAR1")) continue;
+      put(home, `mixed/${100 + i}`, Buffer.from(`${head}${"\0".repeat(99)}`, "latin1"));
+    }
+    put(home, "mixed/text", "some words");
+    const count = heads.length - 1;
+    const { code, stderr } = run("train", "mixed", "-n", "258", "-o", "of-mixed", "--log-file", "log");
+    expect(code).toBe(0);
+    expect(stderr).toContain(`skipped     ${count} files: "mixed/100" is a zip archive, not text; `);
+    const { inputs, skipped } = readJson("of-mixed/training.json");
+    expect(inputs.map(({ path }: { path: string }) => path)).toEqual(["mixed/text"]);
+    expect(skipped.length).toBe(count);
+    expect(skipped[0]).toEqual({ path: "mixed/100", reason: "a zip archive, not text" });
+    const log = readFileSync(join(home, "log"), "utf8").split("\n");
+    expect(log.filter((line) => line.includes('skipped "mixed/')).length).toBe(count);
+    for (const [command, ...args] of commands.slice(1)) {
+      const finished = run(command, "mixed", ...args);
+      expect(finished.stderr).toContain(`\nskipped ${count} files: "mixed/100" is a zip archive`);
+      expect(run(command, "mixed", ...args, "--progress", "json").stderr).toContain(
+        '{"event":"skipped","path":"mixed/100","reason":"a zip archive, not text"}\n',
+      );
+    }
+  });
+
+  test("executables are none, of this machine neither", () => {
+    const { code, stderr } = run("train", binary, "-n", "300", "-o", "result");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("is an ELF executable or library, not text")]);
+  });
+});
+
+describe("records are told by content", () => {
+  const records = ["one text", "it's\nanother", "", "日本 text"].map((text, id) => ({ id, text }));
+  const lines = records.map((record) => JSON.stringify(record)).join("\n");
+  put(home, "as-named.jsonl", lines);
+  const expected = done("count", "as-named.jsonl");
+  const files: [name: string, content: string | Uint8Array, format: string][] = [
+    ["c4-train.00000-of-01024.json.gz", gzipSync(lines), "jsonl"],
+    ["lines.json", `${lines}\n`, "jsonl"],
+    ["lines.json.zst", zstdCompressSync(lines), "jsonl"],
+    ["lines.ndjson.zst", zstdCompressSync(lines), "jsonl"],
+    ["lines.jsonl.gz", gzipSync(lines), "jsonl"],
+    ["0a1b2c3d", lines, "jsonl"],
+    ["array.json", JSON.stringify(records), "json"],
+    ["pretty.json", JSON.stringify(records, null, 2), "json"],
+    ["array.json.gz", gzipSync(`\ufeff${JSON.stringify(records, null, "\t")}\n`), "json"],
+    ["several.json", records.map((record) => JSON.stringify(record, null, 1)).join("\n"), "json"],
+  ];
+  for (const [name, content] of files) put(home, name, content);
+
+  test("whatever holds them", () => {
+    for (const [name, , format] of files) {
+      for (const workers of ["1", "3"]) expect(done("count", name, "-w", workers)).toBe(expected);
+      const { stderr } = run("train", name, "-n", "260", "-o", "of-records");
+      const [input] = readJson("of-records/training.json").inputs;
+      const isNamed = /\.(ndjson|jsonl)\./.test(name);
+      expect(input).toMatchObject({ documents: 3, format, formatFrom: isNamed ? "name" : "content" });
+      const how = format === "json" ? "JSON records" : "lines of JSON";
+      if (!isNamed) expect(stderr).toContain(`read as     ${how} by content: "${name}"\n`);
+      const ids = done("encode", name, "--tokenizer", "tokenizer");
+      expect(ids).toBe(done("encode", "as-named.jsonl", "--tokenizer", "tokenizer"));
+      put(home, "plan", done("plan", name, "--count-documents"));
+      expect(done("count", "--ranges", "plan")).toBe(expected);
+    }
+  });
+
+  test("a document of JSON is text, and the summary says so", () => {
+    put(home, "document.json", JSON.stringify({ version: 1, data: records }, null, 2));
+    const { stderr } = run("count", "document.json");
+    expect(stderr).toContain('\nread as text, having no records: "document.json"\n');
+    expect(done("count", "document.json")).toContain("version\t1\n");
+  });
+
+  test("an option overrules", () => {
+    expect(done("count", "lines.json", "--input-format", "text")).toContain('{"\t');
+    expect(done("count", "array.json", "--input-format", "text")).toContain('[{"\t1\n');
+    const { code, stderr } = run("count", "array.json", "--text-field", "body");
+    expect([code, stderr]).toEqual([1, expect.stringContaining('"array.json" record 1: no field "body"')]);
+    const strict = run("count", "array.json", "--input-format", "jsonl");
+    expect(strict.stderr).toContain('"array.json" line 1: not a JSON object');
+  });
+
+  test("a stream of records asks for the format", () => {
+    const [code, stderr] = shell(`cat lines.json | "$0" count -`);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("standard input holds records of JSON")]);
+    expect(stderr).toContain('hint: --input-format jsonl reads their field "text"');
+    for (const [name, , format] of files) {
+      expect(shell(`cat ${name} | "$0" count - -q --input-format ${format}`)).toEqual([0, ""]);
+    }
+    expect(shell(`cat lines.json | "$0" count - -q --input-format text`)).toEqual([0, ""]);
+  });
+
+  test("what describes a data set is no part of it", () => {
+    mkdirSync(join(home, "set/data"), { recursive: true });
+    put(home, "set/data/train.jsonl", lines);
+    put(home, "set/README.md", "# Readme");
+    put(home, "set/LICENSE", "license");
+    put(home, "set/.gitattributes", "hidden");
+    put(home, "set/dataset_infos.json", '{"default": {"description": "infos"}}');
+    const { stdout, stderr } = run("count", "set");
+    expect(stdout).toBe(expected);
+    expect(stderr).toContain('skipped 3 files: "set/LICENSE" is about the records beside it');
+    const included = done("count", "set", "--include", "*.jsonl", "--include", "README*");
+    expect(included).toContain("Readme\t1\n");
+    rmSync(join(home, "set/data"), { recursive: true });
+    expect(done("count", "set")).toContain("license\t1\n");
+  });
+});
+
+describe("links", () => {
+  test("in a directory are followed, and each file is counted once", () => {
+    for (const name of ["blobs", "refs", "snapshots/f00d"])
+      mkdirSync(join(home, "hub", name), { recursive: true });
+    put(home, "hub/blobs/0a1b", '{"text":"from the hub"}\n');
+    put(home, "hub/refs/main", "f00d");
+    symlinkSync("../../blobs/0a1b", join(home, "hub/snapshots/f00d/train.jsonl"));
+    symlinkSync("..", join(home, "hub/snapshots/f00d/loop"));
+    for (const place of ["hub", "hub/snapshots/f00d", "hub/snapshots/f00d/*.jsonl"]) {
+      expect([place, done("count", place)]).toEqual([place, "Ġhub\t1\nĠthe\t1\nfrom\t1\n"]);
+    }
+  });
+
+  test("that a glob matches are followed", () => {
+    mkdirSync(join(home, "linked"));
+    symlinkSync("../corpus.txt", join(home, "linked/link.txt"));
+    expect(done("count", "linked/*.txt")).toBe(done("count", "corpus.txt"));
+    symlinkSync("link.txt", join(home, "linked/again.txt"));
+    const { stdout, stderr } = run("count", "linked/*.txt");
+    expect(stdout).toBe(done("count", "corpus.txt"));
+    expect(stderr).toContain('skipped 1 file: "linked/link.txt" is the same file as "linked/again.txt"');
+    symlinkSync("nowhere", join(home, "linked/lost.txt"));
+    expect(run("count", "linked/*.txt").stderr).toContain('"linked/lost.txt" is a link that leads nowhere');
+  });
+});
