@@ -15,7 +15,7 @@ import { entriesOf } from "../words/generators.ts";
 const directory = scratch();
 
 const gpt2 = compilePattern(patterns.gpt2.sources);
-const regexp = compilePattern([`${patterns.gpt2.sources[0]}(?<!\\b\\B)`]);
+const regexp = compilePattern([`${patterns.gpt2.sources[0]}(?<!x(?!x)x)`]);
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
 type Settings = { specialTokens: string[]; pieceSizeBytes: number; probeSizeBytes?: number };

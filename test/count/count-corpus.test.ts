@@ -45,7 +45,7 @@ test("what comes in pieces is shared among any number of workers, also where it 
   const names = [gzipSync(varied), varied, zstdCompressSync(varied.slice(0, 9999)), gzipSync("")].map(
     (content, n) => put(directory, `varied-${n}`, content),
   );
-  const uncut = compilePattern([`${patterns.gpt2.sources[0]}(?<!\\b\\B)`]);
+  const uncut = compilePattern([`${patterns.gpt2.sources[0]}(?<!x(?!x)x)`]);
   expect(uncut.kind).toBe("regexps");
   const token = new TextEncoder().encode("<|end|>");
   for (const [used, specialTokens] of [
