@@ -163,14 +163,36 @@ describe("tekken.json", () => {
     );
   });
 
-  test("in another order than its ranks, or too short, is refused", async () => {
+  test("in another order than its ranks, too short, or with a token that is not base64, is refused", async () => {
     const json = tekken();
+    json.vocab[299]!.token_bytes = "Y!==";
+    await expect(Tokenizer.load(write(json))).rejects.toThrow(
+      'token 299 is {"rank":299,"token_bytes":"Y!=="',
+    );
+    json.vocab[299]!.token_bytes = tekken().vocab[299]!.token_bytes;
     json.vocab[300]!.rank = 301;
     await expect(Tokenizer.load(write(json))).rejects.toThrow('token 300 is {"rank":301');
     json.vocab.length = 299;
     await expect(Tokenizer.load(write(json))).rejects.toThrow(
       `vocab is no list of ${rankLines.length} tokens`,
     );
+  });
+
+  test("with a size that cannot be is refused, and fills no memory", async () => {
+    for (const [name, value] of [
+      ["default_num_special_tokens", 2 ** 40],
+      ["default_num_special_tokens", specialCount + rankLines.length + 1],
+      ["default_num_special_tokens", -1],
+      ["default_vocab_size", 2 ** 24 + 1],
+      ["default_vocab_size", 1e300],
+      ["default_vocab_size", "300"],
+    ] as const) {
+      const json = tekken();
+      json.config[name] = value;
+      await expect(Tokenizer.load(write(json))).rejects.toThrow(
+        `${name} is ${JSON.stringify(value)}, no whole`,
+      );
+    }
   });
 
   test("is found in a directory, behind tokenizer.json, and takes no pattern", async () => {

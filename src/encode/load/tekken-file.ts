@@ -1,5 +1,5 @@
 import { UserError } from "../../errors.ts";
-import { buildTokenTable } from "../token-table.ts";
+import { buildTokenTable, idLimitMax } from "../token-table.ts";
 import { type AddedToken, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
 import { areNarrow } from "./assemble.ts";
 import { objectAt, readJson, refuse } from "./files.ts";
@@ -14,8 +14,11 @@ import { modelOfRanks, type RankedToken } from "./ranks.ts";
 export function loadTekkenFile(path: string): TokenizerParts {
   const root = objectAt(readJson(path), path, "the tokenizer");
   const config = objectAt(root.config, path, "config");
-  const size = numberAt(config, "default_vocab_size", path);
-  const specialCount = numberAt(config, "default_num_special_tokens", path);
+  const size = numberAt(config, "default_vocab_size", { max: idLimitMax, path });
+  const specialCount = numberAt(config, "default_num_special_tokens", {
+    max: Math.min(size, specialCountMax),
+    path,
+  });
   const controlTokens = readSpecials(root.special_tokens, { specialCount, version: config.version, path });
   const tokens = readVocab(root.vocab, { count: size - specialCount, firstId: specialCount, path });
   if (typeof config.pattern !== "string") throw new UserError(`"${path}": config has no pattern`);
@@ -43,10 +46,17 @@ export function loadTekkenFile(path: string): TokenizerParts {
   };
 }
 
-function numberAt(config: Record<string, unknown>, name: string, path: string): number {
+/** Mistral's files have 1,000. Each is an object here, so a damaged number must not fill the memory. */
+const specialCountMax = 2 ** 16;
+
+function numberAt(
+  config: Record<string, unknown>,
+  name: string,
+  { max, path }: { max: number; path: string },
+): number {
   const value = config[name];
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 0) {
-    throw new UserError(`"${path}": ${name} is ${JSON.stringify(value)}, no whole number`);
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > max) {
+    throw new UserError(`"${path}": ${name} is ${JSON.stringify(value)}, no whole number up to ${max}`);
   }
   return value;
 }
@@ -61,12 +71,14 @@ function readVocab(
   }
   return value.slice(0, count).map((entry, rank) => {
     const token = objectAt(entry, path, `token ${rank}`);
-    if (token.rank !== rank || typeof token.token_bytes !== "string") {
+    if (token.rank !== rank || typeof token.token_bytes !== "string" || !isBase64(token.token_bytes)) {
       throw new UserError(`"${path}": token ${rank} is ${JSON.stringify(entry)}`);
     }
     return { rank: firstId + rank, bytes: new Uint8Array(Buffer.from(token.token_bytes, "base64")) };
   });
 }
+
+const isBase64 = (text: string) => /^[A-Za-z0-9+/]+={0,2}$/.test(text);
 
 /** The special tokens of files up to version 7, which do not list them. */
 const formerSpecials = [
