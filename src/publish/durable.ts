@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, fsyncSync, openSync, writeSync } from "node:fs";
 
 /** Writes all of the bytes, at `offset` if it is given: a single call may write fewer. */
 export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
@@ -25,7 +25,7 @@ export function throwUnlessNoFlush(error: Error): void {
 export function flushDirectory(path: string): void {
   let fd: number;
   try {
-    fd = openSync(path, "r");
+    fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
   } catch {
     return;
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { takeLockNow } from "../../src/publish/lock.ts";
 import { placeOf } from "../../src/publish/place.ts";
@@ -92,3 +92,21 @@ test("--wait without an output, and one output for two things, are refused", () 
   expect(twice.code).toBe(1);
   expect(readdirSync(home)).toEqual(["corpus.txt"]);
 });
+
+test("runs that begin together, in a directory that they make, succeed with --wait, and else say who is at it", async () => {
+  const command = ["train", corpus, "-n", "262", "-w", "1", "-q", "-o", join(home, "deep", "er", "out")];
+  for (const waits of [true, false, true, false]) {
+    rmSync(join(home, "deep"), { recursive: true, force: true });
+    const runs = Array.from({ length: 6 }, () =>
+      Bun.spawn([binary, ...command, ...(waits ? ["--wait"] : [])], { stderr: "pipe", env: {} }),
+    );
+    const ends = await Promise.all(
+      runs.map(async (run) => [await new Response(run.stderr).text(), await run.exited] as const),
+    );
+    for (const [stderr, code] of ends) {
+      if (waits || code === 0) expect([stderr, code]).toEqual(["", 0]);
+      else expect(stderr).toContain("is being written by");
+    }
+    expect(readdirSync(join(home, "deep", "er"))).toEqual(["out"]);
+  }
+}, 20_000);
