@@ -12,6 +12,7 @@ import {
   lastBytes,
 } from "./joins.ts";
 import { addPair, allocatePairs, findPair, noRank, type PairTable } from "./pairs.ts";
+import { indexWholeTokens, type WholeTokens } from "./whole-tokens.ts";
 
 /**
  * EncodingModel: all that turns the bytes of one pretoken into ids. Plain data, built once, frozen then, posted to
@@ -39,16 +40,12 @@ export type EncodingModel = {
   readonly isMonotone: boolean;
   /** Characters that merging may begin with (characters.ts); null where it has to begin with bytes. */
   readonly characters: Int32Array | null;
-  /** Pretokens that are a token though merging does not arrive at it; keyed by their bytes as Latin-1 text. */
-  readonly wholeTokens: ReadonlyMap<string, number>;
-  /** Length of the longest of these. */
-  readonly wholeBytesMax: number;
+  /** Tokens that only a whole pretoken can be; null without any. */
+  readonly wholeTokens: WholeTokens | null;
   /** Where the halves of merges meet, to find places in a text that no merge crosses; null where none may be cut. */
   readonly joins: Joins | null;
   /** Two bytes at first << 8 | second that stand side by side in some token: 1; elsewhere no merge ever crosses: 0. */
   readonly adjacency: Uint8Array;
-  /** The largest id that merging can give. */
-  readonly idMax: number;
 };
 
 export const droppedByte = -1;
@@ -63,6 +60,7 @@ export type RankedMerges = {
 export type ModelParts = {
   readonly byteIds: Int32Array;
   readonly merges: RankedMerges;
+  /** Ids by the tokens' bytes as Latin-1 text. */
   readonly wholeTokens?: ReadonlyMap<string, number>;
 };
 
@@ -88,10 +86,8 @@ export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelPa
     // Without joins, ids do not tell bytes apart.
     characters:
       isMonotone && joined.joins !== null ? findWholeCharacters(byteIds, merged, pairs, idMax) : null,
-    wholeTokens,
-    wholeBytesMax: maxOf(Array.from(wholeTokens.keys(), (key) => key.length)),
+    wholeTokens: wholeTokens.size === 0 ? null : indexWholeTokens(wholeTokens),
     ...joined,
-    idMax,
   };
 }
 

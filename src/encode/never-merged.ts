@@ -1,12 +1,15 @@
 import type { Text } from "../corpus/text.ts";
-import { methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
+import { compileApart, methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
 import { fitsJoin, type Joins } from "./joins.ts";
+import { mayTouchWhole, touchesWhole, type WholeTokens } from "./whole-tokens.ts";
 
 /**
  * Never-merged cuts. Where no token ever lies across, a pretoken may be cut: its parts are encoded to the same ids, and
  * are found in the cache far more often than the whole. That is
  *   - between two bytes that stand side by side in no token (`adjacency`), and
  *   - between two characters whose bytes fit around the join of no merge (`joins`).
+ *
+ * But not where a whole token begins or ends (whole-tokens.ts).
  *
  * Only beside bytes that are not ASCII: elsewhere hardly a place is never merged across, and looking costs time. Chinese
  * has few spaces, and so long pretokens that are hardly ever met again.
@@ -21,10 +24,11 @@ export class NeverMerged {
   /** What `cut` made, or was given. */
   ends: Int32Array = this.finer;
 
-  constructor(joins: Joins, adjacency: Uint8Array) {
+  constructor(joins: Joins, adjacency: Uint8Array, wholeTokens: WholeTokens | null) {
     this.tables = {
-      adjacency,
+      places: placesOf(adjacency, wholeTokens),
       joins,
+      wholeTokens,
       pairAnswers: new Uint16Array(1 << pairAnswerBits),
       answers: new Int32Array(2 << answerBits).fill(-1),
     };
@@ -42,9 +46,10 @@ export class NeverMerged {
 }
 
 /**
- * What cutting goes by: `adjacency` and `joins` of the model, and answers that were found before, direct-mapped.
+ * What cutting goes by: `joins` and `wholeTokens` of the model, and answers that were found before, direct-mapped.
  *
  *   ARRAY        TYPE          LENGTH              MEANING
+ *   places       Uint8Array    65536               at left << 8 | right, between two bytes: 0 no cut, 1 a cut, or `byContext`
  *   pairAnswers  Uint16Array   2^pairAnswerBits    for two characters of three bytes: the low 15 bits of the hash << 1 | may be
  *                                                  cut. 0, where there is no answer yet, is a right one too: what is not
  *                                                  cut is merged
@@ -52,15 +57,42 @@ export class NeverMerged {
  *                                                  at 2 h + 1; all bits set is no answer
  */
 type CutTables = {
-  readonly adjacency: Uint8Array;
+  readonly places: Uint8Array;
   readonly joins: Joins;
+  readonly wholeTokens: WholeTokens | null;
   readonly pairAnswers: Uint16Array;
   readonly answers: Int32Array;
 };
 
+/** The answer where more bytes tell whether there is a cut. */
+const byContext = 2;
+
 /** The pairs of characters of Chinese text are many; with the tag they have to make 32 bits. */
 const pairAnswerBits = 17;
 const answerBits = 16;
+
+/** What two bytes alone tell about a cut between them. */
+function placesOf(adjacency: Uint8Array, wholeTokens: WholeTokens | null): Uint8Array {
+  const places = new Uint8Array(65536);
+  for (let left = 0; left < 256; left++) {
+    for (let right = 0; right < 256; right++) {
+      const at = (left << 8) | right;
+      if ((left | right) < 0x80) continue;
+      if (adjacency[at] === 0) places[at] = 1;
+      // Between characters, the one behind begins with a lead byte, which are from c0 on.
+      else if (left >= 0x80 && right >= 0xc0) places[at] = byContext;
+    }
+  }
+  for (const token of wholeTokens === null ? [] : [...wholeTokens.byBeginning.values()].flat()) {
+    const first = token[0]!;
+    const last = token.at(-1)!;
+    for (let other = 0; other < 256; other++) {
+      if (places[(other << 8) | first] === 1) places[(other << 8) | first] = byContext;
+      if (places[(last << 8) | other] === 1) places[(last << 8) | other] = byContext;
+    }
+  }
+  return places;
+}
 
 /** Position of the first byte of [pos, stop) that is not ASCII, or `stop`. */
 function findNonAscii({ view, bytes }: Text, pos: number, stop: number): number {
@@ -151,24 +183,24 @@ function cutPretoken(
   bytes: Uint8Array,
   start: number,
   end: number,
-  { adjacency, joins, pairAnswers, answers }: CutTables,
+  { places, joins, wholeTokens, pairAnswers, answers }: CutTables,
   finer: Int32Array,
   count: number,
 ): number {
   let left = bytes[start]!;
   for (let pos = start + 1; pos < end; pos++) {
     const right = bytes[pos]!;
+    const place = places[(left << 8) | right]!;
     finer[count] = pos;
-    // Lead bytes are from c0 on: the characters before and behind are looked at as wholes.
-    if (right >= 0xc0 && left >= 0x80 && adjacency[(left << 8) | right] !== 0) {
+    if (place !== byContext) count += place;
+    else {
       // E0 to EF lead three bytes. Subtle: a pretoken of two bytes and more is valid UTF-8; what is before it may not be.
       const areThreeBytes = right >> 4 === 0xe && pos - start >= 3 && bytes[pos - 3]! >> 4 === 0xe;
-      count += areThreeBytes
-        ? mayPartPair(bytes, pos, joins, pairAnswers)
-        : mayBeCut(bytes, pos, joins, answers);
-    } else {
-      // 1 if one of the two is not ASCII and no token has them side by side.
-      count += ((left | right) >> 7) & (1 - adjacency[(left << 8) | right]!);
+      const answer = areThreeBytes
+        ? mayPartPair(bytes, pos, joins, wholeTokens, pairAnswers)
+        : mayBeCut(bytes, pos, joins, wholeTokens, answers);
+      if (answer !== byContext) count += answer;
+      else if (!touchesWhole(wholeTokens!, bytes, start, pos, end)) count++;
     }
     left = right;
   }
@@ -176,7 +208,13 @@ function cutPretoken(
 }
 
 /** The same as `mayBeCut`, between two characters of three bytes each: those are all that it goes by. */
-function mayPartPair(bytes: Uint8Array, pos: number, joins: Joins, answers: Uint16Array): number {
+function mayPartPair(
+  bytes: Uint8Array,
+  pos: number,
+  joins: Joins,
+  wholeTokens: WholeTokens | null,
+  answers: Uint16Array,
+): number {
   const characters = (threeByteCharacter(bytes, pos - 3) << 16) | threeByteCharacter(bytes, pos);
   const hash = Math.imul(characters, 0x9e3779b1);
   const slot = hash >>> (32 - pairAnswerBits);
@@ -184,8 +222,8 @@ function mayPartPair(bytes: Uint8Array, pos: number, joins: Joins, answers: Uint
   const tag = hash & 0x7fff;
   const known = answers[slot]!;
   if (known >> 1 === tag) return known & 1;
-  const answer = fitsJoin(joins, threeBytes(bytes, pos - 3), threeBytes(bytes, pos)) ? 0 : 1;
-  answers[slot] = (tag << 1) | answer;
+  const answer = findAnswer(bytes, pos, joins, wholeTokens);
+  if (answer !== byContext) answers[slot] = (tag << 1) | answer;
   return answer;
 }
 
@@ -194,8 +232,17 @@ function threeByteCharacter(bytes: Uint8Array, pos: number): number {
   return ((bytes[pos]! & 15) << 12) | ((bytes[pos + 1]! & 63) << 6) | (bytes[pos + 2]! & 63);
 }
 
-/** 1 if no join fits around `pos`. Bytes beyond the pretoken may be looked at: a join that fits only there is none. */
-function mayBeCut(bytes: Uint8Array, pos: number, joins: Joins, answers: Int32Array): number {
+/**
+ * 1 if no join fits around `pos`, `byContext` if a whole token may begin or end there as well. Bytes beyond the pretoken may
+ * be looked at: what fits only there changes no id.
+ */
+function mayBeCut(
+  bytes: Uint8Array,
+  pos: number,
+  joins: Joins,
+  wholeTokens: WholeTokens | null,
+  answers: Int32Array,
+): number {
   if (pos < 3) return 0;
   const left = threeBytes(bytes, pos - 3);
   const right = threeBytes(bytes, pos);
@@ -203,11 +250,20 @@ function mayBeCut(bytes: Uint8Array, pos: number, joins: Joins, answers: Int32Ar
   const slot = (hash >>> (32 - answerBits)) << 1;
   const known = answers[slot + 1]!;
   if (answers[slot] === left && known >> 1 === right) return known & 1;
-  const answer = fitsJoin(joins, left, right) ? 0 : 1;
-  answers[slot] = left;
-  answers[slot + 1] = (right << 1) | answer;
+  const answer = findAnswer(bytes, pos, joins, wholeTokens);
+  if (answer !== byContext) {
+    answers[slot] = left;
+    answers[slot + 1] = (right << 1) | answer;
+  }
   return answer;
+}
+
+function findAnswer(bytes: Uint8Array, pos: number, joins: Joins, wholeTokens: WholeTokens | null): number {
+  if (fitsJoin(joins, threeBytes(bytes, pos - 3), threeBytes(bytes, pos))) return 0;
+  return wholeTokens !== null && mayTouchWhole(wholeTokens, bytes, pos) ? byContext : 1;
 }
 
 const threeBytes = (bytes: Uint8Array, pos: number) =>
   (bytes[pos]! << 16) | (bytes[pos + 1]! << 8) | bytes[pos + 2]!;
+
+compileApart(findAnswer);

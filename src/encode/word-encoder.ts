@@ -50,8 +50,8 @@ export class WordEncoder {
     private readonly isNarrow: boolean,
   ) {
     this.merger = new WordMerger(model);
-    const { joins, adjacency } = model;
-    if (joins !== null) this.neverMerged = new NeverMerged(joins, adjacency);
+    const { joins, adjacency, wholeTokens } = model;
+    if (joins !== null) this.neverMerged = new NeverMerged(joins, adjacency, wholeTokens);
   }
 
   /** Appends the ids of pretokens [ends[i], ends[i + 1]) for i in 0 .. endCount - 1. */

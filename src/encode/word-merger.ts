@@ -4,6 +4,7 @@ import { mergeListed } from "./merge-listed.ts";
 import { mergeScanned } from "./merge-scanned.ts";
 import { droppedByte, type EncodingModel } from "./model.ts";
 import { findPair } from "./pairs.ts";
+import { findWholeToken } from "./whole-tokens.ts";
 
 /** Up to here the leftmost lowest rank is found by looking at all of them; about where a heap begins to pay. */
 const scannedBytesMax = 64;
@@ -27,13 +28,13 @@ export class WordMerger {
 
   constructor(private readonly model: EncodingModel) {}
 
-  /** Merges bytes[start .. end) and returns the number of its ids. */
+  /** Encodes bytes[start .. end), a pretoken or a part of one, and returns the number of ids. */
   merge(bytes: Uint8Array, start: number, end: number): number {
     const { model } = this;
     const lengthBytes = end - start;
-    if (lengthBytes <= model.wholeBytesMax) {
-      const id = model.wholeTokens.get(latin1(bytes, start, end));
-      if (id !== undefined) {
+    if (model.wholeTokens !== null) {
+      const id = findWholeToken(model.wholeTokens, bytes, start, end);
+      if (id >= 0) {
         this.ids[0] = id;
         return 1;
       }
@@ -104,8 +105,4 @@ function fillRanks(ranks: Int32Array, ids: Int32Array, symbolCount: number, { pa
   for (let i = 0; i + 1 < symbolCount; i++) {
     ranks[i] = findPair(pairs, ids[i]!, ids[i + 1]!);
   }
-}
-
-function latin1(bytes: Uint8Array, start: number, end: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("latin1");
 }

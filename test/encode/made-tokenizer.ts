@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { Tokenizer } from "../../src/encode/tokenizer.ts";
@@ -47,6 +47,9 @@ export function writeTokenizer(pattern: PatternName, compat: Compat = "cs336"): 
   }
   return directory;
 }
+
+export const jsonOf = (directory: string): TokenizerJson =>
+  JSON.parse(readFileSync(join(directory, "tokenizer.json"), "utf8"));
 
 /** The same tokenizer in HF's hands and in ours. */
 export async function bothOf(json: TokenizerJson): Promise<{ theirs: HuggingFace; ours: Tokenizer }> {

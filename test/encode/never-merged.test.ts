@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import { allocateText } from "../../src/corpus/text.ts";
+import { buildModel, type RankedMerges } from "../../src/encode/model.ts";
+import { NeverMerged } from "../../src/encode/never-merged.ts";
 import { TextEncoding } from "../../src/encode/text-encoding.ts";
 import { Tokenizer } from "../../src/encode/tokenizer.ts";
 import type { EncodingParts } from "../../src/encode/tokenizer-parts.ts";
@@ -60,5 +63,88 @@ test("cuts where no merge crosses change no id, in any script and in bytes at ra
     expect(new Tokenizer(parts).decode(encode(withCuts, Buffer.from(text)))).toEqual(
       new Uint8Array(Buffer.from(text)),
     );
+  }
+});
+
+const byteIds = Int32Array.from({ length: 256 }, (_, byte) => byte);
+
+/** Merges that make each of the texts, from the left; ids from 256 on. */
+function mergesThatMake(...texts: string[]): RankedMerges {
+  const left: number[] = [];
+  const right: number[] = [];
+  const merge = (l: number, r: number) => {
+    const known = left.findIndex((other, i) => other === l && right[i] === r);
+    if (known >= 0) return 256 + known;
+    right.push(r);
+    return 255 + left.push(l);
+  };
+  for (const text of texts) {
+    const characters = Array.from(text, (character) => [...Buffer.from(character)].reduce(merge));
+    characters.reduce(merge);
+  }
+  return {
+    left: Int32Array.from(left),
+    right: Int32Array.from(right),
+    merged: Int32Array.from(left, (_, rank) => 256 + rank),
+  };
+}
+
+/** Where a text that is one pretoken is cut, or one that is the bytes [start, end) of it. */
+function cutsOf(neverMerged: NeverMerged, content: string, start = 0, end = Buffer.byteLength(content)) {
+  const text = allocateText(100);
+  text.bytes.set(Buffer.from(content));
+  const count = neverMerged.cut(text, Int32Array.of(start, end), 2);
+  return [...neverMerged.ends.subarray(1, count - 1)];
+}
+
+test("a whole token takes away the cuts at its own ends, and no others", () => {
+  const merges = mergesThatMake("漢", "字", "中", "文", "語", "字中");
+  const plain = buildModel({ byteIds, merges });
+  const wholeTokens = new Map(
+    [["文漢", 300]].map(([text, id]) => [Buffer.from(text as string).toString("latin1"), id as number]),
+  );
+  const model = buildModel({ byteIds, merges, wholeTokens });
+  const without = new NeverMerged(plain.joins!, plain.adjacency, null);
+  const cutting = new NeverMerged(model.joins!, model.adjacency, model.wholeTokens);
+  for (let round = 0; round < 2; round++) {
+    for (const text of ["文字中漢", "中文語漢字", "aaa文字", "漢a漢文", "漢文"]) {
+      expect(cutsOf(without, text).length).toBeGreaterThan(0);
+      expect(cutsOf(cutting, text)).toEqual(cutsOf(without, text));
+    }
+    expect(cutsOf(without, "語文漢語")).toEqual([3, 6, 9]);
+    expect(cutsOf(cutting, "語文漢語")).toEqual([]);
+    expect(cutsOf(cutting, "a文漢a")).toEqual([]);
+    // Not inside this pretoken.
+    expect(cutsOf(cutting, "語文漢語", 0, 6)).toEqual([3]);
+    expect(cutsOf(cutting, "語文漢語", 6)).toEqual([9]);
+  }
+});
+
+test("an answer that is kept for two characters is not taken for two others with nearly the same hash", () => {
+  const multiplier = 0x9e3779b1;
+  let inverse = 1;
+  for (let n = 0; n < 5; n++) inverse = Math.imul(inverse, 2 - Math.imul(multiplier, inverse));
+  /** Three bytes of UTF-8. */
+  const madeCharacter = () => 0x1000 + random(0x4000);
+  const isThreeBytes = (codePoint: number) =>
+    codePoint >= 0x800 && (codePoint < 0xd800 || codePoint > 0xdfff);
+  // The slot is the same, and of the 15 bits of the tag one is another.
+  for (let bit = 0; bit < 15; bit++) {
+    for (let found = 0; found < 3; ) {
+      const merged = [madeCharacter(), madeCharacter()] as const;
+      const hash = Math.imul((merged[0] << 16) | merged[1], multiplier) ^ (1 << bit);
+      const pair = Math.imul(hash, inverse);
+      const apart = [pair >>> 16, pair & 0xffff] as const;
+      if (!apart.every(isThreeBytes)) continue;
+      found++;
+      // The bytes where the two meet stand side by side in this token.
+      const beside = String.fromCodePoint(apart[0] ^ 0x40, apart[1] ^ 1);
+      const merges = mergesThatMake(String.fromCodePoint(...merged), beside);
+      const { joins, adjacency } = buildModel({ byteIds, merges });
+      const neverMerged = new NeverMerged(joins!, adjacency, null);
+      expect(cutsOf(neverMerged, String.fromCodePoint(...apart))).toContain(3);
+      const cuts = cutsOf(neverMerged, String.fromCodePoint(...merged));
+      expect({ seed, bit, merged, cuts }).toEqual({ seed, bit, merged, cuts: [] });
+    }
   }
 });

@@ -10,6 +10,7 @@ import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
 import {
   bothOf,
   huggingFaceIds,
+  jsonOf,
   specialTokens,
   type TokenizerJson,
   writeTokenizer,
@@ -47,8 +48,6 @@ const cases = [
   "\u0085\ufeff\u200b\u00a0",
 ];
 
-const jsonOf = (directory: string): TokenizerJson =>
-  JSON.parse(readFileSync(join(directory, "tokenizer.json"), "utf8"));
 const gpt2Json = () => jsonOf(writeTokenizer("gpt2"));
 const roundTrip = (tokenizer: Tokenizer, text: string) =>
   new TextDecoder("utf-8", { ignoreBOM: true }).decode(tokenizer.decode(tokenizer.encode(text)));
@@ -347,6 +346,13 @@ describe(".tiktoken", () => {
         });
       }
       theirs.free();
+    }
+  });
+
+  test("takes special tokens with ids beyond 16 bits", async () => {
+    for (const id of [65_535, 65_536, 70_000]) {
+      const ours = await Tokenizer.load(path, { pattern: "gpt2", specialTokens: { "<|far|>": id } });
+      expect([...ours.encode("<|far|>a<|far|>")]).toEqual([id, 97, id]);
     }
   });
 
