@@ -32,6 +32,9 @@ export function put(directory: string, name: string, content: string | Uint8Arra
   return path;
 }
 
+/** The lines of words of counts as text, behind the line that says what they were made with. */
+export const wordLines = (tsv: string) => tsv.split("\n").slice(1, -1);
+
 /** Every file of a tokenizer directory but its record, by name. */
 export function tokenizerFiles(directory: string): Record<string, string> {
   const names = readdirSync(directory).filter((name) => name !== "training.json");

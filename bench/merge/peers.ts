@@ -4,10 +4,13 @@
 //
 // `words.tsv` is what `bpe count` or make-words.ts writes. `bpe` reads the same counts in their binary form, made first.
 // Its time is `mergeMs` of training.json, from the word table to the last merge; gigabpe's is the phase 2 it prints.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
+import { patterns } from "../../src/pattern/index.ts";
+import { countsFileChunks } from "../../src/words/counts-writer.ts";
 import { keepRecord, median } from "../record.ts";
+import { readWordLines, readWords } from "./words.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -27,6 +30,7 @@ if (words === undefined || !existsSync(gigabpe)) {
 
 const home = mkdtempSync(`${tmpdir()}/bpe-bench-`);
 const counts = `${home}/words.counts`;
+const lines = `${home}/words.tsv`;
 const vocabSize = values["vocab-size"];
 const timed = ["/usr/bin/time", "-f", "%M"];
 
@@ -56,7 +60,7 @@ function runGigabpe() {
   const { stderr, peakMemoryBytes } = run([
     gigabpe,
     "--words-tsv",
-    words!,
+    lines,
     "--vocab-size",
     vocabSize,
     "--threads",
@@ -66,19 +70,9 @@ function runGigabpe() {
   return { seconds: Number(number) / (unit === "ms" ? 1000 : 1), peakMemoryBytes };
 }
 
-run([
-  `${root}/dist/bpe`,
-  "train",
-  "--counts",
-  words,
-  "--save-counts",
-  counts,
-  "-n",
-  "257",
-  "-o",
-  `${home}/first`,
-  "-q",
-]);
+const options = { patterns: patterns.gpt2.sources, specialTokens: [], isLinewise: false };
+writeFileSync(counts, Buffer.concat([...countsFileChunks(readWords(words), options)]));
+writeFileSync(lines, readWordLines(words));
 const ours: ReturnType<typeof runBpe>[] = [];
 const theirs: ReturnType<typeof runGigabpe>[] = [];
 for (let round = 0; round < Number(values.rounds); round++) {

@@ -1,10 +1,17 @@
 import { readFileSync } from "node:fs";
 import { characterToByte } from "../../src/vocabulary/byte-characters.ts";
+import { isTsvHead } from "../../src/words/tsv-head.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
+
+/** The lines of words in a file of counts as text. */
+export function readWordLines(path: string): Uint8Array {
+  const text = readFileSync(path);
+  return isTsvHead(text.toString("latin1", 0, 20)) ? text.subarray(text.indexOf(10) + 1) : text;
+}
 
 /** The words of a `word<TAB>count` file in byte-to-character form. Parsed in place: a few hundred MB are usual here. */
 export function readWords(path: string, wordCountMax = Number.POSITIVE_INFINITY): WordTable {
-  const text = readFileSync(path);
+  const text = readWordLines(path);
   const byteOf = new Int16Array(0x800).fill(-1);
   for (const [character, byte] of characterToByte) byteOf[character.charCodeAt(0)] = byte;
   let wordCount = 0;

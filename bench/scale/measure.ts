@@ -253,11 +253,12 @@ function sixMillionWords(): ScaleRecord["merging"][number] {
   };
 }
 
-/** Bytes of the words in a file of counts: in its text form each is one character. */
+/** Bytes of the words in a file of counts: behind the first line of its text form each is one character. */
 function wordBytesOf(tsv: string): number {
   let byteCount = 0;
   let isWord = true;
-  for (const byte of readFileSync(tsv)) {
+  const text = readFileSync(tsv);
+  for (const byte of text.subarray(text.indexOf(0x0a) + 1)) {
     if (byte === 0x09) isWord = false;
     else if (byte === 0x0a) isWord = true;
     // The second bytes of characters are 10xxxxxx.

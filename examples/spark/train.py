@@ -56,6 +56,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         counts = os.path.join(directory, "sum.tsv")
         with open(counts, "wb") as file:
+            file.write(header(options))
             file.writelines(words.toLocalIterator())
         sizes = [f"--vocab-size={arguments.vocab_size}", f"--output={arguments.output}"]
         trained = subprocess.run([bpe(), "train", f"--counts={counts}", *options, *sizes])
@@ -63,9 +64,16 @@ def main():
     sys.exit(trained.returncode)
 
 
+def header(options):
+    """The first line of counts, which says what their words were made with: that of any text."""
+    return next(run_bpe("count", "-", "--quiet", *options, stdin=b"any"))
+
+
 def count(ranges, options):
     """The distinct words of a task with their counts. A word stays as `bpe` writes it, escaped: it is only a key."""
-    for line in run_bpe("count", "--ranges=-", "--workers=1", "--quiet", *options, stdin=b"".join(ranges)):
+    lines = run_bpe("count", "--ranges=-", "--workers=1", "--quiet", *options, stdin=b"".join(ranges))
+    next(lines)  # The header: it is the same for all tasks.
+    for line in lines:
         word, count = line.split(b"\t")
         yield word, int(count)
 

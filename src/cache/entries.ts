@@ -1,9 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync, renameSync, writeSync } from "node:fs";
+import { checkOptions } from "../count/counts-options.ts";
 import type { RangeFindings } from "../count/range-counter.ts";
 import { settlePermissions } from "../publish/permissions.ts";
 import { openFound } from "../publish/trust.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
-import { CountsReader, checkOptions } from "../words/counts-reader.ts";
+import { CountsReader } from "../words/counts-reader.ts";
 import { Damaged, naming, withFile } from "./damaged.ts";
 import type { EntryId } from "./names.ts";
 
@@ -81,7 +82,7 @@ export function openEntry(path: string, options: CountsOptions): { reader: Count
         throw naming(path, error);
       }
     });
-    checkOptions(reader, options);
+    checkOptions({ name: path, options: reader.header }, { name: "this run", options });
     return { reader, close: () => closeSync(fd) };
   } catch (error) {
     closeSync(fd);

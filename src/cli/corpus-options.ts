@@ -3,8 +3,10 @@ import { expectedTextBytes } from "../corpus/inputs.ts";
 import { sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
 import type { PlannedRanges } from "../corpus/read-plan.ts";
 import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
+import { UserError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
-import { resolvePattern } from "../pattern/index.ts";
+import { countsOptionsOf } from "../open-memory.ts";
+import { patternOfSources, resolvePattern } from "../pattern/index.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
 import { checkSpecialTokens } from "../vocabulary/special-tokens.ts";
@@ -17,19 +19,29 @@ import { sizeBytes } from "./sizes.ts";
 
 const compats = ["cs336", "huggingface", "rustbpe"] as const;
 
-/** What every command that reads a corpus is told about how to read it. Looks at no file. */
-export function readCorpusOptions(invocation: Invocation) {
+/**
+ * What every command that reads a corpus is told about how to read it. Looks at no file: what the command line leaves open is
+ * as the counts files were made, `made`, if it is given, else the default.
+ */
+export function readCorpusOptions(invocation: Invocation, made?: CountsOptions) {
   const { options } = invocation;
-  const compat: Compat = oneOf("--compat", options.get("compat")?.[0] ?? "cs336", compats);
-  const specialTokens = options.get("special-token") ?? [];
+  // Only HF's trainer is fed line by line.
+  const madeCompat: Compat = made?.isLinewise ? "huggingface" : "cs336";
+  const compat: Compat = oneOf("--compat", options.get("compat")?.[0] ?? madeCompat, compats);
+  const specialTokens = options.get("special-token") ?? made?.specialTokens ?? [];
   checkSpecialTokens(specialTokens, compat);
+  // So no pretoken goes on behind a line end.
+  const lineWise = { lineWise: compat === "huggingface" };
+  const pattern = options.get("pattern")?.[0];
   const workers = options.get("workers")?.[0];
   const memoryLimit = options.get("memory-limit")?.[0];
   return {
     compat,
     specialTokens,
-    // HF's trainer is fed line by line, so no pretoken goes on behind a line end.
-    pattern: resolvePattern(options.get("pattern")?.[0] ?? "gpt2", { lineWise: compat === "huggingface" }),
+    pattern:
+      pattern === undefined && made !== undefined
+        ? patternOfSources(made.patterns, lineWise)
+        : resolvePattern(pattern ?? "gpt2", lineWise),
     workers: workers === undefined ? undefined : wholeNumber("--workers", workers, 1),
     reading: readInputOptions(invocation),
     memoryLimitBytes: memoryLimit === undefined ? undefined : sizeBytes("--memory-limit", memoryLimit, 1),
@@ -38,10 +50,46 @@ export function readCorpusOptions(invocation: Invocation) {
 
 type CorpusChoices = ReturnType<typeof readCorpusOptions>;
 
-/** The files of word counts that `--counts` names, open and found to fit; undefined without any. */
-export function openCountsFiles(invocation: Invocation, made: CountsOptions): CountsFiles | undefined {
+/**
+ * The files of word counts that `--counts` names, and the options of the run: those of the command line, `asked`, or, where
+ * it leaves something open, what `read` makes of it with what the files say.
+ */
+export function openCountsFiles<T extends Parameters<typeof countsOptionsOf>[0]>(
+  invocation: Invocation,
+  asked: T,
+  read: (made: CountsOptions) => T,
+): { options: T; countsFiles: CountsFiles | undefined } {
   const paths = countsPaths(invocation);
-  return paths.length === 0 ? undefined : new CountsFiles(paths, made);
+  if (paths.length === 0) return { options: asked, countsFiles: undefined };
+  const countsFiles = new CountsFiles(paths);
+  const isGiven = (name: string) => invocation.options.has(name);
+  if (countsFiles.untold !== undefined && !(isGiven("pattern") && isGiven("special-token"))) {
+    throw new UserError(`${countsFiles.untold} does not say what its words were made with`, {
+      hint: "give the --pattern and --special-token they were made with, or put the first line that `bpe count` writes with the same options before them",
+    });
+  }
+  if (countsFiles.reordered !== undefined && !isGiven("special-token")) {
+    throw new UserError(
+      `${countsFiles.reordered} has the special tokens in another order than the files before it`,
+      {
+        hint: "their order decides their ids: give them with --special-token",
+      },
+    );
+  }
+  const made = countsFiles.options;
+  const options = made === null ? asked : mistakesOfFiles(() => read(made));
+  countsFiles.check(countsOptionsOf(options));
+  return { options, countsFiles };
+}
+
+/** What is wrong only with what files say is not wrong with the command line. */
+function mistakesOfFiles<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(error.message, error.hint === undefined ? {} : { hint: error.hint });
+  }
 }
 
 /** The same by their paths, with globs resolved. */

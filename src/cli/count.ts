@@ -1,7 +1,8 @@
 import { refuseOverwriting, refuseOwnResults } from "../corpus/own-results.ts";
-import { countsChunks, isTsv } from "../count/counts-files.ts";
-import { saveSum } from "../count/save-counts.ts";
-import { inTurns } from "../next-turn.ts";
+import type { Parts } from "../count/add-up.ts";
+import { countsChunks, isText } from "../count/counts-files.ts";
+import { type Saved, saveSum, streamSum } from "../count/save-counts.ts";
+import { inTurns, nextTurn } from "../next-turn.ts";
 import { countsOptionsOf, openMemory } from "../open-memory.ts";
 import { checkOutputFile, placeOfFile } from "../publish/file.ts";
 import type { MemoryBudget } from "../runtime/memory-budget.ts";
@@ -10,13 +11,12 @@ import { commonWordsOf, nothingLeftOut } from "../words/common-words.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { totalsOf } from "../words/counts-writer.ts";
 import { sortBytesPerWord } from "../words/sort.ts";
-import { sortedTsvChunks } from "../words/tsv.ts";
 import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import { wholeNumber } from "./arguments.ts";
 import { readCacheOptions, tellOfStreams } from "./cache-options.ts";
 import { corpusNoteLines } from "./corpus-notes.ts";
 import { openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
-import { writeChunks } from "./data-output.ts";
+import { writeChunks, writeData } from "./data-output.ts";
 import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import { lockOutputs } from "./lock.ts";
 import type { Output } from "./output.ts";
@@ -29,12 +29,15 @@ import { bytes, counted, grouped, seconds } from "./units.ts";
 /** `bpe count`: the words of text and of counts files, as text or as a file that can be added up again. */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const options = readCorpusOptions(invocation);
-  const countsOptions = countsOptionsOf(options);
+  const asked = readCorpusOptions(invocation);
   const cacheOptions = readCacheOptions(invocation);
   const minCount = wholeNumber("--min-count", invocation.options.get("min-count")?.[0] ?? "1", 1);
   const plan = rangesPath(invocation);
   const places = await takePlaces(invocation, output);
+  const { options, countsFiles } = openCountsFiles(invocation, asked, (made) =>
+    readCorpusOptions(invocation, made),
+  );
+  const countsOptions = countsOptionsOf(options);
   const planned =
     plan === undefined
       ? undefined
@@ -42,8 +45,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const opened = openCorpus(invocation, options, output, planned);
   const { inputs, skipped, budget, workerCount, workerCountFor } = opened;
   refuseOwnResults(inputs, [cacheOptions?.path]);
-  refuseOverwriting(inputs, [places.text, places.save]);
-  const countsFiles = openCountsFiles(invocation, countsOptions);
+  refuseOverwriting(inputs, places);
   warnOfSlowPattern(options.pattern, output);
   const { memory, cached } = openMemory(
     cacheOptions,
@@ -69,15 +71,16 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   };
 
   // Text stands by falling count, which takes a table of all words; the compact form is written word by word.
-  const streams = places.text === undefined && !isTsv(places.save!) && cache === undefined;
-  const { parts, words, findings, keepRest } = streams
+  const [place] = places;
+  const isStreamed = places.length === 1 && !isText(place!) && cache === undefined;
+  const { parts, words, findings, keepRest } = isStreamed
     ? { words: null, keepRest: undefined, ...(await countParts(corpus, output.progress)) }
     : { parts: null, ...(await countWords(corpus, output.progress, sortingFits(budget))) };
   warnOfInvalidBytes(inputs, findings, output);
   const { totals, leftOut } =
     words !== null
-      ? await writeWords(words, places, countsOptions, minCount)
-      : await inTurns(saveSum(parts, places.save!, countsOptions, onStop, minCount));
+      ? await writeTable(words, places, countsOptions, minCount)
+      : await writeSum(parts, place!, countsOptions, minCount);
   await keepRest?.();
   cached?.shrink();
   const { pretokenCount: wordCount, wordCount: distinctWordCount } = totals;
@@ -91,35 +94,56 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
       : "";
   output.succeed(
     `counted ${counted(wordCount, "word")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}${rare}${corpusNoteLines(opened)}`,
-    { wordCount, distinctWordCount, sizeBytes, leftOut, skipped, output: places.text ?? places.save },
+    { wordCount, distinctWordCount, sizeBytes, leftOut, skipped, output: places.at(-1) },
   );
 }
 
-/** Where the counts go: as text to a path or, for `-`, to stdout; and to a file whose name says the form. */
-type Places = { readonly text: string | undefined; readonly save: string | undefined };
-
-/** Finds out that the files can be written, and keeps other runs away from them. */
-async function takePlaces(invocation: Invocation, output: Output): Promise<Places> {
-  const save = invocation.options.get("save-counts")?.[0];
-  const text = invocation.options.get("output")?.[0] ?? (save === undefined ? "-" : undefined);
-  const files = [text === "-" ? undefined : text, save].filter((path) => path !== undefined);
+/** Finds out that the files can be written, and keeps other runs away from them. Returns where the counts go, `-` for stdout. */
+async function takePlaces(invocation: Invocation, output: Output): Promise<string[]> {
+  const { options } = invocation;
+  // Files first: who reads stdout may stop the run.
+  const named = ["save-counts", "output"].flatMap((name) => options.get(name)?.[0] ?? []);
+  const files = named.filter((place) => place !== "-");
   for (const path of files) checkOutputFile(path);
   await lockOutputs(invocation, output, files.map(placeOfFile));
-  return { text, save };
+  return named.length === 0 ? ["-"] : named;
 }
 
 function sortingFits(budget: MemoryBudget): (size: TableSize) => void {
   return (size) => {
     const neededBytes = tableBytes(size) + sortBytesPerWord * size.wordCount;
-    const remedy = "write the compact form, which needs no sorting: --save-counts without --output";
+    const remedy = "write one file in the compact form, which needs no sorting: any name but .tsv";
     budget.check("sorting all words by their counts", neededBytes, remedy);
   };
 }
 
-async function writeWords(all: WordTable, { text, save }: Places, options: CountsOptions, minCount: number) {
+async function writeTable(
+  all: WordTable,
+  places: readonly string[],
+  options: CountsOptions,
+  minCount: number,
+): Promise<Saved> {
   const leftOut = nothingLeftOut();
   const words = minCount > 1 ? commonWordsOf(all, minCount, leftOut) : all;
-  if (save !== undefined) await writeChunks(save, countsChunks(save, words, options));
-  if (text !== undefined) await writeChunks(text, sortedTsvChunks(words));
+  for (const place of places) await writeChunks(place, countsChunks(place, words, options));
   return { totals: totalsOf(words), leftOut };
+}
+
+/** Writes the compact form word by word, without a table of all. */
+async function writeSum(
+  parts: Parts,
+  place: string,
+  options: CountsOptions,
+  minCount: number,
+): Promise<Saved> {
+  if (placeOfFile(place) !== null) return inTurns(saveSum(parts, place, options, onStop, minCount));
+  return writeData(place, async (put) => {
+    const chunks: Uint8Array[] = [];
+    const work = streamSum(parts, (chunk) => chunks.push(chunk.slice()), options, minCount);
+    for (let step = work.next(); ; step = work.next()) {
+      for (const chunk of chunks.splice(0)) await put(chunk);
+      if (step.done) return step.value;
+      await nextTurn();
+    }
+  });
 }

@@ -10,17 +10,18 @@ import { StreamWriter } from "./streams.ts";
 type Put = (chunk: Uint8Array) => Promise<void>;
 
 /** Data into a file that appears when it is whole, or onto stdout where the path is undefined or `-`. */
-export async function writeData(path: string | undefined, make: (put: Put) => Promise<void>): Promise<void> {
+export async function writeData<T>(path: string | undefined, make: (put: Put) => Promise<T>): Promise<T> {
   if (path === undefined || path === "-") return intoStream(new StreamWriter(), make);
   if (placeOfFile(path) === null) return intoPipe(path, make);
   const staged = stageFile(path);
   const forget = onStop(() => staged.discard());
   try {
-    await make((chunk) => {
+    const made = await make((chunk) => {
       staged.write(chunk);
       return nextTurn();
     });
     staged.publish();
+    return made;
   } catch (error) {
     staged.discard();
     throw error;
@@ -36,20 +37,21 @@ export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Arra
   });
 
 /** A named pipe is opened when its reader comes; signals are served until then. */
-async function intoPipe(path: string, make: (put: Put) => Promise<void>): Promise<void> {
+async function intoPipe<T>(path: string, make: (put: Put) => Promise<T>): Promise<T> {
   const file = await open(path, "w").catch((error) => {
     throw new UserError(`"${path}" cannot be written: ${reasonOf(error)}`);
   });
   try {
-    await intoStream(new StreamWriter(file.fd, path), make);
+    return await intoStream(new StreamWriter(file.fd, path), make);
   } finally {
     await file.close();
   }
 }
 
-async function intoStream(out: StreamWriter, make: (put: Put) => Promise<void>): Promise<void> {
+async function intoStream<T>(out: StreamWriter, make: (put: Put) => Promise<T>): Promise<T> {
+  let made: T;
   try {
-    await make((chunk) => {
+    made = await make((chunk) => {
       out.write(chunk);
       return out.drained() ?? nextTurn();
     });
@@ -59,4 +61,5 @@ async function intoStream(out: StreamWriter, make: (put: Put) => Promise<void>):
     throw error;
   }
   await out.end();
+  return made;
 }

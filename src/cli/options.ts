@@ -92,12 +92,13 @@ const savedCounts: readonly OptionSpec[] = [
     name: "counts",
     value: "FILE",
     repeatable: true,
-    description: "word counts to add to the corpus, a path or a glob; repeatable",
+    description:
+      "word counts to add to the corpus, a path or a glob; pattern and special tokens come from them where they are not given; repeatable",
   },
   {
     name: "save-counts",
     value: "FILE",
-    description: "keep the word counts: .tsv, or the compact binary form",
+    description: "keep the word counts: .tsv, or the compact binary form under any other name",
   },
 ];
 const caching: readonly OptionSpec[] = [
@@ -209,7 +210,12 @@ export const commands: readonly CommandSpec[] = [
     usage: "[-o FILE]",
     description: "corpus -> word counts",
     options: [
-      { name: "output", short: "o", value: "FILE", description: "where the counts go (default: stdout)" },
+      {
+        name: "output",
+        short: "o",
+        value: "FILE",
+        description: "where the counts go: .tsv, or the compact form (default: as .tsv on stdout)",
+      },
       {
         name: "min-count",
         value: "N",

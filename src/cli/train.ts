@@ -11,6 +11,7 @@ import { formats } from "../vocabulary/formats/formats.ts";
 import type { CountsRecord, TrainingRecord } from "../vocabulary/formats/training.ts";
 import { copyTokenBytes, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
 import { writeResult } from "../write-result.ts";
 import { oneOf, usageError, wholeNumber } from "./arguments.ts";
 import { readCacheOptions, tellOfStreams } from "./cache-options.ts";
@@ -30,20 +31,22 @@ import { isUpToDateWith, noteResult, tellUnchanged } from "./up-to-date.ts";
 
 /** `bpe train`: read the options, look at the world, train, write, tell. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
-  const options = readOptions(invocation);
-  const { saveCounts } = options;
-  checkOutputDirectory(options.output);
+  const asked = readOptions(invocation);
+  const { saveCounts } = asked;
+  checkOutputDirectory(asked.output);
   if (saveCounts !== undefined) checkOutputFile(saveCounts);
   await lockOutputs(invocation, output, [
-    placeOf(options.output),
+    placeOf(asked.output),
     saveCounts === undefined ? null : placeOfFile(saveCounts),
   ]);
   const startMs = performance.now();
+  const { options, countsFiles } = openCountsFiles(invocation, asked, (made) =>
+    readOptions(invocation, made),
+  );
   const { inputs, skipped, workerCount, workerCountFor, budget } = openCorpus(invocation, options, output);
   refuseOwnResults(inputs, [options.output, options.cache?.path]);
   refuseOverwriting(inputs, [saveCounts]);
   const countsOptions = countsOptionsOf(options);
-  const countsFiles = openCountsFiles(invocation, countsOptions);
   const { memory, cached } = openMemory(
     options.cache,
     countsOptions,
@@ -148,7 +151,7 @@ function summaryOf(
 
 const formatNames = formats.map((format) => format.name);
 
-function readOptions(invocation: Invocation) {
+function readOptions(invocation: Invocation, made?: CountsOptions) {
   const { options } = invocation;
   const text = (name: string) => options.get(name)?.[0];
   const vocabSizeText = text("vocab-size");
@@ -157,7 +160,7 @@ function readOptions(invocation: Invocation) {
   if (outputPath === undefined) throw usageError("--output is missing", "e.g. --output tokenizer");
   if (outputPath === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
 
-  const corpusOptions = readCorpusOptions(invocation);
+  const corpusOptions = readCorpusOptions(invocation, made);
   const { compat, specialTokens } = corpusOptions;
   const leastSize = baseSize(specialTokens, compat);
   const vocabSize = wholeNumber("--vocab-size", vocabSizeText, 1);

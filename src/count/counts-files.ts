@@ -3,14 +3,16 @@ import { filesMatching } from "../corpus/globs.ts";
 import { UserError } from "../errors.ts";
 import { reasonNotRead } from "../system-error.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
-import { CountsReader, checkOptions } from "../words/counts-reader.ts";
+import { CountsReader } from "../words/counts-reader.ts";
 import { countsFileChunks } from "../words/counts-writer.ts";
 import { sortedTsvChunks, TsvReader } from "../words/tsv.ts";
+import { readTsvHead, type TsvHead } from "../words/tsv-head.ts";
 import type { WordTable } from "../words/word-table.ts";
+import { agreedOptions, checkOptions, type Made } from "./counts-options.ts";
 import type { WordKeeper } from "./word-keeper.ts";
 
-/** Word counts in files: text where the name ends in `.tsv`, else the compact form, which knows its options. */
-export const isTsv = (path: string) => path.endsWith(".tsv");
+/** Word counts in files: text where the name ends in `.tsv`, and on stdout (`-`), else the compact form. */
+export const isText = (path: string) => path === "-" || path.endsWith(".tsv");
 
 /** A counts file that is read from its start whenever it is opened. */
 export type CountsSource = {
@@ -50,28 +52,59 @@ export class CountsFileReader extends CountsReader {
   }
 }
 
-/** Files of word counts that the user named, each found to be there and, in its header, to fit. */
+/** What was read of a text file when it was opened; `fd` is -1 where it is opened again for the rest. */
+type TextFile = { readonly path: string; readonly fd: number; readonly head: TsvHead };
+
+/** Files of word counts that the user named, each found to be there, and in their headers to agree. */
 export class CountsFiles {
+  /** What all were made with that say so; null where none does. */
+  readonly options: CountsOptions | null;
+  /** The first one that does not say what it was made with. */
+  readonly untold?: string;
+  /** The first one whose special tokens have another order than `options`. */
+  readonly reordered: string | undefined;
   /** In the compact form: to be added up in one pass. */
   readonly sources: readonly CountsSource[];
   /** Text, and what can be read only once, as pipes are. */
-  private readonly others: { path: string; fd: number; reader: CountsFileReader | null }[] = [];
+  private readonly others: readonly (TextFile | CountsFileReader)[];
+  private readonly made: readonly Made[];
 
-  /** A UserError for what is missing, foreign, damaged in its header or made with other options. */
-  constructor(paths: readonly string[], options: CountsOptions) {
+  /** A UserError for what is missing, foreign, damaged in its header, or made with other options than another. */
+  constructor(paths: readonly string[]) {
     const sources: CountsSource[] = [];
+    const others: (TextFile | CountsFileReader)[] = [];
+    const made: Made[] = [];
     for (const path of paths) {
       const fd = openFile(path);
-      const reader = isTsv(path) ? null : new CountsFileReader(path, fd);
-      if (reader !== null) checkOptions(reader, options);
-      if (reader === null || !fstatSync(fd).isFile()) {
-        this.others.push({ path, fd, reader });
+      const canReopen = fstatSync(fd).isFile();
+      if (isText(path)) {
+        const head = readTsvHead(path, (into) => readSync(fd, into));
+        // Hundreds of files are not kept open.
+        if (canReopen) closeSync(fd);
+        others.push({ path, fd: canReopen ? -1 : fd, head });
+        if (head.options === null) this.untold ??= path;
+        else made.push({ name: path, options: head.options });
         continue;
       }
-      sources.push({ path, totals: reader.totals, sign: 1 });
-      reader.close();
+      const reader = new CountsFileReader(path, fd);
+      made.push({ name: path, options: reader.header });
+      if (!canReopen) others.push(reader);
+      else {
+        sources.push({ path, totals: reader.totals, sign: 1 });
+        reader.close();
+      }
     }
+    this.options = agreedOptions(made);
+    const tokens = JSON.stringify(this.options?.specialTokens);
+    this.reordered = made.find(({ options }) => JSON.stringify(options.specialTokens) !== tokens)?.name;
     this.sources = sources;
+    this.others = others;
+    this.made = made;
+  }
+
+  /** A UserError if a file was made with other options than these of the run. */
+  check(options: CountsOptions): void {
+    for (const made of this.made) checkOptions(made, { name: "this run", options });
   }
 
   get hasUnsorted(): boolean {
@@ -80,29 +113,40 @@ export class CountsFiles {
 
   /** Adds what cannot be added up in one pass to the words of the keeper. */
   *addUnsortedTo(keeper: WordKeeper): Generator<undefined, void> {
-    const { counter } = keeper;
-    const chunk = new Uint8Array(chunkSizeBytes);
-    for (const { path, fd, reader } of this.others) {
+    for (const file of this.others) {
       yield* keeper.startTask(null);
-      if (reader !== null) {
-        for (let words = 1; reader.next(); words++) {
-          counter.add(reader.word, 0, reader.wordLength, reader.count);
-          if (words % wordsPerSlice !== 0) continue;
-          yield;
-          yield* keeper.makeRoom();
-        }
-        continue;
-      }
-      const tsv = new TsvReader(path, counter);
-      for (let size = readSync(fd, chunk); size > 0; size = readSync(fd, chunk)) {
-        tsv.read(chunk.subarray(0, size));
-        yield;
-        yield* keeper.makeRoom();
-      }
-      tsv.finish();
-      closeSync(fd);
+      yield* file instanceof CountsFileReader ? addWords(file, keeper) : addText(file, keeper);
     }
   }
+}
+
+function* addWords(reader: CountsFileReader, keeper: WordKeeper): Generator<undefined, void> {
+  for (let words = 1; reader.next(); words++) {
+    keeper.counter.add(reader.word, 0, reader.wordLength, reader.count);
+    if (words % wordsPerSlice !== 0) continue;
+    yield;
+    yield* keeper.makeRoom();
+  }
+}
+
+/** Reads a text file to its end and closes it. */
+function* addText({ path, fd: openFd, head }: TextFile, keeper: WordKeeper): Generator<undefined, void> {
+  const fd = openFd < 0 ? openFile(path) : openFd;
+  const read = (into: Uint8Array) => readSync(fd, into);
+  const { options, rest } = openFd < 0 ? readTsvHead(path, read) : head;
+  if (JSON.stringify(options) !== JSON.stringify(head.options)) {
+    throw new UserError(`${path} was replaced while it was read`, { hint: "run again" });
+  }
+  const lines = new TsvReader(path, keeper.counter, options === null ? 1 : 2);
+  lines.read(rest);
+  const chunk = new Uint8Array(chunkSizeBytes);
+  for (let size = read(chunk); size > 0; size = read(chunk)) {
+    lines.read(chunk.subarray(0, size));
+    yield;
+    yield* keeper.makeRoom();
+  }
+  lines.finish();
+  closeSync(fd);
 }
 
 /** So few that they are not more text than what is counted between two looks at the memory. */
@@ -111,7 +155,7 @@ const chunkSizeBytes = 1 << 20;
 
 /** The bytes of a file of word counts, in the form that its name asks for. */
 export function countsChunks(path: string, words: WordTable, options: CountsOptions): Iterable<Uint8Array> {
-  return isTsv(path) ? sortedTsvChunks(words) : countsFileChunks(words, options);
+  return isText(path) ? sortedTsvChunks(words, options) : countsFileChunks(words, options);
 }
 
 /** The files that `--counts` names: a path or, where there is none such, a glob. */

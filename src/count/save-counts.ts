@@ -6,6 +6,11 @@ import { CountsWriter, countsFileHead, unknownTotals } from "../words/counts-wri
 import type { SortedWords } from "../words/sorted-words.ts";
 import { type Parts, SumOfParts } from "./add-up.ts";
 
+export type Saved = { readonly totals: CountsTotals; readonly leftOut: LeftOut };
+
+/** Takes a chunk, which is valid during the call only. */
+type Write = (chunk: Uint8Array) => void;
+
 /**
  * Writes the sum of parts as a counts file in the compact form, word by word, without a table of all. `guard` is told how to undo
  * what is half done, and gives back how to call that off. Words that occur fewer than `minCount` times are left out.
@@ -16,32 +21,16 @@ export function* saveSum(
   options: CountsOptions,
   guard: (discard: () => void) => () => void,
   minCount = 1,
-): Generator<undefined, { totals: CountsTotals; leftOut: LeftOut }> {
+): Generator<undefined, Saved> {
   const sum = yield* SumOfParts.of(parts);
-  let leftOut = nothingLeftOut();
-  function* readCommon<T>(read: (words: SortedWords) => Generator<undefined, T>): Generator<undefined, T> {
-    leftOut = nothingLeftOut();
-    return yield* sum.read((words) => read(minCount > 1 ? new CommonWords(words, minCount, leftOut) : words));
-  }
-  function* exactTotals(): Generator<undefined, CountsTotals> {
-    return yield* minCount > 1 ? readCommon(totalsOfSum) : sum.totals();
-  }
   const staged = stageFile(path);
   const callOff = guard(() => staged.discard());
   try {
-    // Into a pipe the totals have to go first; in a file they are written over what stands for them.
-    staged.write(countsFileHead(options, staged.isRegular ? unknownTotals : yield* exactTotals()));
-    const totals = yield* readCommon(function* (words) {
-      const writer = new CountsWriter((chunk) => staged.write(chunk));
-      for (let wordCount = 1; words.next(); wordCount++) {
-        writer.add(words.word.bytes, 0, words.wordLength, words.count);
-        if (wordCount % wordsPerSlice === 0) yield;
-      }
-      return writer.finish();
-    });
-    if (staged.isRegular) staged.overwrite(countsFileHead(options, totals), 0);
+    staged.write(countsFileHead(options, unknownTotals));
+    const saved = yield* writeWords(sum, (chunk) => staged.write(chunk), minCount);
+    staged.overwrite(countsFileHead(options, saved.totals), 0);
     staged.publish();
-    return { totals, leftOut };
+    return saved;
   } catch (error) {
     staged.discard();
     throw error;
@@ -49,5 +38,39 @@ export function* saveSum(
     callOff();
   }
 }
+
+/** The same for a place that cannot be written over, as a pipe: the totals go first, which may take reading the sum twice. */
+export function* streamSum(
+  parts: Parts,
+  write: Write,
+  options: CountsOptions,
+  minCount = 1,
+): Generator<undefined, Saved> {
+  const sum = yield* SumOfParts.of(parts);
+  const totals =
+    minCount > 1 ? yield* readCommon(sum, minCount, nothingLeftOut(), totalsOfSum) : yield* sum.totals();
+  write(countsFileHead(options, totals));
+  return yield* writeWords(sum, write, minCount);
+}
+
+function* writeWords(sum: SumOfParts, write: Write, minCount: number): Generator<undefined, Saved> {
+  const leftOut = nothingLeftOut();
+  const totals = yield* readCommon(sum, minCount, leftOut, function* (words) {
+    const writer = new CountsWriter(write);
+    for (let wordCount = 1; words.next(); wordCount++) {
+      writer.add(words.word.bytes, 0, words.wordLength, words.count);
+      if (wordCount % wordsPerSlice === 0) yield;
+    }
+    return writer.finish();
+  });
+  return { totals, leftOut };
+}
+
+const readCommon = <T>(
+  sum: SumOfParts,
+  minCount: number,
+  leftOut: LeftOut,
+  read: (words: SortedWords) => Generator<undefined, T>,
+) => sum.read((words) => read(minCount > 1 ? new CommonWords(words, minCount, leftOut) : words));
 
 const wordsPerSlice = 1 << 15;

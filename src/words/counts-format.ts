@@ -3,8 +3,8 @@
  *
  *   PART     SIZE      MEANING
  *   magic    8         "bpecount"
- *   version  4         2
- *   frames   any       the first one holds the header as JSON, the others hold words, the last one is empty
+ *   version  4         3
+ *   frames   any       the first one holds the header as JSON (counts-header.ts), the others hold words, the last one is empty
  *
  *   FRAME     SIZE     MEANING
  *   size      4        bytes of the payload
@@ -25,7 +25,7 @@
  * 3, 1, "e", 12. A varint has seven bits a byte, the lowest first, the top bit set where another byte follows.
  */
 export const magic = new TextEncoder().encode("bpecount");
-export const formatVersion = 2;
+export const formatVersion = 3;
 export const frameHeadBytes = 12;
 
 /** What the words were made with: counts made with other options must not be added up. */

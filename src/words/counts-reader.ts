@@ -2,13 +2,13 @@ import { allocateText, paddingBytes, type Text } from "../corpus/text.ts";
 import { UserError } from "../errors.ts";
 import {
   type CountsHeader,
-  type CountsOptions,
   type CountsTotals,
   checksumOf,
   formatVersion,
   frameHeadBytes,
   magic,
 } from "./counts-format.ts";
+import { checkHeader, headerBytesMax, otherVersion, parseHeader } from "./counts-header.ts";
 import type { SortedWords } from "./sorted-words.ts";
 
 /** Fills the front of `into` and returns how many bytes that were: 0 at the end of the file only. */
@@ -47,22 +47,15 @@ export class CountsReader implements SortedWords {
     const headSize = this.read(headBytes);
     if (headSize < magic.length || !magic.every((byte, i) => this.frame[i] === byte)) {
       throw new UserError(`${path} is not a file of word counts`, {
-        hint: "such files are written by --save-counts; the name of one in text form must end in .tsv",
+        hint: "such files are written by bpe count; the name of one in text form must end in .tsv",
       });
     }
     if (headSize < headBytes) throw this.cutShort();
     const version = viewOf(this.frame).getUint32(magic.length, true);
-    if (version !== formatVersion) {
-      throw new UserError(
-        `${path} has version ${version} of the counts format; this program reads ${formatVersion}`,
-        {
-          hint: "count the corpus again with this version of bpe",
-        },
-      );
-    }
-    this.readFrame();
+    if (version !== formatVersion) throw otherVersion(path, version, formatVersion);
+    this.readFrame(headerBytesMax);
     this.checksum = 0n;
-    this.header = JSON.parse(new TextDecoder().decode(this.frame.subarray(0, this.frameEnd))) as CountsHeader;
+    this.header = checkHeader(path, parseHeader(path, this.frame.subarray(0, this.frameEnd)), true);
     this.wordsLeft = this.header.wordCount;
     this.bytesLeft = this.header.byteCount;
     this.pretokensLeft = this.header.pretokenCount;
@@ -119,11 +112,12 @@ export class CountsReader implements SortedWords {
     return false;
   }
 
-  private readFrame(): void {
+  private readFrame(sizeBytesMax = 2 ** 32): void {
     if (this.read(frameHeadBytes) < frameHeadBytes) throw this.cutShort();
     const head = viewOf(this.frame);
     const sizeBytes = head.getUint32(0, true);
     const checksum = head.getBigUint64(4, true);
+    if (sizeBytes > sizeBytesMax) throw this.damaged();
     this.frameEnd = this.read(sizeBytes);
     if (this.frameEnd < sizeBytes) throw this.cutShort();
     this.checksum = checksumOf(this.frame.subarray(0, sizeBytes), this.checksum);
@@ -182,18 +176,3 @@ export class CountsReader implements SortedWords {
 }
 
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset);
-
-/** Refuses a file made with other options than these, which it names. */
-export function checkOptions(reader: CountsReader, wanted: CountsOptions): void {
-  const { path, header } = reader;
-  const hint =
-    "word counts add up only if they were made with the same options: count again, or change the options";
-  const differ = (name: string, has: unknown, wants: unknown): void => {
-    const [had, want] = [JSON.stringify(has), JSON.stringify(wants)];
-    if (had !== want)
-      throw new UserError(`${path} was made with ${name} ${had}, and this run has ${want}`, { hint });
-  };
-  differ("the pattern", header.patterns, wanted.patterns);
-  differ("the special tokens", [...header.specialTokens].sort(), [...wanted.specialTokens].sort());
-  differ("documents cut at line ends", header.isLinewise, wanted.isLinewise);
-}

@@ -1,5 +1,4 @@
 import {
-  type CountsHeader,
   type CountsOptions,
   type CountsTotals,
   checksumOf,
@@ -7,6 +6,7 @@ import {
   frameHeadBytes,
   magic,
 } from "./counts-format.ts";
+import { optionsToState } from "./counts-header.ts";
 import { sortByBytesInSteps } from "./sort.ts";
 import type { WordTable } from "./word-table.ts";
 
@@ -95,9 +95,8 @@ const space = 32;
 export const unknownTotals: CountsTotals = { wordCount: 0, byteCount: 0, pretokenCount: 0 };
 
 function headerPayload(options: CountsOptions, totals: CountsTotals): Uint8Array {
-  const { patterns, specialTokens, isLinewise } = options;
   const { wordCount, byteCount, pretokenCount } = totals;
-  const header: CountsHeader = { patterns, specialTokens, isLinewise, wordCount, byteCount, pretokenCount };
+  const header = { ...optionsToState(options), wordCount, byteCount, pretokenCount };
   return new TextEncoder().encode(JSON.stringify(header));
 }
 

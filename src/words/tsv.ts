@@ -2,11 +2,13 @@ import { allocateText } from "../corpus/text.ts";
 import { UserError } from "../errors.ts";
 import { byteToCharacter } from "../vocabulary/byte-characters.ts";
 import type { WordCounter } from "./counter.ts";
+import type { CountsOptions } from "./counts-format.ts";
 import { sortByCountInSteps } from "./sort.ts";
+import { isTsvHead, tsvHead } from "./tsv-head.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
- * Word counts as text: a line a word, `word<TAB>count`, the word in byte-to-character form, so that it never holds a
+ * Word counts as text: behind a line that says what they were made with (tsv-head.ts) a line a word, `word<TAB>count`, the word in byte-to-character form, so that it never holds a
  * space, a tab or a newline. " the" counted 12 times is "Ġthe\t12\n". The characters are below U+0800: one or two
  * bytes of UTF-8 each.
  */
@@ -30,8 +32,9 @@ for (let byte = 0; byte < 256; byte++) {
   byteOfCodePoint[codePoint] = byte;
 }
 
-/** The lines of all words, the highest count first. While they are sorted the chunks are empty: slices of work. */
-export function* sortedTsvChunks(table: WordTable): Generator<Uint8Array> {
+/** A file of all words, the highest count first. While they are sorted the chunks are empty: slices of work. */
+export function* sortedTsvChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
+  yield tsvHead(options);
   const steps = sortByCountInSteps(table);
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return yield* tsvChunks(table, step.value);
@@ -106,7 +109,7 @@ const inCharacter = 1;
 const inCount = 2;
 
 /**
- * Reads the lines of a file, chunk by chunk, into a counter; words that stand twice add up. The last line may do
+ * Reads the lines of words, chunk by chunk, into a counter; words that stand twice add up. The last line may do
  * without its newline.
  */
 export class TsvReader {
@@ -117,12 +120,15 @@ export class TsvReader {
   private state = inWord;
   /** First byte of a character whose second byte has not come yet. */
   private firstByte = 0;
-  private lineNumber = 1;
 
-  /** @param path of the file, for messages */
+  /**
+   * @param path of the file, for messages
+   * @param lineNumber of the first line
+   */
   constructor(
     private readonly path: string,
     private readonly counter: WordCounter,
+    private lineNumber = 1,
   ) {}
 
   /** Reads the next bytes of the file. */
@@ -187,7 +193,12 @@ export class TsvReader {
   private endLine(): void {
     const count = parseCount(this.countField, this.countLength);
     if (!(count >= 1)) {
-      const shown = JSON.stringify(Buffer.from(this.countField.subarray(0, this.countLength)).toString());
+      const field = Buffer.from(this.countField.subarray(0, this.countLength)).toString();
+      const word = Buffer.from(this.text.bytes.subarray(0, this.wordLength)).toString("latin1");
+      if (isTsvHead(`${word}\t${field}`)) {
+        throw this.error("a second header", "files are added up by naming each of them: --counts");
+      }
+      const shown = JSON.stringify(field);
       throw this.error(`the count ${shown} is not a whole number from 1 to 2^53 - 1`);
     }
     this.counter.add(this.text, 0, this.wordLength, count);

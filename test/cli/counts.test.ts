@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
+import { binary, bpe, put, scratch, tokenizerFiles, wordLines } from "../binary.ts";
 import { byteString, naiveWords } from "../naive.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
@@ -12,16 +12,15 @@ const first = put(home, "first.txt", [1, 2, 3].map((seed) => madeText(seed, 300)
 const second = put(home, "second.txt", madeText(4, 500));
 const at = (name: string) => join(home, name);
 const run = (...args: string[]) => bpe([...args, "-s", special, "-q"], { cwd: home });
+/** The first line of text made with the special token and some options. */
+const head = (...options: string[]) => `${run("count", first, ...options).stdout.split("\n")[0]}\n`;
 const train = (output: string, ...args: string[]) => run("train", ...args, "-n", "500", "-o", output);
 
 describe("bpe count", () => {
   test("lists the words by falling count, equal counts by their bytes", () => {
     const { code, stdout } = run("count", first);
     expect(code).toBe(0);
-    const lines = stdout
-      .trim()
-      .split("\n")
-      .map((line) => line.split("\t"));
+    const lines = wordLines(stdout).map((line) => line.split("\t"));
     const expected = naiveWords(readFileSync(first, "utf8"), [special]);
     expect(lines.map(([, count]) => Number(count))).toEqual([...expected.values()].sort((a, b) => b - a));
     expect(lines.length).toBe(expected.size);
@@ -37,7 +36,7 @@ describe("bpe count", () => {
   });
 
   test("--min-count leaves out what is rarer, in every form, and says how much", () => {
-    const lines = run("count", first).stdout.trim().split("\n");
+    const lines = wordLines(run("count", first).stdout);
     const common = lines.filter((line) => Number(line.split("\t")[1]) >= 3);
     const rare = lines.filter((line) => !common.includes(line));
     const leftOut = {
@@ -60,7 +59,7 @@ describe("bpe count", () => {
           : last.endsWith(".tsv")
             ? readFileSync(at(last), "utf8")
             : run("count", "--counts", last).stdout;
-      expect(written.trim().split("\n")).toEqual(common);
+      expect(wordLines(written)).toEqual(common);
       expect(JSON.parse(stderr.trim().split("\n").at(-1)!)).toMatchObject({
         distinctWordCount: common.length,
         leftOut,
@@ -127,22 +126,23 @@ describe("--counts and --save-counts", () => {
   });
 
   test("counts without words are nothing to train on", () => {
-    put(home, "empty.tsv", "");
+    put(home, "empty.tsv", head());
     const { code, stderr } = train("x", "--counts", "empty.tsv");
     expect([code, stderr.split("\n")[0]]).toEqual([
       1,
       "bpe: error: there is nothing to train on: the word counts hold no words",
     ]);
-    expect(run("count", "--counts", "empty.tsv")).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(run("count", "--counts", "empty.tsv")).toEqual({ code: 0, stdout: head(), stderr: "" });
   });
 
   test("counts made with other options are refused, with what differs", () => {
     const { code, stderr } = train("x", "--counts", "first.counts", "-p", "gpt4");
     expect(code).toBe(1);
-    expect(stderr).toStartWith("bpe: error: first.counts was made with the pattern");
-    expect(
-      bpe(["train", "--counts", "first.counts", "-n", "500", "-o", "x"], { cwd: home }).stderr,
-    ).toContain("special tokens");
+    expect(stderr).toStartWith(
+      "bpe: error: first.counts was made with the pattern gpt2, and this run has gpt4\n",
+    );
+    const others = ["train", "--counts", "first.counts", "-s", "<|other|>", "-n", "500", "-o", "x"];
+    expect(bpe(others, { cwd: home }).stderr).toContain("special tokens");
     expect(train("x", "--counts", "first.counts", "--compat", "huggingface").stderr).toContain("line ends");
   });
 
@@ -152,14 +152,136 @@ describe("--counts and --save-counts", () => {
     writeFileSync(at("cut.counts"), readFileSync(at("first.counts")));
     truncateSync(at("cut.counts"), readFileSync(at("first.counts")).length - 5);
     expect(train("x", "--counts", "cut.counts").code).toBe(1);
-    put(home, "wrong.tsv", "Ġa\t3\nb\t0\n");
-    expect(train("x", "--counts", "wrong.tsv").stderr).toContain("wrong.tsv, line 2: the count");
+    put(home, "wrong.tsv", `${head()}Ġa\t3\nb\t0\n`);
+    expect(train("x", "--counts", "wrong.tsv").stderr).toContain("wrong.tsv, line 3: the count");
   });
 
   test("duplicate words of a .tsv add up", () => {
-    put(home, "twice.tsv", "ab\t2\ncd\t3\nab\t2\n");
-    expect(bpe(["train", "--counts", "twice.tsv", "-n", "257", "-o", "t", "-q"], { cwd: home }).code).toBe(0);
+    put(home, "twice.tsv", `${head()}ab\t2\ncd\t3\nab\t2\n`);
+    expect(bpe(["train", "--counts", "twice.tsv", "-n", "258", "-o", "t", "-q"], { cwd: home }).code).toBe(0);
     expect(tokenizerFiles(at("t"))["merges.txt"]).toBe("#version: 0.2\na b\n");
+  });
+});
+
+describe("counts files say what they were made with", () => {
+  const unaided = (...args: string[]) => bpe([...args, "-q"], { cwd: home });
+  const special2 = "a\ttab,\na line and #bpe-counts";
+  const made = ["-s", special2, "-s", special, "-p", "o200k", "--compat", "huggingface"];
+
+  test("so that nothing has to be said again", () => {
+    expect(unaided("train", first, second, ...made, "-n", "500", "-o", "said").code).toBe(0);
+    for (const ending of ["tsv", "counts"]) {
+      const parts = [first, second].map((path, i) => {
+        const counts = `said-${i}.${ending}`;
+        expect(unaided("count", path, ...made, "-o", counts)).toEqual({ code: 0, stdout: "", stderr: "" });
+        return ["--counts", counts];
+      });
+      expect(unaided("train", ...parts.flat(), "-n", "500", "-o", "unsaid")).toMatchObject({ stderr: "" });
+      expect(unaided("train", second, ...parts[0]!, "-n", "500", "-o", "beside").code).toBe(0);
+      for (const output of ["unsaid", "beside"]) {
+        expect(tokenizerFiles(at(output))).toEqual(tokenizerFiles(at("said")));
+        expect(JSON.parse(readFileSync(at(`${output}/training.json`), "utf8")).options).toMatchObject({
+          pattern: { name: "o200k" },
+          specialTokens: [special2, special],
+          compat: "huggingface",
+        });
+      }
+      const added = unaided("count", ...parts.flat()).stdout;
+      expect(added).toBe(unaided("count", first, second, ...made).stdout);
+    }
+  });
+
+  test("a regular expression, also", () => {
+    const pattern = ["-p", "\\S+|\\s+"];
+    expect(run("count", first, ...pattern, "-o", "regex.tsv").code).toBe(0);
+    expect(unaided("count", second, "--counts", "regex.tsv").stdout).toBe(
+      run("count", first, second, ...pattern).stdout,
+    );
+    expect(unaided("count", "--counts", "regex.tsv", "-p", "o200k").stderr).toStartWith(
+      'bpe: error: regex.tsv was made with the pattern "\\\\S+|\\\\s+", and this run has o200k\n',
+    );
+  });
+
+  test("text without that line is taken only with pattern and special tokens given", () => {
+    const [line] = head().split("\n");
+    put(home, "bare.tsv", "ab\t2\ncd\t3\n");
+    const train = (...args: string[]) =>
+      unaided("train", "--counts", "bare.tsv", "-n", "258", "-o", "b", ...args);
+    for (const given of [[], ["-p", "gpt2"], ["-s", special], ["--counts", "first.counts"]]) {
+      const { code, stderr } = train(...given);
+      expect([code, stderr.split("\n")[0]]).toEqual([
+        1,
+        "bpe: error: bare.tsv does not say what its words were made with",
+      ]);
+    }
+    expect(train("-s", special, "-p", "gpt2").code).toBe(0);
+    put(home, "bare.tsv", `${line}\nab\t2\ncd\t3\n`);
+    expect(train().code).toBe(0);
+    expect(tokenizerFiles(at("b"))["merges.txt"]).toBe("#version: 0.2\nc d\n");
+  });
+
+  test("files that differ are refused, with what and by whose names", () => {
+    const lines = {
+      "p50k.tsv": head("-p", "p50k"),
+      "o200k.tsv": head("-p", "o200k"),
+      "token.tsv": head("-s", "<|a|>"),
+      "lines.tsv": head("--compat", "huggingface"),
+      "ab.tsv": head("-s", "<|a|>", "-s", "<|b|>"),
+      "ba.tsv": head("-s", "<|b|>", "-s", "<|a|>"),
+    };
+    for (const [name, line] of Object.entries(lines)) put(home, name, `${line}ab\t2\n`);
+    const differ = (...names: string[]) => {
+      const { code, stderr } = unaided("count", ...names.flatMap((name) => ["--counts", name]));
+      expect(code).toBe(1);
+      return stderr.split("\n")[0]!.slice("bpe: error: ".length);
+    };
+    expect(differ("o200k.tsv", "p50k.tsv")).toBe(
+      "p50k.tsv was made with the pattern r50k/p50k, and o200k.tsv has o200k",
+    );
+    expect(differ("first.counts", "token.tsv")).toBe(
+      'token.tsv was made with the special tokens ["<|a|>","<|end|>"], and first.counts has ["<|end|>"]',
+    );
+    expect(differ("first.tsv", "lines.tsv")).toBe(
+      "lines.tsv was made with documents cut at line ends true, and first.tsv has false",
+    );
+    expect(differ("ab.tsv", "ba.tsv")).toBe(
+      "ba.tsv has the special tokens in another order than the files before it",
+    );
+    const ordered = ["-s", "<|b|>", "-s", special, "-s", "<|a|>"];
+    expect(unaided("count", "--counts", "ab.tsv", "--counts", "ba.tsv", ...ordered).code).toBe(0);
+  });
+
+  test("what they say may be wrong, which is no mistake of the command line", () => {
+    put(home, "many.tsv", `${head("-s", "<|a|>", "-s", "<|b|>")}ab\t2\n`);
+    expect(unaided("train", "--counts", "many.tsv", "-n", "258", "-o", "x")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("256 bytes and 3 special tokens need 259"),
+    });
+    put(home, "many.tsv", head().replace(/"patterns":\[.*\],"spec/, '"patterns":["("],"spec'));
+    expect(unaided("count", "--counts", "many.tsv")).toMatchObject({ code: 1 });
+  });
+
+  test("the file of --output is text or compact by its name, as that of --save-counts", () => {
+    const saved = ["s.tsv", "s.counts"].map((name) => {
+      expect(run("count", first, "--save-counts", name)).toEqual({ code: 0, stdout: "", stderr: "" });
+      return readFileSync(at(name));
+    });
+    const named = ["o.tsv", "o.tsv.bin"].map((name) => {
+      expect(run("count", first, "-o", name)).toEqual({ code: 0, stdout: "", stderr: "" });
+      return readFileSync(at(name));
+    });
+    expect(named).toEqual(saved);
+    expect(run("count", first, "-o", "both.tsv", "--save-counts", "both.counts").stdout).toBe("");
+    expect([readFileSync(at("both.tsv")), readFileSync(at("both.counts"))]).toEqual(saved);
+    expect(run("count", first).stdout).toBe(saved[0]!.toString());
+  });
+
+  test("three hundred .tsv files are read one at a time", () => {
+    const line = head();
+    for (let n = 0; n < 300; n++) put(home, `one-${n}.tsv`, `${line}w${n % 7}\t1\n`);
+    const script = `ulimit -n 64; exec "$0" count --counts 'one-*.tsv' -q`;
+    const { exitCode, stdout } = Bun.spawnSync(["bash", "-c", script, binary], { cwd: home });
+    expect([exitCode, wordLines(stdout.toString()).length]).toEqual([0, 7]);
   });
 });
 
@@ -219,8 +341,6 @@ describe("bpe count --counts", () => {
 
 test("words are written in byte-to-character form", () => {
   const path = put(home, "form.txt", "é \t");
-  expect(bpe(["count", path, "-q"]).stdout.split("\n").filter(Boolean).sort()).toEqual(
-    ["Ã©\t1", "Ġĉ\t1"].sort(),
-  );
+  expect(wordLines(bpe(["count", path, "-q"]).stdout).sort()).toEqual(["Ã©\t1", "Ġĉ\t1"].sort());
   expect(byteString("é")).toBe("Ã©");
 });

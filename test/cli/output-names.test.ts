@@ -117,7 +117,7 @@ describe("the file of -o", () => {
     ] as const) {
       expect(count(link)).toEqual({ code: 0, stdout: "", stderr: "" });
       expect(lstatSync(join(home, link)).isSymbolicLink()).toBe(true);
-      expect(readFileSync(join(home, target), "utf8")).toContain("Ġcat\t20\n");
+      expect(readFileSync(join(home, target), "utf8")).toStartWith("bpecount");
     }
     expect(readdirSync(home).sort()).toEqual([...before, "nowhere"].sort());
     expect(existsSync(join(outer, ".mine.txt.bpe-lock"))).toBe(false);

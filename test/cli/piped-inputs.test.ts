@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { binary, bpe, environment, put, scratch, tokenizerFiles } from "../binary.ts";
+import { binary, bpe, environment, put, scratch, tokenizerFiles, wordLines } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
 // Dozens of processes: on a busy machine that takes its time.
@@ -169,7 +169,7 @@ test("hundreds of files do not need as many open at a time", () => {
     put(many, `${n}.gz`, gzipSync(`word word${n}`));
   }
   for (const workers of ["1", "2"]) {
-    const { code, stdout } = shell(`ulimit -n 64; "$0" count many -q -w ${workers} | head -2`);
+    const { code, stdout } = shell(`ulimit -n 64; "$0" count many -q -w ${workers} | sed -n 2,3p`);
     expect([code, stdout]).toEqual([0, "Ġword\t300\nword\t300\n"]);
   }
 });
@@ -213,7 +213,7 @@ time.sleep(0.2); os.write(w, b"a a "); time.sleep(0.2); os.write(w, b"a"); os.cl
 sys.stdout.write(run.stdout.read().decode())`;
     const { status, stdout, error } = spawnSync("python3", ["-c", script, binary], { encoding: "utf8" });
     if (error !== undefined) return; // no Python here
-    expect([status, stdout]).toEqual([0, "Ġa\t2\na\t1\n"]);
+    expect([status, wordLines(stdout)]).toEqual([0, ["Ġa\t2", "a\t1"]]);
   });
 });
 

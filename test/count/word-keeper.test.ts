@@ -14,7 +14,7 @@ function finished<T>(work: Generator<undefined, T>): T {
 }
 
 test("the first words of single inputs stay in memory, those that are too many are written", () => {
-  const countsOptions = { patterns: [], specialTokens: [], isLinewise: false };
+  const countsOptions = { patterns: ["\\s+"], specialTokens: [], isLinewise: false };
   const keeper = new WordKeeper({ directory, countsOptions, wordBytesMax: 1e12 }, "some");
   // A table of these takes 4 MB: two are kept, and a small one.
   const wordCounts = [200_000, 200_000, 200_000, 10];

@@ -3,6 +3,7 @@ import { encodeBytes } from "../../src/vocabulary/byte-characters.ts";
 import { WordCounter } from "../../src/words/counter.ts";
 import { sortWordsByCount } from "../../src/words/sort.ts";
 import { TsvReader, tsvChunks } from "../../src/words/tsv.ts";
+import { tsvHead } from "../../src/words/tsv-head.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { errorOf } from "../thrown.ts";
 import { bytesOf, entriesOf, keyOf, randomOf } from "./generators.ts";
@@ -83,6 +84,17 @@ test("words that stand twice add up", () => {
   expect(entriesOf(read("a\t1\nb\t2\na\t40\n"))).toEqual([
     ["a", 41],
     ["b", 2],
+  ]);
+});
+
+test("a second header is an error that says how files are added up", () => {
+  const head = Buffer.from(tsvHead({ patterns: ["a"], specialTokens: [], isLinewise: false })).toString();
+  const error = errorOf(() => read(`a\t1\n${head}b\t2\n`));
+  expect(error.message).toBe("words.tsv, line 2: a second header");
+  expect(error.hint).toContain("--counts");
+  expect(entriesOf(read("#bpe-counts\t3\na\t1\n#bpe-counts\t4\n"))).toEqual([
+    ["#bpe-counts", 7],
+    ["a", 1],
   ]);
 });
 
