@@ -1,0 +1,95 @@
+/** A small wrong change of one line of source: it parses, and most of the time it gives another result. */
+export type Change = {
+  /** From 0. */
+  readonly lineIndex: number;
+  /** The line as it is, and as it becomes. */
+  readonly line: string;
+  readonly changed: string;
+};
+
+type Operator = { readonly finds: RegExp; readonly becomes: (found: string) => string | null };
+
+const swap = (pairs: Record<string, string>): Operator => {
+  const all = Object.entries(pairs).flatMap(([a, b]) => [
+    [a, b],
+    [b, a],
+  ]);
+  const becomes = new Map(all as [string, string][]);
+  const escaped = [...becomes.keys()].sort((a, b) => b.length - a.length);
+  const source = escaped.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
+  return { finds: new RegExp(source, "g"), becomes: (found) => becomes.get(found)! };
+};
+
+/** The formatter puts spaces around operators, so types (`Map<A>`) and arrows are not taken for them. */
+const operators: readonly Operator[] = [
+  swap({ " < ": " <= ", " > ": " >= " }),
+  swap({ " === ": " !== " }),
+  swap({ " && ": " || " }),
+  swap({ " + ": " - ", " * ": " / ", " << ": " >>> ", " += ": " -= " }),
+  swap({ "Math.min(": "Math.max(", "Math.floor(": "Math.ceil(" }),
+  swap({ " true": " false", " break;": " continue;" }),
+  // Bounds and steps.
+  { finds: / [+-] 1\b/g, becomes: () => "" },
+  { finds: /(?<![\w.$:|] ?)(?<!: )\b\d[\d_]*\b(?![\w.:n])/g, becomes: (found) => oneMore(found) },
+  { finds: /(?<=\bif \()(?=.*\) )|(?<=\bwhile \()(?=.*\) )/g, becomes: () => "!" },
+  // Arguments in another order.
+  {
+    finds: /(?<=\w\()(\w+), (\w+)(?=\))/g,
+    becomes: (found) => found.split(", ").reverse().join(", "),
+  },
+  // A statement left out: a call or an assignment; a guard.
+  {
+    finds: /^ +(?:this\.)?[\w.]+(?:\[.+\]!?)?(?:\(.*\)| (?:[-+*|&^]|<<|>>>?)?= .+|\+\+|--);$/g,
+    becomes: () => ";",
+  },
+  { finds: /^ +if \(.+\) (?:return|continue|break)\b.*;$/g, becomes: () => ";" },
+];
+
+const oneMore = (digits: string) => String(Number(digits.replaceAll("_", "")) + 1);
+
+/** Every change of a source that the operators know. Types, imports, messages and what is said to people are left alone. */
+export function changesOf(source: string): Change[] {
+  const lines = source.split("\n");
+  const masked = mask(source).split("\n");
+  const changes: Change[] = [];
+  let isType = false;
+  for (const [lineIndex, line] of lines.entries()) {
+    const code = masked[lineIndex]!;
+    if (/^(export )?(declare )?(type|interface) /.test(code)) isType = true;
+    const isLeftAlone =
+      isType || /^(import|export \{|export \*)|\bthrow |\bhint:|UserError\(|assert\(|@param/.test(code);
+    if (isType && /^\S.*;$|^[})]/.test(code)) isType = false;
+    if (isLeftAlone) continue;
+    for (const { finds, becomes } of operators) {
+      for (const match of code.matchAll(finds)) {
+        const end = match.index + match[0].length;
+        const into = becomes(line.slice(match.index, end));
+        if (into === null) continue;
+        const isNegation = into === "!";
+        const changed = isNegation
+          ? negated(line, match.index)
+          : line.slice(0, match.index) + into + line.slice(end);
+        if (changed !== null && changed !== line) changes.push({ lineIndex, line, changed });
+      }
+    }
+  }
+  return changes;
+}
+
+/** The condition that begins at `start` in brackets and negated. */
+function negated(line: string, start: number): string | null {
+  let depth = 1;
+  for (let end = start; end < line.length; end++) {
+    if (line[end] === "(") depth++;
+    if (line[end] === ")" && --depth === 0)
+      return `${line.slice(0, start)}!(${line.slice(start, end)})${line.slice(end)}`;
+  }
+  return null;
+}
+
+/** The source with comments, strings and regular expressions replaced by underscores, every line as long as before. */
+function mask(source: string): string {
+  const literal =
+    /\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[(=,:[!&|?] ?|return )\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g;
+  return source.replace(literal, (text) => text.replace(/[^\n]/g, "_"));
+}

@@ -1,0 +1,68 @@
+/** Which tests look after which sources. */
+export type Room = {
+  /** Below src/; `.` for what stands in src/ itself. */
+  readonly name: string;
+  /** Tests that run the sources. */
+  readonly tests: readonly string[];
+  /** Tests that run the executable, which is built anew for them: only for what the others let pass. */
+  readonly executableTests?: readonly string[];
+};
+
+export const rooms: readonly Room[] = [
+  {
+    name: ".",
+    tests: [
+      "test/train.test.ts",
+      "test/train-tokenizer.test.ts",
+      "test/tokenizer.test.ts",
+      "test/errors.test.ts",
+      "test/open-memory.test.ts",
+    ],
+    executableTests: ["test/cli/train.test.ts", "test/cli/record.test.ts"],
+  },
+  { name: "merge", tests: ["test/merge"] },
+  { name: "words", tests: ["test/words", "test/count"], executableTests: ["test/cli/counts.test.ts"] },
+  {
+    name: "count",
+    tests: ["test/count", "test/train.test.ts"],
+    executableTests: ["test/cli/counts.test.ts", "test/cli/memory.test.ts"],
+  },
+  {
+    name: "vocabulary",
+    tests: ["test/vocabulary", "test/tokenizer.test.ts"],
+    executableTests: ["test/special-tokens.test.ts", "test/cli/train.test.ts"],
+  },
+  {
+    name: "publish",
+    tests: ["test/publish"],
+    executableTests: ["test/cli/output-names.test.ts", "test/cli/lock.test.ts"],
+  },
+  { name: "cache", tests: ["test/cache"], executableTests: ["test/cli/cache.test.ts"] },
+  { name: "runtime", tests: ["test/runtime", "test/count"], executableTests: ["test/cli/memory.test.ts"] },
+  {
+    name: "workers",
+    tests: ["test/count", "test/encode/streaming.test.ts"],
+    executableTests: ["test/cli/records.test.ts"],
+  },
+  {
+    name: "cli",
+    tests: [
+      "test/cli/arguments.test.ts",
+      "test/cli/units.test.ts",
+      "test/cli/sizes.test.ts",
+      "test/cli/progress.test.ts",
+    ],
+    executableTests: ["test/cli"],
+  },
+  {
+    name: "corpus",
+    tests: ["test/corpus", "test/count", "test/train.test.ts"],
+    executableTests: ["test/cli/plan.test.ts", "test/cli/records.test.ts", "test/cli/piped-inputs.test.ts"],
+  },
+  { name: "pattern", tests: ["test/pattern"] },
+  {
+    name: "encode",
+    tests: ["test/encode"],
+    executableTests: ["test/encode", "test/cli/encode-ranges.test.ts"],
+  },
+];

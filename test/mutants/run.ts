@@ -1,0 +1,209 @@
+/**
+ * `npm run test:mutants`: makes small wrong changes in the sources, one at a time, and runs the tests of the room. A change that
+ * no test sees (a survivor) is a missing test, or gives the same result: then explained.ts says why.
+ *
+ *   npm run test:mutants -- [--count 120] [--seed 1] [--room words,merge] [--file counts-reader]
+ *
+ * It works in a copy of the tree. Exit code 1: survivors without an explanation, or explanations of lines that are no more.
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { randomSource } from "../../bench/random.ts";
+import { type Change, changesOf } from "./changes.ts";
+import { explained } from "./explained.ts";
+import { type Room, rooms } from "./rooms.ts";
+
+const { values } = parseArgs({
+  options: {
+    count: { type: "string", default: "120" },
+    seed: { type: "string", default: "1" },
+    room: { type: "string" },
+    file: { type: "string", default: "" },
+  },
+});
+const root = resolve(import.meta.dir, "../..");
+
+/** Made by programs, or data. */
+const notMutated = /\.generate\.ts$|unicode-data\.ts$|data\.ts$/;
+
+type Mutant = Change & { readonly file: string; readonly room: Room };
+
+const keyOf = ({ file, line, changed }: { file: string; line: string; changed: string }) =>
+  `${file}\n${line.trim()}\n${changed.trim()}`;
+const explanations = new Map(explained.map((entry) => [keyOf(entry), entry.why]));
+
+const stale = explained.filter(({ file, line }) => {
+  const lines = tryRead(join(root, file))?.split("\n") ?? [];
+  return !lines.some((other) => other.trim() === line.trim());
+});
+for (const { file, line } of stale) console.log(`explained, but no line of ${file} any more: ${line.trim()}`);
+
+const buildLimitMs = 300_000;
+const residentBytesMax = 3e9;
+const build = ["run", "build.ts"];
+const test = ["test", "--timeout", "60000"];
+const copy = mkdtempSync(join(tmpdir(), "bpe-mutants-"));
+let running: ChildProcess | undefined;
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
+process.on("exit", () => {
+  if (running !== undefined) endAll(running);
+  rmSync(copy, { recursive: true, force: true });
+});
+copyTree();
+const executable = join(copy, "dist/bpe");
+const unchangedExecutable = join(copy, "dist/bpe-unchanged");
+if (!(await bun(build, buildLimitMs))) throw new Error("the build fails without a change");
+copyFileSync(executable, unchangedExecutable);
+
+let killedCount = 0;
+let explainedCount = 0;
+const survivors: Mutant[] = [];
+const mutants = choose();
+const limitsMs = new Map<readonly string[], number>();
+for (const mutant of mutants) {
+  const { file, line, changed, room, lineIndex } = mutant;
+  const why = explanations.get(keyOf(mutant));
+  const place = `${file}:${lineIndex + 1}`;
+  const isKilled = why === undefined && (await play(mutant));
+  if (why !== undefined) explainedCount++;
+  else if (isKilled) killedCount++;
+  else survivors.push(mutant);
+  const end = why !== undefined ? "explained" : isKilled ? "killed   " : "SURVIVED ";
+  console.log(
+    `${end} ${room.name.padEnd(10)} ${place}${isKilled ? "" : `\n  ${line.trim()}\n  ${changed.trim()}`}`,
+  );
+}
+console.log(
+  `\n${mutants.length} mutants: ${killedCount} killed, ${explainedCount} explained, ${survivors.length} survived`,
+);
+for (const { file, lineIndex, line, changed } of survivors) {
+  console.log(`${file}:${lineIndex + 1}\n  - ${line.trim()}\n  + ${changed.trim()}`);
+}
+process.exit(survivors.length + stale.length > 0 ? 1 : 0);
+
+/** As many of each room, in the order of the rooms; within a room at random. */
+function choose(): Mutant[] {
+  const random = randomSource(Number(values.seed));
+  const wanted = values.room?.split(",");
+  const chosenRooms = rooms.filter(({ name }) => wanted?.includes(name) ?? true);
+  return chosenRooms.flatMap((room, i) => {
+    const all = filesOf(join(root, "src", room.name)).flatMap((path) => {
+      const file = path.slice(root.length + 1);
+      if (notMutated.test(file) || !file.includes(values.file)) return [];
+      return changesOf(readFileSync(path, "utf8")).map((change) => ({ ...change, file, room }));
+    });
+    const share =
+      Math.floor(((i + 1) * Number(values.count)) / chosenRooms.length) -
+      Math.floor((i * Number(values.count)) / chosenRooms.length);
+    return Array.from(
+      { length: Math.min(share, all.length) },
+      () => all.splice(random.below(all.length), 1)[0]!,
+    );
+  });
+}
+
+/** Whether a test sees it. */
+async function play({ file, lineIndex, changed, room }: Mutant): Promise<boolean> {
+  const path = join(copy, file);
+  const original = readFileSync(path, "utf8");
+  const lines = original.split("\n");
+  lines[lineIndex] = changed;
+  const runs = room.executableTests === undefined ? [room.tests] : [room.tests, room.executableTests];
+  for (const tests of runs) if (!limitsMs.has(tests)) limitsMs.set(tests, await limitOf(tests));
+  writeFileSync(path, lines.join("\n"));
+  let isKilled = false;
+  for (const tests of runs) {
+    // What cannot be built is seen.
+    if (tests === room.executableTests && !(await bun(build, buildLimitMs))) isKilled = true;
+    isKilled ||= !(await bun([...test, "--bail", ...tests], limitsMs.get(tests)!));
+    if (isKilled) break;
+  }
+  writeFileSync(path, original);
+  copyFileSync(unchangedExecutable, executable);
+  return isKilled;
+}
+
+/** Tests that take much longer than without a change do not come to their end. They have to be right without one. */
+async function limitOf(tests: readonly string[]): Promise<number> {
+  const startMs = performance.now();
+  if (!(await bun([...test, ...tests], 3_600_000))) {
+    throw new Error(`they fail without a change: ${tests.join(" ")}`);
+  }
+  return 30_000 + 5 * (performance.now() - startMs);
+}
+
+/** Whether it ends with success, in time and in bounded memory. Nothing of it stays: neither processes nor temporary files. */
+async function bun(args: readonly string[], timeoutMs: number): Promise<boolean> {
+  const temporary = mkdtempSync(join(copy, "tmp-"));
+  const startMs = performance.now();
+  const child = spawn(process.execPath, args, {
+    cwd: copy,
+    env: { ...process.env, TMPDIR: temporary },
+    stdio: "ignore",
+    detached: true,
+  });
+  running = child;
+  const watch = setInterval(() => {
+    if (performance.now() - startMs > timeoutMs || residentBytes(child.pid!) > residentBytesMax)
+      endAll(child);
+  }, 1000);
+  const code = await new Promise((resolve) => child.on("exit", resolve));
+  clearInterval(watch);
+  endAll(child);
+  rmSync(temporary, { recursive: true, force: true });
+  return code === 0;
+}
+
+/** Of all processes of its session. */
+function residentBytes(session: number): number {
+  const { stdout } = spawnSync("ps", ["-o", "rss=", "-s", String(session)], { encoding: "utf8" });
+  return stdout.split("\n").reduce((sum, kilobytes) => sum + 1024 * Number(kilobytes), 0);
+}
+
+function endAll({ pid }: ChildProcess): void {
+  try {
+    process.kill(-pid!, "SIGKILL");
+  } catch {}
+}
+
+/** What git knows of the tree, as it is now. */
+function copyTree(): void {
+  const { stdout } = spawnSync("git", ["ls-files", "-z"], {
+    cwd: root,
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+  });
+  const files = stdout.split("\0").filter((name) => name !== "" && tryRead(join(root, name)) !== undefined);
+  for (const name of files) {
+    mkdirSync(dirname(join(copy, name)), { recursive: true });
+    copyFileSync(join(root, name), join(copy, name));
+  }
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+}
+
+function filesOf(directory: string): string[] {
+  return readdirSync(directory, { recursive: !directory.endsWith("src"), encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .sort()
+    .map((name) => join(directory, name));
+}
+
+function tryRead(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
