@@ -13,7 +13,7 @@ import {
   type NamedPattern,
   patterns,
 } from "../../src/pattern/index.ts";
-import { regexpSource } from "../../src/pattern/regexp-source.ts";
+import { buildProgram } from "../../src/pattern/program.ts";
 import { parsePattern } from "../../src/pattern/syntax.ts";
 import { keepRecord, median } from "../record.ts";
 import { scanByHand } from "./hand.ts";
@@ -130,8 +130,8 @@ for (const { name: textName, text, sizeBytes } of texts) {
   const fallbackRatios: number[] = [];
   names.forEach((name, i) => {
     const { sources }: NamedPattern = patterns[name];
-    const regexps = sources.map((source) => regexpSource(parsePattern(source)));
-    const fallback = scanAll({ kind: "regexps", regexps, lineWise: false, reason: "to be compared" });
+    const programs = sources.map((source) => buildProgram(parsePattern(source), source));
+    const fallback = scanAll({ kind: "programs", programs, lineWise: false, reason: "to be compared" });
     const wanted: Sum = { endCount: 0, checksum: 0 };
     const found: Sum = { endCount: 0, checksum: 0 };
     scanners[i]!(text, partBytes, wanted);

@@ -21,6 +21,6 @@ export function otherNames(name: string | null): string | undefined {
 
 /** A pattern outside the compiler's dialect still works, but slowly: the user should know, and why. */
 export function warnOfSlowPattern({ compiled }: ResolvedPattern, output: Output): void {
-  if (compiled.kind !== "regexps") return;
-  output.warn(`the pattern runs as a JavaScript regular expression, many times slower: ${compiled.reason}`);
+  if (compiled.kind !== "programs") return;
+  output.warn(`the pattern runs on a backtracking matcher, many times slower: ${compiled.reason}`);
 }

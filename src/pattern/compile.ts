@@ -2,21 +2,21 @@ import { embeddedDirectory } from "../embedded.ts";
 import { exitCode, UserError } from "../errors.ts";
 import { buildAutomaton } from "./determinize.ts";
 import { OutsideDialect, Unusable } from "./outside-dialect.ts";
+import { buildProgram, type Program } from "./program.ts";
 import { readReadyMade } from "./ready-made.ts";
-import { regexpSource } from "./regexp-source.ts";
 import { canBeEmpty, type Node, parsePattern } from "./syntax.ts";
 import { buildScanTables, type ScanTables } from "./tables.ts";
 
 /**
  * A pattern ready to run: plain data that can be posted to a worker.
  *   automata   automaton k + 1 cuts the pieces of automaton k; nearly always there is one
- *   regexps    the same for JavaScript regular expressions over decoded text, with the reason why it came to that
+ *   programs   the same for the backtracking matcher, with the reason why it came to that
  */
 export type CompiledPattern =
   | { readonly kind: "automata"; readonly automata: readonly ScanTables[] }
   | {
-      readonly kind: "regexps";
-      readonly regexps: readonly string[];
+      readonly kind: "programs";
+      readonly programs: readonly Program[];
       readonly lineWise: boolean;
       readonly reason: string;
     };
@@ -36,20 +36,32 @@ export function compilePattern(sources: readonly string[], options: CompileOptio
   const lineWise = options.lineWise ?? false;
   const trees = sources.map(parsePattern);
   try {
-    return { kind: "automata", automata: fuse(trees, lineWise) };
+    return compileTrees(trees, sources, lineWise);
   } catch (error) {
-    if (error instanceof Unusable) refuse(sources, error.message);
-    if (!(error instanceof OutsideDialect)) throw error;
-    if (trees.some(canBeEmpty)) refuse(sources, "can match the empty string");
-    return { kind: "regexps", regexps: trees.map(regexpSource), lineWise, reason: error.message };
+    if (!(error instanceof Unusable || error instanceof OutsideDialect)) throw error;
+    const hint = error instanceof Unusable ? (error.hint ?? takesNothingHint) : "use smaller counts";
+    const what = error instanceof Unusable ? `it ${error.message}` : error.message;
+    throw new UserError(`pattern: ${what}: ${sources.join(" , ")}`, { hint, exitCode: exitCode.usage });
   }
 }
 
-function refuse(sources: readonly string[], what: string): never {
-  throw new UserError(`pattern: it ${what}: ${sources.join(" , ")}`, {
-    hint: "a pretokenizer matches one character at least: write + where there is *, or name a pattern (`--pattern help`)",
-    exitCode: exitCode.usage,
-  });
+const takesNothingHint =
+  "a pretokenizer matches one character at least: write + where there is *, or name a pattern (`--pattern help`)";
+
+/** Throws Unusable, and OutsideDialect where not even the matcher can do it. */
+function compileTrees(
+  trees: readonly Node[],
+  sources: readonly string[],
+  lineWise: boolean,
+): CompiledPattern {
+  try {
+    return { kind: "automata", automata: fuse(trees, lineWise) };
+  } catch (error) {
+    if (!(error instanceof OutsideDialect)) throw error;
+    if (trees.some(canBeEmpty)) throw new Unusable("can match the empty string");
+    const programs = trees.map((tree, i) => buildProgram(tree, sources[i]!));
+    return { kind: "programs", programs, lineWise, reason: error.message };
+  }
 }
 
 /** As few automata as will do: each takes as many of the splits as fuse into one. Throws OutsideDialect. */

@@ -36,7 +36,7 @@ type Situation = {
  */
 export function buildAutomaton(trees: readonly Node[], options: AutomatonOptions): Automaton {
   const sets = new SymbolSets();
-  const programs = trees.map((tree) => buildNfa(tree, sets));
+  const programs = trees.map((tree) => buildNfa(tree, sets, "automaton"));
   // Lines end at a class of its own.
   const newline = options.lineWise ? sets.idOf(codePointRange(10), false) : -1;
   const { classes, membership } = divideIntoClasses(sets.characters);

@@ -1,7 +1,7 @@
 import type { CompiledPattern } from "./compile.ts";
 
 /**
- * A hash of all that decides where a pattern cuts, in hexadecimal: of its tables, or of its regular expressions. Patterns
+ * A hash of all that decides where a pattern cuts, in hexadecimal: of its tables, or of its programs. Patterns
  * that were compiled ahead and those that were compiled now have the same.
  */
 export function patternDigest(compiled: CompiledPattern): string {

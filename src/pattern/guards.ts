@@ -75,6 +75,9 @@ function guardBehind(node: Node): Guard {
 }
 
 function beside(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: boolean): Guard {
+  // What gives nothing back asks what follows it, too.
+  const isGreedyEnd = node.kind === "atomic" || (node.kind === "repeat" && node.mode === "possessive");
+  if (backwards && isGreedyEnd) throw new OutsideDialect("it looks behind more than one character");
   switch (node.kind) {
     case "set":
       return onSide({ set: node.set, edge: false });
@@ -96,7 +99,7 @@ function beside(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: 
           continue;
         }
         // Behind the first character there is only what need not be there.
-        if (!items.slice(i + 1).every(isNeedless)) break;
+        if (!items.slice(i + 1).every((other) => isNeedless(other, backwards))) break;
         return both(guard, beside(item, onSide, backwards));
       }
       if (items.every(takesNothing)) return guard;
@@ -128,21 +131,28 @@ export function takesNothing(node: Node): boolean {
   }
 }
 
-/** Matches the empty string wherever it is asked. */
-function isNeedless(node: Node): boolean {
+/** Matches the empty string wherever it is asked; read backwards, what gives nothing back does not. */
+function isNeedless(node: Node, backwards: boolean): boolean {
   switch (node.kind) {
     case "repeat":
-      return node.min === 0 || isNeedless(node.body);
-    case "group":
+      if (backwards && node.mode === "possessive") return false;
+      return node.min === 0 || isNeedless(node.body, backwards);
     case "atomic":
-      return isNeedless(node.body);
+      return !backwards && isNeedless(node.body, backwards);
+    case "group":
+      return isNeedless(node.body, backwards);
     case "choice":
-      return node.options.some(isNeedless);
+      return node.options.some((option) => isNeedless(option, backwards));
     case "sequence":
-      return node.items.every(isNeedless);
+      return node.items.every((item) => isNeedless(item, backwards));
     default:
       return false;
   }
+}
+
+/** No character of the set follows. */
+export function notInside(set: CodePointSet): Guard {
+  return onTheRight({ set: complementOf(set), edge: true });
 }
 
 const onTheLeft = (left: Neighbour): Guard => [{ left, right: any }];

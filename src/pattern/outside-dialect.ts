@@ -2,4 +2,11 @@
 export class OutsideDialect extends Error {}
 
 /** Thrown where a pattern is no way to cut a text: it can match the empty string, or it matches nothing at all. */
-export class Unusable extends Error {}
+export class Unusable extends Error {
+  constructor(
+    message: string,
+    readonly hint?: string,
+  ) {
+    super(message);
+  }
+}

@@ -27,7 +27,7 @@ export function findSafeCut(
   stop: number,
   limit: number,
 ): number {
-  if (compiled.kind === "regexps") return -1;
+  if (compiled.kind === "programs") return -1;
   const { stateCount, transitions, columnBlocks, columns } = compiled.automata[0]!;
   const { bytes } = text;
   let pos = from;

@@ -95,6 +95,8 @@ export function buildThreadTable(
         return symbolSets[a]![context] === 1 && follow(b, context, symbol, reached);
       case nfaOp.match:
         return true;
+      default:
+        throw new Error("the program is for the matcher");
     }
   }
 }

@@ -15,7 +15,7 @@ import { entriesOf } from "../words/generators.ts";
 const directory = scratch();
 
 const gpt2 = compilePattern(patterns.gpt2.sources);
-const regexp = compilePattern([`${patterns.gpt2.sources[0]}(?<!x(?!x)x)`]);
+const backtracking = compilePattern([`${patterns.gpt2.sources[0]}(?<!x(?!x)x)`]);
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
 type Settings = { specialTokens: string[]; pieceSizeBytes: number; probeSizeBytes?: number };
@@ -72,12 +72,12 @@ test("a run of overlapping special tokens is read from its left end whatever the
 });
 
 test("a pattern without safe cuts is cut at special tokens only", async () => {
-  expect(regexp.kind).toBe("regexps");
-  const path = put(directory, "regexp.gz", gzipSync(text));
+  expect(backtracking.kind).toBe("programs");
+  const path = put(directory, "backtracking.gz", gzipSync(text));
   for (const specialTokens of [[], ["<|end|>"]]) {
     const whole = inOrder(naiveWords(text, specialTokens));
     for (let pieceSizeBytes = 1; pieceSizeBytes < 200; pieceSizeBytes += 7) {
-      const { words, pieces } = await countInPieces(path, regexp, { specialTokens, pieceSizeBytes });
+      const { words, pieces } = await countInPieces(path, backtracking, { specialTokens, pieceSizeBytes });
       expect(words).toEqual(whole);
       expect(pieces.some((piece) => piece.endsInside)).toBe(false);
     }

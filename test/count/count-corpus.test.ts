@@ -46,7 +46,7 @@ test("what comes in pieces is shared among any number of workers, also where it 
     (content, n) => put(directory, `varied-${n}`, content),
   );
   const uncut = compilePattern([`${patterns.gpt2.sources[0]}(?<!x(?!x)x)`]);
-  expect(uncut.kind).toBe("regexps");
+  expect(uncut.kind).toBe("programs");
   const token = new TextEncoder().encode("<|end|>");
   for (const [used, specialTokens] of [
     [pattern, [token]],

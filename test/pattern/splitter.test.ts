@@ -7,7 +7,7 @@ import {
   type NamedPattern,
   patterns,
 } from "../../src/pattern/index.ts";
-import { regexpSource } from "../../src/pattern/regexp-source.ts";
+import { buildProgram } from "../../src/pattern/program.ts";
 import { parsePattern } from "../../src/pattern/syntax.ts";
 import { naiveEnds, naiveRegExp, Random, randomBytes, splitterEnds, tellingCharacters } from "./naive.ts";
 
@@ -99,14 +99,18 @@ describe.each(names)("%s", (name) => {
     }
   });
 
-  test("splits a long text the same by four bytes, by one byte, and by its regular expression", () => {
+  test("splits a long text the same by four bytes, by one byte, and by backtracking", () => {
     const { sources }: NamedPattern = patterns[name];
     const { compiled } = prepared(name);
     const bytes = longText(new Random(seed), 350_000);
     const byOne = splitterEnds(compiled, bytes);
     expect(splitterEnds(compiled, bytes, 1 << 14)).toEqual(byOne);
-    const regexps = sources.map((source) => regexpSource(parsePattern(source)));
-    const fallback = splitterEnds({ kind: "regexps", regexps, lineWise: false, reason: "" }, bytes, 1 << 14);
+    const programs = sources.map((source) => buildProgram(parsePattern(source), source));
+    const fallback = splitterEnds(
+      { kind: "programs", programs, lineWise: false, reason: "" },
+      bytes,
+      1 << 14,
+    );
     expect(fallback).toEqual(byOne);
   });
 
@@ -134,7 +138,7 @@ describe.each(names)("%s", (name) => {
 });
 
 describe("a splitter", () => {
-  test("of a pattern that needs regular expressions settles a long document in portions", () => {
+  test("of a pattern that needs backtracking settles a long document in portions", () => {
     const random = new Random(11);
     const words = Array.from({ length: 30_000 }, () => random.pick(["a", "bc", "xy", "é", "1", "😀", "\n"]));
     const clean = Buffer.from(words.join(" "));
@@ -142,7 +146,7 @@ describe("a splitter", () => {
     for (const sources of [["(?<=xx)y|\\p{L}+|\\s+|[^\\s\\p{L}]+"], ["\\p{N}", "(?<=xx)y|\\s+"]]) {
       for (const lineWise of [false, true]) {
         const compiled = compilePattern(sources, { lineWise });
-        expect(compiled.kind).toBe("regexps");
+        expect(compiled.kind).toBe("programs");
         for (const bytes of [clean, broken]) {
           const wanted = naiveEnds(bytes, sources.map(naiveRegExp), lineWise);
           expect(Bun.deepEquals(splitterEnds(compiled, bytes), wanted)).toBe(true);

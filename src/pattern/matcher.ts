@@ -1,0 +1,637 @@
+import { nfaOp } from "./nfa.ts";
+import { PatternLimit } from "./pattern-limit.ts";
+import { type Program, spanOp } from "./program.ts";
+import { foldCase } from "./unicode.ts";
+
+/**
+ * What `Matcher.find` returns where it has found no match: there is none up to the end of the text; or it has done its
+ * steps, and is to be called again.
+ */
+export const noMatch = -1;
+export const unfinished = -2;
+
+/** Steps that one attempt may take where there is no memo: some ten seconds. */
+const attemptStepsMax = 2 ** 30;
+const stackSizeMax = 1 << 26;
+const memoBytesMax = 1 << 28;
+
+/**
+ * The stack holds frames of five numbers; the first is kind | operand << 3.
+ *
+ *   KIND       OPERAND       1           2           3         4         WHAT IT IS, AND DOES WHEN ALL ABOVE IT HAS FAILED
+ *   way        instruction   position                                    another way: take it
+ *   meeting    memo id       position                          commits   the way led through here: remember that it fails
+ *   span       instruction   start       now         end                 a span that may be shorter: give a character back
+ *   spent      instruction   start       now         end       commits   a span of a closed atomic group: it fails
+ *   look       instruction   position    marker                          a look is being matched: it has not matched
+ *   atomic                               marker                          an atomic group is being matched: it fails
+ *   group      group         open        start       end                 the group as it was before: restore it
+ *
+ * Markers are look and atomic frames; each knows the one below it. `commits` counts the atomic groups around a frame that
+ * have been closed since.
+ */
+const frame = { way: 0, meeting: 1, span: 2, spent: 3, look: 4, atomic: 5, group: 6 } as const;
+const frameSize = 5;
+const noMarker = -1;
+/** In place of an instruction: the way at hand has failed. */
+const failing = -1;
+
+/**
+ * Values of the memo; 0: nothing is known.
+ *   failed       no way on from there matches
+ *   found        from there the body of the look around matches
+ *   failed + n   from there the bodies of n atomic groups around match, and what is behind them fails: so do the n groups,
+ *                whatever other ways there are inside
+ */
+const memoValue = { found: 1, failed: 2 } as const;
+
+/**
+ * Runs a program over a text, from match to match, and can stop after any step and go on. The text is valid UTF-8.
+ *
+ * The memo knows of each place where ways meet, and each position, whether the program fails from there. So everything is done
+ * once, and all attempts at a text together take time in proportion to its length and the program's.
+ */
+export class Matcher {
+  matchStart = 0;
+  private bytes: Uint8Array = new Uint8Array(0);
+  private start = 0;
+  private end = 0;
+  /** Where the next attempt begins, or the one under way began. */
+  private from = 0;
+  private isAttempting = false;
+
+  private pc = 0;
+  private pos = 0;
+  private stack = new Int32Array(1 << 10);
+  private stackSize = 0;
+  private marker = noMarker;
+  /** Where the span under way began; -1: none is. */
+  private spanStart = -1;
+  private attemptSteps = 0;
+  /** For each group: where it was opened last; start and end of what it took. */
+  private readonly groups: Int32Array;
+
+  /** memo[(position - memoBase) * memoIdCount + id]; all behind `memoEnd` is empty. */
+  private memo = new Uint8Array(1 << 10);
+  private memoBase = 0;
+  private memoEnd = 0;
+
+  /** @param steps are counted down, and may be shared with other matchers. */
+  constructor(
+    private readonly program: Program,
+    private readonly steps: { left: number },
+  ) {
+    this.groups = new Int32Array(3 * program.groupLimit);
+  }
+
+  /** A text begins: bytes [start, end). */
+  begin(bytes: Uint8Array, start: number, end: number): void {
+    this.bytes = bytes;
+    this.start = start;
+    this.end = end;
+    this.from = start;
+    this.isAttempting = false;
+    this.forgetBefore(this.memoEnd);
+    this.memoBase = start;
+    this.memoEnd = start;
+  }
+
+  /**
+   * The end of the next match, whose start is then in `matchStart`; or noMatch, or unfinished where no steps are left.
+   * Throws PatternLimit.
+   */
+  find(): number {
+    const { program, bytes, end, steps } = this;
+    const { beginnings, beginningWords, startInstruction } = program;
+    for (;;) {
+      if (!this.isAttempting) {
+        if (end - this.from < program.shortestLength || this.from >= end) return noMatch;
+        const found = symbolAt(program, bytes, this.from);
+        const symbol = found & symbolMask;
+        const bits = beginnings[startInstruction * beginningWords + (symbol >> 5)] ?? -1;
+        if (((bits >> (symbol & 31)) & 1) === 0) {
+          this.from += found >> symbolBits;
+          if (--steps.left < 0) return unfinished;
+          continue;
+        }
+        this.attempt();
+      }
+      const before = steps.left;
+      this.run();
+      if (steps.left < 0) {
+        this.attemptSteps += before;
+        if (program.groupLimit > 0 && this.attemptSteps > attemptStepsMax) {
+          this.fail(`takes more than ${attemptStepsMax} steps for a match`);
+        }
+        return unfinished;
+      }
+      this.isAttempting = false;
+      const matchStart = this.from;
+      if (this.pc !== failing && this.pos > matchStart) {
+        this.from = this.pos;
+        this.matchStart = matchStart;
+        return this.pos;
+      }
+      this.from += symbolAt(program, bytes, matchStart) >> symbolBits;
+    }
+  }
+
+  private attempt(): void {
+    const { program } = this;
+    this.isAttempting = true;
+    this.pc = program.startInstruction;
+    this.pos = this.from;
+    this.stackSize = 0;
+    this.marker = noMarker;
+    this.spanStart = -1;
+    this.attemptSteps = 0;
+    this.groups.fill(-1);
+    if (!program.looksFarBehind) this.forgetBefore(this.from);
+  }
+
+  /**
+   * Runs the attempt under way. It has come to an end where steps are left: then `pos` is where the match ends, or `pc` is
+   * `failing`.
+   */
+  private run(): void {
+    const { program, bytes, start, end, steps } = this;
+    const { ops, first, second, memoIds, memoIdCount } = program;
+    const { beginnings, beginningWords, membership, symbolCount, classes } = program;
+    const edge = symbolCount - 1;
+    let { pc, pos } = this;
+    let stepsLeft = steps.left;
+    // The symbol at `pos`, if `symbolPos` says so, and its length in bytes.
+    let symbolPos = -1;
+    let symbol = edge;
+    let length = 0;
+
+    for (;;) {
+      if (pc === failing) {
+        steps.left = stepsLeft;
+        pc = this.backtrack();
+        stepsLeft = steps.left;
+        if (pc === failing) break;
+        pos = this.pos;
+      }
+      if (stepsLeft < 0) break;
+      stepsLeft--;
+      if (pos !== symbolPos) {
+        symbolPos = pos;
+        if (pos >= end) symbol = edge;
+        else if (bytes[pos]! < 0x80) {
+          symbol = classes[bytes[pos]!]!;
+          length = 1;
+        } else {
+          const found = symbolAt(program, bytes, pos);
+          symbol = found & symbolMask;
+          length = found >> symbolBits;
+        }
+      }
+      const memoId = memoIds[pc]!;
+      const op = ops[pc]!;
+      if (memoId >= 0 && this.spanStart < 0) {
+        if (pos < this.memoEnd && pos >= this.memoBase) {
+          const value = this.memo[(pos - this.memoBase) * memoIdCount + memoId]!;
+          if (value >= memoValue.failed) {
+            this.failAtomics(value - memoValue.failed);
+            pc = failing;
+            continue;
+          }
+          if (value === memoValue.found) {
+            pc = this.closeLook();
+            pos = this.pos;
+            continue;
+          }
+        }
+        if (op !== spanOp) this.push((memoId << 3) | frame.meeting, pos, 0, 0);
+      }
+      switch (op) {
+        case nfaOp.take:
+          if (membership[first[pc]! * symbolCount + symbol] === 1) {
+            pos += length;
+            pc = second[pc]!;
+          } else pc = failing;
+          break;
+        case nfaOp.fork: {
+          const preferred = first[pc]!;
+          const other = second[pc]!;
+          const word = symbol >> 5;
+          const bit = 1 << (symbol & 31);
+          if (beginningWords > 0 && (beginnings[preferred * beginningWords + word]! & bit) === 0) pc = other;
+          else {
+            if (beginningWords === 0 || (beginnings[other * beginningWords + word]! & bit) !== 0) {
+              this.push((other << 3) | frame.way, pos, 0, 0);
+            }
+            pc = preferred;
+          }
+          break;
+        }
+        case spanOp: {
+          const row = first[pc]! * symbolCount;
+          const spanStart = this.spanStart < 0 ? pos : this.spanStart;
+          while (membership[row + symbol] === 1 && stepsLeft >= 0) {
+            pos += length;
+            stepsLeft--;
+            if (pos >= end) symbol = edge;
+            else if (bytes[pos]! < 0x80) {
+              symbol = classes[bytes[pos]!]!;
+              length = 1;
+            } else {
+              const found = symbolAt(program, bytes, pos);
+              symbol = found & symbolMask;
+              length = found >> symbolBits;
+            }
+          }
+          symbolPos = pos;
+          if (stepsLeft < 0) {
+            this.spanStart = spanStart;
+            break;
+          }
+          this.spanStart = -1;
+          this.push((pc << 3) | frame.span, spanStart, pos, pos);
+          const leave = second[pc]!;
+          const isHopeless =
+            beginningWords > 0 &&
+            (beginnings[leave * beginningWords + (symbol >> 5)]! & (1 << (symbol & 31))) === 0;
+          pc = isHopeless ? failing : leave;
+          break;
+        }
+        case nfaOp.lookahead:
+          pc = membership[first[pc]! * symbolCount + symbol] === 1 ? second[pc]! : failing;
+          break;
+        case nfaOp.lookbehind: {
+          const before =
+            pos > start ? symbolAt(program, bytes, lastCharacterPos(bytes, pos)) & symbolMask : edge;
+          pc = membership[first[pc]! * symbolCount + before] === 1 ? second[pc]! : failing;
+          break;
+        }
+        case nfaOp.takeBack: {
+          const at = pos > start ? lastCharacterPos(bytes, pos) : -1;
+          const isInside =
+            at >= 0 &&
+            membership[first[pc]! * symbolCount + (symbolAt(program, bytes, at) & symbolMask)] === 1;
+          pc = isInside ? second[pc]! : failing;
+          if (isInside) pos = at;
+          break;
+        }
+        case nfaOp.forkBack:
+          this.push((second[pc]! << 3) | frame.way, pos, 0, 0);
+          pc = first[pc]!;
+          break;
+        case nfaOp.match:
+          this.keepFailures();
+          steps.left = stepsLeft;
+          this.pc = pc;
+          this.pos = pos;
+          return;
+        case nfaOp.look:
+        case nfaOp.lookNot:
+          this.pushMarker((pc << 3) | frame.look, pos);
+          pc = first[pc]!;
+          break;
+        case nfaOp.found:
+          pc = this.closeLook();
+          pos = this.pos;
+          break;
+        case nfaOp.atomic:
+          this.pushMarker((pc << 3) | frame.atomic, pos);
+          pc = first[pc]!;
+          break;
+        case nfaOp.commit:
+          this.closeAtomic();
+          pc = second[pc]!;
+          break;
+        case nfaOp.open:
+          this.keepGroup(first[pc]!);
+          this.groups[3 * first[pc]!] = pos;
+          pc = second[pc]!;
+          break;
+        case nfaOp.close: {
+          const group = 3 * first[pc]!;
+          this.keepGroup(first[pc]!);
+          this.groups[group + 1] = this.groups[group]!;
+          this.groups[group + 2] = pos;
+          pc = second[pc]!;
+          break;
+        }
+        default: {
+          const group = 3 * first[pc]!;
+          const next = second[pc]!;
+          const behind = this.endOfSame(
+            this.groups[group + 1]!,
+            this.groups[group + 2]!,
+            pos,
+            op === nfaOp.sameFold,
+          );
+          pc = behind < 0 ? failing : behind === pos ? first[next]! : second[next]!;
+          if (behind >= 0) pos = behind;
+        }
+      }
+    }
+    steps.left = stepsLeft;
+    this.pc = pc;
+    this.pos = pos;
+  }
+
+  /**
+   * Takes frames off the stack up to the next way; returns its instruction and sets `pos`. Returns `failing` if there is
+   * none, or no steps are left.
+   */
+  private backtrack(): number {
+    const { program, stack, bytes, steps } = this;
+    const { second, ops, beginnings, beginningWords } = program;
+    while (this.stackSize > 0) {
+      const top = this.stackSize - frameSize;
+      const operand = stack[top]! >> 3;
+      switch (stack[top]! & 7) {
+        case frame.way:
+          this.stackSize = top;
+          this.pos = stack[top + 1]!;
+          return operand;
+        case frame.meeting:
+          this.stackSize = top;
+          this.rememberFailure(top, 0);
+          break;
+        case frame.span: {
+          const leave = second[operand]!;
+          const spanStart = stack[top + 1]!;
+          let now = stack[top + 2]!;
+          for (let isHopeless = true; isHopeless && now > spanStart; ) {
+            if (--steps.left < 0) {
+              stack[top + 2] = now;
+              return failing;
+            }
+            now = lastCharacterPos(bytes, now);
+            const symbol = symbolAt(program, bytes, now) & symbolMask;
+            isHopeless =
+              beginningWords > 0 &&
+              (beginnings[leave * beginningWords + (symbol >> 5)]! & (1 << (symbol & 31))) === 0;
+            if (isHopeless) continue;
+            stack[top + 2] = now;
+            this.pos = now;
+            return leave;
+          }
+          stack[top + 2] = now;
+          this.stackSize = top;
+          this.rememberFailure(top, 0);
+          break;
+        }
+        case frame.spent:
+          this.stackSize = top;
+          this.rememberFailure(top, 0);
+          break;
+        case frame.look:
+          this.stackSize = top;
+          this.marker = stack[top + 2]!;
+          if (ops[operand] === nfaOp.look) break;
+          this.pos = stack[top + 1]!;
+          return second[operand]!;
+        case frame.atomic:
+          this.stackSize = top;
+          this.marker = stack[top + 2]!;
+          break;
+        default:
+          this.stackSize = top;
+          this.restoreGroup(top);
+      }
+    }
+    return failing;
+  }
+
+  /** What the frame stands for has failed, and with it so many atomic groups around. */
+  private rememberFailure(at: number, atomicCount: number): void {
+    const { stack, program } = this;
+    const operand = stack[at]! >> 3;
+    const position = stack[at + 1]!;
+    const value = memoValue.failed + stack[at + 4]! + atomicCount;
+    if ((stack[at]! & 7) === frame.meeting) {
+      this.remember(operand, position, position, value);
+      return;
+    }
+    // A span that may be shorter fails from each position inside, too; those behind its end have failed before.
+    const id = program.memoIds[operand]!;
+    if (stack[at + 3]! > stack[at + 2]!) this.remember(id, position, stack[at + 3]!, memoValue.failed);
+    this.remember(id, position, stack[at + 2]!, value);
+  }
+
+  /** The innermost atomic groups fail as a whole. */
+  private failAtomics(atomicCount: number): void {
+    const { stack } = this;
+    while (atomicCount > 0) {
+      this.stackSize -= frameSize;
+      const kind = stack[this.stackSize]! & 7;
+      if (kind === frame.meeting || kind === frame.span || kind === frame.spent) {
+        this.rememberFailure(this.stackSize, atomicCount);
+      } else if (kind === frame.atomic) {
+        this.marker = stack[this.stackSize + 2]!;
+        atomicCount--;
+      }
+    }
+  }
+
+  /** The body of the innermost look has matched. Returns what follows it, at `pos`. */
+  private closeLook(): number {
+    const { stack, program } = this;
+    let marker = this.marker;
+    while ((stack[marker]! & 7) !== frame.look) marker = stack[marker + 2]!;
+    const instruction = stack[marker]! >> 3;
+    const isNegated = program.ops[instruction] === nfaOp.lookNot;
+    let kept = marker;
+    for (let at = marker + frameSize; at < this.stackSize; at += frameSize) {
+      const operand = stack[at]! >> 3;
+      const position = stack[at + 1]!;
+      switch (stack[at]! & 7) {
+        case frame.meeting:
+          this.remember(operand, position, position, memoValue.found);
+          break;
+        case frame.span:
+        case frame.spent:
+          this.remember(program.memoIds[operand]!, position, stack[at + 3]!, memoValue.failed);
+          this.remember(program.memoIds[operand]!, position, stack[at + 2]!, memoValue.found);
+          break;
+        case frame.group:
+          if (isNegated) break;
+          stack.copyWithin(kept, at, at + frameSize);
+          kept += frameSize;
+      }
+    }
+    this.pos = stack[marker + 1]!;
+    this.marker = stack[marker + 2]!;
+    if (isNegated) {
+      for (let at = this.stackSize - frameSize; at > marker; at -= frameSize) {
+        if ((stack[at]! & 7) === frame.group) this.restoreGroup(at);
+      }
+    }
+    this.stackSize = kept;
+    return isNegated ? failing : program.second[instruction]!;
+  }
+
+  /** The body of the innermost atomic group has matched: its other ways are given up. */
+  private closeAtomic(): void {
+    const { stack, marker } = this;
+    this.marker = stack[marker + 2]!;
+    let kept = marker;
+    for (let at = marker + frameSize; at < this.stackSize; at += frameSize) {
+      const kind = stack[at]! & 7;
+      if (kind === frame.way) continue;
+      stack.copyWithin(kept, at, at + frameSize);
+      if (kind === frame.span) stack[kept] = (stack[kept]! & ~7) | frame.spent;
+      if (kind !== frame.group) stack[kept + 4]!++;
+      kept += frameSize;
+    }
+    this.stackSize = kept;
+  }
+
+  /** Positions that spans of the match have given back: nobody needs to try them again. */
+  private keepFailures(): void {
+    const { stack, program } = this;
+    if (program.memoIdCount === 0) return;
+    for (let at = 0; at < this.stackSize; at += frameSize) {
+      const now = stack[at + 2]!;
+      const spanEnd = stack[at + 3]!;
+      if ((stack[at]! & 7) === frame.span && spanEnd > now) {
+        this.remember(program.memoIds[stack[at]! >> 3]!, now + 1, spanEnd, memoValue.failed);
+      }
+    }
+  }
+
+  private push(head: number, a: number, b: number, c: number): void {
+    if (this.stackSize + frameSize > this.stack.length) this.growStack();
+    const { stack, stackSize } = this;
+    stack[stackSize] = head;
+    stack[stackSize + 1] = a;
+    stack[stackSize + 2] = b;
+    stack[stackSize + 3] = c;
+    stack[stackSize + 4] = 0;
+    this.stackSize = stackSize + frameSize;
+  }
+
+  private growStack(): void {
+    if (this.stack.length >= stackSizeMax) this.fail("has too many ways open at a time");
+    const longer = new Int32Array(2 * this.stack.length);
+    longer.set(this.stack);
+    this.stack = longer;
+  }
+
+  private pushMarker(head: number, pos: number): void {
+    this.push(head, pos, this.marker, 0);
+    this.marker = this.stackSize - frameSize;
+  }
+
+  private keepGroup(group: number): void {
+    const { groups } = this;
+    this.push((group << 3) | frame.group, groups[3 * group]!, groups[3 * group + 1]!, groups[3 * group + 2]!);
+  }
+
+  private restoreGroup(at: number): void {
+    const group = 3 * (this.stack[at]! >> 3);
+    for (let i = 0; i < 3; i++) this.groups[group + i] = this.stack[at + 1 + i]!;
+  }
+
+  /** Where a copy of what a group took, [from, to), ends that begins at `pos`; -1 if there is none, or it took nothing yet. */
+  private endOfSame(from: number, to: number, pos: number, ignoresCase: boolean): number {
+    const { bytes, end } = this;
+    if (from < 0) return -1;
+    if (!ignoresCase) {
+      if (pos + to - from > end) return -1;
+      for (let i = from; i < to; i++) if (bytes[i] !== bytes[pos + i - from]) return -1;
+      return pos + to - from;
+    }
+    while (from < to) {
+      if (pos >= end) return -1;
+      const wanted = codePointAt(bytes, from);
+      const found = codePointAt(bytes, pos);
+      if (!isSameFolded(wanted, found)) return -1;
+      from += characterLength(bytes[from]!);
+      pos += characterLength(bytes[pos]!);
+    }
+    return pos;
+  }
+
+  // ---- the memo
+
+  /** For positions [from, to]. What lies before the attempt is not kept, unless somebody looks back that far. */
+  private remember(id: number, from: number, to: number, value: number): void {
+    const { memoIdCount } = this.program;
+    if (id < 0) return;
+    if (to >= this.memoEnd) this.growMemo(to + 1);
+    const { memo, memoBase } = this;
+    for (let pos = Math.max(from, memoBase); pos <= to; pos++)
+      memo[(pos - memoBase) * memoIdCount + id] = value;
+  }
+
+  private growMemo(memoEnd: number): void {
+    const needed = (memoEnd - this.memoBase) * this.program.memoIdCount;
+    if (needed > this.memo.length) {
+      if (needed > memoBytesMax) this.fail(`looks further than ${memoBytesMax} bytes of memory allow`);
+      const longer = new Uint8Array(Math.min(2 * needed, memoBytesMax));
+      longer.set(this.memo);
+      this.memo = longer;
+    }
+    this.memoEnd = memoEnd;
+  }
+
+  private forgetBefore(pos: number): void {
+    const { memo, memoBase, memoEnd } = this;
+    const { memoIdCount } = this.program;
+    const usedBytes = (memoEnd - memoBase) * memoIdCount;
+    if (pos >= memoEnd) {
+      memo.fill(0, 0, usedBytes);
+      this.memoBase = pos;
+      this.memoEnd = pos;
+      return;
+    }
+    const forgotten = (pos - memoBase) * memoIdCount;
+    if (forgotten < 1 << 12 || forgotten < usedBytes >> 1) return;
+    memo.copyWithin(0, forgotten, usedBytes);
+    memo.fill(0, usedBytes - forgotten, usedBytes);
+    this.memoBase = pos;
+  }
+
+  private fail(what: string): never {
+    throw new PatternLimit(this.program.source, what);
+  }
+}
+
+/** The class of the character at `pos` and its length in bytes: symbol | length << symbolBits. */
+function symbolAt({ classes, blockOf }: Program, bytes: Uint8Array, pos: number): number {
+  const lead = bytes[pos]!;
+  if (lead < 0x80) return classes[lead]! | (1 << symbolBits);
+  const codePoint = codePointAt(bytes, pos);
+  const symbol = classes[(blockOf[codePoint >> 7]! << 7) | (codePoint & 127)]!;
+  return symbol | (characterLength(lead) << symbolBits);
+}
+
+const symbolBits = 16;
+const symbolMask = (1 << symbolBits) - 1;
+
+function lastCharacterPos(bytes: Uint8Array, pos: number): number {
+  let at = pos - 1;
+  while ((bytes[at]! & 0xc0) === 0x80) at--;
+  return at;
+}
+
+const characterLength = (lead: number): number => (lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4);
+
+function codePointAt(bytes: Uint8Array, pos: number): number {
+  const lead = bytes[pos]!;
+  if (lead < 0x80) return lead;
+  const second = bytes[pos + 1]! & 63;
+  if (lead < 0xe0) return ((lead & 31) << 6) | second;
+  const third = bytes[pos + 2]! & 63;
+  if (lead < 0xf0) return ((lead & 15) << 12) | (second << 6) | third;
+  return ((lead & 7) << 18) | (second << 12) | (third << 6) | (bytes[pos + 3]! & 63);
+}
+
+const foldings = new Map<number, readonly number[]>();
+
+function isSameFolded(a: number, b: number): boolean {
+  if (a === b) return true;
+  let like = foldings.get(a);
+  if (like === undefined) {
+    like = foldCase([a, a]);
+    foldings.set(a, like);
+  }
+  for (let i = 0; i < like.length; i += 2) if (like[i]! <= b && b <= like[i + 1]!) return true;
+  return false;
+}
