@@ -101,7 +101,7 @@ test("results from before generations were counted are older than those with one
 });
 
 test("a record that tells no count or no time is taken for none", () => {
-  const told = ['"x"', "-1", "1e300", "1.5", "null", String(2 ** 53)];
+  const told = ['"x"', "-1", "1e300", "1.5", "null", String(2 ** 50), String(2 ** 53)];
   for (const generation of told) {
     mkdirSync(out);
     const record = `{"startedAt": "+010000-01-01T00:00:00Z", "generation": ${generation}, "files": ["training.json"]}`;

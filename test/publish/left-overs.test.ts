@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -91,7 +92,9 @@ test("another user's lock is refused where everybody may write, and taken over w
   chmodSync(home, 0o1777);
   expect(() => takeLock(placeOf(out))).toThrow("it is another user's (65534)");
   chmodSync(home, 0o775);
-  lockAndRelease();
+  const lock = takeLockNow(placeOf(out));
+  expect(statSync(lockFile).uid).toBe(0);
+  lock.release();
   expect(readdirSync(home)).toEqual([]);
 });
 
