@@ -7,13 +7,14 @@ import { Tokenizer } from "./encode/tokenizer.ts";
 import { exitCode, UserError } from "./errors.ts";
 import type { Compat } from "./merge/merges.ts";
 import { countsOptionsOf, openMemory } from "./open-memory.ts";
-import { resolvePattern } from "./pattern/index.ts";
+import { compilePattern } from "./pattern/index.ts";
 import { checkOutputDirectory } from "./publish/directory.ts";
 import { takeLockNow } from "./publish/lock.ts";
 import { isWithin, placeOf } from "./publish/place.ts";
 import { MemoryBudget } from "./runtime/memory-budget.ts";
 import { workersFor } from "./runtime/worker-count.ts";
 import { type StageProgress, train } from "./train.ts";
+import { trainingPattern } from "./training-pattern.ts";
 import { checkSpecialTokens } from "./vocabulary/special-tokens.ts";
 import { baseSize } from "./vocabulary/vocabulary.ts";
 import { type TrainSettings, writeResult } from "./write-result.ts";
@@ -106,7 +107,9 @@ async function trainSettled(
     await trained.keepRest?.();
     cached?.shrink();
     // Training in HF's way cuts behind lines; the tokenizer, as HF's, does not.
-    return new Tokenizer(partsOfVocabulary(trained.vocabulary, resolvePattern(options.pattern ?? "gpt2")));
+    const { name, sources } = settings.pattern;
+    const encodingPattern = { name, sources, compiled: compilePattern(sources) };
+    return new Tokenizer(partsOfVocabulary(trained.vocabulary, encodingPattern));
   } finally {
     memory.scratch.remove();
   }
@@ -146,7 +149,7 @@ function settle(options: TrainTokenizerOptions): TrainSettings {
   return {
     vocabSize,
     specialTokens,
-    pattern: resolvePattern(options.pattern ?? "gpt2", { lineWise: compat === "huggingface" }),
+    pattern: trainingPattern(options.pattern ?? "gpt2", compat),
     compat,
     minFrequency: options.minFrequency ?? (compat === "huggingface" ? 0 : 1),
     maxTokenLength: options.maxTokenLength ?? null,

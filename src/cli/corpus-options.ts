@@ -6,9 +6,9 @@ import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
 import { UserError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
 import { countsOptionsOf } from "../open-memory.ts";
-import { patternOfSources, resolvePattern } from "../pattern/index.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
+import { trainingPattern } from "../training-pattern.ts";
 import { checkSpecialTokens } from "../vocabulary/special-tokens.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { oneOf, wholeNumber } from "./arguments.ts";
@@ -30,18 +30,13 @@ export function readCorpusOptions(invocation: Invocation, made?: CountsOptions) 
   const compat: Compat = oneOf("--compat", options.get("compat")?.[0] ?? madeCompat, compats);
   const specialTokens = options.get("special-token") ?? made?.specialTokens ?? [];
   checkSpecialTokens(specialTokens, compat);
-  // So no pretoken goes on behind a line end.
-  const lineWise = { lineWise: compat === "huggingface" };
   const pattern = options.get("pattern")?.[0];
   const workers = options.get("workers")?.[0];
   const memoryLimit = options.get("memory-limit")?.[0];
   return {
     compat,
     specialTokens,
-    pattern:
-      pattern === undefined && made !== undefined
-        ? patternOfSources(made.patterns, lineWise)
-        : resolvePattern(pattern ?? "gpt2", lineWise),
+    pattern: trainingPattern(pattern ?? made?.patterns ?? "gpt2", compat),
     workers: workers === undefined ? undefined : wholeNumber("--workers", workers, 1),
     reading: readInputOptions(invocation),
     memoryLimitBytes: memoryLimit === undefined ? undefined : sizeBytes("--memory-limit", memoryLimit, 1),

@@ -34,7 +34,7 @@ export function compilePattern(sources: readonly string[], options: CompileOptio
   const ready = readReadyMade(embeddedDirectory, sources, options);
   if (ready !== undefined) return ready;
   const lineWise = options.lineWise ?? false;
-  const trees = sources.map(parsePattern);
+  const trees = sources.map((source) => parsePattern(source));
   try {
     return compileTrees(trees, sources, lineWise);
   } catch (error) {

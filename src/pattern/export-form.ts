@@ -1,23 +1,30 @@
+import { fancyRegex } from "./dialect.ts";
+import { mayLeaveGaps } from "./gaps.ts";
 import { type NamedPattern, patterns } from "./names.ts";
-import { onigurumaSource } from "./oniguruma-source.ts";
-import { parsePattern } from "./syntax.ts";
+import { portableForm } from "./portable-source.ts";
 
 /** How HF's tokenizer.json says a pattern: its ByteLevel pre-tokenizer holds gpt2 itself, all else is a list of Splits. */
 export type PatternExport =
   | { readonly kind: "byte-level" }
-  | { readonly kind: "splits"; readonly regexes: readonly string[] };
+  | {
+      readonly kind: "splits";
+      readonly regexes: readonly string[];
+      /** Text may be left between matches, which HF keeps and tiktoken drops. */
+      readonly mayLeaveGaps: boolean;
+    };
 
 export function exportForm(pattern: {
   readonly name: string | null;
   readonly sources: readonly string[];
+  readonly huggingfaceSources?: readonly string[];
 }): PatternExport {
   if (pattern.name === "gpt2") return { kind: "byte-level" };
-  if (pattern.name === null) {
-    return {
-      kind: "splits",
-      regexes: pattern.sources.map((source) => onigurumaSource(parsePattern(source))),
-    };
-  }
-  const named: NamedPattern = patterns[pattern.name as keyof typeof patterns];
-  return { kind: "splits", regexes: named.huggingfaceSources ?? named.sources };
+  const regexes =
+    pattern.name === null
+      ? (pattern.huggingfaceSources ?? pattern.sources.map((source) => portableForm(source, fancyRegex)))
+      : huggingfaceForm(patterns[pattern.name as keyof typeof patterns]);
+  return { kind: "splits", regexes, mayLeaveGaps: pattern.sources.some(mayLeaveGaps) };
 }
+
+/** The regular expressions that HF's engine must be given for a named pattern. */
+export const huggingfaceForm = (pattern: NamedPattern) => pattern.huggingfaceSources ?? pattern.sources;

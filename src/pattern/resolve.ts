@@ -1,19 +1,34 @@
 import { exitCode, UserError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { type CompiledPattern, type CompileOptions, compilePattern } from "./compile.ts";
+import { type Dialect, fancyRegex } from "./dialect.ts";
 import { type NamedPattern, patterns } from "./names.ts";
+import { portableForm } from "./portable-source.ts";
 
 export type ResolvedPattern = {
   /** null for a regular expression. */
   readonly name: string | null;
   readonly sources: readonly string[];
+  /** What was typed for HF's engine, where `sources` are translated from it. */
+  readonly huggingfaceSources?: readonly string[];
   readonly compiled: CompiledPattern;
 };
 
-/** What the user means by `--pattern`: letters, digits, `-`, `_`, `.` only is a name, anything else a regex. */
-export function resolvePattern(text: string, options: CompileOptions = {}): ResolvedPattern {
-  if (!/^[A-Za-z0-9._-]+$/.test(text))
-    return { name: null, sources: [text], compiled: compilePattern([text], options) };
+/**
+ * What the user means by `--pattern`: letters, digits, `-`, `_`, `.` only is a name, anything else a regex. One of another
+ * dialect is translated here: all else knows `sources` in one meaning only.
+ */
+export function resolvePattern(
+  text: string,
+  options: CompileOptions & { readonly dialect?: Dialect } = {},
+): ResolvedPattern {
+  const { dialect = fancyRegex } = options;
+  if (!/^[A-Za-z0-9._-]+$/.test(text)) {
+    if (dialect === fancyRegex)
+      return { name: null, sources: [text], compiled: compilePattern([text], options) };
+    const sources = [portableForm(text, dialect)];
+    return { name: null, sources, huggingfaceSources: [text], compiled: compilePattern(sources, options) };
+  }
   const name = nameFor(text);
   const { sources } = named[name]!;
   return { name, sources, compiled: compilePattern(sources, options) };

@@ -1,4 +1,6 @@
 import { exitCode, UserError } from "../errors.ts";
+import { type Dialect, fancyRegex, hexDigits } from "./dialect.ts";
+import { MultiCharacterFolds } from "./multi-character-folds.ts";
 import {
   type CodePointSet,
   codePointRange,
@@ -16,7 +18,6 @@ import {
   propertySet,
   scriptSet,
   whiteSpace,
-  wordCharacters,
 } from "./unicode.ts";
 
 /**
@@ -52,8 +53,9 @@ type RepeatMode = "greedy" | "lazy" | "possessive";
 const repeatCountMax = 1000;
 const nestingMax = 200;
 
-export function parsePattern(source: string): Node {
-  return new Parser(source).parse();
+/** Throws UserError for what is wrong, and for what the dialect's engine would read otherwise than this tree says. */
+export function parsePattern(source: string, dialect: Dialect = fancyRegex): Node {
+  return new Parser(source, dialect).parse();
 }
 
 /** Whether the node can match without taking a character. */
@@ -75,6 +77,48 @@ export function canBeEmpty(node: Node): boolean {
   }
 }
 
+const newline = codePointRange(10);
+const anyNewline: Node = { kind: "set", set: newline, text: null };
+
+/** What matches the body or the end of the text, and takes nothing. */
+function aheadOrEnd(...items: Node[]): Node {
+  return {
+    kind: "look",
+    behind: false,
+    negated: false,
+    body: { kind: "choice", options: [...items, { kind: "end" }] },
+  };
+}
+
+/** Behind a "\n", or at the start. */
+function lineStart(isAlsoAtEnd: boolean): Node {
+  const behind: Node = { kind: "look", behind: true, negated: false, body: anyNewline };
+  const notAtEnd: Node = { kind: "look", behind: false, negated: true, body: { kind: "end" } };
+  const other: Node = isAlsoAtEnd ? behind : { kind: "sequence", items: [behind, notAtEnd] };
+  return { kind: "choice", options: [{ kind: "start" }, other] };
+}
+
+function isAssertion(node: Node): boolean {
+  switch (node.kind) {
+    case "look":
+    case "start":
+    case "end":
+    case "wordBoundary":
+      return true;
+    case "choice":
+      return node.options.every(isAssertion);
+    case "sequence":
+      return node.items.length > 0 && node.items.every(isAssertion);
+    default:
+      return false;
+  }
+}
+
+/** Whether it is an assertion, or a choice that has one. */
+export function mayBeAssertion(node: Node): boolean {
+  return isAssertion(node) || (node.kind === "choice" && node.options.some(mayBeAssertion));
+}
+
 const controlEscapes: Readonly<Record<string, number>> = {
   n: 10,
   r: 13,
@@ -89,21 +133,39 @@ const controlEscapes: Readonly<Record<string, number>> = {
 const scriptKeys = new Set(["script", "sc"]);
 const categoryKeys = new Set(["generalcategory", "gc"]);
 
+/** How a look begins; whether it is behind, and negated. */
+const looks = [
+  ["=", false, false],
+  ["!", false, true],
+  ["<=", true, false],
+  ["<!", true, true],
+] as const;
+
+/** Escapes for sets of characters. */
+const setEscapes = new Set("sSdDwWhHNOpP");
+
 /** Recursive descent, a method a level of the grammar: choice > sequence > repeat > atom. */
 class Parser {
-  private readonly source: string;
   private readonly characters: readonly string[];
   private pos = 0;
-  private ignoreCase = false;
-  private dotMatchesAll = false;
+  private flags = { ignoreCase: false, dotMatchesAll: false, lineAnchors: false };
   private groupCount = 0;
   private nesting = 0;
   private readonly groupNames = new Map<string, number>();
-  private readonly references: { index: number; pos: number }[] = [];
+  private readonly closedGroups = new Set<number>();
+  private lookBehindDepth = 0;
+  /** The innermost group is not of the kinds (?:…) and (?i:…). */
+  private isInLeakyGroup = false;
+  private numberedReferencePos: number | undefined;
+  private readonly folds: MultiCharacterFolds | undefined;
 
-  constructor(source: string) {
-    this.source = source;
+  constructor(
+    private readonly source: string,
+    private readonly dialect: Dialect,
+  ) {
     this.characters = Array.from(source);
+    this.flags.lineAnchors = dialect.hasLineAnchors;
+    if (!dialect.foldsOneByOne) this.folds = new MultiCharacterFolds();
   }
 
   parse(): Node {
@@ -111,8 +173,20 @@ class Parser {
     if (this.pos < this.characters.length) {
       this.fail("`)` closes no group", this.pos, "write \\) to match the character itself");
     }
-    for (const { index, pos } of this.references) {
-      if (index > this.groupCount) this.fail(`there is no group ${index}`, pos);
+    if (this.numberedReferencePos !== undefined && this.groupNames.size > 0 && !this.dialect.hasPerlForms)
+      this.fail(
+        "a group is told by its number beside groups with names",
+        this.numberedReferencePos,
+        "name it, too: \\k<name>",
+      );
+    const pair = this.folds?.pairIn(tree);
+    if (pair !== undefined) {
+      const [first, second] = Array.from(pair);
+      this.fail(
+        `\`${pair}\` without regard to case is also part of a single character in ${this.dialect.engine}`,
+        0,
+        `write each character as a class of its own, without (?i): [${first}${first!.toUpperCase()}][${second}${second!.toUpperCase()}]`,
+      );
     }
     return tree;
   }
@@ -141,39 +215,52 @@ class Parser {
 
   /** Flags set inside a group, `(?i)`, hold to its end. */
   private choice(): Node {
-    const { ignoreCase, dotMatchesAll } = this;
+    const { flags } = this;
     if (++this.nesting > nestingMax) this.fail(`groups are nested more than ${nestingMax} deep`, this.pos);
     const options = [this.sequence()];
     while (this.accept("|")) options.push(this.sequence());
     this.nesting--;
-    this.ignoreCase = ignoreCase;
-    this.dotMatchesAll = dotMatchesAll;
+    this.flags = flags;
     return options.length === 1 ? options[0]! : { kind: "choice", options };
   }
 
   private sequence(): Node {
     const items: Node[] = [];
     while (this.next !== undefined && this.next !== "|" && this.next !== ")") items.push(this.repeat());
-    return items.length === 1 ? items[0]! : { kind: "sequence", items };
+    const some = items.filter((item) => item.kind !== "sequence" || item.items.length > 0);
+    return some.length === 1 ? some[0]! : { kind: "sequence", items: some };
   }
 
   private repeat(): Node {
+    const atomPos = this.pos;
     let node = this.atom();
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       const startPos = this.pos;
       const bounds = this.bounds();
       if (bounds === undefined) return node;
-      if (
-        node.kind === "look" ||
-        node.kind === "start" ||
-        node.kind === "end" ||
-        node.kind === "wordBoundary"
-      ) {
-        this.fail("an assertion takes no character and cannot be repeated", startPos);
-      }
-      const mode = this.accept("+") ? "possessive" : this.accept("?") ? "lazy" : "greedy";
-      node = { kind: "repeat", body: node, ...bounds, mode };
+      if (isAssertion(node)) this.fail("an assertion takes no character and cannot be repeated", startPos);
+      if (this.dialect.refusesRepeatedAssertions && this.isPlainGroup(atomPos) && mayBeAssertion(node))
+        this.fail(
+          `an assertion that is a choice of a repeated group is an error in ${this.dialect.engine}`,
+          startPos,
+          "write (?-i:…) for (?:…)",
+        );
+      if (!isFirst && !this.dialect.repeatsRepeats)
+        this.fail("what is repeated is repeated again", startPos, "write (?:x{2})+ for x{2}+");
+      const hasModes = this.dialect.hasIntervalModes || this.characters[startPos] !== "{";
+      const { min, max } = bounds;
+      const isOptional = !hasModes && min === max && this.accept("?");
+      const mode = hasModes && this.accept("+") ? "possessive" : this.accept("?") ? "lazy" : "greedy";
+      this.refuseBehind(startPos, mode === "possessive", "a possessive repeat");
+      node = { kind: "repeat", body: node, min, max, mode };
+      if (isOptional) node = { kind: "repeat", body: node, min: 0, max: 1, mode: "greedy" };
     }
+  }
+
+  private isPlainGroup(pos: number): boolean {
+    return (
+      this.characters[pos] === "(" && this.characters[pos + 1] === "?" && this.characters[pos + 2] === ":"
+    );
   }
 
   private bounds(): { min: number; max: number } | undefined {
@@ -184,7 +271,7 @@ class Parser {
     const startPos = this.pos;
     const close = this.characters.indexOf("}", startPos);
     const text = this.characters.slice(startPos, close + 1).join("");
-    const match = /^\{(\d+)(,(\d*))?\}$/.exec(text);
+    const match = /^\{(\d+|(?=,\d))(,(\d*))?\}$/.exec(text);
     if (match === null)
       this.fail(
         "`{` begins no count",
@@ -208,15 +295,15 @@ class Parser {
       case "(":
         return this.group(startPos);
       case "[":
-        return this.set(startPos, this.characterClass(startPos));
+        return this.classNode(startPos);
       case "\\":
         return this.escape(startPos);
       case "$":
-        return { kind: "end" };
+        return this.flags.lineAnchors ? aheadOrEnd(anyNewline) : this.end(startPos);
       case "^":
-        return { kind: "start" };
+        return this.flags.lineAnchors ? lineStart(!this.dialect.hasLineAnchors) : { kind: "start" };
       case ".":
-        return this.set(startPos, this.dotMatchesAll ? fullSet : complementOf(codePointRange(10)));
+        return this.set(startPos, this.flags.dotMatchesAll ? fullSet : complementOf(newline));
       case "?":
       case "*":
       case "+":
@@ -227,40 +314,80 @@ class Parser {
           `write \\${character} to match the character itself`,
         );
       default:
-        return this.set(startPos, this.folded(codePointRange(character.codePointAt(0)!)));
+        return this.literal(startPos, codePointRange(character.codePointAt(0)!));
     }
   }
 
   private set(startPos: number, set: CodePointSet): Node {
-    const text = this.ignoreCase ? null : this.characters.slice(startPos, this.pos).join("");
+    const text = this.flags.ignoreCase ? null : this.characters.slice(startPos, this.pos).join("");
     return { kind: "set", set, text };
   }
 
+  /** One character, with those that it equals when case is ignored. */
+  private literal(startPos: number, set: CodePointSet): Node {
+    const node = this.set(startPos, this.folded(set));
+    if (this.flags.ignoreCase) this.noteFolds(startPos, node, set);
+    return node;
+  }
+
   private folded(set: CodePointSet): CodePointSet {
-    return this.ignoreCase ? foldCase(set) : set;
+    return this.flags.ignoreCase ? foldCase(set) : set;
+  }
+
+  private noteFolds(startPos: number, node: Node, set: CodePointSet): void {
+    const several = this.folds?.note(node, set);
+    if (several === undefined) return;
+    this.fail(
+      `\`${several}\` without regard to case also equals several characters in ${this.dialect.engine}`,
+      startPos,
+      "write all that is meant, without (?i): (?:ß|ss|SS) for (?i:ß); a class as [\\p{Lu}\\p{Ll}]",
+    );
   }
 
   // ---- groups
 
   private group(startPos: number): Node {
     if (!this.accept("?")) return this.capture(startPos);
-    if (this.accept("="))
-      return { kind: "look", behind: false, negated: false, body: this.groupBody(startPos) };
-    if (this.accept("!"))
-      return { kind: "look", behind: false, negated: true, body: this.groupBody(startPos) };
-    if (this.accept("<="))
-      return { kind: "look", behind: true, negated: false, body: this.groupBody(startPos) };
-    if (this.accept("<!"))
-      return { kind: "look", behind: true, negated: true, body: this.groupBody(startPos) };
-    if (this.accept(">")) return { kind: "atomic", body: this.groupBody(startPos) };
-    if (this.accept("P<") || this.accept("<")) return this.capture(startPos, this.groupName(startPos));
-    return this.flags(startPos);
+    for (const [sign, behind, negated] of looks) {
+      if (this.accept(sign)) return this.look(startPos, behind, negated);
+    }
+    if (this.accept(">")) {
+      this.refuseBehind(startPos, true, "an atomic group");
+      return { kind: "atomic", body: this.groupBody(startPos) };
+    }
+    if ((this.dialect.hasPerlForms && this.accept("P<")) || this.accept("<"))
+      return this.capture(startPos, this.groupName(startPos));
+    return this.flagGroup(startPos);
+  }
+
+  private look(startPos: number, behind: boolean, negated: boolean): Node {
+    this.refuseBehind(startPos, this.dialect.limitsLookBehind && (negated || !behind), "a look");
+    if (behind) this.lookBehindDepth++;
+    const body = this.groupBody(startPos);
+    if (behind) this.lookBehindDepth--;
+    return { kind: "look", behind, negated, body };
+  }
+
+  private refuseBehind(startPos: number, condition: boolean, what: string): void {
+    if (!condition || this.lookBehindDepth === 0) return;
+    const hint = "take it out of the look-behind: (?<=a)(?=b) for (?<=a(?=b))";
+    this.fail(`${what} inside of a look-behind is an error in ${this.dialect.engine}`, startPos, hint);
+  }
+
+  private end(startPos: number): Node {
+    this.refuseBehind(startPos, this.dialect.limitsLookBehind, "the end of the text");
+    return { kind: "end" };
   }
 
   private capture(startPos: number, name?: string): Node {
     const index = ++this.groupCount;
-    if (name !== undefined) this.groupNames.set(name, index);
-    return { kind: "group", body: this.groupBody(startPos), index };
+    if (name !== undefined) {
+      if (this.groupNames.has(name)) this.fail(`there is a group ${name} before it`, startPos);
+      this.groupNames.set(name, index);
+    }
+    const body = this.groupBody(startPos);
+    this.closedGroups.add(index);
+    return { kind: "group", body, index };
   }
 
   private groupName(startPos: number): string {
@@ -272,34 +399,50 @@ class Parser {
     return name;
   }
 
-  private groupBody(startPos: number): Node {
+  private groupBody(startPos: number, isLeaky = true): Node {
+    const outerLeaks = this.isInLeakyGroup;
+    this.isInLeakyGroup = isLeaky;
     const body = this.choice();
+    this.isInLeakyGroup = outerLeaks;
     if (!this.accept(")"))
       this.fail("`(` is not closed", startPos, "write \\( to match the character itself");
     return body;
   }
 
-  /** `(?i:…)` and `(?-i:…)` for the group, `(?i)` for the rest of the group around it; `s` lets `.` match "\n". */
-  private flags(startPos: number): Node {
-    const { ignoreCase, dotMatchesAll } = this;
+  /** `(?i:…)` and `(?-i:…)` for the group, `(?i)` for the rest of the group around it. */
+  private flagGroup(startPos: number): Node {
+    const outerFlags = this.flags;
+    const flags = { ...outerFlags };
     let value = true;
     for (; this.next !== ":" && this.next !== ")"; this.pos++) {
+      const flag = this.next === undefined ? undefined : this.dialect.flags[this.next];
       if (this.next === "-") value = false;
-      else if (this.next === "i") this.ignoreCase = value;
-      else if (this.next === "s") this.dotMatchesAll = value;
-      else
-        this.fail(
-          "a group of this kind is not known",
-          startPos,
-          "groups are (…), (?:…), (?i:…), (?s:…), (?=…), (?!…), (?<=…), (?<!…), (?>…)",
-        );
+      else if (flag !== undefined) flags[flag] = value;
+      else this.failFlag(startPos);
     }
-    if (this.accept(")")) return { kind: "sequence", items: [] };
+    this.flags = flags;
+    if (this.accept(")")) {
+      if (this.dialect.flagsLeak && this.isInLeakyGroup)
+        this.fail(
+          `flags set inside of such a group hold behind it in ${this.dialect.engine}`,
+          startPos,
+          "write (?i:…)",
+        );
+      if (!this.dialect.flagsTakeTheRest) return { kind: "sequence", items: [] };
+      const rest = this.choice();
+      this.flags = outerFlags;
+      return rest;
+    }
     this.pos++;
-    const body = this.groupBody(startPos);
-    this.ignoreCase = ignoreCase;
-    this.dotMatchesAll = dotMatchesAll;
+    const body = this.groupBody(startPos, false);
+    this.flags = outerFlags;
     return body;
+  }
+
+  private failFlag(startPos: number): never {
+    const flags = Object.keys(this.dialect.flags).map((flag) => `(?${flag}:…)`);
+    const groups = ["(…)", "(?:…)", ...flags, "(?=…)", "(?!…)", "(?<=…)", "(?<!…)", "(?>…)", "(?<name>…)"];
+    this.fail("a group of this kind is not known", startPos, `groups are ${groups.join(", ")}`);
   }
 
   // ---- escapes
@@ -315,16 +458,26 @@ class Parser {
         return { kind: "start" };
       case "z":
         this.pos++;
-        return { kind: "end" };
+        return this.end(startPos);
+      case "Z": {
+        this.pos++;
+        const max = this.dialect.newlinesBehindZ;
+        const newlines: Node = { kind: "repeat", body: anyNewline, min: 0, max, mode: "greedy" };
+        const body: Node = { kind: "sequence", items: [newlines, { kind: "end" }] };
+        return { kind: "look", behind: false, negated: false, body };
+      }
       case "b":
       case "B":
         this.pos++;
-        return { kind: "wordBoundary", negated: character === "B", word: wordCharacters() };
+        return { kind: "wordBoundary", negated: character === "B", word: this.dialect.wordCharacters() };
       case "k":
         this.pos++;
         return this.namedReference(startPos);
-      default:
-        return this.set(startPos, this.folded(this.escapedSet(startPos)));
+      default: {
+        const set = this.escapedSet(startPos);
+        if (!setEscapes.has(character)) return this.literal(startPos, set);
+        return this.set(startPos, this.dialect.foldsOneByOne ? this.folded(set) : set);
+      }
     }
   }
 
@@ -332,22 +485,38 @@ class Parser {
     let digits = "";
     while (this.next !== undefined && this.next >= "0" && this.next <= "9")
       digits += this.characters[this.pos++];
-    const index = Number(digits);
-    this.references.push({ index, pos: startPos });
-    return { kind: "backreference", index, ignoreCase: this.ignoreCase };
+    this.numberedReferencePos ??= startPos;
+    return this.reference(startPos, Number(digits));
+  }
+
+  private reference(startPos: number, index: number): Node {
+    if (!this.closedGroups.has(index)) this.fail(`there is no group ${index} before it`, startPos);
+    if (this.flags.ignoreCase)
+      this.fail("a reference to a group ignores case", startPos, "take it out of (?i): (?-i:\\1)");
+    return { kind: "backreference", index, ignoreCase: false };
   }
 
   private namedReference(startPos: number): Node {
     if (!this.accept("<")) this.fail("\\k is followed by a group's name, \\k<name>", startPos);
+    if (this.next !== undefined && /[1-9]/.test(this.next)) {
+      const node = this.numberedReference(startPos);
+      if (!this.accept(">")) this.fail("\\k<1 is not closed with >", startPos);
+      return node;
+    }
     const name = this.groupName(startPos);
     const index = this.groupNames.get(name);
     if (index === undefined) this.fail(`there is no group ${name} before it`, startPos);
-    return { kind: "backreference", index, ignoreCase: this.ignoreCase };
+    return this.reference(startPos, index);
   }
 
   /** The escapes that stand for characters; `pos` is behind the backslash. */
-  private escapedSet(startPos: number): CodePointSet {
+  private escapedSet(startPos: number, isInClass = false): CodePointSet {
     const character = this.characters[this.pos++];
+    const instead = character === undefined ? undefined : this.dialect.refusedEscapes[character];
+    if (instead !== undefined) {
+      const what = `\\${character} is something else in ${this.dialect.engine}`;
+      this.fail(what, startPos, `write ${instead}`);
+    }
     switch (character) {
       case "s":
         return whiteSpace;
@@ -358,9 +527,17 @@ class Parser {
       case "D":
         return complementOf(decimalDigits());
       case "w":
-        return wordCharacters();
+        return this.words(isInClass);
       case "W":
-        return complementOf(wordCharacters());
+        return complementOf(this.words(isInClass));
+      case "h":
+        return hexDigits;
+      case "H":
+        return complementOf(hexDigits);
+      case "N":
+        return complementOf(newline);
+      case "O":
+        return fullSet;
       case "p":
         return this.property(startPos, false);
       case "P":
@@ -372,14 +549,28 @@ class Parser {
     }
     if (character === undefined) this.fail("`\\` escapes nothing", startPos);
     const control = controlEscapes[character];
-    if (control !== undefined) return codePointRange(control);
+    if (control !== undefined) {
+      if (character === "0" && /[0-9]/.test(this.next ?? ""))
+        this.fail("octal numbers are not known", startPos, "write \\x{7}");
+      return codePointRange(control);
+    }
     if (/[A-Za-z0-9]/.test(character)) this.fail(`\\${character} is not known`, startPos);
     return codePointRange(character.codePointAt(0)!);
+  }
+
+  private words(isInClass: boolean): CodePointSet {
+    return isInClass ? this.dialect.classWordCharacters() : this.dialect.wordCharacters();
   }
 
   /** `\pL`, `\p{L}`, `\p{^L}`. */
   private property(startPos: number, negated: boolean): CodePointSet {
     let name = this.characters[this.pos++] ?? "";
+    if (name !== "{" && !this.dialect.hasPerlForms)
+      this.fail(
+        `\\p is followed by a name in braces in ${this.dialect.engine}`,
+        startPos,
+        "write \\p{L} for \\pL",
+      );
     if (name === "{") {
       const close = this.characters.indexOf("}", this.pos);
       if (close < 0) this.fail("`\\p{` is not closed", startPos);
@@ -393,24 +584,36 @@ class Parser {
     const [, key, value] = /^(\w+)=(\w+)$/.exec(name) ?? [];
     const set =
       key === undefined
-        ? propertySet(name)
-        : scriptKeys.has(looseName(key))
-          ? scriptSet(value!)
-          : categoryKeys.has(looseName(key))
-            ? generalCategorySet(value!)
-            : undefined;
+        ? /^[\w -]+$/.test(name)
+          ? propertySet(name)
+          : undefined
+        : !this.dialect.hasPerlForms
+          ? undefined
+          : scriptKeys.has(looseName(key))
+            ? scriptSet(value!)
+            : categoryKeys.has(looseName(key))
+              ? generalCategorySet(value!)
+              : undefined;
     if (set === undefined) {
       this.fail(
-        `Unicode has no property \`${name}\``,
+        `a Unicode property \`${name}\` is not known`,
         startPos,
-        "names are as Unicode writes them: \\p{L}, \\p{Lu}, \\p{Han}, \\p{Script=Han}, \\p{Alphabetic}",
+        "names are those of categories, scripts and binary properties, as Unicode writes them: \\p{L}, \\p{Lu}, \\p{Han}, \\p{Alphabetic}",
       );
     }
-    return negated ? complementOf(set) : set;
+    return this.negatedIf(negated, set);
+  }
+
+  /** A set that an escape or `[:^alpha:]` negates: its case is folded before. */
+  private negatedIf(negated: boolean, set: CodePointSet): CodePointSet {
+    return negated ? complementOf(this.foldedItem(set)) : set;
   }
 
   /** `\x41`, `\u0041`, `\x{1F600}`. */
   private codePoint(startPos: number, digitCount: number): CodePointSet {
+    const isByte = digitCount === 2 && this.next !== "{";
+    if (digitCount === 4 && this.next === "{" && !this.dialect.hasPerlForms)
+      this.fail(`\\u{ is not known in ${this.dialect.engine}`, startPos, "write \\x{1F600}");
     let end = this.pos + digitCount;
     let digits = this.characters.slice(this.pos, end).join("");
     if (this.next === "{") {
@@ -423,14 +626,31 @@ class Parser {
     if (!/^[0-9A-Fa-f]+$/.test(digits) || digits.length !== digitCount || value > 0x10ffff) {
       this.fail("a code point is written \\x41, \\u0041 or \\x{1F600}", startPos);
     }
+    if (isByte && value >= 0x80 && this.dialect.hasByteEscapes)
+      this.fail(
+        `\\x${digits} is a byte, not a character, in ${this.dialect.engine}`,
+        startPos,
+        `write \\x{${digits}}`,
+      );
     this.pos = end;
     return codePointRange(value);
   }
 
   // ---- classes
 
+  private classNode(startPos: number): Node {
+    const { set, negated } = this.classParts(startPos);
+    if (this.dialect.foldsOneByOne || !this.flags.ignoreCase)
+      return this.set(startPos, negated ? complementOf(set) : set);
+    const folded = foldCase(set);
+    const node = this.set(startPos, negated ? complementOf(folded) : folded);
+    if (!negated) this.noteFolds(startPos, node, set);
+    return node;
+  }
+
   /** `[…]`, with ranges, nested classes and `&&`; `pos` is behind the bracket. Case is folded before negation. */
-  private characterClass(startPos: number): CodePointSet {
+  private classParts(startPos: number): { set: CodePointSet; negated: boolean } {
+    if (++this.nesting > nestingMax) this.fail(`classes are nested more than ${nestingMax} deep`, startPos);
     const negated = this.accept("^");
     let intersection: CodePointSet | undefined;
     let items: CodePointSet[] = [];
@@ -446,31 +666,73 @@ class Parser {
       else items.push(this.classItem(startPos));
     }
     this.pos++;
-    const set = intersect();
-    return negated ? complementOf(set) : set;
+    this.nesting--;
+    return { set: intersect(), negated };
   }
 
   private classItem(startPos: number): CodePointSet {
     const itemPos = this.pos;
-    if (this.ahead("[:"))
-      this.fail("named classes are not known", itemPos, "use a Unicode property, \\p{L} for [:alpha:]");
-    if (this.accept("[")) return this.characterClass(itemPos);
+    const nested = this.ahead("[:")
+      ? this.foldedItem(this.posixClass(itemPos))
+      : this.accept("[")
+        ? this.nestedClass(itemPos)
+        : undefined;
+    if (nested !== undefined) {
+      if (this.next === "-" && this.characters[this.pos + 1] !== "]")
+        this.fail("a range begins with one character", itemPos, "write \\- to match the character itself");
+      return nested;
+    }
+    for (const operator of ["--", "~~"]) {
+      if (this.ahead(operator))
+        this.fail(
+          `\`${operator}\` in a class is not the same in every engine`,
+          itemPos,
+          `write \\${operator[0]} for the character itself, [a&&[^b]] for a difference`,
+        );
+    }
+    const isOneCharacter = this.next !== "\\" || !setEscapes.has(this.characters[this.pos + 1] ?? "");
     const first = this.classCharacter(startPos);
-    const isRange = this.next === "-" && this.characters[this.pos + 1] !== "]" && isSingle(first);
-    if (!isRange) return this.folded(first);
+    if (this.next !== "-" || this.characters[this.pos + 1] === "]") return this.foldedItem(first);
+    if (!isOneCharacter)
+      this.fail("a range begins with one character", itemPos, "write \\- to match the character itself");
     this.pos++;
+    if (/^[[-]$/.test(this.characters[this.pos] ?? "") || this.ahead("&&"))
+      this.fail("a range ends with one character", itemPos, "write \\- or \\[ to match the character itself");
     const last = this.classCharacter(startPos);
     if (!isSingle(last))
       this.fail("a range ends with one character", itemPos, "write \\- to match the character itself");
     if (last[0]! < first[0]!) this.fail("a range counts down", itemPos);
-    return this.folded(codePointRange(first[0]!, last[0]!));
+    return this.foldedItem(codePointRange(first[0]!, last[0]!));
+  }
+
+  private nestedClass(startPos: number): CodePointSet {
+    const { set, negated } = this.classParts(startPos);
+    return negated ? complementOf(set) : set;
+  }
+
+  private foldedItem(set: CodePointSet): CodePointSet {
+    return this.dialect.foldsOneByOne ? this.folded(set) : set;
+  }
+
+  /** `[:alpha:]`, `[:^alpha:]` inside of a class. */
+  private posixClass(startPos: number): CodePointSet {
+    const close = this.characters.indexOf("]", startPos);
+    const [, negation, name] =
+      /^\[:(\^?)([a-z]+):\]$/.exec(this.characters.slice(startPos, close + 1).join("")) ?? [];
+    const set = name === undefined ? undefined : this.dialect.posixClass(name);
+    if (set === undefined)
+      this.fail("`[:` begins no named class", startPos, "write \\[ to match the character itself");
+    this.pos = close + 1;
+    return this.negatedIf(negation === "^", set);
   }
 
   private classCharacter(startPos: number): CodePointSet {
     if (this.next === undefined) this.fail("`[` is not closed", startPos);
     const character = this.characters[this.pos++]!;
     if (character === "\\" && this.accept("b")) return codePointRange(8);
-    return character === "\\" ? this.escapedSet(this.pos - 1) : codePointRange(character.codePointAt(0)!);
+    return character === "\\"
+      ? this.escapedSet(this.pos - 1, true)
+      : codePointRange(character.codePointAt(0)!);
   }
 }
 

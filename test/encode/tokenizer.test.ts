@@ -388,6 +388,52 @@ describe("vocab.json and merges.txt", () => {
   });
 });
 
+describe("a regular expression of tokenizer.json", () => {
+  const split = (regex: string) => ({
+    type: "Sequence",
+    pretokenizers: [
+      { type: "Split", pattern: { Regex: regex }, behavior: "Isolated", invert: false },
+      { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: false },
+    ],
+  });
+
+  test.each([
+    "\\w+|[^\\w\\s]+|\\s+",
+    "(?i:'S)|\\w{1,3}+$|\\w|\\W",
+    "[[:alpha:]]+|^\\s|.",
+  ])("means what it means in HF's engine: %s", async (regex) => {
+    const json = gpt2Json();
+    json.pre_tokenizer = split(regex);
+    const { theirs, ours } = await bothOf(json);
+    for (const text of ["10² a\u200db ½'s\n\nlow\n low", ...texts(20)]) {
+      expect([...ours.encode(text)]).toEqual(await huggingFaceIds(theirs, text));
+    }
+  });
+
+  test.each([
+    "(?i:ß)|.",
+    "(?i:ss)|.",
+    "(?x: a)|.",
+  ])("that we could not cut alike is refused: %s", async (regex) => {
+    const json = gpt2Json();
+    json.pre_tokenizer = split(regex);
+    const path = join(scratch(), "tokenizer.json");
+    writeFileSync(path, JSON.stringify(json));
+    await expect(Tokenizer.load(path)).rejects.toThrow(regex);
+  });
+
+  test("is no pattern for a file of ranks if it may leave text unmatched", async () => {
+    const path = join(scratch(), "ranks.tiktoken");
+    const ranks = Array.from(
+      { length: 256 },
+      (_, byte) => `${Buffer.from([byte]).toString("base64")} ${byte}\n`,
+    );
+    writeFileSync(path, ranks.join(""));
+    await expect(Tokenizer.load(path, { pattern: "[a-z]+" })).rejects.toThrow("may leave text unmatched");
+    expect((await Tokenizer.load(path, { pattern: "[a-z]+|[^a-z]" })).encode("a1").length).toBe(2);
+  });
+});
+
 describe("what cannot be reproduced is refused by name", () => {
   const refusals: [what: string, change: (json: TokenizerJson) => void, message: string][] = [
     ["another model", (json) => (json.model.type = "Unigram"), 'its model is "Unigram"'],

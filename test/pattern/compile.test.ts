@@ -91,8 +91,8 @@ describe("a pattern", () => {
     ["a{2000}", "{2000} counts beyond 1000, at character 2 of a{2000}"],
     ["[z-a]", "a range counts down, at character 2 of [z-a]"],
     ["\\q", "\\q is not known, at character 1 of \\q"],
-    ["\\p{Nonsense}", "Unicode has no property `Nonsense`, at character 1 of \\p{Nonsense}"],
-    ["(?<n>a)\\2", "there is no group 2, at character 8 of (?<n>a)\\2"],
+    ["\\p{Nonsense}", "a Unicode property `Nonsense` is not known, at character 1 of \\p{Nonsense}"],
+    ["(?<n>a)\\2", "there is no group 2 before it, at character 8 of (?<n>a)\\2"],
     ["(?z:a)", "a group of this kind is not known, at character 1 of (?z:a)"],
     ["a\\", "`\\` escapes nothing, at character 2 of a\\"],
   ])("that is wrong is refused with its place: %s", (source, message) => {
@@ -346,10 +346,12 @@ describe("--pattern", () => {
     expect(exportForm(resolvePattern("cl100k"))).toEqual({
       kind: "splits",
       regexes: [patterns.cl100k.sources[0].replace("{1,3}+", "{1,3}")],
+      mayLeaveGaps: false,
     });
     expect(exportForm(resolvePattern("\\p{N}{1,2}+|a++$|(?i:s)|[^\\s]"))).toEqual({
       kind: "splits",
       regexes: ["(?>\\p{N}{1,2})|(?>a+)\\z|[\\x{53}\\x{73}\\x{17f}]|[^\\s]"],
+      mayLeaveGaps: true,
     });
   });
 });

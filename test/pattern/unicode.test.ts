@@ -1,6 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { Tiktoken } from "tiktoken";
-import { Tokenizer } from "tokenizers";
 import { readPreTokenizer } from "../../src/encode/load/pre-tokenizer.ts";
 import {
   type CodePointSet,
@@ -22,58 +20,21 @@ import {
   wordCharacters,
 } from "../../src/pattern/unicode.ts";
 import { binaryPropertyBase64, scriptBase64, unicodeVersion } from "../../src/pattern/unicode-data.ts";
+import {
+  askedOf,
+  characters,
+  everyCharacter,
+  huggingface,
+  preTokenize,
+  setIn,
+  textOf,
+  tiktoken,
+} from "./engines.ts";
 
 /*
  * The oracles are asked here, so a test fails when a dev dependency brings an engine of another Unicode version: then
  * generate unicode-data.ts from the package of that version, and say it in docs/pattern.md.
  */
-
-const characters = complementOf([0xd800, 0xdfff]);
-const everyCharacter = textOf(characters);
-
-function textOf(set: CodePointSet): string {
-  const parts: string[] = [];
-  for (let i = 0; i < set.length; i += 2) {
-    for (let codePoint = set[i]!; codePoint <= set[i + 1]!; codePoint++)
-      parts.push(String.fromCodePoint(codePoint));
-  }
-  return parts.join("");
-}
-
-function setIn(text: string): CodePointSet {
-  return setOf(Array.from(text, (character) => character.codePointAt(0)!));
-}
-
-/** What an engine matches of a text in which no character stands twice, its matches one after the other. */
-type Engine = (regex: string, text: string) => string[];
-
-const huggingface: Engine = (regex, text) => {
-  const split = { type: "Split", pattern: { Regex: regex }, behavior: "Removed", invert: true };
-  return preTokenize(split, text);
-};
-
-function preTokenize(step: object, text: string): string[] {
-  const model = { type: "BPE", vocab: {}, merges: [] };
-  const tokenizer = Tokenizer.fromString(JSON.stringify({ version: "1.0", pre_tokenizer: step, model }));
-  return tokenizer
-    .getPreTokenizer()!
-    .preTokenizeString(text)
-    .map(([piece]) => piece);
-}
-
-const byteRanks = Array.from({ length: 256 }, (_, byte) => Buffer.from([byte]).toString("base64"));
-
-/** Tiktoken leaves out what is not matched; its tokens are bytes here, so the matches are joined. */
-const tiktoken: Engine = (regex, text) => {
-  const encoder = new Tiktoken(`! 0 ${byteRanks.join(" ")}`, {}, regex);
-  const bytes = Uint8Array.from(encoder.encode_ordinary(text));
-  encoder.free();
-  return [Buffer.from(bytes).toString()];
-};
-
-function askedOf(engine: Engine, regex: string, text = everyCharacter): CodePointSet {
-  return setIn(engine(`(?:${regex})+`, text).join(""));
-}
 
 /** The characters at both edges of each range of the set, and their neighbours outside. */
 function edgesOf(set: CodePointSet): CodePointSet {

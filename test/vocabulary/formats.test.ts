@@ -31,10 +31,11 @@ const specialTokens = [
 const text = madeText(seed, 1500);
 const byteLevel: ExportForm = { kind: "byte-level" };
 /** Cuts as GPT-2's pattern does, in HF's regular expressions. */
-const asSplits: ExportForm = {
+const asSplits = {
   kind: "splits",
+  mayLeaveGaps: false,
   regexes: ["'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"],
-};
+} as const satisfies ExportForm;
 const merges = naiveMerges(text, 200);
 let directoryCount = 0;
 
@@ -153,8 +154,15 @@ describe("tiktoken", () => {
     });
   }
 
+  test("gets no file for a pattern that leaves text unmatched, and is told why", () => {
+    const tokenizer = finished("cs336", { ...asSplits, mayLeaveGaps: true });
+    expect(written(tokenizer)["tokenizer.tiktoken"]).toBeUndefined();
+    const tiktoken = formats.find((format) => format.name === "tiktoken")!;
+    expect(tiktoken.obstacle(tokenizer)).toContain("may leave text unmatched");
+  });
+
   test("gets no file for a sequence of splits, and is told why", () => {
-    const tokenizer = finished("cs336", { kind: "splits", regexes: ["\\p{N}", ...asSplits.regexes] });
+    const tokenizer = finished("cs336", { ...asSplits, regexes: ["\\p{N}", ...asSplits.regexes] });
     expect(written(tokenizer)["tokenizer.tiktoken"]).toBeUndefined();
     const tiktoken = formats.find((format) => format.name === "tiktoken")!;
     expect(tiktoken.obstacle(tokenizer)).toContain("sequence");

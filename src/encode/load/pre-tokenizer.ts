@@ -1,5 +1,14 @@
 import { UserError } from "../../errors.ts";
-import { type CompiledPattern, compilePattern, type NamedPattern, patterns } from "../../pattern/index.ts";
+import {
+  type CompiledPattern,
+  compilePattern,
+  huggingfaceForm,
+  mayLeaveGaps,
+  type NamedPattern,
+  oniguruma,
+  patterns,
+  portableForm,
+} from "../../pattern/index.ts";
 import { objectAt, refuse } from "./files.ts";
 
 /**
@@ -29,9 +38,17 @@ const punctuationSince = [
 const punctuation = `[\\p{P}$+<=>\\^\`|~\\x{166d}\\x{111c9}&&[^${punctuationSince.join("")}]]`;
 
 /** How HF's `pre_tokenizer` cuts text, as a sequence of splits. */
-type Splits = { readonly sources: readonly string[]; readonly addsPrefixSpace: boolean };
+type Splits = {
+  /** As `--pattern` writes them; those of a named pattern in its own form. */
+  readonly sources: readonly string[];
+  readonly name: string | null;
+  readonly addsPrefixSpace: boolean;
+};
 
-/** Reads a `pre_tokenizer`: ByteLevel, alone or behind Splits, Digits and Punctuation. */
+/**
+ * Reads a `pre_tokenizer`: ByteLevel, alone or behind Splits, Digits and Punctuation. Its regular expressions mean what
+ * they mean in HF's engine; what would be cut otherwise there is refused.
+ */
 export function readPreTokenizer(value: unknown, path: string): Splits {
   if (value === null || value === undefined) refuse(path, "it has no pre-tokenizer, so it is not byte-level");
   const steps = flatten(value, path);
@@ -59,8 +76,15 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
     }
   });
   if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
-  return { sources, addsPrefixSpace };
+  for (const [name, named] of Object.entries<NamedPattern>(patterns)) {
+    if (isSame(sources, huggingfaceForm(named))) return { sources: named.sources, name, addsPrefixSpace };
+  }
+  const portable = inFile(path, () => sources.map((source) => portableForm(source, oniguruma)));
+  return { sources: portable, name: null, addsPrefixSpace };
 }
+
+const isSame = (sources: readonly string[], others: readonly string[]) =>
+  others.length === sources.length && others.every((source, i) => source === sources[i]);
 
 function flatten(value: unknown, path: string): Record<string, unknown>[] {
   const step = objectAt(value, path, "a pre-tokenizer");
@@ -72,11 +96,12 @@ function flatten(value: unknown, path: string): Record<string, unknown>[] {
 
 function readSplit(step: Record<string, unknown>, path: string): string {
   const pattern = objectAt(step.pattern, path, "the pattern of a Split");
-  const source =
-    typeof pattern.String === "string" ? escapeLiteral(pattern.String) : fromOniguruma(pattern.Regex, path);
+  const source = typeof pattern.String === "string" ? escapeLiteral(pattern.String) : pattern.Regex;
+  if (typeof source !== "string") throw new UserError(`"${path}": the pattern of a Split is no text`);
   if (step.behavior === "Isolated") return source;
   // Matches are kept and all else is dropped: the same, if there is nothing else.
-  if (step.behavior === "Removed" && step.invert === true && leavesNothing(source)) return source;
+  const takesAll = () => !inFile(path, () => mayLeaveGaps(portableForm(source, oniguruma)));
+  if (step.behavior === "Removed" && step.invert === true && takesAll()) return source;
   refuse(
     path,
     `a Split with behavior ${JSON.stringify(step.behavior)} and invert ${step.invert} is not supported`,
@@ -87,54 +112,30 @@ function escapeLiteral(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|&-]/g, "\\$&");
 }
 
-/** Patterns by which every character is in some match. */
-function leavesNothing(source: string): boolean {
-  const single = Object.values(patterns as Record<string, NamedPattern>).filter(
-    ({ sources }) => sources.length === 1,
-  );
-  return single.some((named) => [named.sources[0], named.huggingfaceSources?.[0]].includes(source));
-}
-
 function readPunctuation(step: Record<string, unknown>, path: string): string {
   if (step.behavior === "Isolated") return punctuation;
   if (step.behavior === "Contiguous") return `${punctuation}+`;
   refuse(path, `Punctuation with behavior ${JSON.stringify(step.behavior)} is not supported`);
 }
 
-/**
- * A regular expression of HF's engine, Oniguruma, in our dialect: `$` and `^` are the ends of lines there, and `{1,3}+`
- * repeats again instead of giving nothing back.
- */
-function fromOniguruma(regex: unknown, path: string): string {
-  if (typeof regex !== "string") throw new UserError(`"${path}": the pattern of a Split is no text`);
-  let source = "";
-  let depth = 0;
-  for (let i = 0; i < regex.length; i++) {
-    const character = regex[i]!;
-    if (character === "\\") {
-      source += character + (regex[++i] ?? "");
-      continue;
-    }
-    if (character === "[") depth++;
-    else if (character === "]" && depth > 0) depth--;
-    if (depth === 0 && character === "$") source += "(?=\\n|\\z)";
-    else if (depth === 0 && character === "^") source += "(?:\\A|(?<=\\n))";
-    else source += character;
-    if (depth === 0 && /\{\d+(,\d*)?\}\+$/.test(regex.slice(0, i + 1))) {
-      refuse(
-        path,
-        `the count in ${JSON.stringify(regex)} is repeated again`,
-        "write (?:x{1,3})+ for x{1,3}+",
-      );
-    }
-  }
-  return source;
-}
-
 /** Compiles splits that a file names; what is wrong with them is wrong with the file. */
 export function compileSplits(sources: readonly string[], path: string): CompiledPattern {
+  return inFile(path, () => compilePattern(sources));
+}
+
+/** The one regular expression of a file for tiktoken, which drops text that is not matched. */
+export function checkTakesAll(sources: readonly string[], path: string): void {
+  if (!inFile(path, () => sources.some(mayLeaveGaps))) return;
+  refuse(
+    path,
+    `the pattern ${sources.join(" , ")} may leave text unmatched, and tiktoken drops it`,
+    "with |[\\s\\S] at its end a pattern takes every character",
+  );
+}
+
+function inFile<T>(path: string, read: () => T): T {
   try {
-    return compilePattern(sources);
+    return read();
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     throw new UserError(`"${path}": ${error.message}`, error.hint === undefined ? {} : { hint: error.hint });
@@ -143,10 +144,6 @@ export function compileSplits(sources: readonly string[], path: string): Compile
 
 /** The name under which the splits are known, or null. */
 export function nameOf(sources: readonly string[]): string | null {
-  const same = (others: readonly string[] | undefined) =>
-    others?.length === sources.length && others.every((source, i) => source === sources[i]);
-  for (const [name, named] of Object.entries(patterns as Record<string, NamedPattern>)) {
-    if (same(named.sources) || same(named.huggingfaceSources)) return name;
-  }
-  return null;
+  const named = Object.entries<NamedPattern>(patterns).find(([, other]) => isSame(sources, other.sources));
+  return named === undefined ? null : named[0];
 }

@@ -3,7 +3,7 @@ import { buildTokenTable, idLimitMax } from "../token-table.ts";
 import { type AddedToken, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
 import { areNarrow } from "./assemble.ts";
 import { objectAt, readJson, refuse } from "./files.ts";
-import { compileSplits, nameOf } from "./pre-tokenizer.ts";
+import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { modelOfRanks, type RankedToken } from "./ranks.ts";
 
 /**
@@ -23,6 +23,7 @@ export function loadTekkenFile(path: string): TokenizerParts {
   const tokens = readVocab(root.vocab, { count: size - specialCount, firstId: specialCount, path });
   if (typeof config.pattern !== "string") throw new UserError(`"${path}": config has no pattern`);
   const sources = [config.pattern];
+  checkTakesAll(sources, path);
   const encoder = new TextEncoder();
   return {
     model: modelOfRanks(tokens, path),

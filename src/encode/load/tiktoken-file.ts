@@ -7,7 +7,7 @@ import { areNarrow, checkId } from "./assemble.ts";
 import { readBytes } from "./files.ts";
 import { type KnownRanks, knownRanks } from "./known-ranks.ts";
 import type { LoadOptions, SpecialTokenOption } from "./load.ts";
-import { compileSplits, nameOf } from "./pre-tokenizer.ts";
+import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { modelOfRanks, type RankedToken } from "./ranks.ts";
 import { type RecordedTraining, recordedTraining } from "./training-record.ts";
 
@@ -22,6 +22,7 @@ export function loadTiktokenFile(path: string, options: LoadOptions): TokenizerP
   const recorded = recordedTraining(path, basename(path));
   const sources = recorded?.patternSources ?? (known && patterns[known.pattern].sources);
   const pattern = options.pattern ?? patternOf(sources, path);
+  if (pattern.name === null) checkTakesAll(pattern.sources, path);
   const normalization = known?.normalization ?? null;
   const addedTokens = giveIds(
     chooseSpecials(

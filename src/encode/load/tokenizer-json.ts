@@ -10,7 +10,7 @@ import {
   type TokenIds,
 } from "./assemble.ts";
 import { objectAt, readBytes, readJson, refuse } from "./files.ts";
-import { compileSplits, nameOf, readPreTokenizer } from "./pre-tokenizer.ts";
+import { compileSplits, readPreTokenizer } from "./pre-tokenizer.ts";
 import { scanTokenizerJson } from "./scan-tokenizer-json.ts";
 
 /** Loads HF's `tokenizer.json` of a byte-level BPE. What would give other ids than HF is refused by name. */
@@ -32,7 +32,7 @@ export function loadTokenizerJson(path: string): TokenizerParts {
   const lacksBytes = model.dropsBytes || new Set(model.byteIds).size < 256;
   if (lacksBytes) checkUnknown(modelJson, path);
   const addedTokens = readAddedTokens(root.added_tokens, vocab, path);
-  const { sources, addsPrefixSpace } = readPreTokenizer(root.pre_tokenizer, path);
+  const { sources, name, addsPrefixSpace } = readPreTokenizer(root.pre_tokenizer, path);
   const tokens = assembleTokens(vocab, addedTokens);
   return {
     model,
@@ -42,7 +42,7 @@ export function loadTokenizerJson(path: string): TokenizerParts {
     addedTokens,
     isNarrow: areNarrow(vocab.values(), addedTokens),
     tokens,
-    description: { path, kind: "tokenizer.json", patternName: nameOf(sources), patternSources: sources },
+    description: { path, kind: "tokenizer.json", patternName: name, patternSources: sources },
     notes: notesOn(root, model.dropsBytes),
   };
 }

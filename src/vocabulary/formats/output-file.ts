@@ -12,7 +12,12 @@ export type OutputFile = {
 /** How HF's files say where text is cut: by its ByteLevel step, or by regular expressions, each cutting the last one's pieces. */
 export type ExportForm =
   | { readonly kind: "byte-level" }
-  | { readonly kind: "splits"; readonly regexes: readonly string[] };
+  | {
+      readonly kind: "splits";
+      readonly regexes: readonly string[];
+      /** Text may be left between matches, which HF keeps and tiktoken drops. */
+      readonly mayLeaveGaps: boolean;
+    };
 
 /** What the formats write. */
 export type FinishedTokenizer = {

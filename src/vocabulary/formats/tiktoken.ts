@@ -17,6 +17,9 @@ export function tiktokenObstacle({ vocabulary, exportForm }: FinishedTokenizer):
   if (exportForm.kind === "splits" && exportForm.regexes.length > 1) {
     return "tiktoken cuts text by one regular expression, and this pattern is a sequence of them";
   }
+  if (exportForm.kind === "splits" && exportForm.mayLeaveGaps) {
+    return "the pattern may leave text unmatched, which tiktoken drops; with |[\\s\\S] at its end it takes every character";
+  }
   const tokenCount = vocabulary.tokenIds.length;
   if (tokenCount + vocabulary.specialTokens.length !== vocabulary.size) {
     return "a special token shares the id of a token, and tiktoken merges in the order of ids";

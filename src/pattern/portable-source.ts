@@ -1,0 +1,143 @@
+import { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
+import { type CodePointSet, complementOf, lastCodePoint } from "./ranges.ts";
+import { mayBeAssertion, type Node, parsePattern } from "./syntax.ts";
+
+/**
+ * A syntax tree as a regular expression that every engine of `dialect.ts` reads as this tree. Sets stay as the user wrote
+ * them where all read them alike, and are spelled out elsewhere; the rest is said in forms that all have:
+ *   the ends of the text   \A and \z, for ^ and $ are the ends of lines in one
+ *   what is possessive     (?>x{1,3}), for {1,3}+ repeats again in one
+ *   groups                 capture only if the pattern refers back, and are told by \k<1>
+ */
+export function portableSource(tree: Node): string {
+  const refersBack = contains(tree, (node) => node.kind === "backreference");
+  /** For what has a group around it, or is all. */
+  const inner = (node: Node) =>
+    node.kind === "choice" ? node.options.map(sourceOf).join("|") : sourceOf(node);
+  const sourceOf = (node: Node): string => {
+    switch (node.kind) {
+      case "set":
+        return setSource(node.set, node.text);
+      case "sequence":
+        return node.items.map(sourceOf).join("");
+      case "choice":
+        return `(?:${inner(node)})`;
+      case "group":
+        return `(${refersBack ? "" : "?:"}${inner(node.body)})`;
+      case "atomic":
+        return `(?>${inner(node.body)})`;
+      case "repeat": {
+        // A plain group that is repeated may not have an assertion for a choice in Oniguruma; one with flags may.
+        const body =
+          node.body.kind === "set"
+            ? sourceOf(node.body)
+            : `(?${mayBeAssertion(node.body) ? "-i" : ""}:${inner(node.body)})`;
+        const repeated = body + countSource(node.min, node.max);
+        if (node.min === node.max || node.mode === "greedy") return repeated;
+        return node.mode === "possessive" ? `(?>${repeated})` : `(?:${repeated}?)`;
+      }
+      case "look":
+        return `(?${node.behind ? "<" : ""}${node.negated ? "!" : "="}${inner(node.body)})`;
+      case "start":
+        return "\\A";
+      case "end":
+        return "\\z";
+      case "wordBoundary": {
+        const word = setSource(node.word, null);
+        return node.negated
+          ? `(?:(?<=${word})(?=${word})|(?<!${word})(?!${word}))`
+          : `(?:(?<=${word})(?!${word})|(?<!${word})(?=${word}))`;
+      }
+      case "backreference":
+        return `\\k<${node.index}>`;
+    }
+  };
+  return inner(tree);
+}
+
+/** The source itself if it means the same in all engines, else a form of what it means in this one. */
+export function portableForm(source: string, dialect: Dialect): string {
+  const tree = parsePattern(source, dialect);
+  const isPortable = [fancyRegex, oniguruma].every((other) => Bun.deepEquals(readAs(source, other), tree));
+  return isPortable ? source : portableSource(tree);
+}
+
+function readAs(source: string, dialect: Dialect): Node | undefined {
+  try {
+    return parsePattern(source, dialect);
+  } catch {
+    return undefined;
+  }
+}
+
+function contains(node: Node, isIt: (node: Node) => boolean): boolean {
+  if (isIt(node)) return true;
+  switch (node.kind) {
+    case "sequence":
+      return node.items.some((item) => contains(item, isIt));
+    case "choice":
+      return node.options.some((option) => contains(option, isIt));
+    case "repeat":
+    case "group":
+    case "atomic":
+    case "look":
+      return contains(node.body, isIt);
+    default:
+      return false;
+  }
+}
+
+const words = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}";
+const classWordsOfOniguruma = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
+const wordsOfOniguruma = `${classWordsOfOniguruma}\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}`;
+const definitions = [words, classWordsOfOniguruma, wordsOfOniguruma];
+const spelledWords = definitions.flatMap((spelled) => [`[${spelled}]`, `[^${spelled}]`]);
+
+/** The first way of saying it that all read as this set. */
+function setSource(set: CodePointSet, text: string | null): string {
+  const written = text === null ? [] : [text, ...definitions.map((w) => spellOut(text, w))];
+  const isSame = (source: string, dialect: Dialect) => {
+    const read = readAs(source, dialect);
+    return read?.kind === "set" && Bun.deepEquals(read.set, set);
+  };
+  const found = [...written, ...(set.length > 100 ? spelledWords : [])].find((source) =>
+    [fancyRegex, oniguruma].every((dialect) => isSame(source, dialect)),
+  );
+  return found ?? classSource(set);
+}
+
+/** \w and \W with their definition. */
+function spellOut(text: string, definition: string): string {
+  return text.replace(/\\[^wW]|\\w|\\W/g, (escaped) =>
+    escaped === "\\w" ? `[${definition}]` : escaped === "\\W" ? `[^${definition}]` : escaped,
+  );
+}
+
+function countSource(min: number, max: number): string {
+  if (max === Number.POSITIVE_INFINITY) return min === 0 ? "*" : min === 1 ? "+" : `{${min},}`;
+  return min === 0 && max === 1 ? "?" : min === max ? `{${min}}` : `{${min},${max}}`;
+}
+
+function classSource(set: CodePointSet): string {
+  // An empty class is an error in Oniguruma.
+  if (withoutSurrogates(set).length === 0) return "(?!)";
+  const complement = complementOf(set);
+  const [ranges, sign] = complement.length < set.length ? [complement, "^"] : [set, ""];
+  // All but nothing.
+  if (withoutSurrogates(ranges).length === 0) return "[\\s\\S]";
+  const point = (codePoint: number) => `\\x{${codePoint.toString(16)}}`;
+  const parts = withoutSurrogates(ranges).map(([first, last]) =>
+    first === last ? point(first) : `${point(first)}-${point(last)}`,
+  );
+  return `[${sign}${parts.join("")}]`;
+}
+
+/** The ranges without surrogates, which are characters in no engine. */
+function withoutSurrogates(set: CodePointSet): [first: number, last: number][] {
+  const parts: [number, number][] = [];
+  for (let i = 0; i < set.length; i += 2) {
+    parts.push([set[i]!, Math.min(set[i + 1]!, 0xd7ff)]);
+    parts.push([Math.max(set[i]!, 0xe000), Math.min(set[i + 1]!, lastCodePoint)]);
+  }
+  return parts.filter(([first, last]) => first <= last);
+}

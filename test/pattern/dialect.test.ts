@@ -1,0 +1,193 @@
+import { describe, expect, test } from "bun:test";
+import { compilePattern } from "../../src/pattern/compile.ts";
+import { type Dialect, fancyRegex, oniguruma } from "../../src/pattern/dialect.ts";
+import { portableForm } from "../../src/pattern/portable-source.ts";
+import { complementOf, intersectionOf } from "../../src/pattern/ranges.ts";
+import { parsePattern } from "../../src/pattern/syntax.ts";
+import { caseClasses } from "../../src/pattern/unicode.ts";
+import { fullFoldings } from "../../src/pattern/unicode-data.ts";
+import { errorOf } from "../thrown.ts";
+import { askedOf, type Engine, huggingface, preTokenize, preTokenizer, tiktoken } from "./engines.ts";
+import { splitterEnds } from "./naive.ts";
+import { tiktokenOracle } from "./oracles.ts";
+
+/** Cuts a text into pieces by a pattern of a dialect. */
+function cutterOf(source: string, dialect: Dialect): (text: string) => string[] {
+  const compiled = compilePattern([portableForm(source, dialect)]);
+  return (text) => {
+    const bytes = Buffer.from(text);
+    let start = 0;
+    return splitterEnds(compiled, bytes).map((end) => {
+      const piece = bytes.toString("utf8", start, end);
+      start = end;
+      return piece;
+    });
+  };
+}
+
+const isolated = (regex: string) => ({
+  type: "Split",
+  pattern: { Regex: regex },
+  behavior: "Isolated",
+  invert: false,
+});
+
+const characters = ["a", "b", "B", "s", "²", "½", "é", "1", "_", " ", "\n", "\u200d", "\u0301", "中"];
+const texts = characters.flatMap((a) =>
+  characters.flatMap((b) => ["a", "\n", "1"].map((c) => a + b + c + b)),
+);
+
+/** Patterns that the engines read otherwise, and forms that only one of them has. */
+const both = [
+  ...["\\w+|\\s", "[\\w]+|\\s", "\\b\\w|\\s", "\\W|[\\W]\\s", "a$|\\n", "^.|\\s+", "\\n^\\s|."],
+  ...[
+    "[[:alpha:]]+|\\s",
+    "[[:punct:][:^word:]]+|a",
+    "(?i:\\p{Lu})|\\s",
+    "(?i:[\\P{L}b])\\s|.",
+    "(?i:[^[^b]])|\\s",
+  ],
+  ...["\\w{1,2}+a|\\w", "\\w{2}?1|\\w", "a(?i)b|B|\\n", "(?m:.)\\s|.", "\\s{,2}a|\\s"],
+];
+
+describe("a pattern of HF's engine", () => {
+  test.each([
+    ...both,
+    "\\w{1,2}{2}|\\s",
+    "\\<|.",
+    "\\x{e9}+|\\0",
+    "\\s\\Z|.",
+    "a?\\Z\\n|.",
+    "(?<=^|b).",
+  ])("splits as it does there: %s", (source) => {
+    const cut = cutterOf(source, oniguruma);
+    const theirs = preTokenizer(isolated(source));
+    for (const text of texts) expect([text, ...cut(text)]).toEqual([text, ...theirs(text)]);
+  });
+
+  test.each([
+    ["(?i:ß)", "equals several characters"],
+    ["(?i:[a-zﬁ])", "equals several characters"],
+    ["(?i)\\p{L}|[\\p{L}]", "equals several characters"],
+    ["(?i:ss)", "part of a single character"],
+    ["(?i:a(?:f|b)?i)", "part of a single character"],
+    ["(?i:s+)", "part of a single character"],
+    ["(?P<x>a)", "not known"],
+    ["(?s:.)", "not known"],
+    ["\\pL", "braces"],
+    ["\\xe9", "is a byte"],
+    ["\\u{e9}", "not known"],
+    ["\\07", "octal"],
+    ["\\p{Script=Han}", "not known"],
+    ["(?:a|\\b)*b", "is an error"],
+    ["(?<x>a)(b)\\2", "beside groups with names"],
+    ["(?i:(a)\\1)", "ignores case"],
+    ["[\\w-z]", "a range begins with one character"],
+    ["[[:foo:]]", "begins no named class"],
+    ["(?<=a(?!b))c", "inside of a look-behind"],
+    ["(?<=a\\z)c", "inside of a look-behind"],
+    ["\\X", "not known"],
+    ["\\Ga", "not known"],
+  ])("that is not read alike is refused: %s", (source, what) => {
+    const error = errorOf(() => portableForm(source, oniguruma));
+    expect(error.message).toContain(what);
+    expect(error.exitCode).toBe(2);
+  });
+
+  test("is refused for every character that equals several without regard to case", () => {
+    for (const [from, ...to] of fullFoldings) {
+      for (const source of [String.fromCodePoint(from!), String.fromCodePoint(...to)])
+        expect(errorOf(() => parsePattern(`(?i:${source})`, oniguruma)).message).toContain(
+          "without regard to case",
+        );
+    }
+  });
+
+  test("ignores case as it does there, for every character with case that is not refused", () => {
+    const refused = new Set(fullFoldings.map(([from]) => from!));
+    const classes = caseClasses().filter((members) => !members.some((member) => refused.has(member)));
+    const text = classes.map((members) => String.fromCodePoint(...members)).join("\0");
+    const chosen = classes.map(([first]) => `\\x{${first!.toString(16)}}`).join("");
+    expect(preTokenize(isolated(`(?i:[${chosen}])+`), text)).toEqual(
+      cutterOf(`(?i:[${chosen}])+`, oniguruma)(text),
+    );
+    for (const [number, members] of classes.entries()) {
+      if (number % 40 !== 0) continue;
+      const source = `(?i:${String.fromCodePoint(members[0]!)})`;
+      expect(preTokenize(isolated(source), text)).toEqual(cutterOf(source, oniguruma)(text));
+    }
+  });
+});
+
+describe("a pattern of tiktoken's engine", () => {
+  test.each(both)("splits as it does there: %s", (source) => {
+    // What is not matched is left out there, so every character is.
+    const whole = `(?:${source})|[\\s\\S]`;
+    const { oracle, free } = tiktokenOracle(whole, texts);
+    const compiled = compilePattern([whole]);
+    for (const text of texts)
+      expect([text, splitterEnds(compiled, Buffer.from(text))]).toEqual([text, oracle(text)]);
+    free();
+  });
+
+  test.each([
+    ["\\<a", "is something else"],
+    ["\\0", "is something else"],
+    ["a{2}{3}", "repeated again"],
+    ["[a-z--b]", "not the same"],
+    ["[a~~b]", "not the same"],
+    ["(?x:a b)", "not known"],
+    ["(?<x>a)(?<x>b)", "there is a group x"],
+    ["\\R", "not known"],
+    ["(a|\\1)", "no group 1 before it"],
+    ["(?<=a++)b", "inside of a look-behind"],
+    ["(b(?i))a", "hold behind it"],
+    ["[!-&&a]", "a range ends with one character"],
+  ])("that is not read alike is refused: %s", (source, what) => {
+    expect(errorOf(() => parsePattern(source)).message).toContain(what);
+  });
+});
+
+describe.each([
+  ["HF's engine", oniguruma, huggingface],
+  ["tiktoken's engine", fancyRegex, tiktoken],
+] as [string, Dialect, Engine][])("the sets of %s", (_, dialect, engine) => {
+  const valid = complementOf([0xd800, 0xdfff]);
+  const names = ["alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph"];
+  const sources = [
+    ...["\\w", "[\\w]", "\\W", "[\\W]", "\\h", "."],
+    ...[...names, "lower", "print", "punct", "space", "upper", "word", "xdigit"].map(
+      (name) => `[[:${name}:]]`,
+    ),
+  ];
+  test.each(sources)("are ours, on all code points: %s", (source) => {
+    const tree = parsePattern(source, dialect);
+    if (tree.kind !== "set") throw new Error("it is a set");
+    expect(intersectionOf(tree.set, valid)).toEqual(askedOf(engine, source));
+  });
+});
+
+describe("the portable form", () => {
+  test("is the source itself where all engines read it alike", () => {
+    const source = "(?i:'s|'t)|[^\\r\\n\\p{L}]?\\p{L}+(?=\\s|\\p{N})| ?[^\\s\\p{L}]+|\\s*?[\\r\\n]|(?>a|b)";
+    expect(portableForm(source, fancyRegex)).toBe(source);
+    expect(portableForm(source, oniguruma)).toBe(source);
+  });
+
+  test.each([
+    ...both,
+    "(a|b)\\1|.",
+    "(?:a|\\b)*b|.",
+    "(?<=b|1)a{2,3}?|.",
+  ])("means the same everywhere: %s", (source) => {
+    const form = portableForm(source, fancyRegex);
+    const { oracle, free } = tiktokenOracle(`(?:${source})|[\\s\\S]`, texts);
+    const theirs = preTokenizer(isolated(`(?:${form})|[\\s\\S]`));
+    for (const text of texts) {
+      let end = 0;
+      const ends = theirs(text).map((piece) => (end += Buffer.byteLength(piece)));
+      expect([form, text, ends]).toEqual([form, text, oracle(text)]);
+    }
+    free();
+  });
+});
