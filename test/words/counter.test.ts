@@ -386,6 +386,24 @@ describe("large counts", () => {
     }
   });
 
+  test("are exact when so many were counted since the last carry that no low lane has room for another batch", () => {
+    // A low lane of 30 bits, and as many ones as are counted before it is carried, but ten.
+    const oneBefore = 2 ** 30 - 1;
+    const low = oneBefore + 2 ** 30 - 10;
+    const packed = counterOf(oneBefore).pack();
+    const lanes = [packed.short.lanes, packed.middle.lanes, packed.long.records];
+    for (const array of lanes) array[array.indexOf(oneBefore)] = low;
+    packed.onesSinceCarry = 2 ** 30 - 10;
+    const counter = new WordCounter();
+    counter.absorb(packed);
+    expect([...counter.toWordTable().counts]).toEqual([low, low, low]);
+    countOf(
+      Array.from({ length: 3000 }, (_, i) => words[i % 3]!),
+      counter,
+    );
+    expect([...counter.toWordTable().counts]).toEqual(Array(3).fill(low + 1000));
+  });
+
   test("are exact when tables with uncarried counts meet", () => {
     const repeated = Array.from({ length: 3000 }, (_, i) => words[i % 3]!);
     const counter = countOf(repeated, counterOf(2 ** 30 - 1));
