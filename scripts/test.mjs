@@ -1,7 +1,7 @@
 // Runs the tests, all or those named: `node scripts/test.mjs test/words`. They get a temporary directory of their own, and
 // have to leave it empty: whatever stays there is named, and is a failure.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 const hangMs = 600_000;
 
 const temporary = mkdtempSync(join(tmpdir(), "bpe-tests-"));
+chmodSync(temporary, 0o755); // Tests that play other users pass through.
 const bun = fileURLToPath(new URL("bun.mjs", import.meta.url));
 const args = ["test", "--parallel=2", "--timeout", String(hangMs), ...process.argv.slice(2)];
 const tests = spawn(process.execPath, [bun, ...args], {

@@ -6,7 +6,7 @@ import { type CompiledPattern, patternDigest } from "./pattern/index.ts";
 import { ScratchDirectory } from "./publish/scratch-directory.ts";
 import type { MemoryBudget } from "./runtime/memory-budget.ts";
 import { build } from "./runtime/version.ts";
-import type { CountsOptions } from "./words/counts-format.ts";
+import { type CountsOptions, formatVersion } from "./words/counts-format.ts";
 import type { TrainSettings } from "./write-result.ts";
 
 /** The cache that was asked for. */
@@ -50,7 +50,7 @@ export function openMemory(
   const scratchPath = () => scratch.path;
   const cache = new Cache(directory, {
     countsOptions,
-    version: [build.version, build.bunVersion, wordsVersion, patternDigest(pattern)].join(" "),
+    version: [build.version, build.bunVersion, wordsVersion, formatVersion, patternDigest(pattern)].join(" "),
     warn,
     nowMs: Date.now,
     scratchPath,

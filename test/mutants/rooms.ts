@@ -25,7 +25,7 @@ export const rooms: readonly Room[] = [
   {
     name: "count",
     tests: ["test/count", "test/train.test.ts"],
-    executableTests: ["test/cli/counts.test.ts", "test/cli/memory.test.ts"],
+    executableTests: ["test/cli/counts.test.ts"],
   },
   {
     name: "vocabulary",
