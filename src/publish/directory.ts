@@ -17,13 +17,12 @@ import { type FormerResults, freePath, settleFormer } from "./former.ts";
 import { nextGeneration } from "./kept.ts";
 import { onPath } from "./on-path.ts";
 import { makeParents } from "./parents.ts";
-import { settlePermissions, stagedDirectoryMode } from "./permissions.ts";
+import { inherited, settlePermissions, stagedDirectoryMode } from "./permissions.ts";
 import { type Place, pathOf, placeOf } from "./place.ts";
 import { openDirectory, removeQuietly } from "./remove.ts";
 import { whatStands } from "./result.ts";
 import { HiddenPath, mendLeftOvers } from "./staging-names.ts";
 import { type TakePlaceOptions, takePlace } from "./take-place.ts";
-import { isTrusted } from "./trust.ts";
 
 /**
  * Finds out, before any work and touching nothing, whether a result may be put at the path: it is absent, empty, or
@@ -142,9 +141,9 @@ class StagedDirectory {
 
   /** Removes what was written. The path, whatever it names, is left alone. After `publish` there is nothing to do. */
   discard(): void {
+    this.closeFiles();
     if (!this.isStaged) return;
     this.isStaged = false;
-    this.closeFiles();
     removeQuietly(this.staged.path);
     this.staged.release();
     this.removeParents();
@@ -156,10 +155,9 @@ class StagedDirectory {
     flushDirectory(this.staged.path);
   }
 
-  /** Those of another user are not taken over in a directory where everybody may have put it. */
   private settlePermissions(former: Stats | null): void {
-    const isFollowed = former !== null && isTrusted(former, statSync(this.place.parent));
-    settlePermissions(this.fd!, 0o777, isFollowed ? former : null, [...this.openFiles.values()]);
+    const innerFds = [...this.openFiles.values()];
+    settlePermissions(this.fd!, 0o777, inherited(former, this.place.parent), innerFds);
   }
 
   private closeFiles(): void {
@@ -175,7 +173,7 @@ class StagedDirectory {
     } catch (error) {
       const isBug = !(error instanceof UserError) && codeOf(error) === "";
       if (isBug) throw error;
-      settlePermissions(this.fd!, 0o777, null);
+      this.settlePermissions(null);
       const reason = error instanceof UserError ? error.message : `"${this.place.typed}": ${reasonOf(error)}`;
       throw new UserError(reason, { hint: `the finished tokenizer is in ${this.keepAside()}` });
     }

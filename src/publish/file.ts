@@ -1,13 +1,13 @@
-import { closeSync, fdatasync, openSync, renameSync, type Stats, statSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, openSync, renameSync, type Stats, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
 import { flush, flushDirectory, throwUnlessNoFlush, writeAll } from "./durable.ts";
 import { onPath } from "./on-path.ts";
-import { settlePermissions, stagedFileMode } from "./permissions.ts";
+import { inherited, settlePermissions, stagedFileMode } from "./permissions.ts";
 import { type Place, pathOf, placeOf, statOrNull } from "./place.ts";
 import { removeQuietly } from "./remove.ts";
 import { mendLeftOvers, release, reserve } from "./staging-names.ts";
-import { checkOwner, followLinks, isTrusted } from "./trust.ts";
+import { checkOwner, followLinks } from "./trust.ts";
 
 /** So much is written between two flushes behind. */
 const flushAfterBytes = 2 ** 24;
@@ -114,10 +114,7 @@ class StagedFile {
     onPath(this.typed, () => {
       if (this.path === null) return this.close();
       flush(this.fd!);
-      const { former } = this;
-      // Another user's are not taken over in a directory where everybody may have put it.
-      const isFollowed = former !== null && isTrusted(former, statSync(this.place.parent));
-      settlePermissions(this.fd!, 0o666, isFollowed ? former : null);
+      settlePermissions(this.fd!, 0o666, inherited(this.former, this.place.parent));
       this.close();
       renameSync(this.path, pathOf(this.place));
       release(this.path);

@@ -1,5 +1,5 @@
-import { fchmodSync, fchownSync, fstatSync, type Stats } from "node:fs";
-import { isMine } from "./trust.ts";
+import { fchmodSync, fchownSync, fstatSync, type Stats, statSync } from "node:fs";
+import { isMine, isTrusted } from "./trust.ts";
 
 /** What is staged is its writer's alone until it takes its place. */
 export const stagedFileMode = 0o600;
@@ -35,6 +35,11 @@ export function settlePermissions(
   const now = fstatSync(fd);
   if (now.uid === uid && now.gid === gid) return;
   for (const inner of innerFds) attempt(() => fchownSync(inner, now.uid, now.gid));
+}
+
+/** What is replaced, if its permissions are to be taken over: not another user's where everybody may have put it. */
+export function inherited(former: Stats | null, parent: string): Stats | null {
+  return former !== null && isTrusted(former, statSync(parent)) ? former : null;
 }
 
 /** The group has what others have. */

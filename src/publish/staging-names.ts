@@ -88,12 +88,12 @@ export const isLockedHere = (place: Place) => locked.has(pathOf(place));
 /**
  * Mends what dead runs left beside the place, as far as it is this user's. A run that died between setting the old
  * output aside and putting the new one in its place left the path naming nothing: there the old one is put back, which
- * harms no run that lives. The rest is done only with the lock of the place, or with what this run left itself: an old output that was to be kept gets
- * its name, and everything else is removed.
+ * harms no run that lives. The rest is done only with the lock of the place, or with what this run left itself: an old
+ * output that was to be kept gets its name, and everything else is removed.
  */
 export function mendLeftOvers(place: Place): void {
   for (const name of namesIn(place.parent)) {
-    const [, ofRun, kind] = leftOver.exec(name.slice(-leftOverBytesMax)) ?? [];
+    const [, ofRun, kind] = leftOver.exec(name) ?? [];
     if (ofRun === undefined || name !== hiddenName(place, kind as Kind, ofRun)) continue;
     const path = join(place.parent, name);
     const stats = lstatOrNull(path);
@@ -108,5 +108,3 @@ export function mendLeftOvers(place: Place): void {
 }
 
 const leftOver = /-([0-9a-f]{8})\.(new|old|keep-[0-9a-f]{8})$/;
-/** So much of a name is looked at to find the end of a hidden one. */
-const leftOverBytesMax = 32;

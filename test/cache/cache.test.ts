@@ -340,6 +340,15 @@ describe("in a directory that others may write to", () => {
     }
   });
 
+  test("what is not used is left to whoever put it there", async () => {
+    const paths = [text(247)];
+    await count(paths);
+    const pipe = filesOf(cache, ".sum")[0]!.replace(/\w{16}\.sum$/, "0123456789abcdef.sum");
+    makePipe(pipe);
+    for (let n = 0; n < 2; n++) expect((await count(paths)).warnings.length).toBe(1);
+    expect(statSync(pipe).isFIFO()).toBe(true);
+  });
+
   test("all files have the permissions that the umask leaves", async () => {
     for (const umask of [0o022, 0o002, 0o077]) {
       const before = process.umask(umask);

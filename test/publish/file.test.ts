@@ -14,6 +14,7 @@ import { UserError } from "../../src/errors.ts";
 import { checkOutputFile, placeOfFile, stageFile } from "../../src/publish/file.ts";
 import { takeLockNow } from "../../src/publish/lock.ts";
 import { eachInNewHome } from "../homes.ts";
+import { canPlayOthers, giveAway, makePipe } from "../other-user.ts";
 
 let home: string;
 let path: string;
@@ -76,6 +77,16 @@ test("an older file's mode is kept, and a link is followed", () => {
 test("a device is written straight away", () => {
   writeFileWhole("/dev/null", [Buffer.from("gone")]);
   expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
+});
+
+test("a pipe is written straight away, but not another user's where everybody may have put it", () => {
+  const pipe = makePipe(join(home, "pipe"));
+  expect(placeOfFile(pipe)).toBe(null);
+  if (!canPlayOthers()) return;
+  giveAway(pipe);
+  expect(placeOfFile(pipe)).toBe(null);
+  chmodSync(home, 0o1777);
+  expect(() => checkOutputFile(pipe)).toThrow(`"${pipe}" is not used: it is another user's`);
 });
 
 test("a full device is an error with its reason", () => {

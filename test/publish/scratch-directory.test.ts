@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } fro
 import { basename, join } from "node:path";
 import { ScratchDirectory } from "../../src/publish/scratch-directory.ts";
 import { put, scratch } from "../binary.ts";
+import { canPlayOthers, giveAway } from "../other-user.ts";
 
 const home = scratch();
 
@@ -23,7 +24,7 @@ test("what dead runs left is removed; what a living one locks, and what is not o
   const script = `
     import { ScratchDirectory } from ${JSON.stringify(source)};
     console.log(new ScratchDirectory(${JSON.stringify(home)}).path);
-    setInterval(() => {}, 1000);`;
+    setTimeout(() => {}, 20_000);`;
   const run = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
   const { value } = await run.stdout.getReader().read();
   const living = basename(Buffer.from(value!).toString().trim());
@@ -59,6 +60,16 @@ test("a link in the place of a scratch directory is not followed, and stays", ()
   expect(readdirSync(home).sort()).toEqual([".bpe-abcdef", "elsewhere"]);
   expect(readdirSync(elsewhere)).toEqual(["mine"]);
   for (const name of readdirSync(home)) rmSync(join(home, name), { recursive: true });
+});
+
+test("another user's directory stays, whatever is in it", () => {
+  if (!canPlayOthers()) return;
+  mkdirSync(join(home, ".bpe-abcdef"));
+  put(join(home, ".bpe-abcdef"), "lock", "");
+  giveAway(join(home, ".bpe-abcdef"));
+  new ScratchDirectory(home);
+  expect(readdirSync(join(home, ".bpe-abcdef"))).toEqual(["lock"]);
+  rmSync(join(home, ".bpe-abcdef"), { recursive: true });
 });
 
 test("of many that begin and sweep at once, each keeps its own directory", async () => {
