@@ -27,7 +27,7 @@ self.onmessage = ({ data }) => {
   switch (data.kind) {
     case "setup":
       inputs = data.inputs;
-      tasks = new TaskEncoder(inputs, data.parts, data.specialTokensAsText);
+      tasks = new TaskEncoder(inputs, data.parts, data.specialTokensAsText, data.textBytesMax);
       outbox = new Outbox(tasks.encoding.out, (part) =>
         self.postMessage({ kind: "ids", ...part }, [part.ids.buffer]),
       );

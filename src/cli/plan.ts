@@ -3,9 +3,11 @@ import { refuseOverwriting } from "../corpus/own-results.ts";
 import { checkPlannable, noFileToPlan, planLines } from "../corpus/plan.ts";
 import { RangeDocuments } from "../corpus/range-documents.ts";
 import type { Range } from "../corpus/ranges.ts";
+import { TextRoom } from "../corpus/text-room.ts";
 import { canBeCut, cutSettingsOf } from "../encode/cuts.ts";
 import { nextTurn } from "../next-turn.ts";
 import { countsOptionsOf } from "../open-memory.ts";
+import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { usageError } from "./arguments.ts";
 import { corpusNoteLines } from "./corpus-notes.ts";
 import { readCorpusOptions } from "./corpus-options.ts";
@@ -113,6 +115,7 @@ function documentCounting(inputs: readonly Input[], specialTokens: readonly stri
   const documents = new RangeDocuments(
     inputs,
     specialTokens.map((token) => encoder.encode(token)),
+    new TextRoom(new MemoryBudget().shareBytes(1)),
   );
   const total = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   let bytesBefore = 0;

@@ -9,11 +9,12 @@ import { JsonlReader, type LineRange } from "./records/jsonl-reader.ts";
 import type { ParquetReader } from "./records/parquet/parquet-reader.ts";
 import { createParquetReader } from "./records/parquet/when-needed.ts";
 import { inputBytesOf, type PagesTask, planTasks, type Task } from "./tasks.ts";
+import { TextRoom } from "./text-room.ts";
 
 /** Counts the documents that begin in a range of an input, whatever these are packed in. */
 export class RangeDocuments {
   private readonly counter: DocumentCounter;
-  private readonly jsonl = new JsonlReader();
+  private readonly jsonl: JsonlReader;
   private parquet: ParquetReader | undefined;
   private readonly file: OpenFile;
   private readonly buffers = new PieceBuffers();
@@ -22,7 +23,9 @@ export class RangeDocuments {
   constructor(
     private readonly inputs: readonly Input[],
     specialTokens: readonly Uint8Array[],
+    private readonly room = new TextRoom(),
   ) {
+    this.jsonl = new JsonlReader(undefined, room);
     this.counter = new DocumentCounter(specialTokens);
     this.file = new OpenFile(inputs);
     this.pieces = new PieceRanges(inputs, (source, range) => this.countText(source, range));
@@ -57,7 +60,7 @@ export class RangeDocuments {
 
   private countPages(source: FileSource, pages: PagesTask): Generator<number, number> {
     const { textField } = this.inputs[pages.inputIndex]!;
-    this.parquet ??= createParquetReader();
+    this.parquet ??= createParquetReader(this.room);
     return this.counter.countRecords(this.parquet.read(source, pages, textField), this.parquet.batch);
   }
 

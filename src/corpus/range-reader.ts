@@ -2,6 +2,8 @@ import { UserError } from "../errors.ts";
 import type { ByteSource } from "./byte-sources.ts";
 import { allocateText, type Text } from "./text.ts";
 
+/** What is smaller is left to the garbage collector. */
+const releasedBytesLeast = 1 << 23;
 /** Positions in a text are 31-bit integers. */
 const windowBytesMax = 2 ** 30;
 
@@ -60,6 +62,11 @@ export class RangeReader {
     }
   }
 
+  /** How large the window will be when it has moved: larger than now where what is kept fills half of it. */
+  bytesAfter(keepPos: number): number {
+    return (this.limit - keepPos > this.capacityBytes >> 1 ? 2 : 1) * this.capacityBytes;
+  }
+
   private grow(keepPos: number, kept: number): void {
     if (2 * this.capacityBytes > windowBytesMax) {
       throw this.tooLong(kept, `at byte ${this.baseByte + keepPos} of "${this.source!.path}"`);
@@ -68,6 +75,8 @@ export class RangeReader {
     this.capacityBytes *= 2;
     this.text = allocateText(this.capacityBytes);
     this.text.bytes.set(old.subarray(keepPos, keepPos + kept));
+    // At once: the next collection of garbage may be far.
+    if (old.length > releasedBytesLeast) (old.buffer as ArrayBuffer).transfer(0);
   }
 }
 

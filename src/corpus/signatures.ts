@@ -31,6 +31,7 @@ const isPlain = ({ at }: Signature) => at.every(([, bytes]) => /^[\t\n\r\x20-\x7
 const piped = (command: string) => (path: string) =>
   `${command.replace("FILE", path)} | bpe … - reads its text`;
 const asRecords = () => "write its texts as Parquet or as lines of JSON, e.g. with pyarrow or pandas";
+const addedUp = (path: string) => `--counts ${path} adds them up`;
 const decoded = (path: string) => `if it holds token ids: bpe decode --tokenizer PATH ${path}`;
 
 const zip: Signature["at"] = [[0, "PK\x03\x04"]];
@@ -100,7 +101,8 @@ const signatures: readonly Signature[] = [
   { what: "a safetensors file", at: [[5, '\0\0\0{"']] },
   { what: "a GGUF model", at: [[0, "GGUF"]] },
   { what: "a Megatron index", at: [[0, "MMIDIDX\0\0"]] },
-  { what: "a file of word counts", remedy: (path) => `--counts ${path} adds them up`, at: [[0, "bpecount"]] },
+  { what: "a file of word counts", remedy: addedUp, at: [[0, '#bpe-counts\t{"version"']], also: () => true },
+  { what: "a file of word counts", remedy: addedUp, at: [[0, "bpecount"]] },
 
   // Documents.
   { what: "a PDF document", remedy: piped("pdftotext FILE -"), at: [[0, "%PDF-"]], also: isPdf },

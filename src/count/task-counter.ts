@@ -6,6 +6,7 @@ import { JsonlReader, type LineRange } from "../corpus/records/jsonl-reader.ts";
 import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
 import { createParquetReader } from "../corpus/records/parquet/when-needed.ts";
 import type { PagesTask, Task } from "../corpus/tasks.ts";
+import { TextRoom } from "../corpus/text-room.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import type { WordCounter } from "../words/counter.ts";
 import { RangeCounter, type RangeFindings } from "./range-counter.ts";
@@ -32,11 +33,12 @@ export class TaskCounter {
   constructor(
     private readonly options: TaskCounterOptions,
     counter: WordCounter,
+    private readonly room = new TextRoom(),
   ) {
     const { pattern, specialTokens, windowBytes } = options;
     this.ranges = new RangeCounter(pattern, specialTokens, counter, windowBytes);
     this.records = new RecordCounter(pattern, specialTokens, counter);
-    this.jsonl = new JsonlReader(windowBytes);
+    this.jsonl = new JsonlReader(windowBytes, room);
     this.current = this.ranges;
     this.file = new OpenFile(options.inputs);
     this.pieces = new PieceRanges(options.inputs, (source, range) => this.countRange(source, range));
@@ -63,7 +65,7 @@ export class TaskCounter {
 
   private countPages(source: FileSource, pages: PagesTask): Generator<number, RangeFindings> {
     const { textField } = this.options.inputs[pages.inputIndex]!;
-    this.parquet ??= createParquetReader();
+    this.parquet ??= createParquetReader(this.room);
     this.current = this.parquet;
     return this.records.count(this.parquet.read(source, pages, textField), this.parquet.batch);
   }

@@ -1,4 +1,5 @@
 import { inputBytesOf, type Task } from "../corpus/tasks.ts";
+import { TextRoom } from "../corpus/text-room.ts";
 import type { PackedCounts } from "../words/counter.ts";
 import type { CountTask } from "./protocol.ts";
 import type { RangeFindings } from "./range-counter.ts";
@@ -26,8 +27,9 @@ export class ThreadCounter {
     name: string,
     private readonly progress: ThreadProgress,
   ) {
-    this.keeper = new WordKeeper(runOptions, name);
-    this.tasks = new TaskCounter(options, this.keeper.counter);
+    const room = new TextRoom(runOptions?.wordBytesMax);
+    this.keeper = new WordKeeper(runOptions, name, room);
+    this.tasks = new TaskCounter(options, this.keeper.counter, room);
   }
 
   get distinctWordCount(): number {

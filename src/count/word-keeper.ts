@@ -1,3 +1,4 @@
+import { TextRoom } from "../corpus/text-room.ts";
 import { UserError } from "../errors.ts";
 import { type PackedCounts, WordCounter } from "../words/counter.ts";
 import { totalsOf } from "../words/counts-writer.ts";
@@ -27,10 +28,14 @@ export class WordKeeper {
   /** Of the tables in runs. */
   private unwrittenBytes = 0;
 
-  /** @param name of the thread, unique among those that write to one directory */
+  /**
+   * @param name of the thread, unique among those that write to one directory
+   * @param room what texts take of the memory for words
+   */
   constructor(
     private readonly options: RunOptions | undefined,
     private readonly name: string,
+    private readonly room = new TextRoom(),
   ) {}
 
   get distinctWordCount(): number {
@@ -76,7 +81,7 @@ export class WordKeeper {
   private hasRoom(): boolean {
     const { options, counter, held } = this;
     const usedBytes = counter.memoryBytesWith(textBytesBetween) + held.memoryBytes + this.unwrittenBytes;
-    return usedBytes <= options!.wordBytesMax;
+    return usedBytes + this.room.claimedBytes <= options!.wordBytesMax;
   }
 
   /** Other words are to come: those of an input that are wanted apart become a run. */

@@ -3,6 +3,7 @@ import { PieceBuffers } from "../corpus/pieces.ts";
 import { type Range, totalBytesOf } from "../corpus/ranges.ts";
 import { inputBytesOf, isEmpty, planTasks } from "../corpus/tasks.ts";
 import { nextTurn } from "../next-turn.ts";
+import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { type EncodingHelpers, encodeTogether } from "./encode-together.ts";
 import { TaskEncoder } from "./task-encoder.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
@@ -68,7 +69,7 @@ async function encodeHere(
   sink: IdSink,
   report: (bytesDone: number) => void,
 ): Promise<EncodedCorpus> {
-  const tasks = new TaskEncoder(inputs, parts, specialTokensAsText);
+  const tasks = new TaskEncoder(inputs, parts, specialTokensAsText, new MemoryBudget().shareBytes(1));
   const buffers = new PieceBuffers();
   let bytesBefore = 0;
   try {

@@ -5,6 +5,7 @@ import { inputBytesOf, isEmpty, memoryOf, planTasks, TaskQueue } from "../corpus
 import { encodeWorkerUrl } from "../embedded.ts";
 import { nextTurn } from "../next-turn.ts";
 import { expectLossOfMemory } from "../runtime/compile-sparingly.ts";
+import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { type StartedWorkers, serveWorkers, startWorkers } from "../workers/run-workers.ts";
 import { textCutting } from "./cuts.ts";
 import type { EncodeCorpusOptions, EncodedCorpus, IdSink } from "./encode-corpus.ts";
@@ -49,6 +50,8 @@ type SharedWork = {
   readonly bytesDone: Float64Array;
   textBytes: number;
   invalidByteCount: number;
+  /** The memory that each thread has for a text and what it stands in. */
+  readonly textBytesMax: number;
   /** Something failed: no more is begun. */
   isStopped: boolean;
 };
@@ -74,6 +77,7 @@ export async function encodeTogether(
     bytesDone,
     textBytes: 0,
     invalidByteCount: 0,
+    textBytesMax: new MemoryBudget().shareBytes(workerCount),
     isStopped: false,
   };
   const ticker = setInterval(() => report(bytesDone.reduce((sum, cell) => sum + cell, 0)), reportIntervalMs);
@@ -97,7 +101,7 @@ async function serveHelpers(
   helpers: EncodingHelpers,
   shared: SharedWork,
 ): Promise<void> {
-  const { tasks, order, buffers, bytesDone } = shared;
+  const { tasks, order, buffers, bytesDone, textBytesMax } = shared;
   const firstTasks: Promise<void>[] = [];
   const serving = serveWorkers<ToWorker, FromWorker>(helpers, ({ workerIndex: cell, send, finish }) => {
     /** Of the tasks that the worker was given, the one at work first. */
@@ -121,7 +125,15 @@ async function serveHelpers(
       }
     };
     const sendAhead = () => (turns.length < tasksAhead ? sendNext() : undefined);
-    send({ kind: "setup", parts: encodingParts(parts), specialTokensAsText, inputs, bytesDone, cell });
+    send({
+      kind: "setup",
+      parts: encodingParts(parts),
+      specialTokensAsText,
+      inputs,
+      textBytesMax,
+      bytesDone,
+      cell,
+    });
     firstTasks.push(sendNext().then(sendAhead));
     return (message) => {
       switch (message.kind) {
@@ -147,7 +159,7 @@ async function encodeBeside(
 ): Promise<void> {
   const { tasks, order, bytesDone } = shared;
   const cell = bytesDone.length - 1;
-  const encoder = new TaskEncoder(inputs, parts, specialTokensAsText);
+  const encoder = new TaskEncoder(inputs, parts, specialTokensAsText, shared.textBytesMax);
   const { encoding } = encoder;
   const { out } = encoding;
   let turn: Turn | undefined;

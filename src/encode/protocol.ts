@@ -19,6 +19,8 @@ export type ToWorker =
       readonly parts: EncodingParts;
       readonly specialTokensAsText: boolean;
       readonly inputs: readonly Input[];
+      /** The memory for a text and what it stands in. */
+      readonly textBytesMax: number;
       /** Bytes encoded so far by each thread, one cell each: written by it, read by the main thread. */
       readonly bytesDone: Float64Array;
       readonly cell: number;

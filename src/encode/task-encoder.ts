@@ -6,6 +6,7 @@ import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts"
 import { createParquetReader } from "../corpus/records/parquet/when-needed.ts";
 import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { PieceTask, RangeTask, Task } from "../corpus/tasks.ts";
+import { TextRoom } from "../corpus/text-room.ts";
 import { TextEncoding } from "./text-encoding.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
@@ -18,7 +19,8 @@ export class TaskEncoder {
   readonly encoding: TextEncoding;
   private readonly window = new Uint8Array(windowSizeBytes);
   private readonly file: OpenFile;
-  private readonly jsonl = new JsonlReader();
+  private readonly room: TextRoom;
+  private readonly jsonl: JsonlReader;
   private parquet: ParquetReader | undefined;
   private readonly linePieces: PieceRanges<void>;
   /** Bytes of text encoded so far. */
@@ -30,8 +32,11 @@ export class TaskEncoder {
     private readonly inputs: readonly Input[],
     parts: EncodingParts,
     specialTokensAsText: boolean,
+    textBytesMax?: number,
   ) {
     this.file = new OpenFile(inputs);
+    this.room = new TextRoom(textBytesMax);
+    this.jsonl = new JsonlReader(undefined, this.room);
     this.linePieces = new PieceRanges(inputs, (source, range) => {
       const reading = this.jsonl.read(source, range, this.inputs[range.inputIndex]!);
       return this.encodeRecords(reading, this.jsonl);
@@ -49,7 +54,7 @@ export class TaskEncoder {
     if (task.kind === "piece") return format !== "text" ? this.linePieces.take(task) : this.encodePiece(task);
     const source = this.file.of(task.inputIndex);
     if (task.kind === "pages") {
-      this.parquet ??= createParquetReader();
+      this.parquet ??= createParquetReader(this.room);
       return this.encodeRecords(this.parquet.read(source, task, textField), this.parquet);
     }
     if (format === "text") return this.encodeRange(task);

@@ -27,9 +27,18 @@ export class MemoryBudget {
     return Math.max(1, workers);
   }
 
+  /** What each of the threads has beside the program itself. */
+  shareBytes(threadCount: number): number {
+    return Math.max(0, this.limitBytes - this.ownBytes(threadCount)) / threadCount;
+  }
+
+  private ownBytes(threadCount: number): number {
+    return mainThreadBytes + (threadCount === 1 ? 0 : threadCount * workerBytes);
+  }
+
   /** What all threads together may take for words; an error if that is too little to work with. */
   wordBytesMax(workerCount: number): number {
-    const ownBytes = mainThreadBytes + (workerCount === 1 ? 0 : workerCount * workerBytes);
+    const ownBytes = this.ownBytes(workerCount);
     const leastBytes = ownBytes + workerCount * wordBytesLeast;
     if (this.limitBytes < leastBytes) {
       const threads = workerCount === 1 ? "counting" : `counting with ${workerCount} workers`;

@@ -191,7 +191,10 @@ describe("links", () => {
     symlinkSync("../../blobs/0a1b", join(home, "hub/snapshots/f00d/train.jsonl"));
     symlinkSync("..", join(home, "hub/snapshots/f00d/loop"));
     for (const place of ["hub", "hub/snapshots/f00d", "hub/snapshots/f00d/*.jsonl"]) {
-      expect([place, done("count", place)]).toEqual([place, "Ġhub\t1\nĠthe\t1\nfrom\t1\n"]);
+      expect([place, done("count", place)]).toEqual([
+        place,
+        expect.stringMatching(/\nĠhub\t1\nĠthe\t1\nfrom\t1\n$/),
+      ]);
     }
   });
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { parquetWriteBuffer } from "hyparquet-writer";
 import { binary, bpe, environment, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 import { randomOf } from "../words/generators.ts";
@@ -129,3 +131,40 @@ test("an allocation that the system refuses is an error, and no result is half",
     expect(readdirSync(home).filter((name) => name.includes("rationed.bpe"))).toEqual([]);
   }
 }, 600_000);
+
+describe("a text that is too long for the memory", () => {
+  const long = "some words ".repeat(4_000_000);
+  put(home, "line.jsonl", `{"text":"a"}\n{"text":"${long}"}\n`);
+  put(home, "line.json.gz", gzipSync(`[{"text":"a"},\n{"text":"${long}"}]`));
+  const columnData = [
+    { name: "text", data: ["a", long], type: "STRING" as const, encoding: "PLAIN" as const },
+  ];
+  const compressors = { ZSTD: zstdCompressSync };
+  const options = {
+    columnData: columnData.map((column) => ({ ...column, codec: "ZSTD" as const })),
+    compressors,
+  };
+  put(home, "page.parquet", new Uint8Array(parquetWriteBuffer({ ...options, pageSize: 1 << 30 })));
+  const cases = [
+    ["line.jsonl", '"line.jsonl" line 2 needs about'],
+    ["line.json.gz", '"line.json.gz" record 2 needs about'],
+    ["page.parquet", '"page.parquet": the page of row 1 needs about'],
+  ] as const;
+
+  test("is an error that names it before it is there; with more it is read", () => {
+    for (const [name, message] of cases) {
+      for (const [workers, limit] of [
+        ["1", "120MB"],
+        ["2", "210MB"],
+      ] as const) {
+        const { code, stderr } = run(["count", name, "-w", workers, "--memory-limit", limit]);
+        expect([name, code, stderr]).toEqual([name, 1, expect.stringContaining(message)]);
+      }
+      const counted = run(["count", name, "-w", "1", "--memory-limit", "600MB"]);
+      expect(counted).toMatchObject({ code: 0, stderr: "" });
+      expect(counted.stdout).toEndWith(
+        "\n\u0120words\t4000000\n\u0120some\t3999999\n\u0120\t1\na\t1\nsome\t1\n",
+      );
+    }
+  }, 60_000);
+});

@@ -40,6 +40,7 @@ export const heads: readonly (readonly [what: string, head: string])[] = [
   ["a safetensors file, not text", '\x58\x10\0\0\0\0\0\0{"weight"'],
   ["a GGUF model, not text", "GGUF\x03\0\0\0"],
   ["a file of word counts, not text", "bpecount\x02\0\0\0"],
+  ["a file of word counts, not text", '#bpe-counts\t{"version":1,"patterns":[]}\n'],
   ["a PDF document, not text", "%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n"],
   ["a PDF document, not text", "%PDF-1.4\r1 0 obj\r<< /Type /Catalog >>"],
   ["an old Office document, not text", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"],

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { textOf } from "../../src/corpus/text.ts";
+import { TextRoom } from "../../src/corpus/text-room.ts";
 import { CountsFileReader } from "../../src/count/counts-files.ts";
 import { WordKeeper } from "../../src/count/word-keeper.ts";
 import { wordTableOfSum } from "../../src/words/counts-merge.ts";
@@ -43,4 +44,18 @@ test("the first words of single inputs stay in memory, those that are too many a
     );
   }
   expect(keeper.distinctWordCount).toBe(600_010);
+});
+
+test("words go to a run before a text is read that needs their room", () => {
+  const countsOptions = { patterns: [], specialTokens: [], isLinewise: false };
+  const room = new TextRoom(1e9);
+  const keeper = new WordKeeper({ directory, countsOptions, wordBytesMax: 1e9 }, "before-a-text", room);
+  finished(keeper.startTask(null));
+  for (let word = 0; word < 1000; word++) keeper.counter.add(textOf(String(word).padStart(8)), 0, 8, 1);
+  finished(keeper.makeRoom());
+  expect(keeper.runs.length).toBe(0);
+  room.claim(1e9, () => "a text");
+  finished(keeper.makeRoom());
+  expect(keeper.runs.map(({ totals }) => totals.wordCount)).toEqual([1000]);
+  expect(keeper.counter.distinctWordCount).toBe(0);
 });

@@ -6,6 +6,7 @@ import { countLines } from "../lines.ts";
 import { RangeReader } from "../range-reader.ts";
 import type { Range } from "../ranges.ts";
 import type { Text } from "../text.ts";
+import { TextRoom } from "../text-room.ts";
 import { type FieldName, fieldName, type LineCursor, lineCursor, lineFault, readLine } from "./json-line.ts";
 import { RecordBatch } from "./record-batch.ts";
 
@@ -30,7 +31,10 @@ export class JsonlReader {
   private window: RangeReader | undefined;
   private readonly cursor = lineCursor();
 
-  constructor(private readonly windowBytes = windowSizeBytes) {}
+  constructor(
+    private readonly windowBytes = windowSizeBytes,
+    private readonly room = new TextRoom(),
+  ) {}
 
   /** Where in the text the work stands: the place of an error. */
   get offsetByte(): number {
@@ -47,12 +51,21 @@ export class JsonlReader {
     const { window: reader, batch, cursor } = this;
     const { format, textField } = input;
     const field = fieldName(textField);
+    const nameOf = (number: number) => `${format === "json" ? "record" : "line"} ${number}`;
     let lineCount = 0;
     reader.open(source, range.startByte, range.endByte);
     for (let end = 0; ; ) {
       // What was kept is the beginning of one line.
       const keptBytes = reader.limit - end;
       reader.endByte = range.endByte;
+      // The window as it was and as it will be, and the texts of what is in it.
+      const wantedBytes = reader.bytesAfter(end);
+      const neededBytes = (wantedBytes > reader.text.bytes.length ? 2.5 : 2) * wantedBytes;
+      const nameLine = () => `"${source.path}" ${nameOf(linesBefore(source, range) + lineCount + 1)}`;
+      if (this.room.claim(neededBytes, nameLine)) {
+        batch.restart(0);
+        yield reader.baseByte + end - range.startByte;
+      }
       reader.advance(end);
       const { text, limit, atEnd } = reader;
       // The last line of a file may lack its line feed: what stands behind `limit` is not text.
@@ -63,12 +76,8 @@ export class JsonlReader {
       cursor.pos = reader.baseByte === 0 && beginsWithMark(text.bytes, limit) ? 3 : 0;
       lineCount += readLines(text, validEnd, field, batch, cursor);
       if (cursor.fault !== lineFault.none || validEnd < end) {
-        const lineNumber = linesBefore(source, range) + lineCount + 1;
         const what = faultText(cursor.fault, textField);
-        throw new UserError(
-          `"${source.path}" ${format === "json" ? "record" : "line"} ${lineNumber}: ${what}`,
-          faultHint(cursor.fault),
-        );
+        throw new UserError(`${nameLine()}: ${what}`, faultHint(cursor.fault));
       }
       yield reader.baseByte + end - range.startByte;
       if (atEnd) return;

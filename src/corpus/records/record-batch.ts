@@ -1,6 +1,9 @@
 import type { SpecialTokenFinder } from "../special-tokens.ts";
 import { allocateText, paddingBytes, type Text } from "../text.ts";
 
+/** What is smaller is left to the garbage collector. */
+const releasedBytesLeast = 1 << 23;
+
 /**
  * RecordBatch: the texts of some records, end to end, no separator. A reader of records fills it, counting and encoding
  * read it; a record is a document, and nothing crosses its ends. Every text is valid UTF-8.
@@ -23,7 +26,10 @@ export class RecordBatch {
   /** Empties the batch and makes room for texts of `byteCount` bytes in all. */
   restart(byteCount: number): void {
     this.count = 0;
-    if (byteCount > this.text.bytes.length - paddingBytes) this.text = allocateText(byteCount);
+    if (byteCount <= this.text.bytes.length - paddingBytes) return;
+    const old = this.text.bytes;
+    this.text = allocateText(byteCount);
+    if (old.length > releasedBytesLeast) (old.buffer as ArrayBuffer).transfer(0);
   }
 
   /** The bytes that stand behind the last record up to `end` are the next one. */

@@ -1,5 +1,5 @@
 import type { CompressionCodec } from "hyparquet";
-import { deltaByteArray, deltaLengthByteArray } from "hyparquet/src/delta.js";
+import { deltaBinaryUnpack } from "hyparquet/src/delta.js";
 import { decompressPage } from "./decompress.ts";
 import type { Page } from "./pages.ts";
 import { decodeRuns } from "./runs.ts";
@@ -34,12 +34,16 @@ export function dictionaryValues({ header }: Page, packed: Uint8Array, codec: Co
   return plainValues(page, 0, count);
 }
 
+/** Told how many bytes values will take that the page says in fewer; may throw. */
+export type ClaimValues = (bytes: number) => void;
+
 /** The values of a page. Throws `NullValue` where there is none for a row, any error where the page is damaged. */
 export function pageValues(
   { header }: Page,
   packed: Uint8Array,
   { codec, isOptional }: { readonly codec: CompressionCodec; readonly isOptional: boolean },
   dictionary: PageValues | undefined,
+  claim: ClaimValues = () => {},
 ): PageValues {
   const v2 = header.data_page_header_v2;
   if (v2 !== undefined) {
@@ -51,16 +55,16 @@ export function pageValues(
     const data = packed.subarray(levelsEnd);
     const sizeBytes = header.uncompressed_page_size - levelsEnd;
     const values = v2.is_compressed ? decompressPage(data, codec, sizeBytes) : data;
-    return decode(values, 0, v2.encoding, v2.num_values, dictionary);
+    return decode(values, 0, v2.encoding, v2.num_values, dictionary, claim);
   }
   const { num_values, encoding, definition_level_encoding } = header.data_page_header!;
   const page = decompressPage(packed, codec, header.uncompressed_page_size);
-  if (!isOptional) return decode(page, 0, encoding, num_values, dictionary);
+  if (!isOptional) return decode(page, 0, encoding, num_values, dictionary, claim);
   if (definition_level_encoding !== "RLE") throw new Error(`levels as ${definition_level_encoding}`);
   const levelsEnd = 4 + viewOf(page).getUint32(0, true);
   if (levelsEnd > page.length) throw new Error("the levels of a page are longer than the page");
   checkLevels(page, 4, levelsEnd, num_values);
-  return decode(page, levelsEnd, encoding, num_values, dictionary);
+  return decode(page, levelsEnd, encoding, num_values, dictionary, claim);
 }
 
 /** A definition level says of each row whether there is a value: 1, or 0. */
@@ -77,6 +81,7 @@ function decode(
   encoding: string,
   count: number,
   dictionary: PageValues | undefined,
+  claim: ClaimValues,
 ): PageValues {
   switch (encoding) {
     case "PLAIN":
@@ -86,13 +91,8 @@ function decode(
       if (dictionary === undefined) throw new Error("a page refers to a dictionary, and there is none");
       return referredValues(page, start, count, dictionary);
     case "DELTA_LENGTH_BYTE_ARRAY":
-    case "DELTA_BYTE_ARRAY": {
-      const values = new Array<Uint8Array>(count);
-      const reader = { view: viewOf(page), offset: start };
-      if (count > 0 && encoding === "DELTA_BYTE_ARRAY") deltaByteArray(reader, count, values);
-      else if (count > 0) deltaLengthByteArray(reader, count, values);
-      return joinedValues(values);
-    }
+    case "DELTA_BYTE_ARRAY":
+      return differingValues(page, start, count, encoding === "DELTA_BYTE_ARRAY", claim);
     default:
       throw new Error(`texts as ${encoding}`);
   }
@@ -139,14 +139,55 @@ function referredValues(page: Uint8Array, start: number, count: number, dictiona
   return { bytes: dictionary.bytes, starts, ends };
 }
 
-function joinedValues(values: readonly Uint8Array[]): PageValues {
-  const starts = new Int32Array(values.length);
-  const ends = new Int32Array(values.length);
-  let pos = 0;
-  for (const [v, value] of values.entries()) {
-    starts[v] = pos;
-    pos += value.length;
-    ends[v] = pos;
+/**
+ * The lengths of all values, as integers by their differences, and then their bytes; if each says only how it differs
+ * from the one before, the lengths of what they share come first.
+ */
+function differingValues(
+  page: Uint8Array,
+  start: number,
+  count: number,
+  sharesPrefixes: boolean,
+  claim: ClaimValues,
+): PageValues {
+  const shared = new Int32Array(count);
+  const rest = new Int32Array(count);
+  const reader = { view: viewOf(page), offset: start };
+  if (count > 0 && sharesPrefixes) deltaBinaryUnpack(reader, count, shared);
+  if (count > 0) deltaBinaryUnpack(reader, count, rest);
+
+  let byteCount = 0;
+  let restCount = 0;
+  for (let v = 0; v < count; v++) {
+    if (shared[v]! < 0 || rest[v]! < 0) throw new Error("a value has a negative length");
+    byteCount += shared[v]! + rest[v]!;
+    restCount += rest[v]!;
   }
-  return { bytes: Buffer.concat(values, pos), starts, ends };
+  if (reader.offset + restCount > page.length) throw new Error("a page has fewer values than it says");
+  if (byteCount > valueBytesMax) throw new Error(`the values of a page have ${byteCount} bytes`);
+  claim(byteCount);
+
+  const bytes = new Uint8Array(byteCount);
+  const starts = new Int32Array(count);
+  const ends = new Int32Array(count);
+  let { offset } = reader;
+  let pos = 0;
+  for (let v = 0; v < count; v++) {
+    const restPos = pos + shared[v]!;
+    if (shared[v]! > 0) {
+      if (v === 0 || shared[v]! > ends[v - 1]! - starts[v - 1]!) {
+        throw new Error("a value shares more with the one before than that has");
+      }
+      bytes.copyWithin(pos, starts[v - 1]!, starts[v - 1]! + shared[v]!);
+    }
+    bytes.set(page.subarray(offset, offset + rest[v]!), restPos);
+    starts[v] = pos;
+    pos = restPos + rest[v]!;
+    ends[v] = pos;
+    offset += rest[v]!;
+  }
+  return { bytes, starts, ends };
 }
+
+/** Positions are 31-bit integers. */
+const valueBytesMax = 2 ** 31 - 1;

@@ -1,10 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { UserError } from "../../../errors.ts";
 import { type FileSource, readFully } from "../../byte-sources.ts";
+import { TextRoom } from "../../text-room.ts";
 import { RecordBatch } from "../record-batch.ts";
 import { reading } from "./damage.ts";
+import { pageMemoryBytes } from "./decompress.ts";
 import { dictionaryValues, NullValue, type PageValues, pageValues } from "./page-values.ts";
-import { type PageRun, pageAt, valueCountOf } from "./pages.ts";
+import { type Page, type PageRun, pageAt, valueCountOf } from "./pages.ts";
 
 /** Texts in a batch, in bytes, if none is longer: a page may name one text of its dictionary any number of times. */
 const batchSizeBytes = 1 << 20;
@@ -18,23 +20,44 @@ export class ParquetReader {
   /** The dictionary read last: neighbouring runs mostly refer to the same one. */
   private dictionary: { path: string; startByte: number; values: PageValues } | undefined;
 
-  constructor(private readonly batchBytes = batchSizeBytes) {}
+  constructor(
+    private readonly batchBytes = batchSizeBytes,
+    private readonly room = new TextRoom(),
+  ) {}
 
   /** Reads the texts of a run of pages into `batch`, some at a time; yields the bytes of the run done after each time. */
   *read(source: FileSource, run: PageRun, textField: string): Generator<number, void> {
     const { path } = source;
-    const dictionary = this.dictionaryOf(source, run);
     let row = run.firstRow;
+    const nameText = () => `"${path}": the page of row ${row + 1}`;
+    const dictionaryPage =
+      run.dictionaryByte < 0 ? undefined : pageAt(source, run.dictionaryByte, run.partEndByte);
+    const dictionaryBytes = dictionaryPage === undefined ? 0 : memoryOfPage(dictionaryPage, run);
+    if (this.claim(dictionaryBytes, nameText)) yield 0;
+    const dictionary = this.dictionaryOf(source, run, dictionaryPage);
     for (this.offsetByte = run.startByte; this.offsetByte < run.endByte; ) {
       const page = pageAt(source, this.offsetByte, run.partEndByte);
       const valueCount = valueCountOf(page.header);
       if (valueCount > 0) {
+        // What it is decoded to, when that is known: the texts of a batch, of which one may be as long as the page.
+        const neededBytes = dictionaryBytes + memoryOfPage(page, run);
+        if (this.claim(neededBytes, nameText)) yield this.offsetByte - run.startByte;
+        const claimValues = (bytes: number) => void this.claim(neededBytes + bytes, nameText);
         const values = reading(path, () => {
           const packed = readFully(source, page.dataByte, page.endByte);
-          return withoutNull(() => pageValues(page, packed, run, dictionary), path, row, textField);
+          return withoutNull(
+            () => pageValues(page, packed, run, dictionary, claimValues),
+            path,
+            row,
+            textField,
+          );
         });
         for (let v = 0; v < valueCount; ) {
-          const end = this.fill(values, v);
+          const { end, byteCount } = this.batchFrom(values, v);
+          if (byteCount > this.batchBytes && this.claim(neededBytes + byteCount, nameText)) {
+            yield this.offsetByte - run.startByte;
+          }
+          this.fill(values, v, end, byteCount);
           this.checkTexts(path, row + v, textField);
           v = end;
           if (v < valueCount) yield this.offsetByte - run.startByte;
@@ -46,13 +69,19 @@ export class ParquetReader {
     }
   }
 
-  private dictionaryOf(source: FileSource, run: PageRun): PageValues | undefined {
-    const { dictionaryByte: startByte, partEndByte, codec } = run;
+  /** Claims memory for what is read next; the batch was taken, and is empty while room is made. */
+  private claim(bytes: number, nameText: () => string): boolean {
+    const needsRoom = this.room.claim(bytes, nameText);
+    if (needsRoom) this.batch.restart(0);
+    return needsRoom;
+  }
+
+  private dictionaryOf(source: FileSource, run: PageRun, page: Page | undefined): PageValues | undefined {
+    const { dictionaryByte: startByte, codec } = run;
     const { path } = source;
-    if (startByte < 0) return undefined;
+    if (page === undefined) return undefined;
     if (this.dictionary?.path !== path || this.dictionary.startByte !== startByte) {
       const values = reading(path, () => {
-        const page = pageAt(source, startByte, partEndByte);
         return dictionaryValues(page, readFully(source, page.dataByte, page.endByte), codec);
       });
       this.dictionary = { path, startByte, values };
@@ -60,9 +89,8 @@ export class ParquetReader {
     return this.dictionary.values;
   }
 
-  /** Fills the batch with values from `first` on; returns where to go on. */
-  private fill({ bytes, starts, ends }: PageValues, first: number): number {
-    const { batch } = this;
+  /** How far the values from `first` on go into one batch, and how many bytes they are. */
+  private batchFrom({ starts, ends }: PageValues, first: number): { end: number; byteCount: number } {
     let byteCount = 0;
     let end = first;
     for (; end < starts.length; end++) {
@@ -70,9 +98,13 @@ export class ParquetReader {
       if (longer > this.batchBytes && end > first) break;
       byteCount = longer;
     }
+    return { end, byteCount };
+  }
+
+  private fill({ bytes, starts, ends }: PageValues, first: number, end: number, byteCount: number): void {
+    const { batch } = this;
     batch.restart(byteCount);
     for (let v = first; v < end; v++) batch.append(bytes.subarray(starts[v]!, ends[v]!));
-    return end;
   }
 
   /** Bytes that are valid as a whole are so text by text if no text begins within a character. */
@@ -88,6 +120,11 @@ export class ParquetReader {
     }
   }
 }
+
+/** A page and its values: for each a place in it, and a level and an index by which it is found. */
+const memoryOfPage = ({ header, dataByte, endByte }: Page, { codec, isOptional }: PageRun) =>
+  pageMemoryBytes(endByte - dataByte, codec, header.uncompressed_page_size) +
+  (valueCountOf(header) + (header.dictionary_page_header?.num_values ?? 0)) * (isOptional ? 16 : 12);
 
 function withoutNull(read: () => PageValues, path: string, firstRow: number, textField: string): PageValues {
   try {

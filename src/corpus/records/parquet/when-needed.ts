@@ -1,3 +1,5 @@
+import type { TextRoom } from "../../text-room.ts";
+
 /**
  * What reads Parquet, and the packages it stands on. They are loaded when they are first asked for: that takes some
  * 10 ms, half of the start of the program, and most runs read none.
@@ -5,7 +7,7 @@
 export const planParquet: typeof import("./plan.ts").planInputPages = (...args) =>
   (require("./plan.ts") as typeof import("./plan.ts")).planInputPages(...args);
 
-export const createParquetReader = () => {
+export const createParquetReader = (room?: TextRoom) => {
   const { ParquetReader } = require("./parquet-reader.ts") as typeof import("./parquet-reader.ts");
-  return new ParquetReader();
+  return new ParquetReader(undefined, room);
 };
