@@ -1,3 +1,4 @@
+import type { InputFormat } from "./formats.ts";
 import type { Input } from "./inputs.ts";
 import type { Range } from "./ranges.ts";
 
@@ -33,10 +34,10 @@ export type PlanLine = {
   readonly index: number;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
-  readonly inputFormat: string;
+  readonly inputFormat: InputFormat;
   /** Not there in lines of older versions: then it is for the run to say. */
-  readonly textField?: string;
-  readonly documents?: number;
+  readonly textField?: string | undefined;
+  readonly documents?: number | undefined;
   readonly patternDigest: string;
   readonly specialTokensDigest: string;
   readonly isLinewise: boolean;

@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { UserError } from "../errors.ts";
+import { checkOr, fieldsOf, flag, oneOf, optional, path, text, time, wholeNumber } from "../schema.ts";
 import { inputFormats } from "./formats.ts";
 import type { Input } from "./inputs.ts";
 import { defaultTextField, inspectInput } from "./inspect-input.ts";
@@ -68,21 +69,15 @@ const wholeHint =
 type Fail = (what: string, hint?: string) => never;
 
 function parseLine(json: string, fail: Fail): PlanLine {
-  let line: PlanLine;
+  let parsed: unknown;
   try {
-    line = JSON.parse(json) as PlanLine;
+    parsed = JSON.parse(json);
   } catch {
     return fail("it is not JSON", "ranges are written by bpe plan, one a line");
   }
-  if (typeof line !== "object" || line === null) return fail("it is not a range", "bpe plan writes ranges");
-  for (const [name, type] of Object.entries(fieldTypes)) {
-    const value = line[name as keyof PlanLine];
-    if (typeof value !== type) {
-      fail(value === undefined ? `it has no "${name}"` : `its "${name}" is no ${type}`, wroteHint);
-    }
-  }
+  const line = checkOr(planFields, parsed, (what) => fail(what, wroteHint));
   const { start, end, sizeBytes } = line;
-  if (![start, end, sizeBytes].every(Number.isSafeInteger) || start < 0 || start > end || end > sizeBytes) {
+  if (start > end || end > sizeBytes) {
     fail(`bytes ${start} to ${end} are no part of a file of ${sizeBytes} bytes`, wroteHint);
   }
   if (line.digest !== digestLine(line)) {
@@ -94,21 +89,23 @@ function parseLine(json: string, fail: Fail): PlanLine {
 const wroteHint =
   "a file is cut only where no word crosses, which bpe plan finds: lines can be left out, but not edited";
 
-const fieldTypes = {
-  path: "string",
-  start: "number",
-  end: "number",
-  startsInside: "boolean",
-  endsInside: "boolean",
-  index: "number",
-  sizeBytes: "number",
-  modifiedMs: "number",
-  inputFormat: "string",
-  patternDigest: "string",
-  specialTokensDigest: "string",
-  isLinewise: "boolean",
-  digest: "string",
-};
+const planFields = fieldsOf({
+  path,
+  start: wholeNumber(),
+  end: wholeNumber(),
+  startsInside: flag,
+  endsInside: flag,
+  index: wholeNumber(),
+  sizeBytes: wholeNumber(),
+  modifiedMs: time,
+  inputFormat: oneOf(inputFormats),
+  textField: optional(text),
+  documents: optional(wholeNumber()),
+  patternDigest: text,
+  specialTokensDigest: text,
+  isLinewise: flag,
+  digest: text,
+});
 
 function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, fail: Fail): void {
   const hint = "cuts depend on it: give the options that the plan was made with, or make a new plan";
@@ -137,9 +134,7 @@ function checkField(line: PlanLine, input: Input, asked: string | undefined, fai
   }
 }
 
-function inspect({ path, inputFormat }: PlanLine, textField: string | undefined, fail: Fail): Input {
-  const format = inputFormats.find((known) => known === inputFormat);
-  if (format === undefined) return fail(`its "inputFormat" is "${inputFormat}"`, wroteHint);
+function inspect({ path, inputFormat: format }: PlanLine, textField: string | undefined, fail: Fail): Input {
   try {
     // What it is was looked at when the plan was made, and the file is the same.
     return inspectInput(path, { format, textField, binary: "text" });

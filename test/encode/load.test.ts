@@ -205,3 +205,44 @@ describe("tekken.json", () => {
     expect((await Tokenizer.load(directory)).specialTokens.get("</s>")).toBeUndefined();
   });
 });
+
+describe("training.json beside a file of ranks", () => {
+  const beside = (record: unknown) => {
+    const directory = scratch();
+    copyFileSync(rankFile, join(directory, "tokenizer.tiktoken"));
+    put(directory, "training.json", JSON.stringify(record));
+    return join(directory, "tokenizer.tiktoken");
+  };
+  const files = ["tokenizer.tiktoken", "training.json"];
+  const pattern = { name: "tekken", regex: patterns.tekken.sources[0] };
+
+  test("that is damaged is refused by name", async () => {
+    for (const [record, problem] of [
+      [{ files, options: { pattern: { name: "x" } } }, 'it has no "options.pattern.regex"'],
+      [
+        { files, options: { pattern: { ...pattern, regex: 1e308 } } },
+        'its "options.pattern.regex" is 1e+308, no text',
+      ],
+      [
+        { files, options: { pattern: { ...pattern, regex: [] } } },
+        'its "options.pattern.regex" is [], no text',
+      ],
+      [{ files, options: { pattern, specialTokens: [{}] } }, 'its "options.specialTokens[0]" is {}, no text'],
+      [{ files, options: { pattern, compat: "x" } }, 'its "options.compat" is "x", none of cs336'],
+      [{ files: null, options: { pattern } }, 'its "files" is null, no list'],
+    ] as const) {
+      const path = beside(record);
+      const message = `${join(path, "..", "training.json")}" is no record of a training: ${problem}`;
+      await expect(Tokenizer.load(path)).rejects.toThrow(message);
+    }
+  });
+
+  test("that is none of ours, or of other files, says nothing", async () => {
+    for (const record of [null, 7, [], { epochs: 3 }, { files: ["other"], options: { pattern } }]) {
+      await expect(Tokenizer.load(beside(record))).rejects.toThrow("the pattern is not in a file of ranks");
+    }
+    expect(
+      (await Tokenizer.load(beside({ files, options: { pattern } }))).parts.description.patternName,
+    ).toBe("tekken");
+  });
+});

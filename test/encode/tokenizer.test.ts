@@ -148,6 +148,17 @@ describe("ids are HF's", () => {
     }
   });
 
+  test("where nothing cuts a text", async () => {
+    const json = gpt2Json();
+    for (const add_prefix_space of [false, true]) {
+      json.pre_tokenizer = { type: "ByteLevel", add_prefix_space, trim_offsets: true, use_regex: false };
+      const { theirs, ours } = await bothOf(json);
+      for (const text of [...cases, ...texts(20)]) {
+        expect([...ours.encode(text)]).toEqual(await huggingFaceIds(theirs, text));
+      }
+    }
+  });
+
   test("with Digits and Punctuation before ByteLevel", async () => {
     for (const [digits, behavior] of [
       [true, "Contiguous"],

@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { hostileKinds } from "./hostile-kinds.ts";
 import { anyJob, type Job, type Random, trainJob } from "./jobs.ts";
 import type { Kind } from "./kind.ts";
+import { mutantKinds } from "./mutant-kinds.ts";
 import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { type Ended, mustEndWell, type RunOptions, run, start } from "./process.ts";
 import { manyWords } from "./text.ts";
@@ -363,4 +364,5 @@ export const kinds: readonly Kind[] = [
   { name: "random bytes as input", wantedCount: 20, trial: noise },
   { name: "permission lost", wantedCount: 10, trial: permissionLost },
   ...hostileKinds,
+  ...mutantKinds,
 ];

@@ -36,7 +36,9 @@ export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   };
   if (bytes.length < 12 || magic.some((byte, i) => bytes[i] !== byte)) fail("it is not an .npy file");
   const view = new DataView(bytes.buffer, bytes.byteOffset);
-  const isFirst = bytes[6] === 1;
+  const version = bytes[6]!;
+  if (version < 1 || version > 3) fail(`its .npy version is ${version}`, "known are 1 to 3");
+  const isFirst = version === 1;
   const textStart = isFirst ? 10 : 12;
   const textBytes = isFirst ? view.getUint16(8, true) : view.getUint32(8, true);
   if (textStart + textBytes > bytes.length) fail("its .npy head is cut off");
@@ -45,16 +47,18 @@ export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   const shape = /'shape':\s*\(([^)]*)\)/.exec(text)?.[1];
   if (!/^[<|][iu][1248]$/.test(descr)) {
     fail(
-      `its numbers are ${descr === "" ? "of no plain type" : descr}, not little-endian whole ones`,
+      `its numbers are ${descr === "" ? "of no plain type" : cut(descr)}, not little-endian whole ones`,
       "save them as uint32",
     );
   }
   if (shape === undefined || /'fortran_order':\s*True/.test(text)) fail("its order is not C's");
-  const sizes = shape!
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
+  // As Python writes a tuple: "()", "(3,)", "(3, 4)".
+  const isTuple = /^(\d+, *(\d+(, *\d+)*,?)?)?$/.test(shape!.trim());
+  const sizes = shape!.split(",").filter((part) => part.trim() !== "");
   const count = sizes.reduce((product, size) => product * Number(size), 1);
-  if (!Number.isSafeInteger(count) || count < 0) fail(`its shape (${shape}) is damaged`);
+  if (!isTuple || !Number.isSafeInteger(count * 8)) fail(`its shape (${cut(shape!)}) is damaged`);
   return { descr, itemBytes: Number(descr[2]), startByte: textStart + textBytes, count };
 }
+
+/** What a message shows of a head. */
+const cut = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text);

@@ -1,4 +1,5 @@
 import { UserError } from "../../errors.ts";
+import { shown } from "../../schema.ts";
 import { byteToCharacter, decodeCharacters } from "../../vocabulary/byte-characters.ts";
 import { buildModel, droppedByte, type EncodingModel, type RankedMerges } from "../model.ts";
 import { buildTokenTable, idLimitMax, lateTokenTable, type TokenTable } from "../token-table.ts";
@@ -77,12 +78,9 @@ function isMadeOf(text: string | undefined, left: string, right: string): boolea
 function idOf(vocab: TokenIds, token: string, path: string, rank: number): number {
   const id = vocab.get(token);
   if (id === undefined) {
-    throw new UserError(
-      `"${path}": merge ${rank} needs the token ${JSON.stringify(token)}, which has no id`,
-      {
-        hint: "the vocabulary and the merges must be of one tokenizer",
-      },
-    );
+    throw new UserError(`"${path}": merge ${rank} needs the token ${shown(token)}, which has no id`, {
+      hint: "the vocabulary and the merges must be of one tokenizer",
+    });
   }
   return id;
 }
@@ -130,12 +128,10 @@ export function idsOfTokens(entries: Record<string, unknown>, path: string): Map
 /** An id as a file or an option gives it. */
 export function checkId(id: unknown, token: string, path: string): number {
   if (typeof id !== "number" || !Number.isInteger(id) || id < 0) {
-    throw new UserError(
-      `"${path}": the id of ${JSON.stringify(token)} is ${JSON.stringify(id)}, no whole number`,
-    );
+    throw new UserError(`"${path}": the id of ${shown(token)} is ${shown(id)}, no whole number`);
   }
   if (id >= idLimitMax) {
-    throw new UserError(`"${path}": the id ${id} of ${JSON.stringify(token)} is too large`, {
+    throw new UserError(`"${path}": the id ${id} of ${shown(token)} is too large`, {
       hint: `ids below ${idLimitMax} are supported`,
     });
   }

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../../errors.ts";
 import { patterns, type ResolvedPattern } from "../../pattern/index.ts";
+import { shown } from "../../schema.ts";
 import { decodeCharacters } from "../../vocabulary/byte-characters.ts";
 import { type AddedToken, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
 import { areNarrow, assembleModel, assembleTokens, idsOfTokens } from "./assemble.ts";
@@ -55,8 +56,7 @@ function readMergeLines(path: string): [string, string][] {
   lines.forEach((line, i) => {
     if (line === "" || line === "\r" || (i === 0 && line.startsWith("#version"))) return;
     const parts = line.replace(/\r$/, "").split(" ");
-    if (parts.length !== 2)
-      throw new UserError(`"${path}": line ${i + 1} is ${JSON.stringify(line)}, not two tokens`);
+    if (parts.length !== 2) throw new UserError(`"${path}": line ${i + 1} is ${shown(line)}, not two tokens`);
     merges.push([parts[0]!, parts[1]!]);
   });
   return merges;

@@ -9,6 +9,7 @@ import {
   patterns,
   portableForm,
 } from "../../pattern/index.ts";
+import { shown } from "../../schema.ts";
 import { objectAt, refuse } from "./files.ts";
 
 /**
@@ -45,6 +46,9 @@ type Splits = {
   readonly addsPrefixSpace: boolean;
 };
 
+/** Nothing cuts: what stands between two added tokens is one pretoken. */
+const uncut = "[\\s\\S]+";
+
 /**
  * Reads a `pre_tokenizer`: ByteLevel, alone or behind Splits, Digits and Punctuation. Its regular expressions mean what
  * they mean in HF's engine; what would be cut otherwise there is refused.
@@ -72,10 +76,11 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
         sources.push(readPunctuation(step, path));
         return;
       default:
-        refuse(path, `the pre-tokenizer ${JSON.stringify(step.type)} is not supported`);
+        refuse(path, `the pre-tokenizer ${shown(step.type)} is not supported`);
     }
   });
   if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
+  if (sources.length === 0) return { sources: [uncut], name: null, addsPrefixSpace };
   for (const [name, named] of Object.entries<NamedPattern>(patterns)) {
     if (isSame(sources, huggingfaceForm(named))) return { sources: named.sources, name, addsPrefixSpace };
   }
@@ -104,7 +109,7 @@ function readSplit(step: Record<string, unknown>, path: string): string {
   if (step.behavior === "Removed" && step.invert === true && takesAll()) return source;
   refuse(
     path,
-    `a Split with behavior ${JSON.stringify(step.behavior)} and invert ${step.invert} is not supported`,
+    `a Split with behavior ${shown(step.behavior)} and invert ${shown(step.invert)} is not supported`,
   );
 }
 
@@ -115,7 +120,7 @@ function escapeLiteral(text: string): string {
 function readPunctuation(step: Record<string, unknown>, path: string): string {
   if (step.behavior === "Isolated") return punctuation;
   if (step.behavior === "Contiguous") return `${punctuation}+`;
-  refuse(path, `Punctuation with behavior ${JSON.stringify(step.behavior)} is not supported`);
+  refuse(path, `Punctuation with behavior ${shown(step.behavior)} is not supported`);
 }
 
 /** Compiles splits that a file names; what is wrong with them is wrong with the file. */

@@ -1,4 +1,5 @@
 import { UserError } from "../../errors.ts";
+import { shown } from "../../schema.ts";
 import { buildTokenTable, idLimitMax } from "../token-table.ts";
 import { type AddedToken, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
 import { areNarrow } from "./assemble.ts";
@@ -57,7 +58,7 @@ function numberAt(
 ): number {
   const value = config[name];
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > max) {
-    throw new UserError(`"${path}": ${name} is ${JSON.stringify(value)}, no whole number up to ${max}`);
+    throw new UserError(`"${path}": ${name} is ${shown(value)}, no whole number up to ${max}`);
   }
   return value;
 }
@@ -73,7 +74,7 @@ function readVocab(
   return value.slice(0, count).map((entry, rank) => {
     const token = objectAt(entry, path, `token ${rank}`);
     if (token.rank !== rank || typeof token.token_bytes !== "string" || !isBase64(token.token_bytes)) {
-      throw new UserError(`"${path}": token ${rank} is ${JSON.stringify(entry)}`);
+      throw new UserError(`"${path}": token ${rank} is ${shown(entry)}`);
     }
     return { rank: firstId + rank, bytes: new Uint8Array(Buffer.from(token.token_bytes, "base64")) };
   });
@@ -126,7 +127,7 @@ function readSpecials(
 function formerSpecialsFor(version: unknown, path: string): readonly string[] {
   const [, number] = /^v(\d+)$/.exec(String(version)) ?? [];
   if (number === undefined || Number(number) > lastVersionWithoutSpecials) {
-    refuse(path, `its version is ${JSON.stringify(version)}, and it lists no special tokens`);
+    refuse(path, `its version is ${shown(version)}, and it lists no special tokens`);
   }
   return formerSpecials;
 }
@@ -136,7 +137,7 @@ function listed(value: unknown, path: string): string[] {
   return value.map((entry, rank) => {
     const token = objectAt(entry, path, `special token ${rank}`);
     if (token.rank !== rank || typeof token.token_str !== "string") {
-      throw new UserError(`"${path}": special token ${rank} is ${JSON.stringify(entry)}`);
+      throw new UserError(`"${path}": special token ${rank} is ${shown(entry)}`);
     }
     return token.token_str;
   });

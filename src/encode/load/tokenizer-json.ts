@@ -1,4 +1,5 @@
 import { UserError } from "../../errors.ts";
+import { shown } from "../../schema.ts";
 import type { AddedToken, NormalizationForm, TokenizerParts } from "../tokenizer-parts.ts";
 import {
   areNarrow,
@@ -50,11 +51,11 @@ export function loadTokenizerJson(path: string): TokenizerParts {
 function checkModel(model: Record<string, unknown>, path: string): void {
   // Old files do not say their type.
   const type = model.type ?? ("merges" in model ? "BPE" : undefined);
-  if (type !== "BPE") refuse(path, `its model is ${JSON.stringify(type)}, not BPE`);
+  if (type !== "BPE") refuse(path, `its model is ${shown(type)}, not BPE`);
   for (const name of ["continuing_subword_prefix", "end_of_word_suffix"]) {
-    if (model[name]) refuse(path, `${name} is ${JSON.stringify(model[name])}`);
+    if (model[name]) refuse(path, `${name} is ${shown(model[name])}`);
   }
-  if (model.dropout) refuse(path, `dropout is ${model.dropout}: it merges at random`);
+  if (model.dropout) refuse(path, `dropout is ${shown(model.dropout)}: it merges at random`);
 }
 
 function readMerges(merges: unknown, path: string): [string, string][] {
@@ -70,7 +71,7 @@ function readMerges(merges: unknown, path: string): [string, string][] {
     ) {
       return merge as [string, string];
     }
-    throw new UserError(`"${path}": merge ${rank} is ${JSON.stringify(merge)}, not two tokens`);
+    throw new UserError(`"${path}": merge ${rank} is ${shown(merge)}, not two tokens`);
   });
 }
 
@@ -115,8 +116,7 @@ function readNormalizer(value: unknown, path: string): NormalizationForm | null 
     return readNormalizer(normalizer.normalizers[0], path);
   }
   const form = forms.find((known) => known === type);
-  if (form === undefined)
-    refuse(path, `its normalizer is ${JSON.stringify(type)}`, `known are ${forms.join(", ")}`);
+  if (form === undefined) refuse(path, `its normalizer is ${shown(type)}`, `known are ${forms.join(", ")}`);
   return form;
 }
 

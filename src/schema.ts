@@ -1,0 +1,118 @@
+// Checks of what others wrote: JSON, headers, records of a format. A check takes a value of unknown type and gives it back
+// typed, or throws a `Mismatch` that says what is wrong and where. Who reads the file adds its name.
+
+/** `name` is where the value stands, as in `options.pattern`; the whole of what is read has the name "". */
+export type Check<T> = (value: unknown, name: string) => T;
+
+export type Checked<C> = C extends Check<infer T> ? T : never;
+
+/** The value is not what it has to be: `its "start" is -1, no whole number from 0 to 100`. */
+export class Mismatch extends Error {
+  constructor(value: unknown, name: string, wanted: string) {
+    const what = name === "" ? "it is" : `its "${name}" is`;
+    super(value === undefined ? `it has no "${name}"` : `${what} ${shown(value)}, ${wanted}`);
+  }
+}
+
+/** What `check` makes of a value, or what `fail` throws, which is given the reason. */
+export function checkOr<T>(check: Check<T>, value: unknown, fail: (what: string) => never): T {
+  try {
+    return check(value, "");
+  } catch (error) {
+    if (error instanceof Mismatch) return fail(error.message);
+    throw error;
+  }
+}
+
+/** A value as messages show it: JSON, cut to one line that people can read. */
+export function shown(value: unknown): string {
+  const json = JSON.stringify(value) ?? "missing";
+  return json.length > shownLengthMax ? `${json.slice(0, shownLengthMax)}…` : json;
+}
+
+const shownLengthMax = 100;
+
+/** A whole number in [min, max]. */
+export const wholeNumber =
+  (min = 0, max = Number.MAX_SAFE_INTEGER): Check<number> =>
+  (value, name) => {
+    if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
+    throw new Mismatch(value, name, `no whole number from ${min} to ${max}`);
+  };
+
+/** A time in milliseconds since 1970, as far as a `Date` can go. */
+export const time: Check<number> = (value, name) => {
+  if (typeof value === "number" && Math.abs(value) <= dateMsMax) return value;
+  throw new Mismatch(value, name, "no time in milliseconds");
+};
+
+const dateMsMax = 8.64e15;
+
+/** Text without half a surrogate pair, which no file can hold. */
+export const text: Check<string> = (value, name) => {
+  if (typeof value === "string" && value.isWellFormed()) return value;
+  throw new Mismatch(value, name, "no text");
+};
+
+/** Linux takes no longer ones. */
+const pathLengthMax = 4096;
+
+/** The path of a file: text that the system takes for one. */
+export const path: Check<string> = (value, name) => {
+  if (typeof value === "string" && /^[^\0]+$/s.test(value) && value.length < pathLengthMax) return value;
+  throw new Mismatch(value, name, "no path");
+};
+
+export const flag: Check<boolean> = (value, name) => {
+  if (typeof value === "boolean") return value;
+  throw new Mismatch(value, name, "neither true nor false");
+};
+
+export const oneOf =
+  <T extends string>(names: readonly T[]): Check<T> =>
+  (value, name) => {
+    const found = names.find((known) => known === value);
+    if (found !== undefined) return found;
+    throw new Mismatch(value, name, `none of ${names.join(", ")}`);
+  };
+
+/** What may be missing; null is a value. */
+export const optional =
+  <T>(check: Check<T>): Check<T | undefined> =>
+  (value, name) =>
+    value === undefined ? undefined : check(value, name);
+
+export const orNull =
+  <T>(check: Check<T>): Check<T | null> =>
+  (value, name) =>
+    value === null ? null : check(value, name);
+
+export const listOf =
+  <T>(check: Check<T>): Check<T[]> =>
+  (value, name) => {
+    if (!Array.isArray(value)) throw new Mismatch(value, name, "no list");
+    return value.map((item, i) => check(item, `${name}[${i}]`));
+  };
+
+/** A value, or a list of at least one: a list in any case. */
+export const oneOrMore =
+  <T>(check: Check<T>): Check<T[]> =>
+  (value, name) =>
+    Array.isArray(value) && value.length > 0 ? listOf(check)(value, name) : [check(value, name)];
+
+type Fields = Readonly<Record<string, Check<unknown>>>;
+
+/** An object with these fields; others are let through, and left out. */
+export const fieldsOf =
+  <F extends Fields>(fields: F): Check<{ readonly [K in keyof F]: Checked<F[K]> }> =>
+  (value, name) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw new Mismatch(value, name, "no object");
+    }
+    const prefix = name === "" ? "" : `${name}.`;
+    const checked = Object.entries(fields).map(([key, check]) => [
+      key,
+      check(Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined, prefix + key),
+    ]);
+    return Object.fromEntries(checked) as { readonly [K in keyof F]: Checked<F[K]> };
+  };

@@ -1,0 +1,96 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { digestLine, type PlanLine } from "../../src/corpus/plan-lines.ts";
+import { npyHead } from "../../src/encode/files/npy.ts";
+import type { Random } from "./jobs.ts";
+import type { Kind } from "./kind.ts";
+import { mutateJson, mutateNpy } from "./mutate.ts";
+import { met, must, type Outcome } from "./outcome.ts";
+import { mustEndWell, start } from "./process.ts";
+import { readTokenizerFile, tokenizerFiles } from "./tokenizer-files.ts";
+import type { World } from "./world.ts";
+
+// Files that keep their form and say something wild. They are read, or refused by name: soon, and in little memory.
+
+const hangMs = 10_000;
+/** What such a run takes when nothing is wrong is below 100 MB; a table has an entry for each id up to 2^24. */
+const memoryBytesMax = 500_000_000;
+const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
+
+async function mustBeReadOrRefused(args: readonly string[], world: World): Promise<Outcome> {
+  const { child, ended } = start(args, { ...world.options, hangMs });
+  const { code, ...end } = await ended;
+  // Of what no file says any more the command line may be asked: that is exit 2.
+  mustEndWell({ ...end, code: code === 2 ? 1 : code });
+  must(!/undefined|NaN [kMG]?B|\[object/.test(end.stderr), () => `an odd message: ${end.stderr}`);
+  const peakBytes = child.resourceUsage()?.maxRSS ?? 0;
+  must(peakBytes < memoryBytesMax, () => `${args.join(" ")} took ${Math.round(peakBytes / 1e6)} MB`);
+  world.mustBeTidy();
+  return met;
+}
+
+/** An empty directory for what is mutated. */
+function newDirectory(world: World): string {
+  const directory = join(world.inputs, "mutants");
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory);
+  return directory;
+}
+
+async function mutatedTokenizer(world: World, random: Random): Promise<Outcome> {
+  world.layOutOld();
+  const old = join(world.root, "old");
+  const { name, loadedBy, beside, mutate } = oneOf(random, tokenizerFiles);
+  const directory = newDirectory(world);
+  for (const other of beside) writeFileSync(join(directory, other), readTokenizerFile(old, other));
+  writeFileSync(join(directory, name), mutate(readTokenizerFile(old, name), random));
+  const text = join(directory, "text");
+  writeFileSync(text, "Some words, 漢字 é<|endoftext|> 12\n");
+  const tokenizer = join(directory, loadedBy);
+  const args = oneOf(random, [
+    ["inspect", tokenizer],
+    ["encode", text, "--tokenizer", tokenizer],
+  ]);
+  return mustBeReadOrRefused(args, world);
+}
+
+async function mutatedIds(world: World, random: Random): Promise<Outcome> {
+  world.layOutOld();
+  const path = join(newDirectory(world), "ids.npy");
+  const ids = new Uint8Array(Uint16Array.from({ length: 500 }, (_, i) => i).buffer);
+  writeFileSync(path, mutateNpy(Buffer.concat([npyHead("uint16", 500), ids]), random));
+  return mustBeReadOrRefused(["decode", path, "--tokenizer", join(world.root, "old")], world);
+}
+
+/** Of half of the plans the digest of the wild line is made anew: a line that somebody else's program wrote. */
+async function mutatedPlan(world: World, random: Random): Promise<Outcome> {
+  world.layOutOld();
+  const path = join(newDirectory(world), "plan.jsonl");
+  const { ended } = start(
+    ["plan", world.input("new.txt"), world.input("new.jsonl"), "--range-size", "200k", "-o", path],
+    world.options,
+  );
+  mustEndWell(await ended);
+  const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+  const at = random.below(lines.length);
+  lines[at] = mutateJson(lines[at]!, random);
+  if (random.below(2) === 0) lines[at] = withDigest(lines[at]!);
+  writeFileSync(path, lines.join("\n"));
+  return mustBeReadOrRefused(["count", "--ranges", path, "-w", "1"], world);
+}
+
+/** The line with the digest that it should have, if it is one. */
+export function withDigest(json: string): string {
+  try {
+    const line = JSON.parse(json) as PlanLine;
+    return JSON.stringify({ ...line, digest: digestLine(line) });
+  } catch {
+    return json;
+  }
+}
+
+export const mutantKinds: readonly Kind[] = [
+  { name: "tokenizer with wild values", wantedCount: 300, trial: mutatedTokenizer },
+  { name: "ids (.npy) with a wild head", wantedCount: 100, trial: mutatedIds },
+  { name: "plan with wild values", wantedCount: 100, trial: mutatedPlan },
+];
