@@ -162,6 +162,7 @@ const signatures: readonly Signature[] = [
   { what: "a Mach-O executable or library", at: [[0, "\xcf\xfa\xed\xfe"]] },
   { what: "a Java class or Mach-O executable", at: [[0, "\xca\xfe\xba\xbe\0"]] },
   { what: "a WebAssembly module", at: [[0, "\0asm"]] },
+  { what: "compiled Python", at: [[2, "\r\n\0\0"]] },
   { what: "a library of object files, or a Debian package", at: [[0, "!<arch>\n"]] },
 ];
 

@@ -144,6 +144,9 @@ describe("records are told by content", () => {
     const { stderr } = run("count", "document.json");
     expect(stderr).toContain('\nread as text, having no records: "document.json"\n');
     expect(done("count", "document.json")).toContain("version\t1\n");
+    // One object under another name is no sign of records.
+    put(home, "request.txt", '{"text":"one"}\n');
+    expect(done("count", "request.txt")).toContain("text\t1\n");
   });
 
   test("an option overrules", () => {

@@ -53,6 +53,7 @@ describe("what is no text is told by its first bytes", () => {
 
   test("anything else by a zero byte, up to the end of the head and no further", () => {
     const text = Buffer.alloc(headBytesMax + 10, "some text ");
+    expect(headBytesMax).toBe(8192);
     for (const [at, what] of [
       [0, "no text: it has a zero byte at offset 0"],
       [headBytesMax - 1, `no text: it has a zero byte at offset ${headBytesMax - 1}`],
@@ -110,6 +111,19 @@ test("texts that begin as other files do are texts", () => {
   const cut = Buffer.concat([Buffer.from("BZh91AY&SY "), Buffer.from("é").subarray(0, 1)]);
   expect(whatIn(cut)).toBe("text");
   expect(whatIn(bzipped)).toBe("packed by bzip2, which is not read here");
+});
+
+test("a long beginning is unpacked as far as it takes to know what is in it", () => {
+  for (const pack of [gzipSync, zstdCompressSync]) {
+    const noisy = Array.from({ length: 4 }, () =>
+      Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("base64"),
+    ).join("");
+    const content = JSON.stringify({ noise: noisy, text: "x" });
+    const [input] = findInputs([put(directory, "long.json", pack(content))]);
+    expect(input).toMatchObject({ format: "jsonl", formatFrom: "content" });
+    const [other] = findInputs([put(directory, "long.json", pack(JSON.stringify({ noise: noisy })))]);
+    expect(other).toMatchObject({ format: "text", formatFrom: "content" });
+  }
 });
 
 test("a hint says what helps, and --binary text insists", () => {

@@ -215,6 +215,39 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     expect(withField(path, "other")).not.toThrow();
   });
 
+  test("values that share more with the one before than it has, or more bytes than there are", () => {
+    // Integers by their differences: blocks of 128 in 4 parts, 2 values, the first, the difference, parts of no width.
+    const integers = (first: number, second: number) => {
+      const zigzag = (value: number) => (value << 1) ^ (value >> 31);
+      return [0x80, 1, 4, 2, zigzag(first), zigzag(second - first), 0, 0, 0, 0];
+    };
+    const valuesOf = (shared: number[], rest: number[], text: string) => {
+      const [a, b, c, d] = [...shared, ...rest] as [number, number, number, number];
+      const page = Buffer.from([...integers(a, b), ...integers(c, d), ...Buffer.from(text)]);
+      const sizes = { uncompressed_page_size: page.length, compressed_page_size: page.length };
+      const data_page_header = {
+        num_values: 2,
+        encoding: "DELTA_BYTE_ARRAY",
+        definition_level_encoding: "RLE",
+        repetition_level_encoding: "RLE",
+      } as const;
+      const header = { type: "DATA_PAGE", data_page_header, ...sizes } as const;
+      const column = { codec: "UNCOMPRESSED", isOptional: false } as const;
+      const { bytes, starts, ends } = pageValues(
+        { header, dataByte: 0, endByte: 0 },
+        page,
+        column,
+        undefined,
+      );
+      return [0, 1].map((v) => Buffer.from(bytes.subarray(starts[v], ends[v])).toString());
+    };
+    expect(valuesOf([0, 2], [3, 1], "abcd")).toEqual(["abc", "abd"]);
+    expect(() => valuesOf([0, 4], [3, 1], "abcd")).toThrow("shares more with the one before");
+    expect(() => valuesOf([1, 2], [3, 1], "abcd")).toThrow("shares more with the one before");
+    expect(() => valuesOf([0, 2], [3, 2], "abcd")).toThrow("fewer values than it says");
+    expect(() => valuesOf([0, 2], [3, -1], "abcd")).toThrow("negative length");
+  });
+
   test("a page that refers to a value its dictionary does not have, also by a negative index", () => {
     const dictionary = { bytes: Buffer.from("ab"), starts: Int32Array.of(0), ends: Int32Array.of(2) };
     const valuesBy = (width: number, ...index: number[]) => {

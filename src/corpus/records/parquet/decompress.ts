@@ -34,16 +34,11 @@ function unpackInto(sizeBytes: number, bytes: Uint8Array, compression: "gzip" | 
       pos += codec.takenBytes;
       if (writtenBytes === 0 && codec.takenBytes === 0) break;
     }
-    for (let held = 1; held > 0 && size <= sizeBytes; size += held) {
-      held = codec.write(noBytes, 0, 0, page, size);
-    }
     return page.subarray(0, size);
   } finally {
     codec.close();
   }
 }
-
-const noBytes = new Uint8Array(0);
 
 const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
   UNCOMPRESSED: (bytes) => bytes,
