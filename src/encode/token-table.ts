@@ -19,22 +19,21 @@ export const idLimitMax = 2 ** 24;
 
 /** A table of the tokens given; of two with one id the later counts. */
 export function buildTokenTable(tokens: Iterable<readonly [id: number, bytes: Uint8Array]>): TokenTable {
-  const byId: Uint8Array[] = [];
-  for (const [id, bytes] of tokens) byId[id] = bytes;
-  const idLimit = byId.length;
+  const list = [...tokens];
+  const idLimit = list.reduce((limit, [id]) => Math.max(limit, id + 1), 0);
+  // First the lengths, each where the token's end will stand.
   const starts = new Uint32Array(idLimit + 1);
-  let byteCount = 0;
+  for (const [id, { length }] of list) starts[id + 1] = length;
   let tokenCount = 0;
   for (let id = 0; id < idLimit; id++) {
-    const lengthBytes = byId[id]?.length ?? 0;
-    byteCount += lengthBytes;
-    tokenCount += lengthBytes > 0 ? 1 : 0;
-    starts[id + 1] = byteCount;
+    if (starts[id + 1] !== 0) tokenCount++;
+    starts[id + 1]! += starts[id]!;
   }
-  const bytes = new Uint8Array(byteCount);
-  byId.forEach((token, id) => {
-    bytes.set(token, starts[id]!);
-  });
+  const bytes = new Uint8Array(starts[idLimit]!);
+  for (const [id, token] of list) {
+    // The last one of an id has its length, and overwrites the others.
+    if (token.length === starts[id + 1]! - starts[id]!) bytes.set(token, starts[id]!);
+  }
   return { idLimit, tokenCount, bytes, starts };
 }
 
