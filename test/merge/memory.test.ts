@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { estimateMergeMemoryBytes } from "../../src/merge/memory.ts";
+import { boundMergeMemoryBytes, estimateMergeMemoryBytes } from "../../src/merge/memory.ts";
 import { makeWords, seededRandom, tableOf } from "./made-words.ts";
 
 const words = tableOf(makeWords(seededRandom(3)));
@@ -15,4 +15,11 @@ test("the estimate covers the cells and the occurrences", () => {
   expect(estimateMergeMemoryBytes(words, { mergeCount: 10, compat: "rustbpe" })).toBeGreaterThan(
     2 * positions,
   );
+});
+
+test("the bound covers the cells, and the occurrences of words that are longer than their order takes", () => {
+  const [wordCount, byteCount] = [1e6, 7e6];
+  const bound = boundMergeMemoryBytes({ wordCount, byteCount }, { mergeCount: 10, compat: "rustbpe" });
+  expect(bound).toBeGreaterThan(2 * (byteCount + wordCount) + 4 * byteCount);
+  expect(bound).toBeLessThan(2 * (2 * (byteCount + wordCount) + 4 * byteCount));
 });

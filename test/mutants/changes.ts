@@ -2,6 +2,8 @@
 export type Change = {
   /** From 0. */
   readonly lineIndex: number;
+  /** The line before: it tells apart lines that stand twice in a file. */
+  readonly before: string;
   /** The line as it is, and as it becomes. */
   readonly line: string;
   readonly changed: string;
@@ -34,7 +36,7 @@ const operators: readonly Operator[] = [
   { finds: /(?<=\bif \()(?=.*\) )|(?<=\bwhile \()(?=.*\) )/g, becomes: () => "!" },
   // Arguments in another order.
   {
-    finds: /(?<=\w\()(\w+), (\w+)(?=\))/g,
+    finds: /(?<=\w\()(?<!Math\.\w+\()(\w+), (\w+)(?=\))/g,
     becomes: (found) => found.split(", ").reverse().join(", "),
   },
   // A statement left out: a call or an assignment; a guard.
@@ -47,7 +49,7 @@ const operators: readonly Operator[] = [
 
 const oneMore = (digits: string) => String(Number(digits.replaceAll("_", "")) + 1);
 
-/** Every change of a source that the operators know. Types, imports, messages and what is said to people are left alone. */
+/** Every change of a source that the operators know. Types, imports, messages and what only paces the work are left alone. */
 export function changesOf(source: string): Change[] {
   const lines = source.split("\n");
   const masked = mask(source).split("\n");
@@ -57,7 +59,8 @@ export function changesOf(source: string): Change[] {
     const code = masked[lineIndex]!;
     if (/^(export )?(declare )?(type|interface) /.test(code)) isType = true;
     const isLeftAlone =
-      isType || /^(import|export \{|export \*)|\bthrow |\bhint:|UserError\(|assert\(|@param/.test(code);
+      isType ||
+      /^(import|export \{|export \*)|\bthrow |\bhint:|\bspend\(pace|UserError\(|assert\(|@param/.test(code);
     if (isType && /^\S.*;$|^[})]/.test(code)) isType = false;
     if (isLeftAlone) continue;
     for (const { finds, becomes } of operators) {
@@ -69,7 +72,9 @@ export function changesOf(source: string): Change[] {
         const changed = isNegation
           ? negated(line, match.index)
           : line.slice(0, match.index) + into + line.slice(end);
-        if (changed !== null && changed !== line) changes.push({ lineIndex, line, changed });
+        if (changed !== null && changed !== line) {
+          changes.push({ lineIndex, before: lines[lineIndex - 1] ?? "", line, changed });
+        }
       }
     }
   }

@@ -23,7 +23,7 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { randomSource } from "../../bench/random.ts";
 import { type Change, changesOf } from "./changes.ts";
-import { explained } from "./explained.ts";
+import { type Explained, explained } from "./explained.ts";
 import { type Room, rooms } from "./rooms.ts";
 
 const { values } = parseArgs({
@@ -41,13 +41,13 @@ const notMutated = /\.generate\.ts$|unicode-data\.ts$|data\.ts$/;
 
 type Mutant = Change & { readonly file: string; readonly room: Room };
 
-const keyOf = ({ file, line, changed }: { file: string; line: string; changed: string }) =>
-  `${file}\n${line.trim()}\n${changed.trim()}`;
+const keyOf = ({ file, before, line, changed }: Explained) =>
+  [file, ...[before, line, changed].map((text) => text.trim())].join("\n");
 const explanations = new Map(explained.map((entry) => [keyOf(entry), entry.why]));
 
-const stale = explained.filter(({ file, line }) => {
-  const lines = tryRead(join(root, file))?.split("\n") ?? [];
-  return !lines.some((other) => other.trim() === line.trim());
+const stale = explained.filter(({ file, before, line }) => {
+  const lines = (tryRead(join(root, file))?.split("\n") ?? []).map((text) => text.trim());
+  return !lines.some((text, i) => text === line && lines[i - 1] === before);
 });
 for (const { file, line } of stale) console.log(`explained, but no line of ${file} any more: ${line.trim()}`);
 

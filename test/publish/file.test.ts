@@ -36,6 +36,10 @@ function writeFileWhole(path: string, chunks: Iterable<Uint8Array>): void {
 
 const text = () => readFileSync(path, "utf8");
 
+test("a file below what is no directory is not begun", () => {
+  expect(() => stageFile(join(home, "none", "out.tsv"))).toThrow(`there is no directory "${home}/none"`);
+});
+
 test("a file is there whole or not at all", () => {
   const staged = stageFile(path);
   staged.write(Buffer.from("one "));

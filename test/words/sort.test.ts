@@ -87,3 +87,20 @@ test("counts up to 2^53 are told apart in every digit", () => {
   ];
   expectSorted(wordTableOf(counts.map((count, i) => [`w${(i * 7) % 11}`, count] as const)), "digits");
 });
+
+test("a word of many more digits in its count is the most frequent one, wherever it stands", () => {
+  for (const [counts, order] of [
+    [
+      [2 ** 40, 70_000, 2 ** 20],
+      [0, 2, 1],
+    ],
+    [
+      [70_000, 2 ** 20, 2 ** 40],
+      [2, 1, 0],
+    ],
+  ] as const) {
+    expect([...sortWordsByCount(wordTableOf(counts.map((count, i) => ["abc"[i]!, count])))]).toEqual([
+      ...order,
+    ]);
+  }
+});
