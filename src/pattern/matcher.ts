@@ -229,9 +229,15 @@ export class Matcher {
         case spanOp: {
           const row = first[pc]! * symbolCount;
           const spanStart = this.spanStart < 0 ? pos : this.spanStart;
+          // What is known of the span from a later position holds for the longer one, too.
+          let known = 0;
           while (membership[row + symbol] === 1 && stepsLeft >= 0) {
             pos += length;
             stepsLeft--;
+            if (pos < this.memoEnd && memoId >= 0 && pos >= this.memoBase) {
+              known = this.memo[(pos - this.memoBase) * memoIdCount + memoId]!;
+              if (known !== 0) break;
+            }
             if (pos >= end) symbol = edge;
             else if (bytes[pos]! < 0x80) {
               symbol = classes[bytes[pos]!]!;
@@ -243,11 +249,25 @@ export class Matcher {
             }
           }
           symbolPos = pos;
-          if (stepsLeft < 0) {
+          if (known === 0 && stepsLeft < 0) {
             this.spanStart = spanStart;
             break;
           }
           this.spanStart = -1;
+          if (known !== 0) {
+            symbolPos = -1;
+            // Whatever is as long as this fails; what is shorter is to be tried.
+            if (known === memoValue.failed) this.push((pc << 3) | frame.span, spanStart, pos, pos);
+            else this.remember(memoId, spanStart, pos, known);
+            if (known === memoValue.found) {
+              pc = this.closeLook();
+              pos = this.pos;
+            } else {
+              this.failAtomics(known - memoValue.failed);
+              pc = failing;
+            }
+            break;
+          }
           this.push((pc << 3) | frame.span, spanStart, pos, pos);
           const leave = second[pc]!;
           const isHopeless =
