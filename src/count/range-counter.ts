@@ -49,7 +49,8 @@ export class RangeCounter {
 
   /** Where in the text the work stands: the place of an error. */
   get offsetByte(): number {
-    return this.reader.baseByte;
+    const { ends, endCount } = this.splitter;
+    return this.reader.baseByte + ends[endCount - 1]!;
   }
 
   /**

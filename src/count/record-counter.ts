@@ -25,25 +25,34 @@ export class RecordCounter {
     const { finder } = this;
     let textBytes = 0;
     let documentCount = 0;
+    let bytesDoneBefore = 0;
+    const bounds: number[] = [];
     for (const bytesDone of reading) {
-      documentCount += visitDocuments(batch, finder, (start, end) =>
-        this.countDocument(batch.text, start, end),
-      );
+      bounds.length = 0;
+      documentCount += visitDocuments(batch, finder, (start, end) => bounds.push(start, end));
+      for (let i = 0; i < bounds.length; i += 2) {
+        this.splitter.start(bounds[i]!);
+        while (!this.countTo(batch.text, bounds[i + 1]!)) yield bytesDoneBefore;
+      }
       textBytes += batch.byteCount;
       yield bytesDone;
+      bytesDoneBefore = bytesDone;
     }
     // Records are valid UTF-8: their readers see to it.
     return { textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 };
   }
 
-  private countDocument(text: Text, start: number, end: number): void {
+  /** The document ends at `end`; false if there is more to it than is done at a time. */
+  private countTo(text: Text, end: number): boolean {
     const { splitter, counter } = this;
-    splitter.start(start);
-    for (let isSettled = start === end; !isSettled; ) {
-      if (splitter.pos < end) splitter.scan(text, Math.min(splitter.pos + blockSizeBytes, end), end);
-      if (splitter.pos >= end) isSettled = splitter.finish(end);
+    for (;;) {
+      const stop = Math.min(splitter.pos + blockSizeBytes, end);
+      if (splitter.pos < stop) splitter.scan(text, stop, end);
+      const isSettled = splitter.pos >= end && splitter.finish(end);
       if (splitter.endCount > 1) counter.count(text, splitter.ends, splitter.endCount);
+      const isPaused = splitter.pos < stop || (splitter.pos >= end && !isSettled);
       splitter.take();
+      if (isSettled || isPaused) return isSettled;
     }
   }
 }

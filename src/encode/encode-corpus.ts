@@ -15,7 +15,7 @@ export type EncodeCorpusOptions = {
   readonly ranges?: readonly Range[] | undefined;
   readonly parts: EncodingParts;
   readonly specialTokensAsText: boolean;
-  /** Threads that encode, this one included. */
+  /** Threads that encode, this one included, unless the pattern may keep it from serving signals. */
   readonly workerCount: number;
   /** The others, if they were started ahead. */
   readonly helpers?: EncodingHelpers | undefined;
@@ -56,7 +56,8 @@ export async function encodeCorpus(
 ): Promise<EncodedCorpus> {
   const { inputs, ranges } = options;
   const bytesTotal = totalBytesOf(inputs, ranges);
-  const encode = options.workerCount === 1 ? encodeHere : encodeTogether;
+  const isHere = options.workerCount === 1 && options.parts.pattern.kind === "automata";
+  const encode = isHere ? encodeHere : encodeTogether;
   const encoded = await encode(options, sink, (bytesDone) => report({ bytesDone, bytesTotal }));
   for (const input of inputs) checkUnchanged(input);
   // Some of many ranges may well be empty.

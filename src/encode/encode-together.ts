@@ -4,6 +4,7 @@ import { type RangePlanOptions, totalBytesOf } from "../corpus/ranges.ts";
 import { inputBytesOf, isEmpty, memoryOf, planTasks, TaskQueue } from "../corpus/tasks.ts";
 import { encodeWorkerUrl } from "../embedded.ts";
 import { nextTurn } from "../next-turn.ts";
+import type { CompiledPattern } from "../pattern/index.ts";
 import { expectLossOfMemory } from "../runtime/compile-sparingly.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { type StartedWorkers, serveWorkers, startWorkers } from "../workers/run-workers.ts";
@@ -26,18 +27,26 @@ const reportIntervalMs = 50;
 /** Threads that encode beside the main one. */
 export type EncodingHelpers = StartedWorkers;
 
-/** The main thread encodes too, unless it has a stream to read: who reads between windows reads slowly. */
-const doesMainEncode = (inputs: readonly Input[]) => inputs.every(canSeek);
+/**
+ * The main thread encodes too, unless it has a stream to read: who reads between windows reads slowly. Nor does it where one
+ * pretoken may take long to find: it would serve no signal meanwhile, while a helper can be ended.
+ */
+const doesMainEncode = (inputs: readonly Input[], pattern?: CompiledPattern) =>
+  inputs.every(canSeek) && pattern?.kind !== "programs";
 
 /**
  * Starts the threads that `encodeTogether` will use, so that they are up when the tokenizer is loaded. Whoever starts
- * them terminates them, whatever happens.
+ * them terminates them, whatever happens. The pattern may not be known yet.
  */
-export function startHelpers(workerCount: number, inputs: readonly Input[]): EncodingHelpers {
+export function startHelpers(
+  workerCount: number,
+  inputs: readonly Input[],
+  pattern?: CompiledPattern,
+): EncodingHelpers {
   return startWorkers({
     url: encodeWorkerUrl,
     name: "encoding",
-    workerCount: doesMainEncode(inputs) ? workerCount - 1 : workerCount,
+    workerCount: doesMainEncode(inputs, pattern) ? workerCount - 1 : workerCount,
   });
 }
 
@@ -63,8 +72,9 @@ export async function encodeTogether(
   report: (bytesDone: number) => void,
 ): Promise<EncodedCorpus> {
   const { inputs, workerCount } = options;
+  const { pattern } = options.parts;
   expectLossOfMemory();
-  const helpers = options.helpers ?? startHelpers(workerCount, inputs);
+  const helpers = options.helpers ?? startHelpers(workerCount, inputs, pattern);
   const buffers = new PieceBuffers();
   const bytesDone = new Float64Array(new SharedArrayBuffer(8 * (helpers.workers.length + 1)));
   const shared: SharedWork = {
@@ -83,7 +93,7 @@ export async function encodeTogether(
   const ticker = setInterval(() => report(bytesDone.reduce((sum, cell) => sum + cell, 0)), reportIntervalMs);
   try {
     const helping = serveHelpers(options, helpers, shared);
-    const encoding = doesMainEncode(inputs) ? encodeBeside(options, sink, shared) : undefined;
+    const encoding = doesMainEncode(inputs, pattern) ? encodeBeside(options, sink, shared) : undefined;
     await Promise.all([helping, encoding]);
   } finally {
     shared.isStopped = true;

@@ -33,6 +33,11 @@ export class PieceEncoder implements TextSink {
     return this.splitter.invalidByteCount;
   }
 
+  /** Bytes that were pushed and are not encoded. */
+  get pendingBytes(): number {
+    return this.limit - this.splitter.ends[this.splitter.endCount - 1]!;
+  }
+
   push(bytes: Uint8Array, start: number, end: number): void {
     this.makeRoom(end - start);
     if (end - start < 64) {

@@ -25,8 +25,8 @@ export class TaskEncoder {
   private readonly linePieces: PieceRanges<void>;
   /** Bytes of text encoded so far. */
   textBytes = 0;
-  /** Where in the text the work stands: the place of an error. */
-  offsetByte = 0;
+  /** How far the text has been read. */
+  private readByte = 0;
 
   constructor(
     private readonly inputs: readonly Input[],
@@ -42,6 +42,11 @@ export class TaskEncoder {
       return this.encodeRecords(reading, this.jsonl);
     });
     this.encoding = new TextEncoding(parts, { specialTokensAsText });
+  }
+
+  /** Where in the text the work stands: the place of an error. */
+  get offsetByte(): number {
+    return Math.max(0, this.readByte - this.encoding.pendingBytes);
   }
 
   /**
@@ -70,7 +75,7 @@ export class TaskEncoder {
     const { encoding } = this;
     for (const bytesDone of reading) {
       const { text, ends, count, byteCount } = reader.batch;
-      this.offsetByte = reader.offsetByte;
+      this.readByte = reader.offsetByte;
       let start = 0;
       for (let r = 0; r < count; r++) {
         const end = ends[r]!;
@@ -87,14 +92,14 @@ export class TaskEncoder {
   private *encodeRange(range: RangeTask): Generator<number, void> {
     const { window, encoding } = this;
     const file = this.file.of(range.inputIndex);
-    this.offsetByte = range.startByte;
-    while (this.offsetByte < range.endByte) {
-      const wantedBytes = Math.min(window.length, range.endByte - this.offsetByte);
-      const readBytes = file.read(window, 0, wantedBytes, this.offsetByte);
+    this.readByte = range.startByte;
+    while (this.readByte < range.endByte) {
+      const wantedBytes = Math.min(window.length, range.endByte - this.readByte);
+      const readBytes = file.read(window, 0, wantedBytes, this.readByte);
+      this.readByte += readBytes;
       encoding.push(window, 0, readBytes);
       this.textBytes += readBytes;
-      this.offsetByte += readBytes;
-      if (this.offsetByte < range.endByte) yield this.offsetByte - range.startByte;
+      if (this.readByte < range.endByte) yield this.readByte - range.startByte;
     }
     if (range.endsInside) {
       const wantedBytes = Math.min(lookaheadBytes, file.sizeBytes - range.endByte);
@@ -113,8 +118,8 @@ export class TaskEncoder {
     const { encoding } = this;
     const sizeBytes = endByte - startByte;
     for (let pos = 0; pos < sizeBytes; pos += windowSizeBytes) {
-      this.offsetByte = startByte + pos;
       const end = Math.min(sizeBytes, pos + windowSizeBytes);
+      this.readByte = startByte + end;
       encoding.push(bytes, pos, end);
       this.textBytes += end - pos;
       if (end < sizeBytes) yield end;

@@ -42,6 +42,11 @@ export class TextEncoding {
     return this.pieces.invalidByteCount;
   }
 
+  /** Bytes that were pushed and are not encoded, as far as they have come down the chain. */
+  get pendingBytes(): number {
+    return this.pieces.pendingBytes;
+  }
+
   /** The next bytes of the text; they may be written over once it returns. */
   push(bytes: Uint8Array, start: number, end: number): void {
     this.first.push(bytes, start, end);

@@ -7,6 +7,7 @@ export { exportForm, huggingfaceForm, type PatternExport } from "./export-form.t
 export { mayLeaveGaps } from "./gaps.ts";
 export { type NamedPattern, type PatternName, patterns } from "./names.ts";
 export { describePattern, patternOfSources } from "./of-sources.ts";
+export { PatternLimit } from "./pattern-limit.ts";
 export { portableForm } from "./portable-source.ts";
 export { type ResolvedPattern, resolvePattern } from "./resolve.ts";
 export { findSafeCut } from "./safe-cut.ts";

@@ -1,7 +1,6 @@
 import { nfaOp } from "./nfa.ts";
 import { PatternLimit } from "./pattern-limit.ts";
 import { type Program, spanOp } from "./program.ts";
-import { foldCase } from "./unicode.ts";
 
 /**
  * What `Matcher.find` returns where it has found no match: there is none up to the end of the text; or it has done its
@@ -10,8 +9,6 @@ import { foldCase } from "./unicode.ts";
 export const noMatch = -1;
 export const unfinished = -2;
 
-/** Steps that one attempt may take where there is no memo: some ten seconds. */
-const attemptStepsMax = 2 ** 30;
 const stackSizeMax = 1 << 26;
 const memoBytesMax = 1 << 28;
 
@@ -76,10 +73,14 @@ export class Matcher {
   private memoBase = 0;
   private memoEnd = 0;
 
-  /** @param steps are counted down, and may be shared with other matchers. */
+  /**
+   * @param steps are counted down, and may be shared with other matchers
+   * @param attemptStepsMax that one attempt may take where there is no memo; so many are some five seconds
+   */
   constructor(
     private readonly program: Program,
     private readonly steps: { left: number },
+    private readonly attemptStepsMax = 2 ** 30,
   ) {
     this.groups = new Int32Array(3 * program.groupLimit);
   }
@@ -120,8 +121,8 @@ export class Matcher {
       this.run();
       if (steps.left < 0) {
         this.attemptSteps += before;
-        if (program.groupLimit > 0 && this.attemptSteps > attemptStepsMax) {
-          this.fail(`takes more than ${attemptStepsMax} steps for a match`);
+        if (program.groupLimit > 0 && this.attemptSteps > this.attemptStepsMax) {
+          this.fail(`takes more than ${this.attemptStepsMax} steps for a match`);
         }
         return unfinished;
       }
@@ -337,12 +338,7 @@ export class Matcher {
         default: {
           const group = 3 * first[pc]!;
           const next = second[pc]!;
-          const behind = this.endOfSame(
-            this.groups[group + 1]!,
-            this.groups[group + 2]!,
-            pos,
-            op === nfaOp.sameFold,
-          );
+          const behind = this.endOfSame(this.groups[group + 1]!, this.groups[group + 2]!, pos);
           pc = behind < 0 ? failing : behind === pos ? first[next]! : second[next]!;
           if (behind >= 0) pos = behind;
         }
@@ -549,23 +545,11 @@ export class Matcher {
   }
 
   /** Where a copy of what a group took, [from, to), ends that begins at `pos`; -1 if there is none, or it took nothing yet. */
-  private endOfSame(from: number, to: number, pos: number, ignoresCase: boolean): number {
+  private endOfSame(from: number, to: number, pos: number): number {
     const { bytes, end } = this;
-    if (from < 0) return -1;
-    if (!ignoresCase) {
-      if (pos + to - from > end) return -1;
-      for (let i = from; i < to; i++) if (bytes[i] !== bytes[pos + i - from]) return -1;
-      return pos + to - from;
-    }
-    while (from < to) {
-      if (pos >= end) return -1;
-      const wanted = codePointAt(bytes, from);
-      const found = codePointAt(bytes, pos);
-      if (!isSameFolded(wanted, found)) return -1;
-      from += characterLength(bytes[from]!);
-      pos += characterLength(bytes[pos]!);
-    }
-    return pos;
+    if (from < 0 || pos + to - from > end) return -1;
+    for (let i = from; i < to; i++) if (bytes[i] !== bytes[pos + i - from]) return -1;
+    return pos + to - from;
   }
 
   // ---- the memo
@@ -641,17 +625,4 @@ function codePointAt(bytes: Uint8Array, pos: number): number {
   const third = bytes[pos + 2]! & 63;
   if (lead < 0xf0) return ((lead & 15) << 12) | (second << 6) | third;
   return ((lead & 7) << 18) | (second << 12) | (third << 6) | (bytes[pos + 3]! & 63);
-}
-
-const foldings = new Map<number, readonly number[]>();
-
-function isSameFolded(a: number, b: number): boolean {
-  if (a === b) return true;
-  let like = foldings.get(a);
-  if (like === undefined) {
-    like = foldCase([a, a]);
-    foldings.set(a, like);
-  }
-  for (let i = 0; i < like.length; i += 2) if (like[i]! <= b && b <= like[i + 1]!) return true;
-  return false;
 }

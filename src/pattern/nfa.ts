@@ -22,8 +22,8 @@ import { canBeEmpty, type Node } from "./syntax.ts";
  *   atomic          body                -               the body, up to `commit`, is matched in its first way only
  *   commit          -                   next            gives up the other ways of the body
  *   open, close     group               next            remembers where the group begins, ends
- *   same, sameFold  group               fork            takes what the group took, or its like in another case; goes on
- *                                                       at the fork's first way if that was nothing, else at the other
+ *   same            group               fork            takes what the group took; goes on at the fork's first way if
+ *                                                       that was nothing, else at the other
  *
  * A symbol is a character class, INVALID or END (the end of the text; looking back, its start). Sets are numbers of
  * `sets`. `ab?` is: 0 match, 1 take b -> 0, 2 fork 1 or 0, 3 take a -> 2; it starts at 3.
@@ -47,7 +47,7 @@ export const nfaOp = {
     look: 7,
     lookNot: 8,
   },
-  ...{ found: 9, atomic: 10, commit: 11, open: 12, close: 13, same: 14, sameFold: 15 },
+  ...{ found: 9, atomic: 10, commit: 11, open: 12, close: 13, same: 14 },
 } as const;
 export type NfaOp = (typeof nfaOp)[keyof typeof nfaOp];
 
@@ -124,7 +124,7 @@ export function buildNfa(tree: Node, sets: SymbolSets, form: NfaForm): Nfa {
       case "backreference":
         forMatcher("it refers back to a group");
         if (isBackwards) throw lookBehindWith("a reference to a group");
-        return add(node.ignoreCase ? nfaOp.sameFold : nfaOp.same, node.index, fork(empty, taken));
+        return add(nfaOp.same, node.index, fork(empty, taken));
       case "atomic":
         return addAtomic(node.body, "it has an atomic group (?>…)", empty, taken);
     }

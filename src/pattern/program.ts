@@ -50,7 +50,7 @@ export type Program = {
 };
 
 /** An op beside those of `nfaOp`. */
-export const spanOp = 16;
+export const spanOp = 15;
 
 const beginningsMax = 1 << 24;
 

@@ -44,7 +44,7 @@ export type Node =
   | { readonly kind: "end" }
   /** `word` holds the characters of words. */
   | { readonly kind: "wordBoundary"; readonly negated: boolean; readonly word: CodePointSet }
-  | { readonly kind: "backreference"; readonly index: number; readonly ignoreCase: boolean };
+  | { readonly kind: "backreference"; readonly index: number };
 
 /** greedy takes as much as it can and gives back; lazy as little as it can; possessive gives nothing back. */
 type RepeatMode = "greedy" | "lazy" | "possessive";
@@ -493,7 +493,7 @@ class Parser {
     if (!this.closedGroups.has(index)) this.fail(`there is no group ${index} before it`, startPos);
     if (this.flags.ignoreCase)
       this.fail("a reference to a group ignores case", startPos, "take it out of (?i): (?-i:\\1)");
-    return { kind: "backreference", index, ignoreCase: false };
+    return { kind: "backreference", index };
   }
 
   private namedReference(startPos: number): Node {

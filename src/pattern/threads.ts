@@ -28,6 +28,8 @@ export type ThreadTable = {
 };
 
 const setCountMax = 5000;
+/** Some tenths of a second. */
+const followCountMax = 1 << 25;
 
 /** `symbolSets[set][symbol]` is 1 where the program's set holds the symbol. Throws OutsideDialect. */
 export function buildThreadTable(
@@ -50,6 +52,7 @@ export function buildThreadTable(
   const followedAt = new Int32Array(ops.length);
   const reachedAt = new Int32Array(ops.length);
   let stamp = 0;
+  let followCount = 0;
 
   const startSets = new Int32Array(symbolCount);
   for (let symbol = edge; symbol >= 0; symbol--)
@@ -77,6 +80,7 @@ export function buildThreadTable(
   /** Takes all ways from an instruction to the next character; true once the match is reached. */
   function follow(instruction: number, context: number, symbol: number, reached: number[]): boolean {
     if (followedAt[instruction] === stamp) return false;
+    if (++followCount > followCountMax) throw new OutsideDialect("its automaton takes too long to make");
     followedAt[instruction] = stamp;
     const a = first[instruction]!;
     const b = second[instruction]!;

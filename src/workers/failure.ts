@@ -1,4 +1,5 @@
 import { exitCode, outOfMemory, UserError } from "../errors.ts";
+import { PatternLimit } from "../pattern/index.ts";
 
 /** An error as it crosses threads. */
 export type Failure = {
@@ -8,11 +9,13 @@ export type Failure = {
   readonly exitCode: number;
 };
 
-/** `place` says where a bug showed; a user's error says so itself. */
+/** `place` says where a bug or a limit of the pattern showed; a user's error says so itself. */
 export function describeFailure(error: unknown, place: string): Failure {
   const told = error instanceof UserError ? error : outOfMemory(error);
   if (told !== undefined) {
-    return { isUserError: true, message: told.message, hint: told.hint, exitCode: told.exitCode };
+    const message =
+      told instanceof PatternLimit ? `${told.message},${place.replace(/^ at/, " from")} on` : told.message;
+    return { isUserError: true, message, hint: told.hint, exitCode: told.exitCode };
   }
   const reason = error instanceof Error ? error.message : String(error);
   return { isUserError: false, message: `${reason}${place}`, hint: undefined, exitCode: exitCode.failed };

@@ -92,7 +92,7 @@ function matchAt(tree: Node, text: readonly number[], start: number): number {
         if (capture === undefined) return failed;
         const [from, to] = capture;
         for (let i = 0; i < to - from; i++) {
-          if (!isSame(text[from + i]!, text[pos + i], node.ignoreCase)) return failed;
+          if (text[from + i] !== text[pos + i]) return failed;
         }
         return next(pos + to - from, captures);
       }
@@ -136,10 +136,4 @@ function contains(set: readonly number[], codePoint: number | undefined): boolea
   if (codePoint === undefined) return false;
   for (let i = 0; i < set.length; i += 2) if (set[i]! <= codePoint && codePoint <= set[i + 1]!) return true;
   return false;
-}
-
-function isSame(a: number, b: number | undefined, ignoreCase: boolean): boolean {
-  if (a === b || b === undefined || !ignoreCase) return a === b;
-  const lower = (codePoint: number) => String.fromCodePoint(codePoint).toLowerCase();
-  return lower(a) === lower(b);
 }

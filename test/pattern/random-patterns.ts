@@ -23,8 +23,7 @@ export function randomPattern(random: Random): string {
     if (kind === 12) return `(?>${choice(depth - 1)})`;
     if (kind === 13) return look(depth - 1);
     if (refers && !isInLookBehind) {
-      if (groupCount > 0 && random.below(2) === 0)
-        return random.pick([`\\${groupCount}`, `(?i:\\${groupCount})`]);
+      if (groupCount > 0 && random.below(2) === 0) return `\\${groupCount}`;
       const body = choice(depth - 1);
       groupCount++;
       return `(${body})`;

@@ -156,6 +156,47 @@ describe("a splitter", () => {
     }
   });
 
+  test("of a pattern that looks left splits the parts between safe cuts as it splits the whole", () => {
+    const random = new Random(12);
+    const parts = ["a", "b", " ", "\n", "'", "1", "!", "ab ", "a'b "].map((part) => Buffer.from(part));
+    parts.push(Buffer.from([0xff]));
+    let cutCount = 0;
+    for (const source of [
+      "\\b\\w+\\b|\\s+|[^\\w\\s]+",
+      "(?<!')[ab]+|'[ab]|\\s|1",
+      "(?<=a)b| ?\\w|(?<! )'+|\\s+",
+      "^\\s|\\B\\s+|[ab](?=b)|(?s:.)",
+      "(?:^|(?<=\\n)) ?a|\\w+|\\s",
+      "(?<=[^b]|^)(?:ab|a)+| |.",
+    ]) {
+      for (const lineWise of [false, true]) {
+        const compiled = compilePattern([source], { lineWise });
+        expect([source, compiled.kind]).toEqual([source, "automata"]);
+        for (let round = 0; round < 150; round++) {
+          const bytes = Buffer.concat(Array.from({ length: 2 + random.below(14) }, () => random.pick(parts)));
+          const whole = splitterEnds(compiled, bytes);
+          expectEqual(whole, naiveEnds(bytes, [naiveRegExp(source)], lineWise), source, bytes);
+          const cut = findSafeCut(
+            compiled,
+            textOf(bytes),
+            random.below(bytes.length),
+            bytes.length,
+            bytes.length,
+          );
+          if (cut <= 0) continue;
+          cutCount++;
+          const splitter = createSplitter(compiled);
+          splitter.start(0);
+          splitter.scan(textOf(bytes), cut + 1, bytes.length);
+          const left = [...splitter.ends.subarray(1, splitter.endCount)];
+          const right = splitterEnds(compiled, bytes.subarray(cut)).map((end) => cut + end);
+          expectEqual([...left, ...right], whole, `${source} cut at ${cut}`, bytes);
+        }
+      }
+    }
+    expect(cutCount).toBeGreaterThan(300);
+  });
+
   test("hands out the ends that its documentation shows", () => {
     const splitter = createSplitter(compilePattern(patterns.gpt2.sources));
     splitter.start(0);
