@@ -34,7 +34,7 @@ export class PendingBytes {
 
   /** Forgets the first `count` bytes. */
   drop(count: number): void {
-    if (count < this.length) this.bytes.copyWithin(0, count, this.length);
+    if (count > 0 && count < this.length) this.bytes.copyWithin(0, count, this.length);
     this.length -= count;
   }
 }

@@ -1,4 +1,7 @@
 import { SpecialTokenFinder } from "../corpus/special-tokens.ts";
+import { type CodePointSet, contains, emptySet } from "../pattern/ranges.ts";
+import { whiteSpace, wordCharacters } from "../pattern/unicode.ts";
+import { byteCountOf, codePointAt, codePointBefore, isUnfinished } from "./code-points.ts";
 import { PendingBytes, type TextSink } from "./text-sink.ts";
 import type { AddedToken } from "./tokenizer-parts.ts";
 
@@ -13,15 +16,20 @@ const contextBytes = 4;
 export class TokenCutter implements TextSink {
   private readonly finder: SpecialTokenFinder;
   private readonly tokens: ReadonlyMap<string, AddedToken>;
+  /** What `\w` is in Rust's `regex`; empty if no token asks. */
+  private readonly wordCharacters: CodePointSet;
   private readonly looksAround: boolean;
   private readonly stripsLeft: boolean;
   /** Begins with up to `contextBytes` bytes that went on already, `doneCount` of them. */
   private readonly pending = new PendingBytes();
   private doneCount = 0;
-  /** Where the search goes on: behind the last match, though it may have stayed text. */
+  /** Where the search goes on: no token begins before, but those that were met. */
   private searchPos = 0;
+  /** From `doneCount` to here there is nothing but white space, which waits for a token that takes it along. */
+  private spaceEnd = 0;
   /** Nothing of the text was dropped yet: position 0 is its start. */
   private isWhole = true;
+  private spaceCount = 0;
   /** The last token takes the white space that follows. */
   private isSkipping = false;
 
@@ -33,19 +41,25 @@ export class TokenCutter implements TextSink {
     const contents = tokens.map((token) => Buffer.from(token.content));
     this.finder = new SpecialTokenFinder(contents);
     this.tokens = new Map(tokens.map((token, i) => [contents[i]!.toString("latin1"), token]));
+    this.wordCharacters = tokens.some((token) => token.singleWord) ? wordCharacters() : emptySet;
     this.looksAround = tokens.some((token) => token.singleWord || token.lstrip || token.rstrip);
     this.stripsLeft = tokens.some((token) => token.lstrip);
+  }
+
+  /** How many bytes were searched for tokens, and characters for white space before them; for tests. */
+  get visitedCount(): number {
+    return this.finder.visitedByteCount + this.spaceCount;
   }
 
   push(bytes: Uint8Array, start: number, end: number): void {
     this.pending.append(bytes, start, end);
     const unsure = this.finder.longestBytes - 1 + (this.looksAround ? contextBytes : 0);
-    this.cutTo(this.pending.length - unsure, false);
+    this.cutTo(Math.max(0, this.pending.length - unsure), false);
   }
 
   end(): void {
     this.cutTo(this.pending.length, true);
-    this.pending.length = this.doneCount = this.searchPos = 0;
+    this.pending.length = this.doneCount = this.searchPos = this.spaceEnd = 0;
     this.isWhole = true;
     this.isSkipping = false;
     this.next.end();
@@ -65,38 +79,44 @@ export class TokenCutter implements TextSink {
     const { pending, finder, next } = this;
     const { bytes, length } = pending;
     let done = this.doneCount;
-    if (this.isSkipping) done = this.skipSpace(done);
+    if (this.isSkipping) done = this.skipSpace(done, atEnd);
     let searchPos = Math.max(this.searchPos, done);
     finder.reset(bytes.subarray(0, length));
     while (!this.isSkipping) {
       const pos = finder.find(searchPos, length);
-      if (pos >= sureEnd) break;
+      if (pos >= sureEnd) {
+        searchPos = Math.max(searchPos, sureEnd);
+        break;
+      }
       const end = pos + finder.lengthAt(pos, length);
       searchPos = end;
       const token = this.tokens.get(Buffer.from(bytes.buffer, pos, end - pos).toString("latin1"))!;
       if (!this.counts(token, pos, end)) continue;
-      const start = token.lstrip ? Math.max(done, spaceBefore(bytes, pos)) : pos;
+      const start = token.lstrip ? this.spaceStart(done, pos) : pos;
       if (start > done) next.push(bytes, done, start);
       next.end();
       next.token(token.id);
       done = end;
       if (token.rstrip) {
         this.isSkipping = true;
-        done = this.skipSpace(done);
+        done = this.skipSpace(done, atEnd);
         searchPos = Math.max(searchPos, done);
       }
     }
     if (atEnd) this.isSkipping = false;
-    let stop = Math.max(done, Math.min(sureEnd, length));
+    let stop = Math.max(done, sureEnd);
     if (this.stripsLeft && !atEnd) {
       while (stop > done && (bytes[stop]! & 0xc0) === 0x80) stop--;
-      stop = Math.max(done, spaceBefore(bytes, stop));
+      const start = this.spaceStart(done, stop);
+      this.spaceEnd = stop;
+      stop = start;
     }
     if (stop > done) next.push(bytes, done, stop);
     const dropCount = Math.max(0, stop - contextBytes);
     pending.drop(dropCount);
     this.doneCount = stop - dropCount;
     this.searchPos = Math.max(0, searchPos - dropCount);
+    this.spaceEnd -= dropCount;
     this.isWhole &&= dropCount === 0;
   }
 
@@ -105,50 +125,36 @@ export class TokenCutter implements TextSink {
     if (!token.singleWord) return true;
     const { bytes, length } = this.pending;
     const isStart = this.isWhole && pos === 0;
-    const before = isStart ? "" : lastCharacter(bytes, pos);
-    const behind = end === length ? "" : firstCharacter(bytes, end, length);
-    return !wordCharacter.test(before) && !wordCharacter.test(behind);
+    return !(
+      (!isStart && contains(this.wordCharacters, codePointBefore(bytes, pos))) ||
+      contains(this.wordCharacters, codePointAt(bytes, end, length))
+    );
   }
 
   /** Behind the white space at `pos`; whoever sees its end is done with skipping. */
-  private skipSpace(pos: number): number {
+  private skipSpace(pos: number, atEnd: boolean): number {
     const { bytes, length } = this.pending;
     while (pos < length) {
-      const character = firstCharacter(bytes, pos, length);
-      if (!whiteSpace.test(character)) {
-        // The first bytes of a character that is not all there yet.
-        if (pos + contextBytes > length && bytes[pos]! >= 0x80) break;
-        this.isSkipping = false;
+      const codePoint = codePointAt(bytes, pos, length);
+      if (!contains(whiteSpace, codePoint)) {
+        this.isSkipping = !atEnd && isUnfinished(bytes, pos, length);
         break;
       }
-      pos += Buffer.byteLength(character);
+      pos += byteCountOf(codePoint);
     }
     return pos;
   }
-}
 
-/** What Rust's `regex` takes for `\w` and `\s`. */
-const wordCharacter = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u;
-const whiteSpace = /^\p{White_Space}/u;
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-function firstCharacter(bytes: Uint8Array, pos: number, limit: number): string {
-  const text = decoder.decode(bytes.subarray(pos, Math.min(limit, pos + contextBytes)));
-  return String.fromCodePoint(text.codePointAt(0)!);
-}
-
-function lastCharacter(bytes: Uint8Array, end: number): string {
-  let start = end - 1;
-  while (start > 0 && end - start < contextBytes && (bytes[start]! & 0xc0) === 0x80) start--;
-  return decoder.decode(bytes.subarray(start, end));
-}
-
-/** Where the run of white space that ends at `end` begins. */
-function spaceBefore(bytes: Uint8Array, end: number): number {
-  while (end > 0) {
-    const character = lastCharacter(bytes, end);
-    if (!/^\p{White_Space}$/u.test(character)) break;
-    end -= Buffer.byteLength(character);
+  /** Where the white space begins that ends at `end`, `done` at the earliest. No byte of it is looked at twice. */
+  private spaceStart(done: number, end: number): number {
+    const { bytes } = this.pending;
+    const known = Math.max(done, this.spaceEnd);
+    while (end > known) {
+      this.spaceCount++;
+      const codePoint = codePointBefore(bytes, end);
+      if (!contains(whiteSpace, codePoint)) return end;
+      end -= byteCountOf(codePoint);
+    }
+    return done;
   }
-  return end;
 }

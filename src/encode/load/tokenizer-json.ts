@@ -1,15 +1,8 @@
 import { UserError } from "../../errors.ts";
 import { shown } from "../../schema.ts";
-import type { AddedToken, NormalizationForm, TokenizerParts } from "../tokenizer-parts.ts";
-import {
-  areNarrow,
-  assembleModel,
-  assembleTokens,
-  checkId,
-  idsOfTokens,
-  modelOf,
-  type TokenIds,
-} from "./assemble.ts";
+import type { NormalizationForm, TokenizerParts } from "../tokenizer-parts.ts";
+import { readAddedTokens } from "./added-tokens.ts";
+import { areNarrow, assembleModel, assembleTokens, idsOfTokens, modelOf } from "./assemble.ts";
 import { objectAt, readBytes, readJson, refuse } from "./files.ts";
 import { compileSplits, readPreTokenizer } from "./pre-tokenizer.ts";
 import { scanTokenizerJson } from "./scan-tokenizer-json.ts";
@@ -32,19 +25,20 @@ export function loadTokenizerJson(path: string): TokenizerParts {
       : modelOf(kind, scanned.merges);
   const lacksBytes = model.dropsBytes || new Set(model.byteIds).size < 256;
   if (lacksBytes) checkUnknown(modelJson, path);
-  const addedTokens = readAddedTokens(root.added_tokens, vocab, path);
+  const normalization = readNormalizer(root.normalizer, path);
+  const { tokens: addedTokens, notes } = readAddedTokens(root.added_tokens, vocab, normalization, path);
   const { sources, name, addsPrefixSpace } = readPreTokenizer(root.pre_tokenizer, path);
   const tokens = assembleTokens(vocab, addedTokens);
   return {
     model,
     pattern: compileSplits(sources, path),
-    normalization: readNormalizer(root.normalizer, path),
+    normalization,
     addsPrefixSpace,
     addedTokens,
     isNarrow: areNarrow(vocab.values(), addedTokens),
     tokens,
     description: { path, kind: "tokenizer.json", patternName: name, patternSources: sources },
-    notes: notesOn(root, model.dropsBytes),
+    notes: [...notes, ...notesOn(root, model.dropsBytes)],
   };
 }
 
@@ -79,31 +73,6 @@ function readMerges(merges: unknown, path: string): [string, string][] {
 function checkUnknown(model: Record<string, unknown>, path: string): void {
   if (model.byte_fallback === true) refuse(path, "byte_fallback with a vocabulary that lacks bytes");
   if (model.unk_token && model.fuse_unk === true) refuse(path, "fuse_unk with a vocabulary that lacks bytes");
-}
-
-function readAddedTokens(value: unknown, vocab: TokenIds, path: string): AddedToken[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw new UserError(`"${path}": added_tokens is no list`);
-  const tokens = value.map((entry): AddedToken => {
-    const token = objectAt(entry, path, "an added token");
-    const content = token.content;
-    if (typeof content !== "string") throw new UserError(`"${path}": an added token has no content`);
-    return {
-      // The model's own id comes first, as in HF.
-      id: vocab.get(content) ?? checkId(token.id, content, path),
-      content,
-      special: token.special === true,
-      normalized: token.normalized === true,
-      lstrip: token.lstrip === true,
-      rstrip: token.rstrip === true,
-      singleWord: token.single_word === true,
-    };
-  });
-  const found = tokens.filter((token) => token.content !== "");
-  if (found.some((token) => token.rstrip) && found.some((token) => /^\p{White_Space}/u.test(token.content))) {
-    refuse(path, "an added token with rstrip beside one that begins with white space");
-  }
-  return found;
 }
 
 const forms: readonly NormalizationForm[] = ["NFC", "NFD", "NFKC", "NFKD"];
