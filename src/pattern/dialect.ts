@@ -39,6 +39,8 @@ export type Dialect = {
   readonly limitsLookBehind: boolean;
   /** (?:a|\b)* is an error. */
   readonly refusesRepeatedAssertions: boolean;
+  /** (?:a*){2,3} depends on how large the body is. */
+  readonly refusesCountedEmpties: boolean;
   /** `\w`, which `\b` is about, and `\w` in a class. */
   readonly wordCharacters: () => CodePointSet;
   readonly classWordCharacters: () => CodePointSet;
@@ -63,6 +65,7 @@ export const fancyRegex: Dialect = {
   hasPerlForms: true,
   limitsLookBehind: false,
   refusesRepeatedAssertions: false,
+  refusesCountedEmpties: false,
   wordCharacters,
   classWordCharacters: wordCharacters,
   posixClass: (name) => asciiClasses[name],
@@ -83,6 +86,7 @@ export const oniguruma: Dialect = {
   hasPerlForms: false,
   limitsLookBehind: true,
   refusesRepeatedAssertions: true,
+  refusesCountedEmpties: true,
   // Letters and their like, marks, decimal digits and connectors, no joiners; outside of a class six numbers of Latin-1.
   wordCharacters: () => unionOf([withoutJoiners(wordCharacters()), [0xb2, 0xb3], [0xb9, 0xb9], [0xbc, 0xbe]]),
   classWordCharacters: () => withoutJoiners(wordCharacters()),

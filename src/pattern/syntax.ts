@@ -247,6 +247,13 @@ class Parser {
         );
       if (!isFirst && !this.dialect.repeatsRepeats)
         this.fail("what is repeated is repeated again", startPos, "write (?:x{2})+ for x{2}+");
+      const isCounted = this.characters[startPos] === "{" && bounds.max > 1;
+      if (this.dialect.refusesCountedEmpties && isCounted && canBeEmpty(node))
+        this.fail(
+          `how often what can be empty is repeated is not certain in ${this.dialect.engine}`,
+          startPos,
+          "repeat what takes a character: (?:a+|b){1,3} for (?:a*|b){1,3}",
+        );
       const hasModes = this.dialect.hasIntervalModes || this.characters[startPos] !== "{";
       const { min, max } = bounds;
       const isOptional = !hasModes && min === max && this.accept("?");

@@ -80,6 +80,7 @@ describe("a pattern of HF's engine", () => {
     ["\\07", "octal"],
     ["\\p{Script=Han}", "not known"],
     ["(?:a|\\b)*b", "is an error"],
+    ["(?:a*|b){1,3}c", "can be empty"],
     ["(?<x>a)(b)\\2", "beside groups with names"],
     ["(?i:(a)\\1)", "ignores case"],
     ["[\\w-z]", "a range begins with one character"],
