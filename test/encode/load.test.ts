@@ -230,6 +230,8 @@ describe("training.json beside a file of ranks", () => {
       [{ files, options: { pattern, specialTokens: [{}] } }, 'its "options.specialTokens[0]" is {}, no text'],
       [{ files, options: { pattern, compat: "x" } }, 'its "options.compat" is "x", none of cs336'],
       [{ files: null, options: { pattern } }, 'its "files" is null, no list'],
+      [{ options: { pattern } }, 'it has no "files"'],
+      [{ files }, 'it has no "options"'],
     ] as const) {
       const path = beside(record);
       const message = `${join(path, "..", "training.json")}" is no record of a training: ${problem}`;

@@ -56,7 +56,7 @@ export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   const isTuple = /^(\d+, *(\d+(, *\d+)*,?)?)?$/.test(shape!.trim());
   const sizes = shape!.split(",").filter((part) => part.trim() !== "");
   const count = sizes.reduce((product, size) => product * Number(size), 1);
-  if (!isTuple || !Number.isSafeInteger(count * 8)) fail(`its shape (${cut(shape!)}) is damaged`);
+  if (!isTuple || !Number.isSafeInteger(count)) fail(`its shape (${cut(shape!)}) is damaged`);
   return { descr, itemBytes: Number(descr[2]), startByte: textStart + textBytes, count };
 }
 
