@@ -452,6 +452,9 @@ export class Matcher {
     while ((stack[marker]! & 7) !== frame.look) marker = stack[marker + 2]!;
     const instruction = stack[marker]! >> 3;
     const isNegated = program.ops[instruction] === nfaOp.lookNot;
+    this.pos = stack[marker + 1]!;
+    this.marker = stack[marker + 2]!;
+    // Groups that the body took are kept, over the marker.
     let kept = marker;
     for (let at = marker + frameSize; at < this.stackSize; at += frameSize) {
       const operand = stack[at]! >> 3;
@@ -471,8 +474,6 @@ export class Matcher {
           kept += frameSize;
       }
     }
-    this.pos = stack[marker + 1]!;
-    this.marker = stack[marker + 2]!;
     if (isNegated) {
       for (let at = this.stackSize - frameSize; at > marker; at -= frameSize) {
         if ((stack[at]! & 7) === frame.group) this.restoreGroup(at);

@@ -112,4 +112,6 @@ test("a reference to a group takes what the group took, and fails if that took n
   expect(ends("(é|ab)\\1|(?s:.)", "ééabab éab")).toEqual([4, 8, 9, 11, 12, 13]);
   expect(ends("(a)?\\1b|.", "bab aab")).toEqual([1, 2, 3, 4, 7]);
   expect(ends("(?:(a)|b\\1)+|.", "bbaba")).toEqual([1, 2, 5]);
+  expect(ends("a(?=.(b))\\1|.", "axbabb")).toEqual([1, 2, 3, 5, 6]);
+  expect(ends("a(?!(b)c)\\1|a(?=(?>(b)|.)+)(?!(c)d)\\2|.", "abcabab")).toEqual([2, 3, 5, 7]);
 });
