@@ -1,4 +1,5 @@
 import { type Dirent, readdirSync, statSync } from "node:fs";
+import { basename } from "node:path";
 import { UserError } from "../errors.ts";
 import { isMissing, reasonNotRead } from "../system-error.ts";
 import { eachFileOnce, fileId, type Skipped } from "./each-once.ts";
@@ -45,7 +46,7 @@ export function filesBelow(directory: string, wanted: FileFilter): { paths: stri
     if (id !== undefined) pathsOfFolders.set(id, folderPath);
 
     const entries = entriesOf(`${root}/${folder}`);
-    const isCache = isHubCache(entries);
+    const isCache = isHubCache(folderPath, entries);
     if (isCache) checkOneSnapshot(folderPath);
     const wantedNames = new Set<string>();
     for (const entry of entries) {
@@ -68,10 +69,12 @@ export function filesBelow(directory: string, wanted: FileFilter): { paths: stri
 }
 
 /** The cache of Hugging Face's hub: files by their hashes, and folders of links that give them their names. */
-const isHubCache = (entries: readonly Dirent[]) =>
-  ["blobs", "refs", "snapshots"].every((name) =>
-    entries.some((entry) => entry.name === name && entry.isDirectory()),
+function isHubCache(path: string, entries: readonly Dirent[]): boolean {
+  const has = (name: string) => entries.some((entry) => entry.name === name && entry.isDirectory());
+  return (
+    has("blobs") && has("snapshots") && (has("refs") || /^(datasets|models|spaces)--/.test(basename(path)))
   );
+}
 const hubCacheParts = ["blobs", "refs"];
 
 /** Two versions of a data set are mostly the same texts, by other names for changed files. */

@@ -127,7 +127,7 @@ export function checkStream(head: Uint8Array, input: Input): void {
   const { path, format, formatFrom, isBinaryText, textField } = input;
   if (isBinaryText) return;
   const content = contentOf(head.subarray(0, headBytesMax), path);
-  if (content === "parquet") throw noParquetStream(path);
+  if (content === "parquet") throw notText(path, parquetInStream);
   if (typeof content === "object") throw notText(path, content);
   if (format !== "text" || formatFrom === "option") return;
   const records = recordsIn({ bytes: head, isWhole: false }, false, textField);
@@ -136,6 +136,11 @@ export function checkStream(head: Uint8Array, input: Input): void {
     hint: `--input-format ${records} reads their field "${textField}", --input-format text all of it as text`,
   });
 }
+
+const parquetInStream: NotText = {
+  what: "Parquet, which says at its end what is in it, and cannot be read as a stream",
+  hint: "write it to a file and name that",
+};
 
 function streamAt(path: string, options: InputOptions): Input {
   const format = options.format ?? formatOfName(path) ?? "text";

@@ -57,6 +57,11 @@ describe("what is no text", () => {
         }
       }
     }
+    put(home, "some.parquet", "PAR1\x15\0\x15PAR1");
+    expect(shell(`"$0" count - < some.parquet`)).toEqual([
+      1,
+      expect.stringContaining("standard input is Parquet"),
+    ]);
     expect(shell(`"$0" count - < a.zip`)[1]).toContain("standard input is a zip archive");
   });
 

@@ -69,6 +69,9 @@ describe("the files of a directory", () => {
     const names = ["snapshots/f00/data/kept", "snapshots/f00/data/part.parquet", "snapshots/f00/train.jsonl"];
     expect(below(root)).toEqual(names);
     expect(below(join(root, "snapshots/f00"))).toEqual(["data/kept", "data/part.parquet", "train.jsonl"]);
+    const unnamed = tree("datasets--no--refs", ["blobs/0a1b", "snapshots/f00/part"]);
+    expect(below(unnamed)).toEqual(["snapshots/f00/part"]);
+    expect(below(tree("photos", ["blobs/a", "snapshots/b"]))).toEqual(["blobs/a", "snapshots/b"]);
     mkdirSync(join(root, "snapshots/f01"));
     expect(() => below(root)).toThrow("holds several versions of a data set");
   });

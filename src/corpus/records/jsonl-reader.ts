@@ -149,7 +149,10 @@ function faultText(fault: number, textField: string): string {
 }
 
 function faultHint(fault: number): { hint?: string } {
-  if (fault === lineFault.fieldMissing) return { hint: "--text-field names the field that holds the text" };
+  if (fault === lineFault.fieldMissing)
+    return {
+      hint: "--text-field names the field that holds the text; --input-format text reads JSON as text",
+    };
   if (fault !== lineFault.notJson && fault !== lineFault.notObject) return {};
   return { hint: "each line has to be a JSON object of its own; plain text is --input-format text" };
 }
