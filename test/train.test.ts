@@ -118,6 +118,15 @@ test("all 256 bytes are learned from, and invalid ones are never joined", async 
   expect(trained.findings[0]).toMatchObject({ invalidByteCount: 256, firstInvalidByte: 128 });
 });
 
+test("the first invalid byte is found wherever it stands, also at the start and behind others", async () => {
+  for (const first of [0, 1, 5]) {
+    const content = new Uint8Array(300_000).fill(97);
+    for (let pos = first; pos < content.length; pos += 100_000) content[pos] = 0xff;
+    const { findings } = await trainOn(content, { mergeCount: 1 });
+    expect(findings[0]).toMatchObject({ invalidByteCount: 3, firstInvalidByte: first });
+  }
+});
+
 test("a corpus of special tokens only has no words and no merges", async () => {
   const trained = await trainOn("<|end|><|end|>", { mergeCount: 10, specialTokens: ["<|end|>"] });
   expect([trained.wordCount, trained.vocabulary.mergeCount, trained.vocabulary.size]).toEqual([0, 0, 257]);

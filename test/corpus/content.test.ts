@@ -105,6 +105,7 @@ test("texts that begin as other files do are texts", () => {
     "GIF89a: le format pr\xe9f\xe9r\xe9",
     "BZh \xfcber",
     "\xffy\xfe",
+    "\x80 a day (in Windows-1252)",
   ]) {
     expect([text, whatIn(bytes(text))]).toEqual([text, "text"]);
   }

@@ -34,13 +34,17 @@ describe("buildVocabulary", () => {
   });
 
   test("huggingface: a special token that equals a byte's character or a learned token keeps its id", () => {
-    const specialTokens = ["Ġt", "a", "<|end|>"];
-    const vocabulary = buildVocabulary({ merges, specialTokens, compat: "huggingface" });
-    expect([...vocabulary.specialIds]).toEqual([0, 1, 2]);
-    expect(vocabulary.tokenIds[97]).toBe(1);
-    expect([...vocabulary.tokenIds.slice(256)]).toEqual([3 + 255, 3 + 256, 0]);
-    expect(vocabulary.size).toBe(3 + 255 + 2);
-    expect(baseSize(specialTokens, "huggingface")).toBe(3 + 255);
+    for (const specialTokens of [
+      ["Ġt", "a", "<|end|>"],
+      ["a", "<|end|>", "Ġt"],
+    ]) {
+      const vocabulary = buildVocabulary({ merges, specialTokens, compat: "huggingface" });
+      expect([...vocabulary.specialIds]).toEqual([0, 1, 2]);
+      expect(vocabulary.tokenIds[97]).toBe(specialTokens.indexOf("a"));
+      expect([...vocabulary.tokenIds.slice(256)]).toEqual([3 + 255, 3 + 256, specialTokens.indexOf("Ġt")]);
+      expect(vocabulary.size).toBe(3 + 255 + 2);
+      expect(baseSize(specialTokens, "huggingface")).toBe(3 + 255);
+    }
   });
 
   test("other rules name the special token that equals a learned one, as bytes or as characters", () => {
