@@ -213,6 +213,21 @@ test("tokens of a megabyte and files of many chunks are spelled whole", () => {
   expect(JSON.parse(files["tokenizer.json"]!).model.merges.length).toBe(40);
 });
 
+test("tokenizer.json says how GPT-2 cuts and joins as HF's own files do, and splits are followed by bytes alone", () => {
+  const part = (isPrefixed: boolean, usesRegex: boolean) => ({
+    type: "ByteLevel",
+    add_prefix_space: isPrefixed,
+    trim_offsets: true,
+    use_regex: usesRegex,
+  });
+  const jsonOf = (form: ExportForm) => JSON.parse(written(finished("cs336", form))["tokenizer.json"]!);
+  const plain = jsonOf(byteLevel);
+  expect([plain.pre_tokenizer, plain.decoder]).toEqual([part(false, true), part(true, true)]);
+  const split = jsonOf(asSplits);
+  expect(split.pre_tokenizer.pretokenizers.at(-1)).toEqual(part(false, false));
+  expect(split.decoder).toEqual(part(true, true));
+});
+
 test("the small files name the special tokens, and <|endoftext|> in its three parts", () => {
   const files = written(finished("huggingface"));
   const roles = { bos_token: "<|endoftext|>", eos_token: "<|endoftext|>", unk_token: "<|endoftext|>" };

@@ -89,7 +89,7 @@ describe("checkSpecialTokens", () => {
   });
 
   test("takes what cannot be known before training", () => {
-    checkSpecialTokens(["Ġt", "the", "漢", "😀", "<|endoftext|>", "\u0085"], "cs336");
+    checkSpecialTokens(["Ġt", "the", "漢", "😀", "<|endoftext|>", "\u0080", "\u0085"], "cs336");
   });
 
   test("under huggingface takes single bytes, as HF does, but nothing empty or twice", () => {
