@@ -1,7 +1,7 @@
 import { embeddedDirectory } from "../embedded.ts";
 import { exitCode, UserError } from "../errors.ts";
+import { BeyondAutomaton, Unusable } from "./beyond-automaton.ts";
 import { buildAutomaton } from "./determinize.ts";
-import { OutsideDialect, Unusable } from "./outside-dialect.ts";
 import { buildProgram, type Program } from "./program.ts";
 import { readReadyMade } from "./ready-made.ts";
 import { canBeEmpty, type Node, parsePattern } from "./syntax.ts";
@@ -38,7 +38,7 @@ export function compilePattern(sources: readonly string[], options: CompileOptio
   try {
     return compileTrees(trees, sources, lineWise);
   } catch (error) {
-    if (!(error instanceof Unusable || error instanceof OutsideDialect)) throw error;
+    if (!(error instanceof Unusable || error instanceof BeyondAutomaton)) throw error;
     const hint = error instanceof Unusable ? (error.hint ?? takesNothingHint) : "use smaller counts";
     const what = error instanceof Unusable ? `it ${error.message}` : error.message;
     throw new UserError(`pattern: ${what}: ${sources.join(" , ")}`, { hint, exitCode: exitCode.usage });
@@ -48,7 +48,7 @@ export function compilePattern(sources: readonly string[], options: CompileOptio
 const takesNothingHint =
   "a pretokenizer matches one character at least: write + where there is *, or name a pattern (`--pattern help`)";
 
-/** Throws Unusable, and OutsideDialect where not even the matcher can do it. */
+/** Throws Unusable, and BeyondAutomaton where not even the matcher can do it. */
 function compileTrees(
   trees: readonly Node[],
   sources: readonly string[],
@@ -57,14 +57,14 @@ function compileTrees(
   try {
     return { kind: "automata", automata: fuse(trees, lineWise) };
   } catch (error) {
-    if (!(error instanceof OutsideDialect)) throw error;
+    if (!(error instanceof BeyondAutomaton)) throw error;
     if (trees.some(canBeEmpty)) throw new Unusable("can match the empty string");
     const programs = trees.map((tree, i) => buildProgram(tree, sources[i]!));
     return { kind: "programs", programs, lineWise, reason: error.message };
   }
 }
 
-/** As few automata as will do: each takes as many of the splits as fuse into one. Throws OutsideDialect. */
+/** As few automata as will do: each takes as many of the splits as fuse into one. Throws BeyondAutomaton. */
 function fuse(trees: readonly Node[], lineWise: boolean): ScanTables[] {
   const automata: ScanTables[] = [];
   for (let first = 0; first < trees.length; ) {
@@ -74,7 +74,7 @@ function fuse(trees: readonly Node[], lineWise: boolean): ScanTables[] {
       try {
         fused = buildScanTables(buildAutomaton(trees.slice(first, end + 1), { lineWise }));
       } catch (error) {
-        if (error instanceof OutsideDialect && fused !== undefined) break;
+        if (error instanceof BeyondAutomaton && fused !== undefined) break;
         throw error;
       }
       end++;

@@ -1,9 +1,9 @@
 import { type Action, type Automaton, actionKey, here, type SlotWrite } from "./automaton.ts";
+import { BeyondAutomaton, Unusable } from "./beyond-automaton.ts";
 import { type CharacterClasses, divideIntoClasses } from "./classes.ts";
 import { minimize } from "./minimize.ts";
 import { buildNfa, SymbolSets } from "./nfa.ts";
 import { Numbering } from "./numbering.ts";
-import { OutsideDialect, Unusable } from "./outside-dialect.ts";
 import { codePointRange } from "./ranges.ts";
 import { freshLevels, type Level, stepLevels } from "./speculation.ts";
 import type { Node } from "./syntax.ts";
@@ -32,7 +32,7 @@ type Situation = {
 /**
  * One automaton for a whole sequence of splits, each cutting the pieces of the one before it. A boundary made upstream
  * is the end of the text for the splits below, so all but the last must know their boundaries at once.
- * Throws OutsideDialect.
+ * Throws BeyondAutomaton.
  */
 export function buildAutomaton(trees: readonly Node[], options: AutomatonOptions): Automaton {
   const sets = new SymbolSets();
@@ -55,10 +55,10 @@ export function buildAutomaton(trees: readonly Node[], options: AutomatonOptions
     const isLast = index === programs.length - 1;
     const automaton = explore(classes, symbolCount, lineEnd, isLast ? upstream : [], threads);
     if (isLast) return automaton;
-    if (!decidesAtOnce(automaton)) throw new OutsideDialect(`split ${index + 1} decides late`);
+    if (!decidesAtOnce(automaton)) throw new BeyondAutomaton(`split ${index + 1} decides late`);
     upstream.push(automaton);
   }
-  throw new OutsideDialect("it is empty");
+  throw new BeyondAutomaton("it is empty");
 }
 
 function decidesAtOnce({ actionList }: Automaton): boolean {
@@ -95,7 +95,7 @@ function explore(
   situations.idOf(start);
   for (let state = 0; state < situations.items.length; state++) {
     if (situations.items.length > stateCountMax)
-      throw new OutsideDialect("its automaton has too many states");
+      throw new BeyondAutomaton("its automaton has too many states");
     for (let symbol = 0; symbol < symbolCount; symbol++) {
       const { action, next } = step(situations.items[state]!, symbol);
       nextStates.push(symbol === end ? 0 : situations.idOf(next));

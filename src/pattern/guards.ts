@@ -1,4 +1,4 @@
-import { OutsideDialect } from "./outside-dialect.ts";
+import { BeyondAutomaton } from "./beyond-automaton.ts";
 import {
   type CodePointSet,
   complementOf,
@@ -29,7 +29,7 @@ const pairCountMax = 64;
 
 export const isAny = ({ set, edge }: Neighbour): boolean => edge && isFull(set);
 
-/** The guard of a node that takes no character. Throws OutsideDialect where it asks for more than two neighbours. */
+/** The guard of a node that takes no character. Throws BeyondAutomaton where it asks for more than two neighbours. */
 export function guardOf(node: Node): Guard {
   return merged(pairsOf(node));
 }
@@ -60,7 +60,7 @@ function pairsOf(node: Node): Guard {
     case "sequence":
       return node.items.map(pairsOf).reduce(both, always);
     default:
-      throw new OutsideDialect("it looks ahead or behind more than one character");
+      throw new BeyondAutomaton("it looks ahead or behind more than one character");
   }
 }
 
@@ -77,7 +77,7 @@ function guardBehind(node: Node): Guard {
 function beside(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: boolean): Guard {
   // What gives nothing back asks what follows it, too.
   const isGreedyEnd = node.kind === "atomic" || (node.kind === "repeat" && node.mode === "possessive");
-  if (backwards && isGreedyEnd) throw new OutsideDialect("it looks behind more than one character");
+  if (backwards && isGreedyEnd) throw new BeyondAutomaton("it looks behind more than one character");
   switch (node.kind) {
     case "set":
       return onSide({ set: node.set, edge: false });
@@ -108,7 +108,7 @@ function beside(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: 
     default:
       return pairsOf(node);
   }
-  throw new OutsideDialect(`it looks ${backwards ? "behind" : "ahead"} more than one character`);
+  throw new BeyondAutomaton(`it looks ${backwards ? "behind" : "ahead"} more than one character`);
 }
 
 /** Assertions, and what is made of nothing else. */
@@ -174,7 +174,7 @@ function both(a: Guard, b: Guard): Guard {
   const pairs = a.flatMap((x) =>
     b.map((y) => ({ left: common(x.left, y.left), right: common(x.right, y.right) })),
   );
-  if (pairs.length > pairCountMax) throw new OutsideDialect("it looks around in too many ways at once");
+  if (pairs.length > pairCountMax) throw new BeyondAutomaton("it looks around in too many ways at once");
   return pairs.filter(({ left, right }) => !isNone(left) && !isNone(right));
 }
 

@@ -1,5 +1,5 @@
+import { BeyondAutomaton, Unusable } from "./beyond-automaton.ts";
 import { type Guard, guardOf, isAny, notInside, takesNothing } from "./guards.ts";
-import { OutsideDialect, Unusable } from "./outside-dialect.ts";
 import { type CodePointSet, emptySet } from "./ranges.ts";
 import { canBeEmpty, type Node } from "./syntax.ts";
 
@@ -76,7 +76,7 @@ export type NfaForm = "automaton" | "matcher";
 const instructionCountMax: Readonly<Record<NfaForm, number>> = { automaton: 20_000, matcher: 1 << 21 };
 
 /**
- * Throws OutsideDialect. Built backwards: each node is given the instructions that follow it and returns its own. What
+ * Throws BeyondAutomaton. Built backwards: each node is given the instructions that follow it and returns its own. What
  * follows a node that has taken nothing may be another instruction than what follows one that has taken something: so a
  * repeat ends behind a turn that took nothing, as in Perl, and no way leads round in a circle.
  */
@@ -89,7 +89,7 @@ export function buildNfa(tree: Node, sets: SymbolSets, form: NfaForm): Nfa {
 
   const add = (op: NfaOp, a: number, b: number): number => {
     if (ops.length === instructionCountMax[form])
-      throw new OutsideDialect("it is too long when its counts are unrolled");
+      throw new BeyondAutomaton("it is too long when its counts are unrolled");
     first.push(a);
     second.push(b);
     return ops.push(op) - 1;
@@ -97,7 +97,7 @@ export function buildNfa(tree: Node, sets: SymbolSets, form: NfaForm): Nfa {
   const fork = (preferred: number, other: number): number =>
     add(isBackwards ? nfaOp.forkBack : nfaOp.fork, preferred, other);
   const forMatcher = (reason: string) => {
-    if (form === "automaton") throw new OutsideDialect(reason);
+    if (form === "automaton") throw new BeyondAutomaton(reason);
   };
 
   /** `empty` follows a node that has taken nothing, `taken` one that has. */
@@ -168,7 +168,7 @@ export function buildNfa(tree: Node, sets: SymbolSets, form: NfaForm): Nfa {
     try {
       guard = guardOf(node);
     } catch (error) {
-      if (form === "automaton" || !(error instanceof OutsideDialect)) throw error;
+      if (form === "automaton" || !(error instanceof BeyondAutomaton)) throw error;
     }
     const isReferredTo = [...nodesIn(node.body)].some(
       (inner) => inner.kind === "group" && referredTo.has(inner.index),

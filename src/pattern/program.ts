@@ -54,7 +54,7 @@ export const spanOp = 15;
 
 const beginningsMax = 1 << 24;
 
-/** Throws OutsideDialect where the program is too long, Unusable. */
+/** Throws BeyondAutomaton where the program is too long, Unusable. */
 export function buildProgram(tree: Node, source: string): Program {
   const sets = new SymbolSets();
   const nfa = buildNfa(tree, sets, "matcher");

@@ -1,5 +1,5 @@
 import { here } from "./automaton.ts";
-import { OutsideDialect, Unusable } from "./outside-dialect.ts";
+import { BeyondAutomaton, Unusable } from "./beyond-automaton.ts";
 import type { ThreadTable } from "./threads.ts";
 
 /**
@@ -32,7 +32,7 @@ export const freshLevels: readonly Level[] = [{ threads: startThreads, accepted:
 
 /**
  * One symbol for all levels, the outermost first. A run that begins before the symbol begins with `startSet`. `settled` holds where the ends of the settled pretokens are, each `here`
- * (before the symbol) or a slot; `levels` is what goes on, END leaves none. Throws OutsideDialect, Unusable.
+ * (before the symbol) or a slot; `levels` is what goes on, END leaves none. Throws BeyondAutomaton, Unusable.
  */
 export function stepLevels(
   table: ThreadTable,
@@ -67,7 +67,7 @@ export function stepLevels(
   if (next.length > 1) joinGaps(table, next);
   const settled = settle(table, next);
   if (next.length > levelCountMax) {
-    throw new OutsideDialect("it can look ahead without bound at several places at once");
+    throw new BeyondAutomaton("it can look ahead without bound at several places at once");
   }
   return { settled, levels: next };
 }

@@ -77,6 +77,27 @@ export function canBeEmpty(node: Node): boolean {
   }
 }
 
+/**
+ * Whether a way to match that takes nothing is tried before one that takes a character. An unbounded repeat of such a node
+ * ends there in a backtracking engine, and goes on in an automaton like that of tiktoken's engine.
+ */
+function prefersEmpty(node: Node): boolean {
+  if (!canBeEmpty(node)) return false;
+  switch (node.kind) {
+    case "sequence":
+      return node.items.some(prefersEmpty);
+    case "choice":
+      return node.options.slice(0, -1).some(canBeEmpty) || node.options.some(prefersEmpty);
+    case "repeat":
+      return node.mode === "lazy" || prefersEmpty(node.body);
+    case "group":
+    case "atomic":
+      return prefersEmpty(node.body);
+    default:
+      return false;
+  }
+}
+
 const newline = codePointRange(10);
 const anyNewline: Node = { kind: "set", set: newline, text: null };
 
@@ -253,6 +274,12 @@ class Parser {
           `how often what can be empty is repeated is not certain in ${this.dialect.engine}`,
           startPos,
           "repeat what takes a character: (?:a+|b){1,3} for (?:a*|b){1,3}",
+        );
+      if (bounds.max === Number.POSITIVE_INFINITY && prefersEmpty(node))
+        this.fail(
+          "what would rather be empty is repeated, which engines do in different ways",
+          startPos,
+          "let what takes a character come first: (?:a|b?)+ for (?:b?|a)+, (?:a?)+ for (?:a??)+",
         );
       const hasModes = this.dialect.hasIntervalModes || this.characters[startPos] !== "{";
       const { min, max } = bounds;

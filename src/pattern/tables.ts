@@ -1,6 +1,6 @@
 import { type Automaton, here } from "./automaton.ts";
+import { BeyondAutomaton } from "./beyond-automaton.ts";
 import type { CharacterClasses } from "./classes.ts";
-import { OutsideDialect } from "./outside-dialect.ts";
 import type { QuadTables } from "./quads.ts";
 import { lastCodePoint } from "./ranges.ts";
 
@@ -50,21 +50,21 @@ const blockTotal = 32 + 1024 + 32768;
 const blockBits = 6;
 const blockSize = 1 << blockBits;
 
-/** Throws OutsideDialect where the automaton does more than an entry can say. */
+/** Throws BeyondAutomaton where the automaton does more than an entry can say. */
 export function buildScanTables(automaton: Automaton): ScanTables {
   const { classes, symbolCount, stateCount, nextStates, actions, actionList } = automaton;
   const classCount = classes.classCount;
   if (firstClassColumn + classCount > invalidColumn)
-    throw new OutsideDialect("it tells too many characters apart");
+    throw new BeyondAutomaton("it tells too many characters apart");
   let slotCount = 1;
   const actionBits = actionList.map(({ commitCount, writes }) => {
     const [write] = writes;
     if (writes.length > 1 || (write !== undefined && write.from !== here)) {
-      throw new OutsideDialect("it moves its boundaries too often");
+      throw new BeyondAutomaton("it moves its boundaries too often");
     }
     const slot = write?.slot ?? noSlot;
     if (commitCount > 15 || (write !== undefined && slot >= noSlot)) {
-      throw new OutsideDialect("it decides too many boundaries at once");
+      throw new BeyondAutomaton("it decides too many boundaries at once");
     }
     if (write !== undefined) slotCount = Math.max(slotCount, slot + 1);
     return (commitCount << 4) | slot;
@@ -151,7 +151,7 @@ class BlockList {
     if (known !== undefined) return known;
     const offset = this.size;
     // A block's offset is kept in 16 bits; all of Unicode, told apart at every point, needs 17408 blocks of 64.
-    if (offset >= 1 << 16) throw new OutsideDialect("it tells too many characters apart");
+    if (offset >= 1 << 16) throw new BeyondAutomaton("it tells too many characters apart");
     this.offsets.set(key, offset);
     this.size += blockSize;
     return offset;

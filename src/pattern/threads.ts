@@ -1,6 +1,6 @@
+import { BeyondAutomaton } from "./beyond-automaton.ts";
 import { type Nfa, nfaOp } from "./nfa.ts";
 import { Numbering } from "./numbering.ts";
-import { OutsideDialect } from "./outside-dialect.ts";
 
 /**
  * ThreadTable: all sets of threads that a run of the pattern can come to, numbered, and what each does on each symbol.
@@ -31,7 +31,7 @@ const setCountMax = 5000;
 /** Some tenths of a second. */
 const followCountMax = 1 << 25;
 
-/** `symbolSets[set][symbol]` is 1 where the program's set holds the symbol. Throws OutsideDialect. */
+/** `symbolSets[set][symbol]` is 1 where the program's set holds the symbol. Throws BeyondAutomaton. */
 export function buildThreadTable(
   nfa: Nfa,
   symbolSets: readonly Uint8Array[],
@@ -58,7 +58,7 @@ export function buildThreadTable(
   for (let symbol = edge; symbol >= 0; symbol--)
     startSets[symbol] = setBehind(symbol, [nfa.startInstruction]);
   for (let set = 0; set < threadSets.items.length; set++) {
-    if (set === setCountMax) throw new OutsideDialect("its automaton has too many states");
+    if (set === setCountMax) throw new BeyondAutomaton("its automaton has too many states");
     const { context, threads } = threadSets.items[set]!;
     for (let symbol = 0; symbol < symbolCount; symbol++) {
       stamp++;
@@ -80,7 +80,7 @@ export function buildThreadTable(
   /** Takes all ways from an instruction to the next character; true once the match is reached. */
   function follow(instruction: number, context: number, symbol: number, reached: number[]): boolean {
     if (followedAt[instruction] === stamp) return false;
-    if (++followCount > followCountMax) throw new OutsideDialect("its automaton takes too long to make");
+    if (++followCount > followCountMax) throw new BeyondAutomaton("its automaton takes too long to make");
     followedAt[instruction] = stamp;
     const a = first[instruction]!;
     const b = second[instruction]!;

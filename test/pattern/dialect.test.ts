@@ -144,6 +144,10 @@ describe("a pattern of tiktoken's engine", () => {
     ["(?<=a++)b", "inside of a look-behind"],
     ["(b(?i))a", "hold behind it"],
     ["[!-&&a]", "a range ends with one character"],
+    ["(?:a??)*b", "rather be empty"],
+    ["c(?:(?:a)??b?b*)+", "rather be empty"],
+    ["(?:|a){2,}b", "rather be empty"],
+    ["(?:a?|b)*c", "rather be empty"],
   ])("that is not read alike is refused: %s", (source, what) => {
     expect(errorOf(() => parsePattern(source)).message).toContain(what);
   });
@@ -180,6 +184,7 @@ describe("the portable form", () => {
     "(a|b)\\1|.",
     "(?:a|\\b)*b|.",
     "(?<=b|1)a{2,3}?|.",
+    "(?:a|b?)*1|(?:a?b*)+-|.",
   ])("means the same everywhere: %s", (source) => {
     const form = portableForm(source, fancyRegex);
     const { oracle, free } = tiktokenOracle(`(?:${source})|[\\s\\S]`, texts);

@@ -14,7 +14,7 @@ import { objectAt, refuse } from "./files.ts";
 
 /**
  * Digits and Punctuation ask no regular expression but Rust: Digits its standard library, whose Unicode is 17.0 in HF's
- * build, Punctuation the crate unicode_categories, whose Unicode is 8.0 and which has two letters and symbols of its own.
+ * build, Punctuation the crate unicode_categories, whose Unicode is older and which has two characters of its own.
  */
 const numeric = "[\\p{N}\\x{11de0}-\\x{11de9}\\x{16ff4}-\\x{16ff6}]";
 const punctuationSince = [
