@@ -190,10 +190,9 @@ function cutPretoken(
   let left = bytes[start]!;
   for (let pos = start + 1; pos < end; pos++) {
     const right = bytes[pos]!;
-    const place = places[(left << 8) | right]!;
     finer[count] = pos;
-    if (place !== byContext) count += place;
-    else {
+    // Lead bytes are from c0 on: the characters before and behind are looked at as wholes.
+    if (right >= 0xc0 && left >= 0x80 && places[(left << 8) | right] === byContext) {
       // E0 to EF lead three bytes. Subtle: a pretoken of two bytes and more is valid UTF-8; what is before it may not be.
       const areThreeBytes = right >> 4 === 0xe && pos - start >= 3 && bytes[pos - 3]! >> 4 === 0xe;
       const answer = areThreeBytes
@@ -201,6 +200,9 @@ function cutPretoken(
         : mayBeCut(bytes, pos, joins, wholeTokens, answers);
       if (answer !== byContext) count += answer;
       else if (!touchesWhole(wholeTokens!, bytes, start, pos, end)) count++;
+    } else {
+      // Beside ASCII, where a whole token may begin or end, there is no cut.
+      count += places[(left << 8) | right]! & 1;
     }
     left = right;
   }
@@ -222,7 +224,7 @@ function mayPartPair(
   const tag = hash & 0x7fff;
   const known = answers[slot]!;
   if (known >> 1 === tag) return known & 1;
-  const answer = findAnswer(bytes, pos, joins, wholeTokens);
+  const answer = findAnswer(threeBytes(bytes, pos - 3), threeBytes(bytes, pos), joins, wholeTokens);
   if (answer !== byContext) answers[slot] = (tag << 1) | answer;
   return answer;
 }
@@ -250,7 +252,7 @@ function mayBeCut(
   const slot = (hash >>> (32 - answerBits)) << 1;
   const known = answers[slot + 1]!;
   if (answers[slot] === left && known >> 1 === right) return known & 1;
-  const answer = findAnswer(bytes, pos, joins, wholeTokens);
+  const answer = findAnswer(left, right, joins, wholeTokens);
   if (answer !== byContext) {
     answers[slot] = left;
     answers[slot + 1] = (right << 1) | answer;
@@ -258,9 +260,10 @@ function mayBeCut(
   return answer;
 }
 
-function findAnswer(bytes: Uint8Array, pos: number, joins: Joins, wholeTokens: WholeTokens | null): number {
-  if (fitsJoin(joins, threeBytes(bytes, pos - 3), threeBytes(bytes, pos))) return 0;
-  return wholeTokens !== null && mayTouchWhole(wholeTokens, bytes, pos) ? byContext : 1;
+/** What three bytes on either side tell: 0, 1 or `byContext`. */
+function findAnswer(left: number, right: number, joins: Joins, wholeTokens: WholeTokens | null): number {
+  if (fitsJoin(joins, left, right)) return 0;
+  return wholeTokens !== null && mayTouchWhole(wholeTokens, left, right) ? byContext : 1;
 }
 
 const threeBytes = (bytes: Uint8Array, pos: number) =>

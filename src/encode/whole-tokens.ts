@@ -16,17 +16,30 @@ export type WholeTokens = {
   readonly byEnd: ReadonlyMap<number, readonly Uint8Array[]>;
   /** 3, or 2 if some token has no more. */
   readonly edgeBytes: number;
+  /** 2^edgeBits elements. At the hash of a token's first bytes: bit 0; of its last ones: bit 1. */
+  readonly edges: Uint8Array;
 };
+
+/** Some hundred tokens take a few of a hundred places; the table stays in the first cache. */
+const edgeBits = 13;
+const isBeginning = 1;
+const isEnd = 2;
 
 export function indexWholeTokens(ids: ReadonlyMap<string, number>): WholeTokens {
   const tokens = Array.from(ids.keys(), (key) => new Uint8Array(Buffer.from(key, "latin1")));
   const edgeBytes = tokens.some((token) => token.length < 3) ? 2 : 3;
+  const byBeginning = Map.groupBy(tokens, (token) => edgeAt(token, 0, edgeBytes));
+  const byEnd = Map.groupBy(tokens, (token) => edgeAt(token, token.length - edgeBytes, edgeBytes));
+  const edges = new Uint8Array(1 << edgeBits);
+  for (const edge of byBeginning.keys()) edges[hashEdge(edge)]! |= isBeginning;
+  for (const edge of byEnd.keys()) edges[hashEdge(edge)]! |= isEnd;
   return {
     ids,
     bytesMax: tokens.reduce((max, token) => Math.max(max, token.length), 0),
-    byBeginning: Map.groupBy(tokens, (token) => edgeAt(token, 0, edgeBytes)),
-    byEnd: Map.groupBy(tokens, (token) => edgeAt(token, token.length - edgeBytes, edgeBytes)),
+    byBeginning,
+    byEnd,
     edgeBytes,
+    edges,
   };
 }
 
@@ -43,16 +56,23 @@ export function findWholeToken(whole: WholeTokens, bytes: Uint8Array, start: num
   return whole.ids.get(key) ?? -1;
 }
 
-/** Whether the three bytes on either side of `pos` leave it open that a whole token begins or ends there. */
-export function mayTouchWhole(
-  { byBeginning, byEnd, edgeBytes }: WholeTokens,
-  bytes: Uint8Array,
-  pos: number,
-): boolean {
-  return (
-    byBeginning.has(edgeAt(bytes, pos, edgeBytes)) || byEnd.has(edgeAt(bytes, pos - edgeBytes, edgeBytes))
-  );
+/**
+ * Whether three bytes on either side of a place, the first one highest, leave it open that a whole token begins or ends
+ * there.
+ */
+export function mayTouchWhole(whole: WholeTokens, left: number, right: number): boolean {
+  const { edges, edgeBytes } = whole;
+  const before = edgeBytes === 2 ? left & 0xffff : left;
+  const behind = edgeBytes === 2 ? right >> 8 : right;
+  const mayTouch = (edges[hashEdge(before)]! & isEnd) | (edges[hashEdge(behind)]! & isBeginning);
+  return mayTouch !== 0 && isEdge(whole, before, behind);
 }
+
+function isEdge({ byBeginning, byEnd }: WholeTokens, before: number, behind: number): boolean {
+  return byBeginning.has(behind) || byEnd.has(before);
+}
+
+const hashEdge = (edge: number) => Math.imul(edge, 0x9e3779b1) >>> (32 - edgeBits);
 
 /** Whether a whole token inside the pretoken [start, end) begins or ends at `pos`. */
 export function touchesWhole(
@@ -75,4 +95,4 @@ function isAt(bytes: Uint8Array, pos: number, token: Uint8Array): boolean {
   return true;
 }
 
-compileApart(mayTouchWhole, touchesWhole);
+compileApart(isEdge, touchesWhole);

@@ -107,13 +107,16 @@ test("a whole token takes away the cuts at its own ends, and no others", () => {
   const without = new NeverMerged(plain.joins!, plain.adjacency, null);
   const cutting = new NeverMerged(model.joins!, model.adjacency, model.wholeTokens);
   for (let round = 0; round < 2; round++) {
-    for (const text of ["文字中漢", "中文語漢字", "aaa文字", "漢a漢文", "漢文"]) {
+    for (const text of ["文字中漢", "中文語漢字", "aaa字文", "字é字", "漢文"]) {
       expect(cutsOf(without, text).length).toBeGreaterThan(0);
       expect(cutsOf(cutting, text)).toEqual(cutsOf(without, text));
     }
     expect(cutsOf(without, "語文漢語")).toEqual([3, 6, 9]);
     expect(cutsOf(cutting, "語文漢語")).toEqual([]);
     expect(cutsOf(cutting, "a文漢a")).toEqual([]);
+    // Beside ASCII a byte that a whole token begins or ends with is enough.
+    expect(cutsOf(cutting, "aaa文字")).toEqual([6]);
+    expect(cutsOf(cutting, "漢a漢文")).toEqual([7]);
     // Not inside this pretoken.
     expect(cutsOf(cutting, "語文漢語", 0, 6)).toEqual([3]);
     expect(cutsOf(cutting, "語文漢語", 6)).toEqual([9]);

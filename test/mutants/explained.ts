@@ -265,6 +265,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
   {
     file: "src/workers/run-workers.ts",
     before: "worker.onmessage = ({ data }) => void receive(data).catch(fail);",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it quotes a line of the source
     line: "worker.onerror = (event) => fail(new Error(`${name} worker ${workerIndex}: ${event.message}`));",
     changed: ";",
     why: "The close that follows ends the run, too, with a message that says less.",
