@@ -34,6 +34,8 @@ export function compilePattern(sources: readonly string[], options: CompileOptio
   const ready = readReadyMade(embeddedDirectory, sources, options);
   if (ready !== undefined) return ready;
   const lineWise = options.lineWise ?? false;
+  // Encoding feeds whole texts, so what is trained on lines has to do for them, too: `(?<=\s)^` matches in no line.
+  if (lineWise) compilePattern(sources);
   const trees = sources.map((source) => parsePattern(source));
   try {
     return compileTrees(trees, sources, lineWise);

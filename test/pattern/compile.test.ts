@@ -118,6 +118,11 @@ describe("a pattern", () => {
     expect([error.exitCode, error.hint]).toEqual([2, expect.any(String)]);
   });
 
+  test("that can match the empty string in a text, though in no line, is refused for lines", () => {
+    const error = errorOf(() => compilePattern(["(?<=\\n)(?!\\z)|."], { lineWise: true }));
+    expect(error.message).toContain("can match the empty string");
+  });
+
   test("that matches no text at all is refused", () => {
     expect(errorOf(() => compilePattern(["(?!a)a"])).message).toContain("matches no text at all");
   });
