@@ -63,6 +63,14 @@ export const path: Check<string> = (value, name) => {
   throw new Mismatch(value, name, "no path");
 };
 
+/** Text of a form; `wanted` says of other text what it is not, as in "no hash". */
+export const textLike =
+  (form: RegExp, wanted: string): Check<string> =>
+  (value, name) => {
+    if (typeof value === "string" && form.test(value)) return value;
+    throw new Mismatch(value, name, wanted);
+  };
+
 export const flag: Check<boolean> = (value, name) => {
   if (typeof value === "boolean") return value;
   throw new Mismatch(value, name, "neither true nor false");
@@ -92,6 +100,16 @@ export const listOf =
   (value, name) => {
     if (!Array.isArray(value)) throw new Mismatch(value, name, "no list");
     return value.map((item, i) => check(item, `${name}[${i}]`));
+  };
+
+/** A list of as many values as there are checks, one for each. */
+export const tupleOf =
+  <T extends readonly unknown[]>(...checks: { readonly [I in keyof T]: Check<T[I]> }): Check<T> =>
+  (value, name) => {
+    if (!Array.isArray(value) || value.length !== checks.length) {
+      throw new Mismatch(value, name, `no list of ${checks.length}`);
+    }
+    return checks.map((check, i) => check(value[i], `${name}[${i}]`)) as unknown as T;
   };
 
 /** A value, or a list of at least one: a list in any case. */

@@ -12,7 +12,9 @@ import {
   path,
   shown,
   text,
+  textLike,
   time,
+  tupleOf,
   wholeNumber,
 } from "../src/schema.ts";
 
@@ -36,6 +38,8 @@ test("values of the right kind pass as they are", () => {
   expect(checkOr(oneOrMore(text), "a", failing)).toEqual(["a"]);
   expect(checkOr(oneOrMore(text), ["a", "b"], failing)).toEqual(["a", "b"]);
   expect(checkOr(oneOf(["a", "b"]), "b", failing)).toBe("b");
+  expect(checkOr(textLike(/^[ab]+$/, "no word"), "abba", failing)).toBe("abba");
+  expect(checkOr(tupleOf(text, wholeNumber()), ["a", 1], failing)).toEqual(["a", 1]);
   const fields = fieldsOf({ a: listOf(flag), b: optional(path) });
   expect(checkOr(fields, { a: [true], other: 1 }, failing)).toEqual({ a: [true], b: undefined });
 });
@@ -51,6 +55,11 @@ test("values of another kind, or out of range, are named and shown", () => {
   expect(errorOf(flag, 1)).toBe("it is 1, neither true nor false");
   expect(errorOf(oneOf(["a", "b"]), "c")).toBe('it is "c", none of a, b');
   expect(errorOf(oneOrMore(text), [])).toBe("it is [], no text");
+  for (const value of ["abc", "", null, ["a"]])
+    expect(errorOf(textLike(/^[ab]+$/, "no word"), value)).toContain("no word");
+  for (const value of [[], ["a"], ["a", 1, 2], "a1", { length: 2 }])
+    expect(errorOf(tupleOf(text, wholeNumber()), value)).toContain("no list of 2");
+  expect(errorOf(tupleOf(text, wholeNumber()), ["a", "1"])).toContain('its "[1]" is "1", no whole number');
   expect(errorOf(listOf(text), { length: 1e9 })).toBe('it is {"length":1000000000}, no list');
 });
 

@@ -72,18 +72,21 @@ export function openCountsFiles<T extends Parameters<typeof countsOptionsOf>[0]>
     );
   }
   const made = countsFiles.options;
-  const options = made === null ? asked : mistakesOfFiles(() => read(made));
+  const options = made === null ? asked : mistakesOfFiles(paths, () => read(made));
   countsFiles.check(countsOptionsOf(options));
   return { options, countsFiles };
 }
 
 /** What is wrong only with what files say is not wrong with the command line. */
-function mistakesOfFiles<T>(read: () => T): T {
+function mistakesOfFiles<T>(paths: readonly string[], read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    throw new UserError(error.message, error.hint === undefined ? {} : { hint: error.hint });
+    throw new UserError(
+      `--counts "${paths[0]}" was made with what this program does not take: ${error.message}`,
+      error.hint === undefined ? {} : { hint: error.hint },
+    );
   }
 }
 

@@ -26,7 +26,8 @@ export class CountsFileReader extends CountsReader {
   private readonly file: { fd: number };
 
   constructor(path: string, fd: number) {
-    super(path, (into) => readSync(fd, into));
+    const stats = fstatSync(fd);
+    super(path, (into) => readSync(fd, into), stats.isFile() ? stats.size : undefined);
     this.file = { fd };
   }
 

@@ -13,12 +13,20 @@ export function checkOptions({ name, options: has }: Made, other: Made, hint = a
   const wanted = other.options;
   const differ = (what: string, had: string, wants: string): void => {
     if (had === wants) return;
-    throw new UserError(`${name} was made with ${what} ${had}, and ${other.name} has ${wants}`, { hint });
+    throw new UserError(`${name} was made with ${what} ${cut(had)}, and ${other.name} has ${cut(wants)}`, {
+      hint,
+    });
   };
   differ("the pattern", describePattern(has.patterns), describePattern(wanted.patterns));
   differ("the special tokens", tokenSet(has), tokenSet(wanted));
   differ("documents cut at line ends", String(has.isLinewise), String(wanted.isLinewise));
 }
+
+/** Whether words were made with these options. */
+export const hasOptions = (has: CountsOptions, options: CountsOptions) =>
+  JSON.stringify(has.patterns) === JSON.stringify(options.patterns) &&
+  tokenSet(has) === tokenSet(options) &&
+  has.isLinewise === options.isLinewise;
 
 /** What the files were made with, which has to be the same; null where there are none. */
 export function agreedOptions(files: readonly Made[]): CountsOptions | null {
@@ -27,6 +35,9 @@ export function agreedOptions(files: readonly Made[]): CountsOptions | null {
   for (const other of others) checkOptions(other, first);
   return first.options;
 }
+
+const shownLengthMax = 300;
+const cut = (text: string) => (text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text);
 
 const tokenSet = ({ specialTokens }: CountsOptions) => JSON.stringify([...specialTokens].sort());
 

@@ -1,6 +1,18 @@
 import { UserError } from "../errors.ts";
 import { unicodeVersion } from "../pattern/unicode-data.ts";
-import type { CountsHeader, CountsOptions, CountsTotals } from "./counts-format.ts";
+import {
+  type Check,
+  checkOr,
+  fieldsOf,
+  flag,
+  listOf,
+  Mismatch,
+  shown,
+  text,
+  textLike,
+  wholeNumber,
+} from "../schema.ts";
+import type { CountsHeader, CountsOptions } from "./counts-format.ts";
 
 /**
  * The header of a counts file in either form: one JSON object.
@@ -18,20 +30,15 @@ export function optionsToState({ patterns, specialTokens, isLinewise }: CountsOp
   return { patterns, specialTokens, isLinewise, unicode: unicodeVersion };
 }
 
-const isText = (value: unknown) => typeof value === "string";
-const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
-const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
-
-const optionKeys = {
-  patterns: (value: unknown) => isTexts(value) && (value as string[]).length > 0,
-  specialTokens: isTexts,
-  isLinewise: (value: unknown) => typeof value === "boolean",
-  unicode: isText,
+const patterns: Check<string[]> = (value, name) => {
+  const sources = listOf(text)(value, name);
+  if (sources.length === 0) throw new Mismatch(value, name, "no list of at least one");
+  return sources;
 };
-const totalKeys = { wordCount: isCount, byteCount: isCount, pretokenCount: isCount } satisfies Record<
-  keyof CountsTotals,
-  unknown
->;
+
+export const optionFields = { patterns, specialTokens: listOf(text), isLinewise: flag };
+const headerFields = { ...optionFields, unicode: textLike(/^\d[\d.]{0,19}$/, "no version") };
+const totalFields = { wordCount: wholeNumber(), byteCount: wholeNumber(), pretokenCount: wholeNumber() };
 
 /** The object that the bytes are the JSON of; a UserError if they are none. */
 export function parseHeader(path: string, bytes: Uint8Array): Record<string, unknown> {
@@ -46,40 +53,67 @@ export function parseHeader(path: string, bytes: Uint8Array): Record<string, unk
 }
 
 /** The options that a header states; a UserError if it lacks one, has more, or this program takes other letters. */
-export function checkHeader(path: string, header: Record<string, unknown>): CountsOptions;
-export function checkHeader(path: string, header: Record<string, unknown>, hasTotals: true): CountsHeader;
-export function checkHeader(path: string, header: Record<string, unknown>, hasTotals = false): CountsOptions {
-  const keys = hasTotals ? { ...optionKeys, ...totalKeys } : optionKeys;
+export function checkHeader(path: string, header: Record<string, unknown>): CountsOptions {
+  return checkFields(path, header, headerFields);
+}
+
+/** The same with the totals, which have to go together. */
+export function checkHeaderWithTotals(path: string, header: Record<string, unknown>): CountsHeader {
+  const checked = checkFields(path, header, { ...headerFields, ...totalFields });
+  const { wordCount, byteCount, pretokenCount } = checked;
+  const isPossible =
+    wordCount === 0
+      ? byteCount === 0 && pretokenCount === 0
+      : Math.min(byteCount, pretokenCount) >= wordCount;
+  if (isPossible) return checked;
+  throw headerError(
+    path,
+    `says ${wordCount} words of ${byteCount} bytes that occur ${pretokenCount} times: that cannot be`,
+  );
+}
+
+function checkFields<F extends { unicode: Check<string> } & Record<string, Check<unknown>>>(
+  path: string,
+  header: Record<string, unknown>,
+  fields: F,
+) {
   for (const key of Object.keys(header)) {
-    if (!Object.hasOwn(keys, key)) throw headerError(path, `says "${key}", which this program does not know`);
-  }
-  for (const [key, isFit] of Object.entries(keys)) {
-    if (!Object.hasOwn(header, key)) throw headerError(path, `does not say "${key}"`);
-    if (!isFit(header[key])) {
-      const shown = JSON.stringify(header[key]).slice(0, shownCharacters);
-      throw headerError(path, `says that "${key}" is ${shown}`);
+    if (!Object.hasOwn(fields, key)) {
+      throw headerError(path, `says ${shown(key)}, which this program does not know`);
     }
   }
-  if (header.unicode !== unicodeVersion) {
-    throw new UserError(
-      `${path} was made with the letters of Unicode ${header.unicode}, and this program has those of ${unicodeVersion}`,
-      { hint: againHint },
+  const checked = checkOr(fieldsOf(fields), header, (what) => {
+    throw headerError(path, `is not right: ${what}`);
+  });
+  if (checked.unicode !== unicodeVersion) {
+    throw new CountsFileError(
+      path,
+      `${path} was made with the letters of Unicode ${checked.unicode}, and this program has those of ${unicodeVersion}`,
+      againHint,
     );
   }
-  return header as CountsOptions;
+  return checked;
 }
 
-const shownCharacters = 80;
-
-export function headerError(path: string, what: string): UserError {
-  return new UserError(`${path}: its header ${what}`, { hint: againHint });
+/** Thrown for a file of word counts that cannot be used as it is. */
+export class CountsFileError extends UserError {
+  constructor(
+    readonly path: string,
+    message: string,
+    hint: string,
+  ) {
+    super(message, { hint });
+  }
 }
 
-export function otherVersion(path: string, version: unknown, known: number): UserError {
-  const shown = String(JSON.stringify(version)).slice(0, shownCharacters);
-  return new UserError(`${path} has version ${shown} of the counts format; this program reads ${known}`, {
-    hint: againHint,
-  });
+export function headerError(path: string, what: string): CountsFileError {
+  return new CountsFileError(path, `${path}: its header ${what}`, againHint);
+}
+
+export function otherVersion(path: string, version: unknown, known: number): CountsFileError {
+  const found = version === undefined ? "no version" : `version ${shown(version)}`;
+  const what = `${path} has ${found} of the counts format; this program reads ${known}`;
+  return new CountsFileError(path, what, againHint);
 }
 
 /** Room for some hundred thousand special tokens; a header that says it is longer is none. */

@@ -176,6 +176,10 @@ export function* totalsOfSum(words: SortedWords): Generator<undefined, CountsTot
   return { wordCount, byteCount, pretokenCount };
 }
 
+/** Whether so much does not fit into one table. */
+export const tableOverflows = ({ byteCount, wordCount }: CountsTotals) =>
+  byteCount >= 2 ** 32 || wordCount >= 2 ** 29;
+
 /**
  * The sum as a table, its words in the order of their bytes; yields between slices of some milliseconds.
  * @param totals at least as much as there is
@@ -184,8 +188,8 @@ export function* wordTableOfSum(
   words: SortedWords,
   totals: CountsTotals = words.totals,
 ): Generator<undefined, WordTable> {
-  const isTooMuch = totals.byteCount >= 2 ** 32 || totals.wordCount >= 2 ** 29;
-  if (isTooMuch) throw tooManyWords("more than 4 GB or 536 million distinct words in all counts");
+  if (tableOverflows(totals))
+    throw tooManyWords("more than 4 GB or 536 million distinct words in all counts");
   const bytes = new Uint8Array(totals.byteCount);
   const starts = new Uint32Array(totals.wordCount + 1);
   const counts = new Float64Array(totals.wordCount);

@@ -1,5 +1,4 @@
 import { allocateText, paddingBytes, type Text } from "../corpus/text.ts";
-import { UserError } from "../errors.ts";
 import {
   type CountsHeader,
   type CountsTotals,
@@ -8,7 +7,13 @@ import {
   frameHeadBytes,
   magic,
 } from "./counts-format.ts";
-import { checkHeader, headerBytesMax, otherVersion, parseHeader } from "./counts-header.ts";
+import {
+  CountsFileError,
+  checkHeaderWithTotals,
+  headerBytesMax,
+  otherVersion,
+  parseHeader,
+} from "./counts-header.ts";
 import type { SortedWords } from "./sorted-words.ts";
 
 /** Fills the front of `into` and returns how many bytes that were: 0 at the end of the file only. */
@@ -16,6 +21,9 @@ export type ReadBytes = (into: Uint8Array) => number;
 
 /** What is read at first of a frame of any size: a wrong size then ends at the end of the file, not in memory. */
 const firstReadBytes = 1 << 20;
+
+/** What a word takes in a file at least: three numbers, and one byte. */
+const wordBytesMin = 4;
 
 /** Reads a counts file word by word, with one frame of it in memory. */
 export class CountsReader implements SortedWords {
@@ -38,24 +46,31 @@ export class CountsReader implements SortedWords {
   /**
    * Reads the header.
    * @param path of the file, for messages
+   * @param fileBytes size of the file, where it is known
    */
   constructor(
     readonly path: string,
     private readonly readBytes: ReadBytes,
+    fileBytes = Number.POSITIVE_INFINITY,
   ) {
     const headBytes = magic.length + 4;
     const headSize = this.read(headBytes);
     if (headSize < magic.length || !magic.every((byte, i) => this.frame[i] === byte)) {
-      throw new UserError(`${path} is not a file of word counts`, {
-        hint: "such files are written by bpe count; the name of one in text form must end in .tsv",
-      });
+      throw new CountsFileError(
+        path,
+        `${path} is not a file of word counts`,
+        "such files are written by bpe count; the name of one in text form must end in .tsv",
+      );
     }
     if (headSize < headBytes) throw this.cutShort();
     const version = viewOf(this.frame).getUint32(magic.length, true);
     if (version !== formatVersion) throw otherVersion(path, version, formatVersion);
     this.readFrame(headerBytesMax);
     this.checksum = 0n;
-    this.header = checkHeader(path, parseHeader(path, this.frame.subarray(0, this.frameEnd)), true);
+    const header = parseHeader(path, this.frame.subarray(0, this.frameEnd));
+    this.header = checkHeaderWithTotals(path, header);
+    const { wordCount, byteCount } = this.header;
+    if (wordCount > fileBytes / wordBytesMin || byteCount > wordCount * fileBytes) throw this.cutShort();
     this.wordsLeft = this.header.wordCount;
     this.bytesLeft = this.header.byteCount;
     this.pretokensLeft = this.header.pretokenCount;
@@ -79,7 +94,7 @@ export class CountsReader implements SortedWords {
     let rest = this.varint();
     let restStart = this.pos;
     // A checksum that fits says the file is as it was written; these say it was written rightly.
-    if (shared > (startsFrame ? 0 : wordLength) || restStart + rest > this.frameEnd) throw this.damaged();
+    if (shared > (startsFrame ? 0 : wordLength) || restStart + rest > this.frameEnd) throw this.malformed();
     this.pos = restStart + rest;
     if (startsFrame) {
       // The first word of a frame is written in full, whatever the word before was.
@@ -89,25 +104,26 @@ export class CountsReader implements SortedWords {
       restStart += shared;
       rest -= shared;
     }
-    if (rest < 1) throw this.damaged();
-    if (shared < wordLength && frame[restStart]! <= this.word.bytes[shared]!) throw this.damaged();
+    if (rest < 1) throw this.malformed();
+    if (shared < wordLength && frame[restStart]! <= this.word.bytes[shared]!) throw this.malformed();
     this.reserveWord(shared + rest);
     const { bytes } = this.word;
     for (let i = 0; i < rest; i++) bytes[shared + i] = frame[restStart + i]!;
     this.wordLength = shared + rest;
     this.sharedLength = shared;
     this.count = this.varint();
-    if (this.count < 1) throw this.damaged();
+    if (this.count < 1) throw this.malformed();
     this.wordsLeft--;
     this.bytesLeft -= this.wordLength;
     this.pretokensLeft -= this.count;
-    if (this.wordsLeft < 0 || this.pretokensLeft < 0) throw this.damaged();
+    if (this.wordsLeft < 0 || this.bytesLeft < 0 || this.pretokensLeft < 0) throw this.otherTotals();
     return true;
   }
 
   private end(): false {
     const isAsSaid = this.wordsLeft === 0 && this.bytesLeft === 0 && this.pretokensLeft === 0;
-    if (!isAsSaid || this.read(1) > 0) throw this.damaged();
+    if (!isAsSaid) throw this.otherTotals();
+    if (this.read(1) > 0) throw this.damaged("there is more behind its end");
     this.wordLength = 0;
     return false;
   }
@@ -149,9 +165,10 @@ export class CountsReader implements SortedWords {
     for (let unit = 1; this.pos < frameEnd; unit *= 128) {
       const byte = frame[this.pos++]!;
       number += (byte & 127) * unit;
-      if (byte < 128) return number;
+      if (byte < 128 && number <= Number.MAX_SAFE_INTEGER) return number;
+      if (byte < 128) break;
     }
-    throw this.damaged();
+    throw this.malformed();
   }
 
   private reserveWord(length: number): void {
@@ -162,17 +179,26 @@ export class CountsReader implements SortedWords {
     this.word = larger;
   }
 
-  private cutShort(): UserError {
-    return new UserError(`${this.path} is cut short: the counts end before their time`, {
-      hint: "count the corpus again, or copy the file again",
-    });
+  private cutShort(): CountsFileError {
+    return new CountsFileError(
+      this.path,
+      `${this.path} is cut short: the counts end before their time`,
+      againHint,
+    );
   }
 
-  private damaged(): UserError {
-    return new UserError(`${this.path} is damaged: its checksums do not fit its contents`, {
-      hint: "count the corpus again, or copy the file again",
-    });
+  private damaged(what = "its checksums do not fit its contents"): CountsFileError {
+    return new CountsFileError(this.path, `${this.path} is damaged: ${what}`, againHint);
+  }
+
+  private malformed(): CountsFileError {
+    return this.damaged("a word in it is none, or stands out of its order");
+  }
+
+  private otherTotals(): CountsFileError {
+    return this.damaged("it does not hold as many words as its header says");
   }
 }
 
+const againHint = "count the corpus again, or copy the file again";
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset);

@@ -4,7 +4,7 @@ import { WordCounter } from "../../src/words/counter.ts";
 import { type CountsOptions, checksumOf, frameHeadBytes, magic } from "../../src/words/counts-format.ts";
 import { SumOfWords, wordTableOfSum } from "../../src/words/counts-merge.ts";
 import { CountsReader } from "../../src/words/counts-reader.ts";
-import { countsFileChunks } from "../../src/words/counts-writer.ts";
+import { countsFileChunks, countsFileHead } from "../../src/words/counts-writer.ts";
 import { type SortedWords, TableWords } from "../../src/words/sorted-words.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { errorOf } from "../thrown.ts";
@@ -24,12 +24,13 @@ function fileOf(table: WordTable, madeWith: CountsOptions = options): Uint8Array
 /** A reader that is given at most so many bytes at a time. */
 function readerOf(file: Uint8Array, pieceBytes = 1 << 30): CountsReader {
   let pos = 0;
-  return new CountsReader("some.counts", (into) => {
+  const read = (into: Uint8Array) => {
     const piece = file.subarray(pos, pos + Math.min(pieceBytes, into.length));
     into.set(piece);
     pos += piece.length;
     return piece.length;
-  });
+  };
+  return new CountsReader("some.counts", read, file.length);
 }
 
 /** The sum of the readers as a table. */
@@ -218,6 +219,28 @@ describe("a wrong file is refused", () => {
     }
   });
 
+  test("if its header says what cannot be, or not in a file of its size", () => {
+    const header = readerOf(file).header;
+    const wrong = (totals: object) => {
+      const head = countsFileHead(options, { ...header, ...totals });
+      const lying = Buffer.concat([head, file.subarray(head.length)]);
+      return messageOf(() => readerOf(lying));
+    };
+    for (const totals of [
+      { wordCount: file.length >> 1 },
+      { byteCount: header.wordCount * 2 * file.length },
+    ]) {
+      expect(wrong(totals)).toContain("cut short");
+    }
+    for (const totals of [
+      { wordCount: 0 },
+      { byteCount: header.wordCount - 1 },
+      { pretokenCount: header.wordCount - 1 },
+    ]) {
+      expect(wrong(totals)).toMatch(/^some.counts: its header says .*: that cannot be$/);
+    }
+  });
+
   test("if more follows behind its end", () => {
     expect(readAll(Buffer.concat([file, Uint8Array.of(0)]))).toContain("is damaged");
   });
@@ -238,13 +261,19 @@ describe("a wrong file is refused", () => {
     expect(wrong({}, "null")).toBe(said("is no JSON object"));
     expect(wrong({}, "{")).toBe(said("is no JSON object"));
     expect(wrong({ minCount: 3 })).toBe(said('says "minCount", which this program does not know'));
-    expect(wrong({ specialTokens: undefined })).toBe(said('does not say "specialTokens"'));
-    expect(wrong({ patterns: [] })).toBe(said('says that "patterns" is []'));
-    expect(wrong({ patterns: "a" })).toBe(said('says that "patterns" is "a"'));
-    expect(wrong({ specialTokens: [7] })).toBe(said('says that "specialTokens" is [7]'));
-    expect(wrong({ isLinewise: 0 })).toBe(said('says that "isLinewise" is 0'));
+    expect(wrong({ specialTokens: undefined })).toBe(said('is not right: it has no "specialTokens"'));
+    expect(wrong({ patterns: [] })).toBe(said('is not right: its "patterns" is [], no list of at least one'));
+    expect(wrong({ patterns: "a" })).toBe(said('is not right: its "patterns" is "a", no list'));
+    expect(wrong({ specialTokens: [7] })).toBe(said('is not right: its "specialTokens[0]" is 7, no text'));
+    expect(wrong({ isLinewise: 0 })).toBe(
+      said('is not right: its "isLinewise" is 0, neither true nor false'),
+    );
     for (const count of [-1, 1.5, "7", null, 2 ** 53]) {
-      expect(wrong({ wordCount: count })).toBe(said(`says that "wordCount" is ${JSON.stringify(count)}`));
+      expect(wrong({ wordCount: count })).toBe(
+        said(
+          `is not right: its "wordCount" is ${JSON.stringify(count)}, no whole number from 0 to 9007199254740991`,
+        ),
+      );
     }
     expect(wrong({ unicode: "99.0.0" })).toBe(
       `some.counts was made with the letters of Unicode 99.0.0, and this program has those of ${unicodeVersion}`,

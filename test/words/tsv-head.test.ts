@@ -61,10 +61,12 @@ test("a header that says more, less or something else is refused by name", () =>
     messageOf(`#bpe-counts\t${JSON.stringify({ ...stated, ...change })}\na\t1\n`);
   const said = (what: string) => `words.tsv: its header ${what}`;
   expect(changed({ version: 2 })).toBe("words.tsv has version 2 of the counts format; this program reads 1");
-  expect(changed({ version: undefined })).toContain("has version undefined");
+  expect(changed({ version: undefined })).toContain("has no version");
   expect(changed({ wordCount: 3 })).toBe(said('says "wordCount", which this program does not know'));
-  expect(changed({ patterns: undefined })).toBe(said('does not say "patterns"'));
-  expect(changed({ isLinewise: "no" })).toBe(said('says that "isLinewise" is "no"'));
+  expect(changed({ patterns: undefined })).toBe(said('is not right: it has no "patterns"'));
+  expect(changed({ isLinewise: "no" })).toBe(
+    said('is not right: its "isLinewise" is "no", neither true nor false'),
+  );
   expect(changed({ unicode: "1.0" })).toBe(
     `words.tsv was made with the letters of Unicode 1.0, and this program has those of ${unicodeVersion}`,
   );
