@@ -1,13 +1,16 @@
 // Files of every structured kind that say something wild where they said something valid: each is read, or refused with a
 // message that names it. `npm run test:faults` does the same to the executable.
 import { beforeAll, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomSource } from "../bench/random.ts";
+import { CacheDirectory } from "../src/cache/directory.ts";
+import { contentsOf, isUpToDate, keepResult, type MadeOf, readResult } from "../src/cache/results.ts";
 import { findInputs } from "../src/corpus/find-inputs.ts";
 import { planLines } from "../src/corpus/plan.ts";
 import type { PlanLine } from "../src/corpus/plan-lines.ts";
 import { readPlan } from "../src/corpus/read-plan.ts";
+import { CountsFiles, countsChunks } from "../src/count/counts-files.ts";
 import { readIds } from "../src/encode/files/id-reader.ts";
 import { npyHead } from "../src/encode/files/npy.ts";
 import { vocabularyStatistics } from "../src/encode/statistics.ts";
@@ -15,11 +18,23 @@ import { Tokenizer } from "../src/encode/tokenizer.ts";
 import { allAddedTokens } from "../src/encode/tokenizer-parts.ts";
 import { UserError } from "../src/errors.ts";
 import { compilePattern, patterns } from "../src/pattern/index.ts";
+import { countWords } from "../src/train.ts";
 import { trainTokenizer } from "../src/train-tokenizer.ts";
+import { totalsOf } from "../src/words/counts-writer.ts";
+import { type WordTable, wordTableOf } from "../src/words/word-table.ts";
 import { put, scratch } from "./binary.ts";
+import { countCached, countPlain, filesOf, randomText } from "./cache/world.ts";
 import type { Random } from "./faults/jobs.ts";
 import { withDigest } from "./faults/mutant-kinds.ts";
 import { mutateJson, mutateNpy } from "./faults/mutate.ts";
+import {
+  mutateCounts,
+  mutateEntry,
+  mutateIndex,
+  mutateResult,
+  mutateSum,
+  mutateTsv,
+} from "./faults/mutate-words.ts";
 import { madeText } from "./faults/text.ts";
 import { readTokenizerFile, tokenizerFiles } from "./faults/tokenizer-files.ts";
 
@@ -40,11 +55,14 @@ beforeAll(async () => {
   await trainTokenizer({ files: corpus, vocabSize: 500, output: valid, pattern: "o200k", specialTokens });
 });
 
+const randomFor = (kind: string, n: number) =>
+  randomSource(Number(Bun.hash(`${seed} ${kind} ${n}`) % 0x7fff_ffffn));
+
 /** Reads that many mutants; each has to be read, or refused by an error that names `named` and says a thing about it. */
 async function readMutants(kind: string, named: string, read: (random: Random) => unknown): Promise<void> {
   let refusedCount = 0;
   for (let n = 0; n < mutantCount; n++) {
-    const random = randomSource(Number(Bun.hash(`${seed} ${kind} ${n}`) % 0x7fff_ffffn));
+    const random = randomFor(kind, n);
     try {
       await read(random);
     } catch (error) {
@@ -103,4 +121,107 @@ test("a mutated plan is read, or refused by its line, also where its digests wer
       cutting,
     );
   });
+});
+
+const countsOptions = { patterns: patterns.gpt2.sources, specialTokens, isLinewise: false };
+const someWords = () =>
+  wordTableOf(
+    Array.from({ length: 3000 }, (_, i) => [`w${(i * 7919) % 100_003}${"x".repeat(i % 40)}`, 1 + i]),
+  );
+
+for (const { name, mutate } of [
+  { name: "words.counts", mutate: mutateCounts },
+  {
+    name: "words.tsv",
+    mutate: (file: Buffer, random: Random) => Buffer.from(mutateTsv(file.toString(), random)),
+  },
+]) {
+  test(`a mutated ${name} is added up, or refused by name, also where its checksums were made anew`, async () => {
+    const path = join(mutants, name);
+    const file = Buffer.concat([...countsChunks(path, someWords(), countsOptions)]);
+    await readMutants(name, path, async (random) => {
+      writeFileSync(path, mutate(file, random));
+      const { words } = await trainWords(path);
+      expect(totalsOf(words).pretokenCount).toBeLessThan(2 ** 53);
+    });
+  });
+}
+
+/** The words of a counts file, read as trainings do. */
+function trainWords(path: string): Promise<{ words: WordTable }> {
+  const countsFiles = new CountsFiles([path]);
+  countsFiles.check(countsOptions);
+  const pattern = compilePattern(countsOptions.patterns);
+  return countWords({ inputs: [], pattern, specialTokens, workerCount: 1, countsFiles }, () => {});
+}
+
+for (const { kind, mutate } of [
+  { kind: ".words", mutate: mutateEntry },
+  { kind: ".sum", mutate: mutateSum },
+  { kind: "index", mutate: mutateIndex },
+]) {
+  test(`a mutated ${kind} of a cache is used, or set aside with one warning and made anew`, async () => {
+    const texts = join(mutants, `texts${kind}`);
+    mkdirSync(texts);
+    const paths = Array.from({ length: 4 }, (_, i) => put(texts, `text-${i}`, randomText(i + 1, 80)));
+    const [filled, cache] = [join(mutants, `filled${kind}`), join(mutants, `cache${kind}`)];
+    await countCached(filled, paths.slice(0, 3));
+    // A sum is read where it is there: without it, all entries are.
+    if (kind === ".words") rmSync(filesOf(filled, ".sum")[0]!);
+    const wanted = paths.slice(1);
+    const plain = await countPlain(wanted);
+    let setAsideCount = 0;
+    for (let n = 0; n < mutantCount; n++) {
+      const random = randomFor(kind, n);
+      rmSync(cache, { recursive: true, force: true });
+      cpSync(filled, cache, { recursive: true });
+      const files = filesOf(cache, kind);
+      const path = files[random.below(files.length)]!;
+      writeFileSync(path, mutate(readFileSync(path), random));
+      const about = { kind, n, seed };
+      const { words, findings, warnings } = await countCached(cache, wanted).catch((error: unknown) => {
+        throw new Error(`mutant ${n} of seed ${seed}: ${error}`, { cause: error });
+      });
+      expect({ ...about, warnings: warnings.length }).toEqual({
+        ...about,
+        warnings: Math.min(1, warnings.length),
+      });
+      if (warnings.length === 0) continue;
+      expect({ ...about, warnings }).toEqual({
+        ...about,
+        warnings: [expect.stringContaining(`"${path}" is damaged`)],
+      });
+      expect({ ...about, words, findings }).toEqual({ ...about, ...plain });
+      expect((await countCached(cache, wanted)).warnings).toEqual([]);
+      setAsideCount++;
+    }
+    expect(setAsideCount).toBeGreaterThan(mutantCount / 5);
+  });
+}
+
+test("a mutated .result of a cache is no result that is up to date, and is set aside if it is none at all", () => {
+  const path = join(mutants, "cache.result");
+  const warnings: string[] = [];
+  const cache = new CacheDirectory(path, (warning) => warnings.push(warning));
+  const madeOf: MadeOf = {
+    ...{ version: "1", bunVersion: "2", commit: "3", settings: { specialTokens: ["é"], vocabSize: 300 } },
+    ...{ inputs: [["é.txt", "0123456789abcdef-1-2"]], counts: [["a.counts", "7"]] },
+  };
+  keepResult(cache, join(mutants, "result"), valid, [], madeOf);
+  const [result] = filesOf(path, ".result");
+  const file = readFileSync(result!);
+  expect(isUpToDate(readResult(cache, valid)!, valid, [], madeOf)).toBe(true);
+  for (let n = 0; n < mutantCount; n++) {
+    const mutant = mutateResult(file, randomFor("result", n));
+    writeFileSync(result!, mutant);
+    warnings.length = 0;
+    const read = readResult(cache, valid);
+    if (read !== undefined) {
+      for (const content of contentsOf(read)) expect(content).toBeString();
+      isUpToDate(read, valid, [], madeOf);
+      continue;
+    }
+    expect(warnings).toEqual([`"${result}" is damaged: the output is made again`]);
+    expect(existsSync(result!)).toBe(false);
+  }
 });

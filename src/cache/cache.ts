@@ -7,6 +7,7 @@ import { UserError } from "../errors.ts";
 import { Untrusted } from "../publish/trust.ts";
 import { codeOf, reasonOf } from "../system-error.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
+import { CountsFileError } from "../words/counts-header.ts";
 import { SumOfWords } from "../words/counts-merge.ts";
 import { type SortedWords, TableWords } from "../words/sorted-words.ts";
 import type { WordTable } from "../words/word-table.ts";
@@ -14,7 +15,7 @@ import { hashInput } from "./content-hash.ts";
 import { Damaged } from "./damaged.ts";
 import type { CacheDirectory } from "./directory.ts";
 import { makeEntry, openEntry, verifyEntry } from "./entries.ts";
-import { FileIndex, type FileState, isWhole, stateOf } from "./file-index.ts";
+import { FileIndex, type FileState, stateOf } from "./file-index.ts";
 import * as names from "./names.ts";
 import { makePlan, type Plan } from "./plan.ts";
 import { readSum, readSumHeader, type SumTerm, sumFileParts } from "./sum-file.ts";
@@ -62,11 +63,10 @@ export class Cache {
     private readonly directory: CacheDirectory,
     private readonly settings: CacheSettings,
   ) {
-    const content = directory.readText(names.indexName);
-    if (content !== "" && !isWhole(content)) {
+    this.index = new FileIndex(this.indexContent());
+    if (this.index.isDamaged) {
       settings.warn(`"${directory.pathOf(names.indexName)}" is damaged: files are hashed again`);
     }
-    this.index = new FileIndex(content);
     this.group = names.groupHash(settings.version, settings.countsOptions);
   }
 
@@ -132,10 +132,10 @@ export class Cache {
       const path = this.directory.pathOf(sum.name);
       const { table } = readSum(path);
       yield;
-      for (const id of plan.removed) {
+      for (const [id, times] of plan.removed) {
         const { reader, close } = openEntry(pathOf(id), this.settings.countsOptions);
         try {
-          if (!(yield* takeOff(table, reader))) throw new Damaged(path);
+          if (!(yield* takeOff(table, reader, times))) throw new Damaged(path);
         } finally {
           close();
         }
@@ -265,11 +265,13 @@ export class Cache {
   /** Keeps what was learned about files. */
   keepIndex(): void {
     const { directory, settings } = this;
-    const content = this.index.contentOver(directory.readText(names.indexName));
+    const content = this.index.contentOver(this.indexContent());
     if (content === null) return;
     const temporaryPath = `${settings.scratchPath()}/index`;
     directory.write(names.indexName, temporaryPath, () => [Buffer.from(content, "latin1")]);
   }
+
+  private readonly indexContent = () => this.directory.read(names.indexName).toString("latin1");
 
   /** The content of each input, as far as it is identified. Of a stream nothing is known beforehand. */
   contents(): (names.EntryId | "empty" | undefined)[] {
@@ -317,7 +319,7 @@ export class Cache {
   private *verify({ added, removed }: Plan, sum: Sum | undefined): Generator<undefined, void> {
     const { directory, findings } = this;
     findings.clear();
-    for (const id of new Set([...added, ...removed])) {
+    for (const id of new Set([...added, ...removed.map(([id]) => id)])) {
       findings.set(id, verifyEntry(directory.pathOf(names.entryName(id)), id));
       yield;
     }
@@ -326,19 +328,18 @@ export class Cache {
 
   /** A file that is damaged, gone or not to be read is not used; everything else is thrown again. */
   private setAside(error: unknown): void {
-    const isTold = error instanceof Damaged || error instanceof Untrusted;
-    const path = isTold ? error.path : (error as NodeJS.ErrnoException).path;
+    const isDamaged = error instanceof Damaged || error instanceof CountsFileError;
+    const path = isDamaged || error instanceof Untrusted ? error.path : (error as NodeJS.ErrnoException).path;
     if (path === undefined) throw error;
     const name = basename(path);
     if (!names.isOurs(name) || this.useless.has(name)) throw error;
     this.useless.add(name);
     if (codeOf(error) === "ENOENT") return;
-    const reason =
-      error instanceof Damaged
-        ? "is damaged"
-        : error instanceof Untrusted
-          ? `is not used (${error.reason})`
-          : `cannot be read (${reasonOf(error)})`;
+    const reason = isDamaged
+      ? "is damaged"
+      : error instanceof Untrusted
+        ? `is not used (${error.reason})`
+        : `cannot be read (${reasonOf(error)})`;
     const remedy = names.entryIdOf(name) === undefined ? "added up" : "counted";
     this.settings.warn(`"${path}" ${reason}: what was in it is ${remedy} again`);
     // What another user put there is his to remove; what is counted takes its name, if it may.

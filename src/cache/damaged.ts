@@ -1,10 +1,21 @@
 import { closeSync } from "node:fs";
 import { openFound } from "../publish/trust.ts";
+import { type Check, Mismatch } from "../schema.ts";
 
 /** Thrown where a file of the cache is not as it was written. */
 export class Damaged extends Error {
   constructor(readonly path: string) {
     super(`${path} is damaged`);
+  }
+}
+
+/** The JSON of the bytes, which `check` has to take: a checksum that fits does not say who wrote it. */
+export function parseChecked<T>(path: string, json: string, check: Check<T>): T {
+  try {
+    return check(JSON.parse(json), "");
+  } catch (error) {
+    if (error instanceof Mismatch || error instanceof SyntaxError) throw new Damaged(path);
+    throw error;
   }
 }
 

@@ -88,16 +88,22 @@ export class CacheDirectory {
   }
 
   /** The content of a small file; empty where there is none, or none that is trusted, which is said once. */
-  readText(name: string): string {
+  read(name: string): Buffer {
     try {
-      return readFound(this.pathOf(name)).toString("latin1");
+      return readFound(this.pathOf(name));
     } catch (error) {
       if (error instanceof Untrusted && !this.untrusted.has(name)) {
         this.untrusted.add(name);
         this.warn(error.message);
       }
-      return "";
+      return Buffer.alloc(0);
     }
+  }
+
+  /** Says that a file is damaged, and removes it. */
+  setAside(name: string, remedy: string): void {
+    this.warn(`"${this.pathOf(name)}" is damaged: ${remedy}`);
+    this.remove(name);
   }
 
   /** Writes a file whole. A full disk or the like is no error, but ends the keeping. */

@@ -1,12 +1,15 @@
 import { closeSync, fstatSync, openSync, readSync, renameSync, writeSync } from "node:fs";
-import { checkOptions } from "../count/counts-options.ts";
+import { hasOptions } from "../count/counts-options.ts";
 import type { RangeFindings } from "../count/range-counter.ts";
 import { settlePermissions } from "../publish/permissions.ts";
 import { openFound } from "../publish/trust.ts";
+import { type Checked, fieldsOf, text, wholeNumber } from "../schema.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
+import { tableOverflows } from "../words/counts-merge.ts";
 import { CountsReader } from "../words/counts-reader.ts";
-import { Damaged, naming, withFile } from "./damaged.ts";
-import type { EntryId } from "./names.ts";
+import { Damaged, naming, parseChecked, withFile } from "./damaged.ts";
+import { findingsCheck } from "./findings.ts";
+import { type EntryId, entryIdCheck } from "./names.ts";
 
 /**
  * An entry: the words of one content as a counts file (words/counts-format.ts), and behind them what else was met in it.
@@ -20,13 +23,14 @@ import type { EntryId } from "./names.ts";
  *
  * It stands at the end because the words are written while their input is counted, and the rest is known later.
  */
-type About = {
-  readonly id: EntryId;
-  readonly findings: RangeFindings;
-  readonly countsBytes: number;
+type About = Checked<typeof aboutFields>;
+const aboutFields = fieldsOf({
+  id: entryIdCheck,
+  findings: findingsCheck,
+  countsBytes: wholeNumber(),
   /** Of the counts: xxHash64 of pieces of 1 MB, each with the hash of the one before as its seed; hexadecimal. */
-  readonly checksum: string;
-};
+  checksum: text,
+});
 
 const magic = new TextEncoder().encode("bpee");
 const tailBytes = 16;
@@ -67,13 +71,16 @@ export function verifyEntry(path: string, id: EntryId): RangeFindings {
   });
 }
 
-/** The words of an entry. The file is closed behind the last one, and by `close`. */
+/**
+ * The words of an entry; the file is closed by `close`. What is wrong with its counts, here or on the way, is `Damaged` or
+ * a CountsFileError.
+ */
 export function openEntry(path: string, options: CountsOptions): { reader: CountsReader; close: () => void } {
   const fd = openFound(path);
   try {
     const { countsBytes } = readAbout(path, fd);
     let pos = 0;
-    const reader = new CountsReader(path, (into) => {
+    const read = (into: Uint8Array) => {
       try {
         const size = readSync(fd, into, 0, Math.min(into.length, countsBytes - pos), pos);
         pos += size;
@@ -81,8 +88,9 @@ export function openEntry(path: string, options: CountsOptions): { reader: Count
       } catch (error) {
         throw naming(path, error);
       }
-    });
-    checkOptions({ name: path, options: reader.header }, { name: "this run", options });
+    };
+    const reader = new CountsReader(path, read, countsBytes);
+    if (!hasOptions(reader.header, options) || tableOverflows(reader.totals)) throw new Damaged(path);
     return { reader, close: () => closeSync(fd) };
   } catch (error) {
     closeSync(fd);
@@ -100,7 +108,7 @@ function readAbout(path: string, fd: number): About {
   if (!isEntry || size > aboutBytesMax || size > fileBytes - tailBytes) throw new Damaged(path);
   const payload = readAt(path, fd, fileBytes - tailBytes - size, size);
   if (Bun.hash.xxHash64(payload) !== view.getBigUint64(4, true)) throw new Damaged(path);
-  const about = JSON.parse(new TextDecoder().decode(payload)) as About;
+  const about = parseChecked(path, new TextDecoder().decode(payload), aboutFields);
   if (about.countsBytes !== fileBytes - tailBytes - size) throw new Damaged(path);
   return about;
 }

@@ -15,10 +15,14 @@ import { statSync } from "node:fs";
 export class FileIndex {
   /** From the state of a file to the SHA-256 of its content. */
   private readonly hashes: Map<string, string>;
+  /** Whether what it was made of is not as an index is written: nothing of it is known. */
+  readonly isDamaged: boolean;
   private isChanged = false;
 
   constructor(content: string) {
-    this.hashes = parse(content);
+    const hashes = parse(content);
+    this.isDamaged = content !== "" && hashes === undefined;
+    this.hashes = hashes ?? new Map();
   }
 
   /** The SHA-256 of the content of a file in this state, if it can be known without reading. */
@@ -41,7 +45,7 @@ export class FileIndex {
   /** What is to be written in place of `content`, which another run may have written meanwhile; null for nothing. */
   contentOver(content: string): string | null {
     if (!this.isChanged) return null;
-    const lines = parse(content);
+    const lines = parse(content) ?? new Map<string, string>();
     for (const [key, sha256] of this.hashes) {
       lines.delete(key);
       lines.set(key, sha256);
@@ -75,17 +79,18 @@ const head = "bpe-index 1 ";
 const checksumOf = (lines: string) => Bun.hash.xxHash64(lines).toString(16).padStart(16, "0");
 const sealed = (lines: string) => `${head}${checksumOf(lines)}\n${lines}`;
 
-/** Nothing, where the content is not as it was written. */
-function parse(content: string): Map<string, string> {
-  const hashes = new Map<string, string>();
+/** Undefined where the content is not as it is written: a hash becomes the name of a file, so each line is checked. */
+function parse(content: string): Map<string, string> | undefined {
   const lines = content.slice(head.length + 17);
-  if (sealed(lines) !== content) return hashes;
+  if (sealed(lines) !== content) return undefined;
+  const hashes = new Map<string, string>();
   for (const line of lines.split("\n").slice(0, -1)) {
+    if (!lineForm.test(line)) return undefined;
     const place = line.lastIndexOf(" ");
     hashes.set(line.slice(0, place), line.slice(place + 1));
   }
   return hashes;
 }
 
-/** Whether the content of an index is as it was written. */
-export const isWhole = (content: string) => sealed(content.slice(head.length + 17)) === content;
+/** Times before 1970 are negative. */
+const lineForm = /^\d+ \d+ \d+ -?\d+ -?\d+ [0-9a-f]{64}$/;

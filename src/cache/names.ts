@@ -1,4 +1,5 @@
 import type { Input } from "../corpus/inputs.ts";
+import { textLike } from "../schema.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 
 /**
@@ -21,6 +22,8 @@ export type EntryId = string;
 export const entryId = (optionsHash: string, sizeBytes: number, sha256: string): EntryId =>
   `${optionsHash}-${sizeBytes}-${sha256}`;
 export const entryName = (id: EntryId) => `bpe-${id}.words`;
+
+export const entryIdCheck = textLike(/^[0-9a-f]{16}-\d{1,16}-[0-9a-f]{64}$/, "no name of a content");
 
 /** The id in the name of an entry; undefined where the name is not one. */
 export function entryIdOf(name: string): EntryId | undefined {

@@ -3,13 +3,14 @@ import type { SumTerm } from "./sum-file.ts";
 
 /**
  * How the words of some contents are had from a cache: a sum, plus entries, minus entries, plus what must be counted.
- * An entry is listed as often as it is added or taken off.
+ * An entry is listed as often as it is added.
  */
 export type Plan = {
   /** Which of the sums given; undefined for none. */
   readonly sumIndex: number | undefined;
   readonly added: readonly EntryId[];
-  readonly removed: readonly EntryId[];
+  /** Each once, with how often it is taken off. */
+  readonly removed: readonly (readonly [id: EntryId, times: number])[];
   /** Contents that the cache does not have, each once. */
   readonly missing: ReadonlySet<EntryId>;
 };
@@ -44,14 +45,15 @@ function planWith(
   terms: readonly SumTerm[],
 ): Plan | undefined {
   const added: EntryId[] = [];
-  const removed: EntryId[] = [];
+  const removed: [EntryId, number][] = [];
   const missing = new Set<EntryId>();
   const timesInSum = new Map(terms.map(([id, times]) => [id, times]));
   for (const id of new Set([...wanted.keys(), ...timesInSum.keys()])) {
     const more = (wanted.get(id) ?? 0) - (timesInSum.get(id) ?? 0);
     if (more === 0) continue;
     if (hasEntry(id)) {
-      for (let left = Math.abs(more); left > 0; left--) (more > 0 ? added : removed).push(id);
+      for (let left = more; left > 0; left--) added.push(id);
+      if (more < 0) removed.push([id, -more]);
     } else if (timesInSum.has(id)) {
       // What is in the sum cannot be taken off it, and what is counted would be in it twice.
       return undefined;

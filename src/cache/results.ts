@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readFound } from "../publish/trust.ts";
+import { fieldsOf, listOf, text, tupleOf } from "../schema.ts";
+import { Damaged, parseChecked } from "./damaged.ts";
 import type { CacheDirectory } from "./directory.ts";
 import { resultName } from "./names.ts";
 
@@ -21,7 +23,7 @@ export type MadeOf = {
   readonly counts: readonly (readonly [path: string, sha256: string])[];
 };
 
-type Result = { readonly madeOf: MadeOf; readonly files: Files };
+export type Result = { readonly madeOf: MadeOf; readonly files: Files };
 /** Path and SHA-256 of each file that was written. */
 type Files = readonly (readonly [path: string, sha256: string])[];
 
@@ -39,29 +41,51 @@ export function keepResult(
   cache.write(resultName(place), temporaryPath, () => [Buffer.from(`${checksumOf(json)}\n${json}`)]);
 }
 
+/** What is noted of an output; undefined where there is nothing, or nothing that can be believed, which is said. */
+export function readResult(cache: CacheDirectory, place: string): Result | undefined {
+  const name = resultName(place);
+  const content = cache.read(name).toString();
+  if (content === "") return undefined;
+  const lineEnd = content.indexOf("\n");
+  const json = content.slice(lineEnd + 1);
+  try {
+    if (content.slice(0, Math.max(0, lineEnd)) !== checksumOf(json)) throw new Damaged(name);
+    parseChecked(name, json, resultFields);
+    // As it was written: it is compared as text, in which fields have an order.
+    return JSON.parse(json) as Result;
+  } catch (error) {
+    if (!(error instanceof Damaged)) throw error;
+    cache.setAside(name, "the output is made again");
+    return undefined;
+  }
+}
+
+const filesCheck = listOf(tupleOf(text, text));
+const resultFields = fieldsOf({
+  madeOf: fieldsOf({
+    version: text,
+    bunVersion: text,
+    commit: text,
+    settings: fieldsOf({}),
+    inputs: filesCheck,
+    counts: filesCheck,
+  }),
+  files: filesCheck,
+});
+
 /** Whether the output stands there whole, and was made of the same. */
 export function isUpToDate(
-  cache: CacheDirectory,
+  result: Result,
   place: string,
   otherFiles: readonly string[],
   madeOf: MadeOf,
 ): boolean {
-  const result = readResult(cache, place);
-  if (result === undefined || JSON.stringify(result.madeOf) !== JSON.stringify(madeOf)) return false;
+  if (JSON.stringify(result.madeOf) !== JSON.stringify(madeOf)) return false;
   return JSON.stringify(filesOf(place, otherFiles)) === JSON.stringify(result.files);
 }
 
 /** The contents that an output was made of. */
-export function contentsOfResult(cache: CacheDirectory, place: string): string[] {
-  return readResult(cache, place)?.madeOf.inputs.map(([, content]) => content) ?? [];
-}
-
-function readResult(cache: CacheDirectory, place: string): Result | undefined {
-  const content = cache.readText(resultName(place));
-  const [checksum] = content.split("\n", 1);
-  const json = content.slice(checksum!.length + 1);
-  return json !== "" && checksumOf(json) === checksum ? (JSON.parse(json) as Result) : undefined;
-}
+export const contentsOf = ({ madeOf }: Result): string[] => madeOf.inputs.map(([, content]) => content);
 
 const checksumOf = (json: string) => Bun.hash.xxHash64(json).toString(16);
 

@@ -1,9 +1,13 @@
 import { fstatSync, readSync } from "node:fs";
 import type { RangeFindings } from "../count/range-counter.ts";
+import { type Checked, fieldsOf, listOf, text, tupleOf, wholeNumber } from "../schema.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
+import { optionFields } from "../words/counts-header.ts";
 import type { WordTable } from "../words/word-table.ts";
-import { Damaged, withFile } from "./damaged.ts";
-import type { EntryId } from "./names.ts";
+import { Damaged, parseChecked, withFile } from "./damaged.ts";
+import { findingsCheck } from "./findings.ts";
+import { type EntryId, entryIdCheck } from "./names.ts";
+import { isSound } from "./tables.ts";
 
 /**
  * A sum: the words of many entries together, ready to use. It is a word table as it stands in memory, its words in
@@ -18,16 +22,21 @@ import type { EntryId } from "./names.ts";
  *   starts     4 * (wordCount + 1)    Uint32
  *   bytes      byteCount
  */
-export type SumHeader = CountsOptions & {
-  readonly wordCount: number;
-  readonly byteCount: number;
-  /** Of counts, starts and bytes, hexadecimal. */
-  readonly checksums: readonly [string, string, string];
-  readonly terms: readonly SumTerm[];
-};
+export type SumHeader = Checked<typeof headerFields>;
+
+type Stated = { readonly [Key in keyof SumHeader]: Readonly<SumHeader[Key]> };
 
 /** An entry in a sum, and how often it was added. */
 export type SumTerm = readonly [id: EntryId, times: number, findings: RangeFindings];
+
+const headerFields = fieldsOf({
+  ...optionFields,
+  wordCount: wholeNumber(),
+  byteCount: wholeNumber(),
+  /** Of counts, starts and bytes, hexadecimal. */
+  checksums: tupleOf(text, text, text),
+  terms: listOf<SumTerm>(tupleOf(entryIdCheck, wholeNumber(1), findingsCheck)),
+});
 
 const magic = Uint8Array.of(...new TextEncoder().encode("bpesum"), 0, 1);
 const headBytes = 24;
@@ -49,7 +58,7 @@ export function sumFileParts(
 ): Uint8Array[] {
   const { wordCount, counts, starts, bytes } = table;
   const { patterns, specialTokens, isLinewise } = options;
-  const header: SumHeader = {
+  const header = {
     patterns,
     specialTokens,
     isLinewise,
@@ -57,7 +66,7 @@ export function sumFileParts(
     byteCount: bytes.length,
     checksums: [hexOf(counts), hexOf(starts), hexOf(bytes)],
     terms,
-  };
+  } satisfies Stated;
   const headerBytes = new TextEncoder().encode(JSON.stringify(header));
   const head = new Uint8Array(headBytes);
   head.set(magic);
@@ -88,7 +97,9 @@ export function readSum(path: string): { header: SumHeader; table: WordTable } {
       offsetByte += array.byteLength;
       if (hexOf(array) !== checksums[i]) throw new Damaged(path);
     }
-    return { header, table: { wordCount, bytes, starts, counts } };
+    const table = { wordCount, bytes, starts, counts };
+    if (!isSound(table)) throw new Damaged(path);
+    return { header, table };
   });
 }
 
@@ -100,7 +111,10 @@ function readHeader(path: string, fd: number): { header: SumHeader; endByte: num
   if (headBytes + size > fstatSync(fd).size) throw new Damaged(path);
   const payload = fill(path, fd, new Uint8Array(size), headBytes);
   if (hashOf(payload) !== view.getBigUint64(16, true)) throw new Damaged(path);
-  return { header: JSON.parse(new TextDecoder().decode(payload)) as SumHeader, endByte: headBytes + size };
+  const header = parseChecked(path, new TextDecoder().decode(payload), headerFields);
+  // A content whose times are told twice has no number of times.
+  if (new Set(header.terms.map(([id]) => id)).size < header.terms.length) throw new Damaged(path);
+  return { header, endByte: headBytes + size };
 }
 
 function fill(path: string, fd: number, into: Uint8Array, offsetByte: number): Uint8Array {

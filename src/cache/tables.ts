@@ -14,6 +14,30 @@ export const emptyTable: WordTable = {
 
 const wordsPerSlice = 1 << 16;
 
+/** Whether words stand end to end in ascending order, and occur whole numbers of times that can be added up exactly. */
+export function isSound({ wordCount, bytes, starts, counts }: WordTable): boolean {
+  if (starts[0] !== 0 || starts[wordCount] !== bytes.length) return false;
+  let total = 0;
+  let lastStart = 0;
+  let start = 0;
+  for (let word = 0; word < wordCount; word++) {
+    const end = starts[word + 1]!;
+    const count = counts[word]!;
+    if (end <= start || end > bytes.length || !(count >= 0) || Math.floor(count) !== count) return false;
+    total += count;
+    let pos = 0;
+    while (start + pos < end && lastStart + pos < start && bytes[start + pos] === bytes[lastStart + pos])
+      pos++;
+    const isBehind =
+      word === 0 ||
+      (start + pos < end && (lastStart + pos === start || bytes[start + pos]! > bytes[lastStart + pos]!));
+    if (!isBehind) return false;
+    lastStart = start;
+    start = end;
+  }
+  return total <= Number.MAX_SAFE_INTEGER;
+}
+
 /** The same words in ascending order of their bytes; yields between slices of work. */
 export function* inByteOrder(table: WordTable): Generator<undefined, WordTable> {
   const { wordCount, bytes, starts, counts } = table;
@@ -100,17 +124,17 @@ function addCounts(table: WordTable, other: WordTable): Uint32Array {
 }
 
 /**
- * Takes the counts of `part` off those of `table`, in place: a word that occurs no more keeps its place, with a count
+ * Takes the counts of `part`, so many times, off those of `table`, in place: a word that occurs no more keeps its place, with a count
  * of 0. False where a word would occur less than never: then the one is not a part of the other, and the table is
  * spoilt. Yields between slices of some milliseconds.
  */
-export function* takeOff(table: WordTable, part: SortedWords): Generator<undefined, boolean> {
+export function* takeOff(table: WordTable, part: SortedWords, times = 1): Generator<undefined, boolean> {
   const { wordCount, bytes, starts, counts } = table;
   let first = 0;
   for (let taken = 1; part.next(); taken++) {
     const place = placeOf(bytes, starts, first, wordCount, part.word.bytes, 0, part.wordLength);
     if (place < 0) return false;
-    const count = counts[place]! - part.count;
+    const count = counts[place]! - times * part.count;
     if (count < 0) return false;
     counts[place] = count;
     first = place + 1;

@@ -1,5 +1,5 @@
 import { identify } from "../cache/count-with-cache.ts";
-import { contentsOfResult, isUpToDate, keepResult, type MadeOf } from "../cache/results.ts";
+import { contentsOf, isUpToDate, keepResult, type MadeOf, readResult } from "../cache/results.ts";
 import type { Input } from "../corpus/inputs.ts";
 import type { OpenCache } from "../open-memory.ts";
 import { pathOf, placeOf } from "../publish/place.ts";
@@ -29,9 +29,11 @@ export async function isUpToDateWith(
   report: Report,
 ): Promise<boolean> {
   const place = pathOf(placeOf(training.output));
-  await identify(cache, training.inputs, report, contentsOfResult(directory, place));
+  const result = readResult(directory, place);
+  if (result === undefined) return false;
+  await identify(cache, training.inputs, report, contentsOf(result));
   const madeOf = describe(training, cache.contents());
-  if (madeOf === undefined || !isUpToDate(directory, place, otherFiles(training), madeOf)) return false;
+  if (madeOf === undefined || !isUpToDate(result, place, otherFiles(training), madeOf)) return false;
   cache.touchEntries();
   cache.keepIndex();
   return true;

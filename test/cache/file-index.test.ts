@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { statSync, utimesSync, writeFileSync } from "node:fs";
-import { FileIndex, type FileState, isWhole, stateOf } from "../../src/cache/file-index.ts";
+import { FileIndex, type FileState, stateOf } from "../../src/cache/file-index.ts";
 import { put, scratch } from "../binary.ts";
 
 const home = scratch();
@@ -26,25 +26,26 @@ test("a file that was changed just now is neither noted nor believed", () => {
 
 test("what another run noted meanwhile is kept", () => {
   const [ours, theirs] = [new FileIndex(""), new FileIndex("")];
-  ours.add(state("ours"), sha256);
-  theirs.add(state("theirs"), sha256);
+  ours.add(state("1 1 1 1 1"), sha256);
+  theirs.add(state("2 2 2 2 2"), sha256);
   const both = new FileIndex(ours.contentOver(theirs.contentOver("")!)!);
-  expect([both.find(state("ours")), both.find(state("theirs"))]).toEqual([sha256, sha256]);
+  expect([both.find(state("1 1 1 1 1")), both.find(state("2 2 2 2 2"))]).toEqual([sha256, sha256]);
 });
 
 test("a bit that flipped anywhere makes it empty", () => {
   const index = new FileIndex("");
-  for (const key of ["1 2 3", "4 5 6"]) index.add(state(key), sha256);
+  for (const key of ["1 2 3 4 5", "4 5 6 -7 8"]) index.add(state(key), sha256);
   const content = index.contentOver("")!;
-  expect(isWhole(content)).toBe(true);
+  expect(new FileIndex(content).isDamaged).toBe(false);
   for (let bit = 0; bit < 8 * content.length; bit++) {
     const bytes = Buffer.from(content, "latin1");
     bytes[bit >> 3]! ^= 1 << (bit & 7);
     const damaged = bytes.toString("latin1");
-    expect(isWhole(damaged)).toBe(false);
-    expect(new FileIndex(damaged).find(state("1 2 3"))).toBeUndefined();
+    const none = new FileIndex(damaged);
+    expect(none.isDamaged).toBe(true);
+    expect(none.find(state("1 2 3 4 5"))).toBeUndefined();
   }
-  expect(isWhole(content.slice(0, -1))).toBe(false);
+  expect(new FileIndex(content.slice(0, -1)).isDamaged).toBe(true);
 });
 
 test("every change of a file changes its state, whatever its time of modification is set to", async () => {

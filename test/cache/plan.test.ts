@@ -15,7 +15,7 @@ const timesOf = (text: string) => {
 function planFor(wanted: string, entries: string, ...sums: string[]): string {
   const plan = makePlan(timesOf(wanted), (id) => entries.includes(id), sums.map(sumOf));
   const sum = plan.sumIndex === undefined ? "" : sums[plan.sumIndex]!;
-  return `${sum} + ${plan.added.join("")} - ${plan.removed.join("")}, count ${[...plan.missing].join("")}`;
+  return `${sum} + ${plan.added.join("")} - ${plan.removed.map(([id, times]) => id.repeat(times)).join("")}, count ${[...plan.missing].join("")}`;
 }
 
 test("what is not there is counted, the rest is added up", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { addTable, emptyTable, inByteOrder, takeOff } from "../../src/cache/tables.ts";
+import { addTable, emptyTable, inByteOrder, isSound, takeOff } from "../../src/cache/tables.ts";
 import { TableWords } from "../../src/words/sorted-words.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { wordTableOf } from "../../src/words/word-table.ts";
@@ -87,4 +87,49 @@ test("what was not there cannot be taken off", () => {
   expect(takesOff(table(), tableOf(new Map([["bb", 1]])))).toBe(false);
   expect(takesOff(emptyTable, table())).toBe(false);
   expect(takesOff(table(), table())).toBe(true);
+});
+
+test("a part is taken off several times at once", () => {
+  const table = wordTableOf([
+    ["a", 7],
+    ["b", 3],
+  ]);
+  expect(resultOf(takeOff(table, new TableWords(wordTableOf([["a", 2]])), 3))).toBe(true);
+  expect([...table.counts]).toEqual([1, 3]);
+  expect(resultOf(takeOff(table, new TableWords(wordTableOf([["b", 2]])), 2))).toBe(false);
+});
+
+test("a table whose words overlap, are empty, out of order or double, or whose counts are no counts, is not sound", () => {
+  const words: [string, number][] = [
+    ["a", 0],
+    ["ab", 2 ** 52],
+    ["b", 1],
+  ];
+  const changed = (change: (table: WordTable) => void) => {
+    const table = wordTableOf(words);
+    change(table);
+    return isSound(table);
+  };
+  expect(changed(() => {})).toBe(true);
+  expect(isSound(emptyTable)).toBe(true);
+  for (const count of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 52])
+    expect([count, changed(({ counts }) => counts.set([count], 2))]).toEqual([count, false]);
+  for (const [place, start] of [
+    [0, 1],
+    [1, 0],
+    [1, 3],
+    [2, 1],
+    [2, 9],
+    [3, 3],
+    [3, 5],
+  ] as const)
+    expect([place, start, changed(({ starts }) => starts.set([start], place))]).toEqual([
+      place,
+      start,
+      false,
+    ]);
+  for (const text of ["bacc", "aaba", "babb", "cabb"])
+    expect([text, changed(({ bytes }) => bytes.set(Buffer.from(text)))]).toEqual([text, false]);
+  const twice: [string, number] = ["ab", 1];
+  expect(isSound(wordTableOf([twice, twice]))).toBe(false);
 });

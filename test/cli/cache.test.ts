@@ -166,6 +166,13 @@ describe("--if-changed", () => {
     expect(changed()).toBe(false);
   });
 
+  test("knows paths and special tokens beyond ASCII again", () => {
+    const own = put(home, "é漢.txt", madeText(11, 100));
+    const options = ["-s", "<é>", "-n", "400"];
+    expect(changed([own], options)).toBe(true);
+    expect(changed([own], options)).toBe(false);
+  });
+
   test("trains where an input was changed, came, went or moved", () => {
     const own = put(home, "own.txt", madeText(9, 100));
     changed([...paths, own]);
@@ -219,7 +226,8 @@ describe("--if-changed", () => {
     const bytes = readFileSync(join(at(cache), result));
     bytes[bytes.length >> 1]! ^= 1;
     writeFileSync(join(at(cache), result), bytes);
-    expect(changed()).toBe(true);
+    const { stderr } = train(paths, ...standard, "--if-changed");
+    expect(stderr).toContain(`${result}" is damaged: the output is made again`);
     expect(changed()).toBe(false);
     rmSync(at(cache), { recursive: true });
     expect(changed()).toBe(true);

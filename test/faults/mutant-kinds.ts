@@ -1,10 +1,18 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { digestLine, type PlanLine } from "../../src/corpus/plan-lines.ts";
 import { npyHead } from "../../src/encode/files/npy.ts";
 import type { Random } from "./jobs.ts";
 import type { Kind } from "./kind.ts";
 import { mutateJson, mutateNpy } from "./mutate.ts";
+import {
+  mutateCounts,
+  mutateEntry,
+  mutateIndex,
+  mutateResult,
+  mutateSum,
+  mutateTsv,
+} from "./mutate-words.ts";
 import { met, must, type Outcome } from "./outcome.ts";
 import { mustEndWell, start } from "./process.ts";
 import { readTokenizerFile, tokenizerFiles } from "./tokenizer-files.ts";
@@ -79,6 +87,60 @@ async function mutatedPlan(world: World, random: Random): Promise<Outcome> {
   return mustBeReadOrRefused(["count", "--ranges", path, "-w", "1"], world);
 }
 
+/** Word counts in either form, all checksums made anew. */
+async function mutatedCounts(world: World, random: Random): Promise<Outcome> {
+  world.layOutOld();
+  const directory = newDirectory(world);
+  const pristine = join(directory, "words");
+  const path = oneOf(random, [`${pristine}.counts`, `${pristine}.tsv`]);
+  mustEndWell(await start(["count", world.input("new.txt"), "-o", path], world.options).ended);
+  const file = readFileSync(path);
+  writeFileSync(
+    path,
+    path.endsWith(".tsv") ? mutateTsv(file.toString(), random) : mutateCounts(file, random),
+  );
+  const args = oneOf(random, [["train", "-n", "400"], ["count"]]);
+  const output = join(directory, args[0] === "train" ? "out" : "sum.counts");
+  return mustBeReadOrRefused([...args, "--counts", path, "-o", output, "-w", "1"], world);
+}
+
+const cacheMutations = [
+  [".words", mutateEntry],
+  [".sum", mutateSum],
+  [".result", mutateResult],
+  ["bpe-index", mutateIndex],
+] as const;
+
+/** A file of a cache ends no run, whatever it holds. */
+async function mutatedCache(world: World, random: Random): Promise<Outcome> {
+  world.layOutOld();
+  const cached = (...inputs: string[]) => [
+    ...["train", ...inputs.map((name) => world.input(name)), "-n", "400", "-w", "1", "-o", "out"],
+    ...["--cache", "cache", "--if-changed"],
+  ];
+  mustEndWell(await start(cached("new.txt", "old.txt"), world.options).ended);
+  const directory = join(world.work, "cache");
+  const [kind, mutate] = oneOf(random, cacheMutations);
+  const path = join(
+    directory,
+    oneOf(
+      random,
+      readdirSync(directory).filter((name) => name.endsWith(kind)),
+    ),
+  );
+  writeFileSync(path, mutate(readFileSync(path), random));
+  const args = oneOf(random, [
+    cached("new.txt", "old.txt"),
+    cached("new.txt"),
+    cached("old.txt", "new.jsonl"),
+  ]);
+  const { ended } = start(args, { ...world.options, hangMs });
+  const { code, stderr } = await ended;
+  must(code === 0, () => `a file of the cache ended the run: ${stderr}`);
+  must(!/undefined|NaN [kMG]?B|\[object/.test(stderr), () => `an odd message: ${stderr}`);
+  return met;
+}
+
 /** The line with the digest that it should have, if it is one. */
 export function withDigest(json: string): string {
   try {
@@ -93,4 +155,6 @@ export const mutantKinds: readonly Kind[] = [
   { name: "tokenizer with wild values", wantedCount: 300, trial: mutatedTokenizer },
   { name: "ids (.npy) with a wild head", wantedCount: 100, trial: mutatedIds },
   { name: "plan with wild values", wantedCount: 100, trial: mutatedPlan },
+  { name: "word counts with wild values", wantedCount: 100, trial: mutatedCounts },
+  { name: "cache with wild values", wantedCount: 100, trial: mutatedCache },
 ];
