@@ -283,7 +283,7 @@ export const realTokenizers: readonly RealTokenizer[] = [
     package: lenml("gemma2"),
     file: json,
     sha256: "3f289bc05132635a8bc7aca7aa21255efd5e18f3710f43e3cdb96bcd41be4922",
-    expected: { refusal: 'cannot be reproduced exactly: a Split with behavior "MergedWithPrevious"' },
+    expected: { refusal: 'cannot be reproduced exactly: its normalizer is "Replace"' },
   },
   {
     name: "nepali-wordpiece",
