@@ -121,16 +121,18 @@ export const oneOrMore =
 type Fields = Readonly<Record<string, Check<unknown>>>;
 
 /** An object with these fields; others are let through, and left out. */
-export const fieldsOf =
-  <F extends Fields>(fields: F): Check<{ readonly [K in keyof F]: Checked<F[K]> }> =>
-  (value, name) => {
+export const fieldsOf = <F extends Fields>(fields: F): Check<{ readonly [K in keyof F]: Checked<F[K]> }> => {
+  const checks = Object.entries(fields);
+  return (value, name) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       throw new Mismatch(value, name, "no object");
     }
     const prefix = name === "" ? "" : `${name}.`;
-    const checked = Object.entries(fields).map(([key, check]) => [
-      key,
-      check(Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined, prefix + key),
-    ]);
-    return Object.fromEntries(checked) as { readonly [K in keyof F]: Checked<F[K]> };
+    const checked: Record<string, unknown> = {};
+    for (const [key, check] of checks) {
+      const field = Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
+      checked[key] = check(field, prefix + key);
+    }
+    return checked as { readonly [K in keyof F]: Checked<F[K]> };
   };
+};

@@ -54,6 +54,8 @@ export class Cache {
   private readonly group: string;
   /** What was met in the contents whose words are had. */
   private readonly findings = new Map<names.EntryId, RangeFindings>();
+  /** Sums whose headers were read, by their names, which never stand for others. */
+  private readonly readSums = new Map<string, Sum>();
   /** Files that turned out to be of no use. */
   private readonly useless = new Set<string>();
   private writtenCount = 0;
@@ -374,8 +376,12 @@ export class Cache {
   private sums(): Sum[] {
     return this.sumNames().flatMap((name) => {
       if (this.useless.has(name)) return [];
+      const read = this.readSums.get(name);
+      if (read !== undefined) return [read];
       try {
-        return [{ name, terms: readSumHeader(this.directory.pathOf(name)).terms }];
+        const sum = { name, terms: readSumHeader(this.directory.pathOf(name)).terms };
+        this.readSums.set(name, sum);
+        return [sum];
       } catch (error) {
         this.setAside(error);
         return [];

@@ -94,7 +94,8 @@ export class CountsReader implements SortedWords {
     let rest = this.varint();
     let restStart = this.pos;
     // A checksum that fits says the file is as it was written; these say it was written rightly.
-    if (shared > (startsFrame ? 0 : wordLength) || restStart + rest > this.frameEnd) throw this.malformed();
+    const fits = shared <= (startsFrame ? 0 : wordLength) && restStart + rest <= this.frameEnd;
+    if (!fits) throw this.malformed();
     this.pos = restStart + rest;
     if (startsFrame) {
       // The first word of a frame is written in full, whatever the word before was.
@@ -112,7 +113,7 @@ export class CountsReader implements SortedWords {
     this.wordLength = shared + rest;
     this.sharedLength = shared;
     this.count = this.varint();
-    if (this.count < 1) throw this.malformed();
+    if (!(this.count >= 1)) throw this.malformed();
     this.wordsLeft--;
     this.bytesLeft -= this.wordLength;
     this.pretokensLeft -= this.count;
@@ -159,14 +160,14 @@ export class CountsReader implements SortedWords {
     this.frame = longer;
   }
 
+  /** One of hundreds of bytes, which nobody wrote, may be NaN: what is read has to be compared so that NaN fails. */
   private varint(): number {
     const { frame, frameEnd } = this;
     let number = 0;
     for (let unit = 1; this.pos < frameEnd; unit *= 128) {
       const byte = frame[this.pos++]!;
       number += (byte & 127) * unit;
-      if (byte < 128 && number <= Number.MAX_SAFE_INTEGER) return number;
-      if (byte < 128) break;
+      if (byte < 128) return number;
     }
     throw this.malformed();
   }

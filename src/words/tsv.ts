@@ -118,6 +118,8 @@ export class TsvReader {
   private readonly countField = new Uint8Array(shownBytesMax);
   private countLength = 0;
   private state = inWord;
+  /** Of all counts so far. */
+  private total = 0;
   /** First byte of a character whose second byte has not come yet. */
   private firstByte = 0;
 
@@ -200,6 +202,10 @@ export class TsvReader {
       }
       const shown = JSON.stringify(field);
       throw this.error(`the count ${shown} is not a whole number from 1 to 2^53 - 1`);
+    }
+    this.total += count;
+    if (this.total > Number.MAX_SAFE_INTEGER) {
+      throw this.error("all counts up to here are more than 2^53 - 1", "count the corpus again");
     }
     this.counter.add(this.text, 0, this.wordLength, count);
     this.wordLength = 0;
