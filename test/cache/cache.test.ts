@@ -15,7 +15,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { makeEntry, verifyEntry } from "../../src/cache/entries.ts";
+import { entryIdOf } from "../../src/cache/names.ts";
 import { readSum, sumFileParts } from "../../src/cache/sum-file.ts";
+import { countsFileChunks } from "../../src/words/counts-writer.ts";
 import { wordTableOf } from "../../src/words/word-table.ts";
 import { put, scratch } from "../binary.ts";
 import { canPlayOthers, giveAway, makePipe } from "../other-user.ts";
@@ -254,6 +257,35 @@ describe("a cache that is damaged", () => {
     const { warnings, countedBytes } = await count(more);
     expect(warnings).toEqual([`"${path}" is damaged: what was in it is added up again`]);
     expect(countedBytes).toBe(sizeOf(more.at(-1)!));
+  });
+
+  test("is not believed where a sum tells a content twice, or its words are no table", async () => {
+    await count(paths);
+    const [path] = filesOf(cache, ".sum");
+    const { header, table } = readSum(path!);
+    const half = { ...table, counts: table.counts.map((occurrences) => occurrences + 0.5) };
+    for (const parts of [
+      sumFileParts(table, header, [...header.terms, header.terms[0]!]),
+      sumFileParts(half, header, header.terms),
+    ]) {
+      writeFileSync(path!, Buffer.concat(parts));
+      const { warnings } = await count(paths);
+      expect(warnings).toEqual([`"${path}" is damaged: what was in it is added up again`]);
+    }
+  });
+
+  test("is not believed where an entry holds words that were made with other options", async () => {
+    const [only] = paths;
+    await count([only!]);
+    rmSync(filesOf(cache, ".sum")[0]!);
+    const [path] = filesOf(cache, ".words");
+    const countsPath = join(cache, "counts");
+    const otherOptions = { patterns: ["a+"], specialTokens: [], isLinewise: false };
+    writeFileSync(countsPath, Buffer.concat([...countsFileChunks(wordTableOf([["aa", 3]]), otherOptions)]));
+    const id = entryIdOf(basename(path!))!;
+    makeEntry(countsPath, path!, id, verifyEntry(path!, id));
+    const { warnings } = await count([only!]);
+    expect(warnings).toEqual([`"${path}" is damaged: what was in it is counted again`]);
   });
 });
 

@@ -239,6 +239,11 @@ describe("a wrong file is refused", () => {
     ]) {
       expect(wrong(totals)).toMatch(/^some.counts: its header says .*: that cannot be$/);
     }
+    const byteCount = header.byteCount - 1;
+    const head = countsFileHead(options, { ...header, byteCount });
+    expect(readAll(Buffer.concat([head, file.subarray(head.length)]))).toBe(
+      "some.counts is damaged: it does not hold as many words as its header says",
+    );
   });
 
   test("if more follows behind its end", () => {
