@@ -239,11 +239,30 @@ describe("a wrong file is refused", () => {
     ]) {
       expect(wrong(totals)).toMatch(/^some.counts: its header says .*: that cannot be$/);
     }
-    const byteCount = header.byteCount - 1;
+    const byteCount = header.wordCount;
     const head = countsFileHead(options, { ...header, byteCount });
     expect(readAll(Buffer.concat([head, file.subarray(head.length)]))).toBe(
       "some.counts is damaged: it does not hold as many words as its header says",
     );
+  });
+
+  test("if one of its numbers never ends", () => {
+    const head = countsFileHead(options, { wordCount: 1, byteCount: 1, pretokenCount: 1 });
+    const endless = [...Array<number>(200).fill(128), 0];
+    for (const word of [
+      [...endless, 1, 97, 1],
+      [0, ...endless, 97, 1],
+      [0, 1, 97, ...endless],
+    ]) {
+      const frame = new Uint8Array(frameHeadBytes + word.length);
+      frame.set(word, frameHeadBytes);
+      const view = new DataView(frame.buffer);
+      view.setUint32(0, word.length, true);
+      view.setBigUint64(4, checksumOf(Uint8Array.from(word), 0n), true);
+      expect(readAll(Buffer.concat([head, frame]))).toBe(
+        "some.counts is damaged: a word in it is none, or stands out of its order",
+      );
+    }
   });
 
   test("if more follows behind its end", () => {
