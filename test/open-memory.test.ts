@@ -4,7 +4,7 @@ import { findInputs } from "../src/corpus/find-inputs.ts";
 import { openMemory } from "../src/open-memory.ts";
 import { type CompiledPattern, compilePattern } from "../src/pattern/index.ts";
 import { MemoryBudget } from "../src/runtime/memory-budget.ts";
-import { countWords } from "../src/train.ts";
+import { countWords, train } from "../src/train.ts";
 import { put, scratch } from "./binary.ts";
 import { entriesOf } from "./words/generators.ts";
 
@@ -30,4 +30,27 @@ test("a pattern that was corrected meets no counts from before, whatever version
   expect(await count(source, wrong)).toEqual([" t", "e", "n", "o", "w"]);
   expect(await count(source, right)).toEqual([" two", "one"]);
   expect(await count(source, right)).toEqual([" two", "one"]);
+});
+
+test("merging does not begin where the budget has no room for it", async () => {
+  const pattern = compilePattern([" ?\\w+|\\s"]);
+  const countsOptions = { patterns: ["x"], specialTokens: [], isLinewise: false };
+  const asked: string[] = [];
+  class NoRoom extends MemoryBudget {
+    override check(what: string, neededBytes: number): void {
+      asked.push(what);
+      if (neededBytes > 0) throw new Error("no room");
+    }
+  }
+  const { memory } = openMemory(undefined, countsOptions, pattern, new NoRoom(1e12), () => {});
+  const stages: string[] = [];
+  const options = { pattern, specialTokens: [], workerCount: 1, memory, compat: "cs336" as const };
+  const limits = { vocabSize: 300, minFrequency: 1, maxTokenLength: null };
+  const inputs = findInputs([put(home, "words", "one two one two")]);
+  const training = train({ ...options, ...limits, inputs }, ({ stage }) => stages.push(stage));
+  expect(training).rejects.toThrow("no room");
+  await training.catch(() => {});
+  expect(asked).toEqual(["training"]);
+  expect(stages).not.toContain("merging");
+  memory.scratch.remove();
 });

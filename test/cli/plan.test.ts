@@ -37,6 +37,13 @@ test("ranges of two plans, shuffled and from stdin, count to the whole with any 
   }
 });
 
+test("plan says how many ranges it made", () => {
+  const lines = plan("first.txt", "second.txt");
+  const args = ["first.txt", "second.txt", "-s", special, "--range-size", "65536", "-o", "said.jsonl"];
+  const { stderr } = bpe(["plan", ...args], { cwd: home });
+  expect(stderr).toContain(`planned ${lines.length} ranges of `);
+});
+
 test("plan -o writes the same as stdout gets, and --count-documents adds numbers", () => {
   const lines = plan("first.txt", "second.txt");
   expect(run("plan", "first.txt", "second.txt", "--range-size", "64Ki", "-o", "out.jsonl").stdout).toBe("");

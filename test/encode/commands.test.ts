@@ -212,8 +212,28 @@ test("inspect shows size, pattern, special tokens, shares and a sample", () => {
   expect(stdout).toMatch(/^size +700 tokens, ids up to 699, 443 merges$/m);
   expect(stdout).toMatch(/^pattern +gpt2$/m);
   expect(stdout).toContain("699 <|endoftext|>");
+  const longest = Array.from(stdout.matchAll(/(\d+) bytes +(\d+) "/g), ([, bytes, id]) =>
+    [bytes, id].map(Number),
+  );
+  expect(longest).toHaveLength(10);
+  // By falling length, then by id.
+  expect(longest).toEqual(longest.toSorted((a, b) => b[0]! - a[0]! || a[1]! - b[1]!));
+  expect(longest[0]![0]).toBeGreaterThan(longest[9]![0]!);
   expect(stdout).toMatch(/^by script +Latin +\d+ +\d+\.\d %$/m);
   expect(stdout).toMatch(/^bytes\/token +\d+\.\d{3}$/m);
+});
+
+test("what a worker cannot read is told as the main thread tells it", () => {
+  const lines = Buffer.from('{"text":"a b"}\nnope\n');
+  const said = ["1", "2"].map((workers) => {
+    const args = ["encode", "-", "--input-format", "jsonl", "--tokenizer", tokenizer, "-w", workers, "-q"];
+    const output = join(home, "never.npy");
+    const run = Bun.spawnSync([binary, ...args, "-o", output], { cwd: home, env: environment, stdin: lines });
+    expect([run.exitCode, existsSync(output)]).toEqual([1, false]);
+    return run.stderr.toString();
+  });
+  expect(said[0]).toStartWith('bpe: error: "-" line 2: not valid JSON\n');
+  expect(said[1]).toBe(said[0]!);
 });
 
 test("neither encode nor decode writes over what it reads", () => {
