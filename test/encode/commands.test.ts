@@ -210,7 +210,7 @@ test("inspect shows size, pattern, special tokens, shares and a sample", () => {
   const { code, stdout, stderr } = bpe(["inspect", tokenizer, "--text", corpus]);
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toMatch(/^size +700 tokens, ids up to 699, 443 merges$/m);
-  expect(stdout).toMatch(/^pattern +gpt2$/m);
+  expect(stdout).toMatch(/^pattern +gpt2\n +also called gpt-2\n +'s\|'t\|/m);
   expect(stdout).toContain("699 <|endoftext|>");
   const longest = Array.from(stdout.matchAll(/(\d+) bytes +(\d+) "/g), ([, bytes, id]) =>
     [bytes, id].map(Number),
