@@ -1,4 +1,4 @@
-import { characterLengthAt } from "../pattern/utf8.ts";
+import { characterLengthAt, codePointOf } from "../pattern/utf8.ts";
 
 // Characters of a text in bytes, looked at one by one.
 
@@ -6,25 +6,7 @@ const noCodePoint = -1;
 
 /** The code point of the character at `pos` of a text that ends at `limit`, or -1: none that is valid and whole. */
 export function codePointAt(bytes: Uint8Array, pos: number, limit: number): number {
-  const length = pos < limit ? characterLengthAt(bytes, pos, limit) : 0;
-  const lead = bytes[pos]!;
-  switch (length) {
-    case 0:
-      return noCodePoint;
-    case 1:
-      return lead;
-    case 2:
-      return ((lead & 31) << 6) | (bytes[pos + 1]! & 63);
-    case 3:
-      return ((lead & 15) << 12) | ((bytes[pos + 1]! & 63) << 6) | (bytes[pos + 2]! & 63);
-    default:
-      return (
-        ((lead & 7) << 18) |
-        ((bytes[pos + 1]! & 63) << 12) |
-        ((bytes[pos + 2]! & 63) << 6) |
-        (bytes[pos + 3]! & 63)
-      );
-  }
+  return pos < limit && characterLengthAt(bytes, pos, limit) > 0 ? codePointOf(bytes, pos) : noCodePoint;
 }
 
 /** The code point of the character that ends at `end`, or -1. */

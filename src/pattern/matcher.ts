@@ -1,6 +1,7 @@
 import { nfaOp } from "./nfa.ts";
 import { PatternLimit } from "./pattern-limit.ts";
 import { type Program, spanOp } from "./program.ts";
+import { codePointOf } from "./utf8.ts";
 
 /**
  * What `Matcher.find` returns where it has found no match: there is none up to the end of the text; or it has done its
@@ -602,7 +603,7 @@ export class Matcher {
 function symbolAt({ classes, blockOf }: Program, bytes: Uint8Array, pos: number): number {
   const lead = bytes[pos]!;
   if (lead < 0x80) return classes[lead]! | (1 << symbolBits);
-  const codePoint = codePointAt(bytes, pos);
+  const codePoint = codePointOf(bytes, pos);
   const symbol = classes[(blockOf[codePoint >> 7]! << 7) | (codePoint & 127)]!;
   return symbol | (characterLength(lead) << symbolBits);
 }
@@ -617,13 +618,3 @@ function lastCharacterPos(bytes: Uint8Array, pos: number): number {
 }
 
 const characterLength = (lead: number): number => (lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4);
-
-function codePointAt(bytes: Uint8Array, pos: number): number {
-  const lead = bytes[pos]!;
-  if (lead < 0x80) return lead;
-  const second = bytes[pos + 1]! & 63;
-  if (lead < 0xe0) return ((lead & 31) << 6) | second;
-  const third = bytes[pos + 2]! & 63;
-  if (lead < 0xf0) return ((lead & 15) << 12) | (second << 6) | third;
-  return ((lead & 7) << 18) | (second << 12) | (third << 6) | (bytes[pos + 3]! & 63);
-}
