@@ -476,6 +476,26 @@ describe("what cannot be reproduced is refused by name", () => {
     });
   }
 
+  const wrongTypes: [field: string, change: (json: TokenizerJson) => void][] = [
+    ["ignore_merges", (json) => Object.assign(json.model, { ignore_merges: "true" })],
+    ["byte_fallback", (json) => Object.assign(json.model, { byte_fallback: 1 })],
+    ["fuse_unk", (json) => Object.assign(json.model, { fuse_unk: "false" })],
+    ["unk_token", (json) => Object.assign(json.model, { unk_token: 5 })],
+    ...["use_regex", "add_prefix_space", "trim_offsets"].map((field): (typeof wrongTypes)[number] => [
+      field,
+      (json) =>
+        (json.pre_tokenizer = { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, [field]: 1 }),
+    ]),
+  ];
+  test.each(wrongTypes)("%s of a wrong type, which HF does not read either", async (field, change) => {
+    const json = gpt2Json();
+    change(json);
+    expect(() => HuggingFace.fromString(JSON.stringify(json))).toThrow("invalid type");
+    const path = join(scratch(), "tokenizer.json");
+    writeFileSync(path, JSON.stringify(json));
+    await expect(Tokenizer.load(path)).rejects.toThrow(`its "${field}" is `);
+  });
+
   test("and a template post-processor is only noted", async () => {
     const json = gpt2Json();
     json.post_processor = {

@@ -9,7 +9,7 @@ import {
   patterns,
   portableForm,
 } from "../../pattern/index.ts";
-import { shown } from "../../schema.ts";
+import { checkOr, fieldsOf, flag, optional, shown } from "../../schema.ts";
 import { objectAt, refuse } from "./files.ts";
 
 /**
@@ -46,6 +46,14 @@ type Splits = {
   readonly addsPrefixSpace: boolean;
 };
 
+const stepFlags = fieldsOf({
+  add_prefix_space: optional(flag),
+  trim_offsets: optional(flag),
+  use_regex: optional(flag),
+  individual_digits: optional(flag),
+  invert: optional(flag),
+});
+
 /** Nothing cuts: what stands between two added tokens is one pretoken. */
 const uncut = "[\\s\\S]+";
 
@@ -59,6 +67,9 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   const sources: string[] = [];
   let addsPrefixSpace = false;
   steps.forEach((step, i) => {
+    checkOr(stepFlags, step, (what) => {
+      throw new UserError(`"${path}": the pre-tokenizer ${shown(step.type)} cannot be read: ${what}`);
+    });
     switch (step.type) {
       case "ByteLevel":
         if (i !== steps.length - 1) refuse(path, "its ByteLevel pre-tokenizer is not the last one");

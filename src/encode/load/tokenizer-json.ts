@@ -1,5 +1,5 @@
 import { UserError } from "../../errors.ts";
-import { shown } from "../../schema.ts";
+import { checkOr, fieldsOf, flag, optional, orNull, shown, text } from "../../schema.ts";
 import type { NormalizationForm, TokenizerParts } from "../tokenizer-parts.ts";
 import { readAddedTokens } from "./added-tokens.ts";
 import { areNarrow, assembleModel, assembleTokens, idsOfTokens, modelOf } from "./assemble.ts";
@@ -13,12 +13,11 @@ export function loadTokenizerJson(path: string): TokenizerParts {
   const root = objectAt(scanned === null ? readJson(path) : scanned.root, path, "the tokenizer");
   const modelJson = objectAt(root.model, path, "the model");
   checkModel(modelJson, path);
+  const { ignore_merges, unk_token } = checkOr(modelFields, modelJson, (what) => {
+    throw new UserError(`"${path}": the model cannot be read: ${what}`);
+  });
   const vocab = scanned?.vocab ?? idsOfTokens(objectAt(modelJson.vocab, path, "the model's vocab"), path);
-  const kind = {
-    vocab,
-    ignoresMerges: modelJson.ignore_merges === true,
-    unknownToken: typeof modelJson.unk_token === "string" ? modelJson.unk_token : null,
-  };
+  const kind = { vocab, ignoresMerges: ignore_merges === true, unknownToken: unk_token ?? null };
   const model =
     scanned === null
       ? assembleModel({ ...kind, path, merges: readMerges(modelJson.merges, path) })
@@ -41,6 +40,14 @@ export function loadTokenizerJson(path: string): TokenizerParts {
     notes: [...notes, ...notesOn(root, model.dropsBytes)],
   };
 }
+
+/** HF reads no others either: what looks like a yes is none. */
+const modelFields = fieldsOf({
+  ignore_merges: optional(orNull(flag)),
+  byte_fallback: optional(orNull(flag)),
+  fuse_unk: optional(orNull(flag)),
+  unk_token: optional(orNull(text)),
+});
 
 function checkModel(model: Record<string, unknown>, path: string): void {
   // Old files do not say their type.
