@@ -1,6 +1,7 @@
 // Builds dist/bpe: one executable with the program, its workers and Bun in it.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { buildKernel } from "./scripts/build-kernel.ts";
 import { closeVariables } from "./scripts/close-variables.ts";
 import { compilePattern } from "./src/pattern/compile.ts";
 import { patterns } from "./src/pattern/names.ts";
@@ -30,13 +31,15 @@ function readyMadePatterns(directory: string): string[] {
   return [...paths];
 }
 
+const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`);
 const outfile = `${import.meta.dir}/dist/bpe`;
 const result = await Bun.build({
   entrypoints: [
     ...["main.ts", "worker.ts", "encode-worker.ts"].map((name) => `${import.meta.dir}/src/${name}`),
     ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
+    ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
   ],
-  loader: { ".tables": "file" },
+  loader: { ".tables": "file", ".wasm": "file" },
   // All beside the entry, where src/embedded.ts says they are.
   naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
   define: { BPE_COMMIT: JSON.stringify(commit()) },

@@ -6,3 +6,12 @@ export const workerUrl = new URL("./worker.ts", import.meta.url).href;
 export const encodeWorkerUrl = new URL("./encode-worker.ts", import.meta.url).href;
 /** In the source tree nothing is embedded, and what would be there is made when it is needed. */
 export const embeddedDirectory = import.meta.dir;
+
+const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.startsWith("B:\\~BUN");
+const kernelDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../dist/kernel`;
+/** The modules of the kernel (scripts/build-kernel.ts); the one for tests only in the source tree. */
+export const kernelPaths = {
+  path: `${kernelDirectory}/kernel.wasm`,
+  baselinePath: `${kernelDirectory}/kernel-baseline.wasm`,
+  testPath: isEmbedded ? undefined : `${kernelDirectory}/kernel-asserts.wasm`,
+};

@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { kernelPaths } from "../embedded.ts";
+
+/**
+ * What src/kernel exports. Addresses and numbers of bytes are unsigned in the kernel and come back signed: whoever may have
+ * more than 2 GB takes them `>>> 0`.
+ */
+export type KernelExports = {
+  memoryBytes(): number;
+};
+
+/** A kernel at work in one memory. Several may share a memory, each in its own thread. */
+export type Kernel = { readonly exports: KernelExports; readonly memory: WebAssembly.Memory };
+
+let compiled: WebAssembly.Module | undefined;
+
+/** The kernel's code, read once a process; posted to workers, so that all threads share what the engine compiles. */
+export function kernelModule(): WebAssembly.Module {
+  compiled ??= new WebAssembly.Module(readModule());
+  return compiled;
+}
+
+/** For a worker: the code that the main thread has. */
+export function adoptKernelModule(module: WebAssembly.Module): void {
+  compiled = module;
+}
+
+/** A kernel in a memory of its own, or beside others in theirs. */
+export function createKernel(memory = createMemory()): Kernel {
+  const { exports } = new WebAssembly.Instance(kernelModule(), { env: { memory, abort } });
+  return { exports: exports as KernelExports, memory };
+}
+
+const pageBytes = 1 << 16;
+const largestPageCount = 1 << 16;
+const smallestPageCount = 1 << 8;
+
+/**
+ * A memory of as much address space as there is, up to 4 GB; it costs nothing until it is written. It is shared, because
+ * memory that is shared never moves.
+ */
+export function createMemory(): WebAssembly.Memory {
+  for (let maximum = largestPageCount; ; maximum /= 2) {
+    try {
+      return new WebAssembly.Memory({ initial: 1, maximum, shared: true });
+    } catch (error) {
+      if (maximum <= smallestPageCount) throw error;
+    }
+  }
+}
+
+/** Makes a memory at least so large. */
+export function growMemory(memory: WebAssembly.Memory, sizeBytes: number): void {
+  const missingPages = Math.ceil((sizeBytes - memory.buffer.byteLength) / pageBytes);
+  if (missingPages > 0) memory.grow(missingPages);
+}
+
+/** Called by an assertion of the kernel that does not hold, where it was compiled with assertions. */
+function abort(_message: number, _file: number, line: number, column: number): never {
+  throw new Error(`the kernel's assertion at line ${line}, column ${column} does not hold`);
+}
+
+function readModule(): Uint8Array<ArrayBuffer> {
+  const { path, testPath, baselinePath } = kernelPaths;
+  const isTest = testPath !== undefined && process.env.NODE_ENV === "test";
+  const chosen = !WebAssembly.validate(simdProbe) ? baselinePath : isTest ? testPath : path;
+  try {
+    return new Uint8Array(readFileSync(chosen));
+  } catch (error) {
+    throw new Error(`the kernel is not built ("${chosen}"): npm run build`, { cause: error });
+  }
+}
+
+/** A module that is valid where the engine has SIMD: (func (result v128) i32.const 0 i8x16.splat) */
+const simdProbe = Uint8Array.of(
+  ...[0, 97, 115, 109, 1, 0, 0, 0], // magic, version
+  ...[1, 5, 1, 96, 0, 1, 123], // type: () -> v128
+  ...[3, 2, 1, 0], // one function
+  ...[10, 8, 1, 6, 0, 65, 0, 253, 15, 11], // its code
+);
