@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readFound } from "../publish/trust.ts";
@@ -95,7 +94,7 @@ function filesOf(place: string, otherFiles: readonly string[]): Files | undefine
     if (!lstatSync(place).isDirectory()) return undefined;
     const names = readdirSync(place).sort();
     const paths = [...names.map((name) => join(place, name)), ...otherFiles];
-    return paths.map((path) => [path, createHash("sha256").update(readFound(path)).digest("hex")]);
+    return paths.map((path) => [path, new Bun.CryptoHasher("sha256").update(readFound(path)).digest("hex")]);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { fstatSync } from "node:fs";
 import type { Skipped } from "../corpus/each-once.ts";
 import { exitCode, outOfMemory, UserError } from "../errors.ts";
 import { describeHolder, type Holder } from "../publish/lock.ts";
@@ -45,11 +46,26 @@ const progressModes = ["auto", "bar", "plain", "json", "none"] as const;
 /** Less is nobody's worry. */
 const worthTellingBytes = 1e8;
 
+/** stderr, as far as it may be a terminal. The runtime takes 1.3 ms to make its object: files and pipes do without. */
+const terminal = {
+  get isTTY(): boolean {
+    return isDevice(2) && process.stderr.isTTY;
+  },
+};
+
+function isDevice(fd: number): boolean {
+  try {
+    return fstatSync(fd).isCharacterDevice();
+  } catch {
+    return false;
+  }
+}
+
 export function createOutput({ quiet, progress, command, log }: OutputOptions): Output {
   const startedAt = new Date().toISOString();
   const asked = oneOf("--progress", progress, progressModes);
-  const mode = quiet ? "none" : progressMode(asked, process.stderr);
-  const display = createProgress(mode, writeStderr, process.stderr.columns);
+  const mode = quiet ? "none" : progressMode(asked, terminal);
+  const display = createProgress(mode, writeStderr, mode === "bar" ? process.stderr.columns : undefined);
   const logged = log && createProgress("log", (text) => log.line(text));
   const line = (text: string) => {
     display.clear();

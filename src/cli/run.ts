@@ -4,19 +4,12 @@ import { nearest } from "../nearest.ts";
 import { isWithin } from "../publish/place.ts";
 import { versionLine } from "../runtime/version.ts";
 import { canonicalArguments, checkValidUtf8, peekOption, unshield, usageError } from "./arguments.ts";
-import { runCount } from "./count.ts";
-import { runDecode } from "./decode.ts";
-import { runEncode } from "./encode.ts";
-import { runInspect } from "./inspect.ts";
 import { LogFile } from "./log-file.ts";
 import { type CommandSpec, commands } from "./options.ts";
 import { createOutput, type Output, type OutputOptions } from "./output.ts";
-import { describePatterns } from "./patterns.ts";
-import { runPlan } from "./plan.ts";
 import { shellLine } from "./shell.ts";
 import { serveCrashes, serveSignals, undoAll } from "./stop.ts";
 import { ReaderGone, writeStdout } from "./streams.ts";
-import { runTrain } from "./train.ts";
 
 /** What a command gets: its options by name, each with the texts typed for it, and its files. */
 export type Invocation = {
@@ -26,13 +19,16 @@ export type Invocation = {
   readonly typed: readonly string[];
 };
 
-const runners: Record<string, (invocation: Invocation, output: Output) => Promise<void>> = {
-  train: runTrain,
-  count: runCount,
-  plan: runPlan,
-  encode: runEncode,
-  decode: runDecode,
-  inspect: runInspect,
+type Runner = (invocation: Invocation, output: Output) => Promise<void>;
+
+/** The code of a command is loaded when it is asked for: a start takes as long as what it loads. */
+const runners: Record<string, () => Promise<Runner>> = {
+  train: async () => (await import("./train.ts")).runTrain,
+  count: async () => (await import("./count.ts")).runCount,
+  plan: async () => (await import("./plan.ts")).runPlan,
+  encode: async () => (await import("./encode.ts")).runEncode,
+  decode: async () => (await import("./decode.ts")).runDecode,
+  inspect: async () => (await import("./inspect.ts")).runInspect,
 };
 
 /** Runs the command that the arguments name; its value is the exit code. Never throws. */
@@ -60,10 +56,12 @@ export async function run(typed: readonly string[]): Promise<number> {
     serveSignals(output.stop);
     serveCrashes(output.fail);
     if (invocation.options.get("pattern")?.[0] === "help") {
+      const { describePatterns } = await import("./patterns.ts");
       await writeStdout([Buffer.from(describePatterns())]);
       return exitCode.done;
     }
-    await runners[name]!(invocation, output);
+    const runCommand = await runners[name]!();
+    await runCommand(invocation, output);
     undoAll();
     output.end();
     return exitCode.done;
@@ -97,9 +95,9 @@ function asksForHelp(typed: readonly string[]): boolean {
   );
 }
 
-function describe(): ReturnType<typeof cac> {
+function describe(specs: readonly CommandSpec[]): ReturnType<typeof cac> {
   const cli = cac("bpe");
-  for (const spec of commands) {
+  for (const spec of specs) {
     const command = cli
       .command(`${spec.name} ${spec.files}`, spec.description)
       .usage(`${spec.name} ${spec.files} ${spec.usage}`);
@@ -117,7 +115,7 @@ function describe(): ReturnType<typeof cac> {
 }
 
 function showHelp(name: string | undefined): number {
-  const cli = describe();
+  const cli = describe(commands);
   if (name !== undefined)
     cli.matchedCommand = cli.commands.find((command) => command.name === findCommand(name).name)!;
   cli.outputHelp();
@@ -126,7 +124,7 @@ function showHelp(name: string | undefined): number {
 
 /** What a command line says, as far as the options of the command go. */
 export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
-  const cli = describe();
+  const cli = describe([command]);
   const canonical = canonicalArguments(command, typed);
   const { args, options } = cli.parse(["bun", "bpe", command.name, ...canonical], { run: false });
   const byName = new Map<string, readonly string[]>();

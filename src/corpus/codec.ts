@@ -1,4 +1,3 @@
-import { createGunzip, createZstdDecompress } from "node:zlib";
 import { UserError } from "../errors.ts";
 
 const noBytes = new Uint8Array(0);
@@ -38,6 +37,8 @@ export class Codec {
     private readonly compression: "gzip" | "zstd",
     private readonly path: string,
   ) {
+    // Loading it takes 1.6 ms: only where something is compressed.
+    const { createGunzip, createZstdDecompress } = require("node:zlib") as typeof import("node:zlib");
     const stream: unknown = compression === "gzip" ? createGunzip() : createZstdDecompress();
     const { _handle, _writeState } = stream as { _handle: Handle; _writeState: Uint32Array };
     this.handle = _handle;

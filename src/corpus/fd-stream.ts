@@ -1,9 +1,7 @@
 import { close, fstatSync, open, read } from "node:fs";
-import { promisify } from "node:util";
 import type { ByteStream } from "./byte-stream.ts";
 import { checkSame, type Input, shrank, unreadable } from "./inputs.ts";
 
-const openAsync = promisify(open);
 const standardInput = 0;
 /** How long to wait before a pipe is asked again that others have made non-blocking. */
 const retryMs = 5;
@@ -15,7 +13,9 @@ const retryMs = 5;
 export async function openByteStream(input: Input): Promise<ByteStream> {
   if (input.path === "-") return new FdStream(standardInput, input);
   try {
-    const fd = await openAsync(input.path, "r");
+    const fd = await new Promise<number>((resolve, reject) => {
+      open(input.path, "r", (error, opened) => (error === null ? resolve(opened) : reject(error)));
+    });
     if (!input.isStream) checkSame(input, fstatSync(fd));
     return new FdStream(fd, input);
   } catch (error) {
