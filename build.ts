@@ -35,7 +35,9 @@ const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`);
 const outfile = `${import.meta.dir}/dist/bpe`;
 const result = await Bun.build({
   entrypoints: [
-    ...["main.ts", "worker.ts", "encode-worker.ts"].map((name) => `${import.meta.dir}/src/${name}`),
+    ...["main.ts", "worker.ts", "encode-worker.ts", "load-worker.ts"].map(
+      (name) => `${import.meta.dir}/src/${name}`,
+    ),
     ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
     ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
   ],

@@ -181,6 +181,7 @@ test("files of the working directory change nothing", async () => {
     "main.ts",
     "worker.ts",
     "encode-worker.ts",
+    "load-worker.ts",
     "bpe.config.js",
     ".bperc",
     ".npmrc",

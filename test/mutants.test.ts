@@ -17,6 +17,7 @@ import { vocabularyStatistics } from "../src/encode/statistics.ts";
 import { Tokenizer } from "../src/encode/tokenizer.ts";
 import { allAddedTokens } from "../src/encode/tokenizer-parts.ts";
 import { UserError } from "../src/errors.ts";
+import { inTurns } from "../src/next-turn.ts";
 import { compilePattern, patterns } from "../src/pattern/index.ts";
 import { countWords } from "../src/train.ts";
 import { trainTokenizer } from "../src/train-tokenizer.ts";
@@ -87,7 +88,7 @@ for (const { name, loadedBy, beside, mutate } of tokenizerFiles) {
       put(directory, name, mutate(text, random));
       const tokenizer = await Tokenizer.load(join(directory, loadedBy));
       tokenizer.decode(tokenizer.encode("Some words, 漢字 é<|endoftext|> 12\n"));
-      vocabularyStatistics(tokenizer.parts.tokens, allAddedTokens(tokenizer.parts), 3);
+      await inTurns(vocabularyStatistics(tokenizer.parts.tokens, allAddedTokens(tokenizer.parts), 3));
     });
   });
 }

@@ -24,7 +24,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   if (stats?.isFile()) {
     refuseOverwriting([{ path: file, isStream: false, device: stats.dev, inode: stats.ino }], [path]);
   }
-  const parts = openTokenizer({ ...options }, output);
+  const parts = await openTokenizer(options, true, output);
   const type = idTypeOf(parts, options.dtype);
 
   let idCount = 0;

@@ -47,7 +47,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
     options.plan === undefined ? threadCount(options.workers, expectedTextBytes(named)) : 1;
   const helpers = namedThreads > 1 ? startHelpers(namedThreads, named) : undefined;
   try {
-    const parts = openTokenizer(options, output);
+    const parts = await openTokenizer(options, false, output);
     const { specialTokensAsText, appendToken } = options;
     const planned =
       options.plan === undefined

@@ -4,6 +4,7 @@ import { encodeCorpus } from "../encode/encode-corpus.ts";
 import { type Share, vocabularyStatistics } from "../encode/statistics.ts";
 import { tokenBytesOf } from "../encode/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../encode/tokenizer-parts.ts";
+import { inTurns } from "../next-turn.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { escapeBytes } from "../vocabulary/escape.ts";
 import { usageError } from "./arguments.ts";
@@ -20,8 +21,8 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   if (path === undefined) throw usageError("no tokenizer", "e.g. bpe inspect tokenizer");
   if (more.length > 0) throw usageError(`inspect takes one tokenizer, found ${1 + more.length}`);
   const textPath = invocation.options.get("text")?.[0];
-  const parts = openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, output);
-  await print(describeTokenizer(parts));
+  const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);
+  await print(await describeTokenizer(parts));
   if (textPath !== undefined) await print(await describeText(parts, textPath, output));
 }
 
@@ -32,11 +33,11 @@ const longestShown = 10;
 const specialsShown = 20;
 const shownBytesMax = 240;
 
-function describeTokenizer(parts: TokenizerParts): string[] {
+async function describeTokenizer(parts: TokenizerParts): Promise<string[]> {
   const { description, tokens, normalization, model, controlTokens = [] } = parts;
   const addedTokens = allAddedTokens(parts);
   const called = otherNames(description.patternName);
-  const statistics = vocabularyStatistics(tokens, addedTokens, longestShown);
+  const statistics = await inTurns(vocabularyStatistics(tokens, addedTokens, longestShown));
   const { size, idLimit, invalidCount } = statistics;
   const specials = addedTokens.toSorted((a, b) => a.id - b.id);
   return [

@@ -29,7 +29,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const { inputs, skipped } = openInputs(invocation.files, options.reading, output);
   checkPlannable(inputs);
   refuseOverwriting(inputs, [options.output]);
-  const cuts = options.readCuts(output);
+  const cuts = await options.readCuts(output);
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
 
   let rangeCount = 0;
@@ -90,7 +90,7 @@ function readOptions(invocation: Invocation) {
 /** Where ranges may end: as words are counted. */
 function corpusCuts(invocation: Invocation) {
   const options = readCorpusOptions(invocation);
-  return (output: Output) => {
+  return async (output: Output) => {
     warnOfSlowPattern(options.pattern, output);
     return { ...countsOptionsOf(options), pattern: options.pattern.compiled, keepsTextsWhole: false };
   };
@@ -100,8 +100,8 @@ function corpusCuts(invocation: Invocation) {
 function tokenizerCuts(invocation: Invocation) {
   const options = readTokenizerOptions(invocation);
   const asText = invocation.options.has("special-tokens-as-text");
-  return (output: Output) => {
-    const parts = openTokenizer(options, output);
+  return async (output: Output) => {
+    const parts = await openTokenizer(options, false, output);
     return {
       ...cutSettingsOf(parts, asText),
       pattern: parts.pattern,

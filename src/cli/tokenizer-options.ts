@@ -1,5 +1,6 @@
 import type { IdType } from "../encode/files/npy.ts";
-import { loadTokenizerParts, type SpecialTokenOption } from "../encode/load/load.ts";
+import type { SpecialTokenOption } from "../encode/load/load.ts";
+import { loadApart } from "../encode/load/load-apart.ts";
 import type { TokenizerParts } from "../encode/tokenizer-parts.ts";
 import { resolvePattern } from "../pattern/index.ts";
 import { oneOf, usageError } from "./arguments.ts";
@@ -35,12 +36,13 @@ function readSpecialToken(typed: string): SpecialTokenOption {
   return { text, id: id === undefined ? undefined : Number(id) };
 }
 
-/** Loads the tokenizer and says what of it is not applied. */
-export function openTokenizer(
-  options: Omit<ReturnType<typeof readTokenizerOptions>, "dtype">,
+/** Loads the tokenizer and says what of it is not applied. `isDecoded`: its ids will be turned into bytes. */
+export async function openTokenizer(
+  { path, pattern, specialTokens }: Omit<ReturnType<typeof readTokenizerOptions>, "dtype">,
+  isDecoded: boolean,
   output: Output,
-): TokenizerParts {
-  const parts = loadTokenizerParts(options.path, options);
+): Promise<TokenizerParts> {
+  const parts = await loadApart({ path, options: { pattern, specialTokens }, isDecoded });
   for (const note of parts.notes) output.warn(note);
   const { patternName: name, patternSources: sources } = parts.description;
   warnOfSlowPattern({ name, sources, compiled: parts.pattern }, output);

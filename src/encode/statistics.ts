@@ -18,28 +18,32 @@ export type Share = { readonly name: string; readonly tokenCount: number };
 
 const invalidName = "no valid UTF-8";
 
-export function vocabularyStatistics(
+/** Yields between slices of work of some 10 ms. */
+export function* vocabularyStatistics(
   tokens: TokenTable,
   addedTokens: readonly AddedToken[],
   longestCount: number,
-): VocabularyStatistics {
+): Generator<undefined, VocabularyStatistics> {
   const added = new Set(addedTokens.map(({ id }) => id));
   const scripts = new Map<string, number>();
   const lengths = new Array<number>(lengthClasses.length).fill(0);
-  const ids: number[] = [];
+  const lengthOf = (id: number) => tokens.starts[id + 1]! - tokens.starts[id]!;
+  const longestIds: number[] = [];
   for (let id = 0; id < tokens.idLimit; id++) {
+    if (id % idsPerSlice === 0) yield;
     const bytes = tokenBytesOf(tokens, id);
     if (bytes.length === 0 || added.has(id)) continue;
-    ids.push(id);
+    const place = longestIds.findIndex((other) => lengthOf(other) < bytes.length);
+    longestIds.splice(place < 0 ? longestIds.length : place, 0, id);
+    longestIds.length = Math.min(longestIds.length, longestCount);
     const script = scriptOf(bytes);
     scripts.set(script, (scripts.get(script) ?? 0) + 1);
     lengths[lengthClasses.findIndex(({ most }) => bytes.length <= most)]!++;
   }
-  const lengthOf = (id: number) => tokens.starts[id + 1]! - tokens.starts[id]!;
   return {
     size: tokens.tokenCount,
     idLimit: tokens.idLimit,
-    longestIds: ids.sort((a, b) => lengthOf(b) - lengthOf(a) || a - b).slice(0, longestCount),
+    longestIds,
     scripts: Array.from(scripts, ([name, tokenCount]) => ({ name, tokenCount })).sort(
       (a, b) => b.tokenCount - a.tokenCount || (a.name < b.name ? -1 : 1),
     ),
@@ -47,6 +51,8 @@ export function vocabularyStatistics(
     invalidCount: scripts.get(invalidName) ?? 0,
   };
 }
+
+const idsPerSlice = 1 << 14;
 
 const lengthClasses = [
   { name: "1", most: 1 },

@@ -1,8 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
 import { inspectInput } from "../../corpus/inspect-input.ts";
 import { openTextStream } from "../../corpus/text-stream.ts";
 import { UserError } from "../../errors.ts";
-import { isMissing, reasonNotRead } from "../../system-error.ts";
+import { openRegularFile } from "../../regular-file.ts";
 import { type IdType, idBytes, readNpyHead } from "./npy.ts";
 
 const windowSizeBytes = 1 << 20;
@@ -17,28 +17,12 @@ type ReadIds = Float64Array | Uint16Array | Uint32Array;
  */
 export async function* readIds(path: string, binaryType: IdType): AsyncGenerator<ReadIds> {
   if (!/\.(npy|bin)$/.test(path)) return yield* readDecimals(path);
-  const fd = openIds(path);
+  // Not a pipe: whether it holds all that its head promises cannot be told.
+  const fd = openRegularFile(path);
   try {
     yield* path.endsWith(".npy") ? readNpy(fd, path) : readBinary(fd, path, binaryType);
   } finally {
     closeSync(fd);
-  }
-}
-
-function openIds(path: string): number {
-  try {
-    // Not waited for: whether a pipe holds all that its head promises cannot be told.
-    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stats = fstatSync(fd);
-    if (stats.isFile()) return fd;
-    closeSync(fd);
-    throw new UserError(
-      `"${path}" is ${stats.isDirectory() ? "a directory, not a file" : "no regular file"}`,
-    );
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    if (isMissing(error)) throw new UserError(`"${path}": no such file`);
-    throw new UserError(`"${path}" cannot be read: ${reasonNotRead(error)}`);
   }
 }
 

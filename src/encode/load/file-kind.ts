@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import { UserError } from "../../errors.ts";
-import { isMissing, reasonNotRead } from "../../system-error.ts";
+import { openRegularFile } from "../../regular-file.ts";
+import { reasonOf } from "../../system-error.ts";
 
 /** What a tokenizer's file is by its first bytes. Its name says little: Meta's file of ranks is called `tokenizer.model`. */
 export type FileKind = "ranks" | "tekken" | "json" | "other";
@@ -54,14 +55,12 @@ function isSentencePiece(head: Buffer): boolean {
 
 function readHead(path: string): Buffer {
   const head = Buffer.alloc(headBytes);
-  let fd: number | undefined;
+  const fd = openRegularFile(path);
   try {
-    fd = openSync(path, "r");
     return head.subarray(0, readSync(fd, head, 0, headBytes, 0));
   } catch (error) {
-    if (isMissing(error)) throw new UserError(`"${path}": no such file`);
-    throw new UserError(`"${path}" cannot be read: ${reasonNotRead(error)}`);
+    throw new UserError(`"${path}" cannot be read: ${reasonOf(error)}`);
   } finally {
-    if (fd !== undefined) closeSync(fd);
+    closeSync(fd);
   }
 }

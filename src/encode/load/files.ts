@@ -1,15 +1,18 @@
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, readFileSync, statSync } from "node:fs";
 import { UserError } from "../../errors.ts";
-import { isMissing, reasonNotRead } from "../../system-error.ts";
+import { openRegularFile } from "../../regular-file.ts";
+import { reasonOf } from "../../system-error.ts";
 
 export const readText = (path: string): string => readBytes(path).toString("utf8");
 
 export function readBytes(path: string): Buffer {
+  const fd = openRegularFile(path);
   try {
-    return readFileSync(path);
+    return readFileSync(fd);
   } catch (error) {
-    if (isMissing(error)) throw new UserError(`"${path}": no such file`);
-    throw new UserError(`"${path}" cannot be read: ${reasonNotRead(error)}`);
+    throw new UserError(`"${path}" cannot be read: ${reasonOf(error)}`);
+  } finally {
+    closeSync(fd);
   }
 }
 

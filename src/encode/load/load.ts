@@ -27,7 +27,9 @@ export function loadTokenizerParts(path: string, options: LoadOptions = {}): Tok
       hint: "name a tokenizer directory, a tokenizer.json, a vocab.json, a file of ranks or a tekken.json",
     });
   }
-  return stats.isDirectory() ? loadDirectory(path, options) : loadFile(path, options);
+  if (stats.isDirectory()) return loadDirectory(path, options);
+  if (!stats.isFile()) throw new UserError(`"${path}" is no regular file`);
+  return loadFile(path, options);
 }
 
 function loadDirectory(path: string, options: LoadOptions): TokenizerParts {
@@ -49,7 +51,7 @@ function loadFile(path: string, options: LoadOptions): TokenizerParts {
     const { vocabPath, mergesPath } = partnerOf(path);
     return loadGpt2Files(vocabPath, mergesPath, options);
   }
-  const kind = isFile(path) ? fileKind(path) : "other";
+  const kind = fileKind(path);
   if (kind === "tekken") return loadTekken(path, options);
   if (kind === "json" || (kind === "other" && path.endsWith(".json"))) return loadJson(path, options);
   if (kind === "ranks" || path.endsWith(".tiktoken")) return loadTiktokenFile(path, options);

@@ -1,0 +1,191 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
+import type { CompressionCodec, Encoding, FileMetaData, PageHeader } from "hyparquet";
+import { ByteWriter } from "hyparquet-writer/src/bytewriter.js";
+import { writePageHeader } from "hyparquet-writer/src/datapage.js";
+import { writeMetadata } from "hyparquet-writer/src/metadata.js";
+
+// Small files that become large when they are read. They are written a part at a time: whoever makes them needs no such memory.
+
+/** Bytes of text that bombs are made of, again and again. */
+const unitBytes = 1 << 20;
+
+/** What is packed: `first`, then the same megabyte of text `unitCount` times, then `last`. */
+type Content = {
+  readonly first: Uint8Array;
+  readonly unit: Uint8Array;
+  readonly unitCount: number;
+  readonly last?: Uint8Array;
+};
+
+/** A megabyte of `text` again and again; its length has to divide 2^20. */
+export const unitOf = (text: string) => Buffer.from(text.repeat(unitBytes / Buffer.byteLength(text)));
+
+/** Compresses each part by itself: members of gzip and frames of zstd stand one behind the other. */
+const inMembers =
+  (compress: (bytes: Uint8Array) => Uint8Array) =>
+  ({ first, unit, unitCount, last }: Content): Uint8Array[] => {
+    const middle = compress(unit);
+    return [compress(first), ...Array<Uint8Array>(unitCount).fill(middle), ...(last ? [compress(last)] : [])];
+  };
+
+const plainly = ({ first, unit, unitCount, last }: Content): Uint8Array[] => [
+  first,
+  ...Array<Uint8Array>(unitCount).fill(unit),
+  ...(last ? [last] : []),
+];
+
+const sizeOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, { length }) => sum + length, 0);
+
+/** The whole by hand: literals, and then copies of 64 bytes from a period before. */
+function inSnappy({ first, unit, unitCount }: Content): Uint8Array[] {
+  const period = periodOf(unit);
+  let size = first.length + unitCount * unit.length;
+  const head: number[] = [];
+  for (; size > 127; size = Math.floor(size / 128)) head.push((size % 128) | 128);
+  head.push(size);
+  // A literal of up to 60 bytes: its length less one in the high six bits.
+  const literal = (bytes: Uint8Array) => [(bytes.length - 1) << 2, ...bytes];
+  const copy = (length: number) => [((length - 1) << 2) | 2, period & 255, period >> 8];
+  const copiedBytes = unitCount * unit.length - period;
+  const copies = Buffer.alloc(3 * Math.floor(copiedBytes / 64), Buffer.from(copy(64)));
+  const restBytes = copiedBytes % 64;
+  return [
+    Buffer.from([...head, ...literal(first), ...literal(unit.subarray(0, period))]),
+    copies,
+    Buffer.from(restBytes > 0 ? copy(restBytes) : []),
+  ];
+}
+
+/** The same in one block of LZ4: one sequence with literals and a match, and one of literals that ends it. */
+function inLz4({ first, unit, unitCount }: Content): Uint8Array[] {
+  const period = periodOf(unit);
+  const literals = Buffer.concat([first, unit.subarray(0, period)]);
+  const endBytes = 5;
+  const number = (value: number) => [...Array<number>(Math.floor(value / 255)).fill(255), value % 255];
+  const matchBytes = unitCount * unit.length - period - endBytes;
+  const lengths = number(matchBytes - 4 - 15);
+  const end = unit.subarray(unit.length - endBytes);
+  return [
+    Buffer.from([0xff, ...number(literals.length - 15)]),
+    literals,
+    Buffer.from([period & 255, period >> 8]),
+    Buffer.from(lengths),
+    Buffer.from([endBytes << 4, ...end]),
+  ];
+}
+
+/** After how many bytes the text begins again. */
+function periodOf(unit: Uint8Array): number {
+  for (let period = 1; ; period++) {
+    if (Buffer.compare(unit.subarray(period), unit.subarray(0, unit.length - period)) === 0) return period;
+  }
+}
+
+const brotli = (parts: readonly Uint8Array[]) =>
+  brotliCompressSync(Buffer.concat(parts), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
+
+const packers: Partial<Record<CompressionCodec, (content: Content) => Uint8Array[]>> = {
+  UNCOMPRESSED: plainly,
+  SNAPPY: inSnappy,
+  GZIP: inMembers((bytes) => gzipSync(bytes)),
+  ZSTD: inMembers((bytes) => zstdCompressSync(bytes)),
+  BROTLI: (content) => [brotli(plainly(content))],
+  LZ4_RAW: inLz4,
+};
+
+export type BombCodec = "UNCOMPRESSED" | "SNAPPY" | "GZIP" | "ZSTD" | "BROTLI" | "LZ4_RAW";
+
+/** A file in the packing that its parts are in, one after the other. */
+export function writeParts(path: string, parts: Iterable<Uint8Array>): string {
+  const fd = openSync(path, "w");
+  for (const part of parts) for (let pos = 0; pos < part.length; ) pos += writeSync(fd, part, pos);
+  closeSync(fd);
+  return path;
+}
+
+/** A text file of `unitCount` megabytes, in members of gzip or frames of zstd. */
+export const writePacked = (path: string, compression: "gzip" | "zstd", content: Content) =>
+  writeParts(
+    path,
+    inMembers(compression === "gzip" ? (bytes) => gzipSync(bytes) : (bytes) => zstdCompressSync(bytes))(
+      content,
+    ),
+  );
+
+type Column = {
+  readonly codec: CompressionCodec;
+  readonly encoding: Encoding;
+  readonly rowCount: number;
+  /** The header and the bytes of each page. */
+  readonly pages: readonly { readonly header: PageHeader; readonly parts: readonly Uint8Array[] }[];
+};
+
+/** A Parquet file of one row group and one column `text`, which is required. */
+function writeColumn(path: string, { codec, encoding, rowCount, pages }: Column): string {
+  const bytesOf = (write: (writer: ByteWriter) => void) => {
+    const writer = new ByteWriter();
+    write(writer);
+    return writer.getBytes().slice();
+  };
+  const magic = Buffer.from("PAR1");
+  const parts: Uint8Array[] = [];
+  for (const page of pages)
+    parts.push(
+      bytesOf((writer) => writePageHeader(writer, page.header)),
+      ...page.parts,
+    );
+  const size = BigInt(sizeOf(parts));
+  const metadata: FileMetaData = {
+    version: 2,
+    created_by: "bombs",
+    metadata_length: 0,
+    num_rows: BigInt(rowCount),
+    schema: [
+      { name: "root", num_children: 1 },
+      { name: "text", type: "BYTE_ARRAY", repetition_type: "REQUIRED", converted_type: "UTF8" },
+    ],
+    row_groups: [
+      {
+        total_byte_size: size,
+        num_rows: BigInt(rowCount),
+        columns: [
+          {
+            file_offset: 4n,
+            meta_data: {
+              type: "BYTE_ARRAY",
+              encodings: [encoding],
+              path_in_schema: ["text"],
+              codec,
+              num_values: BigInt(rowCount),
+              total_uncompressed_size: size,
+              total_compressed_size: size,
+              data_page_offset: 4n,
+            },
+          },
+        ],
+      },
+    ],
+  };
+  const footer = bytesOf((writer) => writeMetadata(writer, metadata));
+  return writeParts(path, [magic, ...parts, footer, magic]);
+}
+
+/** A page with one text of `unitCount` megabytes. */
+export function writePageBomb(path: string, codec: BombCodec, unit: Uint8Array, unitCount: number): string {
+  const first = Buffer.alloc(4);
+  first.writeUInt32LE(unitCount * unit.length);
+  const parts = packers[codec]!({ first, unit, unitCount });
+  const header: PageHeader = {
+    type: "DATA_PAGE",
+    uncompressed_page_size: first.length + unitCount * unit.length,
+    compressed_page_size: sizeOf(parts),
+    data_page_header: {
+      num_values: 1,
+      encoding: "PLAIN",
+      definition_level_encoding: "RLE",
+      repetition_level_encoding: "RLE",
+    },
+  };
+  return writeColumn(path, { codec, encoding: "PLAIN", rowCount: 1, pages: [{ header, parts }] });
+}
