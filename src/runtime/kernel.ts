@@ -7,6 +7,33 @@ import { kernelPaths } from "../embedded.ts";
  */
 export type KernelExports = {
   memoryBytes(): number;
+  // vocabulary-rows.ts
+  useVocabulary(
+    kept: number,
+    starts: number,
+    lengths: number,
+    lefts: number,
+    rights: number,
+    entries: number,
+  ): void;
+  writeMerges(
+    first: number,
+    stop: number,
+    separators: number,
+    spelling: number,
+    to: number,
+    limit: number,
+  ): number;
+  writeIds(
+    first: number,
+    stop: number,
+    separators: number,
+    spelling: number,
+    to: number,
+    limit: number,
+  ): number;
+  writeRanks(first: number, stop: number, digits: number, to: number, limit: number): number;
+  rowsEnd(): number;
 };
 
 /** A kernel at work in one memory. Several may share a memory, each in its own thread. */

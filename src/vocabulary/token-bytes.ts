@@ -24,8 +24,8 @@ export type TokenBytes = {
   readonly right: Int32Array;
 };
 
-/** Natural-language tokens are shorter; the walk over halves of this size costs little beside the copy. */
-const keptBytesMax = 64;
+/** Natural-language tokens are shorter; the walk over halves of this size costs little beside the copy. The kernel has it, too. */
+export const keptBytesMax = 64;
 export const notKept = -1;
 const byteCount = 256;
 

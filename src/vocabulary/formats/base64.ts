@@ -8,22 +8,24 @@ export function appendBase64(chunk: Chunk, bytes: Uint8Array, start: number, end
   let from = start;
   for (; from + 3 <= end; from += 3, pos += 4) {
     const triple = (bytes[from]! << 16) | (bytes[from + 1]! << 8) | bytes[from + 2]!;
-    to[pos] = digits[triple >> 18]!;
-    to[pos + 1] = digits[(triple >> 12) & 63]!;
-    to[pos + 2] = digits[(triple >> 6) & 63]!;
-    to[pos + 3] = digits[triple & 63]!;
+    to[pos] = base64Digits[triple >> 18]!;
+    to[pos + 1] = base64Digits[(triple >> 12) & 63]!;
+    to[pos + 2] = base64Digits[(triple >> 6) & 63]!;
+    to[pos + 3] = base64Digits[triple & 63]!;
   }
   const restCount = end - from;
   if (restCount > 0) {
     const triple = (bytes[from]! << 16) | (restCount === 2 ? bytes[from + 1]! << 8 : 0);
-    to[pos] = digits[triple >> 18]!;
-    to[pos + 1] = digits[(triple >> 12) & 63]!;
-    to[pos + 2] = restCount === 2 ? digits[(triple >> 6) & 63]! : padding;
+    to[pos] = base64Digits[triple >> 18]!;
+    to[pos + 1] = base64Digits[(triple >> 12) & 63]!;
+    to[pos + 2] = restCount === 2 ? base64Digits[(triple >> 6) & 63]! : padding;
     to[pos + 3] = padding;
     pos += 4;
   }
   chunk.length = pos;
 }
 
-const digits = new TextEncoder().encode("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
+export const base64Digits = new TextEncoder().encode(
+  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+);
 const padding = 61;

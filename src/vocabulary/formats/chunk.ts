@@ -1,6 +1,6 @@
 /**
- * Chunk: bytes being gathered for a file. A format appends token after token and hands the chunk out when it is full;
- * it grows only when a single token is longer than it, so it is as long as the longest token, not as the file.
+ * Chunk: bytes being gathered for a file. Row after row is appended, and the chunk is handed out when it is full; it grows
+ * only when what is appended at once is longer, so it is as long as the longest token, not as the file.
  */
 export class Chunk {
   bytes: Uint8Array = new Uint8Array(2 * fullBytes);
@@ -18,13 +18,20 @@ export class Chunk {
     this.bytes = longer;
   }
 
+  /** Bytes as they are. */
+  append(bytes: Uint8Array): void {
+    this.reserve(bytes.length);
+    this.bytes.set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
   /** Any text. */
   text(text: string): void {
     this.reserve(3 * text.length);
     this.length += encoder.encodeInto(text, this.bytes.subarray(this.length)).written;
   }
 
-  /** The few ASCII characters between tokens; for so short a text a loop is several times faster than an encoder. */
+  /** ASCII text; for the few characters between tokens a loop is several times faster than an encoder. */
   ascii(text: string): void {
     this.reserve(text.length);
     const { bytes, length } = this;

@@ -1,8 +1,7 @@
 import type { Vocabulary } from "../vocabulary.ts";
-import { Chunk } from "./chunk.ts";
-import { appendKey } from "./gpt2.ts";
 import type { ExportForm, FinishedTokenizer, OutputFile } from "./output-file.ts";
-import { appendToken, jsonSpelling } from "./token-text.ts";
+import { idRows, mergeRows, withoutFirstByte } from "./rows.ts";
+import { jsonSpelling } from "./token-text.ts";
 
 /** Takes the parts of beginning, end and unknown token where it is given, as GPT-2 has it. */
 const endOfText = "<|endoftext|>";
@@ -45,30 +44,14 @@ function* tokenizerJson(vocabulary: Vocabulary, exportForm: ExportForm): Generat
       ignore_merges: false,
     },
   };
-  const chunk = new Chunk();
+  const text = new TextEncoder();
   // Ends in "ignore_merges": false⏎  }⏎}, and the model goes on.
-  chunk.text(JSON.stringify(head, null, 2).slice(0, -"\n  }\n}".length));
-  chunk.ascii(',\n    "vocab": {');
-  for (let id = 0; id < vocabulary.size; id++) {
-    chunk.ascii(id === 0 ? "\n      " : ",\n      ");
-    appendKey(chunk, vocabulary, id);
-    chunk.ascii(": ");
-    chunk.decimal(id);
-    if (chunk.isFull) yield chunk.take();
-  }
-  chunk.ascii('\n    },\n    "merges": [');
-  const { mergeCount, left, right, tokenBytes } = vocabulary;
-  for (let k = 0; k < mergeCount; k++) {
-    chunk.ascii(k === 0 ? '\n      [\n        "' : ',\n      [\n        "');
-    appendToken(chunk, tokenBytes, left[k]!, jsonSpelling);
-    chunk.ascii('",\n        "');
-    appendToken(chunk, tokenBytes, right[k]!, jsonSpelling);
-    chunk.ascii('"\n      ]');
-    if (chunk.isFull) yield chunk.take();
-  }
-  chunk.ascii(mergeCount === 0 ? "]" : "\n    ]");
-  chunk.ascii("\n  }\n}");
-  yield chunk.take();
+  yield text.encode(`${JSON.stringify(head, null, 2).slice(0, -"\n  }\n}".length)},\n    "vocab": {`);
+  yield* withoutFirstByte(idRows(vocabulary, [',\n      "', '": ', ""]));
+  yield text.encode('\n    },\n    "merges": [');
+  const separators = [',\n      [\n        "', '",\n        "', '"\n      ]'] as const;
+  yield* withoutFirstByte(mergeRows(vocabulary, separators, jsonSpelling));
+  yield text.encode(`${vocabulary.mergeCount === 0 ? "" : "\n    "}]\n  }\n}`);
 }
 
 /** HF's ByteLevel step cuts by the gpt2 pattern itself; any other pattern is cut by Split steps before it. */

@@ -1,3 +1,4 @@
+import { assert } from "../../errors.ts";
 import { byteToCharacter } from "../byte-characters.ts";
 import { forEachPiece, notKept, type TokenBytes } from "../token-bytes.ts";
 import type { Chunk } from "./chunk.ts";
@@ -5,13 +6,14 @@ import type { Chunk } from "./chunk.ts";
 /**
  * Spelling: how each of the 256 bytes is written in a file, as UTF-8.
  *
- *   ARRAY    TYPE         LENGTH   MEANING
- *   units    Uint8Array   512      byte b is written as units[2 b], or as units[2 b] and units[2 b + 1]
- *   lengths  Uint8Array   256      1 or 2
+ *   BITS     MEANING
+ *   0-7      the first byte written
+ *   8-15     the second one, or 0
+ *   16-31    how many they are: 1 or 2
  *
- * Byte 97 is "a", so units[194] = 97, lengths[97] = 1; byte 32 is "Ġ" = C4 A0, so units[64 .. 66) = C4 A0, lengths[32] = 2.
+ * Byte 97 is "a", 0x10061; byte 32 is "Ġ" = C4 A0, 0x2a0c4.
  */
-type Spelling = { readonly units: Uint8Array; readonly lengths: Uint8Array };
+export type Spelling = Uint32Array;
 
 /** In byte-to-character form, as merges.txt has it. */
 export const plainSpelling: Spelling = makeSpelling((character) => character);
@@ -41,23 +43,21 @@ function spell(
   to: Uint8Array,
   toPos: number,
 ): number {
-  const { units, lengths } = spelling;
   for (let pos = start; pos < end; pos++) {
-    const byte = from[pos]!;
-    to[toPos] = units[2 * byte]!;
-    // Written over by the next byte where the character is a single unit.
-    to[toPos + 1] = units[2 * byte + 1]!;
-    toPos += lengths[byte]!;
+    const written = spelling[from[pos]!]!;
+    to[toPos] = written;
+    // Written over by the next byte where there is one only.
+    to[toPos + 1] = written >> 8;
+    toPos += written >> 16;
   }
   return toPos;
 }
 
 function makeSpelling(spellCharacter: (character: string) => string): Spelling {
-  const units = new Uint8Array(2 * byteToCharacter.length);
-  const lengths = new Uint8Array(byteToCharacter.length);
   const encoder = new TextEncoder();
-  byteToCharacter.forEach((character, byte) => {
-    lengths[byte] = encoder.encodeInto(spellCharacter(character), units.subarray(2 * byte)).written;
+  return Uint32Array.from(byteToCharacter, (character) => {
+    const [first = 0, second = 0, ...more] = encoder.encode(spellCharacter(character));
+    assert(more.length === 0, "a byte is written as one byte or two");
+    return first | (second << 8) | ((second === 0 ? 1 : 2) << 16);
   });
-  return { units, lengths };
 }

@@ -1,0 +1,192 @@
+/**
+ * Rows of the files that hold a vocabulary: a merge or an id each, and what stands around it. Rows are written to a buffer
+ * until it is full, or until one comes that has no place here: a special token, or a token whose bytes are not kept whole
+ * (src/vocabulary/token-bytes.ts); JavaScript writes those.
+ *
+ *   STRUCTURE    FIELD      SIZE             MEANING
+ *   tokens       kept       any              the kept tokens' bytes, end to end
+ *                starts     4 tokenCount     i32: offset of a token's bytes in `kept`, or -1: it is not kept
+ *                lengths    4 tokenCount     u32: bytes of each token; a kept one has at most 64
+ *   merges       lefts      4 mergeCount     i32: token number of the left half
+ *                rights     4 mergeCount     i32: of the right half
+ *   ids          entries    4 size           i32: token number that an id stands for; below 0 for a special token
+ *   spelling                4 * 256          u32: how each byte is written: one or two bytes in bits 0-15, how many in bits 16-31
+ *   separator    length     4                u32: bytes of text, at most 24
+ *                (unused)   4
+ *                text       24
+ *   separators              32 * 3           what stands before, between and behind the two halves of a row
+ *   digits                  64               of base64
+ *
+ * With the separators ",", " " and "\n" and a plain spelling, the merge of " " and "t" is ",Ġ t\n".
+ */
+let kept: usize = 0;
+let starts: usize = 0;
+let lengths: usize = 0;
+let lefts: usize = 0;
+let rights: usize = 0;
+let entries: usize = 0;
+
+/** Where the last row ended. */
+let end: usize = 0;
+
+const keptBytesMax: u32 = 64;
+const separatorSize: usize = 32;
+const separatorText: usize = 8;
+const padding: u8 = 61; // =
+const space: u8 = 32;
+const newline: u8 = 10;
+
+/** Where the vocabulary lies that rows are made of. */
+export function useVocabulary(
+  keptAddress: usize,
+  startsAddress: usize,
+  lengthsAddress: usize,
+  leftsAddress: usize,
+  rightsAddress: usize,
+  entriesAddress: usize,
+): void {
+  kept = keptAddress;
+  starts = startsAddress;
+  lengths = lengthsAddress;
+  lefts = leftsAddress;
+  rights = rightsAddress;
+  entries = entriesAddress;
+}
+
+/** Where the last row ended. */
+export function rowsEnd(): usize {
+  return end;
+}
+
+/**
+ * Writes the merges [first, stop): left half and right half. The first that would begin behind `limit`, or that has no place
+ * here, is returned; there is room for one row behind `limit`.
+ */
+export function writeMerges(
+  first: u32,
+  stop: u32,
+  separators: usize,
+  spelling: usize,
+  to: usize,
+  limit: usize,
+): u32 {
+  let merge = first;
+  for (; merge < stop && to <= limit; merge++) {
+    const left = load<i32>(lefts + (merge << 2));
+    const right = load<i32>(rights + (merge << 2));
+    if (!isKept(left) || !isKept(right)) break;
+    to = separate(separators, to);
+    to = spell(left, spelling, to);
+    to = separate(separators + separatorSize, to);
+    to = spell(right, spelling, to);
+    to = separate(separators + 2 * separatorSize, to);
+  }
+  end = to;
+  return merge;
+}
+
+/** The same for the ids [first, stop): the token, and the id in decimal. */
+export function writeIds(
+  first: u32,
+  stop: u32,
+  separators: usize,
+  spelling: usize,
+  to: usize,
+  limit: usize,
+): u32 {
+  let id = first;
+  for (; id < stop && to <= limit; id++) {
+    const token = load<i32>(entries + (id << 2));
+    if (token < 0 || !isKept(token)) break;
+    to = separate(separators, to);
+    to = spell(token, spelling, to);
+    to = separate(separators + separatorSize, to);
+    to = writeDecimal(id, to);
+    to = separate(separators + 2 * separatorSize, to);
+  }
+  end = to;
+  return id;
+}
+
+/** The same for the ids [first, stop): the token in base64, a space, the id in decimal, a newline. */
+export function writeRanks(first: u32, stop: u32, digits: usize, to: usize, limit: usize): u32 {
+  let id = first;
+  for (; id < stop && to <= limit; id++) {
+    const token = load<i32>(entries + (id << 2));
+    if (token < 0 || !isKept(token)) break;
+    to = writeBase64(token, digits, to);
+    store<u8>(to++, space);
+    to = writeDecimal(id, to);
+    store<u8>(to++, newline);
+  }
+  end = to;
+  return id;
+}
+
+function isKept(token: i32): bool {
+  return load<i32>(starts + ((<usize>token) << 2)) >= 0;
+}
+
+/** Writes a separator, in words of eight bytes: what is too much is written over. */
+function separate(separator: usize, to: usize): usize {
+  const text = separator + separatorText;
+  store<u64>(to, load<u64>(text));
+  store<u64>(to, load<u64>(text, 8), 8);
+  store<u64>(to, load<u64>(text, 16), 16);
+  return to + load<u32>(separator);
+}
+
+function spell(token: i32, spelling: usize, to: usize): usize {
+  let from = kept + load<u32>(starts + ((<usize>token) << 2));
+  const length = load<u32>(lengths + ((<usize>token) << 2));
+  assert(length <= keptBytesMax);
+  for (const stop = from + length; from < stop; from++) {
+    const written = load<u32>(spelling + ((<usize>load<u8>(from)) << 2));
+    // The second byte is written over where there is one only.
+    store<u16>(to, <u16>written);
+    to += written >>> 16;
+  }
+  return to;
+}
+
+function writeDecimal(number: u32, to: usize): usize {
+  let digitCount: usize = 1;
+  for (let rest = tenth(number); rest > 0; rest = tenth(rest)) digitCount++;
+  for (let pos = to + digitCount - 1; pos >= to; pos--) {
+    const rest = tenth(number);
+    store<u8>(pos, <u8>(48 + number - 10 * rest));
+    number = rest;
+  }
+  return to + digitCount;
+}
+
+/** number / 10, which the first compilers of an engine leave a division: exact for every u32. */
+function tenth(number: u32): u32 {
+  return <u32>((<u64>number * 0xcccccccd) >> 35);
+}
+
+function writeBase64(token: i32, digits: usize, to: usize): usize {
+  let from = kept + load<u32>(starts + ((<usize>token) << 2));
+  let left = load<u32>(lengths + ((<usize>token) << 2));
+  assert(left <= keptBytesMax);
+  for (; left >= 3; left -= 3, from += 3, to += 4) {
+    writeDigits(
+      ((<u32>load<u8>(from)) << 16) | ((<u32>load<u8>(from, 1)) << 8) | load<u8>(from, 2),
+      digits,
+      to,
+    );
+  }
+  if (left === 0) return to;
+  writeDigits(((<u32>load<u8>(from)) << 16) | (left === 2 ? (<u32>load<u8>(from, 1)) << 8 : 0), digits, to);
+  if (left === 1) store<u8>(to, padding, 2);
+  store<u8>(to, padding, 3);
+  return to + 4;
+}
+
+/** The four digits of 24 bits. */
+function writeDigits(bits: u32, digits: usize, to: usize): void {
+  store<u8>(to, load<u8>(digits + (bits >>> 18)));
+  store<u8>(to, load<u8>(digits + ((bits >>> 12) & 63)), 1);
+  store<u8>(to, load<u8>(digits + ((bits >>> 6) & 63)), 2);
+  store<u8>(to, load<u8>(digits + (bits & 63)), 3);
+}

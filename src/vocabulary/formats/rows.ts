@@ -1,0 +1,185 @@
+import { createKernel, growMemory, type Kernel, type KernelExports } from "../../runtime/kernel.ts";
+import { copyTokenBytes, keptBytesMax } from "../token-bytes.ts";
+import { isSpecialEntry, specialOfEntry, type Vocabulary } from "../vocabulary.ts";
+import { appendBase64, base64Digits } from "./base64.ts";
+import { Chunk } from "./chunk.ts";
+import { appendToken, jsonSpelling, type Spelling } from "./token-text.ts";
+
+/**
+ * The rows of a vocabulary's files, a merge or an id each, in chunks; a chunk is valid until the next one is asked for, of
+ * whichever file. The kernel writes them (src/kernel/vocabulary-rows.ts) but for those that it stops at: special tokens,
+ * and tokens whose bytes are not kept.
+ */
+
+/** ASCII text before, between and behind the two halves of a row, at most 24 bytes each. */
+export type Separators = readonly [before: string, between: string, behind: string];
+
+/** The merges in the order learned: left half and right half. */
+export function mergeRows(
+  vocabulary: Vocabulary,
+  separators: Separators,
+  spelling: Spelling,
+): Generator<Uint8Array> {
+  const { mergeCount, left, right, tokenBytes } = vocabulary;
+  const [before, between, behind] = separators;
+  return rows(vocabulary, mergeCount, {
+    separators,
+    spelling,
+    write: (kernel, first, to, limit) =>
+      kernel.writeMerges(first, mergeCount, places.separators, places.spelling, to, limit),
+    append: (chunk, merge) => {
+      chunk.ascii(before);
+      appendToken(chunk, tokenBytes, left[merge]!, spelling);
+      chunk.ascii(between);
+      appendToken(chunk, tokenBytes, right[merge]!, spelling);
+      chunk.ascii(behind);
+    },
+  });
+}
+
+/** The ids, ascending, as HF's files have them: what the id is called there, inside a JSON string, and the id. */
+export function idRows(vocabulary: Vocabulary, separators: Separators): Generator<Uint8Array> {
+  const { size, entries, specialTokens, tokenBytes } = vocabulary;
+  const [before, between, behind] = separators;
+  return rows(vocabulary, size, {
+    separators,
+    spelling: jsonSpelling,
+    write: (kernel, first, to, limit) =>
+      kernel.writeIds(first, size, places.separators, places.spelling, to, limit),
+    append: (chunk, id) => {
+      const entry = entries[id]!;
+      chunk.ascii(before);
+      if (isSpecialEntry(entry))
+        chunk.text(JSON.stringify(specialTokens[specialOfEntry(entry)]!).slice(1, -1));
+      else appendToken(chunk, tokenBytes, entry, jsonSpelling);
+      chunk.ascii(between);
+      chunk.decimal(id);
+      chunk.ascii(behind);
+    },
+  });
+}
+
+/** `base64(token bytes) id` lines, ids ascending, without the special tokens. */
+export function rankRows(vocabulary: Vocabulary): Generator<Uint8Array> {
+  const { size, entries, tokenBytes } = vocabulary;
+  return rows(vocabulary, size, {
+    write: (kernel, first, to, limit) => kernel.writeRanks(first, size, places.digits, to, limit),
+    append: (chunk, id) => {
+      const token = entries[id]!;
+      if (isSpecialEntry(token)) return;
+      appendBase64(chunk, copyTokenBytes(tokenBytes, token), 0, tokenBytes.lengths[token]!);
+      chunk.ascii(" ");
+      chunk.decimal(id);
+      chunk.ascii("\n");
+    },
+  });
+}
+
+/** Rows that begin with a comma, the first of them without it. */
+export function* withoutFirstByte(rows: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let skippedBytes = 1;
+  for (const chunk of rows) {
+    yield chunk.subarray(skippedBytes);
+    skippedBytes = 0;
+  }
+}
+
+type RowKind = {
+  readonly separators?: Separators;
+  readonly spelling?: Spelling;
+  /** Has the kernel write rows from `first` on; returns the first that it has not written. */
+  readonly write: (kernel: KernelExports, first: number, to: number, limit: number) => number;
+  /** Appends a row that the kernel stops at. */
+  readonly append: (chunk: Chunk, row: number) => void;
+};
+
+function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): Generator<Uint8Array> {
+  const { write, append } = kind;
+  const chunk = new Chunk();
+  for (let row = 0; row < rowCount; ) {
+    const { kernel, bufferStart } = load(vocabulary);
+    const memory = new Uint8Array(kernel.memory.buffer);
+    placeTables(memory, kind);
+    const next = write(kernel.exports, row, bufferStart, bufferStart + bufferBytes);
+    if (next === row) {
+      append(chunk, row++);
+    } else {
+      const written = memory.subarray(bufferStart, kernel.exports.rowsEnd());
+      row = next;
+      if (chunk.length === 0 && written.length >= worthYieldingBytes) yield written;
+      else chunk.append(written);
+    }
+    if (chunk.isFull) yield chunk.take();
+  }
+  if (chunk.length > 0) yield chunk.take();
+}
+
+/**
+ * Memory of the kernel that writes rows; what each structure holds is said in src/kernel/vocabulary-rows.ts.
+ *
+ *   ADDRESS       SIZE            MEANING
+ *   separators    3 * 32          of the file that is being written
+ *   spelling      4 * 256         the same
+ *   digits        64              of base64
+ *   arrays        any             kept, starts, lengths, lefts, rights, entries: each at a multiple of 8
+ *   bufferStart   bufferBytes     rows
+ *   (behind it)   rowBytesMax     the last row
+ */
+const places = { separators: 64, spelling: 256, digits: 1280, arrays: 2048 };
+const bufferBytes = 1 << 18;
+const separatorTextMax = 24;
+/** Two kept tokens, each byte written as two, and three separators, one of them at the end: written whole, as the others. */
+const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
+/** Less is gathered: rows that the kernel stops at may stand close together. */
+const worthYieldingBytes = 1 << 14;
+
+type Loaded = { readonly kernel: Kernel; readonly vocabulary: Vocabulary; readonly bufferStart: number };
+
+/** One for the process: vocabularies are written one at a time, or in turns. */
+let loaded: Loaded | undefined;
+
+/** A kernel with the vocabulary in its memory. */
+function load(vocabulary: Vocabulary): Loaded {
+  if (loaded?.vocabulary === vocabulary) return loaded;
+  const kernel = loaded?.kernel ?? createKernel();
+  const { left, right, entries, tokenBytes } = vocabulary;
+  const { kept, starts, lengths } = tokenBytes;
+  const arrays = [kept, starts, lengths, left, right, entries];
+  let end = places.arrays;
+  const addresses = arrays.map((array) => {
+    const address = end;
+    end = Math.ceil((end + array.byteLength) / 8) * 8;
+    return address;
+  });
+  growMemory(kernel.memory, end + bufferBytes + rowBytesMax);
+  const memory = new Uint8Array(kernel.memory.buffer);
+  memory.set(base64Digits, places.digits);
+  arrays.forEach((array, i) => {
+    memory.set(bytesOf(array), addresses[i]!);
+  });
+  kernel.exports.useVocabulary(...(addresses as Addresses));
+  loaded = { kernel, vocabulary, bufferStart: end };
+  return loaded;
+}
+
+type Addresses = Parameters<KernelExports["useVocabulary"]>;
+
+/** What the kernel reads of a file's form: another file's may stand there. */
+function placeTables(memory: Uint8Array, { separators = ["", "", ""], spelling }: RowKind): void {
+  const table = new Uint32Array((3 * separatorBytes) / 4);
+  const texts = new Uint8Array(table.buffer);
+  separators.forEach((text, i) => {
+    table[(i * separatorBytes) / 4] = text.length;
+    for (let pos = 0; pos < text.length; pos++) {
+      texts[i * separatorBytes + separatorText + pos] = text.charCodeAt(pos);
+    }
+  });
+  memory.set(texts, places.separators);
+  if (spelling !== undefined) memory.set(bytesOf(spelling), places.spelling);
+}
+
+const separatorBytes = 32;
+const separatorText = 8;
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
+  new Uint8Array(buffer, byteOffset, byteLength);
