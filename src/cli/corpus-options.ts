@@ -16,6 +16,7 @@ import { openInputs, readInputOptions } from "./input-options.ts";
 import type { Output } from "./output.ts";
 import type { Invocation } from "./run.ts";
 import { sizeBytes } from "./sizes.ts";
+import { spoolPipes } from "./spool.ts";
 
 const compats = ["cs336", "huggingface", "rustbpe"] as const;
 
@@ -49,14 +50,14 @@ type CorpusChoices = ReturnType<typeof readCorpusOptions>;
  * The files of word counts that `--counts` names, and the options of the run: those of the command line, `asked`, or, where
  * it leaves something open, what `read` makes of it with what the files say.
  */
-export function openCountsFiles<T extends Parameters<typeof countsOptionsOf>[0]>(
+export async function openCountsFiles<T extends Parameters<typeof countsOptionsOf>[0]>(
   invocation: Invocation,
   asked: T,
   read: (made: CountsOptions) => T,
-): { options: T; countsFiles: CountsFiles | undefined } {
+): Promise<{ options: T; countsFiles: CountsFiles | undefined }> {
   const paths = countsPaths(invocation);
   if (paths.length === 0) return { options: asked, countsFiles: undefined };
-  const countsFiles = new CountsFiles(paths);
+  const countsFiles = new CountsFiles(paths, await spoolPipes(paths));
   const isGiven = (name: string) => invocation.options.has(name);
   if (countsFiles.untold !== undefined && !(isGiven("pattern") && isGiven("special-token"))) {
     throw new UserError(`${countsFiles.untold} does not say what its words were made with`, {

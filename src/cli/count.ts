@@ -34,7 +34,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const minCount = wholeNumber("--min-count", invocation.options.get("min-count")?.[0] ?? "1", 1);
   const plan = rangesPath(invocation);
   const places = await takePlaces(invocation, output);
-  const { options, countsFiles } = openCountsFiles(invocation, asked, (made) =>
+  const { options, countsFiles } = await openCountsFiles(invocation, asked, (made) =>
     readCorpusOptions(invocation, made),
   );
   const countsOptions = countsOptionsOf(options);

@@ -11,8 +11,13 @@ type Put = (chunk: Uint8Array) => Promise<void>;
 
 /** Data into a file that appears when it is whole, or onto stdout where the path is undefined or `-`. */
 export async function writeData<T>(path: string | undefined, make: (put: Put) => Promise<T>): Promise<T> {
-  if (path === undefined || path === "-") return intoStream(new StreamWriter(), make);
-  if (placeOfFile(path) === null) return intoPipe(path, make);
+  const throughStream = (out: StreamWriter) =>
+    make((chunk) => {
+      out.write(chunk);
+      return out.drained() ?? nextTurn();
+    });
+  if (path === undefined || path === "-") return intoStream(new StreamWriter(), throughStream);
+  if (placeOfFile(path) === null) return intoPipe(path, throughStream);
   const staged = stageFile(path);
   const forget = onStop(() => staged.discard());
   try {
@@ -37,24 +42,21 @@ export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Arra
   });
 
 /** A named pipe is opened when its reader comes; signals are served until then. */
-async function intoPipe<T>(path: string, make: (put: Put) => Promise<T>): Promise<T> {
+export async function intoPipe<T>(path: string, write: (out: StreamWriter) => Promise<T>): Promise<T> {
   const file = await open(path, "w").catch((error) => {
     throw new UserError(`"${path}" cannot be written: ${reasonOf(error)}`);
   });
   try {
-    return await intoStream(new StreamWriter(file.fd, path), make);
+    return await intoStream(new StreamWriter(file.fd, path), write);
   } finally {
     await file.close();
   }
 }
 
-async function intoStream<T>(out: StreamWriter, make: (put: Put) => Promise<T>): Promise<T> {
+export async function intoStream<T>(out: StreamWriter, write: (out: StreamWriter) => Promise<T>): Promise<T> {
   let made: T;
   try {
-    made = await make((chunk) => {
-      out.write(chunk);
-      return out.drained() ?? nextTurn();
-    });
+    made = await write(out);
   } catch (error) {
     // What came before a mistake in the input is still wanted.
     await out.end().catch(() => {});

@@ -12,13 +12,16 @@ import {
   withAppended,
 } from "../encode/encode-to-file.ts";
 import { startHelpers } from "../encode/encode-together.ts";
-import { TextWriter } from "../encode/files/id-writers.ts";
+import { BinaryWriter, type IdWriter, TextWriter } from "../encode/files/id-writers.ts";
 import type { IdType } from "../encode/files/npy.ts";
 import { specialTokenId } from "../encode/tokenizer-parts.ts";
+import { UserError } from "../errors.ts";
+import { placeOfFile } from "../publish/file.ts";
 import { peakMemoryBytes } from "../runtime/peak-memory.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { usageError, wholeNumber } from "./arguments.ts";
 import { corpusNoteLines } from "./corpus-notes.ts";
+import { intoPipe, intoStream } from "./data-output.ts";
 import { openInputs, readInputOptions } from "./input-options.ts";
 import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
@@ -37,6 +40,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const startMs = performance.now();
   const options = readOptions(invocation);
   await lockOutputFile(invocation, output, options.output);
+  if (options.output !== undefined) checkHeadFits(options.output);
   const found =
     options.plan === undefined
       ? openInputs(invocation.files, options.reading, output)
@@ -139,14 +143,22 @@ function readOptions(invocation: Invocation) {
   };
 }
 
-/** Into a file, or onto stdout as decimal ids. */
+/** Into a file or a named pipe, or onto stdout as decimal ids. */
 async function encodeInto(
   output: string | undefined,
   options: Omit<EncodeToFileOptions, "output">,
 ): Promise<EncodedFile> {
-  if (output !== undefined) return encodeToFile({ ...options, output, onStop });
-  const out = new StreamWriter();
-  const writer = new TextWriter(out);
+  const encode = (writer: IdWriter, out: StreamWriter) => encodeThrough(writer, out, options);
+  if (output === undefined) return intoStream(new StreamWriter(), (out) => encode(new TextWriter(out), out));
+  if (placeOfFile(output) !== null) return encodeToFile({ ...options, output, onStop });
+  return intoPipe(output, (out) => encode(new BinaryWriter(out, options.type), out));
+}
+
+async function encodeThrough(
+  writer: IdWriter,
+  out: StreamWriter,
+  options: Omit<EncodeToFileOptions, "output">,
+): Promise<EncodedFile> {
   const ids = withAppended(writer, options.appendId);
   const sink: IdSink = {
     write: (some, recordEnds) => ids.write(some, recordEnds),
@@ -154,6 +166,13 @@ async function encodeInto(
     drained: () => out.drained(),
   };
   const encoded = await encodeCorpus(options, sink, options.report);
-  await out.end();
   return { ...encoded, idCount: writer.idCount };
+}
+
+/** The head of such a file is written last, when the number of ids is known. */
+function checkHeadFits(output: string): void {
+  if (!output.endsWith(".npy") || placeOfFile(output) !== null) return;
+  throw new UserError(`"${output}" cannot be written: it is not a regular file`, {
+    hint: "name a file, or write the ids without a head into a pipe whose name ends in .bin",
+  });
 }

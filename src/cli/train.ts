@@ -40,7 +40,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     saveCounts === undefined ? null : placeOfFile(saveCounts),
   ]);
   const startMs = performance.now();
-  const { options, countsFiles } = openCountsFiles(invocation, asked, (made) =>
+  const { options, countsFiles } = await openCountsFiles(invocation, asked, (made) =>
     readOptions(invocation, made),
   );
   const { inputs, skipped, workerCount, workerCountFor, budget } = openCorpus(invocation, options, output);

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { filesMatching } from "../corpus/globs.ts";
 import { UserError } from "../errors.ts";
 import { reasonNotRead } from "../system-error.ts";
@@ -70,14 +70,17 @@ export class CountsFiles {
   private readonly others: readonly (TextFile | CountsFileReader)[];
   private readonly made: readonly Made[];
 
-  /** A UserError for what is missing, foreign, damaged in its header, or made with other options than another. */
-  constructor(paths: readonly string[]) {
+  /**
+   * A UserError for what is missing, foreign, damaged in its header, or made with other options than another.
+   * @param opened files that are open in place of some of the paths, and can be read once
+   */
+  constructor(paths: readonly string[], opened: ReadonlyMap<string, number> = new Map()) {
     const sources: CountsSource[] = [];
     const others: (TextFile | CountsFileReader)[] = [];
     const made: Made[] = [];
     for (const path of paths) {
-      const fd = openFile(path);
-      const canReopen = fstatSync(fd).isFile();
+      const fd = opened.get(path) ?? openFile(path);
+      const canReopen = !opened.has(path);
       if (isText(path)) {
         const head = readTsvHead(path, (into) => readSync(fd, into));
         // Hundreds of files are not kept open.
@@ -171,9 +174,10 @@ export function countsPathsOf(name: string): string[] {
 
 function openFile(path: string): number {
   try {
-    if (statSync(path).isDirectory())
-      throw new UserError(`"${path}" is a directory, not a file of word counts`);
-    return openSync(path, "r");
+    const stats = statSync(path);
+    if (stats.isDirectory()) throw new UserError(`"${path}" is a directory, not a file of word counts`);
+    if (!stats.isFile()) throw new UserError(`"${path}" is no regular file`);
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (error instanceof UserError) throw error;
     throw new UserError(`--counts "${path}": ${reasonNotRead(error)}`);
