@@ -3,15 +3,18 @@ import { extrapolate } from "./heaps.ts";
 import type { ScaleRecord } from "./record.ts";
 import { short, sizeText } from "./units.ts";
 
-const width = 860;
 const height = 460;
 const left = 70;
 const top = 24;
 const plotWidth = 560;
 const plotHeight = 380;
-/** 1 MB to 100 TB; 1,000 words to a million million. */
-const sizes = { first: 6, last: 14 };
-const words = { first: 3, last: 12 };
+const legendLeft = left + plotWidth + 20;
+/** Room for a mark of the legend. */
+const markWidth = 30;
+/** Of a letter of 12 pixels, in the wider of the usual fonts. */
+const letterWidth = 7;
+/** The cases are continued up to 100 TB. */
+const sizeBytesMax = 1e14;
 const colours = ["#4f9d45", "#e8862a", "#5b8fd1", "#b07aa1", "#8f8f8f", "#2fa39b"];
 const caseColours = { low: "#4f9d45", middle: "#8f8f8f", high: "#e5484d" } as Record<string, string>;
 
@@ -24,48 +27,63 @@ const style = `<style>
 /** scale.svg: distinct words over corpus size, measured (dots) and continued (broken lines), and where merging ends. */
 export function drawScale(record: ScaleRecord): string {
   const cases = casesOf(record);
+  const growths = growthsOf(record);
   const middle = cases.find(({ title }) => title === "middle")!;
   const wordsMax = 1e9 / (mergeCostOf(record, middle, 1e9).cells / (2 ** 31 - 2));
+  const ends = cases.map(({ growth, exponent }) => extrapolate(growth, exponent, sizeBytesMax));
+  const points = growths.flatMap((growth) => growth.points);
+  const axes: Axes = {
+    sizes: wholeDecades([...points.map(({ sizeBytes }) => sizeBytes), sizeBytesMax]),
+    words: wholeDecades([...points.map(({ distinctWordCount }) => distinctWordCount), ...ends, wordsMax]),
+  };
+  const { atX, atY } = placesIn(axes);
   const elements = [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="12" role="img">`,
-    "<title>Distinct words over corpus size, measured and continued</title>",
-    style,
-    ...drawGrid(),
+    ...drawGrid(axes),
     `<path class="bound" d="M${left} ${atY(wordsMax)}h${plotWidth}"/>`,
     `<text x="${left + 6}" y="${atY(wordsMax) - 5}">what one training can hold: ${short(wordsMax)} words</text>`,
   ];
-  for (const { title, growth, exponent } of cases) {
-    const ends = [growth.from.sizeBytes, 1e14].map(
-      (sizeBytes) => `${atX(sizeBytes)} ${atY(extrapolate(growth, exponent, sizeBytes))}`,
-    );
-    elements.push(`<path class="case" stroke="${caseColours[title]}" d="M${ends.join("L")}"/>`);
+  const legend: { mark: string; text: string }[] = [];
+  for (const [i, { title, name, growth, exponent }] of cases.entries()) {
+    const { sizeBytes } = growth.from;
+    const from = `${atX(sizeBytes)} ${atY(extrapolate(growth, exponent, sizeBytes))}`;
+    const to = `${atX(sizeBytesMax)} ${atY(ends[i]!)}`;
+    elements.push(`<path class="case" stroke="${caseColours[title]}" d="M${from}L${to}"/>`);
+    legend.push({
+      mark: `<path class="case" stroke="${caseColours[title]}" d="M0 -4h22"/>`,
+      text: `${title}: as ${name}, exponent ${exponent.toFixed(2)}`,
+    });
   }
-  for (const [i, { name, points }] of growthsOf(record).entries()) {
+  const dots = growths.map(({ name, points }, i) => {
     const colour = colours[i % colours.length]!;
     for (const { sizeBytes, distinctWordCount } of points) {
       elements.push(`<circle cx="${atX(sizeBytes)}" cy="${atY(distinctWordCount)}" r="3" fill="${colour}"/>`);
     }
-    elements.push(legendLine(i, `<circle cx="11" cy="-4" r="3.5" fill="${colour}"/>`, `${name}, measured`));
-  }
-  for (const [i, { title, name, exponent }] of cases.entries()) {
-    const line = `<path class="case" stroke="${caseColours[title]}" d="M0 -4h22"/>`;
-    elements.push(
-      legendLine(record.growth.length + i, line, `${title}: as ${name}, exponent ${exponent.toFixed(2)}`),
-    );
-  }
-  return `${[...elements, "</svg>"].join("\n")}\n`;
+    return { mark: `<circle cx="11" cy="-4" r="3.5" fill="${colour}"/>`, text: `${name}, measured` };
+  });
+  legend.unshift(...dots);
+  const longestText = Math.max(...legend.map(({ text }) => text.length));
+  const width = legendLeft + markWidth + longestText * letterWidth;
+  return `${[
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="12" role="img">`,
+    "<title>Distinct words over corpus size, measured and continued</title>",
+    style,
+    ...elements,
+    ...legend.map(drawLegendLine),
+    "</svg>",
+  ].join("\n")}\n`;
 }
 
-function drawGrid(): string[] {
+function drawGrid(axes: Axes): string[] {
+  const { atX, atY } = placesIn(axes);
   const elements: string[] = [];
-  for (let power = sizes.first; power <= sizes.last; power++) {
+  for (let power = axes.sizes.first; power <= axes.sizes.last; power++) {
     const x = atX(10 ** power);
     elements.push(`<path class="grid" d="M${x} ${top}v${plotHeight}"/>`);
     elements.push(
       `<text x="${x}" y="${top + plotHeight + 18}" text-anchor="middle">${sizeText(10 ** power)}</text>`,
     );
   }
-  for (let power = words.first; power <= words.last; power++) {
+  for (let power = axes.words.first; power <= axes.words.last; power++) {
     const y = atY(10 ** power);
     elements.push(`<path class="grid" d="M${left} ${y}h${plotWidth}"/>`);
     elements.push(`<text x="${left - 8}" y="${y + 4}" text-anchor="end">${short(10 ** power)}</text>`);
@@ -76,13 +94,28 @@ function drawGrid(): string[] {
   return elements;
 }
 
-function legendLine(row: number, mark: string, text: string): string {
-  const x = left + plotWidth + 20;
-  return `<g transform="translate(${x} ${top + 16 + 22 * row})">${mark}<text x="30">${text}</text></g>`;
+function drawLegendLine({ mark, text }: { mark: string; text: string }, row: number): string {
+  const place = `translate(${legendLeft} ${top + 16 + 22 * row})`;
+  return `<g transform="${place}">${mark}<text x="${markWidth}">${text}</text></g>`;
 }
 
-const share = (value: number, { first, last }: { first: number; last: number }) =>
-  (Math.log10(value) - first) / (last - first);
-const atX = (sizeBytes: number) => round(left + plotWidth * share(sizeBytes, sizes));
-const atY = (wordCount: number) => round(top + plotHeight * (1 - share(wordCount, words)));
+/** The range of an axis: from 10^first to 10^last. */
+type Decades = { readonly first: number; readonly last: number };
+type Axes = { readonly sizes: Decades; readonly words: Decades };
+
+/** The decades that hold all of these. */
+function wholeDecades(values: readonly number[]): Decades {
+  const logarithms = values.map(Math.log10);
+  return { first: Math.floor(Math.min(...logarithms)), last: Math.ceil(Math.max(...logarithms)) };
+}
+
+/** Where a corpus size and a number of words stand in the picture, in pixels. */
+function placesIn({ sizes, words }: Axes) {
+  const share = (value: number, { first, last }: Decades) => (Math.log10(value) - first) / (last - first);
+  return {
+    atX: (sizeBytes: number) => round(left + plotWidth * share(sizeBytes, sizes)),
+    atY: (wordCount: number) => round(top + plotHeight * (1 - share(wordCount, words))),
+  };
+}
+
 const round = (value: number) => Math.round(value * 10) / 10;

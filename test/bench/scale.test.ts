@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { drawScale } from "../../bench/scale/chart.ts";
 import { bounds, casesOf, costOf, largestCorpus, mergeCostOf } from "../../bench/scale/cost.ts";
 import { continuationError, extrapolate, growthOf, type Point } from "../../bench/scale/heaps.ts";
 import { scalePage } from "../../bench/scale/pages.ts";
@@ -100,8 +101,36 @@ test("the largest corpus is where the cells or the memory end", () => {
   expect(mergeCostOf(record, middle, little.distinctWordCount).peakBytes / 1e9).toBeCloseTo(1, 6);
 });
 
-test("docs/SCALE.md says what its record says", () => {
-  const root = `${import.meta.dir}/../..`;
-  const kept: ScaleRecord = JSON.parse(readFileSync(`${root}/bench/record/scale.json`, "utf8"));
+const root = `${import.meta.dir}/../..`;
+const kept: ScaleRecord = JSON.parse(readFileSync(`${root}/bench/record/scale.json`, "utf8"));
+
+test("the chart's frame holds every point and line, and its width every legend", () => {
+  for (const each of [kept, record]) {
+    const chart = drawScale(each);
+    const grid = [...chart.matchAll(/class="grid" d="M([\d.]+) ([\d.]+)([vh])/g)];
+    const edges = (axis: string, group: number) => {
+      const places = grid.filter((line) => line[3] === axis).map((line) => Number(line[group]));
+      return { first: Math.min(...places), last: Math.max(...places) };
+    };
+    const frame = { x: edges("v", 1), y: edges("h", 2) };
+    const dots = [...chart.matchAll(/cx="([\d.]+)" cy="([\d.]+)"/g)].map((dot) => [dot[1], dot[2]]);
+    const lines = [...chart.matchAll(/d="M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)"/g)];
+    const points = [...dots, ...lines.flatMap(([, ...xy]) => [xy.slice(0, 2), xy.slice(2)])];
+    expect(points.length).toBe(each.growth.flatMap((growth) => growth.points).length + 6);
+    for (const [x, y] of points) {
+      expect(Number(x)).toBeWithin(frame.x.first, frame.x.last + 0.1);
+      expect(Number(y)).toBeWithin(frame.y.first, frame.y.last + 0.1);
+    }
+    const width = Number(/viewBox="0 0 ([\d.]+)/.exec(chart)![1]);
+    const legends = [...chart.matchAll(/translate\(([\d.]+) .*?<text x="(\d+)">([^<]*)/g)];
+    expect(legends.length).toBe(each.growth.length + 3);
+    for (const [, left, inset, text] of legends) {
+      expect(Number(left) + Number(inset) + 6.5 * text!.length).toBeLessThan(width);
+    }
+  }
+});
+
+test("docs/SCALE.md and its chart say what their record says", () => {
+  expect(readFileSync(`${root}/docs/scale.svg`, "utf8")).toBe(drawScale(kept));
   expect(readFileSync(`${root}/docs/SCALE.md`, "utf8")).toBe(scalePage(kept));
 });
