@@ -51,7 +51,7 @@ export function buildQuadTables(tables: ScanTables): QuadTables | undefined {
 }
 
 /** For each state, a bit mask of the slots that may yet be committed as they stand. */
-function findLiveSlots({ stateCount, classCount, transitions }: ScanTables): Int32Array {
+export function findLiveSlots({ stateCount, classCount, transitions }: ScanTables): Int32Array {
   const columns = [invalidColumn, endColumn];
   for (let id = 0; id < classCount; id++) columns.push(firstClassColumn + id);
   const live = new Int32Array(stateCount);

@@ -1,0 +1,44 @@
+import { type ClassSystem, casedClasses, deepseekClasses, plainClasses } from "./classes.ts";
+import { type Boundaries, deepseek, gpt2, modern, modernCased } from "./formulas.ts";
+import type { Count, Ops } from "./operators.ts";
+
+/** Patterns that have one formula, and one loop in the kernel. */
+export type Family = {
+  readonly classes: ClassSystem;
+  /** Each option with texts and the number of pretokens that one of them, at least, has where the option is on. */
+  readonly options: Readonly<Record<string, readonly (readonly [string, number])[]>>;
+  boundaries<Mask>(
+    ops: Ops<Mask>,
+    classes: Masks<Mask>,
+    options: Masks<Mask>,
+    digitCount: Count,
+  ): Boundaries<Mask>;
+};
+
+export type Masks<Mask> = Readonly<Record<string, Mask>>;
+
+const modernOptions = {
+  contractions: [["'sa", 2]],
+  fold: [
+    ["'Sa", 2],
+    ["a'S", 1],
+  ],
+  slashes: [["!\n/", 1]],
+  endJoins: [["\n ", 1]],
+} as const;
+
+/** In the order of their numbers in the kernel. */
+export const families: Readonly<Record<string, Family>> = {
+  gpt2: {
+    classes: plainClasses,
+    options: { contractions: [["'s", 1]], digitsFirst: [[" 1", 2]] },
+    boundaries: gpt2,
+  },
+  modern: { classes: plainClasses, options: modernOptions, boundaries: modern },
+  modernCased: {
+    classes: casedClasses,
+    options: { ...modernOptions, suffixes: [["a's", 1]] },
+    boundaries: modernCased,
+  },
+  deepseek: { classes: deepseekClasses, options: {}, boundaries: deepseek },
+};

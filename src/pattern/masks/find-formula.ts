@@ -1,0 +1,101 @@
+import { columnAt } from "../columns.ts";
+import { endColumn, type ScanTables } from "../tables.ts";
+import { mayBeginAnew } from "./begin-anew.ts";
+import type { BitOps } from "./bit-ops.ts";
+import { families } from "./families.ts";
+import type { Boundaries } from "./formulas.ts";
+import { proveFormula } from "./prove.ts";
+import { type SymbolSet, symbolsOf } from "./symbols.ts";
+
+/** A formula with its options: what a proof is about. */
+export type Member = {
+  /** A key of `families`. */
+  readonly family: string;
+  /** The options that are on. */
+  readonly options: readonly string[];
+  readonly digitCount: number;
+};
+
+export type FoundFormula = { readonly member: Member; readonly symbols: SymbolSet };
+
+/**
+ * The formula that is proved to cut every text as the automaton does; undefined where there is none. The automaton itself is
+ * asked which one that may be: each option shows in how it cuts a short text. What comes of that is a guess, and the proof is
+ * what decides. It takes some milliseconds.
+ */
+export function findFormula(tables: ScanTables): FoundFormula | undefined {
+  const member = guessMember(tables);
+  const symbols = symbolsOf(tables, families[member.family]!.classes);
+  if (symbols === undefined) return undefined;
+  const isProved =
+    proveFormula(tables, symbols.symbols, bitFormula(member)).holds && mayBeginAnew(tables, symbols.symbols);
+  return isProved ? { member, symbols } : undefined;
+}
+
+export function guessMember(tables: ScanTables): Member {
+  const pretokenCount = (text: string) => endsOf(tables, text).length;
+  const family =
+    pretokenCount("aA") === 2
+      ? "modernCased"
+      : pretokenCount("!a") === 2
+        ? "gpt2"
+        : pretokenCount("!é") === 2
+          ? "deepseek"
+          : "modern";
+  const options = Object.entries(families[family]!.options).filter(([, signs]) =>
+    signs.some(([text, count]) => pretokenCount(text) === count),
+  );
+  const digitText = "1".repeat(digitCountMax + 1);
+  const [firstEnd] = endsOf(tables, digitText);
+  return {
+    family,
+    options: options.map(([name]) => name),
+    digitCount: firstEnd! > digitCountMax ? 0 : firstEnd!,
+  };
+}
+
+/** The kernel counts groups of digits up to this. */
+export const digitCountMax = 8;
+
+/** The formula of a member as the proof runs it. */
+export function bitFormula({ family: name, options, digitCount }: Member) {
+  const family = families[name]!;
+  const classNames = Object.keys(family.classes.ascii);
+  const optionMasks = maskRecord(Object.keys(family.options), (option) => options.includes(option));
+  const count = { name: "digitCount", value: digitCount };
+  return (ops: BitOps, classes: ReadonlySet<string>): Boundaries<boolean> =>
+    family.boundaries(
+      ops,
+      maskRecord(classNames, (name) => classes.has(name)),
+      optionMasks,
+      count,
+    );
+}
+
+function maskRecord(names: readonly string[], isSet: (name: string) => boolean): Record<string, boolean> {
+  return Object.fromEntries(names.map((name) => [name, isSet(name)]));
+}
+
+/** Where the automaton cuts a text: the ends of the pretokens in bytes. */
+export function endsOf(tables: ScanTables, text: string): number[] {
+  const { transitions, columnBlocks, columns } = tables;
+  const bytes = new Uint8Array(4 * text.length + 4);
+  const { written } = new TextEncoder().encodeInto(text, bytes);
+  const ends: number[] = [];
+  let endCount = 0;
+  let state = 0;
+  const step = (column: number, pos: number) => {
+    const entry = transitions[(state << 8) | column]!;
+    ends[endCount + (entry & 15)] = pos;
+    endCount += (entry >> 4) & 15;
+    state = entry >>> 16;
+  };
+  for (let pos = 0; pos < written; ) {
+    const byte = bytes[pos]!;
+    const found = byte < 128 ? byte | (1 << 8) : columnAt(bytes, pos, written, columnBlocks, columns);
+    step(found & 255, pos);
+    pos += found >> 8;
+  }
+  step(endColumn, written);
+  return ends.slice(0, endCount);
+}

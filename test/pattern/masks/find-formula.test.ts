@@ -1,0 +1,217 @@
+import { expect, test } from "bun:test";
+import { columnAt } from "../../../src/pattern/columns.ts";
+import { compilePattern, type NamedPattern, patterns } from "../../../src/pattern/index.ts";
+import { BitOps } from "../../../src/pattern/masks/bit-ops.ts";
+import { families } from "../../../src/pattern/masks/families.ts";
+import {
+  bitFormula,
+  endsOf,
+  type FoundFormula,
+  findFormula,
+  type Member,
+} from "../../../src/pattern/masks/find-formula.ts";
+import { letterOf } from "../../../src/pattern/masks/symbols.ts";
+import type { ScanTables } from "../../../src/pattern/tables.ts";
+import { naiveOps } from "./naive-ops.ts";
+import { randomNumbers, randomText, tablesOf } from "./texts.ts";
+
+const member = (family: string, digitCount: number, ...options: string[]): Member => ({
+  family,
+  options,
+  digitCount,
+});
+
+const membersOfNames: Record<string, Member> = {
+  gpt2: member("gpt2", 0, "contractions"),
+  r50k: member("gpt2", 0, "contractions"),
+  p50k: member("gpt2", 0, "contractions"),
+  starcoder: member("gpt2", 1, "contractions", "digitsFirst"),
+  smollm: member("gpt2", 1, "contractions", "digitsFirst"),
+  cl100k: member("modern", 3, "contractions", "fold", "endJoins"),
+  gpt4: member("modern", 3, "contractions", "fold"),
+  llama3: member("modern", 3, "contractions", "fold"),
+  nanochat: member("modern", 2, "contractions", "fold"),
+  qwen2: member("modern", 1, "contractions", "fold"),
+  "qwen3.5": member("modern", 1, "contractions", "fold"),
+  tekken: member("modernCased", 1, "slashes"),
+  nemotron: member("modernCased", 1, "slashes"),
+  o200k: member("modernCased", 3, "fold", "slashes", "suffixes"),
+  "deepseek-v3": member("deepseek", 3),
+};
+
+test("every named pattern but falcon, which is two automata, has a formula that is proved", () => {
+  for (const [name, { sources }] of Object.entries<NamedPattern>(patterns)) {
+    if (name === "falcon") continue;
+    expect([name, findFormula(tablesOf(...sources))?.member]).toEqual([name, membersOfNames[name]!]);
+  }
+});
+
+const upper = String.raw`[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`;
+const lower = String.raw`[\p{Ll}\p{Lm}\p{Lo}\p{M}]`;
+const cased = (suffix = "") =>
+  String.raw`[^\r\n\p{L}\p{N}]?${upper}*${lower}+${suffix}|[^\r\n\p{L}\p{N}]?${upper}+${lower}*${suffix}`;
+const tail = String.raw`\s*[\r\n]+|\s+(?!\S)|\s+`;
+
+/** A user's own patterns, and the formulas that they have. */
+const variants: readonly (readonly [string | readonly string[], Member])[] = [
+  [String.raw` ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`, member("gpt2", 0)],
+  [
+    String.raw`'(?:[sdtm]|ve|ll|re)| ?[\p{L}\p{M}]+| ?\p{N}{1,3}| ?[^\s\p{L}\p{M}\p{N}]+|\s+(?!\S)|\s+`,
+    member("gpt2", 3, "contractions"),
+  ],
+  [
+    [String.raw`\p{N}{1,3}`, String.raw` ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`],
+    member("gpt2", 3, "digitsFirst"),
+  ],
+  [
+    String.raw`'s|'t|'re|'ve|'m|'ll|'d|[^\r\n\p{L}\d]?\p{L}+|\d{1,4}| ?[^\s\p{L}\d]+[\r\n]*|${tail}`,
+    member("modern", 4, "contractions"),
+  ],
+  [
+    String.raw`[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}+| ?[^\s\p{L}\p{N}]++[\r\n/]*+|${tail}`,
+    member("modern", 0, "slashes"),
+  ],
+  [String.raw`${cased()}|\p{N}{1,2}| ?[^\s\p{L}\p{N}]+[\r\n]*|${tail}`, member("modernCased", 2)],
+  [
+    String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|${cased()}|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|${tail}`,
+    member("modernCased", 3, "contractions", "fold"),
+  ],
+  [
+    String.raw`${cased("(?:'s|'t|'re|'ve|'m|'ll|'d)?")}|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|${tail}`,
+    member("modernCased", 0, "suffixes"),
+  ],
+  // An alternative that can never take anything is seen through.
+  [
+    String.raw`(?<=a)b|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|${tail}`,
+    member("modern", 3),
+  ],
+];
+
+test("a user's pattern of a family has its formula, however it is written", () => {
+  for (const [sources, expected] of variants) {
+    const tables = tablesOf(...[sources].flat());
+    expect([sources, findFormula(tables)?.member]).toEqual([sources, expected]);
+  }
+});
+
+test("what no formula fits exactly has none", () => {
+  const tooFew = [
+    String.raw`\w+|[^\w\s]+|\s+`,
+    String.raw`\s|\S+`,
+    // Letters end with five; the letters of a contraction; no (?!\S); digits that only some signs go with.
+    String.raw` ?\p{L}{1,5}| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
+    String.raw`'s|'t|'re|'ve|'m|'ll|'d|'x| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
+    String.raw`'s|'t|'re|'ve|'m|'ll| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
+    String.raw` ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+`,
+    String.raw`[^\r\n\p{L}\p{N}]?\p{L}+|[0-9]{1,3}| ?[^\s\p{L}0-9]+[\r\n]*|${tail}`,
+    String.raw`[^\r\n\p{L}\p{N}]?[\p{L}_]+|\p{N}{1,3}| ?[^\s\p{L}\p{N}_]+[\r\n]*|${tail}`,
+    String.raw`[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,9}| ?[^\s\p{L}\p{N}]+[\r\n]*|${tail}`,
+    String.raw`(?i:'s|'t|'re|'ve|'k|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|${tail}`,
+  ];
+  for (const source of tooFew)
+    expect([source, findFormula(tablesOf(source))?.member]).toEqual([source, undefined]);
+});
+
+test("a document of lines has no formula: it would have to know where lines end", () => {
+  const compiled = compilePattern(patterns.gpt2.sources, { lineWise: true });
+  if (compiled.kind !== "automata") throw new Error("gpt2 is an automaton");
+  expect(findFormula(compiled.automata[0]!)).toBeUndefined();
+});
+
+test("the formulas cut where the automata cut, run over whole texts and with claims of what comes", () => {
+  const sources = [
+    ...Object.values<NamedPattern>(patterns).map((pattern) => pattern.sources),
+    ...variants.map(([variant]) => [variant].flat()),
+  ];
+  for (const source of sources.filter((source) => source !== patterns.falcon.sources)) {
+    const tables = tablesOf(...source);
+    const found = findFormula(tables)!;
+    const random = randomNumbers(1);
+    for (let i = 0; i < 100; i++) {
+      const text = randomText(random, 60);
+      const characters = Array.from(text);
+      const classes = characters.map((character) => classesOf(found, tables, character));
+      const naive = runNaively(found.member, characters, classes);
+      const { begins, firstHard } = naive;
+      const ends = endsOf(tables, text).map((end) => Buffer.from(text).toString("utf8", 0, end).length);
+      const starts = [0, ...ends.map((end) => Array.from(text.slice(0, end)).length)].slice(0, -1);
+      const isSure = (start: number) => start < firstHard;
+      expect([source, text, begins.filter(isSure)]).toEqual([source, text, starts.filter(isSure)]);
+      expect([source, text, runWithClaims(found.member, characters, classes)]).toEqual([
+        source,
+        text,
+        [naive],
+      ]);
+    }
+  }
+});
+
+/** Indices of the characters that begin pretokens, the first one included, and of the first that is hard. */
+type Run = { begins: number[]; firstHard: number };
+
+function runNaively(
+  { family: name, options, digitCount }: Member,
+  characters: readonly string[],
+  classesOfCharacters: readonly (readonly string[])[],
+): Run {
+  const family = families[name]!;
+  const ops = naiveOps(characters);
+  const every = ops.not(ops.none);
+  const classes = Object.keys(family.classes.ascii).map((name) => [
+    name,
+    classesOfCharacters.map((names) => names.includes(name)),
+  ]);
+  const areOn = Object.keys(family.options).map((name) => [name, options.includes(name) ? every : ops.none]);
+  const count = { name: "digitCount", value: digitCount };
+  const { begin, hard } = family.boundaries(
+    ops,
+    Object.fromEntries(classes),
+    Object.fromEntries(areOn),
+    count,
+  );
+  const begins = characters.map((_, i) => i).filter((i) => i === 0 || begin[i]);
+  return { begins, firstHard: hard.includes(true) ? hard.indexOf(true) : Number.POSITIVE_INFINITY };
+}
+
+/** Every way to claim that the text bears out. */
+function runWithClaims(
+  member: Member,
+  characters: readonly string[],
+  classesOfCharacters: readonly (readonly string[])[],
+): Run[] {
+  type Way = Run & { memory: readonly number[] | undefined; mayEnd: boolean };
+  const formula = bitFormula(member);
+  const ops = new BitOps();
+  let ways: Way[] = [{ begins: [], firstHard: Number.POSITIVE_INFINITY, memory: undefined, mayEnd: true }];
+  for (const [i, character] of characters.entries()) {
+    const next: Way[] = [];
+    for (const way of ways) {
+      ops.startChoices();
+      do {
+        ops.read(letterOf(character === "ſ" ? "s" : character), way.memory);
+        const { begin, hard } = formula(ops, new Set(classesOfCharacters[i]));
+        if (ops.isRefuted) continue;
+        next.push({
+          begins: i === 0 || begin ? [...way.begins, i] : way.begins,
+          firstHard: hard ? Math.min(way.firstHard, i) : way.firstHard,
+          memory: ops.memory(),
+          mayEnd: ops.mayEnd,
+        });
+      } while (ops.nextChoices());
+    }
+    ways = next;
+  }
+  return ways.filter(({ mayEnd }) => mayEnd).map(({ begins, firstHard }) => ({ begins, firstHard }));
+}
+
+function classesOf(
+  { member, symbols }: FoundFormula,
+  tables: ScanTables,
+  character: string,
+): readonly string[] {
+  const { ascii, examples } = families[member.family]!.classes;
+  if (character < "\x80") return Object.keys(ascii).filter((name) => ascii[name]!.includes(character));
+  const bytes = Buffer.from(`${character}....`);
+  const column = columnAt(bytes, 0, bytes.length, tables.columnBlocks, tables.columns) & 255;
+  return examples[symbols.exampleOf.get(column)!]!.classes;
+}

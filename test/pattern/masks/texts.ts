@@ -1,0 +1,39 @@
+import { compilePattern } from "../../../src/pattern/index.ts";
+import type { ScanTables } from "../../../src/pattern/tables.ts";
+
+/** The tables of a pattern that is one automaton. */
+export function tablesOf(...sources: string[]): ScanTables {
+  const compiled = compilePattern(sources);
+  if (compiled.kind !== "automata" || compiled.automata.length > 1)
+    throw new Error(`not one automaton: ${sources}`);
+  return compiled.automata[0]!;
+}
+
+/** Characters of every class of every family: letters of each case, marks, digits, white space, signs, kana, what is not assigned. */
+export const tellingCharacters = Array.from(
+  "aelrvsdmtxALRESTZ \n\r\t\f'!/“.129\u0001\u00a0\u3000\u0085\u2028ſKéÉǅʰªÃßا中文々がァー〜・゛\u3040\u3099한글ДяѐЯαΩ" +
+    "。，\u0301\u093f²Ⅷ٣３𝟎𝒜𝐚😀❤\ufe0f𐐀𐐨𠀀\ud7ff\ue000\uffff",
+);
+
+/** Numbers below a bound, from a seed. */
+export function randomNumbers(seed: number): (bound: number) => number {
+  return (bound) => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return Math.floor((seed / 4294967296) * bound);
+  };
+}
+
+/** A text of few or many kinds of characters, with runs in it. */
+export function randomText(random: (bound: number) => number, characterCountMax: number): string {
+  const kindCount = 2 + random(random(3) > 0 ? 8 : 50);
+  const kinds = Array.from({ length: kindCount }, () => tellingCharacters[random(tellingCharacters.length)]!);
+  const length = 1 + random(characterCountMax);
+  const runMax = random(4) > 0 ? 5 : 90;
+  let text = "";
+  for (let count = 0; count < length; ) {
+    const run = Math.min(random(3) > 0 ? 1 : 1 + random(runMax), length - count);
+    text += kinds[random(kindCount)]!.repeat(run);
+    count += run;
+  }
+  return text;
+}
