@@ -37,7 +37,7 @@ function split(counter?: WordCounter): number {
   let pretokenCount = 0;
   const take = () => {
     pretokenCount += splitter.endCount - 1;
-    counter?.count(text, splitter.ends, splitter.endCount);
+    counter?.count(splitter.ends, splitter.endCount);
     splitter.take();
   };
   splitter.start(0);
@@ -51,6 +51,7 @@ function split(counter?: WordCounter): number {
 
 function countWords(): WordCounter {
   const counter = new WordCounter();
+  counter.text(bytes.length).bytes.set(bytes);
   split(counter);
   return counter;
 }

@@ -5,7 +5,7 @@ import { type Range, wholeRange } from "./corpus/ranges.ts";
 import { addUp, narrowed, type Parts, sourcesOfRuns } from "./count/add-up.ts";
 import { type CountOptions, countCorpus } from "./count/count-corpus.ts";
 import type { CountsFiles } from "./count/counts-files.ts";
-import { type CountMemory, runOptionsOf } from "./count/memory.ts";
+import { type CountMemory, runOptionsOf, textBytesOf } from "./count/memory.ts";
 import type { RangeFindings } from "./count/range-counter.ts";
 import type { Run } from "./count/runs.ts";
 import { UserError } from "./errors.ts";
@@ -161,10 +161,11 @@ export async function countParts(
   const { inputs, pattern, workerCount, countsFiles, memory, cache, inputsApart } = options;
   const ranges = options.ranges ?? inputs.map(wholeRange);
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
-  const needsRuns = cache !== undefined || countsFiles?.hasUnsorted;
-  const runOptions = memory && runOptionsOf(memory, inputs, ranges, workerCount, needsRuns ?? false);
+  const textBytesMax = countsFiles?.hasUnsorted ? undefined : textBytesOf(inputs, ranges);
+  const runOptions =
+    memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);
   const { keeper, runs, findings } = await countCorpus(
-    { inputs, ranges, pattern, specialTokens, workerCount, runOptions, inputsApart },
+    { inputs, ranges, pattern, specialTokens, workerCount, textBytesMax, runOptions, inputsApart },
     ({ bytesDone, bytesTotal, distinctWordCount }) =>
       report({ stage: "counting", done: bytesDone, total: bytesTotal, unit: "bytes", distinctWordCount }),
   );

@@ -4,7 +4,7 @@ import { memoryOf } from "./corpus/tasks.ts";
 import type { CountTask, FromWorker, ToWorker } from "./count/protocol.ts";
 import { ThreadCounter } from "./count/thread-counter.ts";
 import { expectLossOfMemory } from "./runtime/compile-sparingly.ts";
-import { transferables } from "./words/counter.ts";
+import { adoptKernelModule } from "./runtime/kernel.ts";
 import { tableMemory } from "./words/word-table.ts";
 import { describeFailure, type Failure } from "./workers/failure.ts";
 
@@ -13,7 +13,7 @@ declare const self: {
   postMessage(message: FromWorker | { kind: "failed"; failure: Failure }, transfer?: ArrayBuffer[]): void;
 };
 
-let counter: ThreadCounter;
+let counter: ThreadCounter | undefined;
 
 self.onmessage = ({ data }) => {
   try {
@@ -21,25 +21,25 @@ self.onmessage = ({ data }) => {
       case "setup":
         // Pieces of a stream come and go.
         if (!data.inputs.every(canSeek)) expectLossOfMemory();
-        counter = new ThreadCounter(data, data.runOptions, data.name, data);
+        adoptKernelModule(data.kernelModule);
+        counter = new ThreadCounter(data, data, data.name, data);
         return;
       case "tasks":
-        return countTasks(data.tasks);
+        return countTasks(counter!, data.tasks);
       case "finish": {
-        counter.close();
-        const { words, runs } = atOnce(counter.finish());
+        counter!.close();
+        const { words, runs } = atOnce(counter!.finish());
         return self.postMessage({ kind: "words", words, runs }, [
-          ...transferables(words),
           ...runs.flatMap(({ table }) => (table === null ? [] : tableMemory(table))),
         ]);
       }
     }
   } catch (error) {
-    self.postMessage({ kind: "failed", failure: describeFailure(error, counter.place) });
+    self.postMessage({ kind: "failed", failure: describeFailure(error, counter?.place ?? "") });
   }
 };
 
-function countTasks(given: readonly CountTask[]): void {
+function countTasks(counter: ThreadCounter, given: readonly CountTask[]): void {
   const counted = given.map((next) => ({
     inputIndex: next.task.inputIndex,
     findings: atOnce(counter.count(next)),

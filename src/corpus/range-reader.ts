@@ -1,9 +1,7 @@
 import { UserError } from "../errors.ts";
 import type { ByteSource } from "./byte-sources.ts";
-import { allocateText, type Text } from "./text.ts";
+import { allocateText, releaseText, type Text, type TextMaker } from "./text.ts";
 
-/** What is smaller is left to the garbage collector. */
-const releasedBytesLeast = 1 << 23;
 /** Positions in a text are 31-bit integers. */
 const windowBytesMax = 2 ** 30;
 
@@ -22,12 +20,13 @@ export class RangeReader {
   endByte = 0;
   private source: ByteSource | undefined;
 
-  /** `tooLong` makes the error for what has to be kept and is longer than a window can be. */
+  /** @param tooLong makes the error for what has to be kept and is longer than a window can be */
   constructor(
     private capacityBytes: number,
+    private readonly makeText: TextMaker = allocateText,
     private readonly tooLong = noPretokenEnds,
   ) {
-    this.text = allocateText(capacityBytes);
+    this.text = makeText(capacityBytes);
   }
 
   /** Starts on bytes [startByte, endByte) of the source. */
@@ -73,10 +72,9 @@ export class RangeReader {
     }
     const old = this.text.bytes;
     this.capacityBytes *= 2;
-    this.text = allocateText(this.capacityBytes);
+    this.text = this.makeText(this.capacityBytes);
     this.text.bytes.set(old.subarray(keepPos, keepPos + kept));
-    // At once: the next collection of garbage may be far.
-    if (old.length > releasedBytesLeast) (old.buffer as ArrayBuffer).transfer(0);
+    releaseText(old);
   }
 }
 

@@ -19,6 +19,19 @@ export function allocateText(capacityBytes: number): Text {
   return { bytes: new Uint8Array(buffer), view: new DataView(buffer) };
 }
 
+/** Makes a text of so many bytes and their padding; of two that one maker makes, only the last is in use. */
+export type TextMaker = (capacityBytes: number) => Text;
+
+/**
+ * Gives back the memory of a text that is not used any more, unless it is shared or little: the next collection of garbage
+ * may be far.
+ */
+export function releaseText({ buffer, length }: Uint8Array): void {
+  if (length > releasedBytesLeast && buffer instanceof ArrayBuffer) buffer.transfer(0);
+}
+
+const releasedBytesLeast = 1 << 23;
+
 /** A padded copy of the bytes given: for tests, examples and small inputs. */
 export function textOf(content: string | Uint8Array): Text {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;

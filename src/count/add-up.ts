@@ -121,7 +121,7 @@ export function* narrowed(
     left.sort((a, b) => b.totals.byteCount - a.totals.byteCount);
     const group = left.splice(-Math.min(sourceCountMax, left.length - sourceCountMax + 1));
     const options = { ...scratch.open(), countsOptions };
-    const sum = yield* SumOfParts.of({ keeper: new WordKeeper(undefined, ""), sources: group });
+    const sum = yield* SumOfParts.of({ keeper: new WordKeeper({}, ""), sources: group });
     const run = yield* sum.read((words) => writeRun(words, `sum-${round}`, null, options));
     for (const { path } of group) if (dirname(path) === options.directory) removeRun(path);
     left.push(...sourcesOfRuns([run]));

@@ -5,6 +5,7 @@ import { isEmpty, memoryOf, planTasks, TaskQueue } from "../corpus/tasks.ts";
 import { workerUrl } from "../embedded.ts";
 import { inTurns, nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
+import { kernelModule } from "../runtime/kernel.ts";
 import { describeFailure, reviveFailure } from "../workers/failure.ts";
 import { type StartedWorkers, serveWorkers, startWorkers } from "../workers/run-workers.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
@@ -21,6 +22,8 @@ export type CountOptions = {
   readonly specialTokens: readonly Uint8Array[];
   /** Threads that count, this one among them unless it has streams to read for the others. */
   readonly workerCount: number;
+  /** How much text there is at most, all inputs together, if it is known: what the words can take follows from it. */
+  readonly textBytesMax?: number | undefined;
   /** Wished size of the ranges that threads take. */
   readonly rangeSizeBytes?: number;
   /** Where runs go, and when. Without it no words are written to runs. */
@@ -76,7 +79,7 @@ export async function countCorpus(
   };
   const bytesTotal = totalBytesOf(inputs, options.ranges);
   const isNothing = (options.ranges ?? inputs).length === 0;
-  if (isNothing) return { keeper: new WordKeeper(options.runOptions, nextName()), runs: [], findings };
+  if (isNothing) return { keeper: new WordKeeper(options, nextName()), runs: [], findings };
   const counts = await countTogether(options, addFindings, (bytesDone, distinctWordCount) =>
     report({ bytesDone, bytesTotal, distinctWordCount }),
   );
@@ -164,8 +167,13 @@ async function countTogether(
     clearInterval(ticker);
   }
   // This thread has the room of all of them for it.
-  const keeper = new WordKeeper(runOptions && roomOf(runOptions, workerCount), nextName());
+  const keeper = new WordKeeper(
+    { ...options, runOptions: runOptions && roomOf(runOptions, workerCount) },
+    nextName(),
+  );
   const runs = shared.left.flatMap((left) => left.runs);
+  // The most words first: their memory is taken over, and the others are added to it.
+  shared.left.sort((a, b) => b.words.distinctWordCount - a.words.distinctWordCount);
   for (const { words } of shared.left) await inTurns(keeper.absorb(words));
   await inTurns(keeper.finish(runs));
   distinctWordCounts[workerCount] = keeper.counter.distinctWordCount;
@@ -175,7 +183,7 @@ async function countTogether(
 
 /** Gives the workers tasks until there are no more, and takes what they leave. */
 async function serve(options: CountOptions, workers: StartedWorkers, shared: SharedWork): Promise<void> {
-  const { inputs, pattern, specialTokens, runOptions } = options;
+  const { inputs, pattern, specialTokens, textBytesMax, runOptions } = options;
   const { mainCounts, tasks, buffers, bytesDone, distinctWordCounts, addFindings, left } = shared;
   const firstTasks: Promise<void>[] = [];
   const serving = serveWorkers<ToWorker, FromWorker>(workers, ({ workerIndex: cell, send, finish }) => {
@@ -195,7 +203,18 @@ async function serve(options: CountOptions, workers: StartedWorkers, shared: Sha
       }
     };
     const name = nextName();
-    send({ kind: "setup", pattern, specialTokens, inputs, bytesDone, cell, name, runOptions });
+    send({
+      kind: "setup",
+      kernelModule: kernelModule(),
+      pattern,
+      specialTokens,
+      inputs,
+      bytesDone,
+      cell,
+      name,
+      textBytesMax,
+      runOptions,
+    });
     for (let count = mainCounts ? tasksAhead : 1; count > 0; count--) firstTasks.push(sendNext());
     return (message) => {
       switch (message.kind) {
@@ -220,7 +239,7 @@ const tasksAhead = 2;
 async function countBeside(options: CountOptions, shared: SharedWork): Promise<void> {
   const { tasks, buffers, bytesDone, distinctWordCounts, addFindings, tell, left } = shared;
   const cell = options.workerCount;
-  const counter = new ThreadCounter(options, options.runOptions, nextName(), { bytesDone, cell });
+  const counter = new ThreadCounter(options, options, nextName(), { bytesDone, cell });
   try {
     for (let next = await tasks.next(cell); next.length > 0; next = await tasks.next(cell)) {
       for (const task of next) {

@@ -15,18 +15,30 @@ export type CountMemory = {
 /** What a byte of text can take at most: words of three bytes, all distinct, in tables that are half empty. */
 const wordBytesPerTextByte = 40;
 
-/** How the threads that count the ranges make do with the memory; undefined where it is enough for whatever they find. */
-export function runOptionsOf(
-  { budget, scratch, countsOptions }: CountMemory,
-  inputs: readonly Input[],
-  ranges: readonly Range[],
-  threadCount: number,
-  hasUnsortedCounts: boolean,
-): RunOptions | undefined {
-  const wordBytesMax = Math.floor(budget.wordBytesMax(threadCount) / threadCount);
+/** Whatever words so much text has, all but made on purpose, they have room in the memory of one kernel. */
+const kernelTextBytes = 1 << 28;
+
+/** How much text the inputs have at most, where it is known before they are read. */
+export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]): number | undefined {
   const isPlain = ({ isStream, compression, format }: Input) =>
     !isStream && compression === "none" && format !== "parquet";
-  const isSizeKnown = inputs.every(isPlain) && !hasUnsortedCounts;
-  if (isSizeKnown && sizeOfRanges(ranges) * wordBytesPerTextByte <= wordBytesMax) return undefined;
-  return { ...scratch.open(), countsOptions, wordBytesMax };
+  return inputs.every(isPlain) ? sizeOfRanges(ranges) : undefined;
+}
+
+/**
+ * How the threads that count a text make do with the memory; undefined where it is enough for whatever they find.
+ *
+ * @param textBytesMax how much text it is at most, if that is known
+ */
+export function runOptionsOf(
+  { budget, scratch, countsOptions }: CountMemory,
+  textBytesMax: number | undefined,
+  threadCount: number,
+): RunOptions | undefined {
+  const wordBytesMax = Math.floor(budget.wordBytesMax(threadCount) / threadCount);
+  const isEnough =
+    textBytesMax !== undefined &&
+    textBytesMax * wordBytesPerTextByte <= wordBytesMax &&
+    textBytesMax <= kernelTextBytes;
+  return isEnough ? undefined : { ...scratch.open(), countsOptions, wordBytesMax };
 }

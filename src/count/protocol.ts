@@ -2,8 +2,8 @@ import type { Input } from "../corpus/inputs.ts";
 import type { Task } from "../corpus/tasks.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import type { RangeFindings } from "./range-counter.ts";
-import type { RunOptions } from "./runs.ts";
 import type { ThreadProgress, ThreadWords } from "./thread-counter.ts";
+import type { KeeperOptions } from "./word-keeper.ts";
 
 /**
  * What the main thread and a counting worker say to each other:
@@ -13,15 +13,17 @@ import type { ThreadProgress, ThreadWords } from "./thread-counter.ts";
  *                    failed (workers/failure.ts) at any time, and nothing after it
  */
 export type ToWorker =
-  | (ThreadProgress & {
-      readonly kind: "setup";
-      readonly pattern: CompiledPattern;
-      readonly specialTokens: readonly Uint8Array[];
-      readonly inputs: readonly Input[];
-      /** Of this worker, among all that write runs. */
-      readonly name: string;
-      readonly runOptions: RunOptions | undefined;
-    })
+  | (ThreadProgress &
+      KeeperOptions & {
+        readonly kind: "setup";
+        readonly pattern: CompiledPattern;
+        readonly specialTokens: readonly Uint8Array[];
+        readonly inputs: readonly Input[];
+        /** The code that all threads share. */
+        readonly kernelModule: WebAssembly.Module;
+        /** Of this worker, among all that write runs. */
+        readonly name: string;
+      })
   | { readonly kind: "tasks"; readonly tasks: readonly CountTask[] }
   | { readonly kind: "finish" };
 

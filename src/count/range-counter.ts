@@ -44,7 +44,8 @@ export class RangeCounter {
     this.splitter = createSplitter(pattern);
     this.finder = new SpecialTokenFinder(specialTokens);
     // Half a window must hold more than is held back at its end, or reading would stand still.
-    this.reader = new RangeReader(Math.max(windowBytes, 4 * (this.finder.longestBytes + lookaheadBytes)));
+    const capacityBytes = Math.max(windowBytes, 4 * (this.finder.longestBytes + lookaheadBytes));
+    this.reader = new RangeReader(capacityBytes, (bytes) => counter.text(bytes));
   }
 
   /** Where in the text the work stands: the place of an error. */
@@ -147,8 +148,8 @@ export class RangeCounter {
   }
 
   private take(): void {
-    const { splitter, counter, reader } = this;
-    if (splitter.endCount > 1) counter.count(reader.text, splitter.ends, splitter.endCount);
+    const { splitter, counter } = this;
+    if (splitter.endCount > 1) counter.count(splitter.ends, splitter.endCount);
     splitter.take();
   }
 }

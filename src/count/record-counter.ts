@@ -49,7 +49,7 @@ export class RecordCounter {
       const stop = Math.min(splitter.pos + blockSizeBytes, end);
       if (splitter.pos < stop) splitter.scan(text, stop, end);
       const isSettled = splitter.pos >= end && splitter.finish(end);
-      if (splitter.endCount > 1) counter.count(text, splitter.ends, splitter.endCount);
+      if (splitter.endCount > 1) counter.count(splitter.ends, splitter.endCount);
       const isPaused = splitter.pos < stop || (splitter.pos >= end && !isSettled);
       splitter.take();
       if (isSettled || isPaused) return isSettled;

@@ -5,6 +5,7 @@ import { PieceRanges } from "../corpus/piece-ranges.ts";
 import { JsonlReader, type LineRange } from "../corpus/records/jsonl-reader.ts";
 import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
 import { createParquetReader } from "../corpus/records/parquet/when-needed.ts";
+import { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { PagesTask, Task } from "../corpus/tasks.ts";
 import { TextRoom } from "../corpus/text-room.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
@@ -23,6 +24,8 @@ export type TaskCounterOptions = {
 export class TaskCounter {
   private readonly ranges: RangeCounter;
   private readonly records: RecordCounter;
+  /** Of both readers of records: it stands where the kernel counts. */
+  private readonly batch: RecordBatch;
   private readonly jsonl: JsonlReader;
   private parquet: ParquetReader | undefined;
   private readonly file: OpenFile;
@@ -38,7 +41,8 @@ export class TaskCounter {
     const { pattern, specialTokens, windowBytes } = options;
     this.ranges = new RangeCounter(pattern, specialTokens, counter, windowBytes);
     this.records = new RecordCounter(pattern, specialTokens, counter);
-    this.jsonl = new JsonlReader(windowBytes, room);
+    this.batch = new RecordBatch((capacityBytes) => counter.text(capacityBytes));
+    this.jsonl = new JsonlReader(windowBytes, room, this.batch);
     this.current = this.ranges;
     this.file = new OpenFile(options.inputs);
     this.pieces = new PieceRanges(options.inputs, (source, range) => this.countRange(source, range));
@@ -65,7 +69,7 @@ export class TaskCounter {
 
   private countPages(source: FileSource, pages: PagesTask): Generator<number, RangeFindings> {
     const { textField } = this.options.inputs[pages.inputIndex]!;
-    this.parquet ??= createParquetReader(this.room);
+    this.parquet ??= createParquetReader(this.room, this.batch);
     this.current = this.parquet;
     return this.records.count(this.parquet.read(source, pages, textField), this.parquet.batch);
   }

@@ -3,9 +3,9 @@ import { TextRoom } from "../corpus/text-room.ts";
 import type { PackedCounts } from "../words/counter.ts";
 import type { CountTask } from "./protocol.ts";
 import type { RangeFindings } from "./range-counter.ts";
-import type { Run, RunOptions } from "./runs.ts";
+import type { Run } from "./runs.ts";
 import { TaskCounter, type TaskCounterOptions } from "./task-counter.ts";
-import { WordKeeper } from "./word-keeper.ts";
+import { type KeeperOptions, WordKeeper } from "./word-keeper.ts";
 
 /** Bytes counted so far by each thread, one cell each, in memory that all of them share. */
 export type ThreadProgress = { readonly bytesDone: Float64Array; readonly cell: number };
@@ -23,12 +23,12 @@ export class ThreadCounter {
   /** @param name of the thread, unique among those that write to one directory */
   constructor(
     private readonly options: TaskCounterOptions,
-    runOptions: RunOptions | undefined,
+    keeperOptions: KeeperOptions,
     name: string,
     private readonly progress: ThreadProgress,
   ) {
-    const room = new TextRoom(runOptions?.wordBytesMax);
-    this.keeper = new WordKeeper(runOptions, name, room);
+    const room = new TextRoom(keeperOptions.runOptions?.wordBytesMax);
+    this.keeper = new WordKeeper(keeperOptions, name, room);
     this.tasks = new TaskCounter(options, this.keeper.counter, room);
   }
 

@@ -11,6 +11,13 @@ const textBytesBetween = 1 << 20;
 /** Words that are held too are not written by who counts as long as they are so few: the result does not wait for them. */
 const unwrittenBytesMax = 1 << 23;
 
+export type KeeperOptions = {
+  /** Where runs go, and when. Without it no words are written to runs. */
+  readonly runOptions?: RunOptions | undefined;
+  /** How much text there is at most for all threads together, if it is known. */
+  readonly textBytesMax?: number | undefined;
+};
+
 /**
  * Keeps the words of one thread: in counters, and in runs where memory has no room for more. Where the words of an
  * input are wanted apart, they are in runs of their own, and in memory too if there is room. Generators yield between
@@ -18,12 +25,13 @@ const unwrittenBytesMax = 1 << 23;
  */
 export class WordKeeper {
   /** What is counted goes here. */
-  readonly counter = new WordCounter();
+  readonly counter: WordCounter;
   readonly runs: Run[] = [];
+  private readonly options: RunOptions | undefined;
   /** The input whose words the counter has, if they are wanted apart. */
   private apart: number | null = null;
   /** What was counted before, as far as memory has room for it. */
-  private readonly held = new WordCounter();
+  private readonly held: WordCounter;
   private nameCount = 0;
   /** Of the tables in runs. */
   private unwrittenBytes = 0;
@@ -33,10 +41,14 @@ export class WordKeeper {
    * @param room what texts take of the memory for words
    */
   constructor(
-    private readonly options: RunOptions | undefined,
+    { runOptions, textBytesMax }: KeeperOptions,
     private readonly name: string,
     private readonly room = new TextRoom(),
-  ) {}
+  ) {
+    this.options = runOptions;
+    this.counter = new WordCounter(textBytesMax);
+    this.held = new WordCounter(textBytesMax);
+  }
 
   get distinctWordCount(): number {
     return Math.max(this.counter.distinctWordCount, this.held.distinctWordCount);
@@ -80,6 +92,7 @@ export class WordKeeper {
 
   private hasRoom(): boolean {
     const { options, counter, held } = this;
+    if (!counter.hasRoomFor(textBytesBetween)) return false;
     const usedBytes = counter.memoryBytesWith(textBytesBetween) + held.memoryBytes + this.unwrittenBytes;
     return usedBytes + this.room.claimedBytes <= options!.wordBytesMax;
   }

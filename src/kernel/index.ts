@@ -1,4 +1,32 @@
 // The kernel: hot loops in AssemblyScript, compiled to one WebAssembly module. What is exported here is what JavaScript may
 // call; `KernelExports` in src/runtime/kernel.ts has the same functions as JavaScript sees them.
 export { memoryBytes } from "./memory";
+export { endsAddress, endsCapacity, layOut, reserveFixed, textAddress, textCapacity } from "./regions";
 export { rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
+export {
+  addPretokens,
+  addRecords,
+  addSlots,
+  addWord,
+  beginList,
+  beginTables,
+  countPretokens,
+  distinctWordCount,
+  hasRecords,
+  hasSlots,
+  listedBytesAddress,
+  listedBytesCount,
+  listedCountsAddress,
+  listedStartsAddress,
+  listWords,
+  openTables,
+  pretokenCount,
+  recordsAddress,
+  recordsBytes,
+  reserveSlots,
+  slotsAddress,
+  slotsBytes,
+  slotsBytesWith,
+  usedSlots,
+  wordBytes,
+} from "./words/tables";

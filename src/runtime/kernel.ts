@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { availableParallelism, totalmem } from "node:os";
 import { kernelPaths } from "../embedded.ts";
 
 /**
@@ -34,6 +35,41 @@ export type KernelExports = {
   ): number;
   writeRanks(first: number, stop: number, digits: number, to: number, limit: number): number;
   rowsEnd(): number;
+
+  // regions.ts
+  layOut(): void;
+  reserveFixed(byteCount: number): number;
+  textAddress(): number;
+  textCapacity(): number;
+  endsAddress(): number;
+  endsCapacity(): number;
+
+  // words/tables.ts
+  openTables(): void;
+  beginTables(shortSlotBits: number, middleSlotBits: number, longSlotBits: number): void;
+  pretokenCount(): number;
+  addPretokens(count: number): void;
+  distinctWordCount(): number;
+  countPretokens(pretokenCount: number): number;
+  addWord(length: number, count: number): number;
+  slotsAddress(kind: number): number;
+  slotsBytes(kind: number): number;
+  slotsBytesWith(kind: number, keyCount: number): number;
+  usedSlots(kind: number): number;
+  hasSlots(kind: number, keyCount: number): number;
+  reserveSlots(kind: number, keyCount: number): number;
+  recordsAddress(): number;
+  recordsBytes(): number;
+  hasRecords(byteCount: number): number;
+  addSlots(kind: number, byteCount: number): void;
+  addRecords(byteCount: number): number;
+  wordBytes(): number;
+  beginList(): void;
+  listWords(firstStart: number): number;
+  listedBytesAddress(): number;
+  listedBytesCount(): number;
+  listedStartsAddress(): number;
+  listedCountsAddress(): number;
 };
 
 /** A kernel at work in one memory. Several may share a memory, each in its own thread. */
@@ -61,6 +97,9 @@ export function createKernel(memory = createMemory()): Kernel {
 const pageBytes = 1 << 16;
 const largestPageCount = 1 << 16;
 const smallestPageCount = 1 << 8;
+/** Regions have room for most patterns in 256 MB; in less than 64 MB for hardly any. */
+const commonPageCount = 1 << 12;
+const smallestWholePageCount = 1 << 10;
 
 /**
  * A memory of as much address space as there is, up to 4 GB; it costs nothing until it is written. It is shared, because
@@ -72,6 +111,30 @@ export function createMemory(): WebAssembly.Memory {
       return new WebAssembly.Memory({ initial: 1, maximum, shared: true });
     } catch (error) {
       if (maximum <= smallestPageCount) throw error;
+    }
+  }
+}
+
+/** A kernel in a memory of which all is accessible, with regions (src/kernel/regions.ts) as any other has them there. */
+export function createRegionKernel(memory: WebAssembly.Memory): Kernel {
+  const kernel = createKernel(memory);
+  kernel.exports.layOut();
+  return kernel;
+}
+
+/**
+ * A memory that is accessible at once, of so many bytes, or fewer if the system does not allow that. Written or not, the
+ * engine refuses more than three times the machine's memory in all: so no thread takes more than its share of twice that.
+ */
+export function createWholeMemory(wishedBytes: number): WebAssembly.Memory {
+  const mostBytes = Math.min((2 * totalmem()) / (availableParallelism() + 1), largestPageCount * pageBytes);
+  let pageCount = commonPageCount;
+  while (pageCount * pageBytes < wishedBytes && 2 * pageCount * pageBytes <= mostBytes) pageCount *= 2;
+  for (; ; pageCount /= 2) {
+    try {
+      return new WebAssembly.Memory({ initial: pageCount, maximum: pageCount, shared: true });
+    } catch (error) {
+      if (pageCount <= smallestWholePageCount) throw error;
     }
   }
 }

@@ -1,326 +1,375 @@
-import type { Text } from "../corpus/text.ts";
+import { paddingBytes, type Text } from "../corpus/text.ts";
 import { UserError } from "../errors.ts";
-import { methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
 import { giveBack } from "../runtime/give-back.ts";
-import { lowCountSize, middleBytesMax, shortBytesMax } from "./lanes.ts";
-import {
-  addLongWord,
-  addLongWords,
-  allocateLongWords,
-  carryLongCounts,
-  countLongWords,
-  hashLongWords,
-  type LongWords,
-  longLayout,
-  touchLongWords,
-} from "./long-words.ts";
-import {
-  addMiddleWord,
-  addMiddleWords,
-  allocateMiddleWords,
-  carryMiddleCounts,
-  countMiddleWords,
-  cutMiddleWords,
-  middleLayout,
-  touchMiddleWords,
-} from "./middle-words.ts";
-import { distinctWordCountOf, type PackedCounts, transferables, wordTableOfCounts } from "./packed-counts.ts";
-import {
-  addShortWord,
-  addShortWords,
-  allocateShortWords,
-  carryShortCounts,
-  countShortWords,
-  shortLayout,
-} from "./short-words.ts";
-import { addSlots, reserveSlots, type SlotLayout, type Slots, slotBitsWith } from "./slots.ts";
+import { createRegionKernel, createWholeMemory, type Kernel } from "../runtime/kernel.ts";
 import type { WordTable } from "./word-table.ts";
 
-/** Pretokens counted together: few enough that their keys stay in the first cache, enough for misses to overlap. */
-const batchPretokens = 1024;
+/** Words as they stand in the memory of a kernel: posted to another thread, they are there without being copied. */
+export type PackedCounts = { readonly memory: WebAssembly.Memory; readonly distinctWordCount: number };
 
-/** Tables at the start: 64 + 12 + 2 + 16 KB. A corpus of 130 KB grows them a few times. */
-const firstShortSlotBits = 12;
-const firstMiddleSlotBits = 9;
-const firstLongSlotBits = 8;
-const firstRecordLanes = 4096;
+/** Sizes of tables at the start, as powers of two; for tests. */
+export type FirstSlotBits = { readonly short: number; readonly middle: number; readonly long: number };
+
+/** 64 + 12 + 2 KB. A corpus of 130 KB grows them a few times. */
+const firstSlotBits: FirstSlotBits = { short: 12, middle: 9, long: 8 };
+
+/** The kernel's tables by number (src/kernel/words/tables.ts). */
+const kinds = { short: 0, middle: 1, long: 2 } as const;
+type Kind = (typeof kinds)[keyof typeof kinds];
 
 /**
- * Distinct words with exact counts. Words are kept in three tables by their length, because most are short and a
- * short word is compared in two instructions; each batch of pretokens goes through a few small loops, one a table,
- * none of which has a branch that cannot be predicted.
+ * Distinct words with exact counts: the face of a kernel's tables (src/kernel/words/) and of the text and the ends that stand
+ * in its memory. The memory is taken when it is first needed.
  */
 export class WordCounter {
-  static {
-    spareThirdTier(...methodsOf(WordCounter));
+  private opened: Kernel | undefined;
+  private listed: Listed | undefined;
+  /** Bytes of the largest text so far. */
+  private textBytes = 0;
+  /** Where words stand that are added. */
+  private word: Uint8Array = new Uint8Array(0);
+
+  /** @param textBytesMax how much text there is at most whose words are to come, its own and absorbed ones */
+  constructor(
+    private readonly textBytesMax = Number.POSITIVE_INFINITY,
+    private readonly slotBits = firstSlotBits,
+  ) {}
+
+  /** The kernel that has the words. */
+  get kernel(): Kernel {
+    if (this.opened === undefined) {
+      this.open(openKernel(createWholeMemory(memoryBytesPerTextByte * this.textBytesMax)));
+      this.begin();
+    }
+    return this.opened!;
   }
 
-  private tables = emptyCounts();
-
-  // For the length of one batch:
-  /** Indices of the pretokens that are no short words, and one place more. */
-  private readonly longer = new Int32Array(batchPretokens + 1);
-  /** Four lanes for each middle word. */
-  private readonly middleKeys = new Int32Array((batchPretokens + 1) * 4);
-  /** The home slot of each middle word. */
-  private readonly middleHomes = new Int32Array(batchPretokens + 1);
-  /** Indices of the pretokens that are long words. */
-  private readonly long = new Int32Array(batchPretokens + 1);
-  private readonly longHashes = new Int32Array(batchPretokens);
-  /** Second result of `countShortWords`. */
-  private readonly inserted = new Int32Array(1);
-
-  /** @param carryInterval ones that are counted before low lanes are carried to the high ones, at most 2^30 */
-  constructor(private readonly carryInterval = lowCountSize) {}
+  private open(kernel: Kernel | undefined): void {
+    this.opened = kernel;
+    this.listed = undefined;
+    this.word = new Uint8Array(0);
+    this.textBytes = 0;
+  }
 
   /** Occurrences of all words. */
   get pretokenCount(): number {
-    return this.tables.pretokenCount;
+    return this.opened?.exports.pretokenCount() ?? 0;
   }
 
   get distinctWordCount(): number {
-    return distinctWordCountOf(this.tables);
+    return this.opened?.exports.distinctWordCount() ?? 0;
   }
 
-  /** Bytes in use: more may be reserved, and cost nothing yet. */
+  /** Bytes of the tables and their records. */
   get memoryBytes(): number {
-    const { short, middle, long } = this.tables;
-    const arrays = [short.lanes, middle.lanes, long.slots.lanes, long.records];
-    const scratch = [this.longer, this.middleKeys, this.middleHomes, this.long, this.longHashes];
-    return [...arrays, ...scratch].reduce((sum, array) => sum + array.byteLength, 0);
+    return this.opened === undefined ? 0 : tableBytesOf(this.opened) + this.opened.exports.recordsBytes();
+  }
+
+  /** A text of so many bytes in the kernel's memory, always at the same place: what stood there stays. */
+  text(capacityBytes: number): Text {
+    const { exports, memory } = this.kernel;
+    const byteCount = capacityBytes + paddingBytes;
+    if (byteCount > exports.textCapacity()) {
+      const [needed, most] = [byteCount, exports.textCapacity()].map(
+        (size) => `${Math.ceil(size / 2 ** 20)} MB`,
+      );
+      throw new UserError(`a text takes ${needed} of memory at once, and ${most} are the most`, {
+        hint: "write its texts in smaller pieces, or use fewer workers (-w 1)",
+      });
+    }
+    const address = exports.textAddress() >>> 0;
+    this.textBytes = Math.max(this.textBytes, byteCount);
+    return {
+      bytes: new Uint8Array(memory.buffer, address, byteCount),
+      view: new DataView(memory.buffer, address, byteCount),
+    };
   }
 
   /**
-   * Counts pretokens: pretoken i is bytes [ends[i], ends[i + 1]) of the text, for i from 0 to endCount - 2. The text
+   * Counts pretokens of the kernel's text: pretoken i is bytes [ends[i], ends[i + 1]), for i from 0 to endCount - 2. The text
    * is readable `paddingBytes` past the last end.
    */
-  count(text: Text, ends: Int32Array, endCount: number): void {
-    const pretokenCount = endCount - 1;
-    for (let first = 0; first < pretokenCount; first += batchPretokens) {
-      this.countBatch(text.view, ends, first, Math.min(batchPretokens, pretokenCount - first));
+  count(ends: Int32Array, endCount: number): void {
+    const { exports, memory } = this.kernel;
+    const endCountMax = exports.endsCapacity();
+    sumOfCounts(exports.pretokenCount(), endCount - 1);
+    for (let first = 0; first < endCount - 1; first += endCountMax - 1) {
+      const some = Math.min(endCountMax, endCount - first);
+      const kernelEnds = new Int32Array(memory.buffer, exports.endsAddress() >>> 0, some);
+      kernelEnds.set(ends.subarray(first, first + some));
+      if (exports.countPretokens(some - 1) === 0) throw tooManyWords();
     }
   }
 
-  /** Adds `count` occurrences of the word at bytes [start, end) of the text, readable as for `count`. */
-  add(text: Text, start: number, end: number, count: number): void {
-    const { tables } = this;
-    tables.pretokenCount = sumOfCounts(tables.pretokenCount, count);
-    const high = Math.floor(count / lowCountSize);
-    const low = count - high * lowCountSize;
-    if (end - start <= shortBytesMax) {
-      reserveSlots(tables.short, shortLayout, 1);
-      addShortWord(tables.short, text, start, end, low, high);
-    } else if (end - start <= middleBytesMax) {
-      reserveSlots(tables.middle, middleLayout, 1);
-      addMiddleWord(tables.middle, text, start, end, low, high);
-    } else {
-      reserveSlots(tables.long.slots, longLayout, 1);
-      addLongWord(tables.long, text, start, end, low, high);
-    }
+  /** Adds `count` occurrences of the word at bytes [start, end) of a text, which goes where the kernel's text stands. */
+  add({ bytes }: Text, start: number, end: number, count: number): void {
+    const { exports } = this.kernel;
+    sumOfCounts(exports.pretokenCount(), count);
+    const length = end - start;
+    if (length > this.word.length) this.word = this.text(length).bytes;
+    const { word } = this;
+    if (length > 64) word.set(bytes.subarray(start, end));
+    else for (let i = 0; i < length; i++) word[i] = bytes[start + i]!;
+    if (exports.addWord(length, count) === 0) throw tooManyWords();
   }
 
   /** What counting a text of so many bytes, and then sorting all words into a table, takes at most. */
   memoryBytesWith(textBytes: number): number {
-    const { short, middle, long } = this.tables;
+    const { exports } = this.kernel;
+    const sizes = mostWords(textBytes);
     return (
-      slotBytesWith(short, shortLayout, textBytes / leastShortBytes) +
-      slotBytesWith(middle, middleLayout, textBytes / (shortBytesMax + 1)) +
-      slotBytesWith(long.slots, longLayout, textBytes / (middleBytesMax + 1)) +
-      recordBytesWith(long, textBytes) +
-      tableBytesOf(this.tables) +
-      (tableWordBytes * textBytes) / leastShortBytes
+      exports.slotsBytesWith(kinds.short, sizes.short) +
+      exports.slotsBytesWith(kinds.middle, sizes.middle) +
+      exports.slotsBytesWith(kinds.long, sizes.long) +
+      exports.recordsBytes() +
+      sizes.recordBytes +
+      wordTableBytesOf(this.kernel) +
+      tableWordBytes * sizes.short
     );
   }
 
-  /** What absorbing the words of another counter, and then sorting all into a table, takes at most. */
+  /** Whether the words of a text of so many bytes have room in the kernel's memory, whatever they are. */
+  hasRoomFor(textBytes: number): boolean {
+    const { exports } = this.kernel;
+    const sizes = mostWords(textBytes);
+    return (
+      exports.hasSlots(kinds.short, sizes.short) !== 0 &&
+      exports.hasSlots(kinds.middle, sizes.middle) !== 0 &&
+      exports.hasSlots(kinds.long, sizes.long) !== 0 &&
+      exports.hasRecords(sizes.recordBytes) !== 0
+    );
+  }
+
+  /** What absorbing the words of another counter, and then sorting all into a table, takes at most; infinite without room. */
   memoryBytesWithPacked(packed: PackedCounts): number {
-    const { short, middle, long } = this.tables;
-    const lanesBoth = [this.tables, packed].reduce((sum, { short, middle, long }) => {
-      return sum + short.lanes.length + middle.lanes.length + long.slots.lanes.length + long.recordEnd;
-    }, 0);
-    const grownBytes =
-      slotBytesWith(short, shortLayout, packed.short.usedCount) +
-      slotBytesWith(middle, middleLayout, packed.middle.usedCount) +
-      slotBytesWith(long.slots, longLayout, packed.long.slots.usedCount);
-    return 4 * lanesBoth + grownBytes + tableBytesOf(this.tables) + tableBytesOf(packed);
+    const other = openKernel(packed.memory);
+    const recordBytes = other.exports.recordsBytes();
+    const otherBytes = tableBytesOf(other) + recordBytes + wordTableBytesOf(other);
+    if (this.distinctWordCount === 0) return otherBytes;
+    const { exports } = this.kernel;
+    let byteCount = this.memoryBytes + wordTableBytesOf(this.kernel) + otherBytes + recordBytes;
+    let hasRoom = exports.hasRecords(recordBytes) !== 0;
+    for (const kind of Object.values(kinds)) {
+      const keyCount = other.exports.usedSlots(kind);
+      byteCount += exports.slotsBytesWith(kind, keyCount);
+      hasRoom &&= exports.hasSlots(kind, keyCount) !== 0;
+    }
+    return hasRoom ? byteCount : Number.POSITIVE_INFINITY;
   }
 
   /** Forgets all words; their memory goes back to the system. */
   clear(): void {
-    const { short, middle, long } = this.tables;
-    const first = emptyCounts();
-    this.tables = {
-      ...first,
-      short: restarted(short, first.short),
-      middle: restarted(middle, first.middle),
-      long: {
-        ...first.long,
-        slots: restarted(long.slots, first.long.slots),
-        records: restartedLanes(long.records, first.long.records),
-      },
-    };
+    if (this.opened === undefined) return;
+    for (const written of writtenParts(this.opened)) giveBack(written);
+    this.begin();
   }
 
   /** Adds all words to another counter and begins anew, in the memory that this one has already. */
   moveInto(other: WordCounter): void {
-    const packed = this.pack();
-    other.absorb(packed);
-    // The other one has taken over the tables that were the larger ones.
-    const { tables } = this;
-    const { short, middle, long } = packed;
-    if (other.tables.short !== short) tables.short = reused(short, tables.short);
-    if (other.tables.middle !== middle) tables.middle = reused(middle, tables.middle);
-    if (other.tables.long !== long) {
-      tables.long = {
-        ...tables.long,
-        slots: reused(long.slots, tables.long.slots),
-        records: reusedLanes(long.records, tables.long.records),
-      };
-    }
+    if (this.opened === undefined) return;
+    other.addWordsOf(this.opened);
+    for (const written of writtenParts(this.opened)) written.fill(0);
+    this.begin();
   }
 
-  /** Gives away the words and counts, to be posted and absorbed elsewhere; the counter begins anew. */
+  /** Gives away the words and counts, to be posted and absorbed elsewhere; the counter begins anew, with its next words. */
   pack(): PackedCounts {
-    const packed = this.tables;
-    this.tables = emptyCounts();
-    return packed;
+    const { memory, exports } = this.kernel;
+    const distinctWordCount = exports.distinctWordCount();
+    if (this.textBytes > worthGivingBackBytes)
+      giveBack(partOf(this.kernel, exports.textAddress(), this.textBytes));
+    this.open(undefined);
+    return { memory, distinctWordCount };
   }
 
-  /** Adds the counts of another counter, and uses up what it packed. */
+  /** Adds the counts of another counter, and uses up what it packed: a counter without words takes over its memory. */
   absorb(packed: PackedCounts): void {
-    const { tables } = this;
-    tables.pretokenCount = sumOfCounts(tables.pretokenCount, packed.pretokenCount);
-    // What is added to a count is carried at once; a count that stays as it was keeps its bound.
-    tables.onesSinceCarry = Math.max(tables.onesSinceCarry, packed.onesSinceCarry);
-    // The smaller table is added to the larger, whosever it was.
-    const [short, addedShort] = bySize(tables.short, packed.short, (slots) => slots.usedCount);
-    const [middle, addedMiddle] = bySize(tables.middle, packed.middle, (slots) => slots.usedCount);
-    const [long, addedLong] = bySize(tables.long, packed.long, (words) => words.recordEnd);
-    addSlots(short, addedShort, shortLayout, addShortWords);
-    addSlots(middle, addedMiddle, middleLayout, addMiddleWords);
-    reserveSlots(long.slots, longLayout, addedLong.slots.usedCount);
-    addLongWords(long, addedLong);
-    Object.assign(tables, { short, middle, long });
+    const other = openKernel(packed.memory);
+    if (this.distinctWordCount === 0) {
+      this.open(other);
+      return;
+    }
+    this.addWordsOf(other);
+    if (tableBytesOf(other) + other.exports.recordsBytes() < worthGivingBackBytes) return;
+    for (const written of writtenParts(other)) giveBack(written);
   }
 
   /** The words and counts so far, copied. */
   toWordTable(): WordTable {
-    return wordTableOfCounts(this.tables);
+    if (this.opened === undefined) return listedTable(0, 0);
+    const { exports } = this.opened;
+    const byteCount = exports.wordBytes();
+    if (byteCount > wordBytesMax) {
+      throw new UserError("the corpus has more than 4 GB of distinct words, more than can be counted", {
+        hint: "train on a part of the corpus, or choose a --pattern that cuts it into shorter words",
+      });
+    }
+    const table = listedTable(exports.distinctWordCount(), byteCount);
+    const { bytes, starts, counts } = table;
+    const { memory } = this.opened;
+    this.listed ??= listedArrays(this.opened);
+    exports.beginList();
+    let start = 0;
+    for (let word = 0; ; ) {
+      const wordCount = exports.listWords(start);
+      if (wordCount === 0) break;
+      starts.set(this.listed.starts.subarray(0, wordCount), word);
+      counts.set(this.listed.counts.subarray(0, wordCount), word);
+      const listedBytes = exports.listedBytesCount();
+      bytes.set(new Uint8Array(memory.buffer, exports.listedBytesAddress() >>> 0, listedBytes), start);
+      start += listedBytes;
+      word += wordCount;
+    }
+    starts[table.wordCount] = start;
+    return table;
   }
 
-  private countBatch(view: DataView, ends: Int32Array, first: number, pretokenCount: number): void {
-    const { tables, longer, inserted } = this;
-    const { short } = tables;
-    tables.pretokenCount = sumOfCounts(tables.pretokenCount, pretokenCount);
-    if (tables.onesSinceCarry + pretokenCount > this.carryInterval) carryCounts(tables);
-    tables.onesSinceCarry += pretokenCount;
-    reserveSlots(short, shortLayout, pretokenCount);
-    const longerCount = countShortWords(
-      view,
-      ends,
-      first,
-      pretokenCount,
-      longer,
-      short.lanes,
-      short.slotBits,
-      inserted,
-    );
-    short.usedCount += inserted[0]!;
-    if (longerCount > 0) this.countLonger(view, ends, longerCount);
+  private begin(): void {
+    const { short, middle, long } = this.slotBits;
+    this.opened!.exports.beginTables(short, middle, long);
   }
 
-  /** Counts the pretokens of a batch that are middle or long words. */
-  private countLonger(view: DataView, ends: Int32Array, longerCount: number): void {
-    const { longer, long, middleKeys, middleHomes, longHashes } = this;
-    const { middle, long: longWords } = this.tables;
-    reserveSlots(middle, middleLayout, longerCount);
-    const longCount = cutMiddleWords(
-      view,
-      ends,
-      longer,
-      longerCount,
-      middleKeys,
-      middleHomes,
-      middle.slotBits,
-      long,
-    );
-    const middleCount = longerCount - longCount;
-    touchMiddleWords(middle.lanes, middleHomes, middleCount);
-    middle.usedCount += countMiddleWords(middle.lanes, middleKeys, middleHomes, middleCount);
-    if (longCount === 0) return;
-    reserveSlots(longWords.slots, longLayout, longCount);
-    hashLongWords(view, ends, long, longCount, longHashes, longWords.slots);
-    touchLongWords(longWords, longHashes, longCount);
-    countLongWords(longWords, view, ends, long, longCount, longHashes);
+  private addWordsOf(other: Kernel): void {
+    const { exports } = this.kernel;
+    const added = other.exports.pretokenCount();
+    sumOfCounts(exports.pretokenCount(), added);
+    exports.addPretokens(added);
+    this.addSlotsOf(other, kinds.short);
+    this.addSlotsOf(other, kinds.middle);
+    this.addRecordsOf(other);
+  }
+
+  /**
+   * Adds the words of another kernel's table, in 2^6 portions, each copied to where the text stands.
+   *
+   * Tables of one corpus share most keys, so room for all of both is seldom needed, and growing costs more than adding. As
+   * both tables stand in the order of hashes, which are as good as random, the share that was new so far is the share to
+   * come. Subtle: it has to be known early. The portions come in that order, too, and new keys for which there will be no
+   * room crowd into the front of the table meanwhile, where each then searches long: in a 64th of the table that costs nothing.
+   */
+  private addSlotsOf({ exports: from, memory }: Kernel, kind: Kind): void {
+    const { exports } = this.kernel;
+    const sizeBytes = from.slotsBytes(kind);
+    const address = from.slotsAddress(kind) >>> 0;
+    const usedCount = from.usedSlots(kind);
+    const usedCountBefore = exports.usedSlots(kind);
+    const portionBytes = Math.max(sizeBytes / portionCount, Math.min(sizeBytes, leastPortionBytes));
+    const portion = this.text(portionBytes).bytes;
+    for (let done = 0; done < sizeBytes; done += portionBytes) {
+      const doneCount = (usedCount * done) / sizeBytes;
+      const newShare = done === 0 ? 0 : (exports.usedSlots(kind) - usedCountBefore) / doneCount;
+      const newCount = Math.ceil((usedCount - doneCount) * Math.min(newShare, 1));
+      const portionSlots = portionBytes / slotBytes[kind];
+      if (exports.reserveSlots(kind, Math.max(newCount, portionSlots)) === 0) throw tooManyWords();
+      portion.set(new Uint8Array(memory.buffer, address + done, portionBytes));
+      exports.addSlots(kind, portionBytes);
+    }
+  }
+
+  private addRecordsOf({ exports: from, memory }: Kernel): void {
+    const { exports } = this.kernel;
+    const sizeBytes = from.recordsBytes();
+    const address = from.recordsAddress() >>> 0;
+    let portionBytes = 1 << 20;
+    for (let done = firstRecordByte; done < sizeBytes; ) {
+      const someBytes = Math.min(portionBytes, sizeBytes - done);
+      this.text(someBytes).bytes.set(new Uint8Array(memory.buffer, address + done, someBytes));
+      const addedBytes = exports.addRecords(someBytes);
+      if (addedBytes < 0) throw tooManyWords();
+      // A record that is longer than the portion.
+      if (addedBytes === 0) portionBytes *= 2;
+      done += addedBytes;
+    }
   }
 }
 
-function emptyCounts(): PackedCounts {
-  return {
-    pretokenCount: 0,
-    onesSinceCarry: 0,
-    short: allocateShortWords(firstShortSlotBits),
-    middle: allocateMiddleWords(firstMiddleSlotBits),
-    long: allocateLongWords(firstLongSlotBits, firstRecordLanes),
-  };
-}
+const portionCount = 64;
+/** Slots of all sizes end here. */
+const leastPortionBytes = 64 * 24;
+const slotBytes = [16, 24, 8] as const;
+const recordHeadBytes = 16;
+/** The first unit of the records is none. */
+const firstRecordByte = 8;
+
+/** The first call to the system takes 2 ms: small tables are left to the garbage collector. */
+const worthGivingBackBytes = 16e6;
 
 /** Among distinct words of 1 to 7 bytes, as short as can be: 256 of one byte, 65,536 of two, the others of three. */
 const leastShortBytes = 2.8;
-/** What a word takes in a table and while it is sorted, beside its bytes: 4 + 8 and 4 + 8. */
+/** What a word takes while it is sorted, beside its bytes: 4 + 8 and 4 + 8. */
 const tableWordBytes = 24;
 
-function slotBytesWith(slots: Slots, layout: SlotLayout, keyCount: number): number {
-  return 4 * layout.slotLanes * 2 ** slotBitsWith(slots, keyCount);
+/** How many distinct words of each length a text has at most, and the bytes of their records: 40 for 17 bytes of text. */
+const mostWords = (textBytes: number) => ({
+  short: textBytes / leastShortBytes,
+  middle: textBytes / 8,
+  long: textBytes / 16,
+  recordBytes: 2.4 * textBytes,
+});
+
+/**
+ * In a memory of so many times the text's size its words have room, whatever they are. What needs most are short words: one
+ * of 2.8 bytes takes 16 in a table that is 3/8 full, which has an eighth of the memory.
+ */
+const memoryBytesPerTextByte = 128;
+
+/** A kernel over the tables that stand in a memory. */
+function openKernel(memory: WebAssembly.Memory): Kernel {
+  const kernel = createRegionKernel(memory);
+  kernel.exports.openTables();
+  return kernel;
 }
 
-/** Records grow by doubling, but only what is written is taken. */
-function recordBytesWith({ recordEnd }: LongWords, textBytes: number): number {
-  return 4 * recordEnd + 2 * textBytes;
+function tableBytesOf({ exports }: Kernel): number {
+  return exports.slotsBytes(kinds.short) + exports.slotsBytes(kinds.middle) + exports.slotsBytes(kinds.long);
 }
 
-/** At most: short words have up to 7 bytes, middle ones 15, and long ones are less than their records. */
-function tableBytesOf(counts: PackedCounts): number {
-  const { short, middle, long } = counts;
-  const wordBytes = shortBytesMax * short.usedCount + middleBytesMax * middle.usedCount + 4 * long.recordEnd;
-  return wordBytes + tableWordBytes * distinctWordCountOf(counts);
+/** What a table of all words takes at most: short ones have up to 7 bytes, middle ones 15. */
+function wordTableBytesOf({ exports }: Kernel): number {
+  const longBytes = exports.recordsBytes() - recordHeadBytes * exports.usedSlots(kinds.long);
+  const wordBytes = 7 * exports.usedSlots(kinds.short) + 15 * exports.usedSlots(kinds.middle) + longBytes;
+  return wordBytes + tableWordBytes * exports.distinctWordCount();
 }
 
-/** The table as `first` is, on the memory it has: that it reserved stays reserved, that it wrote is given back. */
-function restarted(slots: Slots, first: Slots): Slots {
-  return { ...first, lanes: restartedLanes(slots.lanes, first.lanes) };
+/** What the tables have written, and nothing else. */
+function writtenParts(kernel: Kernel): Int32Array[] {
+  const { exports } = kernel;
+  const slots = Object.values(kinds).map((kind) =>
+    partOf(kernel, exports.slotsAddress(kind), exports.slotsBytes(kind)),
+  );
+  return [...slots, partOf(kernel, exports.recordsAddress(), exports.recordsBytes())];
 }
 
-function restartedLanes(lanes: Int32Array, first: Int32Array): Int32Array {
-  giveBack(lanes);
-  return begunLanes(lanes, first);
+const partOf = ({ memory }: Kernel, address: number, byteCount: number) =>
+  new Int32Array(memory.buffer, address >>> 0, byteCount >>> 2);
+
+/** Where the kernel lists words. */
+type Listed = { readonly starts: Uint32Array; readonly counts: Float64Array };
+
+function listedArrays({ exports, memory }: Kernel): Listed {
+  const wordCount = 1 << 13;
+  return {
+    starts: new Uint32Array(memory.buffer, exports.listedStartsAddress() >>> 0, wordCount),
+    counts: new Float64Array(memory.buffer, exports.listedCountsAddress() >>> 0, wordCount),
+  };
 }
 
-/** The same for what is filled again at once: the memory is kept. */
-function reused(slots: Slots, first: Slots): Slots {
-  return { ...first, lanes: reusedLanes(slots.lanes, first.lanes) };
+/** Starts are 32-bit numbers. */
+const wordBytesMax = 2 ** 32 - 1;
+
+function listedTable(wordCount: number, byteCount: number) {
+  return {
+    wordCount,
+    bytes: new Uint8Array(byteCount),
+    starts: new Uint32Array(wordCount + 1),
+    counts: new Float64Array(wordCount),
+  };
 }
 
-function reusedLanes(lanes: Int32Array, first: Int32Array): Int32Array {
-  lanes.fill(0);
-  return begunLanes(lanes, first);
-}
-
-function begunLanes(lanes: Int32Array, first: Int32Array): Int32Array {
-  const restarted = new Int32Array(lanes.buffer as ArrayBuffer, 0, first.length);
-  restarted.set(first);
-  return restarted;
-}
-
-function carryCounts(counts: PackedCounts): void {
-  carryShortCounts(counts.short.lanes);
-  carryMiddleCounts(counts.middle.lanes);
-  carryLongCounts(counts.long);
-  counts.onesSinceCarry = 0;
-}
-
-function bySize<T>(a: T, b: T, sizeOf: (table: T) => number): [larger: T, smaller: T] {
-  return sizeOf(a) >= sizeOf(b) ? [a, b] : [b, a];
+function tooManyWords(): UserError {
+  return new UserError("the corpus has more distinct words than one thread can keep", {
+    hint: "use more workers (-w), train on a part of the corpus, or choose a --pattern that cuts it into shorter words",
+  });
 }
 
 /** The total bounds every count: as long as it is exact, all are. */
@@ -332,5 +381,3 @@ export function sumOfCounts(total: number, added: number): number {
   }
   return total + added;
 }
-
-export { type PackedCounts, transferables };

@@ -1,34 +1,12 @@
 /**
- * Words as lanes: four bytes to an Int32, little-endian, zero after the word's end. What the tables of short, middle
- * and long words share: how lanes are cut, hashed and counted.
+ * Words as lanes: four bytes to an Int32, little-endian, zero after the word's end: how lanes are cut and hashed for the word
+ * cache of encoding. Counting has its words in the kernel (src/kernel/words/).
  */
 
 /** Words of up to 7 bytes are short: two lanes, the top byte of the second left free for the length. */
 export const shortBytesMax = 7;
 /** Words of 8 to 15 bytes are middle: four lanes, the top byte of the last left free for the length. */
 export const middleBytesMax = 15;
-
-/**
- * A count takes two lanes: count = high * 2^30 + low. Counting adds ones to the low lane, which has a bit of room
- * above its 30; before a lane can have taken 2^30 ones, what stands above bit 30 is carried to the high lane.
- * High stays at or below 2^23, because counts are exact to 2^53 and no further.
- */
-const lowCountBits = 30;
-export const lowCountSize = 2 ** lowCountBits;
-const lowCountMask = lowCountSize - 1;
-
-/** Adds `addedHigh * 2^30 + addedLow` to the count whose low lane is lanes[pos] and high lane the next. */
-export function addCount(lanes: Int32Array, pos: number, addedLow: number, addedHigh: number): void {
-  const low = lanes[pos]!;
-  const lowSum = (low & lowCountMask) + (addedLow & lowCountMask);
-  lanes[pos] = lowSum & lowCountMask;
-  lanes[pos + 1] =
-    lanes[pos + 1]! +
-    addedHigh +
-    (low >>> lowCountBits) +
-    (addedLow >>> lowCountBits) +
-    (lowSum >>> lowCountBits);
-}
 
 /** The bits of a lane that belong to a word with `bytesLeft` bytes in it or after it. */
 export function laneMask(bytesLeft: number): number {

@@ -2,10 +2,10 @@ import { UserError } from "../errors.ts";
 
 /**
  * Slots: an open-addressing hash table with linear probing, its slots of a few Int32 lanes each end to end in one
- * array. What stands in a slot is its table's own affair (short-words.ts, middle-words.ts, long-words.ts).
+ * array. What stands in a slot is its table's own affair (short-words.ts, middle-words.ts, encode/word-cache.ts).
  *
  * The home slot of a key is the top `slotBits` bits of its hash. So keys stand nearly in the order of their hashes,
- * whatever the size: two tables are added up by walking through both from front to back, and a table grows in place.
+ * whatever the size, and a table grows in place.
  */
 export type Slots = {
   lanes: Int32Array;
@@ -55,44 +55,6 @@ export function reserveSlots(slots: Slots, layout: SlotLayout, keyCount: number)
   slots.slotBits = slotBits;
   touch(slots.lanes, laneCountBefore);
   spread(slots.lanes, laneCountBefore, slotBits, layout);
-}
-
-/** Two tables are added up in 2^6 portions. */
-const portionBits = 6;
-
-/**
- * Adds the keys of one table to another: `addPortion` adds those in lanes [start, end) of `from` to lanes that have room for
- * them, and returns how many were new there.
- *
- * Tables of one corpus share most keys, so room for all of both is seldom needed, and growing costs more than adding. As
- * both tables stand in the order of hashes, which are as good as random, the share that was new so far is the share to
- * come. Subtle: it has to be known early. The portions come in that order, too, and new keys for which there will be no
- * room crowd into the front of the table meanwhile, where each then searches long: in a 64th of the table that costs nothing.
- */
-export function addSlots(
-  slots: Slots,
-  from: Slots,
-  layout: SlotLayout,
-  addPortion: (lanes: Int32Array, slotBits: number, from: Int32Array, start: number, end: number) => number,
-): void {
-  if (from.usedCount === 0) return;
-  const laneCount = from.lanes.length;
-  const portionSlots = 1 << Math.max(portionBits, from.slotBits - portionBits);
-  const portionLanes = portionSlots * layout.slotLanes;
-  const usedCountBefore = slots.usedCount;
-  for (let start = 0; start < laneCount; start += portionLanes) {
-    const doneCount = (from.usedCount * start) / laneCount;
-    const newShare = start === 0 ? 0 : (slots.usedCount - usedCountBefore) / doneCount;
-    const newCount = Math.ceil((from.usedCount - doneCount) * Math.min(newShare, 1));
-    reserveSlots(slots, layout, Math.max(newCount, portionSlots));
-    slots.usedCount += addPortion(
-      slots.lanes,
-      slots.slotBits,
-      from.lanes,
-      start,
-      Math.min(start + portionLanes, laneCount),
-    );
-  }
 }
 
 /** The first array that grows takes this much room, in lanes. */

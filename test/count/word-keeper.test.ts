@@ -16,7 +16,7 @@ function finished<T>(work: Generator<undefined, T>): T {
 
 test("the first words of single inputs stay in memory, those that are too many are written", () => {
   const countsOptions = { patterns: ["\\s+"], specialTokens: [], isLinewise: false };
-  const keeper = new WordKeeper({ directory, countsOptions, wordBytesMax: 1e12 }, "some");
+  const keeper = new WordKeeper({ runOptions: { directory, countsOptions, wordBytesMax: 1e12 } }, "some");
   // A table of these takes 4 MB: two are kept, and a small one.
   const wordCounts = [200_000, 200_000, 200_000, 10];
   for (const [inputIndex, wordCount] of wordCounts.entries()) {
@@ -49,7 +49,11 @@ test("the first words of single inputs stay in memory, those that are too many a
 test("words go to a run before a text is read that needs their room", () => {
   const countsOptions = { patterns: [], specialTokens: [], isLinewise: false };
   const room = new TextRoom(1e9);
-  const keeper = new WordKeeper({ directory, countsOptions, wordBytesMax: 1e9 }, "before-a-text", room);
+  const keeper = new WordKeeper(
+    { runOptions: { directory, countsOptions, wordBytesMax: 1e9 } },
+    "before-a-text",
+    room,
+  );
   finished(keeper.startTask(null));
   for (let word = 0; word < 1000; word++) keeper.counter.add(textOf(String(word).padStart(8)), 0, 8, 1);
   finished(keeper.makeRoom());

@@ -172,20 +172,6 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Only the lengths of two bytes are asked, which are all 1.",
   },
   {
-    file: "src/words/long-words.ts",
-    before: "hashes[i] = hash;",
-    line: "sum ^= lanes[(hash >>> shift) << 1]!;",
-    changed: "sum ^= lanes[(hash >>> shift) << 2]!;",
-    why: "Loads ahead of their use: the sum says nothing.",
-  },
-  {
-    file: "src/words/counter.ts",
-    before: "} else if (end - start <= middleBytesMax) {",
-    line: "reserveSlots(tables.middle, middleLayout, 1);",
-    changed: "reserveSlots(tables.middle, middleLayout, 2);",
-    why: "Room for one word more than is added.",
-  },
-  {
     file: "src/nearest.ts",
     before: "const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);",
     line: "next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));",
@@ -269,14 +255,6 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     line: "worker.onerror = (event) => fail(new Error(`${name} worker ${workerIndex}: ${event.message}`));",
     changed: ";",
     why: "The close that follows ends the run, too, with a message that says less.",
-  },
-  {
-    file: "src/train.ts",
-    before: "const needsRuns = cache !== undefined || countsFiles?.hasUnsorted;",
-    line: "const runOptions = memory && runOptionsOf(memory, inputs, ranges, workerCount, needsRuns ?? false);",
-    changed:
-      "const runOptions = memory && runOptionsOf(memory, inputs, ranges, workerCount, needsRuns ?? true);",
-    why: "Words are kept in runs on disk where they could stay in memory: slower, with the same counts.",
   },
   {
     file: "src/encode/word-merger.ts",

@@ -1,5 +1,6 @@
 import type { Text } from "../../src/corpus/text.ts";
-import { allocateText } from "../../src/corpus/text.ts";
+import { allocateText, paddingBytes } from "../../src/corpus/text.ts";
+import type { WordCounter } from "../../src/words/counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 
 /** Random numbers below a bound, the same for the same seed (xorshift32). */
@@ -27,6 +28,13 @@ export function pretokensOf(words: readonly Uint8Array[], startPos = 0): Pretoke
     ends[i + 1] = ends[i]! + word.length;
   });
   return { text, ends, endCount: ends.length };
+}
+
+/** Counts pretokens, in a copy of their text where the counter's kernel has it. */
+export function countPretokens(counter: WordCounter, { text, ends, endCount }: Pretokens): WordCounter {
+  counter.text(text.bytes.length - paddingBytes).bytes.set(text.bytes);
+  counter.count(ends, endCount);
+  return counter;
 }
 
 /** The naive twin of the counter: words as strings of one character a byte, in a Map. */

@@ -5,7 +5,7 @@ import type { Input } from "../inputs.ts";
 import { countLines } from "../lines.ts";
 import { RangeReader } from "../range-reader.ts";
 import type { Range } from "../ranges.ts";
-import type { Text } from "../text.ts";
+import { allocateText, type Text } from "../text.ts";
 import { TextRoom } from "../text-room.ts";
 import { type FieldName, fieldName, type LineCursor, lineCursor, lineFault, readLine } from "./json-line.ts";
 import { RecordBatch } from "./record-batch.ts";
@@ -25,8 +25,6 @@ export type RecordInput = Pick<Input, "format" | "textField">;
 
 /** Glue: bytes of a range -> lines -> texts of records. */
 export class JsonlReader {
-  /** The texts of the lines read last. */
-  readonly batch = new RecordBatch();
   /** Made when it is needed: most corpora are text. */
   private window: RangeReader | undefined;
   private readonly cursor = lineCursor();
@@ -34,6 +32,8 @@ export class JsonlReader {
   constructor(
     private readonly windowBytes = windowSizeBytes,
     private readonly room = new TextRoom(),
+    /** The texts of the lines read last. */
+    readonly batch = new RecordBatch(),
   ) {}
 
   /** Where in the text the work stands: the place of an error. */
@@ -47,7 +47,7 @@ export class JsonlReader {
    * it goes on.
    */
   *read(source: ByteSource, range: LineRange, input: RecordInput): Generator<number, void> {
-    this.window ??= new RangeReader(this.windowBytes, lineTooLong);
+    this.window ??= new RangeReader(this.windowBytes, allocateText, lineTooLong);
     const { window: reader, batch, cursor } = this;
     const { format, textField } = input;
     const field = fieldName(textField);

@@ -1,8 +1,5 @@
 import type { SpecialTokenFinder } from "../special-tokens.ts";
-import { allocateText, paddingBytes, type Text } from "../text.ts";
-
-/** What is smaller is left to the garbage collector. */
-const releasedBytesLeast = 1 << 23;
+import { allocateText, paddingBytes, releaseText, type Text, type TextMaker } from "../text.ts";
 
 /**
  * RecordBatch: the texts of some records, end to end, no separator. A reader of records fills it, counting and encoding
@@ -15,9 +12,13 @@ const releasedBytesLeast = 1 << 23;
  * The texts "ab", "" and "c" give bytes = "abc", ends = [2, 2, 3], count = 3.
  */
 export class RecordBatch {
-  text: Text = allocateText(1 << 12);
+  text: Text;
   ends = new Int32Array(1 << 8);
   count = 0;
+
+  constructor(private readonly makeText: TextMaker = allocateText) {
+    this.text = makeText(1 << 12);
+  }
 
   get byteCount(): number {
     return this.count === 0 ? 0 : this.ends[this.count - 1]!;
@@ -28,8 +29,8 @@ export class RecordBatch {
     this.count = 0;
     if (byteCount <= this.text.bytes.length - paddingBytes) return;
     const old = this.text.bytes;
-    this.text = allocateText(byteCount);
-    if (old.length > releasedBytesLeast) (old.buffer as ArrayBuffer).transfer(0);
+    this.text = this.makeText(byteCount);
+    releaseText(old);
   }
 
   /** The bytes that stand behind the last record up to `end` are the next one. */

@@ -13,8 +13,6 @@ const batchSizeBytes = 1 << 20;
 
 /** Glue: pages of a column -> texts of records. */
 export class ParquetReader {
-  /** The texts of the rows read last. */
-  readonly batch = new RecordBatch();
   /** Where in the file the work stands: the place of an error. */
   offsetByte = 0;
   /** The dictionary read last: neighbouring runs mostly refer to the same one. */
@@ -23,6 +21,8 @@ export class ParquetReader {
   constructor(
     private readonly batchBytes = batchSizeBytes,
     private readonly room = new TextRoom(),
+    /** The texts of the rows read last. */
+    readonly batch = new RecordBatch(),
   ) {}
 
   /** Reads the texts of a run of pages into `batch`, some at a time; yields the bytes of the run done after each time. */

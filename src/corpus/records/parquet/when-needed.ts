@@ -1,4 +1,5 @@
 import type { TextRoom } from "../../text-room.ts";
+import type { RecordBatch } from "../record-batch.ts";
 
 /**
  * What reads Parquet, and the packages it stands on. They are loaded when they are first asked for: that takes some
@@ -7,7 +8,7 @@ import type { TextRoom } from "../../text-room.ts";
 export const planParquet: typeof import("./plan.ts").planInputPages = (...args) =>
   (require("./plan.ts") as typeof import("./plan.ts")).planInputPages(...args);
 
-export const createParquetReader = (room?: TextRoom) => {
+export const createParquetReader = (room?: TextRoom, batch?: RecordBatch) => {
   const { ParquetReader } = require("./parquet-reader.ts") as typeof import("./parquet-reader.ts");
-  return new ParquetReader(undefined, room);
+  return new ParquetReader(undefined, room, batch);
 };

@@ -1,0 +1,120 @@
+/**
+ * Regions of a counting thread's memory, by their addresses. Sizes are sixteenths of the memory's capacity, so that
+ * whatever grows grows in place; pages that were never written cost nothing.
+ *
+ *   REGION         SIXTEENTHS      WITH 4 GB   WHAT STANDS THERE
+ *   fixed          1, less 64 KB   256 MB      the compiler's own data, the heads of the tables, arrays of fixed length
+ *                                              (below), then what is set up once (`reserveFixed`)
+ *   text           4, and 64 KB    1 GB        the window of text; a buffer where no text is counted
+ *   short slots    2               512 MB      words/short-words.ts
+ *   middle slots   3               768 MB      words/middle-words.ts
+ *   long slots     1               256 MB      words/long-words.ts
+ *   records        5               1.25 GB     words/long-words.ts
+ *
+ * The text has room for a window of 2^30 bytes and its padding. Its address is a multiple of 64 KB: a page of memory, on
+ * any machine.
+ *
+ * Arrays of fixed length, in the order of their addresses:
+ *
+ *   ARRAY          BYTES       MEANING
+ *   heads          256         words/tables.ts; the last 8 bytes: `keepLoads`
+ *   ends           4 * 2^16    ends[0] is the start of the first pretoken, ends[i + 1] the end of pretoken i, as addresses
+ *                              less `textStart`
+ *   longer, long   4 * 1,025   indices of the pretokens of a batch that are not short, and of those that are long
+ *   middleKeys     16 * 1,025  the two keys of each middle word of a batch
+ *   middleHomes    4 * 1,025   the address of the home slot of each
+ *   longHashes     4 * 1,025   the hash of each long word of a batch
+ *   run            2^18        slots on their way while a table grows
+ *   aside          2^16        the same, those that begin anew at the front
+ *   listed         2^18        bytes of words on their way to JavaScript
+ *   listedStarts   4 * 2^13    where each of them starts
+ *   listedCounts   8 * 2^13    the count of each, a float
+ */
+export let headsStart: usize = 0;
+export let endsStart: usize = 0;
+export let longerStart: usize = 0;
+export let longStart: usize = 0;
+export let middleKeysStart: usize = 0;
+export let middleHomesStart: usize = 0;
+export let longHashesStart: usize = 0;
+export let runStart: usize = 0;
+export let asideStart: usize = 0;
+export let listedStart: usize = 0;
+export let listedStartsStart: usize = 0;
+export let listedCountsStart: usize = 0;
+
+export let textStart: usize = 0;
+export let shortStart: usize = 0;
+export let middleStart: usize = 0;
+export let longSlotsStart: usize = 0;
+export let recordsStart: usize = 0;
+/** Bytes of a sixteenth. */
+export let sixteenth: usize = 0;
+
+export const endCountMax: u32 = 1 << 16;
+/** Pretokens counted together: few enough that their keys stay in the first cache, enough for cache misses to overlap. */
+export const batchPretokens: u32 = 1024;
+export const runBytes: usize = 1 << 18;
+export const asideBytes: usize = 1 << 16;
+export const listedBytes: usize = 1 << 18;
+export const listedWords: u32 = 1 << 13;
+
+const pageBytes: usize = 1 << 16;
+/** Where `reserveFixed` goes on. */
+let fixedEnd: usize = 0;
+
+/** Lays out the memory as it is now: to be called first, by every instance, in memory that has its full size. */
+export function layOut(): void {
+  sixteenth = <usize>((<u64>memory.size() * pageBytes) / 16) & ~(pageBytes - 1);
+  textStart = sixteenth - pageBytes;
+  shortStart = 5 * sixteenth;
+  middleStart = 7 * sixteenth;
+  longSlotsStart = 10 * sixteenth;
+  recordsStart = 11 * sixteenth;
+  fixedEnd = __heap_base;
+  headsStart = reserveFixed(256);
+  endsStart = reserveFixed(4 * endCountMax);
+  longerStart = reserveFixed(4 * (batchPretokens + 1));
+  longStart = reserveFixed(4 * (batchPretokens + 1));
+  middleKeysStart = reserveFixed(16 * (batchPretokens + 1));
+  middleHomesStart = reserveFixed(4 * (batchPretokens + 1));
+  longHashesStart = reserveFixed(4 * (batchPretokens + 1));
+  runStart = reserveFixed(runBytes);
+  asideStart = reserveFixed(asideBytes);
+  listedStart = reserveFixed(listedBytes);
+  listedStartsStart = reserveFixed(4 * listedWords);
+  listedCountsStart = reserveFixed(8 * listedWords);
+}
+
+/** Address of so many bytes for what is set up once, a multiple of 64; 0 where there is no room. */
+export function reserveFixed(byteCount: usize): usize {
+  const start = (fixedEnd + 63) & ~63;
+  if (byteCount > textStart - start) return 0;
+  fixedEnd = start + byteCount;
+  return start;
+}
+
+/** Takes the sum of what was loaded ahead of its use, so that the compiler keeps the loads. */
+export function keepLoads(sum: u64): void {
+  store<u64>(headsStart, sum, 248);
+}
+
+/** Address of the text. */
+export function textAddress(): usize {
+  return textStart;
+}
+
+/** Bytes that the text's region has, padding included. */
+export function textCapacity(): f64 {
+  return <f64>(shortStart - textStart);
+}
+
+/** Address of the ends. */
+export function endsAddress(): usize {
+  return endsStart;
+}
+
+/** How many ends there may be. */
+export function endsCapacity(): u32 {
+  return endCountMax;
+}

@@ -1,0 +1,179 @@
+import { endsStart, keepLoads, longHashesStart, longStart, sixteenth, textStart } from "../regions";
+import { hashLong, tailBytes } from "./keys";
+import { endOfSlots, homeShift, longSlotBytes, SlotTable } from "./slot-table";
+
+/**
+ * Long words, 16 bytes and more: slots lead to records of any length. A slot:
+ *
+ *   OFFSET   TYPE   MEANING
+ *   0        u32    hash of the word
+ *   4        u32    where its record is, in units of 8 bytes from the region's start; 0 in a free slot
+ *
+ * A record is of whole units:
+ *
+ *   OFFSET   TYPE   MEANING
+ *   0        u32    length of the word in bytes
+ *   4        u32    its hash
+ *   8        u64    value: the count
+ *   16 ..    bytes  the word, and zeros up to the unit's end
+ *
+ * Records stand end to end in the order in which words were met, from unit 1 on, so that no slot leads to unit 0. A word of
+ * 17 bytes takes 5 units.
+ *
+ * The head of the table is followed by that of its records, 8 bytes:
+ *
+ *   OFFSET   FIELD     MEANING
+ *   0        records   address of unit 0
+ *   4        endUnit   where the next record goes
+ */
+@unmanaged
+export class Records {
+  records: usize;
+  endUnit: u32;
+}
+
+const headBytes: usize = 16;
+const firstUnit: u32 = 1;
+
+/** Records in a region that is all zeros. */
+export function beginRecords(long: Records, records: usize): void {
+  long.records = records;
+  long.endUnit = firstUnit;
+}
+
+/** Address of the first record. */
+export function firstRecord(long: Records): usize {
+  return long.records + ((<usize>firstUnit) << 3);
+}
+
+/** Address behind the last record, as a number that may be 2^32. */
+export function endOfRecords(long: Records): u64 {
+  return <u64>long.records + ((<u64>long.endUnit) << 3);
+}
+
+/** Where the record behind this one is. */
+export function nextRecord(record: usize): u64 {
+  return <u64>record + recordBytes(load<u32>(record));
+}
+
+/** Bytes of the record of a word of so many bytes. */
+function recordBytes(length: u32): u64 {
+  return headBytes + ((<u64>length + 7) & ~7);
+}
+
+export function recordLength(record: usize): u32 {
+  return load<u32>(record);
+}
+
+export function recordHash(record: usize): u32 {
+  return load<u32>(record, 4);
+}
+
+export function recordCount(record: usize): u64 {
+  return load<u64>(record, 8);
+}
+
+/** Address of the word. */
+export function recordWord(record: usize): usize {
+  return record + headBytes;
+}
+
+/** Counts the `longCount` pretokens in `long`; there are slots for all of them. False where no record has room. */
+export function countLongWords(table: SlotTable, long: Records, longCount: u32): bool {
+  hashLongWords(table, longCount);
+  touchRecords(table, long, longCount);
+  for (let i: u32 = 0; i < longCount; i++) {
+    const endAt = endsStart + (load<u32>(longStart + (i << 2)) << 2);
+    const start = load<u32>(endAt);
+    const length = load<u32>(endAt, 4) - start;
+    if (!addLongWord(table, long, textStart + start, length, load<u32>(longHashesStart + (i << 2)), 1))
+      return false;
+  }
+  return true;
+}
+
+/** Writes the hashes of the pretokens in `long`, and reads their home slots, so that the cache misses overlap. */
+function hashLongWords(table: SlotTable, longCount: u32): void {
+  let sum: u64 = 0;
+  for (let i: u32 = 0; i < longCount; i++) {
+    const endAt = endsStart + (load<u32>(longStart + (i << 2)) << 2);
+    const start = load<u32>(endAt);
+    const hash = hashLong(textStart + start, load<u32>(endAt, 4) - start);
+    store<u32>(longHashesStart + (i << 2), hash);
+    sum ^= load<u64>(homeOf(table, hash));
+  }
+  keepLoads(sum);
+}
+
+/** Reads the head of the record in every home slot, for the same reason. */
+function touchRecords(table: SlotTable, long: Records, longCount: u32): void {
+  let sum: u64 = 0;
+  for (let i: u32 = 0; i < longCount; i++) {
+    const home = homeOf(table, load<u32>(longHashesStart + (i << 2)));
+    sum ^= load<u64>(long.records + ((<usize>load<u32>(home, 4)) << 3));
+  }
+  keepLoads(sum);
+}
+
+function homeOf(table: SlotTable, hash: u32): usize {
+  return table.slots + <usize>(((<u64>hash) << 32) >> homeShift(table)) * longSlotBytes;
+}
+
+/**
+ * Adds `count` to the count of the word of `length` bytes at `at`, whose hash is known; there is a slot for it. False
+ * where its record has no room.
+ */
+export function addLongWord(
+  table: SlotTable,
+  long: Records,
+  at: usize,
+  length: u32,
+  hash: u32,
+  count: u64,
+): bool {
+  const end = endOfSlots(table);
+  let slot = homeOf(table, hash);
+  for (;;) {
+    const unit = load<u32>(slot, 4);
+    if (unit === 0) break;
+    if (load<u32>(slot) === hash) {
+      const record = long.records + ((<usize>unit) << 3);
+      if (recordEquals(record, at, length)) {
+        store<u64>(record, load<u64>(record, 8) + count, 8);
+        return true;
+      }
+    }
+    slot += longSlotBytes;
+    if (slot === end) slot = table.slots;
+  }
+  if (!hasRoomFor(long, recordBytes(length))) return false;
+  store<u32>(slot, hash);
+  store<u32>(slot, long.endUnit, 4);
+  table.usedCount++;
+  appendRecord(long, at, length, hash, count);
+  return true;
+}
+
+/** Whether so many bytes of records more have room. */
+export function hasRoomFor(long: Records, byteCount: u64): bool {
+  return ((<u64>long.endUnit) << 3) + byteCount <= <u64>sixteenth * 5;
+}
+
+function recordEquals(record: usize, at: usize, length: u32): bool {
+  if (load<u32>(record) !== length) return false;
+  let word = recordWord(record);
+  const tail = at + (length & ~7);
+  for (; at < tail; at += 8, word += 8) if (load<u64>(word) !== load<u64>(at)) return false;
+  return (length & 7) === 0 || load<u64>(word) === tailBytes(tail, length);
+}
+
+function appendRecord(long: Records, at: usize, length: u32, hash: u32, count: u64): void {
+  const record = long.records + ((<usize>long.endUnit) << 3);
+  store<u32>(record, length);
+  store<u32>(record, hash, 4);
+  store<u64>(record, count, 8);
+  const whole = length & ~7;
+  memory.copy(recordWord(record), at, whole);
+  if ((length & 7) !== 0) store<u64>(recordWord(record) + whole, tailBytes(at + whole, length));
+  long.endUnit += <u32>(recordBytes(length) >> 3);
+}

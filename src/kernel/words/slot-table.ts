@@ -1,0 +1,165 @@
+import { asideBytes, asideStart, runBytes, runStart } from "../regions";
+import { hashMiddle, hashShort } from "./keys";
+
+/**
+ * SlotTable: an open-addressing hash table with linear probing, its slots end to end. The first 8 bytes of a slot are 0 if
+ * and only if it is free; what else stands in it is its kind's own affair, and the kind is told by the slot's size:
+ *
+ *   KIND     SLOT BYTES   LAID OUT IN
+ *   long     8            long-words.ts
+ *   short    16           short-words.ts
+ *   middle   24           middle-words.ts
+ *
+ * The home slot of a key is the top `slotBits` bits of its hash. So keys stand nearly in the order of their hashes,
+ * whatever the size: two tables are added up by walking through both from front to back, and a table grows in place.
+ *
+ * The head of a table, 32 bytes:
+ *
+ *   OFFSET   FIELD         MEANING
+ *   0        slots         address of slot 0
+ *   4        slotBytes     size of a slot
+ *   8        slotBits      the table has 2^slotBits slots
+ *   12       slotBitsMax   the most its region has room for
+ *   16       usedCount     slots that are not free
+ */
+@unmanaged
+export class SlotTable {
+  slots: usize;
+  slotBytes: u32;
+  slotBits: u32;
+  slotBitsMax: u32;
+  usedCount: u32;
+}
+
+export const longSlotBytes: u32 = 8;
+export const shortSlotBytes: u32 = 16;
+export const middleSlotBytes: u32 = 24;
+
+/** An empty table of 2^slotBits slots in a region that is all zeros. */
+export function beginTable(
+  table: SlotTable,
+  slots: usize,
+  slotBytes: u32,
+  slotBits: u32,
+  slotBitsMax: u32,
+): void {
+  table.slots = slots;
+  table.slotBytes = slotBytes;
+  table.slotBits = slotBits;
+  table.slotBitsMax = slotBitsMax;
+  table.usedCount = 0;
+}
+
+/** How many slots fit into a region, as a power of two. */
+export function slotBitsIn(regionBytes: usize, slotBytes: u32): u32 {
+  return 31 - clz(<u32>(regionBytes / slotBytes));
+}
+
+/** Address behind the last slot. */
+export function endOfSlots(table: SlotTable): usize {
+  return table.slots + ((<usize>table.slotBytes) << table.slotBits);
+}
+
+/** The bits by which a hash is shifted to give the home slot. */
+export function homeShift(table: SlotTable): u64 {
+  return 64 - <u64>table.slotBits;
+}
+
+/** log2 of the slots for so many keys more: at most three quarters are used, so a missing key takes 8.5 probes. */
+export function slotBitsWith(table: SlotTable, keyCount: f64): u32 {
+  const usedCount = <f64>table.usedCount + keyCount;
+  let slotBits = table.slotBits;
+  while (slotBits < 63 && usedCount * 4 > 3 * <f64>((<u64>1) << slotBits)) slotBits++;
+  return slotBits;
+}
+
+/** Makes room for so many keys more; false where the region has none. */
+export function reserve(table: SlotTable, keyCount: u32): bool {
+  const usedCount = <u64>table.usedCount + keyCount;
+  if (usedCount * 4 <= (<u64>3) << table.slotBits) return true;
+  const slotBits = slotBitsWith(table, <f64>keyCount);
+  return slotBits <= table.slotBitsMax && grow(table, slotBits);
+}
+
+function grow(table: SlotTable, slotBits: u32): bool {
+  const end = endOfSlots(table);
+  const slotCount: u32 = 1 << table.slotBits;
+  table.slotBits = slotBits;
+  touch(end, endOfSlots(table));
+  return spread(table, slotCount);
+}
+
+/** Bytes of the smallest page of memory. */
+const pageBytes: usize = 4096;
+
+/**
+ * Writes to each page of fresh memory. A page that is read before it is written, as the slots of a table are, costs two
+ * faults instead of one, and the second one interrupts the other cores.
+ */
+function touch(start: usize, end: usize): void {
+  for (let at = start; at < end; at += pageBytes) store<u8>(at, 0);
+}
+
+/** Home slot of the key in a slot at `slot`, which need not stand in the table. */
+function homeOf(table: SlotTable, slot: usize): usize {
+  let hash: u64;
+  if (table.slotBytes === shortSlotBytes) hash = hashShort(load<u64>(slot));
+  else if (table.slotBytes === middleSlotBytes) hash = hashMiddle(load<u64>(slot, 8), load<u64>(slot));
+  else hash = (<u64>load<u32>(slot)) << 32;
+  return table.slots + <usize>(hash >> homeShift(table)) * table.slotBytes;
+}
+
+/**
+ * Moves the keys of the first `slotCount` slots to where they belong in all of the table, the rest of which is free. False
+ * where so many keys have their homes together that the buffers do not hold them; the table is ruined then.
+ *
+ * Run by run, a run being used slots without a free one between, from the last to the first: the keys of a run have
+ * their homes in it, and their new homes at or behind its start, where all slots are free or already as they shall be.
+ * The new homes have at least twice the index. So only the runs at the very front, whose new homes may lie among their own slots,
+ * are taken out as a whole first. Keys that wrap around the end fit nowhere in this: they wait until all old slots are free.
+ *
+ * Subtle: within a run, the first key goes first. Of keys that want the same slot the one that was met earliest, which
+ * is most often the most frequent one, so keeps it; the other way round, counting English was a fifth slower.
+ */
+function spread(table: SlotTable, slotCount: u32): bool {
+  const first = table.slots;
+  const slotBytes = <usize>table.slotBytes;
+  let asideEnd = asideStart;
+  let end = first + slotBytes * slotCount;
+  while (end > first) {
+    let start = end;
+    while (start > first && load<u64>(start - slotBytes) !== 0) start -= slotBytes;
+    const isFront = start - first < end - start;
+    if (isFront) {
+      if (end - start > runBytes) return false;
+      memory.copy(runStart, start, end - start);
+      memory.fill(start, 0, end - start);
+    }
+    for (let offset: usize = 0; offset < end - start; offset += slotBytes) {
+      let from = runStart + offset;
+      if (!isFront) {
+        from = runStart;
+        memory.copy(from, start + offset, slotBytes);
+        memory.fill(start + offset, 0, slotBytes);
+      }
+      if (place(table, from, homeOf(table, from))) continue;
+      if (asideEnd + slotBytes > asideStart + asideBytes) return false;
+      memory.copy(asideEnd, from, slotBytes);
+      asideEnd += slotBytes;
+    }
+    if (start === first) break;
+    end = start - slotBytes;
+  }
+  for (let from = asideStart; from < asideEnd; from += slotBytes) place(table, from, first);
+  return true;
+}
+
+/** Copies the slot at `from` to the first free one from `slot` on; false if there is none before the end. */
+function place(table: SlotTable, from: usize, slot: usize): bool {
+  const slotBytes = <usize>table.slotBytes;
+  const end = endOfSlots(table);
+  while (slot < end && load<u64>(slot) !== 0) slot += slotBytes;
+  if (slot === end) return false;
+  memory.copy(slot, from, slotBytes);
+  return true;
+}
