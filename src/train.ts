@@ -211,7 +211,11 @@ async function learnMerges(words: WordTable, mergeOptions: MergeOptions, report:
   }
 }
 
-const sumOf = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0);
+function sumOf(values: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i]!;
+  return sum;
+}
 
 function bytesOfAll({ wordCount, starts, counts }: WordTable): number {
   let sum = 0;

@@ -72,7 +72,9 @@ export class SumOfParts {
       }
       this.own?.restart();
       if (this.own !== null) summands.push({ words: this.own, sign: 1 });
-      return yield* read(new SumOfWords(summands));
+      const [first] = summands;
+      const isOne = summands.length === 1 && first!.sign > 0;
+      return yield* read(isOne ? first!.words : new SumOfWords(summands));
     } finally {
       for (const reader of readers) reader.close();
     }

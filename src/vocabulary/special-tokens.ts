@@ -59,10 +59,13 @@ export function checkLearnedTokens(
 
 /** The tokens whose bytes are wanted. No two have the same: see "No two merges give the same bytes" in docs/files.md. */
 function learnedAmong(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
-  const lengths = new Set([...wanted].map((key) => key.length));
   const learned = new Map<string, number>();
-  for (let token = 0; token < tokens.tokenCount; token++) {
-    if (!lengths.has(tokens.lengths[token]!)) continue;
+  if (wanted.size === 0) return learned;
+  const { lengths, tokenCount } = tokens;
+  const isWanted: boolean[] = [];
+  for (const key of wanted) isWanted[key.length] = true;
+  for (let token = 0; token < tokenCount; token++) {
+    if (isWanted[lengths[token]!] !== true) continue;
     const key = keyOf(copyTokenBytes(tokens, token));
     if (wanted.has(key)) learned.set(key, token);
   }
