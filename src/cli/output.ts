@@ -21,8 +21,11 @@ export type Output = {
   warn(message: string): void;
   /** Files that were met and are not read: each stands in the log; how many there are is for the summary. */
   tellSkipped(skipped: readonly Skipped[]): void;
-  /** What a run that went well has to say, `summary` to a person, `record` to a program: said by `end`. */
-  succeed(summary: string, record: object): void;
+  /**
+   * What a run that went well has to say, `summary` to a person, `record` to a program: said by `end`. One that takes time to make is made then, if
+   * a person or the log is to have it.
+   */
+  succeed(summary: string | (() => string), record: object): void;
   /** The end of a run that went well, said when nothing is left to be undone. */
   end(): void;
   /** The end of one whose reader went away: in silence, where people read. */
@@ -79,7 +82,7 @@ export function createOutput({ quiet, progress, command, log }: OutputOptions): 
   if (log !== undefined) log.onFailure = warnHere;
   const endLog = (content: object) =>
     log?.record({ event: "result", startedAt, endedAt: new Date().toISOString(), command, ...content });
-  let ending = { summary: "", record: {} };
+  let ending: { summary: string | (() => string); record: object } = { summary: "", record: {} };
   return {
     progress(progress) {
       display.update(progress);
@@ -111,7 +114,9 @@ export function createOutput({ quiet, progress, command, log }: OutputOptions): 
       ending = { summary, record };
     },
     end() {
-      const { summary, record } = ending;
+      const { record } = ending;
+      const isRead = log !== undefined || (mode !== "json" && !quiet);
+      const summary = !isRead ? "" : typeof ending.summary === "string" ? ending.summary : ending.summary();
       if (summary !== "") log?.line(summary);
       endLog({ success: true, ...record });
       if (mode === "json") event("result", { success: true, ...record });

@@ -105,7 +105,9 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   await trained.keepRest?.();
   if (cached !== undefined) noteResult(cached, training);
   if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
-  output.succeed(summaryOf(trained, record, options.output, keptPath, corpusNotes({ inputs, skipped })), {
+  const summary = () =>
+    summaryOf(trained, record, options.output, keptPath, corpusNotes({ inputs, skipped }));
+  output.succeed(summary, {
     changed: true,
     output: options.output,
     kept: keptPath,
