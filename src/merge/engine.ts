@@ -1,210 +1,29 @@
 import type { WordTable } from "../words/word-table.ts";
-import { risenGate } from "./gate.ts";
-import { grow } from "./grow.ts";
-import { checkCellCount, countCells, layOutWords } from "./layout.ts";
-import { createLongTokens, insertLongToken, isLong } from "./long-tokens.ts";
-import { mergeIntoNewToken, mergeIntoNewTokenInSlices } from "./merge-pair.ts";
-import type { Compat, Merges } from "./merges.ts";
-import { createNeighbours } from "./neighbours.ts";
-import { createOccurrences } from "./occurrences.ts";
-import { createPace, type MergeProgress, spend } from "./pace.ts";
-import { indexAnew, indexBytePairs } from "./pair-index.ts";
-import { createPairs } from "./pairs.ts";
-import { createQueue, dropTop, lowerTop } from "./queue.ts";
-import type { Learned, MergeLimits, Rooms } from "./rooms.ts";
-import { tieRuleOf } from "./tie-rules.ts";
-import { addToken, createTokens } from "./tokens.ts";
+import { checkCellCount, countCells } from "./cell-count.ts";
+import { trainMergesInJavaScript } from "./javascript/engine.ts";
+import { trainMergesInKernel } from "./kernel-engine.ts";
+import type { Merges } from "./merges.ts";
+import type { MergeOptions } from "./options.ts";
+import type { MergeProgress } from "./pace.ts";
 import { defaultTuning, type MergeTuning } from "./tuning.ts";
 
+export type { MergeOptions } from "./options.ts";
 export type { MergeProgress } from "./pace.ts";
-
-export type MergeOptions = {
-  /**
-   * Most merges wanted. Under `huggingface`: most entries wanted that merges add to the vocabulary; a merge that
-   * spells a special token adds none, so there can be as many more merges as there are special tokens.
-   */
-  readonly mergeCount: number;
-  readonly compat: Compat;
-  /** Training ends when the best pair occurs fewer times; default 1. */
-  readonly minFrequency?: number;
-  /** Longest token in bytes; under `huggingface` HF's own rule: strictly less, and two bytes always merge. */
-  readonly maxTokenLength?: number | null;
-  /** Only `huggingface` asks: a learned token that equals a special token's text takes its id, which decides ties. */
-  readonly specialTokens?: readonly string[];
-};
 
 /**
  * Learns the merges of a word table. Yields after a bounded amount of work, tens of milliseconds at most, in every
  * phase; the caller draws progress, sees signals, and calls on. The result depends on the words and the options alone.
+ *
+ * The engine in the kernel does it, in a memory of its own. What does not fit into that, 4 GB, is begun anew by the
+ * engine in JavaScript.
  */
 export function* trainMerges(
   words: WordTable,
   options: MergeOptions,
   tuning: MergeTuning = defaultTuning,
 ): Generator<MergeProgress, Merges> {
-  const rooms = yield* prepare(words, options, tuning);
-  yield* indexBytePairs(rooms);
-  for (;;) {
-    switch (mergeUntilPause(rooms)) {
-      case "slice used up":
-        yield rooms.pace.progress;
-        break;
-      case "large pair on top":
-        yield* mergeTopInSlices(rooms);
-        break;
-      case "top below gate":
-        yield* indexAnew(rooms, rooms.gate);
-        break;
-      case "finished":
-        return finished(rooms.learned);
-    }
-  }
-}
-
-type Pause = "slice used up" | "large pair on top" | "top below gate" | "finished";
-
-/** The loop of all loops. It runs without a generator in it, as long as no merge is too large for one slice. */
-function mergeUntilPause(rooms: Rooms): Pause {
-  const { learned, limits, pairs, queue, occurrences, pace } = rooms;
-  while (learned.entryCount < limits.mergeCountMax) {
-    if (!settleTop(rooms)) return rooms.gate > limits.countMin ? "top below gate" : "finished";
-    const p = queue.pairs[0]!;
-    const listLength = pairs.listLengths[p]!;
-    // A merge gives birth to at most two entries for each that it takes.
-    const isLarge =
-      listLength > pace.sliceWork || occurrences.used + 2 * listLength > occurrences.entries.length;
-    if (isLarge) return "large pair on top";
-    mergeIntoNewToken(rooms, p, takeTop(rooms, p));
-    if (spend(pace, mergeWork + listLength)) {
-      reportMerges(rooms);
-      return "slice used up";
-    }
-  }
-  return "finished";
-}
-
-/** What a merge costs beside its occurrences, in entries: the queue, the hash table, the token. */
-const mergeWork = 64;
-
-function* mergeTopInSlices(rooms: Rooms): Generator<MergeProgress, void> {
-  reportMerges(rooms);
-  const p = rooms.queue.pairs[0]!;
-  yield* mergeIntoNewTokenInSlices(rooms, p, takeTop(rooms, p));
-}
-
-function reportMerges({ pace, learned, limits }: Rooms): void {
-  const { mergeCount, entryCount } = learned;
-  pace.progress = { phase: "merge", mergeCount, shareDone: entryCount / limits.mergeCountMax };
-}
-
-function* prepare(
-  words: WordTable,
-  options: MergeOptions,
-  tuning: MergeTuning,
-): Generator<MergeProgress, Rooms> {
   const cellCount = countCells(words);
   checkCellCount(cellCount);
-  const limits = limitsOf(options, cellCount);
-  const rule = tieRuleOf(options.compat, options.specialTokens ?? []);
-  // Every merge takes an id, also one that spells a special token; the boundary is the id after the last.
-  const tokenCapacity = 256 + limits.mergeCountMax + rule.specialTokens.length;
-  const tokens = createTokens(tokenCapacity, rule.comparesBytes ? tuning.prefixBytes : 0);
-  for (let byte = 0; byte < 256; byte++) {
-    tokens.tieKeys[byte] = rule.tieKey(tokens, byte, rule.specialIndexOf(tokens, byte));
-  }
-  const pace = createPace(tuning.sliceWork);
-  const isWide = tuning.wideCells || tokenCapacity > 0xffff;
-  const layout = yield* layOutWords(words, cellCount, tokenCapacity, isWide, pace);
-  return {
-    layout,
-    tokens,
-    longTokens: createLongTokens(),
-    rule,
-    pairs: createPairs(Math.min(4 * limits.mergeCountMax, cellCount / 8)),
-    occurrences: createOccurrences(),
-    queue: createQueue(),
-    neighbours: createNeighbours(layout),
-    learned: createLearned(),
-    limits,
-    tuning,
-    pace,
-    gate: tuning.gate === "rising" ? limits.countMin : Math.max(limits.countMin, tuning.gate),
-  };
-}
-
-function limitsOf(options: MergeOptions, cellCount: number): MergeLimits {
-  const isHuggingface = options.compat === "huggingface";
-  const maxTokenLength = options.maxTokenLength ?? null;
-  return {
-    // Each merge takes at least one position away, so there are never more merges than cells.
-    mergeCountMax: Math.min(options.mergeCount, cellCount),
-    countMin: Math.max(1, options.minFrequency ?? 1),
-    lengthMax: maxTokenLength === null ? Number.POSITIVE_INFINITY : maxTokenLength - (isHuggingface ? 1 : 0),
-    bytePairsAlways: isHuggingface,
-  };
-}
-
-/** Brings the top of the queue to its true count; false if no pair at or above the gate is left. */
-function settleTop(rooms: Rooms): boolean {
-  const { queue, pairs, tokens, longTokens, gate } = rooms;
-  while (queue.size > 0) {
-    const p = queue.pairs[0]!;
-    const count = pairs.counts[p]!;
-    if (count === queue.counts[0] && count >= gate) return true;
-    if (count >= gate) lowerTop(queue, pairs, tokens, longTokens, count);
-    else dropTop(queue, pairs, tokens, longTokens);
-  }
-  return false;
-}
-
-/** Takes the best pair `p` off the queue, writes the merge down and makes its token, whose id is returned. */
-function takeTop(rooms: Rooms, p: number): number {
-  const { queue, pairs, tokens, longTokens, learned, limits, rule, tuning } = rooms;
-  const count = queue.counts[0]!;
-  dropTop(queue, pairs, tokens, longTokens);
-  rooms.gate = risenGate(rooms.gate, count, learned.entryCount + 1, limits.mergeCountMax, tuning);
-  const left = pairs.lefts[p]!;
-  const right = pairs.rights[p]!;
-  const id = addToken(tokens, left, right);
-  const specialIndex = rule.specialIndexOf(tokens, id);
-  tokens.tieKeys[id] = rule.tieKey(tokens, id, specialIndex);
-  if (rule.comparesBytes && isLong(tokens, id)) insertLongToken(longTokens, tokens, id);
-  note(learned, left, right, count);
-  if (specialIndex < 0) learned.entryCount++;
-  return id;
-}
-
-function createLearned(): Learned {
-  const capacity = 1 << 10;
-  return {
-    mergeCount: 0,
-    entryCount: 0,
-    replacedCount: 0,
-    left: new Int32Array(capacity),
-    right: new Int32Array(capacity),
-    counts: new Float64Array(capacity),
-  };
-}
-
-function note(learned: Learned, left: number, right: number, count: number): void {
-  if (learned.mergeCount === learned.left.length) {
-    learned.left = grow(learned.left, learned.mergeCount * 2);
-    learned.right = grow(learned.right, learned.mergeCount * 2);
-    learned.counts = grow(learned.counts, learned.mergeCount * 2);
-  }
-  const k = learned.mergeCount++;
-  learned.left[k] = left;
-  learned.right[k] = right;
-  learned.counts[k] = count;
-}
-
-function finished(learned: Learned): Merges {
-  const { mergeCount, replacedCount } = learned;
-  return {
-    mergeCount,
-    replacedCount,
-    left: learned.left.slice(0, mergeCount),
-    right: learned.right.slice(0, mergeCount),
-    counts: learned.counts.slice(0, mergeCount),
-  };
+  const merges = yield* trainMergesInKernel(words, cellCount, options, tuning);
+  return merges ?? (yield* trainMergesInJavaScript(words, options, tuning));
 }

@@ -1,6 +1,6 @@
 import type { TableSize, WordTable } from "../words/word-table.ts";
+import { countCells } from "./cell-count.ts";
 import type { MergeOptions } from "./engine.ts";
-import { countCells } from "./layout.ts";
 import { defaultTuning } from "./tuning.ts";
 
 /**
@@ -18,16 +18,20 @@ export function boundMergeMemoryBytes({ wordCount, byteCount }: TableSize, optio
 }
 
 function estimateBytes(wordCount: number, cellCount: number, options: MergeOptions): number {
-  const tokenCount = 256 + Math.min(options.mergeCount, cellCount);
-  const cellSize = tokenCount > 0xffff ? 4 : 2;
-  const cellBytes = cellCount * cellSize;
-  const wordOrderBytes = 2 * 4 * wordCount;
+  const { mergeCount, compat, threadCount = 1 } = options;
+  const tokenCount = 256 + Math.min(mergeCount, cellCount);
+  const cellBytes = cellCount * (tokenCount > 0xffff ? 4 : 2);
+  // A copy of the words, which stands where the arena will be.
+  const wordBytes = wordCount * bytesPerWord + (cellCount - wordCount);
   const arenaBytes = 4 * defaultTuning.arenaSlack * (cellCount - wordCount);
-  const stagedBytes = 2 * cellSize * longestListLength(wordCount, cellCount);
-  const tokenBytes = tokenCount * (bytesPerToken + (options.compat === "cs336" ? bytesOfPrefix : 0));
+  const stagedBytes = 2 * (cellBytes / cellCount) * longestListLength(wordCount, cellCount);
+  const bytesOfToken = bytesPerToken + (compat === "cs336" ? bytesOfPrefix : 0);
+  const tokenBytes = tokenCount * (bytesOfToken + threadCount * bytesOfSums);
   const pairBytes = bytesPerPair * (cellCount / positionsPerPair + pairsPerToken * tokenCount);
-  // The order of the words is done with before the arena is made.
-  return Math.ceil(cellBytes + Math.max(wordOrderBytes, arenaBytes) + stagedBytes + tokenBytes + pairBytes);
+  const tableBytes = threadCount * bytePairTableBytes;
+  return Math.ceil(
+    cellBytes + Math.max(wordBytes, arenaBytes) + stagedBytes + tokenBytes + pairBytes + tableBytes,
+  );
 }
 
 /** One huge word can be one pair throughout; among many words the commonest pair held at most 3 % of the cells. */
@@ -35,12 +39,20 @@ function longestListLength(wordCount: number, cellCount: number): number {
   return wordCount < 1000 ? cellCount : 0.03 * cellCount;
 }
 
-/** tokens.ts: 4 + 4 + 4 + 8 + 4 bytes; neighbours.ts: 2 x (16 + 4 + 4). */
-const bytesPerToken = 72;
-/** The mean length of a token on English is near 7. */
-const bytesOfPrefix = 8;
-/** pairs.ts: 32 a record and 8 in the hash table; queue.ts: 12; half as much again for arrays that have doubled. */
-const bytesPerPair = 52 * 1.5;
+// What the regions of the kernel's engine hold (src/kernel/merge/regions.ts).
+
+/** Its count, its start, and its place in the order, if it is frequent. */
+const bytesPerWord = 8 + 4;
+/** Halves, length, count, tie key. */
+const bytesPerToken = 12 + 8 + 8;
+/** Of a token, a thread: neighbours at the left and at the right, and which were seen. */
+const bytesOfSums = 2 * (16 + 4);
+/** The mean length of a token on English is near 7; and where they begin. */
+const bytesOfPrefix = 8 + 4;
+/** A record, at least two slots of the hash table, and a place in the queue. */
+const bytesPerPair = 32 + 3 * 4 + 16;
+/** 65,536 pairs of bytes. */
+const bytePairTableBytes = 16 << 16;
 /** 6 million words, 72 million cells, 32,000 merges: 200,000 records; 145,000 words: 85,000. */
 const positionsPerPair = 400;
 const pairsPerToken = 3;

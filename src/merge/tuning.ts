@@ -22,6 +22,10 @@ export type MergeTuning = {
   readonly cleanShare: number;
   /** Bytes of each token that are kept at hand for comparing. */
   readonly prefixBytes: number;
+  /** Lists of as many entries are cut into parts, one for each thread. */
+  readonly sharedListLength: number;
+  /** Address space that the kernel's engine may plan for; without as much as it needs the one in JavaScript runs. */
+  readonly kernelBytesMax: number;
 };
 
 export const defaultTuning: MergeTuning = {
@@ -35,4 +39,6 @@ export const defaultTuning: MergeTuning = {
   arenaSlack: 1.5,
   cleanShare: 0.5,
   prefixBytes: 64,
+  sharedListLength: 2048,
+  kernelBytesMax: 2 ** 32,
 };

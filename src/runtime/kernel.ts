@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { kernelPaths } from "../embedded.ts";
+import type { MergeExports } from "./merge-exports.ts";
 
 /**
  * What src/kernel exports. Addresses and numbers of bytes are unsigned in the kernel and come back signed: whoever may have
  * more than 2 GB takes them `>>> 0`.
  */
-export type KernelExports = {
+export type KernelExports = MergeExports & {
   memoryBytes(): number;
   // vocabulary-rows.ts
   useVocabulary(

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
+import { countCells } from "../../src/merge/cell-count.ts";
 import { type MergeOptions, trainMerges } from "../../src/merge/engine.ts";
+import { trainMergesInJavaScript } from "../../src/merge/javascript/engine.ts";
+import { createMergeKernel } from "../../src/merge/kernel-engine.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { defaultTuning, type MergeTuning } from "../../src/merge/tuning.ts";
 import { encodeBytes } from "../../src/vocabulary/byte-characters.ts";
@@ -11,13 +14,21 @@ import { naiveHuggingface } from "./naive-huggingface.ts";
 
 const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
 
-function train(words: WordTable, options: MergeOptions, tuning: MergeTuning = defaultTuning): Merges {
-  const training = trainMerges(words, options, tuning);
+function train(
+  words: WordTable,
+  options: MergeOptions,
+  tuning: MergeTuning = defaultTuning,
+  engine = trainMerges,
+): Merges {
+  const training = engine(words, options, tuning);
   for (;;) {
     const step = training.next();
     if (step.done) return step.value;
   }
 }
+
+/** The one that is used, and the one for words that do not fit into the kernel's memory. */
+const engines = { "the kernel": trainMerges, "the engine in JavaScript": trainMergesInJavaScript };
 
 /** The merges with the bytes of each half as a string of code points 0-255. */
 function spelled(merges: Merges): NaiveMerge[] {
@@ -32,6 +43,15 @@ function spelled(merges: Merges): NaiveMerge[] {
 
 function readable(merges: Merges): string[] {
   return spelled(merges).map(({ left, right }) => `${left} ${right}`);
+}
+
+function oneWord(byteAt: (pos: number) => number, length: number): WordTable {
+  return {
+    wordCount: 1,
+    bytes: Uint8Array.from({ length }, (_, pos) => byteAt(pos)),
+    starts: Uint32Array.of(0, length),
+    counts: Float64Array.of(1),
+  };
 }
 
 /** HF's naive trainer speaks the byte-to-character form. */
@@ -71,31 +91,48 @@ describe("worked example", () => {
 
 describe("random words, every knob turned", () => {
   for (const compat of compats) {
-    test(`${compat} agrees with its naive twin, counts included`, () => {
-      for (let seed = 1; seed <= 500; seed++) {
-        const random = seededRandom(seed * 7919);
-        const words = makeWords(random);
-        const options = {
-          mergeCount: 1 + random([5, 20, 100, 300][random(4)]!),
-          compat,
-          minFrequency: random(4) > 0 ? 1 : random(5),
-          maxTokenLength: random(4) > 0 ? null : 1 + random(9),
-          specialTokens: random(4) > 0 ? [] : ["<x>", "ab", "aaa", "b"],
-        };
-        const tuning = makeTuning(random);
-        const merges = spelled(train(tableOf(words), options, tuning));
-        const context = { seed, options, tuning };
-        if (compat === "huggingface") {
-          expect({ ...context, merges: inCharacters(merges) }).toEqual({
-            ...context,
-            merges: naiveHuggingface(words, options),
-          });
-        } else {
-          expect({ ...context, merges }).toEqual({ ...context, merges: naiveMerges(compat, words, options) });
+    for (const [name, engine] of Object.entries(engines)) {
+      test(`${compat}: ${name} agrees with its naive twin, counts included`, () => {
+        for (let seed = 1; seed <= 500; seed++) {
+          const random = seededRandom(seed * 7919);
+          const words = makeWords(random);
+          const options = {
+            mergeCount: 1 + random([5, 20, 100, 300][random(4)]!),
+            compat,
+            minFrequency: random(4) > 0 ? 1 : random(5),
+            maxTokenLength: random(4) > 0 ? null : 1 + random(9),
+            specialTokens: random(4) > 0 ? [] : ["<x>", "ab", "aaa", "b"],
+            threadCount: 1 + random(4),
+          };
+          const tuning = makeTuning(random);
+          const merges = spelled(train(tableOf(words), options, tuning, engine));
+          const context = { seed, options, tuning };
+          if (compat === "huggingface") {
+            expect({ ...context, merges: inCharacters(merges) }).toEqual({
+              ...context,
+              merges: naiveHuggingface(words, options),
+            });
+          } else {
+            expect({ ...context, merges }).toEqual({
+              ...context,
+              merges: naiveMerges(compat, words, options),
+            });
+          }
         }
-      }
-    });
+      });
+    }
   }
+
+  test("how many pairs were replaced is the same in both engines", () => {
+    for (let seed = 1; seed <= 100; seed++) {
+      const words = tableOf(makeWords(seededRandom(seed * 7919)));
+      const options = { mergeCount: 200, compat: compats[seed % 3]!, threadCount: 1 + (seed % 4) };
+      const [ours, twin] = Object.values(engines).map((engine) =>
+        train(words, options, defaultTuning, engine),
+      );
+      expect({ seed, ...ours }).toEqual({ seed, ...twin! });
+    }
+  });
 
   test("no two merges make the same bytes: a pair is born once, and the engine relies on it", () => {
     for (let seed = 1; seed <= 300; seed++) {
@@ -156,6 +193,68 @@ describe("edges", () => {
   });
 });
 
+describe("words that do not fit into the kernel's memory", () => {
+  const random = seededRandom(11);
+  const noise: WordTable = oneWord(() => random(256), 100_000);
+
+  /** The least address space that the kernel's engine begins with. */
+  function leastBytes(words: WordTable, options: MergeOptions): number {
+    const fits = (kernelBytesMax: number) =>
+      createMergeKernel(words, countCells(words), options, { ...defaultTuning, kernelBytesMax }) !==
+      undefined;
+    let [low, high] = [0, 2 ** 32];
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (fits(middle)) high = middle;
+      else low = middle;
+    }
+    return high;
+  }
+
+  /** The phases in the order in which they are entered. */
+  function phasesOf(words: WordTable, options: MergeOptions, tuning: MergeTuning) {
+    const training = trainMerges(words, options, { ...tuning, sliceWork: 1 << 12 });
+    const phases: string[] = [];
+    let step = training.next();
+    for (; !step.done; step = training.next()) {
+      if (phases.at(-1) !== step.value.phase) phases.push(step.value.phase);
+    }
+    return { phases, merges: step.value };
+  }
+
+  test("are merged by the engine in JavaScript", () => {
+    const options: MergeOptions = { mergeCount: 50, compat: "cs336" };
+    const tuning = { ...defaultTuning, kernelBytesMax: leastBytes(noise, options) - 1 };
+    const { phases, merges } = phasesOf(noise, options, tuning);
+    expect(phases).toEqual(["layout", "index", "merge"]);
+    expect(merges).toEqual(train(noise, options));
+  });
+
+  test("are begun anew by it where that shows only later: too many pairs", () => {
+    const options: MergeOptions = { mergeCount: 50_000, compat: "cs336" };
+    const tuning: MergeTuning = { ...defaultTuning, gate: 1 };
+    const tight = { ...tuning, kernelBytesMax: leastBytes(noise, options) };
+    const { phases, merges } = phasesOf(noise, options, tight);
+    expect(phases).toEqual(["layout", "index", "merge", "layout", "index", "merge"]);
+    expect(merges).toEqual(train(noise, options, tuning));
+  });
+
+  test("are begun anew by it where that shows only later: too many occurrences", () => {
+    const words = oneWord((pos) => 97 + (pos & 1), 200_000);
+    const options: MergeOptions = { mergeCount: 20, compat: "cs336" };
+    const least = leastBytes(words, options);
+    expect(phasesOf(words, options, { ...defaultTuning, kernelBytesMax: least }).phases).toEqual([
+      ...["layout", "index", "merge"],
+      ...["layout", "index", "merge"],
+    ]);
+    const roomy = { ...defaultTuning, kernelBytesMax: least + 4 * 100_000 };
+    expect(phasesOf(words, options, roomy).phases).toEqual(["layout", "index", "merge"]);
+    expect(train(words, options, roomy)).toEqual(
+      train(words, options, defaultTuning, trainMergesInJavaScript),
+    );
+  });
+});
+
 describe("slices", () => {
   test("work between two yields is bounded in every phase, one huge word included", () => {
     const length = 400_000;
@@ -176,25 +275,18 @@ describe("slices", () => {
 });
 
 describe("long words", () => {
-  const make = (byteAt: (pos: number) => number, length: number): WordTable => ({
-    wordCount: 1,
-    bytes: Uint8Array.from({ length }, (_, pos) => byteAt(pos)),
-    starts: Uint32Array.of(0, length),
-    counts: Float64Array.of(1),
-  });
-
   test("a megabyte of one letter doubles its way up", () => {
-    const merges = train(make(() => 97, 1 << 20), { mergeCount: 1000, compat: "cs336" }); // biome-ignore format: one thought
+    const merges = train(oneWord(() => 97, 1 << 20), { mergeCount: 1000, compat: "cs336" }); // biome-ignore format: one thought
     expect(merges.mergeCount).toBe(20);
     expect(merges.counts[19]).toBe(1);
   });
 
   test("a megabyte of DNA, and runs whose tokens grow long, take no time to speak of", () => {
     const random = seededRandom(7);
-    const dna = make(() => "ACGT".charCodeAt(random(4)), 1 << 20);
+    const dna = oneWord(() => "ACGT".charCodeAt(random(4)), 1 << 20);
     expect(train(dna, { mergeCount: 1000, compat: "cs336" }).mergeCount).toBe(1000);
     let runEnd = 0;
-    const runs = make((pos) => {
+    const runs = oneWord((pos) => {
       if (pos < runEnd) return 97;
       runEnd = pos + 1 + random(1000);
       return 98;

@@ -74,5 +74,6 @@ export function makeTuning(random: Random): MergeTuning {
     arenaSlack: pick(random, [1, 1.1, 1.5]),
     cleanShare: pick(random, [0.5, 0]),
     prefixBytes: pick(random, [1, 2, 3, 64]),
+    sharedListLength: pick(random, [1, 3, 10, 2048]),
   };
 }

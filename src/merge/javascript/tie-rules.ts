@@ -1,6 +1,7 @@
-import { byteToCharacter, decodeCharacters } from "../vocabulary/byte-characters.ts";
+import { decodeCharacters } from "../../vocabulary/byte-characters.ts";
+import { alphabetOrder } from "../alphabet-order.ts";
+import type { Compat } from "../merges.ts";
 import { compareTokens, type LongTokens } from "./long-tokens.ts";
-import type { Compat } from "./merges.ts";
 import type { Pairs } from "./pairs.ts";
 import { hasBytes, type Tokens } from "./tokens.ts";
 
@@ -75,15 +76,4 @@ function prefixKey(tokens: Tokens, id: number): number {
   let key = 0;
   for (let k = 0; k < keyBytes; k++) key = key * 256 + (k < length ? tokens.prefixBytes[start + k]! : 0);
   return key;
-}
-
-/** Place of each byte in the alphabet, which HF sorts by the code points of the byte-to-character form. */
-function alphabetOrder(): Int32Array {
-  const ranks = new Int32Array(256);
-  const bytes = Array.from({ length: 256 }, (_, byte) => byte);
-  bytes.sort((a, b) => byteToCharacter[a]!.codePointAt(0)! - byteToCharacter[b]!.codePointAt(0)!);
-  bytes.forEach((byte, rank) => {
-    ranks[byte] = rank;
-  });
-  return ranks;
 }

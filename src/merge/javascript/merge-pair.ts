@@ -1,6 +1,6 @@
+import { type MergeProgress, spend } from "../pace.ts";
 import { mergeOccurrences, noSlot, startNeighbours, writeStaged } from "./neighbours.ts";
 import { makeRoom } from "./occurrences.ts";
-import { type MergeProgress, spend } from "./pace.ts";
 import { addPair, findPair, noPair, type Pairs } from "./pairs.ts";
 import { push } from "./queue.ts";
 import { mayMerge, type Rooms } from "./rooms.ts";

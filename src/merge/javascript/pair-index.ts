@@ -1,7 +1,7 @@
-import { UserError } from "../errors.ts";
+import { UserError } from "../../errors.ts";
+import { type MergeProgress, spend } from "../pace.ts";
 import type { Layout } from "./layout.ts";
 import { resetArena } from "./occurrences.ts";
-import { type MergeProgress, spend } from "./pace.ts";
 import { addPair, clearPairs, createPairs, findPair, noPair, type Pairs } from "./pairs.ts";
 import { push } from "./queue.ts";
 import { mayMerge, type Rooms } from "./rooms.ts";

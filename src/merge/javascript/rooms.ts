@@ -1,13 +1,14 @@
+import type { MergeLimits } from "../options.ts";
+import type { Pace } from "../pace.ts";
+import type { MergeTuning } from "../tuning.ts";
 import type { Layout } from "./layout.ts";
 import type { LongTokens } from "./long-tokens.ts";
 import type { Neighbours } from "./neighbours.ts";
 import type { Occurrences } from "./occurrences.ts";
-import type { Pace } from "./pace.ts";
 import type { Pairs } from "./pairs.ts";
 import type { Queue } from "./queue.ts";
 import type { TieRule } from "./tie-rules.ts";
 import type { Tokens } from "./tokens.ts";
-import type { MergeTuning } from "./tuning.ts";
 
 /** The rooms of the engine, each described in its own file, and what the stages share. */
 export type Rooms = {
@@ -25,17 +26,6 @@ export type Rooms = {
   readonly pace: Pace;
   /** See gate.ts. */
   gate: number;
-};
-
-export type MergeLimits = {
-  /** Merges wanted; under `huggingface` new vocabulary entries wanted. */
-  readonly mergeCountMax: number;
-  /** A best pair with a lower count ends the training; at least 1. */
-  readonly countMin: number;
-  /** Longest token that a merge may make of anything but two bytes. */
-  readonly lengthMax: number;
-  /** Whether two bytes may be merged whatever `lengthMax` says: HF looks only at pairs that a merge forms. */
-  readonly bytePairsAlways: boolean;
 };
 
 /** What has been learned: `merges.ts`, growing. Token ids are those of the engine's outside. */

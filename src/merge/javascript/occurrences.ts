@@ -1,5 +1,5 @@
+import { type MergeProgress, type Pace, spend } from "../pace.ts";
 import type { Layout } from "./layout.ts";
-import { type MergeProgress, type Pace, spend } from "./pace.ts";
 import type { Pairs } from "./pairs.ts";
 import type { Rooms } from "./rooms.ts";
 import type { Tokens } from "./tokens.ts";

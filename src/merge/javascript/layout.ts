@@ -1,7 +1,6 @@
-import { UserError } from "../errors.ts";
-import type { WordTable } from "../words/word-table.ts";
+import type { WordTable } from "../../words/word-table.ts";
+import { type MergeProgress, type Pace, spend } from "../pace.ts";
 import { grow } from "./grow.ts";
-import { type MergeProgress, type Pace, spend } from "./pace.ts";
 import { orderByFallingCount } from "./word-order.ts";
 
 /** A token id each. Uint16 while every id and the boundary fit: half the memory, half the cache misses. */
@@ -33,28 +32,7 @@ export type Layout = {
   readonly stepCount: number;
 };
 
-/** Positions are Int32, and the last step must end beyond every cell. */
-const cellCountMax = 2 ** 31 - 2;
 const noEnd = 2 ** 31 - 1;
-
-/** Cells that the layout of these words takes: a boundary first, then each word with one behind it. */
-export function countCells(words: WordTable): number {
-  const { wordCount, starts } = words;
-  let cellCount = 1;
-  for (let w = 0; w < wordCount; w++) {
-    const length = starts[w + 1]! - starts[w]!;
-    if (length > 1) cellCount += length + 1;
-  }
-  return cellCount;
-}
-
-export function checkCellCount(cellCount: number): void {
-  if (cellCount <= cellCountMax) return;
-  throw new UserError(
-    `the distinct words hold ${cellCount.toLocaleString("en-US")} positions; at most ${cellCountMax.toLocaleString("en-US")} can be merged`,
-    { hint: "use a --pattern that cuts the text into shorter words, or train from a part of the input" },
-  );
-}
 
 export function* layOutWords(
   words: WordTable,

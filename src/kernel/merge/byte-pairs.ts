@@ -1,0 +1,86 @@
+import { stepCount, stepOf } from "./layout";
+import { entryAddress } from "./occurrences";
+import { Part } from "./parts";
+import { boundary, bytePairs, cells, weightEnds, weights } from "./regions";
+
+/**
+ * Byte pairs: the pairs of the first index, in dense tables. Each part of the text has one of its own.
+ *
+ *   REGION     ELEMENT   ELEMENTS       MEANING
+ *   bytePairs  BytePair  65,536 a part  pair (l, r) is element 256 l + r
+ */
+@unmanaged
+export class BytePair {
+  /** Weight of all its occurrences in the part; a Float64, which does not wrap where it is no longer exact. */
+  weight: f64;
+  /** How many occurrences that are. */
+  count: u32;
+  /** Where the next of them goes in the arena, or `noStart`. */
+  start: u32;
+}
+
+export const bytePairCount: u32 = 1 << 16;
+export const noStart: u32 = 0;
+
+export function bytePairAt(part: u32, key: u32): BytePair {
+  return changetype<BytePair>(bytePairs + <usize>(part * bytePairCount + key) * offsetof<BytePair>());
+}
+
+/** Counts the pairs whose right byte is among the next `work` cells of a part. True while cells are left. */
+export function countBytePairs<T>(part: Part, index: u32, work: u32): bool {
+  const table = bytePairAt(index, 0);
+  const from = part.next;
+  const until = from + min(part.end - from, work);
+  const border = boundary;
+  let step = stepOf(stepCount, part.step, from);
+  let weightEnd = load<u32>(weightEnds + ((<usize>step) << 2));
+  let weight = <f64>load<u64>(weights + ((<usize>step) << 3));
+  let left = cellBefore<T>(from);
+  for (let pos = from; pos < until; pos++) {
+    const right = <u32>load<T>(cells + <usize>pos * sizeof<T>());
+    if (left !== border && right !== border) {
+      const pair = changetype<BytePair>(
+        changetype<usize>(table) + <usize>((left << 8) | right) * offsetof<BytePair>(),
+      );
+      pair.weight += weight;
+      pair.count++;
+    } else if (pos >= weightEnd) {
+      step++;
+      weightEnd = load<u32>(weightEnds + ((<usize>step) << 2));
+      weight = <f64>load<u64>(weights + ((<usize>step) << 3));
+    }
+    left = right;
+  }
+  part.step = step;
+  part.next = until;
+  return until < part.end;
+}
+
+/** Writes the occurrences of the pairs whose right byte is among the next `work` cells. True while cells are left. */
+export function writeBytePairs<T>(part: Part, index: u32, work: u32): bool {
+  const table = bytePairAt(index, 0);
+  const from = part.next;
+  const until = from + min(part.end - from, work);
+  const border = boundary;
+  let left = cellBefore<T>(from);
+  for (let pos = from; pos < until; pos++) {
+    const right = <u32>load<T>(cells + <usize>pos * sizeof<T>());
+    if (left !== border && right !== border) {
+      const pair = changetype<BytePair>(
+        changetype<usize>(table) + <usize>((left << 8) | right) * offsetof<BytePair>(),
+      );
+      const start = pair.start;
+      if (start !== noStart) {
+        store<u32>(entryAddress(start), pos - 1);
+        pair.start = start + 1;
+      }
+    }
+    left = right;
+  }
+  part.next = until;
+  return until < part.end;
+}
+
+function cellBefore<T>(pos: u32): u32 {
+  return <u32>load<T>(cells + <usize>(pos - 1) * sizeof<T>());
+}

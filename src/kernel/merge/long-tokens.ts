@@ -1,0 +1,185 @@
+import { labels, prefixLengthMax, shared, sorted, stack, tokenCapacity } from "./regions";
+import { byteCount, comparePrefixes, leftOf, lengthOf, rightOf } from "./tokens";
+
+/**
+ * Long tokens: those longer than the bytes kept at hand, in the order of their bytes. A new one finds its place once;
+ * from then on two of them are compared by their labels, however long they are.
+ *
+ *   REGION  ELEMENT  ELEMENTS       MEANING
+ *   sorted  u32      longCount      ids of the long tokens, ascending by bytes
+ *   shared  u32      longCount      bytes that sorted[k] and sorted[k + 1] have in common at their beginning
+ *   labels  u64      tokenCapacity  ascending along `sorted`, with room between them
+ *
+ * Kept at hand 2 bytes, learned "abc", "abd", "abcab": sorted = abc, abcab, abd; shared = [3, 2].
+ */
+let longCount: u32 = 0;
+
+const labelGap: u64 = 1 << 30;
+
+export function startLongTokens(): void {
+  longCount = 0;
+}
+
+/** Whether the bytes at hand are not all of the token. */
+export function isLong(id: u32): bool {
+  return lengthOf(id) > prefixLengthMax;
+}
+
+/** Byte order of two tokens, each of them short or with a place. */
+export function compareTokens(a: u32, b: u32): i32 {
+  if (isLong(a) && isLong(b)) return i32(labelOf(a) > labelOf(b)) - i32(labelOf(a) < labelOf(b));
+  const order = comparePrefixes(a, b);
+  return order !== 0 ? order : <i32>lengthOf(a) - <i32>lengthOf(b);
+}
+
+function labelOf(id: u32): u64 {
+  return load<u64>(labels + ((<usize>id) << 3));
+}
+
+function setLabel(id: u32, label: u64): void {
+  store<u64>(labels + ((<usize>id) << 3), label);
+}
+
+function sortedAt(place: u32): u32 {
+  return load<u32>(sorted + ((<usize>place) << 2));
+}
+
+function sharedAt(place: u32): u32 {
+  return load<u32>(shared + ((<usize>place) << 2));
+}
+
+/** What a search found: a place in `sorted`, and what a token that goes there shares with the ones below and above. */
+let place: u32 = 0;
+let sharedBelow: u32 = 0;
+let sharedAbove: u32 = 0;
+
+/** Gives a new long token its place among the others. */
+export function insertLongToken(id: u32): void {
+  const left = leftOf(id);
+  if (isLong(left)) findPlaceBehind(id, left);
+  else findPlace(id);
+  const rest = (<usize>(longCount - place)) << 2;
+  const sortedHere = sorted + ((<usize>place) << 2);
+  const sharedHere = shared + ((<usize>place) << 2);
+  memory.copy(sortedHere + 4, sortedHere, rest);
+  memory.copy(sharedHere + 4, sharedHere, rest);
+  store<u32>(sortedHere, id);
+  store<u32>(sharedHere, sharedAbove);
+  if (place > 0) store<u32>(sharedHere - 4, sharedBelow);
+  longCount++;
+  const below = place === 0 ? 0 : labelOf(sortedAt(place - 1));
+  const above = place + 1 === longCount ? below + 2 * labelGap : labelOf(sortedAt(place + 1));
+  const label = (below + above) >> 1;
+  setLabel(id, label);
+  // No room left between the two: spread all of them anew. Their order, and so the queue's, stays as it is.
+  if (label === below) spreadLabels();
+}
+
+function spreadLabels(): void {
+  for (let k: u32 = 0; k < longCount; k++) setLabel(sortedAt(k), (<u64>k + 1) * labelGap);
+}
+
+function findPlace(id: u32): void {
+  let low: u32 = 0;
+  let high = longCount;
+  sharedBelow = 0;
+  sharedAbove = 0;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareBytes(id, sortedAt(middle), 0) > 0) {
+      low = middle + 1;
+      sharedBelow = sharedBytes;
+    } else {
+      high = middle;
+      sharedAbove = sharedBytes;
+    }
+  }
+  place = low;
+}
+
+/**
+ * The place of a token that begins with the long token `left`: what begins with `left` stands directly behind it. The
+ * walk goes on from there and looks at bytes only where the token above shares exactly as many with the one below as
+ * the new one does; else the numbers tell. A token that grows by a piece at a time, over megabytes, costs nothing.
+ */
+function findPlaceBehind(id: u32, left: u32): void {
+  place = placeOf(left) + 1;
+  sharedBelow = lengthOf(left);
+  sharedAbove = 0;
+  for (; place < longCount; place++) {
+    const sharedByOthers = sharedAt(place - 1);
+    if (sharedByOthers < sharedBelow) {
+      sharedAbove = sharedByOthers;
+      return;
+    }
+    if (sharedByOthers > sharedBelow) continue;
+    const order = compareBytes(id, sortedAt(place), sharedBelow);
+    if (order < 0) {
+      sharedAbove = sharedBytes;
+      return;
+    }
+    sharedBelow = sharedBytes;
+  }
+}
+
+function placeOf(id: u32): u32 {
+  let low: u32 = 0;
+  let high = longCount - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (labelOf(sortedAt(middle)) < labelOf(id)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** How many bytes the two tokens that were last compared share in all. */
+let sharedBytes: u32 = 0;
+
+/**
+ * Byte order of two tokens that agree in their first `agreed` bytes. Both derivations are walked side by side; a
+ * subtree that both have at the same place is skipped, since equal bytes are one token.
+ */
+function compareBytes(a: u32, b: u32, agreed: u32): i32 {
+  const bottomB = stack + ((<usize>tokenCapacity) << 2);
+  let topA = skipBytes(stack, a, agreed);
+  let topB = skipBytes(bottomB, b, agreed);
+  sharedBytes = agreed;
+  while (topA > stack && topB > bottomB) {
+    topA -= 4;
+    topB -= 4;
+    const u = load<u32>(topA);
+    const v = load<u32>(topB);
+    const lengthU = lengthOf(u);
+    const lengthV = lengthOf(v);
+    if (u === v) sharedBytes += lengthU;
+    else if (u < byteCount && v < byteCount) return <i32>u - <i32>v;
+    else if (lengthU >= lengthV) {
+      topA = pushHalves(topA, u);
+      topB += 4;
+    } else {
+      topA += 4;
+      topB = pushHalves(topB, v);
+    }
+  }
+  return i32(topA > stack) - i32(topB > bottomB);
+}
+
+/** What is left of a token's derivation behind its first bytes goes to the stack, the next piece last; its new top. */
+function skipBytes(bottom: usize, id: u32, bytesToSkip: u32): usize {
+  store<u32>(bottom, id);
+  let top = bottom + 4;
+  while (bytesToSkip > 0) {
+    top -= 4;
+    const token = load<u32>(top);
+    if (lengthOf(token) <= bytesToSkip) bytesToSkip -= lengthOf(token);
+    else top = pushHalves(top, token);
+  }
+  return top;
+}
+
+function pushHalves(top: usize, token: u32): usize {
+  store<u32>(top, rightOf(token));
+  store<u32>(top, leftOf(token), 4);
+  return top + 8;
+}

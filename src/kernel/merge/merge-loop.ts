@@ -1,0 +1,169 @@
+import { countMin, gate, riseGate } from "./gate";
+import { startLongTokens } from "./long-tokens";
+import {
+  countBornEntries,
+  endMerge,
+  endWalk,
+  hasRoomForBirths,
+  mergeSome,
+  settleNeighbours,
+  startMerge,
+  writeSome,
+} from "./merge-pair";
+import { endCompaction, hasRoomForEntries, startCompaction } from "./occurrences";
+import { pairAt, startPairs } from "./pairs";
+import { dropTop, lowerTop, queueSize, startQueue, topCount, topPair } from "./queue";
+import { cellCount, mergeCounts } from "./regions";
+import { giveTieKey, startTieKeys } from "./tie-rules";
+import { addToken, byteCount, madeCount, startTokens } from "./tokens";
+
+/**
+ * The loop of all loops: settles the top of the queue, makes its token, merges. It runs as long as merges are small;
+ * a large one is left to the caller, who does it in slices.
+ *
+ *   REGION       ELEMENT  ELEMENTS       MEANING
+ *   mergeCounts  f64      tokenCapacity  occurrences of the pair that became token id, when it did
+ */
+
+/** Why the loop pauses. */
+export enum Pause {
+  finished,
+  sliceUsedUp,
+  /** The pair on top has more entries than a slice, or the arena must make room. */
+  largePairOnTop,
+  topBelowGate,
+  /** There is no room for the pairs that would be born: the engine cannot go on. */
+  noRoom,
+}
+
+/** What a merge costs beside its occurrences, in entries: the queue, the hash table, the token. */
+const mergeWork: i32 = 64;
+
+/** Merges wanted; under the rule of `huggingface` new entries of the vocabulary. */
+let mergeCountMax: u32 = 0;
+/** Merges that made an entry of the vocabulary: all but those that spell a special token (tie-rules.ts). */
+let entryCount: u32 = 0;
+let replacedWeight: f64 = 0;
+let sliceWork: u32 = 0;
+let cleanShare: f64 = 0;
+/** What is left of the slice. */
+let workLeft: i32 = 0;
+/** The pair that is merged in slices. */
+let largePair: u32 = 0;
+let neededEntries: u32 = 0;
+
+/**
+ * Begins: tokens, pairs and queue hold nothing but the bytes. `mergesWanted` are merges, under the rule of
+ * `huggingface` new entries of the vocabulary; a merge with more entries than `workOfSlice` is large; lists whose pair
+ * lost more than `shareToClean` of its count are cleaned where room is short.
+ */
+export function startEngine(mergesWanted: u32, workOfSlice: u32, shareToClean: f64): void {
+  mergeCountMax = mergesWanted;
+  sliceWork = workOfSlice;
+  cleanShare = shareToClean;
+  entryCount = 0;
+  replacedWeight = 0;
+  startTokens();
+  startLongTokens();
+  startTieKeys();
+  startPairs(<u32>min(4 * <u64>mergesWanted, <u64>cellCount / 8));
+  startQueue();
+}
+
+/** Merges that made an entry of the vocabulary, so far. */
+export function mergedEntryCount(): u32 {
+  return entryCount;
+}
+
+/** How many pairs were replaced in all, weighted. */
+export function replacedCount(): f64 {
+  return replacedWeight;
+}
+
+/** What the last call of `mergeUntilPause` left of the work that it was given. */
+export function workLeftOfSlice(): i32 {
+  return workLeft;
+}
+
+/** Merges until there is a reason to pause; `work` is how much may be done. */
+export function mergeUntilPause(work: i32): i32 {
+  workLeft = work;
+  while (entryCount < mergeCountMax) {
+    if (!settleTop()) return gate > countMin ? Pause.topBelowGate : Pause.finished;
+    const p = topPair();
+    const listLength = pairAt(p).listLength;
+    // A merge gives birth to at most two entries for each that it takes.
+    if (listLength > sliceWork || !hasRoomForEntries(2 * listLength)) return Pause.largePairOnTop;
+    startMerge(p, takeTop());
+    mergeSome(listLength);
+    endWalk();
+    if (!hasRoomForBirths()) return Pause.noRoom;
+    replacedWeight += settleNeighbours(gate);
+    writeSome(listLength);
+    endMerge();
+    workLeft -= mergeWork + listLength;
+    if (workLeft <= 0) return Pause.sliceUsedUp;
+  }
+  return Pause.finished;
+}
+
+/** Brings the top of the queue to its true count; false if no pair at or above the gate is left. */
+function settleTop(): bool {
+  while (queueSize > 0) {
+    const count = pairAt(topPair()).count;
+    if (count < gate) dropTop();
+    else if (count === topCount()) return true;
+    else lowerTop(count);
+  }
+  return false;
+}
+
+/** Takes the best pair off the queue, writes the merge down and makes its token, whose id is returned. */
+function takeTop(): u32 {
+  const pair = pairAt(topPair());
+  const count = topCount();
+  dropTop();
+  riseGate(count, entryCount + 1, mergeCountMax);
+  const id = addToken(pair.left, pair.right);
+  store<f64>(mergeCounts + ((<usize>id) << 3), <f64>count);
+  if (giveTieKey(id)) entryCount++;
+  return id;
+}
+
+/** Begins to merge the pair on top, which is large. What follows walks its list, makes room, and writes, in slices. */
+export function startLargeMerge(): void {
+  largePair = topPair();
+  startMerge(largePair, takeTop());
+}
+
+/** After the walk: begins to make room for what will be born. False if there is enough. */
+export function startMakingRoom(): bool {
+  endWalk();
+  neededEntries = countBornEntries(gate);
+  if (hasRoomForEntries(neededEntries)) return false;
+  startCompaction(neededEntries, largePair, gate, cleanShare);
+  return true;
+}
+
+/** Ends a compaction. False if the arena is at its end: then all lists can be cleaned, once. */
+export function endMakingRoom(): bool {
+  return endCompaction(neededEntries);
+}
+
+const all: f64 = -1;
+
+export function startCleaningAll(): void {
+  startCompaction(neededEntries, largePair, gate, all);
+}
+
+/** Before what was merged is written: false if there is no room for the pairs that are born. */
+export function settleLargeMerge(): bool {
+  if (!hasRoomForBirths()) return false;
+  replacedWeight += settleNeighbours(gate);
+  return true;
+}
+
+/** Merges so far. */
+export function mergeCount(): u32 {
+  return madeCount - byteCount;
+}

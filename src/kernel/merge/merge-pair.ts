@@ -1,0 +1,264 @@
+import { leftSeenOf, leftSumsOf, Merge, noSlot, rightSeenOf, rightSumsOf, sumAt } from "./neighbours";
+import { entryAddress, takeEntries } from "./occurrences";
+import { addPair, findPair, hasRoomForPairs, noPair, pairAt } from "./pairs";
+import { partAt, startPart } from "./parts";
+import { pushPair } from "./queue";
+import { boundary, merge, partCount } from "./regions";
+import { Work, workTogether } from "./together";
+import { lengthOf } from "./tokens";
+
+/**
+ * One merge, in steps: the list of occurrences is walked once (neighbours.ts), the distinct neighbours once (which
+ * pairs lose, which are born), and the lists of those born are written. Walking and writing may be done a bit at a
+ * time, and by several threads; the merge in work stands in the region `merge`.
+ */
+let pairInWork: u32 = noPair;
+/** Parts that its list is cut into. */
+let partsInWork: u32 = 1;
+
+let sharedListLength: u32 = 0;
+let blockSize: u32 = 0;
+/** A merge may make no longer token, */
+let lengthMax: u32 = 0;
+/** but of two bytes always, if this is so. */
+let bytePairsAlways: bool = false;
+
+/** Lists of at least `sharedLength` entries are walked by all threads, in blocks of `block` entries. */
+export function startMerges(
+  block: u32,
+  sharedLength: u32,
+  tokenLengthMax: u32,
+  mergesBytesAlways: bool,
+): void {
+  blockSize = block;
+  sharedListLength = sharedLength;
+  lengthMax = tokenLengthMax;
+  bytePairsAlways = mergesBytesAlways;
+}
+
+export function mayMerge(left: u32, right: u32): bool {
+  const length = lengthOf(left) + lengthOf(right);
+  return length <= lengthMax || (length === 2 && bytePairsAlways);
+}
+
+export function theMerge(): Merge {
+  return changetype<Merge>(merge);
+}
+
+/** Begins to merge pair `p` into token `id`. */
+export function startMerge(p: u32, id: u32): void {
+  pairInWork = p;
+  const pair = pairAt(p);
+  const merge = theMerge();
+  merge.left = pair.left;
+  merge.right = pair.right;
+  merge.id = id;
+  merge.leftLength = lengthOf(pair.left);
+  merge.rightLength = lengthOf(pair.right);
+  merge.listStart = pair.listStart;
+  merge.blockSize = blockSize;
+  cutList(pair.listStart, pair.listLength, merge.leftLength + merge.rightLength);
+}
+
+/** A cut is looked for among so many entries. */
+const cutTries: u32 = 64;
+
+/**
+ * Cuts a long list into parts. Between two of them there is a cell that neither writes: two entries so far apart that
+ * a token stands between them have nothing to do with each other.
+ */
+function cutList(listStart: u32, listLength: u32, length: u32): void {
+  partsInWork = 1;
+  let start: u32 = 0;
+  const wanted: u32 = listLength < sharedListLength ? 1 : partCount;
+  for (let k: u32 = 1; k < wanted; k++) {
+    const target = <u32>((<u64>listLength * k) / wanted);
+    const last = min(target + cutTries, listLength);
+    let cut = max(target, start + 1);
+    while (cut < last && gapBefore(listStart + cut) <= length) cut++;
+    if (cut >= last) continue;
+    startPart(partsInWork - 1, start, cut);
+    partsInWork++;
+    start = cut;
+  }
+  startPart(partsInWork - 1, start, listLength);
+}
+
+function gapBefore(entry: u32): u32 {
+  return load<u32>(entryAddress(entry)) - load<u32>(entryAddress(entry - 1));
+}
+
+/** Merges at the next `share` entries of each part; true while some are left. */
+export function mergeSome(share: u32): bool {
+  return workTogether(Work.mergeOccurrences, partsInWork, share);
+}
+
+/** Ends the walk over the list. The pair's list is now only scratch memory, as long as what is staged in it. */
+export function endWalk(): void {
+  const last = partAt(partsInWork - 1);
+  pairAt(pairInWork).listLength = last.start + last.stagedCount;
+  joinSums();
+}
+
+/** A slot that says: this neighbour is among those seen by part 0, or added to them. */
+const isListed: u32 = 0xffffffff;
+
+/** From now on part 0 has the weights of all parts, and all distinct neighbours. */
+function joinSums(): void {
+  const all = partAt(0);
+  for (let k: u32 = 1; k < partsInWork; k++) {
+    const part = partAt(k);
+    all.leftSeenCount = joinSide(
+      leftSumsOf(0),
+      leftSeenOf(0),
+      all.leftSeenCount,
+      leftSumsOf(k),
+      leftSeenOf(k),
+      part.leftSeenCount,
+    );
+    all.rightSeenCount = joinSide(
+      rightSumsOf(0),
+      rightSeenOf(0),
+      all.rightSeenCount,
+      rightSumsOf(k),
+      rightSeenOf(k),
+      part.rightSeenCount,
+    );
+    all.voidWeight += part.voidWeight;
+  }
+}
+
+/** Adds the weights that another part has to `sums`, and ids to `seen` that are not in it; its new length is returned. */
+function joinSide(
+  sums: usize,
+  seen: usize,
+  seenCount: u32,
+  otherSums: usize,
+  otherSeen: usize,
+  otherSeenCount: u32,
+): u32 {
+  for (let k: u32 = 0; k < otherSeenCount; k++) {
+    const id = load<u32>(otherSeen + ((<usize>k) << 2));
+    const sum = sumAt(sums, id);
+    // Its count stays that of part 0 alone: from the counts come the slots.
+    if (sum.count === 0 && sum.slot !== isListed) {
+      sum.slot = isListed;
+      store<u32>(seen + ((<usize>seenCount) << 2), id);
+      seenCount++;
+    }
+    sum.weight += sumAt(otherSums, id).weight;
+  }
+  return seenCount;
+}
+
+/** Entries of the lists that `settleNeighbours` will make, or a few more. */
+export function countBornEntries(gate: u64): u32 {
+  const part = partAt(0);
+  return (
+    countBornAt(leftSumsOf(0), leftSeenOf(0), part.leftSeenCount, gate) +
+    countBornAt(rightSumsOf(0), rightSeenOf(0), part.rightSeenCount, gate)
+  );
+}
+
+function countBornAt(sums: usize, seen: usize, seenCount: u32, gate: u64): u32 {
+  let count: u32 = 0;
+  for (let k: u32 = 0; k < seenCount; k++) {
+    const id = load<u32>(seen + ((<usize>k) << 2));
+    if (id !== boundary && sumAt(sums, id).weight >= gate) count += countInAllParts(sums, id);
+  }
+  return count;
+}
+
+/** Occurrences of a neighbour in all parts; `sums` are those of part 0 at its side. */
+function countInAllParts(sums: usize, id: u32): u32 {
+  let count: u32 = 0;
+  for (let k: u32 = 0; k < partsInWork; k++) count += sumAt(sumsOfPart(sums, k), id).count;
+  return count;
+}
+
+/** The sums of part `k` at the side where part 0 has `sums`. */
+function sumsOfPart(sums: usize, k: u32): usize {
+  return sums + (leftSumsOf(k) - leftSumsOf(0));
+}
+
+/** Whether there are records for all pairs that may be born. */
+export function hasRoomForBirths(): bool {
+  const part = partAt(0);
+  return hasRoomForPairs(part.leftSeenCount + part.rightSeenCount);
+}
+
+/**
+ * Goes through the distinct neighbours: pairs of before lose what the merge took, pairs with the new token are born if
+ * they have `gate` or more, and the sums are 0 again. How much weight was replaced. The arena has room.
+ */
+export function settleNeighbours(gate: u64): f64 {
+  const merge = theMerge();
+  const x = merge.left;
+  const y = merge.right;
+  const id = merge.id;
+  const part = partAt(0);
+  let replaced: f64 = 0;
+  for (let k: u32 = 0; k < part.leftSeenCount; k++) {
+    const t = load<u32>(leftSeenOf(0) + ((<usize>k) << 2));
+    const weight = sumAt(leftSumsOf(0), t).weight;
+    replaced += <f64>weight;
+    // A left neighbour `id` is itself a merge just made; the (y, x) between the two went as its right neighbour.
+    if (t !== boundary && t !== id) loseCount(t, x, weight);
+    const isBorn = t !== boundary && weight >= gate && mayMerge(t, id);
+    const entryCount = isBorn ? countInAllParts(leftSumsOf(0), t) : 0;
+    const listStart = isBorn ? bearPair(t, id, weight, entryCount) : noSlot;
+    giveSlots(leftSumsOf(0), t, listStart);
+  }
+  for (let k: u32 = 0; k < part.rightSeenCount; k++) {
+    const t = load<u32>(rightSeenOf(0) + ((<usize>k) << 2));
+    let weight = sumAt(rightSumsOf(0), t).weight;
+    if (t !== boundary) loseCount(y, t, weight);
+    // In "xyxy" the first merge noted x as its right neighbour and the second took it away: nothing is born there.
+    if (t === x) weight -= part.voidWeight;
+    const isBorn = t !== boundary && weight >= gate && mayMerge(id, t);
+    const entryCount = isBorn ? countInAllParts(rightSumsOf(0), t) : 0;
+    const listStart = isBorn ? bearPair(id, t, weight, entryCount) : noSlot;
+    giveSlots(rightSumsOf(0), t, listStart);
+  }
+  pairAt(pairInWork).count = 0;
+  return replaced;
+}
+
+function loseCount(left: u32, right: u32, weight: u64): void {
+  const p = findPair(left, right);
+  if (p === noPair) return;
+  const pair = pairAt(p);
+  // Of a pair whose list was dropped, below the gate, the count is 0 already.
+  pair.count -= min(weight, pair.count);
+}
+
+/** A record for a pair that is born, and a place in the queue; where its list begins is returned. */
+function bearPair(left: u32, right: u32, count: u64, entryCount: u32): u32 {
+  const listStart = takeEntries(entryCount);
+  pushPair(count, addPair(left, right, count, listStart, entryCount));
+  return listStart;
+}
+
+/** Each part gets its slots in a list that is to be written, if it is, one behind the other; its sums are 0 again. */
+function giveSlots(sums: usize, id: u32, listStart: u32): void {
+  let slot = listStart;
+  for (let k: u32 = 0; k < partsInWork; k++) {
+    const sum = sumAt(sumsOfPart(sums, k), id);
+    const count = sum.count;
+    sum.slot = slot;
+    sum.weight = 0;
+    sum.count = 0;
+    if (slot !== noSlot) slot += count;
+  }
+}
+
+/** Writes the next `share` of what each part staged into the lists of the pairs born; true while some is left. */
+export function writeSome(share: u32): bool {
+  theMerge().listStart = pairAt(pairInWork).listStart; // making room may have moved it
+  return workTogether(Work.writeStaged, partsInWork, share);
+}
+
+/** The merge is done; its list is no longer needed. */
+export function endMerge(): void {
+  pairAt(pairInWork).listLength = 0;
+}

@@ -1,0 +1,197 @@
+import { stepCount, stepOf } from "./layout";
+import { entryAddress } from "./occurrences";
+import { Part } from "./parts";
+import {
+  cells,
+  lengths,
+  seen,
+  stagedLefts,
+  stagedRights,
+  sums,
+  tokenCount,
+  weightEnds,
+  weights,
+} from "./regions";
+
+/**
+ * Neighbours: what stands to the left and to the right of the token in work, summed up by token id. Each part of the
+ * list (parts.ts) has sums of its own; between two merges all weights and counts are 0.
+ *
+ *   REGION        ELEMENT     ELEMENTS               MEANING
+ *   sums          Sum         2 x tokenCount a part  by token id: those at the left, then those at the right
+ *   seen          u32         2 x tokenCount a part  the ids with a sum, in the order they came: left, then right
+ *   stagedLefts   u16 or u32  cellCount              left neighbour of each occurrence merged; a part's begin at its start
+ *   stagedRights  u16 or u32  cellCount              its right neighbour
+ *
+ * Merging "b c" into Z in "a b c d", counted twice: the left sum of a has weight 2 and count 1, and so the right sum of
+ * d: (a, b) and (c, d) lose 2, (a, Z) and (Z, d) are born with 2.
+ */
+@unmanaged
+export class Sum {
+  weight: u64;
+  /** Occurrences. */
+  count: u32;
+  /** Where the next occurrence of the pair born goes in the arena, or `noSlot`. */
+  slot: u32;
+}
+
+export const noSlot: u32 = 0;
+
+/** Address of the sums of the left neighbours that a part has. */
+export function leftSumsOf(part: u32): usize {
+  return sums + <usize>(2 * part) * tokenCount * offsetof<Sum>();
+}
+
+export function rightSumsOf(part: u32): usize {
+  return leftSumsOf(part) + <usize>tokenCount * offsetof<Sum>();
+}
+
+export function leftSeenOf(part: u32): usize {
+  return seen + ((<usize>(2 * part) * tokenCount) << 2);
+}
+
+export function rightSeenOf(part: u32): usize {
+  return leftSeenOf(part) + ((<usize>tokenCount) << 2);
+}
+
+export function sumAt(someSums: usize, id: u32): Sum {
+  return changetype<Sum>(someSums + <usize>id * offsetof<Sum>());
+}
+
+/** A merge in work: tokens `left` and `right` become `id` wherever they stand together. */
+@unmanaged
+export class Merge {
+  left: u32;
+  right: u32;
+  id: u32;
+  leftLength: u32;
+  rightLength: u32;
+  /** Where the list of occurrences begins in the arena. */
+  listStart: u32;
+  /** Occurrences looked at together. */
+  blockSize: u32;
+}
+
+/**
+ * Merges at every living occurrence of the next `work` entries of a part: writes the tags, sums up the neighbours, and
+ * stages position, left and right of each. The positions are staged in the list itself, from the beginning of the part
+ * on: it is read for the last time, and what is staged never outruns what is read. True while entries are left.
+ */
+export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: u32): bool {
+  const x = merge.left;
+  const y = merge.right;
+  const id = merge.id;
+  const leftBytes = <usize>merge.leftLength * sizeof<T>();
+  const rightBytes = <usize>merge.rightLength * sizeof<T>();
+  const leftSums = leftSumsOf(index);
+  const rightSums = rightSumsOf(index);
+  const leftSeen = leftSeenOf(index);
+  const rightSeen = rightSeenOf(index);
+  const lefts = stagedLefts + <usize>part.start * sizeof<T>();
+  const rights = stagedRights + <usize>part.start * sizeof<T>();
+  const staged = entryAddress(merge.listStart + part.start);
+  const steps = stepCount;
+  let leftSeenCount = part.leftSeenCount;
+  let rightSeenCount = part.rightSeenCount;
+  let stagedCount = part.stagedCount;
+  let voidWeight = part.voidWeight;
+  let step = part.step;
+  let weightEnd = load<u32>(weightEnds + ((<usize>step) << 2));
+  let weight = load<u64>(weights + ((<usize>step) << 3));
+  const from = part.next;
+  const until = from + min(part.end - from, work);
+  const end = entryAddress(merge.listStart + until);
+  const blockBytes = (<usize>merge.blockSize) << 2;
+  for (let block = entryAddress(merge.listStart + from); block < end; block += blockBytes) {
+    const blockEnd = min(block + blockBytes, end);
+    part.touched ^= touch<T>(block, blockEnd, leftBytes + rightBytes);
+    for (let entry = block; entry < blockEnd; entry += 4) {
+      const pos = load<u32>(entry);
+      const cell = cells + <usize>pos * sizeof<T>();
+      if (<u32>load<T>(cell) !== x) continue;
+      const middle = cell + leftBytes;
+      if (<u32>load<T>(middle) !== y) continue;
+      if (pos >= weightEnd) {
+        step = stepOf(steps, step + 1, pos);
+        weightEnd = load<u32>(weightEnds + ((<usize>step) << 2));
+        weight = load<u64>(weights + ((<usize>step) << 3));
+      }
+      const behind = middle + rightBytes;
+      const left = <u32>load<T>(cell - sizeof<T>());
+      const right = <u32>load<T>(behind);
+      // Subtle: in "xyxy" the merge just to the left noted x as its right neighbour, which is now gone.
+      if (left === id) voidWeight += weight;
+      const leftSum = sumAt(leftSums, left);
+      if (leftSum.count === 0) {
+        store<u32>(leftSeen + ((<usize>leftSeenCount) << 2), left);
+        leftSeenCount++;
+      }
+      leftSum.weight += weight;
+      leftSum.count++;
+      const rightSum = sumAt(rightSums, right);
+      if (rightSum.count === 0) {
+        store<u32>(rightSeen + ((<usize>rightSeenCount) << 2), right);
+        rightSeenCount++;
+      }
+      rightSum.weight += weight;
+      rightSum.count++;
+      store<u32>(staged + ((<usize>stagedCount) << 2), pos);
+      store<T>(lefts + <usize>stagedCount * sizeof<T>(), <T>left);
+      store<T>(rights + <usize>stagedCount * sizeof<T>(), <T>right);
+      stagedCount++;
+      store<T>(middle, <T>id);
+      store<T>(cell, <T>id);
+      store<T>(behind - sizeof<T>(), <T>id);
+    }
+  }
+  part.leftSeenCount = leftSeenCount;
+  part.rightSeenCount = rightSeenCount;
+  part.stagedCount = stagedCount;
+  part.voidWeight = voidWeight;
+  part.step = step;
+  part.next = until;
+  return until < part.end;
+}
+
+/** Loads what the walk over the entries will need: independent loads, so that their cache misses overlap. */
+function touch<T>(block: usize, blockEnd: usize, lengthBytes: usize): u32 {
+  let sum: u32 = 0;
+  for (let entry = block; entry < blockEnd; entry += 4) {
+    const cell = cells + <usize>load<u32>(entry) * sizeof<T>();
+    sum ^= <u32>load<T>(cell - sizeof<T>()) ^ <u32>load<T>(cell + lengthBytes);
+  }
+  return sum;
+}
+
+/**
+ * Writes the next `work` staged occurrences of a part into the lists of the pairs that were born; the slots are as
+ * `settleNeighbours` left them. True while some are left.
+ */
+export function writeStaged<T>(merge: Merge, part: Part, index: u32, work: u32): bool {
+  const leftSums = leftSumsOf(index);
+  const rightSums = rightSumsOf(index);
+  const lefts = stagedLefts + <usize>part.start * sizeof<T>();
+  const rights = stagedRights + <usize>part.start * sizeof<T>();
+  const staged = entryAddress(merge.listStart + part.start);
+  const tokenLengths = lengths;
+  const until = part.writtenCount + min(part.stagedCount - part.writtenCount, work);
+  for (let k = <usize>part.writtenCount; k < <usize>until; k++) {
+    const pos = load<u32>(staged + (k << 2));
+    const left = <u32>load<T>(lefts + k * sizeof<T>());
+    const leftSum = sumAt(leftSums, left);
+    const leftSlot = leftSum.slot;
+    if (leftSlot !== noSlot) {
+      store<u32>(entryAddress(leftSlot), pos - load<u32>(tokenLengths + ((<usize>left) << 2)));
+      leftSum.slot = leftSlot + 1;
+    }
+    const right = <u32>load<T>(rights + k * sizeof<T>());
+    const rightSum = sumAt(rightSums, right);
+    const rightSlot = rightSum.slot;
+    if (rightSlot !== noSlot) {
+      store<u32>(entryAddress(rightSlot), pos);
+      rightSum.slot = rightSlot + 1;
+    }
+  }
+  part.writtenCount = until;
+  return until < part.stagedCount;
+}

@@ -1,0 +1,152 @@
+import { Pair, pairAt, pairCount } from "./pairs";
+import { cells, entries, entryCapacityMax, isWide } from "./regions";
+import { lengthOf } from "./tokens";
+
+/**
+ * Occurrences: where each pair stands. One arena; a pair's list is a run of ascending positions in it, written once
+ * when the pair is born.
+ *
+ *   REGION   ELEMENT  ELEMENTS          MEANING
+ *   entries  u32      entryCapacityMax  position of the first cell of the left token; entries [1, used) are in use,
+ *                                       and `used` stays at or below `entryCapacity`
+ *
+ * Entry i of (x, y) is alive if cells[i] === x and cells[i + length of x] === y. Nothing is ever cleared: a merge that
+ * takes a token away overwrites its first cell, and the entry is dead by that.
+ *
+ * `entryCapacity` keeps the memory that is written small: before more is used, lists are dropped and cleaned. It may
+ * rise to `entryCapacityMax`.
+ */
+export let used: u32 = 1;
+export let entryCapacity: u32 = 0;
+
+/** Of what is in use after a growth. */
+const growthFactor: f64 = 1.25;
+/** With less than this share free after a compaction the next one would come too soon. */
+const freeShareMin: f64 = 0.1;
+
+export function entryAddress(index: u32): usize {
+  return entries + ((<usize>index) << 2);
+}
+
+/**
+ * An arena with nothing in it, for `entryCount` entries; it may use `slack` times as much memory, if there is so much,
+ * and keeps what it had. False if there is no such room.
+ */
+export function startArena(entryCount: f64, slack: f64): bool {
+  if (entryCount + 1 > <f64>entryCapacityMax) return false;
+  used = 1;
+  entryCapacity = max(entryCapacity, <u32>min(ceil(entryCount * slack) + 1, <f64>entryCapacityMax));
+  return true;
+}
+
+/** The place of a list of `length` entries, behind all others. */
+export function takeEntries(length: u32): u32 {
+  const start = used;
+  used += length;
+  assert(used <= entryCapacity, "the arena has room for a list");
+  return start;
+}
+
+export function hasRoomForEntries(count: u32): bool {
+  return <u64>used + count <= entryCapacity;
+}
+
+/** How a compaction stands: entry `done` of the list of pair `next` goes to `to`. */
+let next: u32 = 0;
+let done: u32 = 0;
+let to: u32 = 0;
+let listStart: u32 = 0;
+/** The pair in work, whose list stays as it is. */
+let pinned: u32 = 0;
+/** A list is cleaned if its pair has less than this share of the count that it was written with; 0: none is. */
+let cleanBelow: f64 = 0;
+
+/** What the lists need that will be read again. */
+let livingCount: u32 = 0;
+
+/**
+ * Begins to make room for `need` more entries: drops the lists of pairs that are gone or below the gate. What follows
+ * slides the others down in the order of their records, which is the order they stand in. If that will not do, lists
+ * whose pair lost more than `cleanShare` of its count are cleaned of dead entries on the way.
+ */
+export function startCompaction(need: u32, pinnedPair: u32, gate: u64, cleanShare: f64): void {
+  pinned = pinnedPair;
+  dropLists(gate);
+  cleanBelow = <u64>livingCount + need + 1 > entryCapacity ? 1 - cleanShare : 0;
+  next = 0;
+  done = 0;
+  to = 1;
+}
+
+/** Forgets the lists that nobody will read again. */
+function dropLists(gate: u64): void {
+  livingCount = 0;
+  for (let p: u32 = 0; p < pairCount; p++) {
+    const pair = pairAt(p);
+    if (pair.listLength === 0) continue;
+    if (p !== pinned && pair.count < gate) {
+      pair.listLength = 0;
+      pair.count = 0;
+    } else livingCount += pair.listLength;
+  }
+}
+
+/** Goes on until about `work` entries are looked at; false when all lists stand where they shall. */
+export function compactSome(work: u32): bool {
+  let workLeft = <i32>work;
+  for (; next < pairCount; next++) {
+    const pair = pairAt(next);
+    const length = pair.listLength;
+    if (length === 0) continue;
+    if (workLeft <= 0) return true;
+    if (done === 0) listStart = to;
+    const cleans = next !== pinned && <f64>pair.count < cleanBelow * <f64>pair.listCount;
+    const from = pair.listStart + done;
+    const count = min(length - done, cleans ? <u32>workLeft : (<u32>workLeft) << 3);
+    to = cleans ? clean(pair, from, from + count, to) : slide(from, from + count, to);
+    workLeft -= cleans ? count : (count >> 3) + 1;
+    done += count;
+    if (done < length) return true;
+    pair.listStart = listStart;
+    pair.listLength = to - listStart;
+    if (cleans) pair.listCount = pair.count;
+    done = 0;
+  }
+  return false;
+}
+
+/**
+ * Ends a compaction. The arena may use more memory from now on, if there is little room left. Whether `need` entries
+ * have room; if not, the arena is at its end, and only cleaning all lists may help.
+ */
+export function endCompaction(need: u32): bool {
+  used = to;
+  const wanted = <f64>to + <f64>need;
+  if (wanted > <f64>entryCapacity * (1 - freeShareMin)) {
+    entryCapacity = <u32>min(<f64>entryCapacityMax, ceil<f64>(wanted * growthFactor));
+  }
+  return hasRoomForEntries(need);
+}
+
+function slide(from: u32, end: u32, target: u32): u32 {
+  if (from !== target) memory.copy(entryAddress(target), entryAddress(from), (<usize>(end - from)) << 2);
+  return target + (end - from);
+}
+
+function clean(pair: Pair, from: u32, end: u32, target: u32): u32 {
+  return isWide ? cleanRun<u32>(pair, from, end, target) : cleanRun<u16>(pair, from, end, target);
+}
+
+function cleanRun<T>(pair: Pair, from: u32, end: u32, target: u32): u32 {
+  const left = pair.left;
+  const right = pair.right;
+  const leftBytes = <usize>lengthOf(left) * sizeof<T>();
+  for (let k = from; k < end; k++) {
+    const pos = load<u32>(entryAddress(k));
+    const cell = cells + <usize>pos * sizeof<T>();
+    if (<u32>load<T>(cell) !== left || <u32>load<T>(cell + leftBytes) !== right) continue;
+    store<u32>(entryAddress(target), pos);
+    target++;
+  }
+  return target;
+}

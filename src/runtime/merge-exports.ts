@@ -1,0 +1,100 @@
+/**
+ * What the merge engine of the kernel exports (src/kernel/merge). Positions, ids and numbers of things are whole numbers
+ * below 2^31; addresses are unsigned in the kernel and come back signed. `Some` in a name: does a part of the work, so
+ * much at most, and says whether there is more to do.
+ */
+export type MergeExports = {
+  // What it is to do, and where everything goes. To be called in this order.
+
+  describeWords(wordCount: number, byteCount: number, cellCount: number): void;
+  describeTokens(tokenCapacity: number, areWide: boolean, prefixLength: number): void;
+  describeSpecials(count: number, byteCount: number): void;
+  /** The bytes that the memory must have, or 0 if the engine does not fit into `capacityBytes`. */
+  planRegions(threadCount: number, capacityBytes: number): number;
+  startGate(first: number, least: number, fromMerge: number, shareOfTop: number, exponent: number): void;
+  startMerges(blockSize: number, sharedLength: number, lengthMax: number, bytePairsAlways: boolean): void;
+  startEngine(mergesWanted: number, sliceWork: number, cleanShare: number): void;
+
+  // Addresses of regions that JavaScript fills, from the plan on.
+
+  /** Float64, Uint32 (one more than words) and Uint8: a word table. */
+  readonly mergeWordCounts: WebAssembly.Global;
+  readonly mergeWordStarts: WebAssembly.Global;
+  readonly mergeWordBytes: WebAssembly.Global;
+  /** Uint32: the id of each byte in ties, where ids decide. */
+  readonly byteRanks: WebAssembly.Global;
+  /** Uint32: three for each special token: where its bytes start, how many they are, and its rank. */
+  readonly specials: WebAssembly.Global;
+  readonly specialBytes: WebAssembly.Global;
+
+  // Addresses of regions that JavaScript reads: by token id, those of merges from 256 on.
+
+  /** Uint32 each: the halves of a token. */
+  readonly lefts: WebAssembly.Global;
+  readonly rights: WebAssembly.Global;
+  /** Float64: occurrences of the pair that became the token. */
+  readonly mergeCounts: WebAssembly.Global;
+
+  // From words to cells.
+
+  startLayout(): void;
+  tallyWords(from: number, to: number): void;
+  frequentWordCount(): number;
+  startDigit(shift: number): boolean;
+  tallyDigits(shift: number, from: number, to: number): void;
+  addUpDigits(): void;
+  placeByDigit(shift: number, from: number, to: number): void;
+  endDigit(): void;
+  layOutFrequentWords(work: number): boolean;
+  startRareWords(): void;
+  layOutRareWords(work: number): boolean;
+  laidOutCells(): number;
+
+  // From cells to pairs.
+
+  startText(): void;
+  countBytePairsSome(work: number): boolean;
+  /** 0: all is well; 1: a pair occurs too often to be counted exactly; 2: the memory is too small. */
+  addBytePairs(slack: number): number;
+  writeBytePairsSome(work: number): boolean;
+
+  // The index anew.
+
+  startReindex(): void;
+  /** 0: all pairs are counted; 1: some; 2: the memory is too small. */
+  countPairsSome(work: number): number;
+  startKeeping(mergesWanted: number): void;
+  keepPairsSome(work: number): boolean;
+  /** False: the memory is too small. */
+  startLists(): boolean;
+  writePairsSome(work: number): boolean;
+  startPushing(): void;
+  pushPairsSome(work: number): boolean;
+
+  // Merges.
+
+  /** Why it paused: 0 finished, 1 slice used up, 2 large pair on top, 3 top below gate, 4 the memory is too small. */
+  mergeUntilPause(work: number): number;
+  workLeftOfSlice(): number;
+  mergeCount(): number;
+  mergedEntryCount(): number;
+  replacedCount(): number;
+  startLargeMerge(): void;
+  mergeSome(work: number): boolean;
+  /** False: there is room already. */
+  startMakingRoom(): boolean;
+  compactSome(work: number): boolean;
+  /** False: there is not enough room. */
+  endMakingRoom(): boolean;
+  startCleaningAll(): void;
+  /** False: the memory is too small. */
+  settleLargeMerge(): boolean;
+  writeSome(work: number): boolean;
+  endMerge(): void;
+
+  // Threads.
+
+  /** A helper's turn; false when all is over, else it is to be called again. */
+  helpMerging(): boolean;
+  endHelp(): void;
+};
