@@ -7,6 +7,7 @@ import type { FromWorker, ToWorker } from "./encode/protocol.ts";
 import { TaskEncoder } from "./encode/task-encoder.ts";
 import { nextTurn } from "./next-turn.ts";
 import { expectLossOfMemory } from "./runtime/compile-sparingly.ts";
+import { adoptKernelModule } from "./runtime/kernel.ts";
 import { describeFailure, type Failure } from "./workers/failure.ts";
 
 declare const self: {
@@ -26,6 +27,7 @@ const waiting: Task[] = [];
 self.onmessage = ({ data }) => {
   switch (data.kind) {
     case "setup":
+      adoptKernelModule(data.kernelModule);
       inputs = data.inputs;
       tasks = new TaskEncoder(inputs, data.parts, data.specialTokensAsText, data.textBytesMax);
       outbox = new Outbox(tasks.encoding.out, (part) =>

@@ -6,6 +6,7 @@ import { encodeWorkerUrl } from "../embedded.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import { expectLossOfMemory } from "../runtime/compile-sparingly.ts";
+import { kernelModule } from "../runtime/kernel.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { type StartedWorkers, serveWorkers, startWorkers } from "../workers/run-workers.ts";
 import { textCutting } from "./cuts.ts";
@@ -137,6 +138,7 @@ async function serveHelpers(
     const sendAhead = () => (turns.length < tasksAhead ? sendNext() : undefined);
     send({
       kind: "setup",
+      kernelModule: kernelModule(),
       parts: encodingParts(parts),
       specialTokensAsText,
       inputs,

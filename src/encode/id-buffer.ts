@@ -1,12 +1,8 @@
 export type Ids = Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
-/**
- * Ids being gathered: ids[0 .. count), 16 bits each if the vocabulary is narrow, else 32. `view` is the same memory for
- * stores of eight bytes at any id.
- */
+/** Ids being gathered: ids[0 .. count), 16 bits each if the vocabulary is narrow, else 32. */
 export class IdBuffer {
   ids: Ids;
-  view: DataView;
   count = 0;
   /** Where records end among the ids gathered: positions, ascending. A text that is no record has none. */
   private recordEnds: number[] = [];
@@ -16,22 +12,26 @@ export class IdBuffer {
     capacity = 1 << 12,
   ) {
     this.ids = this.allocate(capacity);
-    this.view = new DataView(this.ids.buffer);
   }
 
-  /** Makes room for so many ids more, and for a store that reaches behind the last one. */
-  reserve(idCount: number): void {
-    const needed = this.count + idCount + spareIds;
+  /** Makes room for so many ids more. */
+  private reserve(idCount: number): void {
+    const needed = this.count + idCount;
     if (needed <= this.ids.length) return;
     const longer = this.allocate(Math.max(2 * this.ids.length, needed));
     longer.set(this.ids.subarray(0, this.count));
     this.ids = longer;
-    this.view = new DataView(longer.buffer);
   }
 
   push(id: number): void {
     this.reserve(1);
     this.ids[this.count++] = id;
+  }
+
+  append(ids: Uint16Array | Uint32Array): void {
+    this.reserve(ids.length);
+    this.ids.set(ids, this.count);
+    this.count += ids.length;
   }
 
   /** A record ends behind the ids gathered so far. */
@@ -63,7 +63,6 @@ export class IdBuffer {
     const taken = this.ids.subarray(0, this.count) as Ids;
     if (spare === undefined) this.ids = this.allocate(this.ids.length);
     else this.ids = this.isNarrow ? new Uint16Array(spare) : new Uint32Array(spare);
-    this.view = new DataView(this.ids.buffer);
     this.count = 0;
     return taken;
   }
@@ -72,7 +71,6 @@ export class IdBuffer {
   shrink(): void {
     if (this.count > 0 || this.ids.length <= keptIdsMax) return;
     this.ids = this.allocate(keptIdsMax);
-    this.view = new DataView(this.ids.buffer);
   }
 
   private allocate(capacity: number) {
@@ -80,5 +78,4 @@ export class IdBuffer {
   }
 }
 
-const spareIds = 8;
 const keptIdsMax = 2 ** 20;

@@ -1,6 +1,4 @@
-import { allocateText, paddingBytes, type Text } from "../corpus/text.ts";
 import { type CompiledPattern, createSplitter, type Splitter } from "../pattern/index.ts";
-import { methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
 import type { IdBuffer } from "./id-buffer.ts";
 import type { TextSink } from "./text-sink.ts";
 import type { WordEncoder } from "./word-encoder.ts";
@@ -12,12 +10,9 @@ const lookaheadBytes = 4;
 
 /** The end of the chain: cuts pieces into pretokens and appends their ids to `out`. */
 export class PieceEncoder implements TextSink {
-  static {
-    spareThirdTier(...methodsOf(PieceEncoder));
-  }
-
   private readonly splitter: Splitter;
-  private text: Text = allocateText(1 << 12);
+  private capacityBytes = 1 << 12;
+  /** Bytes of text. */
   private limit = 0;
 
   constructor(
@@ -25,6 +20,7 @@ export class PieceEncoder implements TextSink {
     private readonly words: WordEncoder,
     readonly out: IdBuffer,
   ) {
+    words.reserveText(this.capacityBytes);
     this.splitter = createSplitter(pattern);
     this.splitter.start(0);
   }
@@ -40,10 +36,7 @@ export class PieceEncoder implements TextSink {
 
   push(bytes: Uint8Array, start: number, end: number): void {
     this.makeRoom(end - start);
-    if (end - start < 64) {
-      for (let pos = start; pos < end; pos++) this.text.bytes[this.limit + pos - start] = bytes[pos]!;
-    } else this.text.bytes.set(bytes.subarray(start, end), this.limit);
-    this.limit += end - start;
+    this.append(bytes, start, end);
     this.encodeTo(this.limit - lookaheadBytes, this.limit);
   }
 
@@ -70,10 +63,9 @@ export class PieceEncoder implements TextSink {
   cut(bytes: Uint8Array, start: number, end: number): void {
     this.makeRoom(end - start);
     const cutPos = this.limit;
-    this.text.bytes.set(bytes.subarray(start, end), this.limit);
-    const limit = cutPos + end - start;
-    this.encodeTo(cutPos, limit);
-    if (this.splitter.pos === cutPos) this.splitter.scan(this.text, cutPos + 1, limit);
+    this.append(bytes, start, end);
+    this.encodeTo(cutPos, this.limit);
+    if (this.splitter.pos === cutPos) this.splitter.scan(this.words.text, cutPos + 1, this.limit);
     this.take();
     this.restart();
   }
@@ -81,14 +73,14 @@ export class PieceEncoder implements TextSink {
   private encodeTo(stop: number, limit: number): void {
     const { splitter } = this;
     while (splitter.pos < stop) {
-      splitter.scan(this.text, Math.min(splitter.pos + blockSizeBytes, stop), limit);
+      splitter.scan(this.words.text, Math.min(splitter.pos + blockSizeBytes, stop), limit);
       this.take();
     }
   }
 
   private take(): void {
     const { splitter } = this;
-    this.words.encode(this.text, splitter.ends, splitter.endCount, this.out);
+    this.words.encode(splitter.ends, splitter.endCount, this.out);
     splitter.take();
   }
 
@@ -97,18 +89,24 @@ export class PieceEncoder implements TextSink {
     this.splitter.start(0);
   }
 
-  /** Moves what is not encoded yet to the front, or to a longer text if it fills most of this one. */
+  private append(bytes: Uint8Array, start: number, end: number): void {
+    const to = this.words.text.bytes;
+    const { limit } = this;
+    if (end - start < 64) for (let pos = start; pos < end; pos++) to[limit + pos - start] = bytes[pos]!;
+    else to.set(bytes.subarray(start, end), limit);
+    this.limit += end - start;
+  }
+
+  /** Moves what is not encoded yet to the front, and makes room for more if it would fill most of the text. */
   private makeRoom(byteCount: number): void {
-    const capacity = this.text.bytes.length - paddingBytes;
-    if (this.limit + byteCount <= capacity) return;
-    const { splitter, text } = this;
+    if (this.limit + byteCount <= this.capacityBytes) return;
+    const { splitter, words } = this;
     const keepPos = splitter.ends[0]!;
-    const kept = this.limit - keepPos;
-    if (kept + byteCount > capacity) {
-      this.text = allocateText(2 * (kept + byteCount));
-      this.text.bytes.set(text.bytes.subarray(keepPos, this.limit));
-    } else text.bytes.copyWithin(0, keepPos, this.limit);
+    words.text.bytes.copyWithin(0, keepPos, this.limit);
     splitter.shift(keepPos);
-    this.limit = kept;
+    this.limit -= keepPos;
+    if (this.limit + byteCount <= this.capacityBytes) return;
+    this.capacityBytes = 2 * (this.limit + byteCount);
+    words.reserveText(this.capacityBytes);
   }
 }

@@ -16,6 +16,8 @@ import type { EncodingParts } from "./tokenizer-parts.ts";
 export type ToWorker =
   | {
       readonly kind: "setup";
+      /** Compiled once for all threads. */
+      readonly kernelModule: WebAssembly.Module;
       readonly parts: EncodingParts;
       readonly specialTokensAsText: boolean;
       readonly inputs: readonly Input[];

@@ -1,5 +1,16 @@
 // The kernel: hot loops in AssemblyScript, compiled to one WebAssembly module. What is exported here is what JavaScript may
 // call; `KernelExports` in src/runtime/kernel.ts has the same functions as JavaScript sees them.
+export {
+  beginModel,
+  encodeWords,
+  idsAddress,
+  mergeText,
+  setTextBytes,
+  useModel,
+  wordIdsAddress,
+} from "./encode/encode";
+export { limitMerging } from "./encode/merge-word";
+export { beginCuts, cutEndsAddress, nextCuts } from "./encode/never-merged";
 export { memoryBytes } from "./memory";
 export * from "./merge";
 export { endsAddress, endsCapacity, layOut, reserveFixed, textAddress, textCapacity } from "./regions";

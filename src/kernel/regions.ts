@@ -60,8 +60,10 @@ export const listedBytes: usize = 1 << 18;
 export const listedWords: u32 = 1 << 13;
 
 const pageBytes: usize = 1 << 16;
+/** No region lies beyond. */
+const addressLimit: usize = 0xffff0000;
 /** Where `reserveFixed` goes on. */
-let fixedEnd: usize = 0;
+export let fixedEnd: usize = 0;
 
 /** Lays out the memory as it is now: to be called first, by every instance, in memory that has its full size. */
 export function layOut(): void {
@@ -71,6 +73,24 @@ export function layOut(): void {
   middleStart = 7 * sixteenth;
   longSlotsStart = 10 * sixteenth;
   recordsStart = 11 * sixteenth;
+  reserveArrays();
+}
+
+/**
+ * Lays out a memory for encoding, where only the text grows: the arrays, what `reserveFixed` is asked for and, from
+ * `beginText` on, the text. The other regions are not used.
+ */
+export function layOutEncoding(): void {
+  textStart = addressLimit;
+  reserveArrays();
+}
+
+/** Nothing more is set up: the text begins behind what was. */
+export function beginText(): void {
+  textStart = (fixedEnd + pageBytes - 1) & ~(pageBytes - 1);
+}
+
+function reserveArrays(): void {
   fixedEnd = __heap_base;
   headsStart = reserveFixed(256);
   endsStart = reserveFixed(4 * endCountMax);

@@ -71,6 +71,19 @@ export type KernelExports = MergeExports & {
   listedBytesCount(): number;
   listedStartsAddress(): number;
   listedCountsAddress(): number;
+
+  // encode/encode.ts; truth values are 0 and 1
+  beginModel(byteCount: number): number;
+  useModel(shrinkBits: number): number;
+  setTextBytes(byteCount: number): number;
+  encodeWords(endCount: number): number;
+  idsAddress(): number;
+  mergeText(lengthBytes: number): number;
+  wordIdsAddress(): number;
+  limitMerging(scannedMax: number, listedMin: number): void;
+  beginCuts(endCount: number): void;
+  nextCuts(): number;
+  cutEndsAddress(): number;
 };
 
 /** A kernel at work in one memory. Several may share a memory, each in its own thread. */

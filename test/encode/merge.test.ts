@@ -1,9 +1,5 @@
 import { expect, test } from "bun:test";
-import { mergeHeaped } from "../../src/encode/merge-heaped.ts";
-import { mergeListed } from "../../src/encode/merge-listed.ts";
-import { mergeScanned } from "../../src/encode/merge-scanned.ts";
 import { buildModel, type EncodingModel } from "../../src/encode/model.ts";
-import { findPair } from "../../src/encode/pairs.ts";
 import { WordMerger } from "../../src/encode/word-merger.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 
@@ -68,72 +64,62 @@ function madeWord(length: number): number[] {
   return Array.from({ length }, () => 97 + random(3));
 }
 
+/** The ids that each of the ways of merging leaves, one word after the other. */
+function mergersOf(model: EncodingModel): ((word: readonly number[]) => number[])[] {
+  const limits = [
+    [64, 8192],
+    [0, 2 ** 31],
+    [0, 0],
+  ] as const;
+  return limits.map(([scannedMax, listedMin]) => {
+    const merger = new WordMerger(model);
+    merger.kernel.limitMerging(scannedMax, listedMin);
+    return (word) => [...merger.merge(Uint8Array.from(word))];
+  });
+}
+
 test("the three ways of merging agree with the naive one, on runs, periods and letters at random", () => {
-  for (let round = 0; round < 400; round++) {
+  for (let round = 0; round < 60; round++) {
     const isOrdered = random(3) > 0;
     const merges = madeMerges(1 + random(30), isOrdered);
     const model = modelOf(merges);
     if (isOrdered) expect(model.isMonotone).toBe(true);
-    const word = madeWord(1 + random(60));
-    const expected = mergeNaively(word, merges);
-    const room = () => ({ ids: Int32Array.from(word), spans: new Int32Array(word.length) });
-
-    const scanned = room();
-    const ranks = Int32Array.from({ length: word.length - 1 }, (_, i) =>
-      findPair(model.pairs, word[i]!, word[i + 1]!),
-    );
-    const results = [scanned.ids.slice(0, mergeScanned(scanned.ids, word.length, ranks, model))];
-    const heaped = room();
-    const heap = new Float64Array(3 * word.length);
-    results.push(heaped.ids.slice(0, mergeHeaped(heaped.ids, word.length, heaped.spans, heap, model)));
-    if (model.isMonotone) {
-      const listed = room();
-      results.push(listed.ids.slice(0, mergeListed(listed.ids, word.length, model)));
+    const ways = mergersOf(model);
+    for (let n = 0; n < 8; n++) {
+      const word = madeWord(1 + random(60));
+      const expected = mergeNaively(word, merges);
+      for (const [way, merge] of ways.entries()) {
+        expect({ seed, round, way, ids: merge(word) }).toEqual({ seed, round, way, ids: expected });
+      }
     }
-    for (const ids of results) expect({ seed, round, ids: [...ids] }).toEqual({ seed, round, ids: expected });
   }
 });
 
 test("words of every size are merged the same by heap and by lists", () => {
   for (let round = 0; round < 6; round++) {
-    const model = modelOf(madeMerges(60, true));
-    const bytes = Uint8Array.from(madeWord(20_000));
-    const byLists = new WordMerger(model);
-    const byHeap = new WordMerger({ ...model, isMonotone: false });
-    const count = byLists.merge(bytes, 0, bytes.length);
-    expect(byHeap.merge(bytes, 0, bytes.length)).toBe(count);
-    expect(byLists.ids.subarray(0, count)).toEqual(byHeap.ids.subarray(0, count));
+    const [bySize, byHeap] = mergersOf(modelOf(madeMerges(60, true)));
+    for (const length of [65, 8191, 8192, 20_000]) {
+      const word = madeWord(length);
+      expect(bySize!(word)).toEqual(byHeap!(word));
+    }
   }
 });
 
-test("a word ten times as long takes about ten times as many reads", () => {
-  const model = modelOf(madeMerges(60, true));
-  const word = Int32Array.from({ length: 50_000 }, () => 97 + random(3));
-  let readCount = 0;
-  const counted = <T extends Int32Array | Float64Array>(numbers: T): T =>
-    new Proxy(numbers, {
-      get(target, key) {
-        readCount++;
-        const value = Reflect.get(target, key);
-        return typeof value === "function" ? value.bind(target) : value;
-      },
-    });
-  const pairs = { ...model.pairs, slots: counted(model.pairs.slots), filter: counted(model.pairs.filter) };
-  const watched = { ...model, pairs };
-  const byHeap = (ids: Int32Array) => {
-    const heap = counted(new Float64Array(3 * ids.length));
-    mergeHeaped(counted(ids), ids.length, counted(new Int32Array(ids.length)), heap, watched);
-  };
-  // The lists read what they have listed, and ask for its pair.
-  const byLists = (ids: Int32Array) => mergeListed(counted(ids), ids.length, watched);
-  for (const merge of [byHeap, byLists]) {
-    const reads = (length: number) => {
-      readCount = 0;
-      merge(word.slice(0, length));
-      return readCount;
+test("a word ten times as long takes about ten times as much processor time", () => {
+  const word = Array.from({ length: 400_000 }, () => 97 + random(3));
+  const [, byHeap, byLists] = mergersOf(modelOf(madeMerges(60, true)));
+  for (const merge of [byHeap!, byLists!]) {
+    const cpuTime = (length: number) => {
+      const part = word.slice(0, length);
+      merge(part);
+      const before = process.cpuUsage();
+      merge(part);
+      const { user } = process.cpuUsage(before);
+      return user;
     };
     // n log n; quadratic would be a hundred times.
-    expect(reads(50_000) / reads(5000)).toBeLessThan(15);
+    const short = cpuTime(40_000);
+    expect(cpuTime(400_000) / short).toBeLessThan(40);
   }
 });
 
@@ -142,7 +128,7 @@ const madeCharacter = () => [0xe3 + random(2), 0x81 + random(2), 0x81 + random(2
 test("merging may begin with whole characters where that is what merging bytes arrives at", () => {
   const bytes = [0xe3, 0xe4, 0x81, 0x82, 0x20];
   const counts = { whole: 0, fromBytes: 0 };
-  for (let round = 0; round < 600; round++) {
+  for (let round = 0; round < 300; round++) {
     const merges: Merge[] = [];
     const tokens = [...bytes];
     const merge = (left: number, right: number): number => {
@@ -177,8 +163,7 @@ test("merging may begin with whole characters where that is what merging bytes a
           word.push(...character);
         }
       }
-      const idCount = merger.merge(Uint8Array.from(word), 0, word.length);
-      const found = [...merger.ids.subarray(0, idCount)];
+      const found = [...merger.merge(Uint8Array.from(word))];
       expect({ seed, round, word, found }).toEqual({ seed, round, word, found: mergeNaively(word, merges) });
     }
   }

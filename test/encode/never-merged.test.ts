@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import { allocateText } from "../../src/corpus/text.ts";
+import { EncodingKernel } from "../../src/encode/encoding-kernel.ts";
 import { buildModel, type RankedMerges } from "../../src/encode/model.ts";
-import { NeverMerged } from "../../src/encode/never-merged.ts";
 import { TextEncoding } from "../../src/encode/text-encoding.ts";
 import { Tokenizer } from "../../src/encode/tokenizer.ts";
 import type { EncodingParts } from "../../src/encode/tokenizer-parts.ts";
@@ -90,11 +89,10 @@ function mergesThatMake(...texts: string[]): RankedMerges {
 }
 
 /** Where a text that is one pretoken is cut, or one that is the bytes [start, end) of it. */
-function cutsOf(neverMerged: NeverMerged, content: string, start = 0, end = Buffer.byteLength(content)) {
-  const text = allocateText(100);
-  text.bytes.set(Buffer.from(content));
-  const count = neverMerged.cut(text, Int32Array.of(start, end), 2);
-  return [...neverMerged.ends.subarray(1, count - 1)];
+function cutsOf(kernel: EncodingKernel, content: string, start = 0, end = Buffer.byteLength(content)) {
+  kernel.reserveText(100).bytes.set(Buffer.from(content));
+  kernel.ends.set([start, end]);
+  return kernel.cuts(2).slice(1, -1);
 }
 
 test("a whole token takes away the cuts at its own ends, and no others", () => {
@@ -104,8 +102,8 @@ test("a whole token takes away the cuts at its own ends, and no others", () => {
     [["文漢", 300]].map(([text, id]) => [Buffer.from(text as string).toString("latin1"), id as number]),
   );
   const model = buildModel({ byteIds, merges, wholeTokens });
-  const without = new NeverMerged(plain.joins!, plain.adjacency, null);
-  const cutting = new NeverMerged(model.joins!, model.adjacency, model.wholeTokens);
+  const without = new EncodingKernel(plain, true);
+  const cutting = new EncodingKernel(model, true);
   for (let round = 0; round < 2; round++) {
     for (const text of ["文字中漢", "中文語漢字", "aaa字文", "字é字", "漢文"]) {
       expect(cutsOf(without, text).length).toBeGreaterThan(0);
@@ -143,10 +141,9 @@ test("an answer that is kept for two characters is not taken for two others with
       // The bytes where the two meet stand side by side in this token.
       const beside = String.fromCodePoint(apart[0] ^ 0x40, apart[1] ^ 1);
       const merges = mergesThatMake(String.fromCodePoint(...merged), beside);
-      const { joins, adjacency } = buildModel({ byteIds, merges });
-      const neverMerged = new NeverMerged(joins!, adjacency, null);
-      expect(cutsOf(neverMerged, String.fromCodePoint(...apart))).toContain(3);
-      const cuts = cutsOf(neverMerged, String.fromCodePoint(...merged));
+      const kernel = new EncodingKernel(buildModel({ byteIds, merges }), true);
+      expect(cutsOf(kernel, String.fromCodePoint(...apart))).toContain(3);
+      const cuts = cutsOf(kernel, String.fromCodePoint(...merged));
       expect({ seed, bit, merged, cuts }).toEqual({ seed, bit, merged, cuts: [] });
     }
   }

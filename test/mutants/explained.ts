@@ -242,33 +242,11 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "The last eight bytes then go by four, to the same ends.",
   },
   {
-    file: "src/encode/never-merged.ts",
-    before: "while (pos <= lastPos) {",
-    line: "const front = view.getInt32(pos, true) | view.getInt32(pos + 4, true);",
-    changed: "const front = view.getInt32(pos, false) | view.getInt32(pos + 4, true);",
-    why: "Only the top bit of each byte is asked, whatever their order.",
-  },
-  {
     file: "src/workers/run-workers.ts",
     before: "worker.onmessage = ({ data }) => void receive(data).catch(fail);",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it quotes a line of the source
     line: "worker.onerror = (event) => fail(new Error(`${name} worker ${workerIndex}: ${event.message}`));",
     changed: ";",
     why: "The close that follows ends the run, too, with a message that says less.",
-  },
-  {
-    file: "src/encode/word-merger.ts",
-    before:
-      "/** Up to here the leftmost lowest rank is found by looking at all of them; about where a heap begins to pay. */",
-    line: "const scannedBytesMax = 64;",
-    changed: "const scannedBytesMax = 65;",
-    why: "Where one way of merging takes over from another: both give the same ids.",
-  },
-  {
-    file: "src/encode/word-encoder.ts",
-    before: "records[record + 3 + wholeLanes] =",
-    line: "view.getInt32(start + 4 * wholeLanes, true) & tailMasks[lengthBytes & 3]!;",
-    changed: "view.getInt32(start + 4 * wholeLanes, false) & tailMasks[lengthBytes & 3]!;",
-    why: "A word that is kept under other bytes is not found, and merged again: slower, with the same ids.",
   },
 ];

@@ -131,8 +131,12 @@ async function materialOf(tokenizer: RealTokenizer) {
 }
 
 function unreachableOf({ parts }: Tokenizer): string[] {
-  const keys = [...(parts.model.wholeTokens?.ids.keys() ?? [])];
-  const texts = keys.map((key) => Buffer.from(key, "latin1").toString());
+  const { wholeTokens } = parts.model;
+  if (wholeTokens === null) return [];
+  const { bytes, starts, ids } = wholeTokens;
+  const texts = Array.from(ids, (_, token) =>
+    Buffer.from(bytes.subarray(starts[token]!, starts[token + 1]!)).toString(),
+  );
   return texts.filter((text) => !text.includes("\ufffd"));
 }
 

@@ -92,7 +92,8 @@ function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string,
   for (const [text, id] of vocab) {
     const bytes = decodeCharacters(text);
     if (bytes === null || bytes.length === 0) continue;
-    if (merger.merge(bytes, 0, bytes.length) === 1 && merger.ids[0] === id) continue;
+    const ids = merger.merge(bytes);
+    if (ids.length === 1 && ids[0] === id) continue;
     found.set(Buffer.from(bytes).toString("latin1"), id);
   }
   return found;

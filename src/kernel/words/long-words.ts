@@ -1,4 +1,4 @@
-import { endsStart, keepLoads, longHashesStart, longStart, sixteenth, textStart } from "../regions";
+import { endsStart, keepLoads, longHashesStart, longStart, textStart } from "../regions";
 import { hashLong, tailBytes } from "./keys";
 import { endOfSlots, homeShift, longSlotBytes, SlotTable } from "./slot-table";
 
@@ -20,25 +20,28 @@ import { endOfSlots, homeShift, longSlotBytes, SlotTable } from "./slot-table";
  * Records stand end to end in the order in which words were met, from unit 1 on, so that no slot leads to unit 0. A word of
  * 17 bytes takes 5 units.
  *
- * The head of the table is followed by that of its records, 8 bytes:
+ * The head of the table is followed by that of its records, 12 bytes:
  *
- *   OFFSET   FIELD     MEANING
- *   0        records   address of unit 0
- *   4        endUnit   where the next record goes
+ *   OFFSET   FIELD       MEANING
+ *   0        records     address of unit 0
+ *   4        endUnit     where the next record goes
+ *   8        unitLimit   units that their region has
  */
 @unmanaged
 export class Records {
   records: usize;
   endUnit: u32;
+  unitLimit: u32;
 }
 
 const headBytes: usize = 16;
 const firstUnit: u32 = 1;
 
-/** Records in a region that is all zeros. */
-export function beginRecords(long: Records, records: usize): void {
+/** No records yet, in a region of so many bytes. */
+export function beginRecords(long: Records, records: usize, regionBytes: usize): void {
   long.records = records;
   long.endUnit = firstUnit;
+  long.unitLimit = <u32>(regionBytes >> 3);
 }
 
 /** Address of the first record. */
@@ -69,7 +72,7 @@ export function recordHash(record: usize): u32 {
   return load<u32>(record, 4);
 }
 
-export function recordCount(record: usize): u64 {
+export function recordValue(record: usize): u64 {
   return load<u64>(record, 8);
 }
 
@@ -131,32 +134,51 @@ export function addLongWord(
   hash: u32,
   count: u64,
 ): bool {
+  const slot = findLong(table, long, at, length, hash);
+  if (load<u64>(slot) === 0) return insertLong(table, long, slot, at, length, hash, count);
+  const record = recordOf(long, slot);
+  store<u64>(record, load<u64>(record, 8) + count, 8);
+  return true;
+}
+
+/** The slot of the word of `length` bytes at `at`, whose hash is known, or the free one where it would stand. */
+export function findLong(table: SlotTable, long: Records, at: usize, length: u32, hash: u32): usize {
   const end = endOfSlots(table);
   let slot = homeOf(table, hash);
-  for (;;) {
-    const unit = load<u32>(slot, 4);
-    if (unit === 0) break;
-    if (load<u32>(slot) === hash) {
-      const record = long.records + ((<usize>unit) << 3);
-      if (recordEquals(record, at, length)) {
-        store<u64>(record, load<u64>(record, 8) + count, 8);
-        return true;
-      }
-    }
+  while (load<u64>(slot) !== 0) {
+    if (load<u32>(slot) === hash && recordEquals(recordOf(long, slot), at, length)) break;
     slot += longSlotBytes;
     if (slot === end) slot = table.slots;
   }
+  return slot;
+}
+
+/** Puts a word with its value into a free slot that `findLong` found; false where its record has no room. */
+export function insertLong(
+  table: SlotTable,
+  long: Records,
+  slot: usize,
+  at: usize,
+  length: u32,
+  hash: u32,
+  value: u64,
+): bool {
   if (!hasRoomFor(long, recordBytes(length))) return false;
   store<u32>(slot, hash);
   store<u32>(slot, long.endUnit, 4);
   table.usedCount++;
-  appendRecord(long, at, length, hash, count);
+  appendRecord(long, at, length, hash, value);
   return true;
+}
+
+/** The record that a slot leads to. */
+export function recordOf(long: Records, slot: usize): usize {
+  return long.records + ((<usize>load<u32>(slot, 4)) << 3);
 }
 
 /** Whether so many bytes of records more have room. */
 export function hasRoomFor(long: Records, byteCount: u64): bool {
-  return ((<u64>long.endUnit) << 3) + byteCount <= <u64>sixteenth * 5;
+  return ((<u64>long.endUnit) << 3) + byteCount <= (<u64>long.unitLimit) << 3;
 }
 
 function recordEquals(record: usize, at: usize, length: u32): bool {
@@ -167,11 +189,11 @@ function recordEquals(record: usize, at: usize, length: u32): bool {
   return (length & 7) === 0 || load<u64>(word) === tailBytes(tail, length);
 }
 
-function appendRecord(long: Records, at: usize, length: u32, hash: u32, count: u64): void {
+function appendRecord(long: Records, at: usize, length: u32, hash: u32, value: u64): void {
   const record = long.records + ((<usize>long.endUnit) << 3);
   store<u32>(record, length);
   store<u32>(record, hash, 4);
-  store<u64>(record, count, 8);
+  store<u64>(record, value, 8);
   const whole = length & ~7;
   memory.copy(recordWord(record), at, whole);
   if ((length & 7) !== 0) store<u64>(recordWord(record) + whole, tailBytes(at + whole, length));

@@ -1,12 +1,4 @@
-import {
-  endsStart,
-  keepLoads,
-  longerStart,
-  longStart,
-  middleHomesStart,
-  middleKeysStart,
-  textStart,
-} from "../regions";
+import { keepLoads, longerStart, longStart, middleHomesStart, middleKeysStart, textStart } from "../regions";
 import { hashMiddle, middleBytesMax, middleTailKey } from "./keys";
 import { endOfSlots, homeShift, middleSlotBytes, SlotTable } from "./slot-table";
 
@@ -35,10 +27,10 @@ export function findMiddle(table: SlotTable, head: u64, tailKey: u64): usize {
 }
 
 /**
- * Cuts the middle words among the `longerCount` pretokens in `longer` into keys, in `middleKeys`, and lists their home
- * slots in `middleHomes`; the indices of the others go to `long`. Returns how many these are.
+ * Cuts the middle words among the `longerCount` pretokens in `longer`, with these ends, into keys, in `middleKeys`, and
+ * lists their home slots in `middleHomes`; the indices of the others go to `long`. Returns how many these are.
  */
-export function cutMiddleWords(table: SlotTable, longerCount: u32): u32 {
+export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32): u32 {
   const shift = homeShift(table);
   const slots = table.slots;
   const text = textStart;
@@ -49,7 +41,7 @@ export function cutMiddleWords(table: SlotTable, longerCount: u32): u32 {
   let sum: u64 = 0;
   for (let i: u32 = 0; i < longerCount; i++) {
     const pretoken = load<u32>(longer + (i << 2));
-    const endAt = endsStart + (pretoken << 2);
+    const endAt = ends + (pretoken << 2);
     const start = load<u32>(endAt);
     const length = load<u32>(endAt, 4) - start;
     const head = load<u64>(text + start);

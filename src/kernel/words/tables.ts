@@ -1,5 +1,6 @@
 import {
   batchPretokens,
+  endsStart,
   headsStart,
   listedBytes,
   listedCountsStart,
@@ -31,9 +32,9 @@ import {
   hasRoomFor,
   nextRecord,
   Records,
-  recordCount,
   recordHash,
   recordLength,
+  recordValue,
   recordWord,
 } from "./long-words";
 import { addMiddleSlots, addMiddleWord, countMiddleWords, cutMiddleWords } from "./middle-words";
@@ -87,7 +88,7 @@ export function beginTables(shortSlotBits: u32, middleSlotBits: u32, longSlotBit
   beginTable(short, shortStart, shortSlotBytes, shortSlotBits, shortMax);
   beginTable(middle, middleStart, middleSlotBytes, middleSlotBits, middleMax);
   beginTable(long, longSlotsStart, longSlotBytes, longSlotBits, longMax);
-  beginRecords(records, recordsStart);
+  beginRecords(records, recordsStart, 5 * sixteenth);
   addStandIn(short);
   store<u64>(pretokenCountAt, 0);
 }
@@ -123,7 +124,7 @@ function countBatch(first: u32, pretokenCount: u32): bool {
   const longerCount = countShortWords(short, first, pretokenCount);
   if (longerCount === 0) return true;
   if (!reserve(middle, longerCount)) return false;
-  const longCount = cutMiddleWords(middle, longerCount);
+  const longCount = cutMiddleWords(middle, endsStart, longerCount);
   countMiddleWords(middle, longerCount - longCount);
   if (longCount === 0) return true;
   return reserve(long, longCount) && countLongWords(long, records, longCount);
@@ -223,7 +224,7 @@ export function addRecords(byteCount: usize): f64 {
         recordWord(record),
         recordLength(record),
         recordHash(record),
-        recordCount(record),
+        recordValue(record),
       );
     if (!isAdded) return -1;
     record = <usize>nextRecord(record);
@@ -345,7 +346,7 @@ function listLong(firstStart: u32): u32 {
     const length = recordLength(record);
     const hasRoom = <usize>length <= listedStart + listedBytes - at;
     if (!hasRoom && wordCount > 0) break;
-    list(wordCount++, firstStart + <u32>(at - listedStart), recordCount(record));
+    list(wordCount++, firstStart + <u32>(at - listedStart), recordValue(record));
     listedAt = nextRecord(record);
     if (!hasRoom) {
       listedBytesAt = recordWord(record);

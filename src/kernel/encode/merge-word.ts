@@ -1,0 +1,125 @@
+import { heapedRoomBytes, mergeHeaped } from "./merge-heaped";
+import { listedRoomBytes, mergeListed } from "./merge-listed";
+import { mergeScanned } from "./merge-scanned";
+import { droppedByte, EncodingModel } from "./model";
+import { findPair, usePairs } from "./pairs";
+import { findWholeToken, wholeTokenCount } from "./whole-tokens";
+import { reserveTable, reserveTo } from "./work";
+
+/**
+ * Merges one word into ids. Three ways for three sizes, all to the same end: of all neighbours that merge, those of the lowest
+ * rank first, of equal ranks the leftmost first.
+ */
+
+/** The ids and ranks of words up to here have a place of their own. */
+const scannedBytesMax: u32 = 64;
+/** Up to here the leftmost lowest rank is found by looking at all of them; about where a heap begins to pay. */
+let scannedSymbolsMax: u32 = scannedBytesMax;
+/** From here on positions are kept in a list a rank, which is linear; below, clearing the lists costs more. */
+let listedSymbolsMin: u32 = 8192;
+
+/** Other limits, for tests; the first one is at most 64. */
+export function limitMerging(scannedMax: u32, listedMin: u32): void {
+  scannedSymbolsMax = scannedMax;
+  listedSymbolsMin = listedMin;
+}
+
+/** What `mergeWord` says where there is no room for a word as long as this one. */
+export const noRoom: u32 = u32.MAX_VALUE;
+
+let model: EncodingModel = changetype<EncodingModel>(0);
+/** Ids and ranks of a word of up to `scannedBytesMax` bytes. */
+let scannedIds: usize = 0;
+let scannedRanks: usize = 0;
+
+export function useMerging(given: EncodingModel): bool {
+  model = given;
+  usePairs(given);
+  scannedIds = reserveTable(4 * (scannedBytesMax + 1));
+  scannedRanks = reserveTable(4 * (scannedBytesMax + 1));
+  return scannedRanks !== 0;
+}
+
+/** The address of the ids of the word merged last, 32 bits each. */
+export let wordIds: usize = 0;
+
+/**
+ * Merges the `length` bytes at `start`, a pretoken or a part of one; returns how many ids there are at `wordIds`, or `noRoom`.
+ * The memory from `room` on is free.
+ */
+export function mergeWord(start: usize, length: u32, room: usize): u32 {
+  wordIds = scannedIds;
+  if (wholeTokenCount() > 0) {
+    const id = findWholeToken(start, length);
+    if (id >= 0) {
+      store<i32>(wordIds, id);
+      return 1;
+    }
+  }
+  if (length > scannedBytesMax) {
+    wordIds = (room + 7) & ~7;
+    if (!reserveTo(<u64>wordIds + 4 * <u64>length + 8)) return noRoom;
+  }
+  const symbolCount = fillSymbols(wordIds, start, length);
+  if (symbolCount <= scannedSymbolsMax) {
+    if (symbolCount === length) fillByteRanks(start, length);
+    else fillRanks(symbolCount);
+    return mergeScanned(wordIds, symbolCount, scannedRanks, model.mergedIds);
+  }
+  const behind = (wordIds + 4 * <usize>symbolCount + 7) & ~7;
+  if (symbolCount >= listedSymbolsMin && model.isMonotone) {
+    if (!reserveTo(<u64>behind + listedRoomBytes(symbolCount, model.mergeCount))) return noRoom;
+    return mergeListed(wordIds, symbolCount, behind, model.mergedIds, model.mergeCount);
+  }
+  if (!reserveTo(<u64>behind + heapedRoomBytes(symbolCount))) return noRoom;
+  return mergeHeaped(wordIds, symbolCount, behind, model.mergedIds);
+}
+
+/**
+ * Writes the ids that merging begins with: of bytes, and of characters where that is the same. Returns how many there are;
+ * bytes that the vocabulary lacks are left out.
+ */
+function fillSymbols(ids: usize, start: usize, length: u32): u32 {
+  const byteIds = model.byteIds;
+  const characters = model.characters;
+  const end = start + length;
+  let symbol = ids;
+  for (let at = start; at < end; ) {
+    const byte = <u32>load<u8>(at);
+    if (byte >> 4 === 0xe && characters !== 0 && at + 2 < end) {
+      const second = <u32>load<u8>(at, 1);
+      const third = <u32>load<u8>(at, 2);
+      if ((second & 0xc0) === 0x80 && (third & 0xc0) === 0x80) {
+        const codePoint = ((byte & 15) << 12) | ((second & 63) << 6) | (third & 63);
+        const idAndOne = load<i32>(characters + (codePoint << 2));
+        if (idAndOne !== 0) {
+          store<i32>(symbol, idAndOne - 1);
+          symbol += 4;
+          at += 3;
+          continue;
+        }
+      }
+    }
+    const id = load<i32>(byteIds + (byte << 2));
+    store<i32>(symbol, id);
+    symbol += id === droppedByte ? 0 : 4;
+    at++;
+  }
+  return <u32>((symbol - ids) >> 2);
+}
+
+/** The ranks of neighbours where every symbol is a byte: no hashing. */
+function fillByteRanks(start: usize, length: u32): void {
+  const byteRanks = model.byteRanks;
+  for (let i: u32 = 0; i + 1 < length; i++) {
+    const pair = ((<u32>load<u8>(start + i)) << 8) | load<u8>(start + i, 1);
+    store<i32>(scannedRanks + (i << 2), load<i32>(byteRanks + (pair << 2)));
+  }
+}
+
+function fillRanks(symbolCount: u32): void {
+  for (let i: u32 = 0; i + 1 < symbolCount; i++) {
+    const id = wordIds + (i << 2);
+    store<i32>(scannedRanks + (i << 2), findPair(load<i32>(id), load<i32>(id, 4)));
+  }
+}

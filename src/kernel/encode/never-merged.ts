@@ -1,0 +1,273 @@
+import { endsStart, textStart } from "../regions";
+import { fitsJoin, useJoins } from "./joins";
+import { EncodingModel } from "./model";
+import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount } from "./whole-tokens";
+import { reserveTable } from "./work";
+
+/**
+ * Never-merged cuts. Where no token ever lies across, a pretoken may be cut: its parts are encoded to the same ids, and
+ * are found in the cache far more often than the whole. That is
+ *   - between two bytes that stand side by side in no token (`adjacency` of the model), and
+ *   - between two characters whose bytes fit around the join of no merge (joins.ts).
+ *
+ * But not where a whole token begins or ends (whole-tokens.ts).
+ *
+ * Only beside bytes that are not ASCII: elsewhere hardly a place is never merged across, and looking costs time. Chinese
+ * has few spaces, and so long pretokens that are hardly ever met again.
+ *
+ *   ARRAY        TYPE      LENGTH             MEANING
+ *   places       u8        65536              at left << 8 | right, between two bytes: 0 no cut, 1 a cut, or `byContext`
+ *   pairAnswers  u16       2^pairAnswerBits   for two characters of three bytes: the low 15 bits of the hash << 1 | may be
+ *                                             cut. 0, where there is no answer yet, is a right one too: what is not cut is
+ *                                             merged
+ *   answers      u32,u32   2^answerBits       for others: the three bytes before; the three behind << 1 | may be cut. All
+ *                                             bits set is no answer
+ *   finer        u32       finerEndsMax       the ends, with those of the cuts, as many as there is room for at a time
+ */
+let places: usize = 0;
+let pairAnswers: usize = 0;
+let answers: usize = 0;
+let finer: usize = 0;
+
+/** The answer where more bytes tell whether there is a cut. */
+const byContext: u32 = 2;
+
+/** The pairs of characters of Chinese text are many; with the tag they have to make 32 bits. */
+const pairAnswerBits: u32 = 17;
+const answerBits: u32 = 16;
+const finerEndsMax: u32 = 1 << 13;
+
+/** Lays the tables out; false if there is no room for them. */
+export function useCuts(model: EncodingModel): bool {
+  if (model.joinLanes === 0) return true;
+  useJoins(model);
+  places = reserveTable(65536);
+  pairAnswers = reserveTable(2 << pairAnswerBits);
+  answers = reserveTable(8 << answerBits);
+  finer = reserveTable(4 * finerEndsMax);
+  if (finer === 0) return false;
+  memory.fill(answers, 255, 8 << answerBits);
+  findPlaces(model.adjacency);
+  return true;
+}
+
+/** Whether pretokens are cut at all. */
+export function cutsPretokens(): bool {
+  return finer !== 0;
+}
+
+/** What two bytes alone tell about a cut between them. */
+function findPlaces(adjacency: usize): void {
+  for (let at: u32 = 0; at < 65536; at++) {
+    const left = at >> 8;
+    const right = at & 255;
+    if ((left | right) < 0x80) continue;
+    if (load<u8>(adjacency + at) === 0) store<u8>(places + at, 1);
+    // Between characters, the one behind begins with a lead byte, which are from c0 on.
+    else if (left >= 0x80 && right >= 0xc0) store<u8>(places + at, byContext);
+  }
+  for (let token: u32 = 0; token < wholeTokenCount(); token++) {
+    const first = firstByteOf(token);
+    const last = lastByteOf(token);
+    for (let other: u32 = 0; other < 256; other++) {
+      askContext((other << 8) | first);
+      askContext((last << 8) | other);
+    }
+  }
+}
+
+function askContext(at: u32): void {
+  if (load<u8>(places + at) === 1) store<u8>(places + at, byContext);
+}
+
+// Cutting goes on over several calls: the ends in front of `next` are done, and of the pretoken before ends[next] the bytes
+// up to `pos`. `foreignPos` is where the next run of bytes that are not ASCII begins.
+let next: u32 = 0;
+let endCount: u32 = 0;
+let pos: u32 = 0;
+let foreignPos: u32 = 0;
+/** The address of the ends that `nextCuts` found. */
+let cutEnds: usize = 0;
+
+/** Begins with the first `count` of the ends, two or more. */
+export function beginCuts(count: u32): void {
+  next = 1;
+  endCount = count;
+  pos = endAt(0);
+  foreignPos = findForeignRun(pos, endAt(count - 1));
+}
+
+/** Goes on: returns how many ends there are at `cutEndsAddress`, the first one the start of the first part; 0 when done. */
+export function nextCuts(): u32 {
+  if (next === endCount) return 0;
+  const stop = endAt(endCount - 1);
+  if (foreignPos >= stop) {
+    // Nothing is cut any more: the ends as they are, but for one that is cut already.
+    cutEnds = endsStart + ((next - 1) << 2);
+    const count = endCount - next + 1;
+    next = endCount;
+    if (load<u32>(cutEnds) === pos) return count;
+    store<u32>(cutEnds, pos);
+    return count;
+  }
+  cutEnds = finer;
+  store<u32>(finer, pos);
+  let count: u32 = 1;
+  while (next < endCount && count < finerEndsMax) {
+    // Most pretokens of most texts are ASCII, and most of the others have one character that is not: there, ends are only
+    // copied.
+    if (foreignPos >= endAt(next)) {
+      const behind = foreignPos >= stop ? endCount : firstEndBehind(next, foreignPos);
+      const copied = min(behind - next, finerEndsMax - count);
+      memory.copy(finer + (count << 2), endsStart + (next << 2), copied << 2);
+      count += copied;
+      next += copied;
+      pos = endAt(next - 1);
+      continue;
+    }
+    count = cutPretoken(endAt(next - 1), endAt(next), count);
+    if (count === finerEndsMax) break;
+    const end = endAt(next);
+    store<u32>(finer + (count++ << 2), end);
+    pos = end;
+    next++;
+    // Behind one that is not ASCII mostly comes another one.
+    if (foreignPos < end) foreignPos = findForeignRun(end, stop);
+  }
+  return count;
+}
+
+export function cutEndsAddress(): usize {
+  return cutEnds;
+}
+
+function endAt(index: u32): u32 {
+  return load<u32>(endsStart + (index << 2));
+}
+
+/** Position of the first byte of [pos, stop) that is not ASCII, or `stop`. */
+function findNonAscii(from: u32, stop: u32): u32 {
+  let at = textStart + from;
+  const end = textStart + stop;
+  for (; at + 16 <= end; at += 16) {
+    if (((load<u64>(at) | load<u64>(at, 8)) & 0x8080808080808080) !== 0) break;
+  }
+  while (at < end && load<u8>(at) < 0x80) at++;
+  return <u32>(at - textStart);
+}
+
+/**
+ * Position of the first byte of [pos, stop) that is not ASCII, or `stop`. A lone character of three bytes does not count:
+ * it mostly is a quotation mark or a dash.
+ */
+function findForeignRun(from: u32, stop: u32): u32 {
+  from = findNonAscii(from, stop);
+  // E0 to EF: the lead byte of three.
+  while (from < stop && load<u8>(textStart + from) >> 4 === 0xe && load<u8>(textStart + from, 3) < 0x80) {
+    from = findNonAscii(from + 3, stop);
+  }
+  return min(from, stop);
+}
+
+/** Index of the first end behind `at`, where ends[from] is not: steps that double, then halves. */
+function firstEndBehind(from: u32, at: u32): u32 {
+  let low = from;
+  let step: u32 = 1;
+  while (low + step < endCount && endAt(low + step) <= at) {
+    low += step;
+    step += step;
+  }
+  let high = min(low + step, endCount - 1);
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (endAt(middle) <= at) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/**
+ * Adds the cuts inside one pretoken to `finer`, from `pos` on, which moves on; returns the number of ends there. When that
+ * is `finerEndsMax`, there may be more.
+ */
+function cutPretoken(start: u32, end: u32, count: u32): u32 {
+  let left = <u32>load<u8>(textStart + pos);
+  let at = pos + 1;
+  let cut = finer + (count << 2);
+  const cutsEnd = finer + 4 * finerEndsMax;
+  for (; at < end && cut < cutsEnd; at++) {
+    const right = <u32>load<u8>(textStart + at);
+    const place = <u32>load<u8>(places + ((left << 8) | right));
+    store<u32>(cut, at);
+    // Lead bytes are from c0 on: the characters before and behind are looked at as wholes.
+    if (place === byContext && right >= 0xc0 && left >= 0x80) {
+      if (mayPart(start, at, end)) cut += 4;
+    } else {
+      // Beside ASCII, where a whole token may begin or end, there is no cut.
+      cut += (place & 1) << 2;
+    }
+    left = right;
+  }
+  // Subtle: where the room ended, the last cut is where the next part begins.
+  pos = at - 1;
+  return <u32>((cut - finer) >> 2);
+}
+
+/** Whether the pretoken [start, end) may be cut between the characters before and behind `at`. */
+function mayPart(start: u32, at: u32, end: u32): bool {
+  const here = textStart + at;
+  // E0 to EF lead three bytes. Subtle: a pretoken of two bytes and more is valid UTF-8; what is before it may not be.
+  const areThreeBytes = load<u8>(here) >> 4 === 0xe && at - start >= 3 && load<u8>(here - 3) >> 4 === 0xe;
+  const answer = areThreeBytes ? answerForPair(here) : answerFor(here, at);
+  if (answer !== byContext) return answer !== 0;
+  return !touchesWhole(textStart + start, here, textStart + end);
+}
+
+/** The same as `answerFor`, between two characters of three bytes each: those are all that it goes by. */
+function answerForPair(here: usize): u32 {
+  const characters = (threeByteCharacter(here - 3) << 16) | threeByteCharacter(here);
+  const hash = characters * 0x9e3779b1;
+  const slot = pairAnswers + ((hash >> (32 - pairAnswerBits)) << 1);
+  // The slot is 17 bits of the hash and the tag the other 15: together the pair itself.
+  const tag = hash & 0x7fff;
+  const known = <u32>load<u16>(slot);
+  if (known >> 1 === tag) return known & 1;
+  const answer = findAnswer(threeBytes(here - 3), threeBytes(here));
+  if (answer !== byContext) store<u16>(slot, (tag << 1) | answer);
+  return answer;
+}
+
+/** The number of a character of three bytes, below 2^16. */
+function threeByteCharacter(at: usize): u32 {
+  return ((<u32>load<u8>(at) & 15) << 12) | ((<u32>load<u8>(at, 1) & 63) << 6) | (<u32>load<u8>(at, 2) & 63);
+}
+
+/**
+ * 1 if no join fits around `here`, `byContext` if a whole token may begin or end there as well. Bytes beyond the pretoken may
+ * be looked at: what fits only there changes no id.
+ */
+function answerFor(here: usize, at: u32): u32 {
+  if (at < 3) return 0;
+  const left = threeBytes(here - 3);
+  const right = threeBytes(here);
+  const hash = (left * 0x9e3779b1 + right) * 0x85ebca77;
+  const slot = answers + ((hash >> (32 - answerBits)) << 3);
+  const known = load<u32>(slot, 4);
+  if (load<u32>(slot) === left && known >> 1 === right) return known & 1;
+  const answer = findAnswer(left, right);
+  if (answer !== byContext) {
+    store<u32>(slot, left);
+    store<u32>(slot, (right << 1) | answer, 4);
+  }
+  return answer;
+}
+
+/** What three bytes on either side tell: 0, 1 or `byContext`. */
+function findAnswer(left: u32, right: u32): u32 {
+  if (fitsJoin(left, right)) return 0;
+  return mayTouchWhole(left, right) ? byContext : 1;
+}
+
+function threeBytes(at: usize): u32 {
+  return ((<u32>load<u8>(at)) << 16) | ((<u32>load<u8>(at, 1)) << 8) | load<u8>(at, 2);
+}
