@@ -1,58 +1,33 @@
-import { type RecordBatch, visitDocuments } from "../corpus/records/record-batch.ts";
-import { SpecialTokenFinder } from "../corpus/special-tokens.ts";
-import type { Text } from "../corpus/text.ts";
-import { type CompiledPattern, createSplitter } from "../pattern/index.ts";
-import type { Splitter } from "../pattern/splitter.ts";
-import type { WordCounter } from "../words/counter.ts";
-import { blockSizeBytes, type RangeFindings } from "./range-counter.ts";
+import type { RecordBatch } from "../corpus/records/record-batch.ts";
+import type { Documents } from "./documents.ts";
+import type { RangeFindings } from "./range-counter.ts";
 
-/** Glue: texts of records -> documents -> pretokens -> word counts. */
+/** Glue: texts of records -> documents -> word counts. */
 export class RecordCounter {
-  private readonly splitter: Splitter;
-  private readonly finder: SpecialTokenFinder;
-
-  constructor(
-    pattern: CompiledPattern,
-    specialTokens: readonly Uint8Array[],
-    private readonly counter: WordCounter,
-  ) {
-    this.splitter = createSplitter(pattern);
-    this.finder = new SpecialTokenFinder(specialTokens);
-  }
+  constructor(private readonly documents: Documents) {}
 
   /** Counts what `reading` puts into the batch; yields what that yields, and is done when it is. */
   *count(reading: Iterable<number>, batch: RecordBatch): Generator<number, RangeFindings> {
-    const { finder } = this;
+    const { documents } = this;
+    const documentsBefore = documents.documentCount;
     let textBytes = 0;
-    let documentCount = 0;
     let bytesDoneBefore = 0;
-    const bounds: number[] = [];
     for (const bytesDone of reading) {
-      bounds.length = 0;
-      documentCount += visitDocuments(batch, finder, (start, end) => bounds.push(start, end));
-      for (let i = 0; i < bounds.length; i += 2) {
-        this.splitter.start(bounds[i]!);
-        while (!this.countTo(batch.text, bounds[i + 1]!)) yield bytesDoneBefore;
+      documents.searchText(batch.byteCount);
+      let start = 0;
+      for (let r = 0; r < batch.count; r++) {
+        const end = batch.ends[r]!;
+        documents.start(start, false);
+        const part = { end, sureEnd: end, stop: end, limit: end, endsDocument: true };
+        while (!documents.count(part)) yield bytesDoneBefore;
+        start = end;
       }
       textBytes += batch.byteCount;
       yield bytesDone;
       bytesDoneBefore = bytesDone;
     }
+    const documentCount = documents.documentCount - documentsBefore;
     // Records are valid UTF-8: their readers see to it.
     return { textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 };
-  }
-
-  /** The document ends at `end`; false if there is more to it than is done at a time. */
-  private countTo(text: Text, end: number): boolean {
-    const { splitter, counter } = this;
-    for (;;) {
-      const stop = Math.min(splitter.pos + blockSizeBytes, end);
-      if (splitter.pos < stop) splitter.scan(text, stop, end);
-      const isSettled = splitter.pos >= end && splitter.finish(end);
-      if (splitter.endCount > 1) counter.count(splitter.ends, splitter.endCount);
-      const isPaused = splitter.pos < stop || (splitter.pos >= end && !isSettled);
-      splitter.take();
-      if (isSettled || isPaused) return isSettled;
-    }
   }
 }

@@ -10,6 +10,7 @@ import type { PagesTask, Task } from "../corpus/tasks.ts";
 import { TextRoom } from "../corpus/text-room.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import type { WordCounter } from "../words/counter.ts";
+import { createDocuments } from "./documents.ts";
 import { RangeCounter, type RangeFindings } from "./range-counter.ts";
 import { RecordCounter } from "./record-counter.ts";
 
@@ -39,9 +40,11 @@ export class TaskCounter {
     private readonly room = new TextRoom(),
   ) {
     const { pattern, specialTokens, windowBytes } = options;
-    this.ranges = new RangeCounter(pattern, specialTokens, counter, windowBytes);
-    this.records = new RecordCounter(pattern, specialTokens, counter);
-    this.batch = new RecordBatch((capacityBytes) => counter.text(capacityBytes));
+    const documents = createDocuments(pattern, specialTokens, counter);
+    const makeText = (capacityBytes: number) => counter.text(capacityBytes);
+    this.ranges = new RangeCounter(documents, specialTokens, makeText, windowBytes);
+    this.records = new RecordCounter(documents);
+    this.batch = new RecordBatch(makeText);
     this.jsonl = new JsonlReader(windowBytes, room, this.batch);
     this.current = this.ranges;
     this.file = new OpenFile(options.inputs);

@@ -1,5 +1,7 @@
 // The kernel: hot loops in AssemblyScript, compiled to one WebAssembly module. What is exported here is what JavaScript may
 // call; `KernelExports` in src/runtime/kernel.ts has the same functions as JavaScript sees them.
+
+export { countDocuments, countLookahead, documents, isInside, startCounting } from "./documents";
 export {
   beginModel,
   encodeWords,
@@ -14,6 +16,17 @@ export { beginCuts, cutEndsAddress, nextCuts } from "./encode/never-merged";
 export { memoryBytes } from "./memory";
 export * from "./merge";
 export { endsAddress, endsCapacity, layOut, reserveFixed, textAddress, textCapacity } from "./regions";
+export { useAutomaton } from "./scan/automaton";
+export { useQuads } from "./scan/quads";
+export {
+  clearFirstInvalid,
+  firstInvalidPosition,
+  invalidBytes,
+  keepPosition,
+  scanPosition,
+  shiftText,
+} from "./scan/scanner";
+export { searchText, usePrefixes, useTokenTrie } from "./special-tokens";
 export { rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
 export {
   addPretokens,

@@ -45,6 +45,41 @@ export type KernelExports = MergeExports & {
   endsAddress(): number;
   endsCapacity(): number;
 
+  // scan/automaton.ts, scan/quads.ts, scan/scanner.ts
+  useAutomaton(transitions: number, columnBlocks: number, columns: number, slots: number): void;
+  useQuads(pairs: number, quads: number, quadEntries: number, bits: number): void;
+  shiftText(delta: number): void;
+  keepPosition(): number;
+  scanPosition(): number;
+  invalidBytes(): number;
+  firstInvalidPosition(): number;
+  clearFirstInvalid(): void;
+
+  // special-tokens.ts
+  usePrefixes(prefixes: number, count: number, areWhole: number, longest: number): void;
+  useTokenTrie(
+    labels: number,
+    firstChildren: number,
+    fallbacks: number,
+    tokenLengths: number,
+    rootChildren: number,
+    places: number,
+  ): void;
+  searchText(limit: number): void;
+
+  // documents.ts
+  startCounting(at: number, isInside: number): void;
+  countDocuments(
+    end: number,
+    sureEnd: number,
+    lastStop: number,
+    lastLimit: number,
+    endsDocument: number,
+  ): number;
+  countLookahead(rangeEnd: number, limit: number): number;
+  documents(): number;
+  isInside(): number;
+
   // words/tables.ts
   openTables(): void;
   beginTables(shortSlotBits: number, middleSlotBits: number, longSlotBits: number): void;

@@ -101,6 +101,11 @@ export class WordCounter {
     }
   }
 
+  /** An error if the kernel has counted more than can be counted exactly. */
+  checkTotal(): void {
+    sumOfCounts(this.pretokenCount, 0);
+  }
+
   /** Adds `count` occurrences of the word at bytes [start, end) of a text, which goes where the kernel's text stands. */
   add({ bytes }: Text, start: number, end: number, count: number): void {
     const { exports } = this.kernel;
@@ -366,7 +371,7 @@ function listedTable(wordCount: number, byteCount: number) {
   };
 }
 
-function tooManyWords(): UserError {
+export function tooManyWords(): UserError {
   return new UserError("the corpus has more distinct words than one thread can keep", {
     hint: "use more workers (-w), train on a part of the corpus, or choose a --pattern that cuts it into shorter words",
   });

@@ -4,6 +4,7 @@ import { FileSource } from "../../src/corpus/byte-sources.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { openInput } from "../../src/corpus/inputs.ts";
 import { planRanges, type Range, wholeRange } from "../../src/corpus/ranges.ts";
+import { createDocuments } from "../../src/count/documents.ts";
 import { RangeCounter } from "../../src/count/range-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/index.ts";
 import { WordCounter } from "../../src/words/counter.ts";
@@ -31,14 +32,13 @@ function countInRanges(path: string, { specialTokens, rangeSizeBytes, windowByte
     }),
   ].filter((range) => range !== undefined);
   const counter = new WordCounter();
+  const documents = createDocuments(gpt2, tokens, counter);
+  const ranges = new RangeCounter(documents, tokens, (bytes) => counter.text(bytes), windowBytes);
   const fd = openInput(inputs[0]!);
   let documentCount = 0;
   let invalidByteCount = 0;
   for (const range of plan) {
-    const work = new RangeCounter(gpt2, tokens, counter, windowBytes).count(
-      new FileSource(fd, inputs[0]!),
-      range,
-    );
+    const work = ranges.count(new FileSource(fd, inputs[0]!), range);
     let step = work.next();
     while (!step.done) step = work.next();
     documentCount += step.value.documentCount;

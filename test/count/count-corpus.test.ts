@@ -79,8 +79,8 @@ test("what a worker meets fails the run with its message and its exit code", asy
 });
 
 test("a worker's bug fails the run with its reason and its place", async () => {
-  const broken = structuredClone(pattern) as unknown as { automata: { transitions: unknown }[] };
-  broken.automata[0]!.transitions = null;
+  const { automata } = structuredClone(pattern) as { automata: readonly object[] };
+  const broken = { kind: "automata", automata: [...automata, { ...automata[0], transitions: null }] };
   const error = await failureOf({
     ...options,
     pattern: broken as unknown as CompiledPattern,

@@ -1,0 +1,61 @@
+import { type CompiledPattern, createSplitter } from "../pattern/index.ts";
+import type { WordCounter } from "../words/counter.ts";
+import { KernelDocuments } from "./kernel-documents.ts";
+import { SplitterDocuments } from "./splitter-documents.ts";
+
+/**
+ * What of the text is counted next. Positions are offsets into the text of the counter's kernel.
+ *
+ * A window of "ab<|x|>c d" that ends in the middle of a document, with a longest token of 5 bytes: end = 10, sureEnd = 6,
+ * stop = 2, limit = 6, endsDocument = false.
+ */
+export type DocumentPart = {
+  /** Special tokens that end by it are looked for. */
+  readonly end: number;
+  /** Those that begin before it are certain: no more text can make them longer. */
+  readonly sureEnd: number;
+  /** Up to there the text behind the last token is counted. */
+  readonly stop: number;
+  /** What may be looked at there: behind `stop` + 3, or the document's end. */
+  readonly limit: number;
+  /** Whether the last document ends at `stop`. */
+  readonly endsDocument: boolean;
+};
+
+/**
+ * Counts the words of documents in a text that arrives bit by bit. Calls for one text: start; then any number of
+ * searchText, count until it returns true, shift; at last lookAhead where the text goes on.
+ */
+export interface Documents {
+  /** Counting begins at `pos`, in the middle of a document or not. */
+  start(pos: number, isInside: boolean): void;
+  /** The text has changed; bytes before `limit` may be looked at. */
+  searchText(limit: number): void;
+  /** False if there is more to it than is done at a time: call again with the same. */
+  count(part: DocumentPart): boolean;
+  /** A pretoken that ends at `end`, where counting stands, is settled by the next character, which is not counted. */
+  lookAhead(end: number, limit: number): void;
+  /** The text has moved: every position falls by `deltaBytes`. */
+  shift(deltaBytes: number): void;
+  /** The text is still needed from there on. */
+  readonly keepPos: number;
+  readonly isInside: boolean;
+  /** Documents that began and hold at least one byte. */
+  readonly documentCount: number;
+  /** Bytes that were not part of valid UTF-8. */
+  readonly invalidByteCount: number;
+  /** Position of the first of them that the last `count` has met, or -1. */
+  readonly firstInvalidPos: number;
+}
+
+export function createDocuments(
+  pattern: CompiledPattern,
+  specialTokens: readonly Uint8Array[],
+  counter: WordCounter,
+): Documents {
+  if (pattern.kind === "automata" && pattern.automata.length === 1) {
+    const documents = KernelDocuments.create(pattern.automata[0]!, specialTokens, counter);
+    if (documents !== undefined) return documents;
+  }
+  return new SplitterDocuments(createSplitter(pattern), specialTokens, counter);
+}

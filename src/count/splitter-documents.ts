@@ -1,0 +1,98 @@
+import { SpecialTokenFinder } from "../corpus/special-tokens.ts";
+import type { Text } from "../corpus/text.ts";
+import type { Splitter } from "../pattern/index.ts";
+import type { WordCounter } from "../words/counter.ts";
+import type { DocumentPart, Documents } from "./documents.ts";
+
+/** Bytes handed from the splitter to the counter at a time: their pretokens and tables stay in the first caches. */
+const blockSizeBytes = 1 << 14;
+/** So much is counted at a time: then signals are served. */
+const sliceSizeBytes = 1 << 20;
+
+/** Documents whose boundaries a splitter finds in JavaScript: chains of automata, and the backtracking matcher. */
+export class SplitterDocuments implements Documents {
+  isInside = false;
+  documentCount = 0;
+  firstInvalidPos = -1;
+  private readonly finder: SpecialTokenFinder;
+  private text: Text;
+
+  constructor(
+    private readonly splitter: Splitter,
+    specialTokens: readonly Uint8Array[],
+    private readonly counter: WordCounter,
+  ) {
+    this.finder = new SpecialTokenFinder(specialTokens);
+    this.text = counter.text(0);
+  }
+
+  get keepPos(): number {
+    return this.splitter.ends[0]!;
+  }
+
+  get invalidByteCount(): number {
+    return this.splitter.invalidByteCount;
+  }
+
+  start(pos: number, isInside: boolean): void {
+    this.splitter.start(pos);
+    this.isInside = isInside;
+  }
+
+  searchText(limit: number): void {
+    this.text = this.counter.text(limit);
+    this.finder.reset(this.text.bytes.subarray(0, limit));
+  }
+
+  count({ end, sureEnd, stop: lastStop, limit: lastLimit, endsDocument }: DocumentPart): boolean {
+    const { splitter, finder } = this;
+    this.firstInvalidPos = -1;
+    const pausePos = splitter.pos + sliceSizeBytes;
+    for (;;) {
+      const tokenPos = finder.find(splitter.pos, end);
+      const isFound = tokenPos < sureEnd;
+      const stop = isFound ? tokenPos : lastStop;
+      if (stop > splitter.pos && !this.isInside) {
+        this.isInside = true;
+        this.documentCount++;
+      }
+      while (splitter.pos < stop) {
+        const blockStop = Math.min(splitter.pos + blockSizeBytes, stop);
+        this.scanTo(blockStop, isFound ? stop : lastLimit);
+        if (splitter.pos < blockStop || splitter.pos >= pausePos) return false;
+      }
+      if ((isFound || endsDocument) && !this.finishAt(stop)) return false;
+      if (!isFound) return true;
+      this.isInside = false;
+      splitter.start(tokenPos + finder.lengthAt(tokenPos, end));
+    }
+  }
+
+  lookAhead(end: number, limit: number): void {
+    if (this.splitter.pos === end) this.scanTo(end + 1, limit);
+  }
+
+  shift(deltaBytes: number): void {
+    this.splitter.shift(deltaBytes);
+  }
+
+  private scanTo(stop: number, limit: number): void {
+    const { splitter } = this;
+    splitter.scan(this.text, stop, limit);
+    if (this.firstInvalidPos < 0) this.firstInvalidPos = splitter.firstInvalidPos;
+    this.take();
+  }
+
+  /** The document ends at `stop`; false if there is more to it than is done at a time. */
+  private finishAt(stop: number): boolean {
+    const isSettled = this.splitter.finish(stop);
+    this.take();
+    return isSettled;
+  }
+
+  private take(): void {
+    const { splitter, counter } = this;
+    if (splitter.endCount > 1) counter.count(splitter.ends, splitter.endCount);
+    splitter.take();
+  }
+}

@@ -1,0 +1,191 @@
+import { endCountMax, endsStart, textStart } from "../regions";
+import { columnAt, columnOfThree, columnOfTwo, invalidColumn, slotCount, step, stepToEnd } from "./automaton";
+import { hasQuads, quadBits, quadEntriesStart, quadOf } from "./quads";
+
+/**
+ * Where the scan of a document stands. Positions count from the text's start.
+ *
+ *   ends[0]                                   start of the first pretoken that is not taken
+ *   ends[1 .. endCount)                       ends of the settled pretokens
+ *   ends[endCount .. endCount + slotCount)    the slots: part of the automaton's state
+ *
+ * `entry` is the last entry of `transitions`: its upper bits are the state, which is 0 at the start of a document.
+ */
+export let pos: i32 = 0;
+export let endCount: u32 = 1;
+let entry: u32 = 0;
+/** Bytes that were not part of valid UTF-8, each a pretoken of its own. */
+let invalidByteCount: u64 = 0;
+/** Position of the first of them since `clearFirstInvalid`; -1 = none. */
+let firstInvalid: i32 = -1;
+
+/** The most bytes that are scanned before ends are taken: each may settle one, and those in slots come on top. */
+export const blockBytes: i32 = 1 << 14;
+
+/** A document begins at `at`. */
+export function startDocument(at: i32): void {
+  pos = at;
+  entry = 0;
+  endCount = 1;
+  setEnd(0, at);
+}
+
+/**
+ * Reads on from `pos` up to `stop`, at most `blockBytes`; a character that begins before `stop` is read whole. Bytes before
+ * `limit` may be looked at: it is behind stop + 3, or the document's end. This is where a faster way to find boundaries may
+ * come in: whatever goes before `pos` is known by `entry` and `ends`.
+ */
+export function scanTo(stop: i32, limit: i32): void {
+  assert(stop - pos <= blockBytes && endCount + blockBytes + 32 <= endCountMax);
+  if (!hasQuads()) {
+    scanCharacters(stop, limit, false);
+    return;
+  }
+  while (pos < stop) {
+    scanQuads(stop);
+    if (pos < stop) scanCharacters(stop, limit, true);
+  }
+}
+
+/** The document ends at `end`, where the scan has arrived: everything is settled. */
+export function finishDocument(end: i32): void {
+  const last = stepToEnd(entry);
+  setEnd(endCount + (last & 15), end);
+  endCount += (last >> 4) & 15;
+  entry = 0;
+}
+
+/** Forgets the settled pretokens: the last end becomes ends[0]. */
+export function dropEnds(): void {
+  const last = endCount - 1;
+  memory.copy(endsStart, endsStart + (last << 2), (slotCount + 1) << 2);
+  endCount = 1;
+}
+
+/** The text has moved: every position falls by `delta`. */
+export function shiftText(delta: i32): void {
+  pos -= delta;
+  for (let i: u32 = 0; i < endCount + slotCount; i++) setEnd(i, <i32>load<u32>(endsStart + (i << 2)) - delta);
+}
+
+/** Where the text is still needed from on. */
+export function keepPosition(): i32 {
+  return <i32>load<u32>(endsStart);
+}
+
+/** Where the scan goes on. */
+export function scanPosition(): i32 {
+  return pos;
+}
+
+export function invalidBytes(): f64 {
+  return <f64>invalidByteCount;
+}
+
+export function firstInvalidPosition(): i32 {
+  return firstInvalid;
+}
+
+export function clearFirstInvalid(): void {
+  firstInvalid = -1;
+}
+
+function setEnd(index: u32, position: i32): void {
+  store<u32>(endsStart + (index << 2), <u32>position);
+}
+
+/**
+ * Reads characters up to `stop`, a table step each; with `untilAscii` only as far as eight ASCII bytes lie ahead. A
+ * character of two or three bytes is taken apart from one load of four bytes by the marks of its length.
+ */
+function scanCharacters(stop: i32, limit: i32, untilAscii: bool): void {
+  const text = textStart;
+  const ends = endsStart;
+  const lastOctetPos = untilAscii ? stop - 8 : -1;
+  const lastWholePos = limit - 4;
+  let at = pos;
+  let state = entry;
+  let count = endCount;
+  while (at < stop) {
+    const word = load<u32>(text + at);
+    let column = word & 255;
+    let length: i32 = 1;
+    if (column < 0x80) {
+      if (at <= lastOctetPos && ((word | load<u32>(text + at, 4)) & 0x80808080) === 0) break;
+    } else {
+      if (at <= lastWholePos && (word & 0xc0c0f0) === 0x8080e0) {
+        column = columnOfThree(word);
+        length = 3;
+      } else if (at <= lastWholePos && (word & 0xc0e0) === 0x80c0) {
+        column = columnOfTwo(word);
+        length = 2;
+      } else {
+        const found = columnAt(at, limit);
+        column = found & 255;
+        length = <i32>(found >> 8);
+      }
+      if (column === invalidColumn) {
+        length = 1;
+        noteInvalid(at);
+      }
+    }
+    state = step(state, column);
+    store<u32>(ends + ((count + (state & 15)) << 2), <u32>at);
+    count += (state >> 4) & 15;
+    at += length;
+  }
+  pos = at;
+  entry = state;
+  endCount = count;
+}
+
+function noteInvalid(at: i32): void {
+  if (firstInvalid < 0) firstInvalid = at;
+  invalidByteCount++;
+}
+
+/**
+ * Reads ASCII up to `stop`, eight bytes a turn. Both quads are named before either is written down, so that the second
+ * lookup does not wait for the first one's stores. Every step writes into its slot, the bin if it has none: a store that
+ * nobody reads costs less than a branch that is guessed wrong.
+ */
+function scanQuads(stop: i32): void {
+  const text = textStart;
+  const entries = quadEntriesStart;
+  // The state is carried in the upper bits of an entry: state << quadStateShift in `quadEntries`, state << 16 elsewhere.
+  const quadStateShift = quadBits + 15;
+  let at = pos;
+  let state = (entry >> 16) << quadStateShift;
+  let end = endsStart + (endCount << 2);
+  while (at + 8 <= stop) {
+    const octet = load<u64>(text + at);
+    if ((octet & 0x8080808080808080) !== 0) break;
+    const lowQuad = quadOf(<u32>octet);
+    const highQuad = quadOf(<u32>(octet >> 32));
+    const low = load<u32>(entries + (((state >> 15) + lowQuad) << 2));
+    state = load<u32>(entries + (((low >> 15) + highQuad) << 2));
+    end = writeQuad(end, low, at);
+    end = writeQuad(end, state, at + 4);
+    at += 8;
+  }
+  if (at + 4 <= stop) {
+    const word = load<u32>(text + at);
+    if ((word & 0x80808080) === 0) {
+      state = load<u32>(entries + (((state >> 15) + quadOf(word)) << 2));
+      end = writeQuad(end, state, at);
+      at += 4;
+    }
+  }
+  pos = at;
+  endCount = <u32>((end - endsStart) >> 2);
+  entry = (state >> quadStateShift) << 16;
+}
+
+/** Writes the ends of four bytes from `at` on, counted from `end`; returns the address behind those that are settled. */
+function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
+  store<u32>(end + ((quadEntry & 7) << 2), <u32>at);
+  store<u32>(end + (((quadEntry >> 3) & 7) << 2), <u32>at + 1);
+  store<u32>(end + (((quadEntry >> 6) & 7) << 2), <u32>at + 2);
+  store<u32>(end + (((quadEntry >> 9) & 7) << 2), <u32>at + 3);
+  return end + (((quadEntry >> 12) & 7) << 2);
+}

@@ -1,0 +1,222 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { type ByteSource, MemorySource } from "../../src/corpus/byte-sources.ts";
+import type { Range } from "../../src/corpus/ranges.ts";
+import { createDocuments, type Documents } from "../../src/count/documents.ts";
+import { KernelDocuments } from "../../src/count/kernel-documents.ts";
+import { RangeCounter } from "../../src/count/range-counter.ts";
+import { SplitterDocuments } from "../../src/count/splitter-documents.ts";
+import { kernelPaths } from "../../src/embedded.ts";
+import { UserError } from "../../src/errors.ts";
+import { type CompiledPattern, compilePattern, createSplitter, patterns } from "../../src/pattern/index.ts";
+import { buildQuadTables } from "../../src/pattern/quads.ts";
+import { adoptKernelModule, kernelModule } from "../../src/runtime/kernel.ts";
+import { WordCounter } from "../../src/words/counter.ts";
+import { Random, randomBytes } from "../pattern/naive.ts";
+import { randomPattern, randomText } from "../pattern/random-patterns.ts";
+import { bytesOf, entriesOf } from "../words/generators.ts";
+
+const seed = 20261122;
+const utf8 = (text: string) => new TextEncoder().encode(text);
+const textBytesMax = 1 << 20;
+
+/** What counts a text, in windows of some size. */
+type Way = {
+  readonly counter: WordCounter;
+  readonly documents: Documents;
+  readonly tokens: readonly Uint8Array[];
+};
+
+/** Everything that counting a text tells: words and findings, or the error. */
+function told({ counter, documents, tokens }: Way, bytes: Uint8Array, windowBytes: number) {
+  const makeText = (capacityBytes: number) => counter.text(capacityBytes);
+  const ranges = new RangeCounter(documents, tokens, makeText, windowBytes);
+  const source: MemorySource & ByteSource = new MemorySource("a text", 0);
+  source.append(bytes);
+  const range: Range = {
+    inputIndex: 0,
+    startByte: 0,
+    endByte: bytes.length,
+    startsInside: false,
+    endsInside: false,
+  };
+  const work = ranges.count(source, range);
+  let step = work.next();
+  while (!step.done) step = work.next();
+  const words = entriesOf(counter.toWordTable());
+  counter.clear();
+  return { words, ...step.value };
+}
+
+function kernelWay(pattern: CompiledPattern, tokens: readonly Uint8Array[] = []): Way {
+  const counter = new WordCounter(textBytesMax);
+  const documents = createDocuments(pattern, tokens, counter);
+  expect(documents instanceof KernelDocuments).toBe(true);
+  return { counter, documents, tokens };
+}
+
+function splitterWay(pattern: CompiledPattern, tokens: readonly Uint8Array[] = []): Way {
+  const counter = new WordCounter(textBytesMax);
+  return { counter, documents: new SplitterDocuments(createSplitter(pattern), tokens, counter), tokens };
+}
+
+function expectSame(
+  ways: readonly Way[],
+  twin: Way,
+  bytes: Uint8Array,
+  windowBytes: number,
+  note: string,
+): void {
+  const wanted = told(twin, bytes, 1 << 16);
+  for (const [way, kernel] of ways.entries()) {
+    const found = told(kernel, bytes, windowBytes);
+    if (Bun.deepEquals(found, wanted)) continue;
+    const text = Buffer.from(bytes).toString("hex");
+    expect({ note, way, windowBytes, text, found }).toEqual({ note, way, windowBytes, text, found: wanted });
+  }
+}
+
+/** The pattern with its four-byte tables, if it has any, and without. */
+function withAndWithoutQuads(pattern: CompiledPattern): CompiledPattern[] {
+  if (pattern.kind !== "automata") throw new Error("not an automaton");
+  const [tables] = pattern.automata;
+  return [buildQuadTables(tables!) ?? null, null].map((quads) => ({
+    ...pattern,
+    automata: [{ ...tables!, quads }],
+  }));
+}
+
+const isOneAutomaton = (pattern: CompiledPattern) =>
+  pattern.kind === "automata" && pattern.automata.length === 1;
+
+const named = Object.entries(patterns).flatMap(([name, { sources }]) =>
+  [false, true].flatMap((lineWise) => {
+    const pattern = compilePattern(sources, { lineWise });
+    return isOneAutomaton(pattern) ? [[`${name}${lineWise ? ", line-wise" : ""}`, pattern] as const] : [];
+  }),
+);
+
+const testModule = kernelModule();
+const flavours = { "with SIMD and assertions": testModule, baseline: moduleAt(kernelPaths.baselinePath) };
+
+function moduleAt(path: string): WebAssembly.Module {
+  return new WebAssembly.Module(readFileSync(path));
+}
+
+describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
+  afterAll(() => adoptKernelModule(testModule));
+
+  test("counts what the splitters in JavaScript count, for all named patterns", () => {
+    adoptKernelModule(module);
+    expect(named.length).toBeGreaterThan(25);
+    const random = new Random(seed);
+    for (const [name, pattern] of named) {
+      const ways = withAndWithoutQuads(pattern).map((one) => kernelWay(one));
+      const twin = splitterWay(pattern);
+      for (let round = 0; round < 60; round++) {
+        const bytes =
+          round % 2 === 0
+            ? randomBytes(random, 1 + random.below(60))
+            : utf8(
+                randomText(random, 100) +
+                  "plain words, one after another; 12345 of 'em".slice(random.below(40)),
+              );
+        expectSame(ways, twin, bytes, random.pick([1, 17, 64, 1000]), name);
+      }
+    }
+  });
+
+  test("counts what the splitters in JavaScript count, for random patterns", () => {
+    adoptKernelModule(module);
+    const random = new Random(seed + 1);
+    let patternCount = 0;
+    while (patternCount < 150) {
+      let pattern: CompiledPattern;
+      try {
+        pattern = compilePattern([randomPattern(random)]);
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        continue;
+      }
+      if (!isOneAutomaton(pattern)) continue;
+      patternCount++;
+      const ways = withAndWithoutQuads(pattern).map((one) => kernelWay(one));
+      const twin = splitterWay(pattern);
+      for (let round = 0; round < 10; round++) {
+        const text = utf8(randomText(random, 60));
+        expectSame(ways, twin, text, random.pick([1, 30, 1000]), `pattern ${patternCount}`);
+      }
+    }
+  });
+
+  test("finds special tokens as the finder in JavaScript does", () => {
+    adoptKernelModule(module);
+    const random = new Random(seed + 2);
+    const pattern = compilePattern(patterns.gpt2.sources);
+    for (let round = 0; round < 120; round++) {
+      const letters = random.pick(["ab", "abc<|>", "<|x ", "abcdefghijklm"]);
+      const text = (lengthMax: number) =>
+        Array.from({ length: 1 + random.below(lengthMax) }, () => random.pick([...letters])).join("");
+      const tokens = Array.from({ length: 1 + random.below(random.pick([1, 3, 12])) }, () =>
+        utf8(text(random.pick([1, 4, 40]))),
+      );
+      const [kernel, twin] = [kernelWay(pattern, tokens), splitterWay(pattern, tokens)];
+      for (let count = 0; count < 8; count++) {
+        const parts = Array.from({ length: random.below(12) }, () =>
+          random.below(3) === 0 ? random.pick(tokens) : utf8(text(12)),
+        );
+        const bytes = new Uint8Array(Buffer.concat(parts));
+        const note = `tokens ${tokens.map((token) => Buffer.from(token).toString()).join(" ")}`;
+        expectSame([kernel], twin, bytes, random.pick([1, 50, 1000]), note);
+      }
+    }
+  });
+});
+
+test("a token that ends behind a record hides none that ends in it", () => {
+  const pattern = compilePattern(patterns.gpt2.sources);
+  const { counter, documents } = kernelWay(pattern, [utf8("<x-y>"), utf8("x")]);
+  counter.text(9).bytes.set(utf8("ab<x-y>cd"));
+  documents.searchText(9);
+  documents.start(0, false);
+  const part = { end: 5, sureEnd: 5, stop: 5, limit: 5, endsDocument: true };
+  expect(documents.count(part)).toBe(true);
+  documents.start(5, false);
+  expect(documents.count({ end: 9, sureEnd: 9, stop: 9, limit: 9, endsDocument: true })).toBe(true);
+  expect(entriesOf(counter.toWordTable())).toEqual([
+    ["-", 1],
+    ["<", 1],
+    [">", 1],
+    ["ab", 1],
+    ["cd", 1],
+    ["y", 1],
+  ]);
+  expect(documents.documentCount).toBe(3);
+});
+
+test("long texts are counted in slices, with tables of four bytes built on the way", () => {
+  const pattern = compilePattern(["[a-d]+| ?[0-9]+|\\s+|."]);
+  const [kernel, twin] = [kernelWay(pattern), splitterWay(pattern)];
+  const bytes = bytesOf("abba 12 cab\n\téa 中 0012  dad".repeat(100_000));
+  kernel.counter.text(bytes.length).bytes.set(bytes);
+  kernel.documents.searchText(bytes.length);
+  kernel.documents.start(0, false);
+  const end = bytes.length;
+  let sliceCount = 1;
+  const part = { end, sureEnd: end, stop: end, limit: end, endsDocument: true };
+  while (!kernel.documents.count(part)) sliceCount++;
+  expect(sliceCount).toBe(Math.ceil(bytes.length / (1 << 20)));
+  expect(entriesOf(kernel.counter.toWordTable())).toEqual(told(twin, bytes, 1 << 20).words);
+});
+
+test("a pattern whose tables have no room in the kernel is split in JavaScript", () => {
+  const counter = new WordCounter(textBytesMax);
+  const pattern = compilePattern(patterns.gpt2.sources);
+  while (counter.kernel.exports.reserveFixed(1 << 14) !== 0);
+  const documents = createDocuments(pattern, [], counter);
+  expect(documents instanceof SplitterDocuments).toBe(true);
+  expect(told({ counter, documents, tokens: [] }, utf8("some words"), 1 << 16).words).toEqual([
+    [" words", 1],
+    ["some", 1],
+  ]);
+});
