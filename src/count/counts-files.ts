@@ -143,9 +143,7 @@ function* addText({ path, fd: openFd, head }: TextFile, keeper: WordKeeper): Gen
   }
   const lines = new TsvReader(path, keeper.counter, options === null ? 1 : 2);
   lines.read(rest);
-  const chunk = new Uint8Array(chunkSizeBytes);
-  for (let size = read(chunk); size > 0; size = read(chunk)) {
-    lines.read(chunk.subarray(0, size));
+  while (lines.readNext(read) > 0) {
     yield;
     yield* keeper.makeRoom();
   }
@@ -155,7 +153,6 @@ function* addText({ path, fd: openFd, head }: TextFile, keeper: WordKeeper): Gen
 
 /** So few that they are not more text than what is counted between two looks at the memory. */
 const wordsPerSlice = 1 << 15;
-const chunkSizeBytes = 1 << 20;
 
 /** The bytes of a file of word counts, in the form that its name asks for. */
 export function countsChunks(path: string, words: WordTable, options: CountsOptions): Iterable<Uint8Array> {

@@ -28,6 +28,7 @@ export {
 } from "./scan/scanner";
 export { searchText, usePrefixes, useTokenTrie } from "./special-tokens";
 export { rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
+export { addedLineCount, addLines, linesTotal } from "./words/counts-text";
 export {
   addPretokens,
   addRecords,

@@ -80,6 +80,11 @@ export type KernelExports = MergeExports & {
   documents(): number;
   isInside(): number;
 
+  // words/counts-text.ts
+  addLines(start: number, byteCount: number, totalBefore: number): number;
+  addedLineCount(): number;
+  linesTotal(): number;
+
   // words/tables.ts
   openTables(): void;
   beginTables(shortSlotBits: number, middleSlotBits: number, longSlotBits: number): void;

@@ -7,6 +7,9 @@ import type { WordTable } from "./word-table.ts";
 /** Words as they stand in the memory of a kernel: posted to another thread, they are there without being copied. */
 export type PackedCounts = { readonly memory: WebAssembly.Memory; readonly distinctWordCount: number };
 
+/** Lines that were added, and all counts so far. */
+export type AddedLines = { readonly byteCount: number; readonly lineCount: number; readonly total: number };
+
 /** Sizes of tables at the start, as powers of two; for tests. */
 export type FirstSlotBits = { readonly short: number; readonly middle: number; readonly long: number };
 
@@ -116,6 +119,21 @@ export class WordCounter {
     if (length > 64) word.set(bytes.subarray(start, end));
     else for (let i = 0; i < length; i++) word[i] = bytes[start + i]!;
     if (exports.addWord(length, count) === 0) throw tooManyWords();
+  }
+
+  /**
+   * Adds the words of lines of word counts (tsv.ts) in the kernel's text: bytes [start, start + byteCount), the last one a
+   * newline. Words in plain bytes are written before them, from the start of the text on; so there has to be room.
+   *
+   * @param total of all counts of lines before, at most 2^53 - 1; it stays so with those that are added
+   * @returns how much was added; less than there is where a line comes that is not plainly right
+   */
+  addLines(start: number, byteCount: number, total: number): AddedLines {
+    const { exports } = this.kernel;
+    const addedBytes = exports.addLines(start, byteCount, total);
+    if (addedBytes < 0) throw tooManyWords();
+    sumOfCounts(exports.pretokenCount(), 0);
+    return { byteCount: addedBytes, lineCount: exports.addedLineCount(), total: exports.linesTotal() };
   }
 
   /** What counting a text of so many bytes, and then sorting all words into a table, takes at most. */

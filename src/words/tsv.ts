@@ -1,8 +1,9 @@
-import { allocateText } from "../corpus/text.ts";
+import { textOf } from "../corpus/text.ts";
 import { UserError } from "../errors.ts";
 import { byteToCharacter } from "../vocabulary/byte-characters.ts";
 import type { WordCounter } from "./counter.ts";
 import type { CountsOptions } from "./counts-format.ts";
+import type { ReadBytes } from "./counts-reader.ts";
 import { sortByCountInSteps } from "./sort.ts";
 import { isTsvHead, tsvHead } from "./tsv-head.ts";
 import type { WordTable } from "./word-table.ts";
@@ -103,25 +104,22 @@ function writeNumber(number: number, chunk: Uint8Array, chunkEnd: number): numbe
 /** What is shown of a count that is no count. */
 const shownBytesMax = 40;
 
-/** Where a reader stands in a line. A word's two-byte character may lie across two chunks. */
-const inWord = 0;
-const inCharacter = 1;
-const inCount = 2;
+/** Lines of so many bytes are read at once: a millisecond. */
+const firstCapacityBytes = 1 << 18;
 
 /**
- * Reads the lines of words, chunk by chunk, into a counter; words that stand twice add up. The last line may do
- * without its newline.
+ * Reads the lines of words into a counter; words that stand twice add up. The last line may do without its newline.
+ *
+ * The kernel reads them (src/kernel/words/counts-text.ts): they stand in its text, behind as many bytes for their words. What it
+ * stops at is read here, a line at a time: it is wrong, or so unusual that the kernel does not take it.
  */
 export class TsvReader {
-  private text = allocateText(1 << 10);
-  private wordLength = 0;
-  private readonly countField = new Uint8Array(shownBytesMax);
-  private countLength = 0;
-  private state = inWord;
+  /** Bytes that the lines may have in the kernel's text: they stand at [capacity, 2 capacity) of it. */
+  private capacity = firstCapacityBytes;
+  /** Bytes there, without a newline so far: the beginning of a line. */
+  private filled = 0;
   /** Of all counts so far. */
   private total = 0;
-  /** First byte of a character whose second byte has not come yet. */
-  private firstByte = 0;
 
   /**
    * @param path of the file, for messages
@@ -135,95 +133,94 @@ export class TsvReader {
 
   /** Reads the next bytes of the file. */
   read(chunk: Uint8Array): void {
-    let pos = 0;
-    while (pos < chunk.length) {
-      if (this.state === inWord) pos = this.readWord(chunk, pos);
-      else if (this.state === inCharacter) this.addCharacter(chunk[pos++]!);
-      else pos = this.readCount(chunk, pos);
+    for (let pos = 0; pos < chunk.length; ) {
+      pos += this.readNext((into) => {
+        const some = chunk.subarray(pos, pos + into.length);
+        into.set(some);
+        return some.length;
+      });
     }
+  }
+
+  /** The same, the bytes being had from `readBytes`; how many they are, 0 at the end of the file. */
+  readNext(readBytes: ReadBytes): number {
+    if (this.filled === this.capacity) this.lengthen();
+    const { capacity, filled } = this;
+    const lines = this.lines();
+    const size = readBytes(lines.subarray(filled));
+    const end = filled + size;
+    const newlinePos = lines.subarray(filled, end).lastIndexOf(newline);
+    this.filled = end;
+    if (newlinePos < 0) return size;
+    const linesEnd = filled + newlinePos + 1;
+    this.addLines(lines.subarray(0, linesEnd), capacity);
+    lines.copyWithin(0, linesEnd, end);
+    this.filled = end - linesEnd;
+    return size;
   }
 
   /** The file ends here. */
   finish(): void {
-    if (this.state === inCount) this.endLine();
-    if (this.state === inCharacter) throw this.wrongCharacter();
-    if (this.wordLength > 0) throw this.noTab();
+    if (this.filled > 0) this.read(Uint8Array.of(newline));
   }
 
-  /** Reads one-byte characters up to anything else, and sees what that is. */
-  private readWord(chunk: Uint8Array, pos: number): number {
-    this.reserveWord(chunk.length - pos);
-    const { bytes } = this.text;
-    const stop = chunk.length;
-    let length = this.wordLength;
-    while (pos < stop && chunk[pos]! > 32 && chunk[pos]! < 127) bytes[length++] = chunk[pos++]!;
-    this.wordLength = length;
-    if (pos === stop) return pos;
-    const byte = chunk[pos]!;
-    if (byte === tab) {
-      if (length === 0) throw this.error("there is no word before the tab");
-      this.state = inCount;
-    } else if (byte === newline) {
-      throw this.noTab();
-    } else {
-      this.firstByte = byte;
-      this.state = inCharacter;
-      // Neither a lone byte nor the first of two: wrong without looking on.
-      if (byte >> 5 !== 0b110) throw this.wrongCharacter();
+  /** Adds lines that stand in the kernel's text from `start` on. */
+  private addLines(lines: Uint8Array, start: number): void {
+    for (let pos = 0; pos < lines.length; ) {
+      const added = this.counter.addLines(start + pos, lines.length - pos, this.total);
+      this.lineNumber += added.lineCount;
+      this.total = added.total;
+      pos += added.byteCount;
+      if (pos === lines.length) return;
+      const end = lines.indexOf(newline, pos);
+      this.addLine(lines.slice(pos, end));
+      pos = end + 1;
     }
-    return pos + 1;
   }
 
-  private addCharacter(secondByte: number): void {
-    const codePoint = ((this.firstByte & 31) << 6) | (secondByte & 63);
-    const byte = secondByte >> 6 === 0b10 && codePoint >= 0x80 ? byteOfCodePoint[codePoint]! : -1;
-    if (byte < 0) throw this.wrongCharacter();
-    this.reserveWord(1);
-    this.text.bytes[this.wordLength++] = byte;
-    this.state = inWord;
-  }
-
-  private readCount(chunk: Uint8Array, pos: number): number {
-    for (; pos < chunk.length && chunk[pos] !== newline; pos++) {
-      if (this.countLength < shownBytesMax) this.countField[this.countLength++] = chunk[pos]!;
+  /** Adds a line, given without its newline, or says what is wrong with it. */
+  private addLine(line: Uint8Array): void {
+    const word: number[] = [];
+    let pos = 0;
+    while (pos < line.length && line[pos] !== tab) {
+      const first = line[pos++]!;
+      const isOne = first > 32 && first < 127;
+      const byte = isOne ? first : byteOfCharacter(first, line[pos++] ?? 0);
+      if (byte < 0) throw this.wrongCharacter();
+      word.push(byte);
     }
-    if (pos === chunk.length) return pos;
-    this.endLine();
-    return pos + 1;
-  }
-
-  private endLine(): void {
-    const count = parseCount(this.countField, this.countLength);
-    if (!(count >= 1)) {
-      const field = Buffer.from(this.countField.subarray(0, this.countLength)).toString();
-      const word = Buffer.from(this.text.bytes.subarray(0, this.wordLength)).toString("latin1");
-      if (isTsvHead(`${word}\t${field}`)) {
-        throw this.error("a second header", "files are added up by naming each of them: --counts");
-      }
-      const shown = JSON.stringify(field);
-      throw this.error(`the count ${shown} is not a whole number from 1 to 2^53 - 1`);
-    }
+    if (pos === line.length) throw this.error("there is no tab");
+    if (word.length === 0) throw this.error("there is no word before the tab");
+    const count = this.parseCount(Buffer.from(word), line.subarray(pos + 1));
     this.total += count;
     if (this.total > Number.MAX_SAFE_INTEGER) {
       throw this.error("all counts up to here are more than 2^53 - 1", "count the corpus again");
     }
-    this.counter.add(this.text, 0, this.wordLength, count);
-    this.wordLength = 0;
-    this.countLength = 0;
-    this.state = inWord;
+    this.counter.add(textOf(Uint8Array.from(word)), 0, word.length, count);
     this.lineNumber++;
   }
 
-  private reserveWord(byteCount: number): void {
-    const { bytes } = this.text;
-    if (this.wordLength + byteCount <= bytes.length) return;
-    const larger = allocateText(Math.max(bytes.length * 2, this.wordLength + byteCount));
-    larger.bytes.set(bytes);
-    this.text = larger;
+  private parseCount(word: Buffer, digits: Uint8Array): number {
+    const field = digits.subarray(0, shownBytesMax);
+    const count = parseCount(field, field.length);
+    if (count >= 1) return count;
+    const text = Buffer.from(field).toString();
+    if (isTsvHead(`${word.toString("latin1")}\t${text}`)) {
+      throw this.error("a second header", "files are added up by naming each of them: --counts");
+    }
+    throw this.error(`the count ${JSON.stringify(text)} is not a whole number from 1 to 2^53 - 1`);
   }
 
-  private noTab(): UserError {
-    return this.error("there is no tab");
+  /** Where the lines stand. */
+  private lines(): Uint8Array {
+    return this.counter.text(2 * this.capacity).bytes.subarray(this.capacity, 2 * this.capacity);
+  }
+
+  /** Makes room for a line that is longer than all before. */
+  private lengthen(): void {
+    const before = this.lines();
+    this.capacity *= 2;
+    this.lines().set(before);
   }
 
   private wrongCharacter(): UserError {
@@ -239,6 +236,13 @@ export class TsvReader {
   ): UserError {
     return new UserError(`${this.path}, line ${this.lineNumber}: ${what}`, { hint });
   }
+}
+
+/** The byte that a character of two bytes stands for, or -1. */
+function byteOfCharacter(first: number, second: number): number {
+  if (first >> 5 !== 0b110 || second >> 6 !== 0b10) return -1;
+  const codePoint = ((first & 31) << 6) | (second & 63);
+  return codePoint >= 0x80 ? byteOfCodePoint[codePoint]! : -1;
 }
 
 /** The number that the digits make, or NaN if they are none or it is not exact. */

@@ -159,3 +159,100 @@ test("counts that add up to more than 2^53 are an error that names the line", ()
     );
   }
 });
+
+/** The same by strings and a map: the words, or which line is wrong, the first being 1. */
+function naive(file: string): Map<string, number> | number {
+  const byteOf = new Map(Array.from({ length: 256 }, (_, byte) => [encodeBytes(Uint8Array.of(byte)), byte]));
+  const words = new Map<string, number>();
+  const lines = file.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  let total = 0;
+  for (const [i, line] of lines.entries()) {
+    const [word = "", field = "", ...more] = line.split("\t");
+    const bytes = Array.from(word, (character) => byteOf.get(character));
+    const count = Number(field);
+    const isRight =
+      word !== "" && !bytes.includes(undefined) && more.length === 0 && /^\d{1,39}$/.test(field);
+    if (!isRight || count < 1 || count > Number.MAX_SAFE_INTEGER) return i + 1;
+    total += count;
+    if (total > Number.MAX_SAFE_INTEGER) return i + 1;
+    const key = keyOf(Uint8Array.from(bytes as number[]));
+    words.set(key, (words.get(key) ?? 0) + count);
+  }
+  return words;
+}
+
+/** The same of the reader. */
+function readOrLine(file: string, chunkSizeBytes: number): Map<string, number> | number {
+  try {
+    return new Map(entriesOf(read(file, chunkSizeBytes)));
+  } catch (error) {
+    const line = /^words\.tsv, line (\d+): /.exec((error as Error).message)?.[1];
+    if (line === undefined) throw error;
+    return Number(line);
+  }
+}
+
+test("lines of every kind are read as strings read them, and the first wrong one is named", () => {
+  for (let seed = 1; seed <= 60; seed++) {
+    const random = randomOf(seed);
+    const word = () => {
+      const length = 1 + random(random(10) === 0 ? 70 : 18);
+      const isPlain = random(2) === 0;
+      return encodeBytes(Uint8Array.from({ length }, () => (isPlain ? 33 + random(94) : random(256))));
+    };
+    const known = Array.from({ length: 300 }, word);
+    const count = () => {
+      const digits = String(1 + random(10 ** (1 + random(9)))) + (random(9) === 0 ? "123456" : "");
+      return random(12) === 0 ? digits.padStart(1 + random(38), "0") : digits;
+    };
+    const lines = Array.from({ length: 1 + random(5000) }, () => {
+      return `${random(2) === 0 ? word() : known[random(known.length)]}\t${count()}\n`;
+    });
+    // Half of the files have something wrong, anywhere.
+    let file = lines.join("");
+    if (seed % 2 === 0) {
+      const pos = random(file.length);
+      const stranger = ["\t", "\n", " ", "\r", "é", "€", "\u00ad", "ń", "x", "0", ""][random(11)]!;
+      file = file.slice(0, pos) + stranger + file.slice(pos + random(2));
+    }
+    if (seed % 3 === 0) file = file.replace(/\n$/, "");
+    const expected = naive(file);
+    for (const chunkSizeBytes of [7, 1000, 1 << 20]) {
+      expect({ seed, read: readOrLine(file, chunkSizeBytes) }).toEqual({ seed, read: expected });
+    }
+  }
+});
+
+test("counts are exact to 2^53 - 1, whatever zeros stand before them", () => {
+  const most = String(Number.MAX_SAFE_INTEGER);
+  for (const digits of [most, `0${most}`, most.padStart(39, "0")]) {
+    expect(entriesOf(read(`ab\t${digits}\n`))).toEqual([["ab", Number.MAX_SAFE_INTEGER]]);
+    expect(messageOf(`ab\t${digits}\nab\t1\n`)).toContain("line 2: all counts up to here");
+  }
+  expect(messageOf(`ab\t${most.padStart(40, "0")}\n`)).toContain("line 1: the count");
+});
+
+test("words of two files are together no more than 2^53 - 1", () => {
+  const counter = new WordCounter();
+  for (const count of ["9007199254740991", "1"]) {
+    const reader = new TsvReader("words.tsv", counter);
+    const readAll = () => reader.read(bytesOf(`a\t${count}\n`));
+    if (count === "1") expect(errorOf(readAll).message).toContain("more than 2^53 words");
+    else readAll();
+  }
+});
+
+test("a line longer than all that is read at once is read, and lines behind it", () => {
+  const bytes = Uint8Array.from({ length: 700_000 }, (_, pos) => (pos * 11) & 255);
+  const file = `a\t1\n${encodeBytes(bytes)}\t7\nb\t2\n`;
+  for (const chunkSizeBytes of [1000, 1 << 18, 1 << 22]) {
+    const entries = entriesOf(read(file, chunkSizeBytes));
+    expect(entries.map(([key, count]) => [key.length, count]).sort()).toEqual([
+      [1, 1],
+      [1, 2],
+      [700_000, 7],
+    ]);
+    expect(entries.some(([key]) => key === keyOf(bytes))).toBe(true);
+  }
+});

@@ -100,12 +100,12 @@ function touch(start: usize, end: usize): void {
   for (let at = start; at < end; at += pageBytes) store<u8>(at, 0);
 }
 
-/** Home slot of the key in a slot at `slot`, which need not stand in the table. */
-function homeOf(table: SlotTable, slot: usize): usize {
+/** Home slot of a slot's key, of which the first two eights of bytes are given. */
+function homeOf(table: SlotTable, first: u64, second: u64): usize {
   let hash: u64;
-  if (table.slotBytes === shortSlotBytes) hash = hashShort(load<u64>(slot));
-  else if (table.slotBytes === middleSlotBytes) hash = hashMiddle(load<u64>(slot, 8), load<u64>(slot));
-  else hash = (<u64>load<u32>(slot)) << 32;
+  if (table.slotBytes === shortSlotBytes) hash = hashShort(first);
+  else if (table.slotBytes === middleSlotBytes) hash = hashMiddle(second, first);
+  else hash = first << 32;
   return table.slots + <usize>(hash >> homeShift(table)) * table.slotBytes;
 }
 
@@ -135,31 +135,44 @@ function spread(table: SlotTable, slotCount: u32): bool {
       memory.copy(runStart, start, end - start);
       memory.fill(start, 0, end - start);
     }
+    const from = isFront ? runStart : start;
     for (let offset: usize = 0; offset < end - start; offset += slotBytes) {
-      let from = runStart + offset;
-      if (!isFront) {
-        from = runStart;
-        memory.copy(from, start + offset, slotBytes);
-        memory.fill(start + offset, 0, slotBytes);
-      }
-      if (place(table, from, homeOf(table, from))) continue;
+      const slot = from + offset;
+      // What stands behind a small slot is read, and never written.
+      const eight0 = load<u64>(slot);
+      const eight1 = load<u64>(slot, 8);
+      const eight2 = load<u64>(slot, 16);
+      if (!isFront) free(slot, slotBytes);
+      if (place(table, homeOf(table, eight0, eight1), eight0, eight1, eight2)) continue;
       if (asideEnd + slotBytes > asideStart + asideBytes) return false;
-      memory.copy(asideEnd, from, slotBytes);
+      write(asideEnd, slotBytes, eight0, eight1, eight2);
       asideEnd += slotBytes;
     }
     if (start === first) break;
     end = start - slotBytes;
   }
-  for (let from = asideStart; from < asideEnd; from += slotBytes) place(table, from, first);
+  for (let from = asideStart; from < asideEnd; from += slotBytes) {
+    place(table, first, load<u64>(from), load<u64>(from, 8), load<u64>(from, 16));
+  }
   return true;
 }
 
-/** Copies the slot at `from` to the first free one from `slot` on; false if there is none before the end. */
-function place(table: SlotTable, from: usize, slot: usize): bool {
+/** Writes a slot to the first free one from `slot` on; false if there is none before the end. */
+function place(table: SlotTable, slot: usize, eight0: u64, eight1: u64, eight2: u64): bool {
   const slotBytes = <usize>table.slotBytes;
   const end = endOfSlots(table);
   while (slot < end && load<u64>(slot) !== 0) slot += slotBytes;
   if (slot === end) return false;
-  memory.copy(slot, from, slotBytes);
+  write(slot, slotBytes, eight0, eight1, eight2);
   return true;
+}
+
+function write(slot: usize, slotBytes: usize, eight0: u64, eight1: u64, eight2: u64): void {
+  store<u64>(slot, eight0);
+  if (slotBytes > 8) store<u64>(slot, eight1, 8);
+  if (slotBytes > 16) store<u64>(slot, eight2, 16);
+}
+
+function free(slot: usize, slotBytes: usize): void {
+  for (let offset: usize = 0; offset < slotBytes; offset += 8) store<u64>(slot + offset, 0);
 }

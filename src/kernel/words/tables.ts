@@ -65,10 +65,10 @@ import {
  *   96       Records     their records
  *   128      u64         occurrences of all words
  */
-let short: SlotTable = changetype<SlotTable>(0);
-let middle: SlotTable = changetype<SlotTable>(0);
-let long: SlotTable = changetype<SlotTable>(0);
-let records: Records = changetype<Records>(0);
+export let short: SlotTable = changetype<SlotTable>(0);
+export let middle: SlotTable = changetype<SlotTable>(0);
+export let long: SlotTable = changetype<SlotTable>(0);
+export let records: Records = changetype<Records>(0);
 let pretokenCountAt: usize = 0;
 
 /** Finds the tables that stand in the memory. */
