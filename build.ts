@@ -35,7 +35,7 @@ const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`);
 const outfile = `${import.meta.dir}/dist/bpe`;
 const result = await Bun.build({
   entrypoints: [
-    ...["main.ts", "worker.ts", "encode-worker.ts", "load-worker.ts"].map(
+    ...["main.ts", "worker.ts", "encode-worker.ts", "load-worker.ts", "merge-worker.ts"].map(
       (name) => `${import.meta.dir}/src/${name}`,
     ),
     ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),

@@ -5,6 +5,7 @@
 export const workerUrl = new URL("./worker.ts", import.meta.url).href;
 export const encodeWorkerUrl = new URL("./encode-worker.ts", import.meta.url).href;
 export const loadWorkerUrl = new URL("./load-worker.ts", import.meta.url).href;
+export const mergeWorkerUrl = new URL("./merge-worker.ts", import.meta.url).href;
 /** In the source tree nothing is embedded, and what would be there is made when it is needed. */
 export const embeddedDirectory = import.meta.dir;
 

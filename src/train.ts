@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import type { Cache } from "./cache/cache.ts";
 import { countWithCache } from "./cache/count-with-cache.ts";
 import { canSeek, checkUnchanged, emptyCorpus, type Input } from "./corpus/inputs.ts";
@@ -197,7 +198,20 @@ const noWords = () =>
 function mergeOptionsOf(options: TrainOptions): MergeOptions {
   const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = options;
   const mergeCount = vocabSize - baseSize(specialTokens, compat);
-  return { mergeCount, compat, minFrequency, maxTokenLength, specialTokens };
+  return {
+    mergeCount,
+    compat,
+    minFrequency,
+    maxTokenLength,
+    specialTokens,
+    threadCount: mergeThreads(options),
+  };
+}
+
+/** As many threads merge as would count a large corpus, but not more than there are cores: they wait for each other. */
+function mergeThreads({ workerCount, workerCountFor }: TrainOptions): number {
+  const wanted = workerCountFor?.(Number.POSITIVE_INFINITY) ?? workerCount;
+  return Math.min(wanted, availableParallelism());
 }
 
 async function learnMerges(words: WordTable, mergeOptions: MergeOptions, report: Report): Promise<Merges> {

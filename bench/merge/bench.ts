@@ -1,7 +1,8 @@
 /**
  * Times the merge engine on a file of word counts, phase by phase, with its peak memory and the checksum of its merges:
  *
- *   node scripts/bun.mjs bench/merge/bench.ts words.tsv [--merges 31744] [--compat cs336] [--words N] [--out merges.txt]
+ *   node scripts/bun.mjs bench/merge/bench.ts words.tsv [--merges 31744] [--compat cs336] [--words N]
+ *     [--threads 2] [--out merges.txt]
  *
  * The checksum is that of training.json's `mergesSha256`: SHA-256 over the lines `left right`, byte-to-character form.
  */
@@ -23,6 +24,7 @@ const { positionals, values } = parseArgs({
     "min-frequency": { type: "string", default: "1" },
     "max-token-length": { type: "string" },
     special: { type: "string", multiple: true, default: [] },
+    threads: { type: "string", default: "1" },
     out: { type: "string" },
   },
 });
@@ -34,6 +36,7 @@ const options = {
   minFrequency: Number(values["min-frequency"]),
   maxTokenLength: values["max-token-length"] === undefined ? null : Number(values["max-token-length"]),
   specialTokens: values.special,
+  threadCount: Number(values.threads),
 };
 const memoryBefore = process.memoryUsage().rss;
 const phaseMs: Record<MergeProgress["phase"], number> = { layout: 0, index: 0, merge: 0 };

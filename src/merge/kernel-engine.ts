@@ -3,6 +3,7 @@ import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
 import { decodeCharacters } from "../vocabulary/byte-characters.ts";
 import type { WordTable } from "../words/word-table.ts";
 import { alphabetOrder } from "./alphabet-order.ts";
+import { type MergePlan, planRegions, startMergeHelpers } from "./helpers.ts";
 import type { Merges } from "./merges.ts";
 import { limitsOf, type MergeLimits, type MergeOptions } from "./options.ts";
 import { createPace, type MergeProgress, type Pace, spend } from "./pace.ts";
@@ -10,7 +11,9 @@ import type { MergeTuning } from "./tuning.ts";
 
 /** A kernel whose memory has room for a merge engine, set up for its task. */
 export type MergeKernel = Kernel & {
-  readonly cellCount: number;
+  readonly plan: MergePlan;
+  /** What the regions were planned for. */
+  readonly capacityBytes: number;
   readonly limits: MergeLimits;
   readonly pace: Pace;
 };
@@ -27,27 +30,39 @@ export function createMergeKernel(
   // Every merge takes an id, also one that spells a special token; the boundary is the id after the last.
   const tokenCapacity = 256 + limits.mergeCountMax + rule.specials.length;
   if (tokenCapacity >= 2 ** 31) return undefined;
+  const plan = {
+    wordCount: words.wordCount,
+    wordByteCount: words.bytes.length,
+    cellCount,
+    tokenCapacity,
+    isWide: tuning.wideCells || tokenCapacity > 0xffff,
+    prefixLength: rule.comparesBytes ? tuning.prefixBytes : 0,
+    specialCount: rule.specials.length,
+    specialByteCount: sum(rule.specials.map(({ bytes }) => bytes.length)),
+    threadCount: cellCount < tuning.sharedCellCount ? 1 : Math.min(options.threadCount ?? 1, threadCountMax),
+  };
   const kernel = createKernel();
-  const { exports } = kernel;
-  exports.describeWords(words.wordCount, words.bytes.length, cellCount);
-  const isWide = tuning.wideCells || tokenCapacity > 0xffff;
-  exports.describeTokens(tokenCapacity, isWide, rule.comparesBytes ? tuning.prefixBytes : 0);
-  exports.describeSpecials(rule.specials.length, sum(rule.specials.map(({ bytes }) => bytes.length)));
-  const threadCount = options.threadCount ?? 1;
-  if (!planRegions(kernel, threadCount, tuning.kernelBytesMax)) return undefined;
+  const capacityBytes = makeRegions(kernel, plan, tuning.kernelBytesMax);
+  if (capacityBytes === 0) return undefined;
   fillRule(kernel, rule);
   startEngine(kernel, limits, tuning);
-  return { ...kernel, cellCount, limits, pace: createPace(tuning.sliceWork) };
+  return { ...kernel, plan, capacityBytes, limits, pace: createPace(tuning.sliceWork) };
 }
 
-/** Plans for as much address space as there is. What the plan asks for the system may refuse: then less will do. */
-function planRegions({ exports, memory }: Kernel, threadCount: number, bytesMax: number): boolean {
+/** Each has sums of its own to be added up. */
+const threadCountMax = 8;
+
+/**
+ * Plans for as much address space as there is; what the system refuses is planned for with less. What was planned for,
+ * or 0 if the engine does not fit.
+ */
+function makeRegions(kernel: Kernel, plan: MergePlan, bytesMax: number): number {
   for (let capacityBytes = bytesMax; ; ) {
-    const plannedBytes = exports.planRegions(threadCount, capacityBytes);
-    if (plannedBytes === 0) return false;
+    const plannedBytes = planRegions(kernel, plan, capacityBytes);
+    if (plannedBytes === 0) return 0;
     try {
-      growMemory(memory, plannedBytes);
-      return true;
+      growMemory(kernel.memory, plannedBytes);
+      return capacityBytes;
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       capacityBytes = plannedBytes / 2;
@@ -112,6 +127,21 @@ export function* trainMergesInKernel(
 ): Generator<MergeProgress, Merges | undefined> {
   const kernel = createMergeKernel(words, cellCount, options, tuning);
   if (kernel === undefined) return undefined;
+  const { plan, capacityBytes } = kernel;
+  const helpers = tuning.startsHelpers ? startMergeHelpers(kernel, plan, capacityBytes) : undefined;
+  try {
+    return yield* learnMerges(kernel, words, tuning);
+  } finally {
+    helpers?.end();
+  }
+}
+
+/** The whole of it, in a kernel that is set up; undefined if there is not enough memory after all. */
+export function* learnMerges(
+  kernel: MergeKernel,
+  words: WordTable,
+  tuning: MergeTuning,
+): Generator<MergeProgress, Merges | undefined> {
   yield* copyWords(kernel, words);
   yield* layOutWords(kernel, words.wordCount);
   if (!(yield* indexBytePairs(kernel, tuning))) return undefined;
@@ -170,7 +200,7 @@ const asBytes = (array: Float64Array | Uint32Array) =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
 function* layOutWords(kernel: MergeKernel, wordCount: number): Generator<MergeProgress, void> {
-  const { exports, pace, cellCount } = kernel;
+  const { exports, pace, plan } = kernel;
   exports.startLayout();
   yield* inRuns(pace, wordCount, exports.tallyWords);
   const frequentCount = exports.frequentWordCount();
@@ -181,7 +211,7 @@ function* layOutWords(kernel: MergeKernel, wordCount: number): Generator<MergePr
     exports.endDigit();
   }
   const report = () => {
-    pace.progress = { phase: "layout", mergeCount: 0, shareDone: exports.laidOutCells() / cellCount };
+    pace.progress = { phase: "layout", mergeCount: 0, shareDone: exports.laidOutCells() / plan.cellCount };
   };
   yield* inSlices(pace, exports.layOutFrequentWords, report);
   exports.startRareWords();
@@ -193,11 +223,11 @@ const digitBits = 11;
 
 /** False if there is not enough memory. */
 function* indexBytePairs(kernel: MergeKernel, tuning: MergeTuning): Generator<MergeProgress, boolean> {
-  const { exports, pace, cellCount } = kernel;
+  const { exports, pace, plan } = kernel;
   let cellsDone = 0;
   const report = () => {
     cellsDone += pace.sliceWork;
-    const shareDone = Math.min(1, cellsDone / (2 * cellCount));
+    const shareDone = Math.min(1, (cellsDone * plan.threadCount) / (2 * plan.cellCount));
     pace.progress = { phase: "index", mergeCount: 0, shareDone };
   };
   exports.startText();

@@ -24,6 +24,10 @@ export type MergeTuning = {
   readonly prefixBytes: number;
   /** Lists of as many entries are cut into parts, one for each thread. */
   readonly sharedListLength: number;
+  /** With fewer cells in all one thread does everything. */
+  readonly sharedCellCount: number;
+  /** Whether there are threads that help; the work is cut for them in any case. */
+  readonly startsHelpers: boolean;
   /** Address space that the kernel's engine may plan for; without as much as it needs the one in JavaScript runs. */
   readonly kernelBytesMax: number;
 };
@@ -40,5 +44,7 @@ export const defaultTuning: MergeTuning = {
   cleanShare: 0.5,
   prefixBytes: 64,
   sharedListLength: 2048,
+  sharedCellCount: 500_000,
+  startsHelpers: true,
   kernelBytesMax: 2 ** 32,
 };

@@ -96,5 +96,9 @@ export type MergeExports = {
 
   /** A helper's turn; false when all is over, else it is to be called again. */
   helpMerging(): boolean;
+  /** Parts that helpers have done so far. */
+  helpedCount(): number;
+  /** Says that a helper cannot go on; whoever waits for it fails. */
+  failHelp(): void;
   endHelp(): void;
 };

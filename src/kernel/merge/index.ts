@@ -56,7 +56,7 @@ export {
   writePairsSome,
 } from "./reindex";
 // Threads.
-export { endHelp, helpMerging } from "./together";
+export { endHelp, failHelp, helpedCount, helpMerging } from "./together";
 export {
   addUpDigits,
   endDigit,

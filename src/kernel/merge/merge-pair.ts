@@ -70,7 +70,8 @@ const cutTries: u32 = 64;
 function cutList(listStart: u32, listLength: u32, length: u32): void {
   partsInWork = 1;
   let start: u32 = 0;
-  const wanted: u32 = listLength < sharedListLength ? 1 : partCount;
+  const wanted: u32 =
+    listLength < sharedListLength ? 1 : <u32>min<u64>(partCount, (2 * <u64>listLength) / sharedListLength);
   for (let k: u32 = 1; k < wanted; k++) {
     const target = <u32>((<u64>listLength * k) / wanted);
     const last = min(target + cutTries, listLength);

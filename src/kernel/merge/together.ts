@@ -17,8 +17,10 @@ import { isWide, job, merge } from "./regions";
  *   share      how much of each part: entries or cells
  *   partCount  parts in work
  *   stepCount  weight steps (layout.ts)
+ *   helped     atomic: parts that helpers have done
+ *   hasFailed  1 if a helper ended in the middle of a part
  *
- * A part's state goes from `open` to `taken` by an atomic exchange, and to `done`. What was written before a part was
+ * A part's state goes from `open` to `taken` by an atomic exchange, perhaps to `awaited`, and to `done`. What was written before a part was
  * opened is seen by whoever takes it; what a helper wrote is seen by whoever finds it done.
  */
 @unmanaged
@@ -30,6 +32,8 @@ export class Job {
   share: u32;
   partCount: u32;
   stepCount: u32;
+  helped: u32;
+  hasFailed: u32;
 }
 
 export enum Work {
@@ -43,9 +47,11 @@ enum State {
   done,
   open,
   taken,
+  /** Taken by a helper, and the main thread sleeps until it is done. */
+  awaited,
 }
 
-/** How often a helper looks for work before it sleeps: spinning for ever would take a core from the compiler. */
+/** How often a thread looks before it sleeps: spinning for ever would take a core from the compiler, or from the other. */
 const spinCount: u32 = 20_000;
 /** A helper that slept so long goes back to its event loop: there it can be ended. */
 const sleepNs: i64 = 20_000_000;
@@ -68,6 +74,10 @@ function isOverAddress(): usize {
   return job + offsetof<Job>("isOver");
 }
 
+function helpedAddress(): usize {
+  return job + offsetof<Job>("helped");
+}
+
 function stateAddress(part: Part): usize {
   return changetype<usize>(part) + offsetof<Part>("state");
 }
@@ -83,9 +93,11 @@ export function workTogether(kind: u32, partCount: u32, share: u32): bool {
   let hasMore = partAt(0).hasMore;
   for (let k: u32 = 1; k < partCount; k++) {
     const part = partAt(k);
-    while (atomic.load<u32>(stateAddress(part)) !== State.done) {}
+    waitForPart(stateAddress(part));
     hasMore |= part.hasMore;
   }
+  // What a helper left in the middle nobody can mend.
+  if (job.hasFailed !== 0) unreachable();
   return hasMore !== 0;
 }
 
@@ -106,7 +118,17 @@ function takePart(index: u32): bool {
 function doPart(index: u32): void {
   const part = partAt(index);
   part.hasMore = u32(isWide ? doWork<u32>(part, index) : doWork<u16>(part, index));
-  atomic.store<u32>(stateAddress(part), State.done);
+  endPart(stateAddress(part));
+}
+
+function endPart(state: usize): void {
+  if (atomic.xchg<u32>(state, State.done) === State.awaited) atomic.notify(state, 1);
+}
+
+function waitForPart(state: usize): void {
+  for (let spin: u32 = 0; spin < spinCount; spin++) if (atomic.load<u32>(state) === State.done) return;
+  if (atomic.cmpxchg<u32>(state, State.taken, State.awaited) === State.done) return;
+  while (atomic.load<u32>(state) !== State.done) atomic.wait<i32>(state, State.awaited);
 }
 
 function doWork<T>(part: Part, index: u32): bool {
@@ -140,6 +162,7 @@ export function helpMerging(): bool {
       adoptStepCount(job.stepCount);
       shareDone += job.share;
       doPart(k);
+      atomic.add<u32>(helpedAddress(), 1);
       hasWorked = true;
     }
     if (!hasWorked && !waitForTurn(turn)) return true;
@@ -154,6 +177,18 @@ function waitForTurn(turn: i32): bool {
   const result = atomic.wait<i32>(turnAddress(), turn, sleepNs);
   atomic.sub<u32>(sleepersAddress(), 1);
   return result !== AtomicWaitResult.TIMED_OUT;
+}
+
+/** How many parts helpers have done so far. */
+export function helpedCount(): u32 {
+  return atomic.load<u32>(helpedAddress());
+}
+
+/** A helper cannot go on: the main thread is to stop waiting for it, and fails. */
+export function failHelp(): void {
+  const job = theJob();
+  job.hasFailed = 1;
+  for (let k: u32 = 1; k < job.partCount; k++) endPart(stateAddress(partAt(k)));
 }
 
 /** Ends the helpers. */
