@@ -44,7 +44,7 @@ export const defaultTuning: MergeTuning = {
   cleanShare: 0.5,
   prefixBytes: 64,
   sharedListLength: 2048,
-  sharedCellCount: 500_000,
+  sharedCellCount: 4_000_000,
   startsHelpers: true,
   kernelBytesMax: 2 ** 32,
 };
