@@ -47,6 +47,15 @@ const textBytesOf = (task: Task) => task.endByte - task.startByte;
 /** Nothing to do: an empty file. */
 export const isEmpty = (task: Task) => task.kind === "range" && textBytesOf(task) === 0;
 
+/**
+ * Whether the task may keep whoever works on it from looking up for long: there may be one line in it, one page, or one stretch
+ * without a place to cut, of more than `longBytes`. Of what is read once, only what is whole in one piece is sure to be short.
+ */
+export function mayTakeLong(task: Task, longBytes: number): boolean {
+  if (task.kind === "piece") return task.startByte > 0 || !task.endsInput;
+  return (task.kind === "pages" ? task.pageBytesMax : textBytesOf(task)) > longBytes;
+}
+
 /** What a task adds to the progress, in bytes of the input, when `textBytes` of its text are done. */
 export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number {
   if (task.kind === "range") return textBytes;
@@ -104,6 +113,9 @@ const batchBytes = 1 << 18;
 /** Tasks of no text are read ahead of, too, but not without end. */
 const aheadCountMax = 1000;
 
+/** A taker that does not take every task. */
+export type Picky = { readonly taker: number; readonly leaves: (task: Task) => boolean };
+
 /** Hands tasks out in order, each to one of several takers, and has some at hand before they are asked for. */
 export class TaskQueue {
   private readonly asks: Ask[] = [];
@@ -114,10 +126,14 @@ export class TaskQueue {
   /** Who has begun on a range that goes on: only this one is served. */
   private holder = -1;
 
+  /** The picky taker has met a task that it leaves: it was given none, and is the same as all others from then on. */
+  hasLeft = false;
+
   /** @param aheadBytes that are at hand, at least, if they are to be had */
   constructor(
     private readonly tasks: AsyncGenerator<Task, void>,
     private readonly aheadBytes: number,
+    private picky?: Picky,
   ) {
     this.fill();
   }
@@ -163,7 +179,12 @@ export class TaskQueue {
       const ask = asks[index];
       if (ask === undefined) return;
       asks.splice(index, 1);
-      ask.resolve(this.takeBatch(ask.taker));
+      const { picky } = this;
+      if (picky?.taker === ask.taker && picky.leaves(ready[0]!)) {
+        this.picky = undefined;
+        this.hasLeft = true;
+        ask.resolve([]);
+      } else ask.resolve(this.takeBatch(ask.taker));
     }
     if (end === undefined) return;
     for (const ask of asks.splice(0)) {
@@ -176,7 +197,8 @@ export class TaskQueue {
     let count = 0;
     let sizeBytes = 0;
     for (const task of this.ready) {
-      if (count > 0 && sizeBytes + textBytesOf(task) > batchBytes) break;
+      const isFull = sizeBytes + textBytesOf(task) > batchBytes || this.picky?.leaves(task);
+      if (count > 0 && isFull) break;
       count++;
       sizeBytes += textBytesOf(task);
       this.holder = task.kind === "piece" && task.goesOn ? taker : -1;

@@ -1,11 +1,12 @@
 import { canSeek, type Input } from "../corpus/inputs.ts";
 import { PieceBuffers } from "../corpus/pieces.ts";
 import { type Range, type RangePlanOptions, totalBytesOf } from "../corpus/ranges.ts";
-import { isEmpty, memoryOf, planTasks, TaskQueue } from "../corpus/tasks.ts";
+import { isEmpty, mayTakeLong, memoryOf, planTasks, TaskQueue } from "../corpus/tasks.ts";
 import { workerUrl } from "../embedded.ts";
 import { inTurns, nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
 import { kernelModule } from "../runtime/kernel.ts";
+import { workerBytes } from "../runtime/memory-budget.ts";
 import { describeFailure, reviveFailure } from "../workers/failure.ts";
 import { type StartedWorkers, serveWorkers, startWorkers } from "../workers/run-workers.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
@@ -100,9 +101,15 @@ const largestRangeSizeBytes = 1 << 23;
 /** So many that the last range of one thread keeps the others waiting only for a small share of the whole. */
 const rangesPerThread = 16;
 const reportIntervalMs = 50;
+/** So much text, if it is one line, one page or one word, takes this thread some 0.1 s at a time. */
+const longTextBytes = 1 << 24;
 
-/** The main thread counts too, unless the others wait for what it reads: who reads between windows reads slowly. */
-const doesMainCount = ({ inputs, workerCount }: CountOptions) => workerCount === 1 || inputs.every(canSeek);
+/**
+ * The main thread counts too, unless the others wait for what it reads: who reads between windows reads slowly. One stream may
+ * turn out to be so short that no other thread is needed.
+ */
+const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
+  inputs.every(canSeek) || (workerCount === 1 && inputs.length === 1);
 
 /** What the threads have in common, as the main one sees it. */
 type SharedWork = {
@@ -120,7 +127,10 @@ type SharedWork = {
   isStopped: boolean;
 };
 
-/** This thread and the workers take one task after the other; this one adds up what all of them leave. */
+/**
+ * This thread and the workers take one task after the other; this one adds up what all of them leave. When it meets a task that
+ * may take long at a time it stops counting, so that it goes on serving signals, and another worker stands in for it.
+ */
 async function countTogether(
   options: CountOptions,
   addFindings: AddFindings,
@@ -144,8 +154,9 @@ async function countTogether(
   const shared: SharedWork = {
     mainCounts,
     tasks: new TaskQueue(
-      planTasks(inputs, workerCount === 1 ? undefined : cuttingOf(options), buffers, ranges),
+      planTasks(inputs, cuttingOf(options), buffers, ranges),
       workerCount * smallestRangeSizeBytes,
+      { taker: workerCount, leaves: (task) => mayTakeLong(task, longTextBytes) },
     ),
     buffers,
     bytesDone,
@@ -156,13 +167,21 @@ async function countTogether(
     isStopped: false,
   };
   const ticker = setInterval(tell, reportIntervalMs);
+  let standIn: StartedWorkers | undefined;
+  const countHere = async () => {
+    await countBeside(options, shared);
+    if (!shared.tasks.hasLeft || shared.isStopped) return;
+    standIn = startWorkers({ url: workerUrl, name: "counting", workerCount: 1 });
+    await serve(besideMain(options), standIn, shared, workerCount);
+  };
   try {
     // The workers have their tasks before this thread turns to its own.
-    const serving = serve(options, workers, shared);
-    await Promise.all([serving, mainCounts ? countBeside(options, shared) : undefined]);
+    const serving = serve(workerCount === 1 ? besideMain(options) : options, workers, shared);
+    await Promise.all([serving, mainCounts ? countHere() : undefined]);
   } finally {
     shared.isStopped = true;
     workers.terminate();
+    standIn?.terminate();
     shared.tasks.close();
     clearInterval(ticker);
   }
@@ -181,12 +200,18 @@ async function countTogether(
   return { keeper, runs: [...runs, ...keeper.runs] };
 }
 
-/** Gives the workers tasks until there are no more, and takes what they leave. */
-async function serve(options: CountOptions, workers: StartedWorkers, shared: SharedWork): Promise<void> {
+/** Gives the workers tasks until there are no more, and takes what they leave. Their cells begin with `firstCell`. */
+async function serve(
+  options: CountOptions,
+  workers: StartedWorkers,
+  shared: SharedWork,
+  firstCell = 0,
+): Promise<void> {
   const { inputs, pattern, specialTokens, textBytesMax, runOptions } = options;
   const { mainCounts, tasks, buffers, bytesDone, distinctWordCounts, addFindings, left } = shared;
   const firstTasks: Promise<void>[] = [];
-  const serving = serveWorkers<ToWorker, FromWorker>(workers, ({ workerIndex: cell, send, finish }) => {
+  const serving = serveWorkers<ToWorker, FromWorker>(workers, ({ workerIndex, send, finish }) => {
+    const cell = firstCell + workerIndex;
     let hasAll = false;
     const sendNext = async () => {
       while (!hasAll) {
@@ -239,9 +264,12 @@ const tasksAhead = 2;
 async function countBeside(options: CountOptions, shared: SharedWork): Promise<void> {
   const { tasks, buffers, bytesDone, distinctWordCounts, addFindings, tell, left } = shared;
   const cell = options.workerCount;
+  let next = await tasks.next(cell);
+  // Nothing is begun here for nothing: a thread that counts has memory of its own.
+  if (tasks.hasLeft) return;
   const counter = new ThreadCounter(options, options, nextName(), { bytesDone, cell });
   try {
-    for (let next = await tasks.next(cell); next.length > 0; next = await tasks.next(cell)) {
+    for (; next.length > 0; next = await tasks.next(cell)) {
       for (const task of next) {
         if (isEmpty(task)) continue;
         const work = counter.count({ task, apart: apartOf(options, task.inputIndex) });
@@ -256,7 +284,7 @@ async function countBeside(options: CountOptions, shared: SharedWork): Promise<v
         for (const memory of memoryOf([task])) buffers.give(memory);
       }
     }
-    left.push(await inTurns(counter.finish()));
+    left.push(await inTurns(counter.finish(tasks.hasLeft)));
   } catch (error) {
     throw reviveFailure(describeFailure(error, counter.place));
   } finally {
@@ -274,7 +302,13 @@ const roomOf = (options: RunOptions, threadCount: number): RunOptions => ({
   wordBytesMax: options.wordBytesMax * threadCount,
 });
 
-/** How inputs are cut where several threads count. */
+/** For one worker more than was reckoned with. This thread keeps no words meanwhile: they are in runs. */
+const besideMain = ({ runOptions, ...options }: CountOptions): CountOptions => ({
+  ...options,
+  runOptions: runOptions && { ...runOptions, wordBytesMax: runOptions.wordBytesMax - workerBytes },
+});
+
+/** How inputs are cut. */
 function cuttingOf(options: CountOptions): RangePlanOptions {
   const { inputs, ranges, pattern, specialTokens, workerCount, pieceSizeBytes } = options;
   // What is wanted apart is sorted and written for each thread that counts some of it.

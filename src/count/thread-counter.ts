@@ -61,10 +61,10 @@ export class ThreadCounter {
     return step.value;
   }
 
-  /** No task is to come. */
-  *finish(): Generator<undefined, ThreadWords> {
+  /** No task is to come. `leavesMemory`: another thread will have the memory of this one, which keeps no words if they can go to runs. */
+  *finish(leavesMemory = false): Generator<undefined, ThreadWords> {
     const { keeper } = this;
-    yield* keeper.finish();
+    yield* keeper.finish([], leavesMemory);
     return { words: keeper.counter.pack(), runs: keeper.runs };
   }
 

@@ -78,8 +78,11 @@ export class WordKeeper {
     counter.absorb(packed);
   }
 
-  /** No words are to come: the counter keeps what is there only if memory has had room for all. */
-  *finish(otherRuns: readonly Run[] = []): Generator<undefined, void> {
+  /**
+   * No words are to come: the counter keeps what is there only if memory has had room for all, and nobody else is to have
+   * that memory (`leavesMemory`).
+   */
+  *finish(otherRuns: readonly Run[] = [], leavesMemory = false): Generator<undefined, void> {
     const { counter, held, runs } = this;
     if (this.apart !== null || held.distinctWordCount > 0) {
       yield* this.setAside();
@@ -87,7 +90,8 @@ export class WordKeeper {
       held.moveInto(counter);
     }
     const hadNoRoom = [...runs, ...otherRuns].some((run) => run.inputIndex === null);
-    if (hadNoRoom && counter.distinctWordCount > 0) runs.push(yield* this.runOf(counter, null));
+    const goes = hadNoRoom || (leavesMemory && this.options !== undefined);
+    if (goes && counter.distinctWordCount > 0) runs.push(yield* this.runOf(counter, null));
   }
 
   private hasRoom(): boolean {

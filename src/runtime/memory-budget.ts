@@ -6,7 +6,7 @@ const defaultShare = 0.8;
 
 /** What the main thread and each worker take for themselves: code, compilers, windows of text. Measured: docs/words.md. */
 const mainThreadBytes = 75e6;
-const workerBytes = 20e6;
+export const workerBytes = 20e6;
 /** The least that a thread can count words in, a window of text at a time. */
 const wordBytesLeast = 40e6;
 

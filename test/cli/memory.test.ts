@@ -151,6 +151,18 @@ describe("a text that is too long for the memory", () => {
     ["page.parquet", '"page.parquet": the page of row 1 needs about'],
   ] as const;
 
+  test("is read by another thread than the words before it, which go to disk if they must", () => {
+    const inputs = [many, "page.parquet", small, "line.jsonl"];
+    const counted = (name: string, ...args: string[]) => {
+      const { code, stderr } = run(["count", ...inputs, ...args, "-o", name]);
+      expect([args, code, stderr]).toEqual([args, 0, ""]);
+      return readFileSync(at(name), "utf8");
+    };
+    const plenty = counted("plenty.tsv", "-w", "2", "--memory-limit", "2GB");
+    expect(counted("alone.tsv", "-w", "1", "--memory-limit", "2GB") === plenty).toBe(true);
+    expect(counted("tight.tsv", "-w", "1", "--memory-limit", "330MB") === plenty).toBe(true);
+  }, 60_000);
+
   test("is an error that names it before it is there; with more it is read", () => {
     for (const [name, message] of cases) {
       for (const [workers, limit] of [

@@ -138,6 +138,27 @@ describe("the texts of a Parquet file", () => {
     expect(count).toBe(500);
   });
 
+  test("come in runs that say how large a page, or the dictionary, may become", () => {
+    const long = "long ".repeat(2000);
+    const largest = (name: string, texts: string[], settings: Settings) => {
+      const [input] = findInputs([written(name, texts, { codec: "ZSTD", ...settings })]) as [Input];
+      return Math.max(...[...planInputPages(input)].map((pages) => pages?.pageBytesMax ?? 0));
+    };
+    const plain = largest("sizes.parquet", ["a", long], { encoding: "PLAIN" });
+    expect(plain).toBeGreaterThan(long.length);
+    expect(plain).toBeLessThan(long.length + 100);
+    const referred = largest("referred.parquet", Array(500).fill(long), {});
+    expect(referred).toBeGreaterThan(long.length);
+    expect(referred).toBeLessThan(long.length + 100);
+    // Each of the texts may share all with the one before.
+    const shared = Array.from({ length: 400 }, (_, i) => `${long}${i}`);
+    const differing = largest("differing.parquet", shared, {
+      encoding: "DELTA_BYTE_ARRAY",
+      pageSize: 1 << 30,
+    });
+    expect(differing).toBeGreaterThan(400 * long.length);
+  });
+
   test("are counted as texts that nothing crosses, by any number of workers", async () => {
     const path = written("counted.parquet", distinct, { pageSize: 2000, rowGroupSize: 700 });
     const inputs = findInputs([path]);

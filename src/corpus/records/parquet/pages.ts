@@ -21,6 +21,8 @@ export type PageRun = {
   readonly partEndByte: number;
   readonly codec: CompressionCodec;
   readonly isOptional: boolean;
+  /** What its largest page, or their dictionary, may become in memory. */
+  readonly pageBytesMax: number;
 };
 
 /**
@@ -35,18 +37,25 @@ export function* planPages(
   for (const part of parts) {
     const { firstRow, rowCount, codec, endByte: partEndByte } = part;
     let dictionaryByte = -1;
-    let run: { startByte: number; endByte: number; firstRow: number; rowCount: number } | undefined;
+    let run:
+      | { startByte: number; endByte: number; firstRow: number; rowCount: number; pageBytesMax: number }
+      | undefined;
     let row = firstRow;
+    let dictionaryBytes = 0;
     const finished = (pages: NonNullable<typeof run>) => {
       return { ...pages, dictionaryByte, partEndByte, codec, isOptional };
     };
     for (const { startByte, page } of pagesOf(source, part)) {
       if (row === firstRow + rowCount) break;
-      if (page.header.type === "DICTIONARY_PAGE") dictionaryByte = startByte;
+      if (page.header.type === "DICTIONARY_PAGE") {
+        dictionaryByte = startByte;
+        dictionaryBytes = unpackedBytesMax(page);
+      }
       const valueCount = valueCountOf(page.header);
       if (valueCount === 0) continue;
-      run ??= { startByte, endByte: startByte, firstRow: row, rowCount: 0 };
+      run ??= { startByte, endByte: startByte, firstRow: row, rowCount: 0, pageBytesMax: dictionaryBytes };
       run.endByte = page.endByte;
+      run.pageBytesMax = Math.max(run.pageBytesMax, unpackedBytesMax(page));
       run.rowCount += valueCount;
       row += valueCount;
       if (row > firstRow + rowCount) break;
@@ -78,6 +87,13 @@ export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: Pa
     : type === "DATA_PAGE_V2"
       ? data_page_header_v2!.num_values
       : 0;
+
+/** How many bytes the texts of a page may be: where each shares bytes with the one before, as many as the page has. */
+function unpackedBytesMax({ header, dataByte, endByte }: Page): number {
+  const { encoding } = header.data_page_header ?? header.data_page_header_v2 ?? {};
+  const copies = encoding === "DELTA_BYTE_ARRAY" ? valueCountOf(header) : 1;
+  return Math.max(endByte - dataByte, header.uncompressed_page_size * copies);
+}
 
 /** A header says what its kind of page needs, and its numbers are sizes. Throws if not: the library takes what is there. */
 function checkHeader(header: PageHeader): void {
