@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { assert, UserError } from "../errors.ts";
 import { codeOf, reasonOf } from "../system-error.ts";
-import { flush, flushDirectory, writeAll } from "./durable.ts";
+import { beginFlush, flush, flushDirectory, writeAll } from "./durable.ts";
 import type { exchange } from "./exchange.ts";
 import { type FormerResults, freePath, settleFormer } from "./former.ts";
 import { nextGeneration } from "./kept.ts";
@@ -150,7 +150,8 @@ class StagedDirectory {
   }
 
   private flushFiles(): void {
-    // All are written before the first is waited for, so that the device takes them together.
+    // All are written, and begun, before the first is waited for: the device takes them together.
+    for (const fd of this.openFiles.values()) beginFlush(fd);
     for (const fd of this.openFiles.values()) flush(fd);
     flushDirectory(this.staged.path);
   }
