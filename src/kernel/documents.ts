@@ -34,28 +34,24 @@ export function countDocuments(
 ): i32 {
   const pausePos = pos + sliceBytes;
   for (;;) {
-    const token = findToken(pos, end);
-    const isFound = token < sureEnd;
-    const stop = isFound ? token : lastStop;
+    // A block at a time: it stays in the first caches from the search for tokens to the last count.
+    const blockEnd = min(pos + blockBytes, sureEnd);
+    const token = pos < blockEnd ? findToken(pos, blockEnd, end) : blockEnd;
+    const isFound = token < blockEnd;
+    const stop = isFound ? token : min(blockEnd, lastStop);
     if (stop > pos && !isInsideDocument) {
       isInsideDocument = true;
       documentCount++;
     }
-    const isFinished = isFound || endsDocument;
-    const limit = isFound ? token : lastLimit;
-    while (pos < stop) {
-      scanTo(min(pos + blockBytes, stop), limit);
-      if (pos >= stop && isFinished) break;
-      if (!countEnds()) return -1;
-      if (pos >= pausePos) return 0;
+    if (stop > pos) scanTo(stop, isFound ? token : lastLimit);
+    const isLast = !isFound && pos >= lastStop;
+    if (isFound || (isLast && endsDocument)) finishDocument(stop);
+    if (!countEnds()) return -1;
+    if (isLast) break;
+    if (isFound) {
+      isInsideDocument = false;
+      startDocument(token + foundLength);
     }
-    if (isFinished) {
-      finishDocument(stop);
-      if (!countEnds()) return -1;
-    }
-    if (!isFound) break;
-    isInsideDocument = false;
-    startDocument(token + foundLength);
     if (pos >= pausePos) return 0;
   }
   return 1;

@@ -23,7 +23,8 @@ import { textStart } from "./regions";
  *
  *   OFFSET   TYPE    MEANING
  *   0        u32     length in bytes, 1 to 16
- *   4        i32     where it occurs next, as far as it is known; -1 = not searched yet
+ *   4        i32     no place before it has the prefix; -1 = not searched yet
+ *   8        u32     1 if that place has it
  *   16       bytes   the prefix
  */
 let prefixesStart: usize = 0;
@@ -43,8 +44,6 @@ let longestBytes: i32 = 0;
 const prefixBytes: u32 = 32;
 const shortestBlockBytes: i32 = 64;
 const longestBlockBytes: i32 = 1 << 14;
-/** Behind every position. */
-const nowhere: i32 = 0x7fffffff;
 
 /** How much of the text may be looked at. */
 let searchLimit: i32 = 0;
@@ -91,16 +90,18 @@ export function searchText(limit: i32): void {
 }
 
 /**
- * Position of the first token at or after `from` that ends by `limit`, its length in `foundLength`; or `limit`. Until
- * `searchText` is called again, no position may be below one that was asked for or returned.
+ * Position of the first token that begins in [from, stop) and ends by `limit`, its length in `foundLength`; or `stop`. Until
+ * `searchText` is called again, no position may be below one that was asked for or returned. With a `stop` that is near,
+ * text is looked at while it is in the first cache.
  */
-export function findToken(from: i32, limit: i32): i32 {
-  if (longestBytes === 0) return limit;
+export function findToken(from: i32, stop: i32, limit: i32): i32 {
+  if (longestBytes === 0) return stop;
   if (arePrefixesWhole) {
-    let candidate = nextCandidate(from);
+    let candidate = nextCandidate(from, stop);
     // One that ends behind the limit is none, and hides none that begins in it.
-    while (candidate < limit && candidate + foundLength > limit) candidate = nextCandidate(candidate + 1);
-    return min(candidate, limit);
+    while (candidate < stop && candidate + foundLength > limit)
+      candidate = nextCandidate(candidate + 1, stop);
+    return candidate;
   }
   if (limit !== blockLimit) {
     blockLimit = limit;
@@ -109,33 +110,32 @@ export function findToken(from: i32, limit: i32): i32 {
   }
   for (;;) {
     while (left > 0 && placeOf(left - 1) < from) left--;
-    if (left > 0) {
-      foundLength = load<i32>(lengthsStart + ((left - 1) << 2));
-      return placeOf(left - 1);
-    }
-    const candidate = nextCandidate(max(from, blockEnd));
-    if (candidate >= limit) break;
+    if (left > 0) break;
+    const candidate = nextCandidate(max(from, blockEnd), stop);
+    if (candidate >= min(stop, limit)) return stop;
     readBlock(candidate);
   }
-  return limit;
+  foundLength = load<i32>(lengthsStart + ((left - 1) << 2));
+  return min(placeOf(left - 1), stop);
 }
 
 function placeOf(index: i32): i32 {
   return load<i32>(placesStart + (index << 2));
 }
 
-/** The first place from `from` on where a token may begin; its prefix has `foundLength` bytes. */
-function nextCandidate(from: i32): i32 {
-  if (prefixCount === 0) return from;
-  let first = nowhere;
+/** The first place in [from, stop) where a token may begin, its prefix having `foundLength` bytes; or `stop`. */
+function nextCandidate(from: i32, stop: i32): i32 {
+  if (prefixCount === 0) return min(from, stop);
+  let first = stop;
   for (let i: u32 = 0; i < prefixCount; i++) {
     const prefix = prefixesStart + i * prefixBytes;
-    let next = load<i32>(prefix, 4);
-    if (next < from) {
-      next = findPrefix(prefix, from);
-      store<i32>(prefix, next, 4);
+    if (load<i32>(prefix, 4) < from) {
+      store<i32>(prefix, from, 4);
+      store<u32>(prefix, 0, 8);
     }
-    if (next < first) {
+    if (load<u32>(prefix, 8) === 0) findPrefix(prefix, stop);
+    const next = load<i32>(prefix, 4);
+    if (next < first && load<u32>(prefix, 8) !== 0) {
       first = next;
       foundLength = load<i32>(prefix);
     }
@@ -143,37 +143,52 @@ function nextCandidate(from: i32): i32 {
   return first;
 }
 
-/** Where the prefix occurs first from `from` on, or `nowhere`: its first and its last byte are looked for, 16 places at a time. */
-function findPrefix(prefix: usize, from: i32): i32 {
-  const length = load<i32>(prefix);
-  const lastStart = searchLimit - length;
-  const text = textStart;
-  for (let at = from; at <= lastStart; at += placesAtOnce) {
-    let marks = placesOf(text + at, load<u8>(prefix, 16), length - 1, load<u8>(prefix + length, 15));
-    while (marks !== 0) {
-      const place = at + (<i32>ctz(marks) >> markShift);
-      if (place > lastStart) break;
-      if (memory.compare(text + place, prefix + 16, length) === 0) return place;
-      marks &= marks - 1;
-    }
-  }
-  return nowhere;
+/** Goes on with the search for a prefix, at places before `stop`. */
+function findPrefix(prefix: usize, stop: i32): void {
+  const length = load<u32>(prefix);
+  const next = load<i32>(prefix, 4);
+  const end = min(stop, searchLimit - <i32>length + 1);
+  const place = next < end ? placeOfPrefix(next, end, prefix + 16, length) : end;
+  store<i32>(prefix, place < end ? place : max(next, stop), 4);
+  store<u32>(prefix, u32(place < end), 8);
 }
 
-/** How many places are looked at together, and the bits that each has in the marks (as a power of two). */
-const placesAtOnce: i32 = ASC_FEATURE_SIMD ? 16 : 8;
-const markShift: i32 = ASC_FEATURE_SIMD ? 0 : 3;
-
-/** Marks the places from `at` on that have the byte `first`, and `last` at `distance` behind it; without SIMD some others, too. */
-function placesOf(at: usize, first: u8, distance: i32, last: u8): u64 {
+/**
+ * The first place in [from, stop) where the `length` bytes at `prefix` stand; or `stop`. Their first and their last byte are
+ * looked for at many places together.
+ */
+function placeOfPrefix(from: i32, stop: i32, prefix: usize, length: u32): i32 {
+  const text = textStart;
+  const first = load<u8>(prefix);
+  const last = load<u8>(prefix + length - 1);
   if (ASC_FEATURE_SIMD) {
-    const firsts = i8x16.eq(v128.load(at), i8x16.splat(first));
-    const lasts = i8x16.eq(v128.load(at + distance), i8x16.splat(last));
-    return <u64>(<u32>i8x16.bitmask(v128.and(firsts, lasts)));
+    const firsts = i8x16.splat(first);
+    const lasts = i8x16.splat(last);
+    for (let place = from; place < stop; place += 16) {
+      const at = text + place;
+      const isFirst = i8x16.eq(v128.load(at), firsts);
+      const isLast = i8x16.eq(v128.load(at + length - 1), lasts);
+      for (let marks = i8x16.bitmask(v128.and(isFirst, isLast)); marks !== 0; marks &= marks - 1) {
+        const found = place + ctz(marks);
+        if (found >= stop) return stop;
+        if (memory.compare(text + found, prefix, length) === 0) return found;
+      }
+    }
+    return stop;
   }
-  return (
-    zeroBytes(load<u64>(at) ^ (<u64>first * ones)) & zeroBytes(load<u64>(at + distance) ^ (<u64>last * ones))
-  );
+  const firsts = first * ones;
+  const lasts = last * ones;
+  for (let place = from; place < stop; place += 8) {
+    const at = text + place;
+    const isFirst = zeroBytes(load<u64>(at) ^ firsts);
+    const isLast = zeroBytes(load<u64>(at + length - 1) ^ lasts);
+    for (let marks = isFirst & isLast; marks !== 0; marks &= marks - 1) {
+      const found = place + (<i32>ctz(marks) >> 3);
+      if (found >= stop) return stop;
+      if (memory.compare(text + found, prefix, length) === 0) return found;
+    }
+  }
+  return stop;
 }
 
 const ones: u64 = 0x0101010101010101;

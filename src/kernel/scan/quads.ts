@@ -7,8 +7,8 @@
  *   quadEntries   u32    entry of state s and quad q at s << quadBits | q:
  *                        (next state << quadBits) << 15 | commits << 12 | four slots of 3 bits (7: none)
  */
-let pairsStart: usize = 0;
-let quadsStart: usize = 0;
+export let pairsStart: usize = 0;
+export let quadsStart: usize = 0;
 export let quadEntriesStart: usize = 0;
 export let quadBits: u32 = 0;
 
@@ -24,9 +24,9 @@ export function hasQuads(): bool {
   return quadEntriesStart !== 0;
 }
 
-/** The quad of four ASCII bytes. */
-export function quadOf(word: u32): u32 {
-  const first = <u32>load<u8>(pairsStart + (word & 0xffff));
-  const second = <u32>load<u8>(pairsStart + (word >> 16));
-  return load<u16>(quadsStart + (((first << 8) | second) << 1));
+/** The quad of four ASCII bytes. A loop hands over the addresses, so that they stay in registers. */
+export function quadOf(pairs: usize, quads: usize, word: u32): u32 {
+  const first = <u32>load<u8>(pairs + (word & 0xffff));
+  const second = <u32>load<u8>(pairs + (word >> 16));
+  return load<u16>(quads + (((first << 8) | second) << 1));
 }

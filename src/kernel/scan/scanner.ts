@@ -1,6 +1,6 @@
 import { endCountMax, endsStart, textStart } from "../regions";
 import { columnAt, columnOfThree, columnOfTwo, invalidColumn, slotCount, step, stepToEnd } from "./automaton";
-import { hasQuads, quadBits, quadEntriesStart, quadOf } from "./quads";
+import { hasQuads, pairsStart, quadBits, quadEntriesStart, quadOf, quadsStart } from "./quads";
 
 /**
  * Where the scan of a document stands. Positions count from the text's start.
@@ -151,6 +151,8 @@ function noteInvalid(at: i32): void {
  */
 function scanQuads(stop: i32): void {
   const text = textStart;
+  const pairs = pairsStart;
+  const quads = quadsStart;
   const entries = quadEntriesStart;
   // The state is carried in the upper bits of an entry: state << quadStateShift in `quadEntries`, state << 16 elsewhere.
   const quadStateShift = quadBits + 15;
@@ -160,8 +162,8 @@ function scanQuads(stop: i32): void {
   while (at + 8 <= stop) {
     const octet = load<u64>(text + at);
     if ((octet & 0x8080808080808080) !== 0) break;
-    const lowQuad = quadOf(<u32>octet);
-    const highQuad = quadOf(<u32>(octet >> 32));
+    const lowQuad = quadOf(pairs, quads, <u32>octet);
+    const highQuad = quadOf(pairs, quads, <u32>(octet >> 32));
     const low = load<u32>(entries + (((state >> 15) + lowQuad) << 2));
     state = load<u32>(entries + (((low >> 15) + highQuad) << 2));
     end = writeQuad(end, low, at);
@@ -171,7 +173,7 @@ function scanQuads(stop: i32): void {
   if (at + 4 <= stop) {
     const word = load<u32>(text + at);
     if ((word & 0x80808080) === 0) {
-      state = load<u32>(entries + (((state >> 15) + quadOf(word)) << 2));
+      state = load<u32>(entries + (((state >> 15) + quadOf(pairs, quads, word)) << 2));
       end = writeQuad(end, state, at);
       at += 4;
     }
