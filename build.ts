@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { buildKernel } from "./scripts/build-kernel.ts";
 import { closeVariables } from "./scripts/close-variables.ts";
+import { signMachO } from "./scripts/sign-mach-o.ts";
 import { compilePattern } from "./src/pattern/compile.ts";
 import { patterns } from "./src/pattern/names.ts";
 import { readyMadeFile } from "./src/pattern/ready-made.ts";
@@ -31,39 +32,54 @@ function readyMadePatterns(directory: string): string[] {
   return [...paths];
 }
 
-const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`);
-const outfile = `${import.meta.dir}/dist/bpe`;
-const result = await Bun.build({
-  entrypoints: [
-    ...["main.ts", "worker.ts", "encode-worker.ts", "load-worker.ts", "merge-worker.ts"].map(
-      (name) => `${import.meta.dir}/src/${name}`,
-    ),
-    ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
-    ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
-  ],
-  loader: { ".tables": "file", ".wasm": "file" },
-  // All beside the entry, where src/embedded.ts says they are.
-  naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
-  define: { BPE_COMMIT: JSON.stringify(commit()) },
-  minify: true,
-  // What a command loads when it is asked for is a file of its own.
-  splitting: true,
-  // Compiled ahead: the program starts some 4 ms sooner.
-  bytecode: true,
-  format: "esm",
-  // Nothing in the working directory may change what the binary does.
-  compile: {
-    outfile,
-    autoloadDotenv: false,
-    autoloadBunfig: false,
-    autoloadTsconfig: false,
-    autoloadPackageJson: false,
-  },
-});
-for (const log of result.logs) console.error(String(log));
-if (!result.success) process.exit(1);
-if (process.platform === "linux") {
+/** What an executable is made for, where that is not this machine. */
+export type Platform = {
+  readonly target: Bun.Build.CompileTarget;
+  /** The Bun that it carries: an executable of that platform. */
+  readonly runtimePath: string;
+};
+
+/** Builds one executable; its path, which ends with ".exe" for Windows. Throws where that fails. */
+export async function buildExecutable(path: string, platform?: Platform): Promise<string> {
+  const target = platform?.target ?? process.platform;
+  const isForWindows = target.includes("win") && !target.includes("darwin");
+  const outfile = isForWindows ? `${path}.exe` : path;
+  const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`);
+  const result = await Bun.build({
+    entrypoints: [
+      ...["main.ts", "worker.ts", "encode-worker.ts", "load-worker.ts", "merge-worker.ts"].map(
+        (name) => `${import.meta.dir}/src/${name}`,
+      ),
+      ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
+      ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
+    ],
+    loader: { ".tables": "file", ".wasm": "file" },
+    // All beside the entry, where src/embedded.ts says they are.
+    naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
+    define: { BPE_COMMIT: JSON.stringify(commit()) },
+    minify: true,
+    // What a command loads when it is asked for is a file of its own.
+    splitting: true,
+    // Compiled ahead: the program starts some 4 ms sooner.
+    bytecode: true,
+    format: "esm",
+    // Nothing in the working directory may change what the binary does.
+    compile: {
+      outfile,
+      ...(platform && { target: platform.target, executablePath: platform.runtimePath }),
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      autoloadTsconfig: false,
+      autoloadPackageJson: false,
+    },
+  });
+  for (const log of result.logs) console.error(String(log));
+  if (!result.success) throw new Error(`"${outfile}" could not be built`);
   const left = closeVariables(outfile);
   if (left.length > 0) console.warn(`still looked up by the runtime: ${left.join(", ")}`);
+  // What was signed is no longer what is there; and of what Bun makes for Intel, it is not.
+  if (target.includes("darwin")) signMachO(outfile, "bpe");
+  return outfile;
 }
-console.log(`built ${outfile}`);
+
+if (import.meta.main) console.log(`built ${await buildExecutable(`${import.meta.dir}/dist/bpe`)}`);

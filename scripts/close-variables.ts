@@ -15,8 +15,8 @@ export const closedVariables = [
 
 /**
  * Makes an executable deaf to them: in the list of names that its runtime looks up, the first letter of each becomes a
- * "=", which no name of a variable can hold. Returns those that were not found exactly once, and were left as they are.
- * Only for Linux: elsewhere an executable is signed.
+ * "=", with which no shell lets the name of a variable begin. Returns those that were not found exactly once, and were left as
+ * they are. An executable for macOS has to be signed anew.
  */
 export function closeVariables(executable: string): string[] {
   const bytes = readFileSync(executable);
