@@ -1,0 +1,55 @@
+import { checkSignature } from "../sign-mach-o.ts";
+import type { ExecutableFormat } from "./targets.ts";
+
+/** Reads from an executable's head what it is; of one for macOS and for Windows, it checks the signature, too. Throws otherwise. */
+export function executableFormat(bytes: Buffer): ExecutableFormat {
+  if (bytes.toString("latin1", 0, 4) === "\x7fELF") return elfFormat(bytes);
+  if (bytes.toString("latin1", 0, 2) === "MZ") return peFormat(bytes);
+  return machOFormat(bytes);
+}
+
+/** ELF, 64 bits, little-endian: offset 16 type, 18 machine, 32 program headers; 56 bytes each, 3 is the loader's path. */
+function elfFormat(bytes: Buffer): ExecutableFormat {
+  if (bytes[4] !== 2 || bytes[5] !== 1) throw new Error("not an ELF file of 64 bits, little-endian");
+  const machine = machineOf({ 62: "x64", 183: "arm64" }, bytes.readUInt16LE(18));
+  const headersStart = Number(bytes.readBigUInt64LE(32));
+  const headerBytes = bytes.readUInt16LE(54);
+  for (let i = 0; i < bytes.readUInt16LE(56); i++) {
+    const pos = headersStart + i * headerBytes;
+    if (bytes.readUInt32LE(pos) !== 3) continue;
+    const start = Number(bytes.readBigUInt64LE(pos + 8));
+    const size = Number(bytes.readBigUInt64LE(pos + 32));
+    return { kind: "ELF", machine, loader: bytes.toString("latin1", start, start + size - 1) };
+  }
+  return { kind: "ELF", machine };
+}
+
+/** Mach-O: offset 4 the processor, 12 the type, of which 2 is an executable. */
+function machOFormat(bytes: Buffer): ExecutableFormat {
+  checkSignature(bytes);
+  if (bytes.readUInt32LE(12) !== 2) throw new Error("not a Mach-O executable");
+  const machine = machineOf({ 16777223: "x64", 16777228: "arm64" }, bytes.readUInt32LE(4));
+  return { kind: "Mach-O", machine };
+}
+
+/**
+ * PE: offset 60 says where its head is. From there: 4 the machine, 22 the characteristics, of which 2 is an executable, 24 the
+ * kind of optional header, 92 the subsystem, of which 3 is the console, 168 the place and size of a signature. There must be none:
+ * the runtime's own would not fit.
+ */
+function peFormat(bytes: Buffer): ExecutableFormat {
+  const head = bytes.readUInt32LE(60);
+  if (bytes.toString("latin1", head, head + 4) !== "PE\0\0") throw new Error("not a PE file");
+  const machine = machineOf({ 34404: "x64", 43620: "arm64" }, bytes.readUInt16LE(head + 4));
+  if ((bytes.readUInt16LE(head + 22) & 2) === 0) throw new Error("not a PE executable");
+  if (bytes.readUInt16LE(head + 24) !== 0x20b) throw new Error("not a PE file of 64 bits");
+  if (bytes.readUInt16LE(head + 92) !== 3) throw new Error("not a PE file for the console");
+  if (bytes.readBigUInt64LE(head + 168) !== 0n) throw new Error("a signature that does not fit was left in");
+  return { kind: "PE", machine };
+}
+
+function machineOf(machines: Record<number, ExecutableFormat["machine"]>, number: number) {
+  const machine = machines[number];
+  if (machine === undefined) throw new Error(`an executable for machine 0x${number.toString(16)}`);
+  return machine;
+}

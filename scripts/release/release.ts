@@ -1,0 +1,83 @@
+// Builds everything that a release is made of into dist/release/: `npm run release`. docs/release.md says what that is.
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { buildExecutable } from "../../build.ts";
+import { type ArchivedFile, tarGz, zip } from "./archive.ts";
+import { executableFormat } from "./executable-format.ts";
+import { notice } from "./notice.ts";
+import { run } from "./run.ts";
+import { fetchRuntime, pinnedRuntime } from "./runtimes.ts";
+import { type Archive, makeSbom } from "./sbom.ts";
+import { type Target, targets } from "./targets.ts";
+
+const root = resolve(import.meta.dir, "../..");
+const directory = join(root, "dist/release");
+
+/** What stands beside the executable in each archive. */
+const documents = ["LICENSE", "README.md", "CHANGELOG.md"];
+
+const { values: options } = parseArgs({ options: { dirty: { type: "boolean", default: false } } });
+const changes = run("git", ["status", "--porcelain", "--untracked-files=no"], root);
+if (changes !== "" && !options.dirty) {
+  console.error(
+    `A release is made of a commit, and this tree has changes (--dirty for a trial):\n${changes}`,
+  );
+  process.exit(1);
+}
+
+const { version }: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+/** Of the commit: the only time that gets into a release. */
+const seconds = Number(run("git", ["log", "-1", "--format=%ct"], root));
+
+run("npm", ["ci", "--omit=optional", "--ignore-scripts"], join(root, "scripts/release/tools"));
+rmSync(directory, { recursive: true, force: true });
+mkdirSync(directory, { recursive: true });
+
+const noticeText = notice(root);
+const archives: Archive[] = [];
+for (const target of targets) archives.push(await release(target));
+write(`bpe-${version}.cdx.json`, Buffer.from(await makeSbom(root, archives)));
+writeSums();
+
+/** Builds, checks and packs the executable of one target. */
+async function release(target: Target): Promise<Archive> {
+  const runtime = pinnedRuntime(root, target.runtimePackage);
+  const runtimePath = fetchRuntime(runtime, join(root, "dist/runtimes"));
+  const build = join(root, "dist/release-build", target.triple);
+  mkdirSync(build, { recursive: true });
+  const path = await buildExecutable(join(build, "bpe"), { target: target.compileTarget, runtimePath });
+  const bytes = readFileSync(path);
+  const format = executableFormat(bytes);
+  if (!Bun.deepEquals(format, target.format)) {
+    throw new Error(`"${path}" is not what ${target.triple} needs: ${JSON.stringify(format)}`);
+  }
+  const name = `bpe-${version}-${target.triple}`;
+  const files: ArchivedFile[] = [
+    { path: `${name}/${path.endsWith(".exe") ? "bpe.exe" : "bpe"}`, bytes, isExecutable: true },
+    { path: `${name}/NOTICE`, bytes: Buffer.from(noticeText) },
+    ...documents.map((file) => ({ path: `${name}/${file}`, bytes: readFileSync(join(root, file)) })),
+  ];
+  const packed = target.archive === "zip" ? zip(files, seconds) : tarGz(files, seconds);
+  const sha256 = write(`${name}.${target.archive}`, packed);
+  return { name: `${name}.${target.archive}`, sha256, runtime };
+}
+
+/** Writes a file of the release; its SHA-256 in hexadecimal digits. */
+function write(name: string, bytes: Uint8Array): string {
+  writeFileSync(join(directory, name), bytes);
+  console.log(`${(bytes.length / 1e6).toFixed(1).padStart(6)} MB  ${name}`);
+  return sha256Of(bytes);
+}
+
+/** SHA256SUMS, as `sha256sum --check` reads it. */
+function writeSums(): void {
+  const names = [...archives.map(({ name }) => name), `bpe-${version}.cdx.json`].sort();
+  const lines = names.map((name) => `${sha256Of(readFileSync(join(directory, name)))}  ${name}\n`);
+  writeFileSync(join(directory, "SHA256SUMS"), lines.join(""));
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

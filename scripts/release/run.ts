@@ -1,0 +1,14 @@
+import { spawnSync } from "node:child_process";
+
+/** Runs a program; throws what it says where it fails. */
+export function run(program: string, args: readonly string[], cwd?: string, env = process.env): string {
+  const { status, error, stdout, stderr } = spawnSync(program, args, {
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+    env,
+    ...(cwd && { cwd }),
+  });
+  if (status === 0) return stdout;
+  const said = error === undefined ? `${stdout}${stderr}`.trim() : error.message;
+  throw new Error(`${[program, ...args].join(" ")}: ${said}`);
+}

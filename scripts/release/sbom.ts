@@ -1,0 +1,90 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { type BundledPackage, bundledPackages } from "./notice.ts";
+import { run } from "./run.ts";
+import type { Runtime } from "./runtimes.ts";
+
+type Component = {
+  readonly type: string;
+  readonly name: string;
+  readonly group?: string;
+  readonly "bom-ref": string;
+  readonly version?: string;
+};
+
+/** As much of a CycloneDX document as is looked at here. */
+export type Bom = {
+  readonly metadata: { readonly component: Component };
+  readonly components: readonly Component[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[];
+};
+
+/** An archive of the release, and the Bun that is in it. */
+export type Archive = { readonly name: string; readonly sha256: string; readonly runtime: Runtime };
+
+/** The SBOM of a release: what is in its archives. CycloneDX 1.6 as JSON, checked against its schema. */
+export async function makeSbom(root: string, archives: readonly Archive[]): Promise<string> {
+  const tools = join(root, "scripts/release/tools");
+  const generator = join(tools, "node_modules/@cyclonedx/cyclonedx-npm/bin/cyclonedx-npm-cli.js");
+  const options = [
+    "--package-lock-only",
+    "--output-reproducible",
+    "--flatten-components",
+    "--mc-type",
+    "application",
+  ];
+  // From the lock file alone: what is installed may differ from one checkout to another.
+  const made = run("node", [generator, ...options, "--spec-version", "1.6", "--output-file", "-"], root);
+  const text = `${JSON.stringify(withArchives(shippedPart(JSON.parse(made), bundledPackages(root)), archives), null, 2)}\n`;
+  const { Validation, Spec } = createRequire(join(tools, "package.json"))("@cyclonedx/cyclonedx-library");
+  const fault = await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text);
+  if (fault !== null) throw new Error(`the SBOM is not valid: ${JSON.stringify(fault)}`);
+  return text;
+}
+
+/** Without the packages of which nothing is shipped: those that only build and test. */
+export function shippedPart(bom: Bom, shipped: readonly BundledPackage[]): Bom {
+  const components = shipped.map(({ name, version, sha512 }) => {
+    const component = bom.components.find(
+      (each) => (each.group === undefined ? each.name : `${each.group}/${each.name}`) === name,
+    );
+    if (component?.version !== version) throw new Error(`the SBOM lacks "${name}" ${version}`);
+    return { ...component, hashes: [{ alg: "SHA-512", content: sha512 }] };
+  });
+  const refs = new Set([bom.metadata.component, ...components].map((component) => component["bom-ref"]));
+  const dependencies = bom.dependencies
+    .filter(({ ref }) => refs.has(ref))
+    .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) }));
+  return { ...bom, components, dependencies };
+}
+
+/** With the archives, each of which holds the program and a Bun. */
+export function withArchives(bom: Bom, archives: readonly Archive[]): Bom {
+  const program = bom.metadata.component["bom-ref"];
+  const runtimeRef = ({ packageName, version }: Runtime) => `${packageName}@${version}`;
+  const runtimes = archives.map(({ runtime }) => ({
+    type: "platform",
+    name: runtime.packageName.split("/").at(-1)!,
+    group: "@oven",
+    version: runtime.version,
+    "bom-ref": runtimeRef(runtime),
+    licenses: [{ license: { id: "MIT", acknowledgement: "declared" } }],
+    hashes: [{ alg: "SHA-512", content: runtime.sha512 }],
+    purl: `pkg:npm/${runtime.packageName.replace("@", "%40")}@${runtime.version}`,
+  }));
+  const files = archives.map(({ name, sha256 }) => ({
+    type: "file",
+    name,
+    "bom-ref": name,
+    hashes: [{ alg: "SHA-256", content: sha256 }],
+  }));
+  return {
+    ...bom,
+    components: [...bom.components, ...runtimes, ...files],
+    dependencies: [
+      ...bom.dependencies,
+      ...archives.map(({ runtime }) => ({ ref: runtimeRef(runtime) })),
+      ...archives.map(({ name, runtime }) => ({ ref: name, dependsOn: [program, runtimeRef(runtime)] })),
+    ],
+  };
+}

@@ -1,0 +1,186 @@
+// Bare systems to run executables on: a C library and nothing else, in a directory each, from Debian's packages. For other
+// processors than this one there is qemu-user. Nothing is installed, and the machine's own apt is only read.
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+import { run } from "./run.ts";
+
+/** A system on which an executable runs. */
+export type System = {
+  readonly title: string;
+  readonly triple: string;
+  /** The root directory. */
+  readonly root: string;
+  /** The command line that runs a program which is at `path` below the root. */
+  command(path: string): string[];
+  /** How the program there names a path below the root. */
+  pathInside(path: string): string;
+};
+
+/** The Debian whose C libraries are used: its musl is the first that loads what Alpine builds today (1.2.4 or later). */
+const suite = "trixie";
+/** The qemu of the machine's own Debian, where none is installed, with the libraries that it needs and a bare system lacks. */
+const emulatorPackages = ["qemu-user", "libcapstone4", "liburing2"];
+
+/** Makes the systems in `directory`, or finds them there. */
+export function makeSystems(directory: string): System[] {
+  const roots = join(directory, "roots");
+  if (!existsSync(join(directory, "done"))) {
+    rmSync(directory, { recursive: true, force: true });
+    const packages = downloadPackages(join(directory, "packages"));
+    for (const [name, archive] of Object.entries(packages)) unpack(archive, join(roots, name));
+    for (const machine of ["x86_64", "aarch64"]) addMuslRuntime(join(directory, "wheels"), roots, machine);
+    unpackEmulator(directory);
+    writeFileSync(join(directory, "done"), "");
+  }
+  const gnu = (machine: string) => ({
+    triple: `${machine}-unknown-linux-gnu`,
+    root: join(roots, `${machine}-gnu`),
+  });
+  const musl = (machine: string) => ({
+    triple: `${machine}-unknown-linux-musl`,
+    root: join(roots, `${machine}-musl`),
+  });
+  return [
+    inContainer({ title: "x64, glibc alone", ...gnu("x86_64") }),
+    inContainer({ title: "x64, musl and libstdc++ alone", ...musl("x86_64") }),
+    emulated(
+      { title: "x64 of 2008 (Nehalem)", ...gnu("x86_64") },
+      directory,
+      "qemu-x86_64",
+      "-cpu",
+      "Nehalem",
+    ),
+    emulated(
+      { title: "x64 of 2008 (Nehalem), musl", ...musl("x86_64") },
+      ...([directory, "qemu-x86_64", "-cpu", "Nehalem"] as const),
+    ),
+    emulated({ title: "arm64, glibc", ...gnu("aarch64") }, directory, "qemu-aarch64"),
+    emulated({ title: "arm64, musl", ...musl("aarch64") }, directory, "qemu-aarch64"),
+  ];
+}
+
+type Place = Pick<System, "title" | "triple" | "root">;
+
+/** In namespaces of its own, which needs no privileges: the root is all that is there, and /proc. */
+function inContainer(place: Place): System {
+  const separate = ["--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc"];
+  return {
+    ...place,
+    command: (path) => ["unshare", ...separate, `--root=${place.root}`, join("/", path)],
+    pathInside: (path) => join("/", path),
+  };
+}
+
+/** By qemu-user: libraries are looked for below the root, files anywhere. */
+function emulated(place: Place, directory: string, emulator: string, ...options: string[]): System {
+  const downloaded = join(directory, "emulator/usr/bin", emulator);
+  const libraries = join(directory, "emulator/usr/lib/x86_64-linux-gnu");
+  const program = existsSync(downloaded)
+    ? ["env", `LD_LIBRARY_PATH=${libraries}`, downloaded, "-E", `LD_LIBRARY_PATH=`]
+    : [emulator];
+  return {
+    ...place,
+    command: (path) => [...program, ...options, "-L", place.root, join(place.root, path)],
+    pathInside: (path) => join(place.root, path),
+  };
+}
+
+/** The C libraries by the names of their systems: paths of Debian's packages. */
+function downloadPackages(directory: string): Record<string, string> {
+  const lists = join(directory, "lists");
+  mkdirSync(join(lists, "partial"), { recursive: true });
+  mkdirSync(join(directory, "cache/archives/partial"), { recursive: true });
+  const mirror = run("apt-get", ["indextargets", "--format", "$(REPO_URI)", "Label: Debian"]).split("\n")[0];
+  if (!mirror)
+    throw new Error("the test of a release needs the packages of Debian, and this machine's apt knows none");
+  const key = "/usr/share/keyrings/debian-archive-keyring.gpg";
+  writeFileSync(join(directory, "sources.list"), `deb [signed-by=${key}] ${mirror} ${suite} main\n`);
+  writeFileSync(join(directory, "status"), "");
+  const settings = [
+    `APT::Architectures { "amd64"; "arm64"; };`,
+    `APT::Sandbox::User "";`,
+    `Acquire::Languages "none";`,
+    `Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";`,
+    `Dir::Etc::sourcelist "${directory}/sources.list";`,
+    `Dir::Etc::sourceparts "-";`,
+    `Dir::State::lists "${lists}";`,
+    `Dir::State::status "${directory}/status";`,
+    `Dir::Cache "${directory}/cache";`,
+  ];
+  writeFileSync(join(directory, "apt.conf"), settings.join("\n"));
+  const apt = (...args: string[]) =>
+    run("env", [`APT_CONFIG=${directory}/apt.conf`, "apt-get", "-q", ...args], directory);
+  apt("update");
+  const packages: Record<string, string> = {};
+  for (const [machine, architecture] of [
+    ["x86_64", "amd64"],
+    ["aarch64", "arm64"],
+  ] as const) {
+    for (const [library, name] of [
+      ["gnu", "libc6"],
+      ["musl", "musl"],
+    ] as const) {
+      apt("download", `${name}:${architecture}`);
+      const file = readdirSync(directory).find(
+        (entry) => entry.startsWith(`${name}_`) && entry.endsWith(`_${architecture}.deb`),
+      )!;
+      packages[`${machine}-${library}`] = join(directory, file);
+    }
+  }
+  return packages;
+}
+
+/** A root with a package in it. Debian has /lib and /lib64 as links, which belong to another package. */
+function unpack(archive: string, root: string): void {
+  mkdirSync(join(root, "tmp"), { recursive: true });
+  mkdirSync(join(root, "proc"));
+  mkdirSync(join(root, "dev"));
+  for (const name of ["lib", "lib64"]) {
+    mkdirSync(join(root, "usr", name), { recursive: true });
+    symlinkSync(`usr/${name}`, join(root, name));
+  }
+  run("dpkg", ["-x", archive, root]);
+}
+
+/** Puts libstdc++ and what it needs beside musl. */
+function addMuslRuntime(directory: string, roots: string, machine: string): void {
+  const into = join(directory, machine);
+  const platform = ["--platform", `musllinux_1_2_${machine}`, "--python-version", "3.12", "--abi", "cp312"];
+  const options = ["--no-deps", "--only-binary=:all:", "--require-hashes", ...platform, "-d", into];
+  const requirements = resolve(import.meta.dir, "musl-runtime.txt");
+  run("python3", [
+    "-m",
+    "pip",
+    "download",
+    "-q",
+    "--disable-pip-version-check",
+    ...options,
+    "-r",
+    requirements,
+  ]);
+  const wheel = join(into, readdirSync(into)[0]!);
+  run("python3", ["-m", "zipfile", "-e", wheel, into]);
+  const from = join(into, readdirSync(into).find((name) => name.endsWith(".libs"))!);
+  const libraries = join(roots, `${machine}-musl/usr/lib/${machine}-linux-musl`);
+  for (const name of readdirSync(from)) {
+    copyFileSync(join(from, name), join(libraries, name.startsWith("libstdc++") ? "libstdc++.so.6" : name));
+  }
+}
+
+function unpackEmulator(directory: string): void {
+  const emulators = ["qemu-x86_64", "qemu-aarch64"];
+  if (emulators.every((name) => Bun.which(name) !== null)) return;
+  const packages = join(directory, "emulator-packages");
+  mkdirSync(packages, { recursive: true });
+  run("apt-get", ["-q", "download", ...emulatorPackages], packages);
+  for (const file of readdirSync(packages))
+    run("dpkg", ["-x", join(packages, file), join(directory, "emulator")]);
+}

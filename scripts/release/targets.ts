@@ -1,0 +1,83 @@
+/** What a release is made for. */
+export type Target = {
+  /** By which its archive is named: the names that Rust's tools use, and with them most that install from a release. */
+  readonly triple: string;
+  readonly compileTarget: Bun.Build.CompileTarget;
+  /** The npm package with the Bun of that platform. */
+  readonly runtimePackage: string;
+  readonly format: ExecutableFormat;
+  readonly archive: "tar.gz" | "zip";
+  /** For people. */
+  readonly title: string;
+};
+
+/** What the head of an executable says. */
+export type ExecutableFormat = {
+  readonly kind: "ELF" | "Mach-O" | "PE";
+  readonly machine: "x64" | "arm64";
+  /** The program that loads it, where it names one. */
+  readonly loader?: string;
+};
+
+/**
+ * One executable for all x64 processors since 2008: since Bun 1.4 its "baseline" packages hold the very bytes of the others.
+ * `npm run test:release` runs it on a processor of that year, so a Bun that needs more will be noticed.
+ */
+export const targets: readonly Target[] = [
+  {
+    triple: "x86_64-unknown-linux-gnu",
+    compileTarget: "bun-linux-x64",
+    runtimePackage: "@oven/bun-linux-x64",
+    format: { kind: "ELF", machine: "x64", loader: "/lib64/ld-linux-x86-64.so.2" },
+    archive: "tar.gz",
+    title: "Linux, x64",
+  },
+  {
+    triple: "x86_64-unknown-linux-musl",
+    compileTarget: "bun-linux-x64-musl",
+    runtimePackage: "@oven/bun-linux-x64-musl",
+    format: { kind: "ELF", machine: "x64", loader: "/lib/ld-musl-x86_64.so.1" },
+    archive: "tar.gz",
+    title: "Linux with musl (Alpine), x64",
+  },
+  {
+    triple: "aarch64-unknown-linux-gnu",
+    compileTarget: "bun-linux-arm64",
+    runtimePackage: "@oven/bun-linux-aarch64",
+    format: { kind: "ELF", machine: "arm64", loader: "/lib/ld-linux-aarch64.so.1" },
+    archive: "tar.gz",
+    title: "Linux, arm64",
+  },
+  {
+    triple: "aarch64-unknown-linux-musl",
+    compileTarget: "bun-linux-arm64-musl",
+    runtimePackage: "@oven/bun-linux-aarch64-musl",
+    format: { kind: "ELF", machine: "arm64", loader: "/lib/ld-musl-aarch64.so.1" },
+    archive: "tar.gz",
+    title: "Linux with musl (Alpine), arm64",
+  },
+  {
+    triple: "aarch64-apple-darwin",
+    compileTarget: "bun-darwin-arm64",
+    runtimePackage: "@oven/bun-darwin-aarch64",
+    format: { kind: "Mach-O", machine: "arm64" },
+    archive: "tar.gz",
+    title: "macOS, Apple silicon",
+  },
+  {
+    triple: "x86_64-apple-darwin",
+    compileTarget: "bun-darwin-x64",
+    runtimePackage: "@oven/bun-darwin-x64",
+    format: { kind: "Mach-O", machine: "x64" },
+    archive: "tar.gz",
+    title: "macOS, Intel",
+  },
+  {
+    triple: "x86_64-pc-windows-msvc",
+    compileTarget: "bun-windows-x64",
+    runtimePackage: "@oven/bun-windows-x64",
+    format: { kind: "PE", machine: "x64" },
+    archive: "zip",
+    title: "Windows, x64",
+  },
+];

@@ -1,0 +1,117 @@
+// Tries what `npm run release` made: `npm run test:release`. docs/release.md says what is tried and what cannot be.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { executableFormat } from "./executable-format.ts";
+import { inBareEnvironment, results, resultsOfSources } from "./results.ts";
+import { run } from "./run.ts";
+import { makeSystems, type System } from "./systems.ts";
+import { type Target, targets } from "./targets.ts";
+
+const root = resolve(import.meta.dir, "../..");
+const released = join(root, "dist/release");
+const { version }: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const commit = run("git", ["rev-parse", "--short=12", "HEAD"], root).trim();
+const scratch = mkdtempSync(join(tmpdir(), "bpe-release-"));
+
+let failed = 0;
+try {
+  attempt("the files are those of SHA256SUMS", checkSums);
+  attempt("a release of the same commit, made in another place, is the same to the byte", checkReproduced);
+  const expected = resultsOfSources(scratch);
+  const systems = makeSystems(join(root, "dist/release-systems"));
+  for (const system of systems) {
+    attempt(`${system.title}: ${system.triple}`, () => checkSystem(system, expected));
+  }
+  for (const target of targets) {
+    if (systems.some(({ triple }) => triple === target.triple)) continue;
+    const title = `${target.title}: ${target.triple}: its format and signature only, it was never run`;
+    attempt(title, () => checkFormat(target));
+  }
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+process.exit(failed === 0 ? 0 : 1);
+
+function attempt(title: string, check: () => string): void {
+  const start = performance.now();
+  try {
+    const said = check();
+    console.log(`ok      ${title}: ${said} (${((performance.now() - start) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    failed++;
+    console.log(`FAILED  ${title}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function checkSums(): string {
+  run("sha256sum", ["--check", "--strict", "--quiet", "SHA256SUMS"], released);
+  const listed = readFileSync(join(released, "SHA256SUMS"), "utf8").trimEnd().split("\n");
+  const there = readdirSync(released).filter((name) => name !== "SHA256SUMS");
+  if (listed.length !== there.length || there.length !== targets.length + 1) {
+    throw new Error(`${there.length} files, ${listed.length} sums, ${targets.length} targets`);
+  }
+  return `${there.length} files`;
+}
+
+/** Clones the commit, installs and builds there. */
+function checkReproduced(): string {
+  const clone = join(scratch, "clone");
+  run("git", ["clone", "--quiet", "--no-local", root, clone]);
+  run("git", ["checkout", "--quiet", "--detach", run("git", ["rev-parse", "HEAD"], root).trim()], clone);
+  run("npm", ["ci", "--silent"], clone);
+  // The downloads, which each build checks against package-lock.json.
+  mkdirSync(join(clone, "dist/runtimes"), { recursive: true });
+  for (const name of readdirSync(join(root, "dist/runtimes")).filter((name) => name.endsWith(".tgz"))) {
+    cpSync(join(root, "dist/runtimes", name), join(clone, "dist/runtimes", name));
+  }
+  run("npm", ["run", "--silent", "release"], clone);
+  const [ours, theirs] = [released, join(clone, "dist/release")].map((directory) =>
+    readFileSync(join(directory, "SHA256SUMS"), "utf8"),
+  );
+  rmSync(clone, { recursive: true });
+  if (ours !== theirs) throw new Error(`the sums differ:\n${ours}\n${theirs}`);
+  return "all sums are equal";
+}
+
+/** What a system's program makes has to be what the sources make here. */
+function checkSystem(system: System, expected: string): string {
+  const home = join(system.root, "home");
+  rmSync(home, { recursive: true, force: true });
+  mkdirSync(home);
+  const name = unpackArchive(system.triple, home);
+  cpSync(join(scratch, "corpus.txt"), join(home, "corpus.txt"));
+  for (const file of ["LICENSE", "NOTICE", "README.md", "CHANGELOG.md"]) {
+    if (!existsSync(join(home, name, file))) throw new Error(`"${file}" is not in the archive`);
+  }
+  const command = system.command(`home/${name}/bpe`);
+  const said = inBareEnvironment([...command, "--version"], home).trim();
+  if (!said.startsWith(`bpe ${version} (`) || !said.includes(`commit ${commit}`)) {
+    throw new Error(`--version says "${said}"`);
+  }
+  const opened = ["env", "BUN_BE_BUN=1", "BUN_OPTIONS=--help", ...command, "--version"];
+  if (inBareEnvironment(opened, home).trim() !== said) throw new Error("a variable makes Bun of it");
+  const made = results(command, home, (path) => system.pathInside(`home/${path}`));
+  if (made !== expected) throw new Error(`it makes ${made}, and the sources make ${expected}`);
+  rmSync(home, { recursive: true });
+  return made;
+}
+
+function checkFormat(target: Target): string {
+  const home = join(scratch, target.triple);
+  mkdirSync(home);
+  const name = unpackArchive(target.triple, home);
+  const path = ["bpe", "bpe.exe"].map((file) => join(home, name, file)).find(existsSync)!;
+  const format = executableFormat(readFileSync(path));
+  if (!Bun.deepEquals(format, target.format)) throw new Error(JSON.stringify(format));
+  return `${format.kind}, ${format.machine}`;
+}
+
+/** Unpacks with the system's own tools; the name of the directory that comes out. */
+function unpackArchive(triple: string, into: string): string {
+  const name = `bpe-${version}-${triple}`;
+  const archive = join(released, name);
+  if (existsSync(`${archive}.zip`)) run("python3", ["-m", "zipfile", "-e", `${archive}.zip`, into]);
+  else run("tar", ["-xzf", `${archive}.tar.gz`, "-C", into]);
+  return name;
+}

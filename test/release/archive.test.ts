@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type ArchivedFile, tarGz, zip } from "../../scripts/release/archive.ts";
+import { run } from "../../scripts/release/run.ts";
+import { put, scratch } from "../binary.ts";
+
+/** Of sizes around the blocks of 512 bytes. */
+const files: ArchivedFile[] = [0, 1, 511, 512, 513, 100_000].map((size, i) => ({
+  path: `bpe-1.0/file-${size}`,
+  bytes: Uint8Array.from({ length: size }, (_, n) => (n * n) >> 3),
+  isExecutable: i === 1,
+}));
+/** An even second, as ZIP has them: 2026-11-22 03:04:06 UTC. */
+const seconds = Date.UTC(2026, 10, 22, 3, 4, 6) / 1000;
+
+function expectFiles(directory: string): void {
+  for (const { path, bytes } of files) {
+    expect(readFileSync(join(directory, path)).equals(bytes)).toBe(true);
+  }
+}
+
+test("tar unpacks what was packed, with its modes and times, and no owner's name", () => {
+  const home = scratch();
+  const archive = put(home, "a.tar.gz", tarGz(files, seconds));
+  run("tar", ["-xzf", archive, "-C", home]);
+  expectFiles(home);
+  expect(files.map(({ path }) => (statSync(join(home, path)).mode & 0o777).toString(8))).toEqual(
+    files.map(({ isExecutable }) => (isExecutable ? "755" : "644")),
+  );
+  expect(statSync(join(home, files[0]!.path)).mtimeMs).toBe(seconds * 1000);
+  const list = run("tar", ["-tvzf", archive, "--numeric-owner"]);
+  expect(list.split("\n")[1]).toMatch(/^-rwxr-xr-x 0\/0 +1 /);
+});
+
+test.skipIf(Bun.which("python3") === null)(
+  "Python finds no fault in a ZIP, and unpacks what was packed",
+  () => {
+    const home = scratch();
+    const archive = put(home, "a.zip", zip(files, seconds));
+    const into = join(home, "into");
+    mkdirSync(into);
+    run("python3", ["-m", "zipfile", "-e", archive, into]);
+    expectFiles(into);
+    const script = `import sys, zipfile
+archive = zipfile.ZipFile(sys.argv[1])
+assert archive.testzip() is None
+print([(file.filename, file.date_time, oct(file.external_attr >> 16)) for file in archive.infolist()])`;
+    const expected = files.map(
+      ({ path, isExecutable }) => `('${path}', (2026, 11, 22, 3, 4, 6), '0o100${isExecutable ? 755 : 644}')`,
+    );
+    expect(run("python3", ["-c", script, archive]).trim()).toBe(`[${expected.join(", ")}]`);
+  },
+);
+
+test("the same files give the same bytes", () => {
+  for (const pack of [tarGz, zip]) {
+    expect(pack(files, seconds).equals(pack(files, seconds))).toBe(true);
+    expect(pack(files, seconds).equals(pack(files, seconds + 2))).toBe(false);
+    expect(() => pack([{ path: "Größe", bytes: new Uint8Array() }], seconds)).toThrow('"Größe" is no path');
+    expect(() => pack([{ path: "a".repeat(101), bytes: new Uint8Array() }], seconds)).toThrow("is no path");
+  }
+});

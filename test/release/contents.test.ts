@@ -1,0 +1,77 @@
+// What a release says of what is in it, from this checkout's own lock file.
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { bundledPackages, packagesInTheBuild } from "../../scripts/release/notice.ts";
+import { fetchRuntime, pinnedRuntime } from "../../scripts/release/runtimes.ts";
+import { type Bom, shippedPart, withArchives } from "../../scripts/release/sbom.ts";
+import { targets } from "../../scripts/release/targets.ts";
+import { put, scratch } from "../binary.ts";
+
+const root = resolve(import.meta.dir, "../..");
+const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
+  readFileSync(`${root}/package.json`, "utf8"),
+);
+
+test("packages of which something is shipped are those of the program and two of the build", () => {
+  const packages = bundledPackages(root);
+  const names = packages.map(({ name }) => name);
+  for (const name of [...Object.keys(dependencies), ...Object.keys(packagesInTheBuild)]) {
+    expect(names).toContain(name);
+  }
+  expect(names).toContain("hysnappy"); // through hyparquet-compressors
+  for (const name of ["typescript", "bun", "bun-types", "@biomejs/biome"]) expect(names).not.toContain(name);
+  for (const { version, license, sha512 } of packages) {
+    expect(version).toMatch(/^\d+\.\d+\.\d+/);
+    expect(license).not.toBe("");
+    expect(sha512).toMatch(/^[0-9a-f]{128}$/);
+  }
+});
+
+test("each target has a Bun of its own that is pinned, of the version that builds", () => {
+  const runtimes = targets.map(({ runtimePackage }) => pinnedRuntime(root, runtimePackage));
+  expect(new Set(runtimes.map(({ sha512 }) => sha512)).size).toBe(targets.length);
+  for (const { version } of runtimes) expect(version).toBe(Bun.version);
+  expect(() => pinnedRuntime(root, "@oven/bun-amiga")).toThrow('does not pin "@oven/bun-amiga"');
+});
+
+test("a Bun that is not what is pinned is refused", () => {
+  const home = scratch();
+  put(home, "oven-bun-linux-x64-1.0.0.tgz", "something else");
+  const runtime = { packageName: "@oven/bun-linux-x64", version: "1.0.0", sha512: "00" };
+  expect(() => fetchRuntime(runtime, home)).toThrow("is not what package-lock.json pins");
+});
+
+test("the SBOM keeps what is shipped and says which Bun is in which archive", () => {
+  const component = (name: string, group?: string) => {
+    return { type: "library", name, version: "1.0.0", "bom-ref": `ref ${name}`, ...(group && { group }) };
+  };
+  const bom: Bom = {
+    metadata: { component: component("bpe") },
+    components: [component("tool"), component("used", "@some"), component("deep")],
+    dependencies: [
+      { ref: "ref bpe", dependsOn: ["ref tool", "ref used"] },
+      { ref: "ref tool", dependsOn: ["ref deep"] },
+      { ref: "ref used", dependsOn: ["ref deep"] },
+      { ref: "ref deep" },
+    ],
+  };
+  const shipped = ["@some/used", "deep"].map((name) => {
+    return { name, version: "1.0.0", license: "MIT", sha512: "ab" };
+  });
+  const kept = shippedPart(bom, shipped);
+  expect(kept.components.map(({ name }) => name)).toEqual(["used", "deep"]);
+  expect(kept.dependencies).toEqual([
+    { ref: "ref bpe", dependsOn: ["ref used"] },
+    { ref: "ref used", dependsOn: ["ref deep"] },
+    { ref: "ref deep", dependsOn: [] },
+  ]);
+  expect(() => shippedPart(bom, [{ ...shipped[0]!, version: "2.0.0" }])).toThrow('lacks "@some/used" 2.0.0');
+  const runtime = { packageName: "@oven/bun-linux-x64", version: "1.4.5", sha512: "cd" };
+  const whole = withArchives(kept, [{ name: "bpe.tar.gz", sha256: "ef", runtime }]);
+  expect(whole.dependencies.at(-1)).toEqual({
+    ref: "bpe.tar.gz",
+    dependsOn: ["ref bpe", "@oven/bun-linux-x64@1.4.5"],
+  });
+  expect(JSON.stringify(whole.components.at(-2))).toContain('"purl":"pkg:npm/%40oven/bun-linux-x64@1.4.5"');
+});
