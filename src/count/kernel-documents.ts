@@ -1,26 +1,40 @@
 import { buildTokenTrie } from "../corpus/token-trie.ts";
+import { buildMaskTables } from "../pattern/masks/mask-tables.ts";
 import { buildQuadTables, type QuadTables } from "../pattern/quads.ts";
 import type { ScanTables } from "../pattern/tables.ts";
 import type { Kernel } from "../runtime/kernel.ts";
 import { tooManyWords, type WordCounter } from "../words/counter.ts";
 import type { DocumentPart, Documents } from "./documents.ts";
 
-/** Four-byte tables take 1 to 16 ms to build: as long as a byte a step takes for this much, or for some times as much. */
-const quadsAfterBytes = 1 << 18;
+/** After how much text what makes the scan faster is set up. */
+type SetUpAfter = { readonly quadsBytes: number; readonly masksBytes: number; readonly formulaBytes: number };
+
+const setUpAfter: SetUpAfter = {
+  /** Four-byte tables take 1 to 16 ms to build: as long as a byte a step takes for this much, or for some times as much. */
+  quadsBytes: 1 << 18,
+  /** Half a millisecond where the formula is known, and some for the compiler to learn the loops. */
+  masksBytes: 1 << 20,
+  /** To find the formula and prove it takes some 20 ms in a process that has not done it before. */
+  formulaBytes: 1 << 24,
+};
 
 /** Documents whose boundaries one automaton finds: special tokens, boundaries and words are the kernel's (src/kernel/documents.ts). */
 export class KernelDocuments implements Documents {
   private readonly kernel: Kernel;
   /** Whether the four-byte tables are still to be built, if the text is long enough. */
   private wantsQuads: boolean;
+  private wantsMasks: boolean;
   private countedBytes = 0;
 
   private constructor(
     private readonly tables: ScanTables,
+    private readonly addresses: AutomatonAddresses,
     private readonly counter: WordCounter,
+    private readonly after: SetUpAfter,
   ) {
     this.kernel = counter.kernel;
     this.wantsQuads = tables.quads === undefined;
+    this.wantsMasks = tables.masks !== null;
   }
 
   /** Undefined where the kernel's memory has no room for the tables of such a pattern or such tokens. */
@@ -28,9 +42,11 @@ export class KernelDocuments implements Documents {
     tables: ScanTables,
     specialTokens: readonly Uint8Array[],
     counter: WordCounter,
+    after = setUpAfter,
   ): KernelDocuments | undefined {
-    const isSetUp = setUpAutomaton(counter.kernel, tables) && setUpTokens(counter.kernel, specialTokens);
-    return isSetUp ? new KernelDocuments(tables, counter) : undefined;
+    const addresses = setUpAutomaton(counter.kernel, tables);
+    const isSetUp = addresses !== undefined && setUpTokens(counter.kernel, specialTokens);
+    return isSetUp ? new KernelDocuments(tables, addresses, counter, after) : undefined;
   }
 
   get keepPos(): number {
@@ -63,12 +79,13 @@ export class KernelDocuments implements Documents {
 
   count({ end, sureEnd, stop, limit, endsDocument }: DocumentPart): boolean {
     const { exports } = this.kernel;
+    if (this.wantsQuads || this.wantsMasks) this.buildTables();
     exports.clearFirstInvalid();
     const posBefore = exports.scanPosition();
     const done = exports.countDocuments(end, sureEnd, stop, limit, Number(endsDocument));
     if (done < 0) throw tooManyWords();
     this.counter.checkTotal();
-    if (this.wantsQuads) this.buildQuads(exports.scanPosition() - posBefore);
+    this.countedBytes += exports.scanPosition() - posBefore;
     return done === 1;
   }
 
@@ -81,21 +98,45 @@ export class KernelDocuments implements Documents {
     this.kernel.exports.shiftText(deltaBytes);
   }
 
-  private buildQuads(byteCount: number): void {
-    this.countedBytes += byteCount;
-    if (this.countedBytes <= quadsAfterBytes) return;
-    this.wantsQuads = false;
-    setUpQuads(this.kernel, buildQuadTables(this.tables));
+  /** Tables that make the scan faster, once there was enough text for them to pay. */
+  private buildTables(): void {
+    const { kernel, tables, after, countedBytes } = this;
+    if (this.wantsQuads && countedBytes >= after.quadsBytes) {
+      this.wantsQuads = false;
+      setUpQuads(kernel, buildQuadTables(tables));
+    }
+    if (
+      this.wantsMasks &&
+      countedBytes >= (tables.masks === undefined ? after.formulaBytes : after.masksBytes)
+    ) {
+      this.wantsMasks = false;
+      setUpMasks(kernel, tables, this.addresses);
+    }
   }
 }
 
-function setUpAutomaton(kernel: Kernel, tables: ScanTables): boolean {
-  const { transitions, columnBlocks, columns, slotCount, quads } = tables;
-  const addresses = [transitions, columnBlocks, columns].map((array) => put(kernel, array));
-  if (addresses.includes(0)) return false;
-  kernel.exports.useAutomaton(addresses[0]!, addresses[1]!, addresses[2]!, slotCount);
+type AutomatonAddresses = { readonly columnBlocks: number; readonly columns: number };
+
+function setUpAutomaton(kernel: Kernel, tables: ScanTables): AutomatonAddresses | undefined {
+  const { slotCount, quads } = tables;
+  const transitions = put(kernel, tables.transitions);
+  const columnBlocks = put(kernel, tables.columnBlocks);
+  const columns = put(kernel, tables.columns);
+  if (transitions === 0 || columnBlocks === 0 || columns === 0) return undefined;
+  kernel.exports.useAutomaton(transitions, columnBlocks, columns, slotCount);
   setUpQuads(kernel, quads ?? undefined);
-  return true;
+  kernel.exports.useMaskTables(0, 0, 0, 0);
+  return { columnBlocks, columns };
+}
+
+/** Where the pattern has no formula, or the kernel no room, the tables have to do. */
+function setUpMasks(kernel: Kernel, tables: ScanTables, { columnBlocks, columns }: AutomatonAddresses): void {
+  const { exports } = kernel;
+  const masks = tables.masks === undefined ? buildMaskTables(tables) : tables.masks;
+  if (masks === undefined || masks === null) return;
+  const columnsLength = tables.columns.length;
+  const address = put(kernel, masks, exports.maskTablesBytes(columnsLength));
+  if (address !== 0) exports.useMaskTables(address, columnBlocks, columns, columnsLength);
 }
 
 /** Without room for them a byte a step has to do. */
@@ -157,9 +198,13 @@ function sharedPrefix(tokens: readonly Uint8Array[]): Uint8Array {
   return first.subarray(0, length);
 }
 
-/** Copies an array into the kernel's memory for good; its address, or 0 where there is no room. */
-function put({ exports, memory }: Kernel, array: Int32Array | Uint16Array | Uint8Array): number {
-  const address = exports.reserveFixed(array.byteLength) >>> 0;
+/** Copies an array into the kernel's memory for good, to the front of so many bytes; its address, or 0 where there is no room. */
+function put(
+  { exports, memory }: Kernel,
+  array: Int32Array | Uint16Array | Uint8Array,
+  byteCount = array.byteLength,
+): number {
+  const address = exports.reserveFixed(byteCount) >>> 0;
   if (address === 0) return 0;
   const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
   new Uint8Array(memory.buffer, address, array.byteLength).set(bytes);

@@ -13,6 +13,8 @@ export {
 } from "./encode/encode";
 export { limitMerging } from "./encode/merge-word";
 export { beginCuts, cutEndsAddress, nextCuts } from "./encode/never-merged";
+export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";
+export { masksEnd, scanMasks } from "./masks/scan-masks";
 export { memoryBytes } from "./memory";
 export * from "./merge";
 export { endsAddress, endsCapacity, layOut, reserveFixed, textAddress, textCapacity } from "./regions";

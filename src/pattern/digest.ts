@@ -11,7 +11,7 @@ export function patternDigest(compiled: CompiledPattern): string {
 }
 
 /** Made of other fields, or for people: they decide nothing. */
-const derived = new Set(["quads", "reason"]);
+const derived = new Set(["quads", "masks", "reason"]);
 
 /** Plain data as bytes: what an array holds and a field is called cannot be taken for one another, each has its size before it. */
 function addTo(hasher: Bun.CryptoHasher, value: unknown): void {

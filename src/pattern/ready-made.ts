@@ -1,6 +1,7 @@
 import { deserialize, serialize } from "bun:jsc";
 import { readFileSync } from "node:fs";
 import type { CompiledPattern, CompileOptions } from "./compile.ts";
+import { buildMaskTables } from "./masks/mask-tables.ts";
 import { buildQuadTables } from "./quads.ts";
 
 /**
@@ -22,14 +23,18 @@ export function readReadyMade(
   }
 }
 
-/** Name and bytes of the file, the four-byte tables of each automaton included. */
+/** Name and bytes of the file, the four-byte tables of each automaton and its formula included. */
 export function readyMadeFile(
   sources: readonly string[],
   options: CompileOptions,
   compiled: CompiledPattern,
 ): { name: string; bytes: Uint8Array } {
   if (compiled.kind !== "automata") throw new Error("only automata are compiled ahead");
-  const automata = compiled.automata.map((tables) => ({ ...tables, quads: buildQuadTables(tables) ?? null }));
+  const automata = compiled.automata.map((tables) => ({
+    ...tables,
+    quads: buildQuadTables(tables) ?? null,
+    masks: buildMaskTables(tables) ?? null,
+  }));
   const bytes = new Uint8Array(serialize({ ...compiled, automata }));
   return { name: readyMadeName(sources, options), bytes };
 }

@@ -1,6 +1,7 @@
 import { type Automaton, here } from "./automaton.ts";
 import { BeyondAutomaton } from "./beyond-automaton.ts";
 import type { CharacterClasses } from "./classes.ts";
+import type { MaskTables } from "./masks/mask-tables.ts";
 import type { QuadTables } from "./quads.ts";
 import { lastCodePoint } from "./ranges.ts";
 
@@ -37,6 +38,8 @@ export type ScanTables = {
   readonly columns: Uint8Array;
   /** Its four-byte tables, where they were made ahead; null: it allows none; undefined: nobody has built them yet. */
   readonly quads?: QuadTables | null;
+  /** What the kernel is told of its formula, where that was found ahead; null: it has none; undefined: nobody has looked yet. */
+  readonly masks?: MaskTables | null;
 };
 
 export const firstClassColumn = 128;

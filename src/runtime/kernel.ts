@@ -9,6 +9,11 @@ import type { MergeExports } from "./merge-exports.ts";
  */
 export type KernelExports = MergeExports & {
   memoryBytes(): number;
+  // masks/mask-tables.ts, masks/scan-masks.ts
+  maskTablesBytes(columnsLength: number): number;
+  useMaskTables(address: number, columnBlocks: number, columns: number, columnsLength: number): void;
+  scanMasks(text: number, start: number, stop: number, limit: number, ends: number): number;
+  masksEnd(): number;
   // vocabulary-rows.ts
   useVocabulary(
     kept: number,

@@ -12,6 +12,7 @@ import { type CompiledPattern, compilePattern, createSplitter, patterns } from "
 import { buildQuadTables } from "../../src/pattern/quads.ts";
 import { adoptKernelModule, kernelModule } from "../../src/runtime/kernel.ts";
 import { WordCounter } from "../../src/words/counter.ts";
+import { randomText as classesText, randomNumbers } from "../pattern/masks/texts.ts";
 import { Random, randomBytes } from "../pattern/naive.ts";
 import { randomPattern, randomText } from "../pattern/random-patterns.ts";
 import { bytesOf, entriesOf } from "../words/generators.ts";
@@ -171,6 +172,24 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
       }
     }
   });
+});
+
+test("counts with masks what the splitters in JavaScript count, for all named patterns", () => {
+  const random = randomNumbers(seed);
+  const tokens = [utf8("<|x|>")];
+  const atOnce = { quadsBytes: 0, masksBytes: 0, formulaBytes: 0 };
+  for (const [name, pattern] of named) {
+    if (pattern.kind !== "automata") continue;
+    const counter = new WordCounter(textBytesMax);
+    const documents = KernelDocuments.create(pattern.automata[0]!, tokens, counter, atOnce)!;
+    const twin = splitterWay(pattern, tokens);
+    for (let round = 0; round < 40; round++) {
+      const parts = Array.from({ length: 1 + random(3) }, () => classesText(random, 1500));
+      const bytes = utf8(parts.join("<|x|>"));
+      if (random(8) === 0) bytes[random(bytes.length)] = 0x80 | random(0x80);
+      expectSame([{ counter, documents, tokens }], twin, bytes, [300, 1000, 5000][random(3)]!, name);
+    }
+  }
 });
 
 test("a token that ends behind a record hides none that ends in it", () => {

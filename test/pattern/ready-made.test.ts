@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compilePattern, type NamedPattern, patterns } from "../../src/pattern/index.ts";
+import { buildMaskTables } from "../../src/pattern/masks/mask-tables.ts";
 import { buildQuadTables } from "../../src/pattern/quads.ts";
 import { readReadyMade, readyMadeFile } from "../../src/pattern/ready-made.ts";
 
-test("a pattern compiled ahead is the pattern compiled now, its four-byte tables included", () => {
+test("a pattern compiled ahead is the pattern compiled now, its four-byte tables and its formula included", () => {
   const directory = mkdtempSync(join(tmpdir(), "bpe-ready-made-"));
   try {
     for (const { sources } of Object.values<NamedPattern>(patterns)) {
@@ -18,6 +19,7 @@ test("a pattern compiled ahead is the pattern compiled now, its four-byte tables
         const automata = compiled.automata.map((tables) => ({
           ...tables,
           quads: buildQuadTables(tables) ?? null,
+          masks: buildMaskTables(tables) ?? null,
         }));
         expect(readReadyMade(directory, sources, { lineWise })).toEqual({ kind: "automata", automata });
       }

@@ -1,3 +1,5 @@
+import { hasMasks } from "../masks/mask-tables";
+import { masksEnd, masksLookAhead, scanMasks } from "../masks/scan-masks";
 import { endCountMax, endsStart, textStart } from "../regions";
 import { columnAt, columnOfThree, columnOfTwo, invalidColumn, slotCount, step, stepToEnd } from "./automaton";
 import { hasQuads, pairsStart, quadBits, quadEntriesStart, quadOf, quadsStart } from "./quads";
@@ -32,11 +34,17 @@ export function startDocument(at: i32): void {
 
 /**
  * Reads on from `pos` up to `stop`, at most `blockBytes`; a character that begins before `stop` is read whole. Bytes before
- * `limit` may be looked at: it is behind stop + 3, or the document's end. This is where a faster way to find boundaries may
- * come in: whatever goes before `pos` is known by `entry` and `ends`.
+ * `limit` may be looked at: it is behind stop + 3, or the document's end.
  */
 export function scanTo(stop: i32, limit: i32): void {
-  assert(stop - pos <= blockBytes && endCount + blockBytes + 32 <= endCountMax);
+  assert(stop - pos <= blockBytes && endCount + blockBytes + 128 <= endCountMax);
+  if (ASC_FEATURE_SIMD) {
+    if (hasMasks()) scanWithMasks(stop, limit);
+  }
+  scanWithTables(stop, limit);
+}
+
+function scanWithTables(stop: i32, limit: i32): void {
   if (!hasQuads()) {
     scanCharacters(stop, limit, false);
     return;
@@ -45,6 +53,41 @@ export function scanTo(stop: i32, limit: i32): void {
     scanQuads(stop);
     if (pos < stop) scanCharacters(stop, limit, true);
   }
+}
+
+/** Masks that have come so far were worth their beginning. */
+const goodRunBytes: i32 = 1024;
+/** Where masks get nowhere, the tables read so much: twice as much each time. */
+const leastTableBytes: i32 = 64;
+const mostTableBytes: i32 = 1 << 13;
+let tableBytes: i32 = leastTableBytes;
+
+/**
+ * Reads on as far as masks can be used, the tables where they are not certain; the tables have to read the rest. Masks
+ * begin at the last settled end, and so does the automaton behind them: the ends do not depend on what stands before.
+ */
+function scanWithMasks(stop: i32, limit: i32): void {
+  while (pos < stop) {
+    const lastEnd = lastSettled();
+    // A long pretoken is not read again from its beginning.
+    if (pos - lastEnd > goodRunBytes) return;
+    const firstNew = endsStart + (endCount << 2);
+    const reached = <i32>scanMasks(textStart, lastEnd, stop, limit, firstNew);
+    let end = masksEnd();
+    while (end > firstNew && <i32>load<u32>(end - 4) > stop) end -= 4;
+    if (end > firstNew) {
+      endCount = <u32>((end - endsStart) >> 2);
+      pos = lastSettled();
+      entry = 0;
+    }
+    if (reached >= stop || reached + masksLookAhead > limit) return;
+    tableBytes = reached - lastEnd >= goodRunBytes ? leastTableBytes : min(2 * tableBytes, mostTableBytes);
+    scanWithTables(min(max(reached, pos) + tableBytes, stop), limit);
+  }
+}
+
+function lastSettled(): i32 {
+  return <i32>load<u32>(endsStart + ((endCount - 1) << 2));
 }
 
 /** The document ends at `end`, where the scan has arrived: everything is settled. */

@@ -86,3 +86,29 @@ export const deepseekClasses: ClassSystem = {
     ...like("\u3040", "kana"),
   ],
 };
+
+/** Classes of characters beyond ASCII, as the kernel knows them: what examples are. */
+export type Kind = {
+  readonly classes: readonly string[];
+  /** It counts as a letter of a contraction, such as the long s. */
+  readonly isContractionLetter: boolean;
+};
+
+/** The kinds of a system, at most `kindCountMax`, and for each example its kind. */
+export function kindsOf({ examples }: ClassSystem): {
+  kinds: readonly Kind[];
+  kindOfExample: readonly number[];
+} {
+  const kinds: Kind[] = [];
+  const ids = new Map<string, number>();
+  const kindOfExample = examples.map(({ codePoint, classes }) => {
+    const isContractionLetter = contractionLetters.includes(String.fromCodePoint(codePoint));
+    const key = `${classes} ${isContractionLetter}`;
+    const id = ids.get(key) ?? kinds.push({ classes, isContractionLetter }) - 1;
+    ids.set(key, id);
+    return id;
+  });
+  return { kinds, kindOfExample };
+}
+
+export const kindCountMax = 8;

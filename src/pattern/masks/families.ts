@@ -7,6 +7,8 @@ export type Family = {
   readonly classes: ClassSystem;
   /** Each option with texts and the number of pretokens that one of them, at least, has where the option is on. */
   readonly options: Readonly<Record<string, readonly (readonly [string, number])[]>>;
+  /** Classes that the formula asks for with an option only. */
+  readonly classesOfOptions?: Readonly<Record<string, string>>;
   boundaries<Mask>(
     ops: Ops<Mask>,
     classes: Masks<Mask>,
@@ -34,10 +36,16 @@ export const families: Readonly<Record<string, Family>> = {
     options: { contractions: [["'s", 1]], digitsFirst: [[" 1", 2]] },
     boundaries: gpt2,
   },
-  modern: { classes: plainClasses, options: modernOptions, boundaries: modern },
+  modern: {
+    classes: plainClasses,
+    options: modernOptions,
+    classesOfOptions: { slash: "slashes" },
+    boundaries: modern,
+  },
   modernCased: {
     classes: casedClasses,
     options: { ...modernOptions, suffixes: [["a's", 1]] },
+    classesOfOptions: { slash: "slashes" },
     boundaries: modernCased,
   },
   deepseek: { classes: deepseekClasses, options: {}, boundaries: deepseek },

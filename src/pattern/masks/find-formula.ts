@@ -78,9 +78,12 @@ function maskRecord(names: readonly string[], isSet: (name: string) => boolean):
 
 /** Where the automaton cuts a text: the ends of the pretokens in bytes. */
 export function endsOf(tables: ScanTables, text: string): number[] {
+  return endsOfBytes(tables, new TextEncoder().encode(text));
+}
+
+/** The same, for bytes that need not be valid UTF-8. */
+export function endsOfBytes(tables: ScanTables, text: Uint8Array): number[] {
   const { transitions, columnBlocks, columns } = tables;
-  const bytes = new Uint8Array(4 * text.length + 4);
-  const { written } = new TextEncoder().encodeInto(text, bytes);
   const ends: number[] = [];
   let endCount = 0;
   let state = 0;
@@ -90,12 +93,12 @@ export function endsOf(tables: ScanTables, text: string): number[] {
     endCount += (entry >> 4) & 15;
     state = entry >>> 16;
   };
-  for (let pos = 0; pos < written; ) {
-    const byte = bytes[pos]!;
-    const found = byte < 128 ? byte | (1 << 8) : columnAt(bytes, pos, written, columnBlocks, columns);
+  for (let pos = 0; pos < text.length; ) {
+    const byte = text[pos]!;
+    const found = byte < 128 ? byte | (1 << 8) : columnAt(text, pos, text.length, columnBlocks, columns);
     step(found & 255, pos);
     pos += found >> 8;
   }
-  step(endColumn, written);
+  step(endColumn, text.length);
   return ends.slice(0, endCount);
 }

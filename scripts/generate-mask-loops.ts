@@ -1,0 +1,384 @@
+// Writes the kernel's loops over masks, one for each family of patterns, from the formulas: src/kernel/masks/loops (not
+// in the repository). A formula is run once, over operators that write down what they would do with 64 bits.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ClassSystem, kindsOf } from "../src/pattern/masks/classes.ts";
+import { type Family, families } from "../src/pattern/masks/families.ts";
+import type { Contractions, Count, Ops } from "../src/pattern/masks/operators.ts";
+
+/** An expression of the loop, for a mask of the block at hand. */
+type Value = {
+  readonly now: string;
+  /** The same for the next block, where it follows from classes alone. */
+  readonly next: string | null;
+  /** It says the same of all bytes of a character; else it is right for the first byte of each only. */
+  readonly isWhole: boolean;
+  /** Its characters are all ASCII. */
+  readonly isAscii: boolean;
+};
+
+const none: Value = { now: "0", next: "0", isWhole: true, isAscii: true };
+
+/** The operators, writing a loop's body. A name is assigned once, but for what is carried from block to block. */
+class CodeOps implements Ops<Value> {
+  readonly none = none;
+  readonly lines: string[] = [];
+  readonly carried: string[] = [];
+  private readonly names = new Map<string, string>();
+  private readonly values = new Map<string, Value>();
+
+  and = (...masks: Value[]): Value => {
+    if (masks.some(({ now }) => now === "0")) return none;
+    const isAscii = masks.some((mask) => mask.isAscii);
+    return {
+      now: this.joined("&", masks),
+      next: this.nextOf("&", masks),
+      isWhole: isAscii || masks.every(({ isWhole }) => isWhole),
+      isAscii,
+    };
+  };
+
+  or = (...all: Value[]): Value => {
+    const masks = all.filter(({ now }) => now !== "0");
+    if (masks.length === 0) return none;
+    return {
+      now: this.joined("|", masks),
+      next: this.nextOf("|", masks),
+      isWhole: masks.every(({ isWhole }) => isWhole),
+      isAscii: masks.every(({ isAscii }) => isAscii),
+    };
+  };
+
+  not = ({ now, next, isWhole }: Value): Value => ({
+    now: `~${now}`,
+    next: next && `~${next}`,
+    isWhole,
+    isAscii: false,
+  });
+
+  prev = (mask: Value): Value => {
+    if (mask.now === "0") return none;
+    const { now } = this.whole(mask);
+    return this.once(`prev ${now}`, () => {
+      const carry = this.carry("prev");
+      const result = this.name(`${now} << 1 | ${carry}`);
+      this.lines.push(`${carry} = ${now} >> 63;`);
+      return leads(result);
+    });
+  };
+
+  span = (start: Value, hold: Value): Value => {
+    const { now } = this.whole(hold);
+    const seeds = this.whole(this.and(start, hold)).now;
+    const carry = this.carry("span");
+    const result = this.name(`spread(${seeds} | (${now} & ${carry}), ${now})`);
+    this.lines.push(`${carry} = ${result} >> 63;`);
+    return { ...leads(result), isWhole: true, isAscii: hold.isAscii };
+  };
+
+  last = (run: Value): Value =>
+    this.once(`last ${run.now}`, () => {
+      const { now, next } = this.whole(run);
+      const result = this.fresh();
+      this.lines.push(
+        `let ${result} = ${now} & ~(${now} >> 1 | ${next} << 63);`,
+        "if (continuation | nextContinuation) {",
+        "  // A character over the edge of the block.",
+        `  if (${now} >> 63 & nextContinuation) break;`,
+        `  ${result} = backToLeads(${result}, continuation);`,
+        "}",
+      );
+      return leads(result);
+    });
+
+  before = (where: Value, run: Value, target: Value): Value => {
+    if (where.now === "0") return none;
+    const result = this.fresh();
+    this.lines.push(
+      `let ${result}: u64 = 0;`,
+      `if (${where.now}) {`,
+      `  ${result} = ${run.now} & (${target.now} >> 1 | ${target.next} << 63);`,
+      `  if (${run.now} >> 63 & ${run.next}) {`,
+      `    const behind = ~${run.next};`,
+      "    // The run goes on behind the next block.",
+      "    if (behind == 0) break;",
+      `    ${result} |= ${target.next} >> ctz(behind) << 63;`,
+      "  }",
+      `  ${result} = spreadDown(${result}, ${run.now}) & ${where.now};`,
+      "}",
+    );
+    return leads(result);
+  };
+
+  every = (count: Count, { now }: Value): Value => {
+    const result = this.fresh();
+    const runBefore = this.carry("run");
+    const firstsBefore = this.carry("firsts");
+    this.lines.push(
+      `let ${result} = ${now};`,
+      `if (${count.name} != 1) {`,
+      `  const joined = ${now} & (${now} << 1 | ${runBefore} >> 63);`,
+      `  ${result} &= ~joined;`,
+      `  if (joined && ${count.name} != 0) {`,
+      "    // Groups are counted in bytes: characters of several bytes must not touch others.",
+      `    const wideRun = ${now} & wide;`,
+      `    if (joined & ~continuation & (wide | wideRun << 1 | (${runBefore} & wideBefore) >> 63)) break;`,
+      `    ${result} = groups(${result}, ${firstsBefore}, ${now}, ${runBefore}, ${count.name});`,
+      "  }",
+      "}",
+      `${runBefore} = ${now};`,
+      `${firstsBefore} = ${result};`,
+    );
+    return leads(result);
+  };
+
+  contractions = (apostrophes: Value, fold: Value, apart: Value): Contractions<Value> => {
+    const [first, inside, behind] = [this.fresh(), this.fresh(), this.fresh()];
+    const [insideCarry, behindCarry] = [this.carry("inside"), this.carry("behind")];
+    const skipIfBehind =
+      apart.now === "0" ? [] : [`    if (${behind} & ${apart.now} & left & -left) continue;`];
+    this.lines.push(
+      `let ${first}: u64 = 0, ${inside} = ${insideCarry}, ${behind} = ${behindCarry};`,
+      `${insideCarry} = ${behindCarry} = 0;`,
+      `if (${apostrophes.now}) {`,
+      "  // What equals a letter of a contraction, but is no byte.",
+      "  if (contractionLetter | nextContractionLetter) break;",
+      `  for (let left = ${apostrophes.now}; left; left &= left - 1) {`,
+      ...skipIfBehind,
+      "    const i = ctz(left);",
+      `    const size = contractionLetters(text + base + <usize>i, <u32>(${fold.now} & 0x20));`,
+      "    if (size == 0) continue;",
+      `    ${first} |= left & -left;`,
+      `    const letters = (<u64>1 << size) - 1, end = <u64>1 << size;`,
+      `    ${inside} |= letters << i << 1;`,
+      `    ${insideCarry} |= letters >> (63 - i);`,
+      `    ${behind} |= end << i << 1;`,
+      `    ${behindCarry} |= end >> (63 - i);`,
+      "  }",
+      "}",
+    );
+    return {
+      first: { ...leads(first), isWhole: true, isAscii: true },
+      inside: { ...leads(inside), isWhole: true, isAscii: true },
+      behind: leads(behind),
+    };
+  };
+
+  /** A mask that is right for first bytes, said of all bytes of each character. */
+  private whole(mask: Value): Value {
+    if (mask.isWhole) return mask;
+    return this.once(`whole ${mask.now}`, () => {
+      const carry = this.carry("whole");
+      const result = this.fresh();
+      this.lines.push(
+        `let ${result} = ${mask.now};`,
+        `if (continuation) ${result} = overCharacters(${result} & ~continuation, ${carry}, continuation);`,
+        `${carry} = ${result} >> 63;`,
+      );
+      return { ...leads(result), isWhole: true };
+    });
+  }
+
+  private joined(operator: string, masks: readonly Value[]): string {
+    const parts = [...new Set(masks.map(({ now }) => now))];
+    return parts.length === 1 ? parts[0]! : this.name(parts.join(` ${operator} `));
+  }
+
+  private nextOf(operator: string, masks: readonly Value[]): string | null {
+    const parts = masks.map(({ next }) => next);
+    return parts.includes(null) ? null : `(${parts.join(` ${operator} `)})`;
+  }
+
+  /** A constant with the value of an expression. */
+  private name(expression: string): string {
+    const known = this.names.get(expression);
+    if (known !== undefined) return known;
+    const name = this.fresh();
+    this.names.set(expression, name);
+    this.lines.push(`const ${name}: u64 = ${expression};`);
+    return name;
+  }
+
+  private once(key: string, make: () => Value): Value {
+    const value = this.values.get(key) ?? make();
+    this.values.set(key, value);
+    return value;
+  }
+
+  private nameCount = 0;
+
+  private fresh(): string {
+    return `m${this.nameCount++}`;
+  }
+
+  private carry(what: string): string {
+    const name = `${what}${this.carried.length}`;
+    this.carried.push(name);
+    return name;
+  }
+}
+
+/** A mask that says something of first bytes only. */
+function leads(now: string): Value {
+  return { now, next: null, isWhole: false, isAscii: false };
+}
+
+function loopOf(name: string, family: Family): string {
+  const { ascii } = family.classes;
+  const ops = new CodeOps();
+  const classes = Object.fromEntries(
+    Object.keys(ascii).map((name) => [name, classValue(name, family.classes)]),
+  );
+  const optionNames = Object.keys(family.options);
+  const options = Object.fromEntries(
+    optionNames.map((name) => [name, { ...leads(name), isWhole: true } satisfies Value]),
+  );
+  const { begin, hard } = family.boundaries(ops, classes, options, { name: "digitCount", value: 0 });
+  const body = ops.lines.join("\n");
+  const isUsed = (name: string) => new RegExp(`\\b${name}\\b`).test(body);
+  // Small classes come first: others are made with them.
+  const names = Object.keys(ascii)
+    .filter(isUsed)
+    .sort((a, b) => ascii[a]!.length - ascii[b]!.length);
+  const optionLines = optionNames
+    .filter(isUsed)
+    .map((name) => `const ${name} = isOn(${optionNames.indexOf(name)});`);
+  const { kinds } = kindsOf(family.classes);
+  const letterKinds = kinds.flatMap(({ isContractionLetter }, id) => (isContractionLetter ? [id] : []));
+  const hasLetters = isUsed("contractionLetter");
+  const masks = hasLetters ? [...names, "contractionLetter"] : names;
+  const wideKinds = (name: string) =>
+    name === "contractionLetter"
+      ? letterKinds
+      : kinds.flatMap(({ classes }, id) => (classes.includes(name) ? [id] : []));
+  const wideLines = masks
+    .filter((name) => wideKinds(name).length > 0)
+    .map(
+      (name) =>
+        `${nextName(name)} |= ${wideKinds(name)
+          .map((id) => `kindMask(${id})`)
+          .join(" | ")};`,
+    );
+  return `// Generated by scripts/generate-mask-loops.ts from src/pattern/masks/formulas.ts.
+import { classifyWide, continuationBytes, forgetSpill, kindMask } from "../wide";
+import { digitCountOf${optionLines.length > 0 ? ", isOn" : ""} } from "../mask-tables";
+import * as o from "../operators";
+
+/** See scanMasks in ../scan-masks. */
+export function ${name}(text: usize, start: u32, stop: u32, limit: u32, ends: usize): u32 {
+  ${optionLines.join("\n  ")}
+  const digitCount = digitCountOf();
+  let ${[...masks, "continuation", "wide", "wideBefore", ...ops.carried].map((name) => `${name}: u64 = 0`).join(", ")};
+  // A pretoken that begins at the start ends none.
+  let kept: u64 = ~1;
+  let base = start - 64, reached = start;
+  forgetSpill();
+  for (let at = start; at + 68 <= limit; at += 64) {
+    const bytes = text + at;
+    const v0 = v128.load(bytes), v1 = v128.load(bytes, 16), v2 = v128.load(bytes, 32), v3 = v128.load(bytes, 48);
+    const nextWide = o.topBits(v0, v1, v2, v3);
+    let nextContinuation: u64 = 0;
+    ${names.flatMap((name) => asciiLines(name, ascii, names, family.classesOfOptions?.[name])).join("\n    ")}
+    ${hasLetters ? `let ${nextName("contractionLetter")}: u64 = 0;` : ""}
+    if (nextWide) {
+      if (!classifyWide(bytes, nextWide)) break;
+      nextContinuation = continuationBytes;
+      ${wideLines.join("\n      ")}
+    }
+    if (at != start) {
+      ${withModule(body).replaceAll("\n", "\n      ")}
+      ${hard.now === "0" ? "" : `if (${hard.now} & ~continuation) break;`}
+      ends = o.writeEnds(ends, base, ${begin.now} & kept & ~continuation);
+      kept = -1;
+      reached = at;
+      if (at >= stop) break;
+    }
+    ${masks.map((name) => `${name} = ${nextName(name)};`).join(" ")}
+    wideBefore = wide;
+    wide = nextWide;
+    continuation = nextContinuation;
+    base = at;
+  }
+  o.leaveEnds(ends);
+  return reached;
+}
+`;
+}
+
+function classValue(name: string, { ascii, examples }: ClassSystem): Value {
+  const isAscii = !examples.some(({ classes }) => classes.includes(name));
+  return ascii[name] === "" && isAscii ? none : { now: name, next: nextName(name), isWhole: true, isAscii };
+}
+
+function nextName(name: string): string {
+  return `next${name[0]!.toUpperCase()}${name.slice(1)}`;
+}
+
+/** Calls of ../operators are qualified. */
+function withModule(body: string): string {
+  return body.replace(
+    /\b(spread|spreadDown|backToLeads|overCharacters|groups|contractionLetters)\(/g,
+    "o.$1(",
+  );
+}
+
+function asciiLines(
+  name: string,
+  ascii: ClassSystem["ascii"],
+  names: readonly string[],
+  option: string | undefined,
+): string[] {
+  const mask = asciiMask(name, ascii, names);
+  const result = nextName(name);
+  return option === undefined
+    ? [`let ${result} = ${mask};`]
+    : [`let ${result}: u64 = 0;`, `if (${option}) ${result} = ${mask};`];
+}
+
+/** The mask of a class's ASCII characters, an expression over v0 to v3 and over masks of other classes, which stand before it. */
+function asciiMask(name: string, ascii: ClassSystem["ascii"], names: readonly string[]): string {
+  const characters = ascii[name]!;
+  if (characters === "") return "<u64>0";
+  const ofVectors = (test: (v: string) => string) =>
+    `o.topBits(${["v0", "v1", "v2", "v3"].map(test).join(", ")})`;
+  // A letter of either case, with its bit of case set.
+  const ranges = rangesOf(characters);
+  if (characters.length === 52 && ranges.length === 2) return ofVectors((v) => `o.letters(${v})`);
+  const isRange = (other: string, [first, last]: Range) =>
+    other !== name && `${rangesOf(ascii[other]!)}` === `${first},${last}`;
+  const known = ranges.map((range) => names.find((other) => isRange(other, range)));
+  const tests = ranges
+    .filter((_, i) => ranges.length === 1 || known[i] === undefined)
+    .map(([first, last]) =>
+      first === last
+        ? (v: string) => `o.equal(${v}, ${first})`
+        : (v: string) => `o.within(${v}, ${first}, ${last - first + 1})`,
+    );
+  const found = ofVectors((v) => tests.map((test) => test(v)).reduce((a, b) => `v128.or(${a}, ${b})`));
+  const others = ranges.length === 1 ? [] : known.filter((other) => other !== undefined);
+  return [...others.map(nextName), found].join(" | ");
+}
+
+type Range = [first: number, last: number];
+
+function rangesOf(characters: string): Range[] {
+  const ranges: Range[] = [];
+  for (const byte of Array.from(characters, (character) => character.charCodeAt(0)).sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] + 1 === byte) last[1] = byte;
+    else ranges.push([byte, byte]);
+  }
+  return ranges;
+}
+
+/** Writes all loops into the kernel's sources. */
+export function generateMaskLoops(): void {
+  const directory = join(import.meta.dir, "../src/kernel/masks/loops");
+  mkdirSync(directory, { recursive: true });
+  for (const [name, family] of Object.entries(families)) {
+    const fileName = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    writeFileSync(join(directory, `${fileName}.ts`), loopOf(name, family));
+  }
+}
+
+if (import.meta.main) generateMaskLoops();

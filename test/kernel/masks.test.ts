@@ -1,0 +1,116 @@
+import { expect, test } from "bun:test";
+import { type NamedPattern, patterns } from "../../src/pattern/index.ts";
+import { endsOfBytes } from "../../src/pattern/masks/find-formula.ts";
+import { buildMaskTables } from "../../src/pattern/masks/mask-tables.ts";
+import type { ScanTables } from "../../src/pattern/tables.ts";
+import { createRegionKernel, createWholeMemory, type Kernel } from "../../src/runtime/kernel.ts";
+import { randomNumbers, randomText, tablesOf } from "../pattern/masks/texts.ts";
+
+const tail = String.raw`\s*[\r\n]+|\s+(?!\S)|\s+`;
+const sourcesList: readonly (readonly string[])[] = [
+  ...Object.values<NamedPattern>(patterns)
+    .map(({ sources }) => sources)
+    .filter((sources) => sources !== patterns.falcon.sources),
+  [String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}\p{M}]+| ?\p{N}{1,8}| ?[^\s\p{L}\p{N}\p{M}]+|\s+(?!\S)|\s+`],
+  [String.raw`'s|'t|'re|'ve|'m|'ll|'d|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n/]*|${tail}`],
+  [`(?i:'s|'t|'re|'ve|'m|'ll|'d)|${patterns.tekken.sources[0]}`],
+];
+
+/** What the loops need to see behind a block that they judge. */
+const lookAhead = 132;
+
+const kernel = createRegionKernel(createWholeMemory(1 << 28));
+
+/** Puts a pattern's tables into the kernel. */
+function setUp({ exports, memory }: Kernel, tables: ScanTables): void {
+  const { columnBlocks, columns } = tables;
+  const put = (array: Uint8Array | Uint16Array, size = array.byteLength) => {
+    const address = exports.reserveFixed(size);
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    new Uint8Array(memory.buffer).set(bytes, address);
+    return address;
+  };
+  const masks = put(buildMaskTables(tables)!, exports.maskTablesBytes(columns.length));
+  exports.useMaskTables(masks, put(columnBlocks), put(columns), columns.length);
+}
+
+/** The ends that masks find from `start` on, and how far they come. */
+function maskEnds(
+  { exports, memory }: Kernel,
+  start: number,
+  stop: number,
+  limit: number,
+): { ends: number[]; reached: number } {
+  const ends = exports.endsAddress();
+  const reached = exports.scanMasks(exports.textAddress(), start, stop, limit, ends);
+  return { ends: [...new Int32Array(memory.buffer, ends, (exports.masksEnd() - ends) / 4)], reached };
+}
+
+function putText({ exports, memory }: Kernel, text: Uint8Array): void {
+  new Uint8Array(memory.buffer, exports.textAddress(), text.length + 64).fill(0x41).set(text);
+}
+
+/** Random text, in every twelfth something that is no UTF-8. */
+function randomBytes(random: (bound: number) => number, size: number): Uint8Array {
+  const bytes = Buffer.from(randomText(random, size));
+  const broken = [[0x80], [0xc3], [0xe4, 0xb8], [0xf0, 0x9f, 0x98], [0xed, 0xa0, 0x80], [0xff], [0xc0, 0xaf]];
+  if (random(12) > 0) return bytes;
+  const at = random(bytes.length);
+  return Buffer.concat([
+    bytes.subarray(0, at),
+    Uint8Array.from(broken[random(broken.length)]!),
+    bytes.subarray(at),
+  ]);
+}
+
+test("masks find the ends that the automaton finds, as far as they come, from every end on and up to every stop", () => {
+  for (const sources of sourcesList) {
+    const tables = tablesOf(...sources);
+    setUp(kernel, tables);
+    const random = randomNumbers(2);
+    let knownBytes = 0;
+    let allBytes = 0;
+    for (let i = 0; i < 150; i++) {
+      const text = randomBytes(random, 400);
+      const all = [0, ...endsOfBytes(tables, text)];
+      putText(kernel, text);
+      for (const start of all.slice(0, -1)) {
+        const stop = start + 1 + random(text.length - start);
+        const { ends, reached } = maskEnds(kernel, start, stop, text.length);
+        const wanted = all.filter((end) => end > start && end < reached);
+        expect([sources, text.toString(), start, stop, ends]).toEqual([
+          sources,
+          text.toString(),
+          start,
+          stop,
+          wanted,
+        ]);
+        expect(reached).toBeLessThan(stop + 64);
+        if (start === 0) {
+          knownBytes += reached;
+          allBytes += Math.max(0, Math.min(stop, text.length - lookAhead));
+        }
+      }
+    }
+    // Of random characters much is hard, broken or over an edge.
+    expect(knownBytes / allBytes).toBeGreaterThan(0.3);
+  }
+});
+
+test("masks come through ordinary text, but for its last bytes", () => {
+  const latin =
+    "The quick brown fox doesn't jump; 12345 of \"lazy\" dogs\n\n\tdo, \t\t\n  they're in  C++ (a[i]->b += 0x7f;)\r\n";
+  const others =
+    "Das Übermaß an Größe. Быстрая лиса прыгает. 敏捷的棕色狐狸跳过了懒狗。素早い茶色の狐が犬を飛び越える。갈색 여우가 개를 뛰어넘는다. ";
+  const samples = [latin, others].map((sample) => Buffer.from(sample.repeat(40)));
+  for (const sources of sourcesList) {
+    const tables = tablesOf(...sources);
+    setUp(kernel, tables);
+    for (const text of samples) {
+      putText(kernel, text);
+      const { ends, reached } = maskEnds(kernel, 0, text.length, text.length);
+      expect([sources, reached > text.length - lookAhead]).toEqual([sources, true]);
+      expect(ends).toEqual(endsOfBytes(tables, text).filter((end) => end < reached));
+    }
+  }
+});
