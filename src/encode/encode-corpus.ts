@@ -1,13 +1,7 @@
 import { canSeek, checkUnchanged, emptyCorpus, type Input } from "../corpus/inputs.ts";
-import { PieceBuffers } from "../corpus/pieces.ts";
 import { type Range, totalBytesOf } from "../corpus/ranges.ts";
-import { inputBytesOf, isEmpty, planTasks } from "../corpus/tasks.ts";
-import { nextTurn } from "../next-turn.ts";
-import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { type EncodingHelpers, encodeTogether } from "./encode-together.ts";
-import { TaskEncoder } from "./task-encoder.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
-import { endsText } from "./write-order.ts";
 
 export type EncodeCorpusOptions = {
   readonly inputs: readonly Input[];
@@ -56,39 +50,9 @@ export async function encodeCorpus(
 ): Promise<EncodedCorpus> {
   const { inputs, ranges } = options;
   const bytesTotal = totalBytesOf(inputs, ranges);
-  const isHere = options.workerCount === 1 && options.parts.pattern.kind === "automata";
-  const encode = isHere ? encodeHere : encodeTogether;
-  const encoded = await encode(options, sink, (bytesDone) => report({ bytesDone, bytesTotal }));
+  const encoded = await encodeTogether(options, sink, (bytesDone) => report({ bytesDone, bytesTotal }));
   for (const input of inputs) checkUnchanged(input);
   // Some of many ranges may well be empty.
   if (encoded.textBytes === 0 && ranges === undefined && !inputs.every(canSeek)) throw emptyCorpus(inputs);
   return encoded;
-}
-
-async function encodeHere(
-  { inputs, ranges, parts, specialTokensAsText }: EncodeCorpusOptions,
-  sink: IdSink,
-  report: (bytesDone: number) => void,
-): Promise<EncodedCorpus> {
-  const tasks = new TaskEncoder(inputs, parts, specialTokensAsText, new MemoryBudget().shareBytes(1));
-  const buffers = new PieceBuffers();
-  let bytesBefore = 0;
-  try {
-    for await (const task of planTasks(inputs, undefined, buffers, ranges)) {
-      if (!isEmpty(task)) {
-        for (const bytesDone of tasks.encode(task)) {
-          const recordEnds = tasks.encoding.out.takeRecordEnds();
-          sink.write(tasks.encoding.out.flush(), recordEnds);
-          report(bytesBefore + inputBytesOf(task, bytesDone));
-          await (sink.drained?.() ?? nextTurn());
-        }
-        bytesBefore += inputBytesOf(task);
-        if (task.kind === "piece") buffers.give(task.bytes.buffer);
-      }
-      if (endsText(task, inputs)) sink.endInput();
-    }
-  } finally {
-    tasks.close();
-  }
-  return { textBytes: tasks.textBytes, invalidByteCount: tasks.encoding.invalidByteCount };
 }

@@ -1,7 +1,15 @@
 import { canSeek, type Input } from "../corpus/inputs.ts";
 import { PieceBuffers } from "../corpus/pieces.ts";
 import { type RangePlanOptions, totalBytesOf } from "../corpus/ranges.ts";
-import { inputBytesOf, isEmpty, memoryOf, planTasks, TaskQueue } from "../corpus/tasks.ts";
+import {
+  inputBytesOf,
+  isEmpty,
+  mayTakeLong,
+  memoryOf,
+  planTasks,
+  type Task,
+  TaskQueue,
+} from "../corpus/tasks.ts";
 import { encodeWorkerUrl } from "../embedded.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { CompiledPattern } from "../pattern/index.ts";
@@ -66,7 +74,10 @@ type SharedWork = {
   isStopped: boolean;
 };
 
-/** This thread and its helpers take one task after the other; this one writes what all of them make. */
+/**
+ * This thread and its helpers take one task after the other; this one writes what all of them make. When it meets a task that
+ * may take long at a time it stops encoding, so that it goes on serving signals, and another helper stands in for it.
+ */
 export async function encodeTogether(
   options: EncodeCorpusOptions,
   sink: IdSink,
@@ -77,11 +88,15 @@ export async function encodeTogether(
   expectLossOfMemory();
   const helpers = options.helpers ?? startHelpers(workerCount, inputs, pattern);
   const buffers = new PieceBuffers();
-  const bytesDone = new Float64Array(new SharedArrayBuffer(8 * (helpers.workers.length + 1)));
+  const mainCell = helpers.workers.length;
+  const bytesDone = new Float64Array(new SharedArrayBuffer(8 * (mainCell + 1)));
+  const cutting = cuttingOf(options);
+  const leaves = (task: Task) => mayTakeLong(task, longBytesOf(task, options, cutting));
   const shared: SharedWork = {
     tasks: new TaskQueue(
-      planTasks(inputs, cuttingOf(options), buffers, options.ranges),
+      planTasks(inputs, cutting, buffers, options.ranges),
       workerCount * smallestRangeSizeBytes,
+      { taker: mainCell, leaves },
     ),
     order: new WriteOrder(sink),
     buffers,
@@ -92,13 +107,20 @@ export async function encodeTogether(
     isStopped: false,
   };
   const ticker = setInterval(() => report(bytesDone.reduce((sum, cell) => sum + cell, 0)), reportIntervalMs);
+  let standIn: EncodingHelpers | undefined;
+  const encodeHere = async () => {
+    await encodeBeside(options, sink, shared);
+    if (!shared.tasks.hasLeft || shared.isStopped) return;
+    standIn = startWorkers({ url: encodeWorkerUrl, name: "encoding", workerCount: 1 });
+    await serveHelpers(options, standIn, shared, mainCell);
+  };
   try {
     const helping = serveHelpers(options, helpers, shared);
-    const encoding = doesMainEncode(inputs, pattern) ? encodeBeside(options, sink, shared) : undefined;
-    await Promise.all([helping, encoding]);
+    await Promise.all([helping, doesMainEncode(inputs, pattern) ? encodeHere() : undefined]);
   } finally {
     shared.isStopped = true;
     helpers.terminate();
+    standIn?.terminate();
     shared.tasks.close();
     clearInterval(ticker);
   }
@@ -106,15 +128,20 @@ export async function encodeTogether(
   return { textBytes, invalidByteCount };
 }
 
-/** Helpers have their first tasks before they are up: the main thread looks up late from its own first window. */
+/**
+ * Helpers have their first tasks before they are up: the main thread looks up late from its own first window. Their cells
+ * begin with `firstCell`.
+ */
 async function serveHelpers(
   { inputs, parts, specialTokensAsText }: EncodeCorpusOptions,
   helpers: EncodingHelpers,
   shared: SharedWork,
+  firstCell = 0,
 ): Promise<void> {
   const { tasks, order, buffers, bytesDone, textBytesMax } = shared;
   const firstTasks: Promise<void>[] = [];
-  const serving = serveWorkers<ToWorker, FromWorker>(helpers, ({ workerIndex: cell, send, finish }) => {
+  const serving = serveWorkers<ToWorker, FromWorker>(helpers, ({ workerIndex, send, finish }) => {
+    const cell = firstCell + workerIndex;
     /** Of the tasks that the worker was given, the one at work first. */
     const turns: Turn[] = [];
     const written: Turn["written"] = (idCount, memory) =>
@@ -171,6 +198,8 @@ async function encodeBeside(
 ): Promise<void> {
   const { tasks, order, bytesDone } = shared;
   const cell = bytesDone.length - 1;
+  let next = await tasks.next(cell);
+  if (tasks.hasLeft) return;
   const encoder = new TaskEncoder(inputs, parts, specialTokensAsText, shared.textBytesMax);
   const { encoding } = encoder;
   const { out } = encoding;
@@ -178,7 +207,7 @@ async function encodeBeside(
   const outbox = new Outbox(out, (part) => order.take(turn!, part));
   const written: Turn["written"] = (idCount, memory) => outbox.written(idCount, memory);
   try {
-    for (let next = await tasks.next(cell); next.length > 0; next = await tasks.next(cell)) {
+    for (; next.length > 0; next = await tasks.next(cell)) {
       const turns = next.map((task) => order.add(endsText(task, inputs), written));
       for (const [i, task] of next.entries()) {
         turn = turns[i]!;
@@ -206,6 +235,19 @@ async function encodeBeside(
 function encodingParts(parts: EncodingParts): EncodingParts {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
   return { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow };
+}
+
+/**
+ * How much text without a cut takes some 0.2 s: a page or a line of that length, cut into words; or a range that grew because no
+ * cut was found, which may be one word.
+ */
+function longBytesOf(
+  task: Task,
+  { inputs }: EncodeCorpusOptions,
+  { rangeSizeBytes, keepsTextsWhole }: RangePlanOptions,
+): number {
+  const isCut = task.kind === "range" && !(keepsTextsWhole && inputs[task.inputIndex]!.format === "text");
+  return isCut ? 2 * rangeSizeBytes : 2 * largestRangeSizeBytes;
 }
 
 /** How inputs are cut. */
