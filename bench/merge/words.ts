@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { characterToByte } from "../../src/vocabulary/byte-characters.ts";
+import { byteToCharacter } from "../../src/vocabulary/byte-characters.ts";
 import { isTsvHead } from "../../src/words/tsv-head.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 
@@ -13,7 +13,9 @@ export function readWordLines(path: string): Uint8Array {
 export function readWords(path: string, wordCountMax = Number.POSITIVE_INFINITY): WordTable {
   const text = readWordLines(path);
   const byteOf = new Int16Array(0x800).fill(-1);
-  for (const [character, byte] of characterToByte) byteOf[character.charCodeAt(0)] = byte;
+  byteToCharacter.forEach((character, byte) => {
+    byteOf[character.charCodeAt(0)] = byte;
+  });
   let wordCount = 0;
   for (let pos = 0; pos < text.length && wordCount < wordCountMax; pos++) if (text[pos] === 10) wordCount++;
   const bytes = new Uint8Array(text.length);

@@ -9,11 +9,6 @@
 /** The character of each byte, 256 of them. */
 export const byteToCharacter: readonly string[] = makeCharacters();
 
-/** The byte of each of the 256 characters. */
-export const characterToByte: ReadonlyMap<string, number> = new Map(
-  byteToCharacter.map((character, byte) => [character, byte]),
-);
-
 /** The code points above stay below this: U+0100 plus 68. */
 const codePointLimit = 0x100 + 68;
 const notInAlphabet = -1;
@@ -51,6 +46,7 @@ function keepsItsCodePoint(byte: number): boolean {
 
 function makeCodePointToByte(): Int16Array {
   const bytes = new Int16Array(codePointLimit).fill(notInAlphabet);
-  for (const [character, byte] of characterToByte) bytes[character.charCodeAt(0)] = byte;
+  for (let byte = 0; byte < byteToCharacter.length; byte++)
+    bytes[byteToCharacter[byte]!.charCodeAt(0)] = byte;
   return bytes;
 }

@@ -1,6 +1,6 @@
 import { exitCode, UserError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
-import { characterToByte, decodeCharacters } from "./byte-characters.ts";
+import { decodeCharacters } from "./byte-characters.ts";
 import { copyTokenBytes, type TokenBytes } from "./token-bytes.ts";
 
 /**
@@ -77,7 +77,7 @@ const keyOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
 
 /** `a` is byte 97, `Ġ` is byte 32 in its character's form. */
 function isSingleByte(special: string): boolean {
-  return characterToByte.has(special) || (special.length === 1 && special.charCodeAt(0) < 0x80);
+  return special.length === 1 && (special.charCodeAt(0) < 0x80 || decodeCharacters(special) !== null);
 }
 
 function equalsLearnedToken(special: string): UserError {

@@ -1,6 +1,6 @@
 import { textOf } from "../corpus/text.ts";
 import { UserError } from "../errors.ts";
-import { byteToCharacter } from "../vocabulary/byte-characters.ts";
+import { byteToCharacter, decodeCharacters } from "../vocabulary/byte-characters.ts";
 import type { WordCounter } from "./counter.ts";
 import type { CountsOptions } from "./counts-format.ts";
 import type { ReadBytes } from "./counts-reader.ts";
@@ -24,13 +24,10 @@ const countSizeBytesMax = 18;
 /** For each byte: the first byte of its character in UTF-8, and the second, or 0 if there is none. */
 const utf8First = new Uint8Array(256);
 const utf8Second = new Uint8Array(256);
-/** For each byte of one-byte characters and for each code point of two-byte ones: the byte meant, or -1. */
-const byteOfCodePoint = new Int16Array(0x800).fill(-1);
 for (let byte = 0; byte < 256; byte++) {
   const codePoint = byteToCharacter[byte]!.charCodeAt(0);
   utf8First[byte] = codePoint < 0x80 ? codePoint : 0xc0 | (codePoint >> 6);
   utf8Second[byte] = codePoint < 0x80 ? 0 : 0x80 | (codePoint & 63);
-  byteOfCodePoint[codePoint] = byte;
 }
 
 /** A file of all words, the highest count first. While they are sorted the chunks are empty: slices of work. */
@@ -242,7 +239,7 @@ export class TsvReader {
 function byteOfCharacter(first: number, second: number): number {
   if (first >> 5 !== 0b110 || second >> 6 !== 0b10) return -1;
   const codePoint = ((first & 31) << 6) | (second & 63);
-  return codePoint >= 0x80 ? byteOfCodePoint[codePoint]! : -1;
+  return codePoint < 0x80 ? -1 : (decodeCharacters(String.fromCharCode(codePoint))?.[0] ?? -1);
 }
 
 /** The number that the digits make, or NaN if they are none or it is not exact. */

@@ -1,4 +1,3 @@
-import { assert } from "../../errors.ts";
 import { byteToCharacter } from "../byte-characters.ts";
 import { forEachPiece, notKept, type TokenBytes } from "../token-bytes.ts";
 import type { Chunk } from "./chunk.ts";
@@ -16,10 +15,10 @@ import type { Chunk } from "./chunk.ts";
 export type Spelling = Uint32Array;
 
 /** In byte-to-character form, as merges.txt has it. */
-export const plainSpelling: Spelling = makeSpelling((character) => character);
+export const plainSpelling: Spelling = makeSpelling([]);
 
 /** The same inside a JSON string. Only the quote and the backslash need escaping: no character here is a control. */
-export const jsonSpelling: Spelling = makeSpelling((character) => JSON.stringify(character).slice(1, -1));
+export const jsonSpelling: Spelling = makeSpelling(['"', "\\"]);
 
 /** Appends a token in the spelling given. */
 export function appendToken(chunk: Chunk, tokens: TokenBytes, token: number, spelling: Spelling): void {
@@ -53,11 +52,18 @@ function spell(
   return toPos;
 }
 
-function makeSpelling(spellCharacter: (character: string) => string): Spelling {
-  const encoder = new TextEncoder();
-  return Uint32Array.from(byteToCharacter, (character) => {
-    const [first = 0, second = 0, ...more] = encoder.encode(spellCharacter(character));
-    assert(more.length === 0, "a byte is written as one byte or two");
-    return first | (second << 8) | ((second === 0 ? 1 : 2) << 16);
+/** Every character is below U+0800: one or two bytes of UTF-8. */
+function makeSpelling(escaped: readonly string[]): Spelling {
+  const spelling = new Uint32Array(byteToCharacter.length);
+  byteToCharacter.forEach((character, byte) => {
+    const codePoint = character.charCodeAt(0);
+    if (escaped.includes(character)) spelling[byte] = two("\\".charCodeAt(0), codePoint);
+    else if (codePoint < 0x80) spelling[byte] = codePoint | (1 << 16);
+    else spelling[byte] = two(0xc0 | (codePoint >> 6), 0x80 | (codePoint & 63));
   });
+  return spelling;
+}
+
+function two(first: number, second: number): number {
+  return first | (second << 8) | (2 << 16);
 }
