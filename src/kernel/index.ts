@@ -47,6 +47,7 @@ export {
   listedCountsAddress,
   listedStartsAddress,
   listWords,
+  missingKeys,
   openTables,
   pretokenCount,
   recordsAddress,

@@ -108,6 +108,7 @@ export type KernelExports = MergeExports & {
   recordsBytes(): number;
   hasRecords(byteCount: number): number;
   addSlots(kind: number, byteCount: number): void;
+  missingKeys(kind: number, byteCount: number): number;
   addRecords(byteCount: number): number;
   wordBytes(): number;
   beginList(): void;

@@ -266,25 +266,21 @@ export class WordCounter {
    * Adds the words of another kernel's table, in 2^6 portions, each copied to where the text stands.
    *
    * Tables of one corpus share most keys, so room for all of both is seldom needed, and growing costs more than adding. As
-   * both tables stand in the order of hashes, which are as good as random, the share that was new so far is the share to
-   * come. Subtle: it has to be known early. The portions come in that order, too, and new keys for which there will be no
-   * room crowd into the front of the table meanwhile, where each then searches long: in a 64th of the table that costs nothing.
+   * both tables stand in the order of hashes, which are as good as random, the share of keys that are new is the same
+   * everywhere: so the first portion is looked up before anything is added. Subtle: it has to be known first. Keys come in
+   * the order of their hashes, and those for which there is no room would crowd into the front of the table.
    */
   private addSlotsOf({ exports: from, memory }: Kernel, kind: Kind): void {
     const { exports } = this.kernel;
     const sizeBytes = from.slotsBytes(kind);
     const address = from.slotsAddress(kind) >>> 0;
-    const usedCount = from.usedSlots(kind);
-    const usedCountBefore = exports.usedSlots(kind);
     const portionBytes = Math.max(sizeBytes / portionCount, Math.min(sizeBytes, leastPortionBytes));
+    const portionSlots = portionBytes / slotBytes[kind];
     const portion = this.text(portionBytes).bytes;
     for (let done = 0; done < sizeBytes; done += portionBytes) {
-      const doneCount = (usedCount * done) / sizeBytes;
-      const newShare = done === 0 ? 0 : (exports.usedSlots(kind) - usedCountBefore) / doneCount;
-      const newCount = Math.ceil((usedCount - doneCount) * Math.min(newShare, 1));
-      const portionSlots = portionBytes / slotBytes[kind];
-      if (exports.reserveSlots(kind, Math.max(newCount, portionSlots)) === 0) throw tooManyWords();
       portion.set(new Uint8Array(memory.buffer, address + done, portionBytes));
+      const missing = done === 0 ? exports.missingKeys(kind, portionBytes) * (sizeBytes / portionBytes) : 0;
+      if (exports.reserveSlots(kind, Math.max(missing, portionSlots)) === 0) throw tooManyWords();
       exports.addSlots(kind, portionBytes);
     }
   }

@@ -327,6 +327,22 @@ describe("absorbing", () => {
     }
   });
 
+  test("makes room before words without any in common crowd into the front of a table", () => {
+    const countNumbers = (first: number, end: number): WordCounter => {
+      const counter = new WordCounter();
+      const ends = Int32Array.from({ length: end - first + 1 }, (_, i) => 7 * i);
+      const { bytes } = counter.text(7 * (end - first));
+      for (let i = first; i < end; i++) bytes.set(bytesOf(String(i).padStart(7, "0")), 7 * (i - first));
+      counter.count(ends, ends.length);
+      return counter;
+    };
+    const counter = countNumbers(0, 1_560_000);
+    counter.absorb(countNumbers(1_550_000, 3_110_000).pack());
+    const { counts } = counter.toWordTable();
+    expect([counter.distinctWordCount, counts.length]).toEqual([3_110_000, 3_110_000]);
+    expect(counts.filter((count) => count === 2).length).toBe(10_000);
+  });
+
   test("works on what another thread receives", () => {
     const words = randomWords(10, 3000, 3);
     const naive = new NaiveCounter();

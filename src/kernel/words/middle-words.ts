@@ -109,3 +109,13 @@ export function addMiddleSlots(table: SlotTable, from: usize, end: usize): void 
     if (tailKey !== 0) addMiddleWord(table, load<u64>(from, 8), tailKey, load<u64>(from, 16));
   }
 }
+
+/** How many words of the slots in [from, end) the table does not have. */
+export function missingMiddle(table: SlotTable, from: usize, end: usize): u32 {
+  let missingCount: u32 = 0;
+  for (; from < end; from += middleSlotBytes) {
+    const tailKey = load<u64>(from);
+    if (tailKey !== 0 && load<u64>(findMiddle(table, load<u64>(from, 8), tailKey)) === 0) missingCount++;
+  }
+  return missingCount;
+}

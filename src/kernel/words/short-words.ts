@@ -93,3 +93,13 @@ export function addShortSlots(table: SlotTable, from: usize, end: usize): void {
     if (key !== 0) addShortWord(table, key, load<u64>(from, 8));
   }
 }
+
+/** How many keys of the slots in [from, end) the table does not have. */
+export function missingShort(table: SlotTable, from: usize, end: usize): u32 {
+  let missingCount: u32 = 0;
+  for (; from < end; from += shortSlotBytes) {
+    const key = load<u64>(from);
+    if (key !== 0 && load<u64>(findShort(table, key)) === 0) missingCount++;
+  }
+  return missingCount;
+}

@@ -37,8 +37,21 @@ import {
   recordValue,
   recordWord,
 } from "./long-words";
-import { addMiddleSlots, addMiddleWord, countMiddleWords, cutMiddleWords } from "./middle-words";
-import { addShortSlots, addShortWord, addStandIn, countShortWords, standIn } from "./short-words";
+import {
+  addMiddleSlots,
+  addMiddleWord,
+  countMiddleWords,
+  cutMiddleWords,
+  missingMiddle,
+} from "./middle-words";
+import {
+  addShortSlots,
+  addShortWord,
+  addStandIn,
+  countShortWords,
+  missingShort,
+  standIn,
+} from "./short-words";
 import {
   beginTable,
   endOfSlots,
@@ -206,6 +219,12 @@ export function hasRecords(byteCount: f64): bool {
 export function addSlots(kind: u32, byteCount: usize): void {
   if (kind === 0) addShortSlots(short, textStart, textStart + byteCount);
   else addMiddleSlots(middle, textStart, textStart + byteCount);
+}
+
+/** How many keys of other slots, of short or middle words, that stand at the text's start, the table does not have. */
+export function missingKeys(kind: u32, byteCount: usize): u32 {
+  const end = textStart + byteCount;
+  return kind === 0 ? missingShort(short, textStart, end) : missingMiddle(middle, textStart, end);
 }
 
 /**
