@@ -1,9 +1,9 @@
-// Writes the kernel's loops over masks, one for each family of patterns, from the formulas: src/kernel/masks/loops (not
+// Writes the kernel's loops over masks, two for each family of patterns, from the formulas: src/kernel/masks/loops (not
 // in the repository). A formula is run once, over operators that write down what they would do with 64 bits.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ClassSystem, kindsOf } from "../src/pattern/masks/classes.ts";
-import { type Family, families } from "../src/pattern/masks/families.ts";
+import { boundariesOf, type Family, families } from "../src/pattern/masks/families.ts";
 import type { Contractions, Count, Ops } from "../src/pattern/masks/operators.ts";
 
 /** An expression of the loop, for a mask of the block at hand. */
@@ -93,6 +93,8 @@ class CodeOps implements Ops<Value> {
 
   before = (where: Value, run: Value, target: Value): Value => {
     if (where.now === "0") return none;
+    if (run.next === null || target.next === null || !run.isWhole || !target.isWhole)
+      throw new Error("`before` looks ahead, so it is about classes");
     const result = this.fresh();
     this.lines.push(
       `let ${result}: u64 = 0;`,
@@ -223,7 +225,7 @@ function leads(now: string): Value {
   return { now, next: null, isWhole: false, isAscii: false };
 }
 
-function loopOf(name: string, family: Family): string {
+function loopOf(name: string, family: Family, lines: boolean): string {
   const { ascii } = family.classes;
   const ops = new CodeOps();
   const classes = Object.fromEntries(
@@ -231,9 +233,15 @@ function loopOf(name: string, family: Family): string {
   );
   const optionNames = Object.keys(family.options);
   const options = Object.fromEntries(
-    optionNames.map((name) => [name, { ...leads(name), isWhole: true } satisfies Value]),
+    optionNames.map((name) => [
+      name,
+      { now: name, next: name, isWhole: true, isAscii: false } satisfies Value,
+    ]),
   );
-  const { begin, hard } = family.boundaries(ops, classes, options, { name: "digitCount", value: 0 });
+  const { begin, hard } = boundariesOf(family, lines, ops, classes, options, {
+    name: "digitCount",
+    value: 0,
+  });
   const body = ops.lines.join("\n");
   const isUsed = (name: string) => new RegExp(`\\b${name}\\b`).test(body);
   // Small classes come first: others are made with them.
@@ -376,8 +384,11 @@ export function generateMaskLoops(): void {
   const directory = join(import.meta.dir, "../src/kernel/masks/loops");
   mkdirSync(directory, { recursive: true });
   for (const [name, family] of Object.entries(families)) {
-    const fileName = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    writeFileSync(join(directory, `${fileName}.ts`), loopOf(name, family));
+    for (const lines of [false, true]) {
+      const loopName = lines ? `${name}Lines` : name;
+      const fileName = loopName.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      writeFileSync(join(directory, `${fileName}.ts`), loopOf(loopName, family, lines));
+    }
   }
 }
 

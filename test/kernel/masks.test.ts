@@ -4,7 +4,7 @@ import { endsOfBytes } from "../../src/pattern/masks/find-formula.ts";
 import { buildMaskTables } from "../../src/pattern/masks/mask-tables.ts";
 import type { ScanTables } from "../../src/pattern/tables.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../../src/runtime/kernel.ts";
-import { randomNumbers, randomText, tablesOf } from "../pattern/masks/texts.ts";
+import { compiledTables, randomNumbers, randomText } from "../pattern/masks/texts.ts";
 
 const tail = String.raw`\s*[\r\n]+|\s+(?!\S)|\s+`;
 const sourcesList: readonly (readonly string[])[] = [
@@ -18,6 +18,10 @@ const sourcesList: readonly (readonly string[])[] = [
 
 /** What the loops need to see behind a block that they judge. */
 const lookAhead = 132;
+
+/** A pattern for documents as they are, and for documents that end behind every line feed. */
+const withLines = (sources: readonly string[]) =>
+  [false, true].map((lineWise) => [sources, lineWise] as const);
 
 const kernel = createRegionKernel(createWholeMemory(1 << 28));
 
@@ -64,8 +68,8 @@ function randomBytes(random: (bound: number) => number, size: number): Uint8Arra
 }
 
 test("masks find the ends that the automaton finds, as far as they come, from every end on and up to every stop", () => {
-  for (const sources of sourcesList) {
-    const tables = tablesOf(...sources);
+  for (const [sources, lineWise] of sourcesList.flatMap(withLines)) {
+    const tables = compiledTables(sources, lineWise);
     setUp(kernel, tables);
     const random = randomNumbers(2);
     let knownBytes = 0;
@@ -78,8 +82,9 @@ test("masks find the ends that the automaton finds, as far as they come, from ev
         const stop = start + 1 + random(text.length - start);
         const { ends, reached } = maskEnds(kernel, start, stop, text.length);
         const wanted = all.filter((end) => end > start && end < reached);
-        expect([sources, text.toString(), start, stop, ends]).toEqual([
+        expect([sources, lineWise, text.toString(), start, stop, ends]).toEqual([
           sources,
+          lineWise,
           text.toString(),
           start,
           stop,
@@ -103,8 +108,8 @@ test("masks come through ordinary text, but for its last bytes", () => {
   const others =
     "Das Übermaß an Größe. Быстрая лиса прыгает. 敏捷的棕色狐狸跳过了懒狗。素早い茶色の狐が犬を飛び越える。갈색 여우가 개를 뛰어넘는다. ";
   const samples = [latin, others].map((sample) => Buffer.from(sample.repeat(40)));
-  for (const sources of sourcesList) {
-    const tables = tablesOf(...sources);
+  for (const [sources, lineWise] of sourcesList.flatMap(withLines)) {
+    const tables = compiledTables(sources, lineWise);
     setUp(kernel, tables);
     for (const text of samples) {
       putText(kernel, text);

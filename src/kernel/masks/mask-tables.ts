@@ -1,7 +1,7 @@
 // What the loops know of a pattern.
 //
 //   BYTES        MEANING
-//   0            u32: the family, in the order of src/pattern/masks/families.ts
+//   0            u32: the family, in the order of src/pattern/masks/families.ts; plus 4 where a text ends behind each line feed
 //   4            u32: the options that are on, a bit each
 //   8            u32: digitCount
 //   16           lowNibbles, highNibbles: 16 bytes each. A lead byte b of which all characters are of one kind has common bits

@@ -1,7 +1,11 @@
 import { deepseek } from "./loops/deepseek";
+import { deepseekLines } from "./loops/deepseek-lines";
 import { gpt2 } from "./loops/gpt2";
+import { gpt2Lines } from "./loops/gpt2-lines";
 import { modern } from "./loops/modern";
 import { modernCased } from "./loops/modern-cased";
+import { modernCasedLines } from "./loops/modern-cased-lines";
+import { modernLines } from "./loops/modern-lines";
 import { family } from "./mask-tables";
 import { endsBehind } from "./operators";
 
@@ -27,6 +31,14 @@ export function scanMasks(text: usize, start: u32, stop: u32, limit: u32, ends: 
         return modernCased(text, start, stop, limit, ends);
       case 3:
         return deepseek(text, start, stop, limit, ends);
+      case 4:
+        return gpt2Lines(text, start, stop, limit, ends);
+      case 5:
+        return modernLines(text, start, stop, limit, ends);
+      case 6:
+        return modernCasedLines(text, start, stop, limit, ends);
+      case 7:
+        return deepseekLines(text, start, stop, limit, ends);
     }
   }
   return start;

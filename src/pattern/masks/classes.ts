@@ -29,6 +29,7 @@ const plainAscii = {
   white,
   space: " ",
   newline: "\r\n",
+  lineFeed: "\n",
   apostrophe: "'",
   slash: "/",
 };
@@ -73,6 +74,7 @@ export const deepseekClasses: ClassSystem = {
     white,
     space: " ",
     newline: "\r\n",
+    lineFeed: "\n",
   },
   examples: [
     ...like("é", "otherLetter"),

@@ -1,8 +1,9 @@
 import { type ClassSystem, casedClasses, deepseekClasses, plainClasses } from "./classes.ts";
 import { type Boundaries, deepseek, gpt2, modern, modernCased } from "./formulas.ts";
+import { lineWise } from "./line-wise.ts";
 import type { Count, Ops } from "./operators.ts";
 
-/** Patterns that have one formula, and one loop in the kernel. */
+/** Patterns that have one formula. */
 export type Family = {
   readonly classes: ClassSystem;
   /** Each option with texts and the number of pretokens that one of them, at least, has where the option is on. */
@@ -25,11 +26,11 @@ const modernOptions = {
     ["'Sa", 2],
     ["a'S", 1],
   ],
-  slashes: [["!\n/", 1]],
-  endJoins: [["\n ", 1]],
+  slashes: [["!\r/", 1]],
+  endJoins: [["\r ", 1]],
 } as const;
 
-/** In the order of their numbers in the kernel. */
+/** In the order of their numbers in the kernel; each has two loops there, for texts as they are and for texts of lines. */
 export const families: Readonly<Record<string, Family>> = {
   gpt2: {
     classes: plainClasses,
@@ -50,3 +51,18 @@ export const families: Readonly<Record<string, Family>> = {
   },
   deepseek: { classes: deepseekClasses, options: {}, boundaries: deepseek },
 };
+
+/** A family's formula, with the operators given; `lines`: a text ends behind every line feed. */
+export function boundariesOf<Mask>(
+  family: Family,
+  lines: boolean,
+  ops: Ops<Mask>,
+  classes: Masks<Mask>,
+  options: Masks<Mask>,
+  digitCount: Count,
+): Boundaries<Mask> {
+  if (!lines) return family.boundaries(ops, classes, options, digitCount);
+  const lineFeed = classes.lineFeed!;
+  const { begin, hard } = family.boundaries(lineWise(ops, lineFeed), classes, options, digitCount);
+  return { begin: ops.or(begin, ops.prev(lineFeed)), hard };
+}

@@ -2,7 +2,7 @@ import { columnAt } from "../columns.ts";
 import { endColumn, type ScanTables } from "../tables.ts";
 import { mayBeginAnew } from "./begin-anew.ts";
 import type { BitOps } from "./bit-ops.ts";
-import { families } from "./families.ts";
+import { boundariesOf, families } from "./families.ts";
 import type { Boundaries } from "./formulas.ts";
 import { proveFormula } from "./prove.ts";
 import { type SymbolSet, symbolsOf } from "./symbols.ts";
@@ -14,6 +14,8 @@ export type Member = {
   /** The options that are on. */
   readonly options: readonly string[];
   readonly digitCount: number;
+  /** A text ends behind every line feed. */
+  readonly lines: boolean;
 };
 
 export type FoundFormula = { readonly member: Member; readonly symbols: SymbolSet };
@@ -51,6 +53,7 @@ export function guessMember(tables: ScanTables): Member {
     family,
     options: options.map(([name]) => name),
     digitCount: firstEnd! > digitCountMax ? 0 : firstEnd!,
+    lines: pretokenCount("\n\n") === 2,
   };
 }
 
@@ -58,13 +61,15 @@ export function guessMember(tables: ScanTables): Member {
 export const digitCountMax = 8;
 
 /** The formula of a member as the proof runs it. */
-export function bitFormula({ family: name, options, digitCount }: Member) {
+export function bitFormula({ family: name, options, digitCount, lines }: Member) {
   const family = families[name]!;
   const classNames = Object.keys(family.classes.ascii);
   const optionMasks = maskRecord(Object.keys(family.options), (option) => options.includes(option));
   const count = { name: "digitCount", value: digitCount };
   return (ops: BitOps, classes: ReadonlySet<string>): Boundaries<boolean> =>
-    family.boundaries(
+    boundariesOf(
+      family,
+      lines,
       ops,
       maskRecord(classNames, (name) => classes.has(name)),
       optionMasks,

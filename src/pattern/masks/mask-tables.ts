@@ -18,7 +18,8 @@ export function buildMaskTables(tables: ScanTables): MaskTables | undefined {
   const family = families[member.family]!;
   const bytes = new Uint8Array(maskTablesSize);
   const header = new Uint32Array(bytes.buffer, 0, 3);
-  header[0] = Object.keys(families).indexOf(member.family);
+  const names = Object.keys(families);
+  header[0] = names.indexOf(member.family) + (member.lines ? names.length : 0);
   Object.keys(family.options).forEach((option, i) => {
     if (member.options.includes(option)) header[1]! |= 1 << i;
   });

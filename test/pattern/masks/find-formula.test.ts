@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { columnAt } from "../../../src/pattern/columns.ts";
-import { compilePattern, type NamedPattern, patterns } from "../../../src/pattern/index.ts";
+import { type NamedPattern, patterns } from "../../../src/pattern/index.ts";
 import { BitOps } from "../../../src/pattern/masks/bit-ops.ts";
-import { families } from "../../../src/pattern/masks/families.ts";
+import { boundariesOf, families } from "../../../src/pattern/masks/families.ts";
 import {
   bitFormula,
   endsOf,
@@ -13,12 +13,13 @@ import {
 import { letterOf } from "../../../src/pattern/masks/symbols.ts";
 import type { ScanTables } from "../../../src/pattern/tables.ts";
 import { naiveOps } from "./naive-ops.ts";
-import { randomNumbers, randomText, tablesOf } from "./texts.ts";
+import { compiledTables, randomNumbers, randomText, tablesOf } from "./texts.ts";
 
 const member = (family: string, digitCount: number, ...options: string[]): Member => ({
   family,
   options,
   digitCount,
+  lines: false,
 });
 
 const membersOfNames: Record<string, Member> = {
@@ -42,7 +43,10 @@ const membersOfNames: Record<string, Member> = {
 test("every named pattern but falcon, which is two automata, has a formula that is proved", () => {
   for (const [name, { sources }] of Object.entries<NamedPattern>(patterns)) {
     if (name === "falcon") continue;
-    expect([name, findFormula(tablesOf(...sources))?.member]).toEqual([name, membersOfNames[name]!]);
+    const wanted = membersOfNames[name]!;
+    expect([name, findFormula(tablesOf(...sources))?.member]).toEqual([name, wanted]);
+    const inLines = findFormula(compiledTables(sources, true));
+    expect([name, inLines?.member]).toEqual([name, { ...wanted, lines: true }]);
   }
 });
 
@@ -112,19 +116,20 @@ test("what no formula fits exactly has none", () => {
     expect([source, findFormula(tablesOf(source))?.member]).toEqual([source, undefined]);
 });
 
-test("a document of lines has no formula: it would have to know where lines end", () => {
-  const compiled = compilePattern(patterns.gpt2.sources, { lineWise: true });
-  if (compiled.kind !== "automata") throw new Error("gpt2 is an automaton");
-  expect(findFormula(compiled.automata[0]!)).toBeUndefined();
-});
-
 test("the formulas cut where the automata cut, run over whole texts and with claims of what comes", () => {
   const sources = [
     ...Object.values<NamedPattern>(patterns).map((pattern) => pattern.sources),
     ...variants.map(([variant]) => [variant].flat()),
   ];
-  for (const source of sources.filter((source) => source !== patterns.falcon.sources)) {
-    const tables = tablesOf(...source);
+  const ofOneAutomaton = sources.filter((source) => source !== patterns.falcon.sources);
+  for (const [source, lineWise] of ofOneAutomaton.flatMap(
+    (source) =>
+      [
+        [source, false],
+        [source, true],
+      ] as const,
+  )) {
+    const tables = compiledTables(source, lineWise);
     const found = findFormula(tables)!;
     const random = randomNumbers(1);
     for (let i = 0; i < 100; i++) {
@@ -136,7 +141,12 @@ test("the formulas cut where the automata cut, run over whole texts and with cla
       const ends = endsOf(tables, text).map((end) => Buffer.from(text).toString("utf8", 0, end).length);
       const starts = [0, ...ends.map((end) => Array.from(text.slice(0, end)).length)].slice(0, -1);
       const isSure = (start: number) => start < firstHard;
-      expect([source, text, begins.filter(isSure)]).toEqual([source, text, starts.filter(isSure)]);
+      expect([source, lineWise, text, begins.filter(isSure)]).toEqual([
+        source,
+        lineWise,
+        text,
+        starts.filter(isSure),
+      ]);
       expect([source, text, runWithClaims(found.member, characters, classes)]).toEqual([
         source,
         text,
@@ -150,7 +160,7 @@ test("the formulas cut where the automata cut, run over whole texts and with cla
 type Run = { begins: number[]; firstHard: number };
 
 function runNaively(
-  { family: name, options, digitCount }: Member,
+  { family: name, options, digitCount, lines }: Member,
   characters: readonly string[],
   classesOfCharacters: readonly (readonly string[])[],
 ): Run {
@@ -163,7 +173,9 @@ function runNaively(
   ]);
   const areOn = Object.keys(family.options).map((name) => [name, options.includes(name) ? every : ops.none]);
   const count = { name: "digitCount", value: digitCount };
-  const { begin, hard } = family.boundaries(
+  const { begin, hard } = boundariesOf(
+    family,
+    lines,
     ops,
     Object.fromEntries(classes),
     Object.fromEntries(areOn),

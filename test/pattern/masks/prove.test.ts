@@ -12,13 +12,13 @@ import { tablesOf } from "./texts.ts";
 test("a wrong formula is refuted by a shortest text", () => {
   const tables = tablesOf(...patterns.gpt4.sources);
   const { symbols } = symbolsOf(tables, families.modern!.classes)!;
-  const wrong: Member = { family: "modern", options: ["contractions", "fold"], digitCount: 2 };
+  const wrong: Member = { family: "modern", options: ["contractions", "fold"], digitCount: 2, lines: false };
   expect(proveFormula(tables, symbols, bitFormula(wrong))).toEqual({
     holds: false,
     text: "000",
     what: "the formula has an end that the automaton has not",
   });
-  const caseless: Member = { family: "modern", options: ["contractions"], digitCount: 3 };
+  const caseless: Member = { family: "modern", options: ["contractions"], digitCount: 3, lines: false };
   expect(proveFormula(tables, symbols, bitFormula(caseless))).toEqual({
     holds: false,
     text: "'DA",

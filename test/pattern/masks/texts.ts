@@ -3,7 +3,12 @@ import type { ScanTables } from "../../../src/pattern/tables.ts";
 
 /** The tables of a pattern that is one automaton. */
 export function tablesOf(...sources: string[]): ScanTables {
-  const compiled = compilePattern(sources);
+  return compiledTables(sources, false);
+}
+
+/** The same, where documents may end behind each line feed. */
+export function compiledTables(sources: readonly string[], lineWise: boolean): ScanTables {
+  const compiled = compilePattern(sources, { lineWise });
   if (compiled.kind !== "automata" || compiled.automata.length > 1)
     throw new Error(`not one automaton: ${sources}`);
   return compiled.automata[0]!;
