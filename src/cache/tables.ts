@@ -1,7 +1,6 @@
-import { tooManyWords } from "../words/slots.ts";
 import { sortByBytesInSteps } from "../words/sort.ts";
 import type { SortedWords } from "../words/sorted-words.ts";
-import type { WordTable } from "../words/word-table.ts";
+import { tooManyWords, type WordTable } from "../words/word-table.ts";
 
 // Word tables whose words stand in ascending order of their bytes, each once. A count may be 0 here.
 

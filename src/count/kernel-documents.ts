@@ -3,7 +3,7 @@ import { buildMaskTables } from "../pattern/masks/mask-tables.ts";
 import { buildQuadTables, type QuadTables } from "../pattern/quads.ts";
 import type { ScanTables } from "../pattern/tables.ts";
 import type { Kernel } from "../runtime/kernel.ts";
-import { tooManyWords, type WordCounter } from "../words/counter.ts";
+import { noRoomForWords, type WordCounter } from "../words/counter.ts";
 import type { DocumentPart, Documents } from "./documents.ts";
 
 /** After how much text what makes the scan faster is set up. */
@@ -83,14 +83,14 @@ export class KernelDocuments implements Documents {
     exports.clearFirstInvalid();
     const posBefore = exports.scanPosition();
     const done = exports.countDocuments(end, sureEnd, stop, limit, Number(endsDocument));
-    if (done < 0) throw tooManyWords();
+    if (done < 0) throw noRoomForWords();
     this.counter.checkTotal();
     this.countedBytes += exports.scanPosition() - posBefore;
     return done === 1;
   }
 
   lookAhead(end: number, limit: number): void {
-    if (this.kernel.exports.countLookahead(end, limit) === 0) throw tooManyWords();
+    if (this.kernel.exports.countLookahead(end, limit) === 0) throw noRoomForWords();
     this.counter.checkTotal();
   }
 

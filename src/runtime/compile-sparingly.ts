@@ -1,9 +1,4 @@
-import { noFTL, noInline } from "bun:jsc";
-
-// The runtime has it, its types lack it.
-declare module "bun:jsc" {
-  function noInline(callee: Callee): void;
-}
+import { noFTL } from "bun:jsc";
 
 type Callee = (...args: never[]) => unknown;
 
@@ -19,11 +14,6 @@ export function spareThirdTier(...functions: Callee[]): void {
 export function methodsOf(owner: { readonly prototype: object }): Callee[] {
   const members = Object.values(Object.getOwnPropertyDescriptors(owner.prototype));
   return members.flatMap(({ value }) => (typeof value === "function" && value !== owner ? [value] : []));
-}
-
-/** For loops large enough to stand alone: compiled by themselves, and not in each of their callers too. */
-export function compileApart(...loops: Callee[]): void {
-  for (const loop of loops) noInline(loop);
 }
 
 /**

@@ -2,7 +2,7 @@ import { paddingBytes, type Text } from "../corpus/text.ts";
 import { UserError } from "../errors.ts";
 import { giveBack } from "../runtime/give-back.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../runtime/kernel.ts";
-import type { WordTable } from "./word-table.ts";
+import { tooManyWords, type WordTable } from "./word-table.ts";
 
 /** Words as they stand in the memory of a kernel: posted to another thread, they are there without being copied. */
 export type PackedCounts = { readonly memory: WebAssembly.Memory; readonly distinctWordCount: number };
@@ -100,7 +100,7 @@ export class WordCounter {
       const some = Math.min(endCountMax, endCount - first);
       const kernelEnds = new Int32Array(memory.buffer, exports.endsAddress() >>> 0, some);
       kernelEnds.set(ends.subarray(first, first + some));
-      if (exports.countPretokens(some - 1) === 0) throw tooManyWords();
+      if (exports.countPretokens(some - 1) === 0) throw noRoomForWords();
     }
   }
 
@@ -118,7 +118,7 @@ export class WordCounter {
     const { word } = this;
     if (length > 64) word.set(bytes.subarray(start, end));
     else for (let i = 0; i < length; i++) word[i] = bytes[start + i]!;
-    if (exports.addWord(length, count) === 0) throw tooManyWords();
+    if (exports.addWord(length, count) === 0) throw noRoomForWords();
   }
 
   /**
@@ -131,7 +131,7 @@ export class WordCounter {
   addLines(start: number, byteCount: number, total: number): AddedLines {
     const { exports } = this.kernel;
     const addedBytes = exports.addLines(start, byteCount, total);
-    if (addedBytes < 0) throw tooManyWords();
+    if (addedBytes < 0) throw noRoomForWords();
     sumOfCounts(exports.pretokenCount(), 0);
     return { byteCount: addedBytes, lineCount: exports.addedLineCount(), total: exports.linesTotal() };
   }
@@ -223,9 +223,7 @@ export class WordCounter {
     const { exports } = this.opened;
     const byteCount = exports.wordBytes();
     if (byteCount > wordBytesMax) {
-      throw new UserError("the corpus has more than 4 GB of distinct words, more than can be counted", {
-        hint: "train on a part of the corpus, or choose a --pattern that cuts it into shorter words",
-      });
+      throw tooManyWords("more than 4 GB of distinct words");
     }
     const table = listedTable(exports.distinctWordCount(), byteCount);
     const { bytes, starts, counts } = table;
@@ -280,7 +278,7 @@ export class WordCounter {
     for (let done = 0; done < sizeBytes; done += portionBytes) {
       portion.set(new Uint8Array(memory.buffer, address + done, portionBytes));
       const missing = done === 0 ? exports.missingKeys(kind, portionBytes) * (sizeBytes / portionBytes) : 0;
-      if (exports.reserveSlots(kind, Math.max(missing, portionSlots)) === 0) throw tooManyWords();
+      if (exports.reserveSlots(kind, Math.max(missing, portionSlots)) === 0) throw noRoomForWords();
       exports.addSlots(kind, portionBytes);
     }
   }
@@ -294,7 +292,7 @@ export class WordCounter {
       const someBytes = Math.min(portionBytes, sizeBytes - done);
       this.text(someBytes).bytes.set(new Uint8Array(memory.buffer, address + done, someBytes));
       const addedBytes = exports.addRecords(someBytes);
-      if (addedBytes < 0) throw tooManyWords();
+      if (addedBytes < 0) throw noRoomForWords();
       // A record that is longer than the portion.
       if (addedBytes === 0) portionBytes *= 2;
       done += addedBytes;
@@ -385,7 +383,7 @@ function listedTable(wordCount: number, byteCount: number) {
   };
 }
 
-export function tooManyWords(): UserError {
+export function noRoomForWords(): UserError {
   return new UserError("the corpus has more distinct words than one thread can keep", {
     hint: "use more workers (-w), train on a part of the corpus, or choose a --pattern that cuts it into shorter words",
   });

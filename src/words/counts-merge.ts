@@ -1,9 +1,8 @@
 import { allocateText, paddingBytes, type Text } from "../corpus/text.ts";
 import { UserError } from "../errors.ts";
 import type { CountsTotals } from "./counts-format.ts";
-import { tooManyWords } from "./slots.ts";
 import type { SortedWords } from "./sorted-words.ts";
-import type { WordTable } from "./word-table.ts";
+import { tooManyWords, type WordTable } from "./word-table.ts";
 
 /** Sorted words to be added up, or with sign -1 to be taken off. */
 export type Summand = { readonly words: SortedWords; readonly sign: 1 | -1 };

@@ -1,3 +1,5 @@
+import { UserError } from "../errors.ts";
+
 /**
  * WordTable: every distinct word of the corpus, once. Built by counting; read by the merge engine; frozen between.
  *
@@ -46,4 +48,11 @@ export function wordTableOf(
     bytes.set(word, starts[w]!);
   });
   return { wordCount: words.length, bytes, starts, counts: Float64Array.from(counts) };
+}
+
+/** The error of more words than a table can have. */
+export function tooManyWords(what: string): UserError {
+  return new UserError(`the corpus has ${what}, more than can be counted`, {
+    hint: "train on a part of the corpus, or choose a --pattern that cuts it into shorter words",
+  });
 }
