@@ -30,6 +30,8 @@ export type RangePlanOptions = CutOptions & {
   readonly keepsTextsWhole?: boolean;
   /** Wished size of a piece of what is read once and in order. */
   readonly pieceSizeBytes?: number;
+  /** The memory that there is for what a file says about itself. */
+  readonly textBytesMax?: number | undefined;
   /** How much is looked at at a time in the search for a cut. */
   readonly probeSizeBytes?: number;
 };

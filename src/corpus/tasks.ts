@@ -4,6 +4,7 @@ import { type PieceBuffers, planPieces } from "./pieces.ts";
 import { planRanges, type Range, type RangePlanOptions, wholeRange } from "./ranges.ts";
 import type { InputPages } from "./records/parquet/plan.ts";
 import { planParquet } from "./records/parquet/when-needed.ts";
+import { TextRoom } from "./text-room.ts";
 
 /**
  * The unit of work that a worker takes: a range of a text, to be read from a file or handed over in memory, or pages of
@@ -77,7 +78,7 @@ export async function* planTasks(
   for (const whole of wholes) {
     const input = inputs[whole.inputIndex]!;
     if (input.format === "parquet") {
-      yield* planPages(input, whole, cutting?.pagesSizeBytes);
+      yield* planPages(input, whole, cutting);
       continue;
     }
     if (!canSeek(input)) {
@@ -95,10 +96,11 @@ export async function* planTasks(
 async function* planPages(
   input: Input,
   whole: Range,
-  pagesSizeBytes: number | undefined,
+  cutting: RangePlanOptions | undefined,
 ): AsyncGenerator<Task, void> {
   let isEmptyFile = true;
-  for (const pages of planParquet(input, pagesSizeBytes)) {
+  const room = new TextRoom(cutting?.textBytesMax);
+  for (const pages of planParquet(input, cutting?.pagesSizeBytes, room)) {
     if (pages === undefined) await nextTurn();
     else {
       yield { ...whole, ...pages, kind: "pages" };

@@ -320,6 +320,7 @@ function cuttingOf(options: CountOptions): RangePlanOptions {
     pattern,
     specialTokens,
     rangeSizeBytes: Math.ceil(rangeSizeBytes),
+    textBytesMax: options.runOptions?.wordBytesMax,
     ...(pieceSizeBytes !== undefined && { pieceSizeBytes }),
   };
 }

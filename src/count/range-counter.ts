@@ -2,6 +2,7 @@ import type { ByteSource } from "../corpus/byte-sources.ts";
 import { RangeReader } from "../corpus/range-reader.ts";
 import type { Range } from "../corpus/ranges.ts";
 import type { TextMaker } from "../corpus/text.ts";
+import { TextRoom } from "../corpus/text-room.ts";
 import type { DocumentPart, Documents } from "./documents.ts";
 
 /** What was met in a range besides words. */
@@ -16,12 +17,16 @@ export type RangeFindings = {
 };
 
 const windowSizeBytes = 1 << 20;
+/** A window that grows holds one word: it stands there, in the words, and where these are sorted. */
+const memoryPerWindowByte = 3;
 /** Scanning wants to see the whole last character and a byte more. */
 const lookaheadBytes = 4;
 
 /** Glue: bytes of a range -> documents -> word counts. */
 export class RangeCounter {
   private readonly reader: RangeReader;
+  /** Of the window, as long as no word is too long for it. */
+  private readonly capacityBytes: number;
   private readonly longestTokenBytes: number;
   private firstInvalidByte = -1;
 
@@ -31,11 +36,12 @@ export class RangeCounter {
     specialTokens: readonly Uint8Array[],
     makeText: TextMaker,
     windowBytes = windowSizeBytes,
+    private readonly room = new TextRoom(),
   ) {
     this.longestTokenBytes = Math.max(0, ...specialTokens.map((token) => token.length));
     // Half a window must hold more than is held back at its end, or reading would stand still.
-    const capacityBytes = Math.max(windowBytes, 4 * (this.longestTokenBytes + lookaheadBytes));
-    this.reader = new RangeReader(capacityBytes, makeText);
+    this.capacityBytes = Math.max(windowBytes, 4 * (this.longestTokenBytes + lookaheadBytes));
+    this.reader = new RangeReader(this.capacityBytes, makeText);
   }
 
   /** Where in the text the work stands: the place of an error. */
@@ -59,6 +65,7 @@ export class RangeCounter {
       reader.endByte = range.endsInside
         ? Math.min(range.endByte + lookaheadBytes, source.sizeBytes)
         : range.endByte;
+      if (this.claimWindow(source.path, keepPos)) yield this.bytesDone(range);
       reader.advance(keepPos);
       documents.shift(keepPos);
       documents.searchText(reader.limit);
@@ -81,6 +88,18 @@ export class RangeCounter {
       }
       yield this.bytesDone(range);
     }
+  }
+
+  /** Claims memory for a window that grows or has grown; true if room should be made for it. */
+  private claimWindow(path: string, keepPos: number): boolean {
+    const { reader } = this;
+    const windowBytes = reader.bytesAfter(keepPos);
+    const neededBytes = windowBytes > this.capacityBytes ? memoryPerWindowByte * windowBytes : 0;
+    const startByte = reader.baseByte + keepPos;
+    return this.room.claim(
+      neededBytes,
+      () => `"${path}": what stands from byte ${startByte} on without an end of a word`,
+    );
   }
 
   /** What of the window can be counted now. */

@@ -42,7 +42,7 @@ export class TaskCounter {
     const { pattern, specialTokens, windowBytes } = options;
     const documents = createDocuments(pattern, specialTokens, counter);
     const makeText = (capacityBytes: number) => counter.text(capacityBytes);
-    this.ranges = new RangeCounter(documents, specialTokens, makeText, windowBytes);
+    this.ranges = new RangeCounter(documents, specialTokens, makeText, windowBytes, room);
     this.records = new RecordCounter(documents);
     this.batch = new RecordBatch(makeText);
     this.jsonl = new JsonlReader(windowBytes, room, this.batch);

@@ -260,6 +260,7 @@ function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions {
   return {
     ...textCutting(parts, specialTokensAsText),
     rangeSizeBytes,
+    textBytesMax: new MemoryBudget().shareBytes(workerCount),
     ...(pieceSizeBytes !== undefined && { pieceSizeBytes }),
   };
 }

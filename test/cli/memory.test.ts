@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { binary, bpe, environment, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+import { writeFooterBomb } from "../faults/bombs.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 import { randomOf } from "../words/generators.ts";
 
@@ -150,6 +151,28 @@ describe("a text that is too long for the memory", () => {
     ["line.json.gz", '"line.json.gz" record 2 needs about'],
     ["page.parquet", '"page.parquet": the page of row 1 needs about'],
   ] as const;
+
+  test("may be one word of plain text, or what a Parquet file says about itself", () => {
+    put(home, "word.txt", `two words ${"a".repeat(60_000_000)}`);
+    put(home, "word.txt.gz", gzipSync(readFileSync(at("word.txt"))));
+    writeFooterBomb(at("footer.parquet"), 300_000);
+    const limits = ["-w", "1", "--memory-limit", "200MB"];
+    const wordMessage = "what stands from byte 9 on without an end of a word needs about";
+    for (const [name, message] of [
+      ["word.txt", `"word.txt": ${wordMessage}`],
+      ["word.txt.gz", `"word.txt.gz": ${wordMessage}`],
+      ["footer.parquet", '"footer.parquet": its metadata needs about'],
+    ] as const) {
+      const { code, stderr } = run(["count", name, ...limits]);
+      expect([name, code, stderr]).toEqual([name, 1, expect.stringContaining(message)]);
+    }
+    const counted = run(["count", "word.txt", "-w", "1", "--memory-limit", "700MB"]);
+    expect([counted.code, counted.stderr, counted.stdout.length]).toMatchObject([0, "", expect.any(Number)]);
+    expect(counted.stdout.length).toBeGreaterThan(60_000_000);
+    expect(run(["count", "footer.parquet", "-w", "1", "--memory-limit", "700MB"]).stderr).toContain(
+      'has no column "text"',
+    );
+  }, 60_000);
 
   test("is read by another thread than the words before it, which go to disk if they must", () => {
     const inputs = [many, "page.parquet", small, "line.jsonl"];

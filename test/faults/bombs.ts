@@ -3,7 +3,9 @@ import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:
 import type { CompressionCodec, Encoding, FileMetaData, PageHeader } from "hyparquet";
 import { ByteWriter } from "hyparquet-writer/src/bytewriter.js";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
+import { deltaBinaryPack } from "hyparquet-writer/src/delta.js";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
+import { byteToCharacter } from "../../src/vocabulary/byte-characters.ts";
 
 // Small files that become large when they are read. They are written a part at a time: whoever makes them needs no such memory.
 
@@ -171,6 +173,8 @@ function writeColumn(path: string, { codec, encoding, rowCount, pages }: Column)
   return writeParts(path, [magic, ...parts, footer, magic]);
 }
 
+const levels = { definition_level_encoding: "RLE", repetition_level_encoding: "RLE" } as const;
+
 /** A page with one text of `unitCount` megabytes. */
 export function writePageBomb(path: string, codec: BombCodec, unit: Uint8Array, unitCount: number): string {
   const first = Buffer.alloc(4);
@@ -180,12 +184,93 @@ export function writePageBomb(path: string, codec: BombCodec, unit: Uint8Array, 
     type: "DATA_PAGE",
     uncompressed_page_size: first.length + unitCount * unit.length,
     compressed_page_size: sizeOf(parts),
-    data_page_header: {
-      num_values: 1,
-      encoding: "PLAIN",
-      definition_level_encoding: "RLE",
-      repetition_level_encoding: "RLE",
-    },
+    data_page_header: { num_values: 1, encoding: "PLAIN", ...levels },
   };
   return writeColumn(path, { codec, encoding: "PLAIN", rowCount: 1, pages: [{ header, parts }] });
+}
+
+/** The same as the one text of a dictionary, which `rowCount` rows name. */
+export function writeDictionaryBomb(
+  path: string,
+  unit: Uint8Array,
+  unitCount: number,
+  rowCount: number,
+): string {
+  const first = Buffer.alloc(4);
+  first.writeUInt32LE(unitCount * unit.length);
+  const parts = packers.ZSTD!({ first, unit, unitCount });
+  const dictionary: PageHeader = {
+    type: "DICTIONARY_PAGE",
+    uncompressed_page_size: first.length + unitCount * unit.length,
+    compressed_page_size: sizeOf(parts),
+    dictionary_page_header: { num_values: 1, encoding: "PLAIN" },
+  };
+  // Indices of no width: all of them are 0.
+  const indices = zstdCompressSync(Buffer.from([0]));
+  const header: PageHeader = {
+    type: "DATA_PAGE",
+    uncompressed_page_size: 1,
+    compressed_page_size: indices.length,
+    data_page_header: { num_values: rowCount, encoding: "RLE_DICTIONARY", ...levels },
+  };
+  const pages = [
+    { header: dictionary, parts },
+    { header, parts: [indices] },
+  ];
+  return writeColumn(path, { codec: "ZSTD", encoding: "RLE_DICTIONARY", rowCount, pages });
+}
+
+/** One text, and `rowCount` - 1 that share all of its bytes with the one before. */
+export function writeSharedBomb(path: string, text: Uint8Array, rowCount: number): string {
+  const page = new ByteWriter();
+  const shared = new Int32Array(rowCount).fill(text.length);
+  shared[0] = 0;
+  const rest = new Int32Array(rowCount);
+  rest[0] = text.length;
+  for (const lengths of [shared, rest]) deltaBinaryPack(page, lengths as unknown as number[], "INT32");
+  const bytes = Buffer.concat([page.getBytes(), text]);
+  const packed = zstdCompressSync(bytes);
+  const header: PageHeader = {
+    type: "DATA_PAGE",
+    uncompressed_page_size: bytes.length,
+    compressed_page_size: packed.length,
+    data_page_header: { num_values: rowCount, encoding: "DELTA_BYTE_ARRAY", ...levels },
+  };
+  const pages = [{ header, parts: [packed] }];
+  return writeColumn(path, { codec: "ZSTD", encoding: "DELTA_BYTE_ARRAY", rowCount, pages });
+}
+
+/** A file of no rows with so many columns. */
+export function writeFooterBomb(path: string, columnCount: number): string {
+  const writer = new ByteWriter();
+  const column = { name: "a", type: "BYTE_ARRAY" } as const;
+  const schema = [{ name: "root", num_children: columnCount }, ...Array(columnCount).fill(column)];
+  writeMetadata(writer, { version: 2, num_rows: 0n, schema, row_groups: [], metadata_length: 0 });
+  return writeParts(path, [Buffer.from("PAR1"), writer.getBytes(), Buffer.from("PAR1")]);
+}
+
+/** HF's file of a tokenizer of so many tokens, each one letter longer than another. */
+export function writeTokenizerBomb(path: string, tokenCount: number): string {
+  const tokens = [...byteToCharacter];
+  const merges: string[] = [];
+  const letters = "abcdefghijklmnopqrstuvwxyz";
+  for (
+    let from = letters.split(""), next: string[] = [];
+    tokens.length < tokenCount;
+    from = next, next = []
+  ) {
+    for (const left of from) {
+      for (const right of letters) {
+        if (tokens.length >= tokenCount) break;
+        next.push(left + right);
+        tokens.push(left + right);
+        merges.push(`${left} ${right}`);
+      }
+    }
+  }
+  const vocab = Object.fromEntries(tokens.map((token, id) => [token, id]));
+  const pre_tokenizer = { type: "ByteLevel", add_prefix_space: false, use_regex: true };
+  const model = { type: "BPE", vocab, merges };
+  const root = { version: "1.0", added_tokens: [], normalizer: null, pre_tokenizer, model };
+  return writeParts(path, [Buffer.from(JSON.stringify(root))]);
 }

@@ -4,6 +4,7 @@
 //   npm run test:faults -- [--seed N] [--share 0.1] [--only "disk full"]
 import { parseArgs } from "node:util";
 import { randomSource } from "../../bench/random.ts";
+import { slowestSlowStopMs } from "./bomb-kinds.ts";
 import type { Kind } from "./kind.ts";
 import { kinds, slowestStopMs } from "./kinds.ts";
 import { Lost, type Outcome } from "./outcome.ts";
@@ -81,6 +82,8 @@ for (const kind of chosen) {
   const why = skipped === undefined ? "" : `; skipped: ${skipped}`;
   console.log(`${kind.name.padEnd(38)} ${String(met).padStart(4)} met, ${lost} lost${late}${why}`);
 }
+if (slowestSlowStopMs > 0)
+  console.log(`slowest end after a signal while a bomb was read: ${Math.round(slowestSlowStopMs)} ms`);
 const seconds = Math.round((performance.now() - startMs) / 1000);
 if (slowestStopMs > 0) console.log(`slowest end after SIGTERM: ${Math.round(slowestStopMs)} ms`);
 console.log(`${metCount} faults met in ${seconds} s, ${lostCount} lost`);

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { bombKinds } from "./bomb-kinds.ts";
 import { hostileKinds } from "./hostile-kinds.ts";
 import { anyJob, type Job, type Random, trainJob } from "./jobs.ts";
 import type { Kind } from "./kind.ts";
@@ -365,4 +366,5 @@ export const kinds: readonly Kind[] = [
   { name: "permission lost", wantedCount: 10, trial: permissionLost },
   ...hostileKinds,
   ...mutantKinds,
+  ...bombKinds,
 ];

@@ -1,6 +1,7 @@
 import { closeSync } from "node:fs";
 import { FileSource } from "../../byte-sources.ts";
 import { type Input, openInput } from "../../inputs.ts";
+import { TextRoom } from "../../text-room.ts";
 import { type PageRun, planPages } from "./pages.ts";
 import { findTextColumn } from "./text-column.ts";
 
@@ -18,11 +19,12 @@ export type InputPages = PageRun & {
 export function* planInputPages(
   input: Input,
   runSizeBytes = defaultRunSizeBytes,
+  room = new TextRoom(),
 ): Generator<InputPages | undefined, void> {
   const fd = openInput(input);
   try {
     const source = new FileSource(fd, input);
-    const column = findTextColumn(source, input.textField);
+    const column = findTextColumn(source, input.textField, room);
     const rowCount = column.parts.reduce((sum, part) => sum + part.rowCount, 0);
     const withShare = (run: PageRun, endsInput: boolean): InputPages => {
       return { ...run, endsInput, inputBytes: (run.rowCount / rowCount) * input.sizeBytes };

@@ -1,0 +1,238 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type BombCodec,
+  unitOf,
+  writeDictionaryBomb,
+  writeFooterBomb,
+  writePacked,
+  writePageBomb,
+  writeParts,
+  writeSharedBomb,
+  writeTokenizerBomb,
+} from "./bombs.ts";
+import type { Random } from "./jobs.ts";
+import type { Kind } from "./kind.ts";
+import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
+import { type Ended, mustEndWell, start } from "./process.ts";
+import type { World } from "./world.ts";
+
+// Inputs made to take long or to fill the memory. They are read, or refused by name; a signal does not wait for them.
+
+const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const words = unitOf("some words, some");
+const letters = unitOf("a");
+const megabytes = 300;
+const bytes = (text: string) => Buffer.from(text);
+const line = { first: bytes('{"text":"'), unit: words, unitCount: megabytes, last: bytes('"}\n') };
+const oneWord = { first: bytes("a"), unit: letters, unitCount: megabytes };
+const codecs: readonly BombCodec[] = ["SNAPPY", "GZIP", "ZSTD", "BROTLI", "LZ4_RAW"];
+
+/** Inputs that are counted and encoded, by their names. */
+const bombs: Readonly<Record<string, (path: string) => void>> = {
+  ...Object.fromEntries(
+    codecs.map((codec) => [
+      `${codec}.parquet`,
+      (path: string) => void writePageBomb(path, codec, words, megabytes),
+    ]),
+  ),
+  "dictionary.parquet": (path) => void writeDictionaryBomb(path, words, megabytes, 2),
+  "shared.parquet": (path) => void writeSharedBomb(path, words.subarray(0, 30_000), 10_000),
+  "footer.parquet": (path) => void writeFooterBomb(path, 400_000),
+  "line.jsonl.gz": (path) => void writePacked(path, "gzip", line),
+  "line.jsonl.zst": (path) => void writePacked(path, "zstd", line),
+  "line.jsonl": (path) => void writeParts(path, [line.first, ...Array(megabytes).fill(words), line.last]),
+  "word.txt.gz": (path) => void writePacked(path, "gzip", oneWord),
+  "word.txt.zst": (path) => void writePacked(path, "zstd", oneWord),
+  "word.txt": (path) => void writeParts(path, Array(megabytes).fill(letters)),
+};
+const tokenizerBomb = "tokenizer.json";
+
+/** Made when it is first asked for. */
+function bomb(world: World, name: string): string {
+  const directory = join(world.root, "bombs");
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, name);
+  if (existsSync(path)) return path;
+  if (name === tokenizerBomb) writeTokenizerBomb(path, 500_000);
+  else bombs[name]!(path);
+  return path;
+}
+
+const limitBytes = 200e6;
+/** What is no word and no text: the code itself, its heap, what the system maps of the file it is in. */
+const slackBytes = 64e6;
+const hangMs = 60_000;
+
+/** A file that claims or becomes more than the memory that there is: it is read within that, or refused. */
+async function memoryBomb(world: World, random: Random): Promise<Outcome> {
+  world.layOutOld();
+  const path = bomb(world, oneOf(random, Object.keys(bombs)));
+  const limit = ["--memory-limit", `${limitBytes / 1e6}MB`, "-w", oneOf(random, ["1", "2"])];
+  const args = oneOf(random, [
+    ["count", path, ...limit, "-o", "sum.counts"],
+    ["train", path, ...limit, "-n", "300", "-o", "bombed"],
+  ]);
+  const { child, ended } = start(args, { ...world.options, hangMs });
+  let end: Ended | undefined;
+  void ended.then((value) => {
+    end = value;
+  });
+  // Not the peak that the system tells at the end: that is no less than what the campaign itself had when it began the run.
+  let peakBytes = 0;
+  while (end === undefined) {
+    peakBytes = Math.max(peakBytes, peakBytesOf(child.pid));
+    await sleep(2);
+  }
+  end = await ended;
+  const { stderr } = end;
+  mustEndWell(end);
+  must(!/undefined|NaN [kMG]?B|\[object/.test(stderr), () => `an odd message: ${stderr}`);
+  must(
+    peakBytes <= limitBytes + slackBytes,
+    () => `${args.join(" ")} took ${Math.round(peakBytes / 1e6)} MB: ${stderr}`,
+  );
+  for (const name of ["sum.counts", "bombed"])
+    rmSync(join(world.work, name), { recursive: true, force: true });
+  world.mustBeTidy();
+  return met;
+}
+
+/** What a running process has had in memory at most; 0 when it has ended. */
+function peakBytesOf(pid: number): number {
+  try {
+    const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
+    return 1024 * Number(kilobytes ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+const signals = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const;
+
+/** Every command, and what may keep it from looking up. */
+function slowArguments(world: World, random: Random): readonly string[] {
+  const input = bomb(world, oneOf(random, Object.keys(bombs)));
+  const workers = ["-w", oneOf(random, ["1", "2"])];
+  const tokenizer = ["--tokenizer", join(world.root, "old")];
+  const text = world.input("new.txt");
+  const ids = join(world.root, "oldIds.npy");
+  return oneOf<readonly string[]>(random, [
+    ["count", input, ...workers, "-o", "sum.counts"],
+    ["train", input, ...workers, "-n", "300", "-o", "bombed"],
+    ["encode", input, ...workers, ...tokenizer, "-o", "ids.npy"],
+    ["plan", input, "-o", "plan.jsonl"],
+    ["inspect", bomb(world, tokenizerBomb)],
+    ["encode", text, "--tokenizer", bomb(world, tokenizerBomb), "-o", "ids.npy"],
+    ["decode", ids, "--tokenizer", bomb(world, tokenizerBomb), "-o", "text"],
+    ["count", text, "-p", "(?:.{1000}){1000}|(?s:.)", ...workers, "-o", "sum.counts"],
+    ["count", text, "-p", "(?=(a+)+\\b!)a|(?s:.)", ...workers, "-o", "sum.counts"],
+  ]);
+}
+
+/** How long the main thread has waited for a processor, in milliseconds: that is not the run's fault. */
+function waitedMs(pid: number): number | null {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[1]) / 1e6;
+  } catch {
+    return null;
+  }
+}
+
+/** A signal waits for nothing longer than this, and for the system, which takes back a gigabyte in some 0.1 s. */
+const stopMsMax = 200;
+const takingBackMs = 300;
+export let slowestSlowStopMs = 0;
+/** Instants are drawn from that. */
+let slowMs = 800;
+
+async function signalInSlowStage(world: World, random: Random): Promise<Outcome> {
+  if (waitedMs(process.pid) === null) return skipped("the system does not tell how long a thread waited");
+  world.layOutOld();
+  const args = slowArguments(world, random);
+  const signal = oneOf(random, Object.keys(signals) as (keyof typeof signals)[]);
+  const { child, ended } = start(args, { ...world.options, hangMs });
+  let end: Ended | undefined;
+  void ended.then((value) => {
+    end = value;
+  });
+  const instantMs = 40 + random.unit() * slowMs;
+  await sleep(instantMs);
+  const before = waitedMs(child.pid);
+  if (end !== undefined || before === null) return tooLate;
+  const sentMs = performance.now();
+  child.kill(signal);
+  let waited = before;
+  while (end === undefined) {
+    waited = waitedMs(child.pid) ?? waited;
+    await sleep(2);
+  }
+  const tookMs = performance.now() - sentMs - (waited - before);
+  end = await ended;
+  if (end.code === 0 || end.code === 1) return tooLate;
+  slowMs += (1.5 * instantMs - slowMs) / 8;
+  const shown = args.join(" ");
+  must(end.code === signals[signal], () => `${shown}: ${signal} gave exit ${end!.code}: ${end!.stderr}`);
+  slowestSlowStopMs = Math.max(slowestSlowStopMs, tookMs);
+  must(tookMs < stopMsMax + takingBackMs, () => `${shown}: ${signal} took ${Math.round(tookMs)} ms`);
+  for (const name of ["sum.counts", "bombed", "plan.jsonl", "text"])
+    must(!existsSync(join(world.work, name)), () => `${shown}: ${name} is there after ${signal}`);
+  world.mustBeTidy();
+  return met;
+}
+
+/** A cache that cannot be written, or whose device is full: the run succeeds without it, and says so once. */
+async function cacheWithoutRoom(world: World, random: Random): Promise<Outcome> {
+  world.layOutOld();
+  const device = join(world.root, "cache-device");
+  mkdirSync(device, { recursive: true });
+  const isMounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=2m", "bpe-cache", device]).success;
+  if (!isMounted) return skipped("no file system can be mounted here");
+  try {
+    const input = world.input(oneOf(random, ["new.txt", "new.jsonl", "new.txt.gz"]));
+    const cache = join(device, "cache");
+    const args = ["train", input, "-n", "2000", "-s", "<|endoftext|>", "-o", "out", "--cache", cache];
+    const workers = ["-w", oneOf(random, ["1", "2"])];
+    const how = oneOf(random, ["read-only, empty", "read-only, filled", "full", "nearly full"]);
+    if (how !== "read-only, empty") {
+      mustEndWell(await start([...args.slice(0, -3), "first", ...args.slice(-2)], world.options).ended);
+      rmSync(join(world.work, "first"), { recursive: true, force: true });
+    }
+    if (how.startsWith("read-only")) Bun.spawnSync(["mount", "-o", "remount,ro", device]);
+    else {
+      rmSync(cache, { recursive: true, force: true });
+      fill(join(device, "filling"), how === "full" ? 0 : 100_000);
+    }
+    const { ended } = start([...args, ...workers, "--if-changed"], { ...world.options, hangMs });
+    const end = await ended;
+    mustEndWell(end);
+    if (how === "read-only, empty") {
+      must(end.code === 1 && end.stderr.includes(cache), () => `it cannot be made there: ${end.stderr}`);
+      return met;
+    }
+    must(end.code === 0, () => `a cache on a device that is ${how} ended the run: ${end.stderr}`);
+    must(world.standing().out === "new", () => `the old result stands; cache ${how}: ${end.stderr}`);
+    world.mustBeTidy();
+    return met;
+  } finally {
+    Bun.spawnSync(["umount", device]);
+  }
+}
+
+/** Fills the device but for some bytes. */
+function fill(path: string, leftBytes: number): void {
+  const spare = `${path}-spare`;
+  if (leftBytes > 0) writeFileSync(spare, new Uint8Array(leftBytes));
+  try {
+    for (;;) writeFileSync(path, new Uint8Array(1 << 12), { flag: "a" });
+  } catch {}
+  rmSync(spare, { force: true });
+}
+
+export const bombKinds: readonly Kind[] = [
+  { name: "bomb within a memory limit", wantedCount: 60, trial: memoryBomb },
+  { name: "signal while a bomb is read", wantedCount: 80, trial: signalInSlowStage },
+  { name: "cache read-only or full", wantedCount: 40, trial: cacheWithoutRoom },
+];
