@@ -148,10 +148,20 @@ async function countAfresh(
   report: Report,
   check?: (size: TableSize) => void,
 ): Promise<CountedWords & { readonly runs: readonly Run[] }> {
+  const distinct = await readDistinct(options);
+  if (distinct !== null)
+    return { words: distinct, wordCount: sumOf(distinct.counts), findings: [], runs: [] };
   const { parts, runs, findings } = await countParts(options, report);
   if (options.cache === undefined) checkNotEmpty(options, findings);
   const words = await inTurns(addUp(parts, check));
   return { words, wordCount: sumOf(words.counts), findings, runs };
+}
+
+/** The words of a single counts file, without any corpus, as a table that needs no adding up; null for anything else. */
+async function readDistinct({ inputs, countsFiles, memory, workerCount, cache }: CorpusOptions) {
+  if (inputs.length > 0 || countsFiles === undefined || cache !== undefined) return null;
+  const memoryBytes = memory?.budget.wordBytesMax(workerCount) ?? Number.POSITIVE_INFINITY;
+  return inTurns(countsFiles.readDistinct(memoryBytes));
 }
 
 /** The words of the corpus and the counts files, still apart. */

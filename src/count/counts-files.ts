@@ -5,6 +5,7 @@ import { reasonNotRead } from "../system-error.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { CountsReader } from "../words/counts-reader.ts";
 import { countsFileChunks } from "../words/counts-writer.ts";
+import { distinctLinesMemory, readDistinctLines } from "../words/distinct-lines.ts";
 import { sortedTsvChunks, TsvReader } from "../words/tsv.ts";
 import { readTsvHead, type TsvHead } from "../words/tsv-head.ts";
 import type { WordTable } from "../words/word-table.ts";
@@ -111,6 +112,32 @@ export class CountsFiles {
     for (const made of this.made) checkOptions(made, { name: "this run", options });
   }
 
+  /**
+   * The words as a table, straight from their lines: if there is one file only, of text, each of whose words stands there once;
+   * else null, and they are to be added up. That takes up to `memoryBytes`.
+   */
+  *readDistinct(memoryBytes: number): Generator<undefined, WordTable | null> {
+    const [file, ...more] = this.others;
+    const isOne = file !== undefined && more.length === 0 && this.sources.length === 0;
+    if (!isOne || file instanceof CountsFileReader || file.fd >= 0) return null;
+    const { read, rest, fd } = openText(file);
+    try {
+      const { size } = fstatSync(fd);
+      if (size * distinctLinesMemory > memoryBytes) return null;
+      let left = rest;
+      const readOn = (into: Uint8Array) => {
+        if (left.length === 0) return read(into);
+        const some = left.subarray(0, into.length);
+        into.set(some);
+        left = left.subarray(some.length);
+        return some.length;
+      };
+      return yield* readDistinctLines(readOn, size);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
   get hasUnsorted(): boolean {
     return this.others.length > 0;
   }
@@ -133,15 +160,21 @@ function* addWords(reader: CountsFileReader, keeper: WordKeeper): Generator<unde
   }
 }
 
-/** Reads a text file to its end and closes it. */
-function* addText({ path, fd: openFd, head }: TextFile, keeper: WordKeeper): Generator<undefined, void> {
+/** Opens a text file, again if need be: `rest` is what was read of it behind its head, `read` gives what is behind that. */
+function openText({ path, fd: openFd, head }: TextFile) {
   const fd = openFd < 0 ? openFile(path) : openFd;
   const read = (into: Uint8Array) => readSync(fd, into);
   const { options, rest } = openFd < 0 ? readTsvHead(path, read) : head;
   if (JSON.stringify(options) !== JSON.stringify(head.options)) {
     throw new UserError(`${path} was replaced while it was read`, { hint: "run again" });
   }
-  const lines = new TsvReader(path, keeper.counter, options === null ? 1 : 2);
+  return { fd, read, rest, hasHead: options !== null };
+}
+
+/** Reads a text file to its end and closes it. */
+function* addText(file: TextFile, keeper: WordKeeper): Generator<undefined, void> {
+  const { fd, read, rest, hasHead } = openText(file);
+  const lines = new TsvReader(file.path, keeper.counter, hasHead ? 2 : 1);
   lines.read(rest);
   while (lines.readNext(read) > 0) {
     yield;

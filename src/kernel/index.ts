@@ -30,7 +30,8 @@ export {
 } from "./scan/scanner";
 export { searchText, usePrefixes, useTokenTrie } from "./special-tokens";
 export { rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
-export { addedLineCount, addLines, linesTotal } from "./words/counts-text";
+export { addedLineCount, addLines, beginLines, linesTotal, readLineCount } from "./words/counts-text";
+export { countParts, fillParts, hasEqual, listLines, placeParts } from "./words/distinct-lines";
 export {
   addPretokens,
   addRecords,

@@ -89,6 +89,23 @@ export type KernelExports = MergeExports & {
   addLines(start: number, byteCount: number, totalBefore: number): number;
   addedLineCount(): number;
   linesTotal(): number;
+  beginLines(): void;
+  readLineCount(): number;
+
+  // words/distinct-lines.ts
+  listLines(
+    line: number,
+    end: number,
+    words: number,
+    ends: number,
+    counts: number,
+    hashes: number,
+    lineMax: number,
+  ): number;
+  countParts(hashes: number, first: number, stop: number, ends: number, partBits: number): void;
+  placeParts(ends: number, partBits: number): void;
+  fillParts(hashes: number, first: number, stop: number, ends: number, partBits: number, parts: number): void;
+  hasEqual(first: number, stop: number, ends: number, partBits: number, parts: number, slots: number): number;
 
   // words/tables.ts
   openTables(): void;

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { countsPathsOf } from "../../src/count/counts-files.ts";
+import { CountsFiles, countsChunks, countsPathsOf } from "../../src/count/counts-files.ts";
+import { wordTableOf } from "../../src/words/word-table.ts";
 import { put, scratch } from "../binary.ts";
 import { errorOf } from "../thrown.ts";
 
@@ -12,4 +13,28 @@ test("a name is that of a file before it is a glob, and a glob matches in the or
   expect(countsPathsOf(at("none.tsv"))).toEqual([at("none.tsv")]);
   expect(countsPathsOf(at("[ab].tsv"))).toEqual([at("a.tsv"), at("b.tsv")]);
   expect(errorOf(() => countsPathsOf(at("x*"))).message).toContain("no file matches it as a glob");
+});
+
+test("the words of one text file are a table without being added up, if each stands there once", () => {
+  const home = scratch();
+  const options = { patterns: ["a+"], specialTokens: [], isLinewise: false };
+  const words = wordTableOf([
+    ["ab", 2],
+    [" c", 7],
+  ]);
+  const file = (name: string, text?: string) => {
+    const chunks = [...countsChunks(name, words, options)].map((chunk) => Buffer.from(chunk));
+    put(home, name, text ?? Buffer.concat(chunks));
+    return join(home, name);
+  };
+  const distinct = (paths: readonly string[], memoryBytes = 1e9) => {
+    const work = new CountsFiles(paths).readDistinct(memoryBytes);
+    for (let step = work.next(); ; step = work.next()) if (step.done) return step.value?.wordCount;
+  };
+  const [headed, bare, twice] = [file("a.tsv"), file("b.tsv", "a\t1\nb\t2"), file("c.tsv", "a\t1\na\t2\n")];
+  expect([headed, bare, file("d.tsv", "")].map((path) => distinct([path]))).toEqual([2, 2, 0]);
+  for (const paths of [[twice], [headed, bare], [file("e.words")], [headed, file("e.words")], []]) {
+    expect(distinct(paths)).toBeUndefined();
+  }
+  expect(distinct([headed], 100)).toBeUndefined();
 });

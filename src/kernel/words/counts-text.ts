@@ -36,7 +36,7 @@ import { addPretokens, long, middle, records, short } from "./tables";
 let lineCount: u32 = 0;
 /** All counts so far. */
 let total: u64 = 0;
-/** Words of the batch. */
+/** Words of the lines that were read last. */
 let wordCount: u32 = 0;
 
 const tab: u32 = 9;
@@ -65,7 +65,7 @@ export function addLines(start: u32, byteCount: u32, totalBefore: f64): u32 {
     const hasRoom =
       reserve(short, batchPretokens) && reserve(middle, batchPretokens) && reserve(long, batchPretokens);
     if (!hasRoom) return noRoom;
-    const next = readLines(line, end);
+    const next = readLines(line, end, textStart, endsStart, listedCountsStart, batchPretokens);
     if (next === line) break;
     touchSlots();
     if (!addBatch()) return noRoom;
@@ -85,14 +85,34 @@ export function linesTotal(): f64 {
   return <f64>total;
 }
 
-/** Reads lines from `line` on as a batch. Returns the first that it did not read: for the next batch, or for JavaScript. */
-function readLines(line: usize, end: usize): usize {
-  let to = textStart;
-  let endAt = endsStart;
-  let countAt = listedCountsStart;
+/** How many lines were read last. */
+export function readLineCount(): u32 {
+  return wordCount;
+}
+
+/** All counts are added up from 0 on. */
+export function beginLines(): void {
+  total = 0;
+}
+
+/**
+ * Reads the lines of [line, end), at most `lineMax` of them: word i goes to bytes [ends[i], ends[i + 1]) behind `words`, its
+ * count to counts[i]. Returns the first line that was not read: there was no place for it, or it is not plainly right.
+ */
+export function readLines(
+  line: usize,
+  end: usize,
+  words: usize,
+  ends: usize,
+  counts: usize,
+  lineMax: u32,
+): usize {
+  let to = words;
+  let endAt = ends;
+  let countAt = counts;
   let i: u32 = 0;
   store<u32>(endAt, 0);
-  for (; i < batchPretokens && line < end; i++) {
+  for (; i < lineMax && line < end; i++) {
     const word = to;
     let from = line;
     let byte: u32;
@@ -127,7 +147,7 @@ function readLines(line: usize, end: usize): usize {
     total += count;
     line = from + 1;
     endAt += 4;
-    store<u32>(endAt, <u32>(to - textStart));
+    store<u32>(endAt, <u32>(to - words));
     store<u64>(countAt, count);
     countAt += 8;
   }

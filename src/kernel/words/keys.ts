@@ -53,13 +53,17 @@ export function hashMiddle(head: u64, tailKey: u64): u64 {
   return (hash + tailKey) * multiplier0;
 }
 
-/** Hash of a long word: a chain of eight bytes a step, the bytes that remain in the last one. */
+/** Hash of a long word. */
 export function hashLong(at: usize, length: u32): u32 {
+  return <u32>(hashBytes(at, length) >> 32);
+}
+
+/** Hash of any word: a chain of eight bytes a step, the bytes that remain in the last one. */
+export function hashBytes(at: usize, length: u32): u64 {
   let hash = <u64>length * multiplier1;
   const tail = at + (length & ~7);
   for (; at < tail; at += 8) hash = mixed(hash ^ load<u64>(at));
-  hash = mixed(hash ^ tailBytes(tail, length)) * multiplier1;
-  return <u32>(hash >> 32);
+  return mixed(hash ^ tailBytes(tail, length)) * multiplier1;
 }
 
 function mixed(bits: u64): u64 {
