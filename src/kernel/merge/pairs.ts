@@ -5,9 +5,11 @@ import { pairCapacity, pairs, slots } from "./regions";
  *
  *   REGION  ELEMENT  ELEMENTS          MEANING
  *   pairs   Pair     pairCapacity      the records, `pairCount` of them
- *   slots   u32      2 x pairCapacity  hash table: record + 1, or 0 for an empty slot; linear probing, at most half full;
- *                                      its first `slotMask` + 1 slots, a power of two, are in use
+ *   slots   u32      2 x pairCapacity  hash table, or 0 for an empty slot; linear probing, at most half full; its first
+ *                                      `slotMask` + 1 slots, a power of two, are in use
  *
+ * An entry of the hash table has record + 1 in its low bits, those of `slotMask`, and above them the bits of the hash
+ * that do not say the slot.
  * Records are never removed, and their lists stand in the arena in the order of the records.
  */
 @unmanaged
@@ -48,12 +50,18 @@ export function hasRoomForPairs(count: u32): bool {
 }
 
 export function findPair(left: u32, right: u32): u32 {
-  let slot = hashPair(left, right) & slotMask;
+  const mask = slotMask;
+  const hash = hashPair(left, right);
+  let slot = hash & mask;
   let entry = entryOf(slot);
   while (entry !== 0) {
-    const pair = pairAt(entry - 1);
-    if (pair.left === left && pair.right === right) return entry - 1;
-    slot = (slot + 1) & slotMask;
+    // A record is looked at only where the tag is right: most pairs that are asked for have none.
+    if (((entry ^ hash) & ~mask) === 0) {
+      const p = (entry & mask) - 1;
+      const pair = pairAt(p);
+      if (pair.left === left && pair.right === right) return p;
+    }
+    slot = (slot + 1) & mask;
     entry = entryOf(slot);
   }
   return noPair;
@@ -81,9 +89,11 @@ export function addPair(left: u32, right: u32, count: u64, listStart: u32, listL
 
 function insertPair(p: u32): void {
   const pair = pairAt(p);
-  let slot = hashPair(pair.left, pair.right) & slotMask;
+  const hash = hashPair(pair.left, pair.right);
+  let slot = hash & slotMask;
   while (entryOf(slot) !== 0) slot = (slot + 1) & slotMask;
-  store<u32>(slots + ((<usize>slot) << 2), p + 1);
+  assert(p < slotMask, "a record fits into the low bits of an entry");
+  store<u32>(slots + ((<usize>slot) << 2), (hash & ~slotMask) | (p + 1));
 }
 
 /** Twice as many slots. What has no count left is left out: it never gains one again. */
@@ -105,5 +115,5 @@ export function clearPairs(): void {
 }
 
 function hashPair(left: u32, right: u32): u32 {
-  return <u32>(((((<u64>left) << 32) | right) * 0x9e3779b97f4a7c15) >> 33);
+  return <u32>(((((<u64>left) << 32) | right) * 0x9e3779b97f4a7c15) >> 32);
 }
