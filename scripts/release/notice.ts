@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { bunLicencePage } from "./bun-parts.ts";
 import { sha512Of } from "./runtimes.ts";
 
 type LockedPackage = {
@@ -65,7 +66,7 @@ export function notice(root: string): string {
     title(`Bun ${packageVersion(root, "bun")} (MIT)`),
     "The executable is Bun with the program in it. What follows is the page on licences of Bun's package of types.",
     "",
-    bunPage(root),
+    bunLicencePage(root),
     title("Texts of the licences named above"),
     "As SPDX has them; the names of the holders are in the sources, at the addresses above.",
   );
@@ -84,16 +85,6 @@ function ownTexts(directory: string): string | undefined {
     .filter(existsSync)
     .map((path) => readFileSync(path, "utf8").trim());
   return texts.length === 0 ? undefined : texts.join("\n\n");
-}
-
-/** Without the head that its web site reads, and without the spaces that line its tables up. */
-function bunPage(root: string): string {
-  const page = readFileSync(join(root, "node_modules/bun-types/docs/project/license.mdx"), "utf8");
-  return page
-    .replace(/^---\n.*?\n---\n/s, "")
-    .replace(/ {2,}\|/g, " |")
-    .replace(/-{4,}/g, "---")
-    .trim();
 }
 
 function packageVersion(root: string, name: string): string {

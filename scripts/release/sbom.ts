@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { type BunPart, bunLicencePage, bunParts } from "./bun-parts.ts";
 import { type BundledPackage, bundledPackages } from "./notice.ts";
 import { run } from "./run.ts";
 import type { Runtime } from "./runtimes.ts";
@@ -35,7 +36,9 @@ export async function makeSbom(root: string, archives: readonly Archive[]): Prom
   ];
   // From the lock file alone: what is installed may differ from one checkout to another.
   const made = run("node", [generator, ...options, "--spec-version", "1.6", "--output-file", "-"], root);
-  const text = `${JSON.stringify(withArchives(shippedPart(JSON.parse(made), bundledPackages(root)), archives), null, 2)}\n`;
+  const shipped = shippedPart(JSON.parse(made), bundledPackages(root));
+  const whole = withArchives(shipped, archives, bunParts(bunLicencePage(root)));
+  const text = `${JSON.stringify(whole, null, 2)}\n`;
   const { Validation, Spec } = createRequire(join(tools, "package.json"))("@cyclonedx/cyclonedx-library");
   const fault = await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text);
   if (fault !== null) throw new Error(`the SBOM is not valid: ${JSON.stringify(fault)}`);
@@ -58,19 +61,35 @@ export function shippedPart(bom: Bom, shipped: readonly BundledPackage[]): Bom {
   return { ...bom, components, dependencies };
 }
 
-/** With the archives, each of which holds the program and a Bun. */
-export function withArchives(bom: Bom, archives: readonly Archive[]): Bom {
+/** With the archives, each of which holds the program and a Bun, and with what is in every Bun. */
+export function withArchives(bom: Bom, archives: readonly Archive[], parts: readonly BunPart[]): Bom {
   const program = bom.metadata.component["bom-ref"];
-  const runtimeRef = ({ packageName, version }: Runtime) => `${packageName}@${version}`;
+  const version = archives[0]!.runtime.version;
+  const bun = {
+    type: "platform",
+    name: "bun",
+    version,
+    "bom-ref": `bun@${version}`,
+    licenses: [{ license: { id: "MIT", acknowledgement: "declared" } }],
+    purl: `pkg:npm/bun@${version}`,
+    components: parts.map(({ name, address, licence }) => ({
+      type: "library",
+      name,
+      "bom-ref": `bun@${version}|${name}`,
+      licenses: [{ license: { name: licence, acknowledgement: "declared" } }],
+      externalReferences: [{ type: "website", url: address }],
+    })),
+  };
+  const runtimeRef = ({ packageName }: Runtime) => `${packageName}@${version}`;
   const runtimes = archives.map(({ runtime }) => ({
     type: "platform",
     name: runtime.packageName.split("/").at(-1)!,
     group: "@oven",
-    version: runtime.version,
+    version,
     "bom-ref": runtimeRef(runtime),
     licenses: [{ license: { id: "MIT", acknowledgement: "declared" } }],
     hashes: [{ alg: "SHA-512", content: runtime.sha512 }],
-    purl: `pkg:npm/${runtime.packageName.replace("@", "%40")}@${runtime.version}`,
+    purl: `pkg:npm/${runtime.packageName.replace("@", "%40")}@${version}`,
   }));
   const files = archives.map(({ name, sha256 }) => ({
     type: "file",
@@ -80,10 +99,11 @@ export function withArchives(bom: Bom, archives: readonly Archive[]): Bom {
   }));
   return {
     ...bom,
-    components: [...bom.components, ...runtimes, ...files],
+    components: [...bom.components, bun, ...runtimes, ...files],
     dependencies: [
       ...bom.dependencies,
-      ...archives.map(({ runtime }) => ({ ref: runtimeRef(runtime) })),
+      { ref: bun["bom-ref"], dependsOn: bun.components.map((part) => part["bom-ref"]) },
+      ...archives.map(({ runtime }) => ({ ref: runtimeRef(runtime), dependsOn: [bun["bom-ref"]] })),
       ...archives.map(({ name, runtime }) => ({ ref: name, dependsOn: [program, runtimeRef(runtime)] })),
     ],
   };

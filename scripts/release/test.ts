@@ -2,7 +2,9 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { bunLicencePage, bunParts } from "./bun-parts.ts";
 import { executableFormat } from "./executable-format.ts";
+import { bundledPackages, notice } from "./notice.ts";
 import { inBareEnvironment, results, resultsOfSources } from "./results.ts";
 import { run } from "./run.ts";
 import { makeSystems, type System } from "./systems.ts";
@@ -18,6 +20,7 @@ let failed = 0;
 try {
   attempt("the files are those of SHA256SUMS", checkSums);
   attempt("a release of the same commit, made in another place, is the same to the byte", checkReproduced);
+  attempt("NOTICE and SBOM name what is shipped", checkContents);
   const expected = resultsOfSources(scratch);
   const systems = makeSystems(join(root, "dist/release-systems"));
   for (const system of systems) {
@@ -72,6 +75,26 @@ function checkReproduced(): string {
   rmSync(clone, { recursive: true });
   if (ours !== theirs) throw new Error(`the sums differ:\n${ours}\n${theirs}`);
   return "all sums are equal";
+}
+
+/** Each archive has the same NOTICE, which the sources make as well; there and in the SBOM stand all packages and parts. */
+function checkContents(): string {
+  const text = notice(root);
+  for (const { triple, archive } of targets) {
+    const home = join(scratch, `notice-${triple}`);
+    mkdirSync(home);
+    if (readFileSync(join(home, unpackArchive(triple, home), "NOTICE"), "utf8") !== text) {
+      throw new Error(`another NOTICE is in the ${archive} of ${triple}`);
+    }
+    rmSync(home, { recursive: true });
+  }
+  const sbom = readFileSync(join(released, `bpe-${version}.cdx.json`), "utf8");
+  const names = [...bundledPackages(root), ...bunParts(bunLicencePage(root))].map(({ name }) => name);
+  for (const name of names) {
+    const inSbom = `"name": ${JSON.stringify(name.split("/").at(-1))}`;
+    if (!text.includes(name) || !sbom.includes(inSbom)) throw new Error(`"${name}" is missing`);
+  }
+  return `${names.length} packages and parts`;
 }
 
 /** What a system's program makes has to be what the sources make here. */

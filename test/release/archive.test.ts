@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { type ArchivedFile, tarGz, zip } from "../../scripts/release/archive.ts";
 import { run } from "../../scripts/release/run.ts";
 import { put, scratch } from "../binary.ts";
@@ -52,6 +53,14 @@ print([(file.filename, file.date_time, oct(file.external_attr >> 16)) for file i
     expect(run("python3", ["-c", script, archive]).trim()).toBe(`[${expected.join(", ")}]`);
   },
 );
+
+test("a tar ends with two heads of zeros, and a ZIP with the number of its files, twice", () => {
+  const tar = gunzipSync(tarGz(files, seconds));
+  const blocks = files.map(({ bytes }) => 1 + Math.ceil(bytes.length / 512));
+  expect(tar.length).toBe(512 * (blocks.reduce((sum, count) => sum + count, 0) + 2));
+  const end = zip(files, seconds).subarray(-22);
+  expect([8, 10].map((pos) => end.readUInt16LE(pos))).toEqual([files.length, files.length]);
+});
 
 test("the same files give the same bytes", () => {
   for (const pack of [tarGz, zip]) {

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { bunLicencePage, bunParts } from "../../scripts/release/bun-parts.ts";
 import { bundledPackages, packagesInTheBuild } from "../../scripts/release/notice.ts";
 import { fetchRuntime, pinnedRuntime } from "../../scripts/release/runtimes.ts";
 import { type Bom, shippedPart, withArchives } from "../../scripts/release/sbom.ts";
@@ -68,10 +69,46 @@ test("the SBOM keeps what is shipped and says which Bun is in which archive", ()
   ]);
   expect(() => shippedPart(bom, [{ ...shipped[0]!, version: "2.0.0" }])).toThrow('lacks "@some/used" 2.0.0');
   const runtime = { packageName: "@oven/bun-linux-x64", version: "1.4.5", sha512: "cd" };
-  const whole = withArchives(kept, [{ name: "bpe.tar.gz", sha256: "ef", runtime }]);
+  const part = { name: "zlib", address: "https://zlib.net", licence: "zlib" };
+  const whole = withArchives(kept, [{ name: "bpe.tar.gz", sha256: "ef", runtime }], [part]);
   expect(whole.dependencies.at(-1)).toEqual({
     ref: "bpe.tar.gz",
     dependsOn: ["ref bpe", "@oven/bun-linux-x64@1.4.5"],
   });
+  expect(whole.dependencies.at(-2)).toEqual({
+    ref: "@oven/bun-linux-x64@1.4.5",
+    dependsOn: ["bun@1.4.5"],
+  });
+  expect(whole.dependencies.at(-3)).toEqual({ ref: "bun@1.4.5", dependsOn: ["bun@1.4.5|zlib"] });
   expect(JSON.stringify(whole.components.at(-2))).toContain('"purl":"pkg:npm/%40oven/bun-linux-x64@1.4.5"');
+});
+
+test("the parts of Bun are those of its page's tables, with names, addresses and licences as it has them", () => {
+  const page = `JavaScriptCore (and WebKit), which is LGPL-2 licensed.
+| Library | License |
+| --- | --- |
+| [\`brotli\`](https://b) | MIT |
+| [\`libuv\`](https://u) (on Windows) | [ICU license](https://i) and more |
+| A fork of [\`uWS\`](https://w) | Apache 2.0 licensed |
+| Parts of [Some IO code](https://s#L1) | Apache 2.0 |
+[no row](https://n)`;
+  expect(bunParts(page).slice(1)).toEqual([
+    { name: "brotli", address: "https://b", licence: "MIT" },
+    { name: "libuv", address: "https://u", licence: "ICU license and more" },
+    { name: "uWS", address: "https://w", licence: "Apache 2.0 licensed" },
+    { name: "Some IO code", address: "https://s#L1", licence: "Apache 2.0" },
+  ]);
+  expect(() => bunParts("no word of it")).toThrow("something else of JavaScriptCore");
+});
+
+test("Bun's own page is understood", () => {
+  const parts = bunParts(bunLicencePage(root));
+  for (const name of ["JavaScriptCore", "boringssl", "tinycc", "uWebsockets", "acorn", "vm-browserify"]) {
+    expect(parts.map((part) => part.name)).toContain(name);
+  }
+  expect(new Set(parts.map(({ name }) => name)).size).toBe(parts.length);
+  for (const { address, licence } of parts) {
+    expect(address).toStartWith("https://");
+    expect(licence).not.toMatch(/^$|[[|\]]/);
+  }
 });

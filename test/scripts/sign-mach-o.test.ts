@@ -19,6 +19,20 @@ test("a signature has a hash of each page, the last one short, and stands at the
   expect(signed.toString("latin1", 10_000 + 108, 10_000 + 112)).toBe("bpe\0");
 });
 
+test("the list and the code directory are laid out as macOS reads them", () => {
+  const signature = withSignature(machO({ codeBytes: 10_000 }), "bpe").subarray(10_000);
+  const numbers = (start: number, count: number) =>
+    Array.from({ length: count }, (_, i) => signature.readUInt32BE(start + 4 * i));
+  expect(numbers(0, 5)).toEqual([0xfade0cc0, 208, 1, 0, 20]);
+  expect(numbers(20, 10)).toEqual([
+    ...[0xfade0c02, 188, 0x20400, 0x20002, 92, 88, 0, 3, 10_000],
+    0x20_02_00_0c, // a hash's size and kind, the platform, a page's size
+  ]);
+  expect(numbers(60, 6)).toEqual([0, 0, 0, 0, 0, 0]);
+  // __TEXT: where it is, its size, and that it belongs to a main executable; 8 bytes each.
+  expect(numbers(84, 6)).toEqual([0, 0, 0, 300, 0, 1]);
+});
+
 test("the commands say where the signature is and how large, and its segment grows with it", () => {
   const signed = withSignature(machO({ codeBytes: 10_000, linkEditMemoryBytes: 12_288 }), "bpe");
   const commands = 32 + 2 * 72;

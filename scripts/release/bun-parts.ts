@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Something that Bun links or embeds, as its page on licences has it. */
+export type BunPart = {
+  readonly name: string;
+  readonly address: string;
+  /** In the page's words: "MIT", "BSD 3-Clause / IJG / zlib". */
+  readonly licence: string;
+};
+
+/** Bun's page on licences, from its package of types: without the head that its web site reads, and without spaces that line tables up. */
+export function bunLicencePage(root: string): string {
+  const page = readFileSync(join(root, "node_modules/bun-types/docs/project/license.mdx"), "utf8");
+  return page
+    .replace(/^---\n.*?\n---\n/s, "")
+    .replace(/ {2,}\|/g, " |")
+    .replace(/-{4,}/g, "---")
+    .trim();
+}
+
+/** What the tables of the page list, and JavaScriptCore, of which it speaks above them. */
+export function bunParts(page: string): BunPart[] {
+  if (!/JavaScriptCore.*LGPL-2 licensed/.test(page)) {
+    throw new Error("Bun's page on licences says something else of JavaScriptCore than it did");
+  }
+  const parts: BunPart[] = [
+    { name: "JavaScriptCore", address: "https://github.com/oven-sh/webkit", licence: "LGPL-2" },
+  ];
+  for (const [, name, address, licence] of page.matchAll(
+    /^\|.*?\[`?([^\]`]+)`?\]\(([^)]+)\).*?\|(.+)\|$/gm,
+  )) {
+    parts.push({ name: name!, address: address!, licence: withoutLinks(licence!).trim() });
+  }
+  return parts;
+}
+
+const withoutLinks = (text: string) => text.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1");
