@@ -12,7 +12,7 @@ import {
   lastBytes,
 } from "./joins.ts";
 import { addPair, allocatePairs, findPair, noRank, type PairTable } from "./pairs.ts";
-import { packWholeTokens, type WholeTokens } from "./whole-tokens.ts";
+import { packTokens, type WholeTokens } from "./whole-tokens.ts";
 
 /**
  * EncodingModel: all that turns the bytes of one pretoken into ids. Plain data, built once, frozen then, posted to
@@ -86,7 +86,7 @@ export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelPa
     // Without joins, ids do not tell bytes apart.
     characters:
       isMonotone && joined.joins !== null ? findWholeCharacters(byteIds, merged, pairs, idMax) : null,
-    wholeTokens: wholeTokens.size === 0 ? null : packWholeTokens(wholeTokens),
+    wholeTokens: wholeTokens.size === 0 ? null : packTokens(wholeTokens),
     ...joined,
   };
 }

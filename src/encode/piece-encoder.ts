@@ -1,52 +1,47 @@
-import { type CompiledPattern, createSplitter, type Splitter } from "../pattern/index.ts";
 import type { IdBuffer } from "./id-buffer.ts";
+import type { PretokenEncoder } from "./pretoken-encoder.ts";
 import type { TextSink } from "./text-sink.ts";
-import type { WordEncoder } from "./word-encoder.ts";
 
-/** Bytes handed from the splitter to the encoder at a time: their pretokens and results stay in the first caches. */
-const blockSizeBytes = 1 << 14;
-/** `Splitter.scan` wants to see the whole last character and a byte more. */
+/** A character is read whole, and a byte behind it looked at. */
 const lookaheadBytes = 4;
 
-/** The end of the chain: cuts pieces into pretokens and appends their ids to `out`. */
+/** The end of the chain: gathers pieces in the kernel's memory, has them cut into pretokens there, and their ids put into `out`. */
 export class PieceEncoder implements TextSink {
-  private readonly splitter: Splitter;
   private capacityBytes = 1 << 12;
   /** Bytes of text. */
   private limit = 0;
 
   constructor(
-    pattern: CompiledPattern,
-    private readonly words: WordEncoder,
+    private readonly pretokens: PretokenEncoder,
     readonly out: IdBuffer,
   ) {
-    words.reserveText(this.capacityBytes);
-    this.splitter = createSplitter(pattern);
-    this.splitter.start(0);
+    pretokens.reserveText(this.capacityBytes);
+    pretokens.restart();
   }
 
   get invalidByteCount(): number {
-    return this.splitter.invalidByteCount;
+    return this.pretokens.invalidByteCount;
   }
 
   /** Bytes that were pushed and are not encoded. */
   get pendingBytes(): number {
-    return this.limit - this.splitter.ends[this.splitter.endCount - 1]!;
+    return this.limit - this.pretokens.keepPos;
   }
 
   push(bytes: Uint8Array, start: number, end: number): void {
-    this.makeRoom(end - start);
     this.append(bytes, start, end);
-    this.encodeTo(this.limit - lookaheadBytes, this.limit);
+    const { pretokens, limit } = this;
+    const sureEnd = limit - Math.max(0, pretokens.tokenBytesMax - 1);
+    pretokens.encode(
+      { end: limit, sureEnd, stop: sureEnd - lookaheadBytes, limit: sureEnd, endsText: false },
+      this.out,
+    );
   }
 
   end(): void {
-    if (this.limit === 0) return;
-    this.encodeTo(this.limit, this.limit);
-    for (let isSettled = false; !isSettled; ) {
-      isSettled = this.splitter.finish(this.limit);
-      this.take();
-    }
+    const { limit } = this;
+    if (limit === 0) return;
+    this.pretokens.encode({ end: limit, sureEnd: limit, stop: limit, limit, endsText: true }, this.out);
     this.restart();
   }
 
@@ -61,52 +56,39 @@ export class PieceEncoder implements TextSink {
    * character there settles the last pretoken and belongs to whoever reads on.
    */
   cut(bytes: Uint8Array, start: number, end: number): void {
-    this.makeRoom(end - start);
     const cutPos = this.limit;
     this.append(bytes, start, end);
-    this.encodeTo(cutPos, this.limit);
-    if (this.splitter.pos === cutPos) this.splitter.scan(this.words.text, cutPos + 1, this.limit);
-    this.take();
+    const { pretokens, limit, out } = this;
+    pretokens.encode({ end: cutPos, sureEnd: cutPos, stop: cutPos, limit, endsText: false }, out);
+    pretokens.lookAhead(cutPos, limit, out);
     this.restart();
-  }
-
-  private encodeTo(stop: number, limit: number): void {
-    const { splitter } = this;
-    while (splitter.pos < stop) {
-      splitter.scan(this.words.text, Math.min(splitter.pos + blockSizeBytes, stop), limit);
-      this.take();
-    }
-  }
-
-  private take(): void {
-    const { splitter } = this;
-    this.words.encode(splitter.ends, splitter.endCount, this.out);
-    splitter.take();
   }
 
   private restart(): void {
     this.limit = 0;
-    this.splitter.start(0);
+    this.pretokens.restart();
   }
 
   private append(bytes: Uint8Array, start: number, end: number): void {
-    const to = this.words.text.bytes;
+    this.makeRoom(end - start);
     const { limit } = this;
+    const to = this.pretokens.text.bytes;
     if (end - start < 64) for (let pos = start; pos < end; pos++) to[limit + pos - start] = bytes[pos]!;
     else to.set(bytes.subarray(start, end), limit);
     this.limit += end - start;
+    this.pretokens.textChanged(this.limit);
   }
 
   /** Moves what is not encoded yet to the front, and makes room for more if it would fill most of the text. */
   private makeRoom(byteCount: number): void {
     if (this.limit + byteCount <= this.capacityBytes) return;
-    const { splitter, words } = this;
-    const keepPos = splitter.ends[0]!;
-    words.text.bytes.copyWithin(0, keepPos, this.limit);
-    splitter.shift(keepPos);
+    const { pretokens } = this;
+    const { keepPos } = pretokens;
+    pretokens.text.bytes.copyWithin(0, keepPos, this.limit);
+    pretokens.shift(keepPos);
     this.limit -= keepPos;
     if (this.limit + byteCount <= this.capacityBytes) return;
     this.capacityBytes = 2 * (this.limit + byteCount);
-    words.reserveText(this.capacityBytes);
+    pretokens.reserveText(this.capacityBytes);
   }
 }

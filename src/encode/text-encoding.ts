@@ -1,3 +1,4 @@
+import { createPretokens } from "./create-pretokens.ts";
 import { IdBuffer } from "./id-buffer.ts";
 import { normalize } from "./normal-form.ts";
 import { Normalizer } from "./normalizer.ts";
@@ -6,7 +7,6 @@ import { PrefixSpace } from "./prefix-space.ts";
 import type { TextSink } from "./text-sink.ts";
 import { TokenCutter } from "./token-cutter.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
-import { WordEncoder } from "./word-encoder.ts";
 
 /**
  * The way of a text to its ids, in HF's order: added tokens are found in the text as it is; what is between them is
@@ -18,11 +18,16 @@ export class TextEncoding {
   private readonly first: TextSink;
 
   constructor(parts: EncodingParts, options: { specialTokensAsText?: boolean } = {}) {
-    const { model, pattern, addedTokens, normalization, isNarrow } = parts;
+    const { addedTokens, normalization, isNarrow } = parts;
     const asText = options.specialTokensAsText ?? false;
     this.out = new IdBuffer(isNarrow);
-    this.pieces = new PieceEncoder(pattern, new WordEncoder(model, isNarrow), this.out);
+    const { encoder, findsTokens } = createPretokens(parts, asText);
+    this.pieces = new PieceEncoder(encoder, this.out);
     let chain: TextSink = this.pieces;
+    if (findsTokens) {
+      this.first = chain;
+      return;
+    }
     if (parts.addsPrefixSpace) chain = new PrefixSpace(chain);
     const late = addedTokens.filter((token) => token.normalized);
     if (late.length > 0) {

@@ -14,7 +14,7 @@ export type WholeTokens = {
 };
 
 /** From ids by the tokens' bytes as Latin-1 text. */
-export function packWholeTokens(idsByText: ReadonlyMap<string, number>): WholeTokens {
+export function packTokens(idsByText: ReadonlyMap<string, number>): WholeTokens {
   const starts = new Int32Array(idsByText.size + 1);
   let token = 0;
   for (const text of idsByText.keys()) {

@@ -13,6 +13,7 @@ export {
 } from "./encode/encode";
 export { limitMerging } from "./encode/merge-word";
 export { beginCuts, cutEndsAddress, nextCuts } from "./encode/never-merged";
+export { encodeLookahead, encodeText, isTextDone, moveText, startEncoding } from "./encode/texts";
 export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";
 export { masksEnd, scanMasks } from "./masks/scan-masks";
 export { memoryBytes } from "./memory";

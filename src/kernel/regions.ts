@@ -85,9 +85,9 @@ export function layOutEncoding(): void {
   reserveArrays();
 }
 
-/** Nothing more is set up: the text begins behind what was. */
-export function beginText(): void {
-  textStart = (fixedEnd + pageBytes - 1) & ~(pageBytes - 1);
+/** The text begins behind what is set up, and behind so many bytes for more of that. */
+export function beginText(spareBytes: usize): void {
+  textStart = (fixedEnd + spareBytes + pageBytes - 1) & ~(pageBytes - 1);
 }
 
 function reserveArrays(): void {

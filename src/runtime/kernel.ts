@@ -141,6 +141,11 @@ export type KernelExports = MergeExports & {
   setTextBytes(byteCount: number): number;
   encodeWords(endCount: number): number;
   idsAddress(): number;
+  startEncoding(): void;
+  moveText(delta: number): void;
+  encodeText(end: number, sureEnd: number, lastStop: number, lastLimit: number, endsText: number): number;
+  isTextDone(): number;
+  encodeLookahead(rangeEnd: number, limit: number): number;
   mergeText(lengthBytes: number): number;
   wordIdsAddress(): number;
   limitMerging(scannedMax: number, listedMin: number): void;
@@ -220,6 +225,20 @@ export function createWholeMemory(wishedBytes: number): WebAssembly.Memory {
 export function growMemory(memory: WebAssembly.Memory, sizeBytes: number): void {
   const missingPages = Math.ceil((sizeBytes - memory.buffer.byteLength) / pageBytes);
   if (missingPages > 0) memory.grow(missingPages);
+}
+
+/** Copies an array into the kernel's memory for good, to the front of so many bytes; its address, or 0 where there is no room. */
+export function putArray(
+  { exports, memory }: Kernel,
+  array: Int32Array | Uint16Array | Uint8Array,
+  byteCount = array.byteLength,
+): number {
+  const address = exports.reserveFixed(byteCount) >>> 0;
+  if (address === 0) return 0;
+  growMemory(memory, address + byteCount);
+  const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+  new Uint8Array(memory.buffer, address, array.byteLength).set(bytes);
+  return address;
 }
 
 /** Called by an assertion of the kernel that does not hold, where it was compiled with assertions. */

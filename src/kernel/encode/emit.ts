@@ -55,6 +55,13 @@ export function emitWide(word: u32, wordCount: u32): u32 {
   return <u32>((at - results) >> 3);
 }
 
+/** Writes one id. */
+export function emitId(id: i32, isNarrow: bool): void {
+  if (isNarrow) store<u16>(idsEnd, <u16>id);
+  else store<i32>(idsEnd, id);
+  idsEnd += isNarrow ? 2 : 4;
+}
+
 /** Writes the `count` ids of 32 bits at `ids`. */
 export function emitIds(ids: usize, count: u32, isNarrow: bool): void {
   if (isNarrow) {

@@ -9,6 +9,7 @@ import { mergeWord, noRoom, useMerging, wordIds } from "./merge-word";
 import { EncodingModel } from "./model";
 import { beginCuts, cutEndsAddress, cutsPretokens, nextCuts, useCuts } from "./never-merged";
 import { missing, packedResult } from "./results";
+import { useAddedTokens } from "./texts";
 import { useWholeTokens } from "./whole-tokens";
 import {
   batchWordsMax,
@@ -22,7 +23,7 @@ import {
   short,
   useCache,
 } from "./word-cache";
-import { beginRegions, endTables, reserveTable, reserveText, reserveTo, workAddress } from "./work";
+import { beginRegions, reserveTable, reserveText, reserveTo, workAddress } from "./work";
 
 /**
  * Pretokens to ids, a batch at a time: look all words up, then write the results in order; what is missing is merged and
@@ -30,6 +31,7 @@ import { beginRegions, endTables, reserveTable, reserveText, reserveTo, workAddr
  *
  *   beginModel     lays the memory out; returns where the model goes
  *   useModel       the model stands there
+ *   …              more tables are set up: of a pattern, of tokens
  *   setTextBytes   the text's region has so much room; again when it needs more
  *   encodeWords    text and ends stand in their regions
  */
@@ -48,8 +50,7 @@ export function useModel(shrinkBits: u32): bool {
   const model = changetype<EncodingModel>(modelHead);
   isNarrow = model.isNarrow !== 0;
   if (!useCache(shrinkBits) || !useLookUp() || !useMerging(model)) return false;
-  if (!useWholeTokens(model) || !useCuts(model)) return false;
-  endTables();
+  if (!useWholeTokens(model) || !useCuts(model) || !useAddedTokens(model)) return false;
   return true;
 }
 
@@ -69,19 +70,26 @@ export function idsAddress(): usize {
  */
 export function encodeWords(endCount: u32): i32 {
   const textBytes = load<u32>(endsStart + ((endCount - 1) << 2)) - load<u32>(endsStart);
-  const idsBytes = <u64>textBytes * (isNarrow ? 2 : 4) + 64;
-  if (!reserveTo(workAddress() + idsBytes)) return -1;
-  const room = workAddress() + <usize>idsBytes;
+  const room = <u64>workAddress() + <u64>textBytes * idBytes() + 64;
+  if (!reserveTo(room)) return -1;
   beginIds(workAddress());
-  if (!cutsPretokens()) {
-    if (!encodeEnds(endsStart, endCount, room)) return -1;
-  } else {
-    beginCuts(endCount);
-    for (let count = nextCuts(); count > 0; count = nextCuts()) {
-      if (!encodeEnds(cutEndsAddress(), count, room)) return -1;
-    }
+  if (!encodePretokens(endCount, <usize>room)) return -1;
+  return <i32>((idsEnd - workAddress()) / idBytes());
+}
+
+/** Bytes of an id. */
+export function idBytes(): u32 {
+  return isNarrow ? 2 : 4;
+}
+
+/** Writes the ids of the pretokens in `ends` behind those that were made; the memory from `room` on is free. False without room. */
+export function encodePretokens(endCount: u32, room: usize): bool {
+  if (!cutsPretokens()) return encodeEnds(endsStart, endCount, room);
+  beginCuts(endCount);
+  for (let count = nextCuts(); count > 0; count = nextCuts()) {
+    if (!encodeEnds(cutEndsAddress(), count, room)) return false;
   }
-  return <i32>((idsEnd - workAddress()) >> (isNarrow ? 1 : 2));
+  return true;
 }
 
 /** Merges the `length` bytes at the beginning of the text; returns how many ids there are at `wordIdsAddress`, or -1. */

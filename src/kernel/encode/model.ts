@@ -1,3 +1,5 @@
+import { TokenTable } from "./token-table";
+
 /**
  * EncodingModel: all that turns the bytes of one pretoken into ids, as src/encode/model.ts has it. JavaScript copies the
  * arrays into memory once, and puts their addresses and sizes into this head (src/encode/kernel-model.ts).
@@ -19,10 +21,8 @@
  *   52       joinLanes        i32[2 << joinSlotBits]: joins.ts, as the next two; address 0 where no pretoken may be cut
  *   56       joinSlotBits
  *   60       joinSizes        u8[16]
- *   64       wholeCount       whole tokens; without any, the next three are not set
- *   68       wholeBytes       u8[]: whole-tokens.ts, as the next two
- *   72       wholeStarts      i32[wholeCount + 1]
- *   76       wholeIds         i32[wholeCount]
+ *   64       wholeTokens      a TokenTable (token-table.ts): whole-tokens.ts
+ *   68       addedTokens      a TokenTable: the tokens that are found in the text itself (texts.ts)
  */
 @unmanaged
 export class EncodingModel {
@@ -42,10 +42,8 @@ export class EncodingModel {
   joinLanes: usize;
   joinSlotBits: u32;
   joinSizes: usize;
-  wholeCount: u32;
-  wholeBytes: usize;
-  wholeStarts: usize;
-  wholeIds: usize;
+  wholeTokens: TokenTable;
+  addedTokens: TokenTable;
 }
 
 /** Stands for the id of a byte that the vocabulary lacks: it is left out. */

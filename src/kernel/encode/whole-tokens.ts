@@ -1,33 +1,33 @@
-import { hashLong } from "../words/keys";
 import { equalBytes } from "./bytes";
 import { EncodingModel } from "./model";
+import {
+  findTokenAt,
+  indexTokens,
+  insertToken,
+  TokenTable,
+  tokenId,
+  tokenIn,
+  tokenLength,
+  tokenStart,
+} from "./token-table";
 import { reserveTable } from "./work";
 
 /**
  * WholeTokens: tokens at which merging their bytes does not arrive, of two bytes or more. A pretoken that is one of them
- * gets its id; a part of a pretoken never does.
+ * gets its id; a part of a pretoken never does. Beside the table of the tokens:
  *
  *   ARRAY        TYPE   LENGTH         MEANING
- *   bytes        u8     starts[count]  the tokens end to end, and 8 bytes more
- *   starts       u32    count + 1      token t is bytes[starts[t] .. starts[t + 1])
- *   ids          i32    count          their ids
- *   slots        u32    2^slotBits     t + 1 by the hash of the whole token; 0 in a free slot
- *   beginnings   u32    2^slotBits     t + 1 by the hash of its first `edgeBytes` bytes; 0 in a free slot. Tokens that begin
- *                                      alike stand one behind the other
+ *   beginnings   u32    2^slotBits     token + 1 by the hash of its first `edgeBytes` bytes; 0 in a free slot. Tokens that
+ *                                      begin alike stand one behind the other
  *   endings      u32    2^slotBits     the same by its last `edgeBytes` bytes
  *   edges        u8     2^edgeBits     at the hash of a token's first bytes: bit 0; of its last ones: bit 1
  *
- * `edgeBytes` is 3, or 2 if some token has no more. Of the tables of slots at most a quarter is used. Some hundred tokens
- * take a few of a hundred places in `edges`, which stays in the first cache.
+ * `edgeBytes` is 3, or 2 if some token has no more. Some hundred tokens take a few of a hundred places in `edges`, which
+ * stays in the first cache.
  */
-let count: u32 = 0;
-let bytes: usize = 0;
-let starts: usize = 0;
-let ids: usize = 0;
+let whole: TokenTable = changetype<TokenTable>(0);
 let bytesMax: u32 = 0;
 let edgeBytes: u32 = 3;
-let slotBits: u32 = 0;
-let slots: usize = 0;
 let beginnings: usize = 0;
 let endings: usize = 0;
 let edges: usize = 0;
@@ -38,32 +38,26 @@ const isEnding: u32 = 2;
 
 /** Indexes the tokens; false if there is no room for that. */
 export function useWholeTokens(model: EncodingModel): bool {
-  count = model.wholeCount;
-  if (count === 0) return true;
-  bytes = model.wholeBytes;
-  starts = model.wholeStarts;
-  ids = model.wholeIds;
-  slotBits = 34 - clz(count);
-  slots = reserveTable((<usize>4) << slotBits);
-  beginnings = reserveTable((<usize>4) << slotBits);
-  endings = reserveTable((<usize>4) << slotBits);
+  whole = model.wholeTokens;
+  if (whole.count === 0) return true;
+  if (!indexTokens(whole)) return false;
+  beginnings = reserveTable((<usize>4) << whole.slotBits);
+  endings = reserveTable((<usize>4) << whole.slotBits);
   edges = reserveTable(1 << edgeBits);
   if (edges === 0) return false;
   bytesMax = 0;
   edgeBytes = 3;
-  for (let token: u32 = 0; token < count; token++) {
-    const length = lengthOf(token);
+  for (let token: u32 = 0; token < whole.count; token++) {
+    const length = tokenLength(whole, token);
     bytesMax = max(bytesMax, length);
     if (length < 3) edgeBytes = 2;
   }
-  for (let token: u32 = 0; token < count; token++) {
-    const start = addressOf(token);
-    const length = lengthOf(token);
+  for (let token: u32 = 0; token < whole.count; token++) {
+    const start = tokenStart(whole, token);
     const beginning = edgeAt(start);
-    const ending = edgeAt(start + length - edgeBytes);
-    insert(slots, hashLong(start, length), token);
-    insert(beginnings, hashEdge(beginning), token);
-    insert(endings, hashEdge(ending), token);
+    const ending = edgeAt(start + tokenLength(whole, token) - edgeBytes);
+    insertToken(whole, beginnings, hashEdge(beginning), token);
+    insertToken(whole, endings, hashEdge(ending), token);
     mark(beginning, isBeginning);
     mark(ending, isEnding);
   }
@@ -71,21 +65,14 @@ export function useWholeTokens(model: EncodingModel): bool {
 }
 
 export function wholeTokenCount(): u32 {
-  return count;
+  return whole.count;
 }
 
 /** The id of the whole token that the pretoken of `length` bytes at `start` is, or -1. */
 export function findWholeToken(start: usize, length: u32): i32 {
   if (length > bytesMax) return -1;
-  const last: u32 = (1 << slotBits) - 1;
-  let pos = hashLong(start, length) >> (32 - slotBits);
-  for (let token = tokenAt(slots, pos); token >= 0; token = tokenAt(slots, pos)) {
-    if (lengthOf(token) === length && equalBytes(addressOf(token), start, length)) {
-      return load<i32>(ids + (token << 2));
-    }
-    pos = (pos + 1) & last;
-  }
-  return -1;
+  const token = findTokenAt(whole, start, length);
+  return token < 0 ? -1 : tokenId(whole, token);
 }
 
 /**
@@ -93,7 +80,7 @@ export function findWholeToken(start: usize, length: u32): i32 {
  * there.
  */
 export function mayTouchWhole(left: u32, right: u32): bool {
-  if (count === 0) return false;
+  if (whole.count === 0) return false;
   const before = edgeBytes === 2 ? left & 0xffff : left;
   const behind = edgeBytes === 2 ? right >> 8 : right;
   return hasMark(before, isEnding, endings) || hasMark(behind, isBeginning, beginnings);
@@ -101,17 +88,17 @@ export function mayTouchWhole(left: u32, right: u32): bool {
 
 /** Whether a whole token inside the pretoken [start, end) begins or ends at `at`. */
 export function touchesWhole(start: usize, at: usize, end: usize): bool {
-  const last: u32 = (1 << slotBits) - 1;
-  let pos = hashEdge(edgeAt(at)) >> (32 - slotBits);
-  for (let token = tokenAt(beginnings, pos); token >= 0; token = tokenAt(beginnings, pos)) {
-    const length = lengthOf(token);
-    if (at + length <= end && equalBytes(addressOf(token), at, length)) return true;
+  const last: u32 = (1 << whole.slotBits) - 1;
+  let pos = hashEdge(edgeAt(at)) >> (32 - whole.slotBits);
+  for (let token = tokenIn(beginnings, pos); token >= 0; token = tokenIn(beginnings, pos)) {
+    const length = tokenLength(whole, token);
+    if (at + length <= end && equalBytes(tokenStart(whole, token), at, length)) return true;
     pos = (pos + 1) & last;
   }
-  pos = hashEdge(edgeAt(at - edgeBytes)) >> (32 - slotBits);
-  for (let token = tokenAt(endings, pos); token >= 0; token = tokenAt(endings, pos)) {
-    const length = lengthOf(token);
-    if (at - length >= start && equalBytes(addressOf(token), at - length, length)) return true;
+  pos = hashEdge(edgeAt(at - edgeBytes)) >> (32 - whole.slotBits);
+  for (let token = tokenIn(endings, pos); token >= 0; token = tokenIn(endings, pos)) {
+    const length = tokenLength(whole, token);
+    if (at - length >= start && equalBytes(tokenStart(whole, token), at - length, length)) return true;
     pos = (pos + 1) & last;
   }
   return false;
@@ -119,25 +106,12 @@ export function touchesWhole(start: usize, at: usize, end: usize): bool {
 
 /** The first byte of a token. */
 export function firstByteOf(token: u32): u32 {
-  return load<u8>(addressOf(token));
+  return load<u8>(tokenStart(whole, token));
 }
 
 /** The last byte of a token. */
 export function lastByteOf(token: u32): u32 {
-  return load<u8>(addressOf(token) + lengthOf(token) - 1);
-}
-
-/** The token in a slot, or -1. */
-function tokenAt(table: usize, pos: u32): i32 {
-  return load<i32>(table + (pos << 2)) - 1;
-}
-
-function addressOf(token: u32): usize {
-  return bytes + load<u32>(starts + (token << 2));
-}
-
-function lengthOf(token: u32): u32 {
-  return load<u32>(starts + (token << 2), 4) - load<u32>(starts + (token << 2));
+  return load<u8>(tokenStart(whole, token) + tokenLength(whole, token) - 1);
 }
 
 /** `edgeBytes` bytes as a number, the first one highest. */
@@ -150,13 +124,6 @@ function hashEdge(edge: u32): u32 {
   return edge * 0x9e3779b1;
 }
 
-function insert(table: usize, hash: u32, token: u32): void {
-  const last: u32 = (1 << slotBits) - 1;
-  let pos = hash >> (32 - slotBits);
-  while (load<u32>(table + (pos << 2)) !== 0) pos = (pos + 1) & last;
-  store<u32>(table + (pos << 2), token + 1);
-}
-
 function mark(edge: u32, bit: u32): void {
   const at = edges + (hashEdge(edge) >> (32 - edgeBits));
   store<u8>(at, load<u8>(at) | bit);
@@ -165,11 +132,12 @@ function mark(edge: u32, bit: u32): void {
 /** Whether some token in the table has the edge; `edges` answers most often. */
 function hasMark(edge: u32, bit: u32, table: usize): bool {
   if ((load<u8>(edges + (hashEdge(edge) >> (32 - edgeBits))) & bit) === 0) return false;
-  const last: u32 = (1 << slotBits) - 1;
-  let pos = hashEdge(edge) >> (32 - slotBits);
-  for (let token = tokenAt(table, pos); token >= 0; token = tokenAt(table, pos)) {
-    const start = addressOf(token);
-    if (edgeAt(bit === isBeginning ? start : start + lengthOf(token) - edgeBytes) === edge) return true;
+  const last: u32 = (1 << whole.slotBits) - 1;
+  let pos = hashEdge(edge) >> (32 - whole.slotBits);
+  for (let token = tokenIn(table, pos); token >= 0; token = tokenIn(table, pos)) {
+    const start = tokenStart(whole, token);
+    if (edgeAt(bit === isBeginning ? start : start + tokenLength(whole, token) - edgeBytes) === edge)
+      return true;
     pos = (pos + 1) & last;
   }
   return false;

@@ -11,6 +11,9 @@ import { beginText, fixedEnd, layOutEncoding, reserveFixed, textStart } from "..
  */
 let workStart: usize = 0;
 
+/** Tables that make a scan faster may be built when some text was seen (src/pattern/kernel-scan.ts): so large at most. */
+const spareBytes: usize = 1 << 21;
+
 const pageBytes: u64 = 1 << 16;
 
 /** Lays out the arrays; false if there is no room. */
@@ -25,13 +28,9 @@ export function reserveTable(byteCount: usize): usize {
   return start !== 0 && reserveTo(<u64>start + byteCount) ? start : 0;
 }
 
-/** Everything is set up: the text goes behind it. */
-export function endTables(): void {
-  beginText();
-}
-
-/** Makes room for so many bytes of text, padding included; false if there is none. */
+/** Makes room for so many bytes of text, padding included; false if there is none. From then on hardly anything is set up. */
 export function reserveText(byteCount: u32): bool {
+  if (workStart === 0) beginText(spareBytes);
   const end = (<u64>textStart + byteCount + 63) & ~63;
   if (!reserveTo(end)) return false;
   workStart = <usize>end;

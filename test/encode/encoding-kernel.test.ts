@@ -1,25 +1,25 @@
 import { expect, test } from "bun:test";
+import { EncodingKernel } from "../../src/encode/encoding-kernel.ts";
 import { IdBuffer } from "../../src/encode/id-buffer.ts";
 import { buildModel, droppedByte } from "../../src/encode/model.ts";
-import { WordEncoder } from "../../src/encode/word-encoder.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 31);
 const random = randomNumbers(seed);
 
 /** Every id of an encoder without merges is its byte's. */
-function encoderOfBytes(idOf: (byte: number) => number, isNarrow: boolean, cacheShrinkBits?: number) {
+function encoderOfBytes(idOf: (byte: number) => number, isNarrow: boolean, cacheShrinkBits = 0) {
   const none = new Int32Array(0);
   const byteIds = Int32Array.from({ length: 256 }, (_, byte) => idOf(byte));
   const model = buildModel({ byteIds, merges: { left: none, right: none, merged: none } });
-  const words = new WordEncoder(model, isNarrow, cacheShrinkBits);
+  const kernel = new EncodingKernel(model, isNarrow, { cacheShrinkBits });
   const out = new IdBuffer(isNarrow);
   return (pretokens: readonly Uint8Array[]): number[] => {
     const ends = new Int32Array(pretokens.length + 1);
     for (const [i, pretoken] of pretokens.entries()) ends[i + 1] = ends[i]! + pretoken.length;
-    words.reserveText(ends.at(-1)!);
-    for (const [i, pretoken] of pretokens.entries()) words.text.bytes.set(pretoken, ends[i]!);
-    words.encode(ends, ends.length, out);
+    const { bytes } = kernel.reserveText(ends.at(-1)!);
+    for (const [i, pretoken] of pretokens.entries()) bytes.set(pretoken, ends[i]!);
+    kernel.encode(ends, ends.length, out);
     return [...out.flush()];
   };
 }
