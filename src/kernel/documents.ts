@@ -1,3 +1,4 @@
+import { countPieces, hasPieces } from "./scan/pieces";
 import { blockBytes, dropEnds, endCount, finishDocument, pos, scanTo, startDocument } from "./scan/scanner";
 import { findToken, foundLength } from "./special-tokens";
 import { countPretokens } from "./words/tables";
@@ -76,6 +77,7 @@ export function isInside(): bool {
 
 function countEnds(): bool {
   if (endCount === 1) return true;
+  if (hasPieces()) return countPieces();
   if (!countPretokens(endCount - 1)) return false;
   dropEnds();
   return true;

@@ -19,7 +19,8 @@ export { masksEnd, scanMasks } from "./masks/scan-masks";
 export { memoryBytes } from "./memory";
 export * from "./merge";
 export { endsAddress, endsCapacity, layOut, reserveFixed, textAddress, textCapacity } from "./regions";
-export { useAutomaton } from "./scan/automaton";
+export { useAutomaton, useSecondAutomaton } from "./scan/automaton";
+export { usePieces } from "./scan/pieces";
 export { useQuads } from "./scan/quads";
 export {
   clearFirstInvalid,

@@ -80,7 +80,8 @@ test("what a worker meets fails the run with its message and its exit code", asy
 
 test("a worker's bug fails the run with its reason and its place", async () => {
   const { automata } = structuredClone(pattern) as { automata: readonly object[] };
-  const broken = { kind: "automata", automata: [...automata, { ...automata[0], transitions: null }] };
+  const last = { ...automata[0], transitions: null };
+  const broken = { kind: "automata", automata: [automata[0], automata[0], last] };
   const error = await failureOf({
     ...options,
     pattern: broken as unknown as CompiledPattern,

@@ -80,20 +80,20 @@ function expectSame(
 /** The pattern with its four-byte tables, if it has any, and without. */
 function withAndWithoutQuads(pattern: CompiledPattern): CompiledPattern[] {
   if (pattern.kind !== "automata") throw new Error("not an automaton");
-  const [tables] = pattern.automata;
+  const [tables, ...others] = pattern.automata;
   return [buildQuadTables(tables!) ?? null, null].map((quads) => ({
     ...pattern,
-    automata: [{ ...tables!, quads }],
+    automata: [{ ...tables!, quads }, ...others],
   }));
 }
 
-const isOneAutomaton = (pattern: CompiledPattern) =>
-  pattern.kind === "automata" && pattern.automata.length === 1;
+const isKernelPattern = (pattern: CompiledPattern) =>
+  pattern.kind === "automata" && pattern.automata.length <= 2;
 
 const named = Object.entries(patterns).flatMap(([name, { sources }]) =>
   [false, true].flatMap((lineWise) => {
     const pattern = compilePattern(sources, { lineWise });
-    return isOneAutomaton(pattern) ? [[`${name}${lineWise ? ", line-wise" : ""}`, pattern] as const] : [];
+    return isKernelPattern(pattern) ? [[`${name}${lineWise ? ", line-wise" : ""}`, pattern] as const] : [];
   }),
 );
 
@@ -109,7 +109,8 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
 
   test("counts what the splitters in JavaScript count, for all named patterns", () => {
     adoptKernelModule(module);
-    expect(named.length).toBeGreaterThan(25);
+    expect(named.map(([name]) => name)).toContain("falcon");
+    expect(named.length).toBe(2 * Object.keys(patterns).length);
     const random = new Random(seed);
     for (const [name, pattern] of named) {
       const ways = withAndWithoutQuads(pattern).map((one) => kernelWay(one));
@@ -134,12 +135,15 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
     while (patternCount < 150) {
       let pattern: CompiledPattern;
       try {
-        pattern = compilePattern([randomPattern(random)]);
+        // Every third one is two splits, which seldom fuse.
+        pattern = compilePattern(
+          Array.from({ length: patternCount % 3 === 0 ? 2 : 1 }, () => randomPattern(random)),
+        );
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
         continue;
       }
-      if (!isOneAutomaton(pattern)) continue;
+      if (!isKernelPattern(pattern)) continue;
       patternCount++;
       const ways = withAndWithoutQuads(pattern).map((one) => kernelWay(one));
       const twin = splitterWay(pattern);
@@ -181,7 +185,7 @@ test("counts with masks what the splitters in JavaScript count, for all named pa
   for (const [name, pattern] of named) {
     if (pattern.kind !== "automata") continue;
     const counter = new WordCounter(textBytesMax);
-    const documents = KernelDocuments.create(pattern.automata[0]!, tokens, counter, atOnce)!;
+    const documents = KernelDocuments.create(pattern.automata, tokens, counter, atOnce)!;
     const twin = splitterWay(pattern, tokens);
     for (let round = 0; round < 40; round++) {
       const parts = Array.from({ length: 1 + random(3) }, () => classesText(random, 1500));
