@@ -6,6 +6,7 @@ import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { CountsReader } from "../words/counts-reader.ts";
 import { countsFileChunks } from "../words/counts-writer.ts";
 import { distinctLinesMemory, readDistinctLines } from "../words/distinct-lines.ts";
+import { listCounts } from "../words/listed-counts.ts";
 import { sortedTsvChunks, TsvReader } from "../words/tsv.ts";
 import { readTsvHead, type TsvHead } from "../words/tsv-head.ts";
 import type { WordTable } from "../words/word-table.ts";
@@ -113,10 +114,19 @@ export class CountsFiles {
   }
 
   /**
-   * The words as a table, straight from their lines: if there is one file only, of text, each of whose words stands there once;
-   * else null, and they are to be added up. That takes up to `memoryBytes`.
+   * The words as a table, straight from the file, if there is one only and each word stands there once; else null, and they are to be
+   * added up. That takes up to `memoryBytes`.
    */
   *readDistinct(memoryBytes: number): Generator<undefined, WordTable | null> {
+    const [source, ...otherSources] = this.sources;
+    if (source !== undefined && otherSources.length === 0 && this.others.length === 0) {
+      const reader = CountsFileReader.open(source.path);
+      try {
+        return yield* listCounts(reader, memoryBytes);
+      } finally {
+        reader.close();
+      }
+    }
     const [file, ...more] = this.others;
     const isOne = file !== undefined && more.length === 0 && this.sources.length === 0;
     if (!isOne || file instanceof CountsFileReader || file.fd >= 0) return null;

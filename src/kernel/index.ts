@@ -35,6 +35,12 @@ export { rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./voc
 export { addedLineCount, addLines, beginLines, linesTotal, readLineCount } from "./words/counts-text";
 export { countParts, fillParts, hasEqual, listLines, placeParts } from "./words/distinct-lines";
 export {
+  beginSortedWords,
+  listSortedWords,
+  sortedTotal,
+  sortedWordCount,
+} from "./words/sorted-words";
+export {
   addPretokens,
   addRecords,
   addSlots,

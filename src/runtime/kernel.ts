@@ -109,6 +109,22 @@ export type KernelExports = MergeExports & {
   fillParts(hashes: number, first: number, stop: number, ends: number, partBits: number, parts: number): void;
   hasEqual(first: number, stop: number, ends: number, partBits: number, parts: number, slots: number): number;
 
+  // words/sorted-words.ts
+  beginSortedWords(): void;
+  listSortedWords(
+    start: number,
+    end: number,
+    startsFrame: number,
+    words: number,
+    wordsEnd: number,
+    ends: number,
+    counts: number,
+    last: number,
+    wordMax: number,
+  ): number;
+  sortedWordCount(): number;
+  sortedTotal(): number;
+
   // words/tables.ts
   openTables(): void;
   beginTables(shortSlotBits: number, middleSlotBits: number, longSlotBits: number): void;

@@ -121,6 +121,17 @@ export class CountsReader implements SortedWords {
     return true;
   }
 
+  /** Instead of words: the payload of the next frame, its checksum found to fit; empty at the end. Valid until the next one. */
+  nextFrame(): Uint8Array {
+    this.readFrame();
+    return this.frame.subarray(0, this.frameEnd);
+  }
+
+  /** Whether nothing is behind the last frame. */
+  isAtEnd(): boolean {
+    return this.read(1) === 0;
+  }
+
   private end(): false {
     const isAsSaid = this.wordsLeft === 0 && this.bytesLeft === 0 && this.pretokensLeft === 0;
     if (!isAsSaid) throw this.otherTotals();

@@ -1,6 +1,7 @@
 import { giveBack } from "../runtime/give-back.ts";
 import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
 import type { ReadBytes } from "./counts-reader.ts";
+import { WordList } from "./word-list.ts";
 import type { WordTable } from "./word-table.ts";
 
 /** Reading and looking through so large a file takes at most so many times its size: of lines of four bytes, the shortest. */
@@ -48,7 +49,7 @@ export function* readDistinctLines(
   sizeBytes: number,
 ): Generator<undefined, WordTable | null> {
   const kernel = createKernel();
-  const list = new WordList(sizeBytes);
+  const list = new WordList(Math.ceil(sizeBytes / commonLineBytes), sizeBytes);
   kernel.exports.beginLines();
   growMemory(kernel.memory, hashesStart);
   let nextLook = firstLookWords;
@@ -90,7 +91,12 @@ function listAll(kernel: Kernel, end: number, list: WordList): boolean {
     const next = exports.listLines(line, end, wordsStart, endsStart, countsStart, hashes, batchLines) >>> 0;
     if (next === line) return false;
     line = next;
-    list.add(memory, exports.readLineCount());
+    const lineCount = exports.readLineCount();
+    list.add(
+      new Uint8Array(memory.buffer, wordsStart, chunkBytes),
+      new Uint32Array(memory.buffer, endsStart, lineCount + 1),
+      new Float64Array(memory.buffer, countsStart, lineCount),
+    );
   }
   return true;
 }
@@ -121,54 +127,5 @@ function* slices(count: number, size: number): Generator<readonly [first: number
   for (let first = 0; first < count; first += size) yield [first, Math.min(first + size, count)];
 }
 
-/** A word table that grows. */
-class WordList {
-  wordCount = 0;
-  private byteCount = 0;
-  private readonly bytes: Uint8Array;
-  private starts: Uint32Array;
-  private counts: Float64Array;
-
-  /** @param byteCountMax of all words */
-  constructor(byteCountMax: number) {
-    this.bytes = new Uint8Array(byteCountMax);
-    const wordCount = Math.ceil(byteCountMax / commonLineBytes) + 1;
-    this.starts = new Uint32Array(wordCount);
-    this.counts = new Float64Array(wordCount);
-  }
-
-  /** Adds the words of a batch. */
-  add(memory: WebAssembly.Memory, wordCount: number): void {
-    const ends = new Uint32Array(memory.buffer, endsStart, wordCount + 1);
-    const end = this.wordCount + wordCount;
-    if (end >= this.counts.length) {
-      this.starts = lengthened(this.starts, new Uint32Array(2 * end));
-      this.counts = lengthened(this.counts, new Float64Array(2 * end));
-    }
-    const { starts, byteCount } = this;
-    for (let i = 0; i < wordCount; i++) starts[this.wordCount + i] = byteCount + ends[i]!;
-    this.counts.set(new Float64Array(memory.buffer, countsStart, wordCount), this.wordCount);
-    this.bytes.set(new Uint8Array(memory.buffer, wordsStart, ends[wordCount]!), byteCount);
-    this.byteCount += ends[wordCount]!;
-    this.wordCount = end;
-  }
-
-  table(): WordTable {
-    const { wordCount, byteCount, starts, counts, bytes } = this;
-    starts[wordCount] = byteCount;
-    return {
-      wordCount,
-      bytes: bytes.subarray(0, byteCount),
-      starts: starts.subarray(0, wordCount + 1),
-      counts: counts.subarray(0, wordCount),
-    };
-  }
-}
-
 /** Lines are seldom shorter, on average. */
 const commonLineBytes = 8;
-
-function lengthened<T extends Uint32Array | Float64Array>(array: T, longer: T): T {
-  longer.set(array);
-  return longer;
-}

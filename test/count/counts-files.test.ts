@@ -15,7 +15,7 @@ test("a name is that of a file before it is a glob, and a glob matches in the or
   expect(errorOf(() => countsPathsOf(at("x*"))).message).toContain("no file matches it as a glob");
 });
 
-test("the words of one text file are a table without being added up, if each stands there once", () => {
+test("the words of one file are a table without being added up, if each stands there once", () => {
   const home = scratch();
   const options = { patterns: ["a+"], specialTokens: [], isLinewise: false };
   const words = wordTableOf([
@@ -32,9 +32,10 @@ test("the words of one text file are a table without being added up, if each sta
     for (let step = work.next(); ; step = work.next()) if (step.done) return step.value?.wordCount;
   };
   const [headed, bare, twice] = [file("a.tsv"), file("b.tsv", "a\t1\nb\t2"), file("c.tsv", "a\t1\na\t2\n")];
-  expect([headed, bare, file("d.tsv", "")].map((path) => distinct([path]))).toEqual([2, 2, 0]);
-  for (const paths of [[twice], [headed, bare], [file("e.words")], [headed, file("e.words")], []]) {
+  const [empty, packed] = [file("d.tsv", ""), file("e.words")];
+  expect([headed, bare, empty, packed].map((path) => distinct([path]))).toEqual([2, 2, 0, 2]);
+  for (const paths of [[twice], [headed, bare], [headed, packed], [packed, packed], []]) {
     expect(distinct(paths)).toBeUndefined();
   }
-  expect(distinct([headed], 100)).toBeUndefined();
+  for (const path of [headed, packed]) expect(distinct([path], 20)).toBeUndefined();
 });

@@ -47,11 +47,11 @@ test("words that stand once are read as the reader for all files reads them, in 
   for (let seed = 1; seed <= 20; seed++) {
     const file = distinctLines(seed, [1, 2, 100, 5000, 20_000][seed % 5]!).join("");
     const expected = entriesOf(readAny(file));
-    for (const pieceBytes of [seed < 4 ? 1 : 1000, 4097, 1 << 30]) {
+    for (const pieceBytes of [seed < 3 ? 1 : 1000, 1 << 30]) {
       expect(entriesOrNull(readDistinct(file, pieceBytes))).toEqual(expected);
     }
-    // The last newline may be missing, and the size be another one.
-    expect(entriesOrNull(readDistinct(file.slice(0, -1)))).toEqual(expected);
+    // The last newline may be missing, and the size be another one: a file may grow.
+    expect(entriesOrNull(readDistinct(file.slice(0, -1), 5000, 1))).toEqual(expected);
   }
 });
 
