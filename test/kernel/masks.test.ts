@@ -8,9 +8,9 @@ import { compiledTables, randomNumbers, randomText } from "../pattern/masks/text
 
 const tail = String.raw`\s*[\r\n]+|\s+(?!\S)|\s+`;
 const sourcesList: readonly (readonly string[])[] = [
-  ...Object.values<NamedPattern>(patterns)
-    .map(({ sources }) => sources)
-    .filter((sources) => sources !== patterns.falcon.sources),
+  ...["gpt2", "starcoder", "qwen2", "nanochat", "cl100k", "tekken", "o200k", "deepseek-v3"].map(
+    (name) => (patterns as Readonly<Record<string, NamedPattern>>)[name]!.sources,
+  ),
   [String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}\p{M}]+| ?\p{N}{1,8}| ?[^\s\p{L}\p{N}\p{M}]+|\s+(?!\S)|\s+`],
   [String.raw`'s|'t|'re|'ve|'m|'ll|'d|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n/]*|${tail}`],
   [`(?i:'s|'t|'re|'ve|'m|'ll|'d)|${patterns.tekken.sources[0]}`],
@@ -50,8 +50,18 @@ function maskEnds(
   return { ends: [...new Int32Array(memory.buffer, ends, (exports.masksEnd() - ends) / 4)], reached };
 }
 
-function putText({ exports, memory }: Kernel, text: Uint8Array): void {
-  new Uint8Array(memory.buffer, exports.textAddress(), text.length + 64).fill(0x41).set(text);
+function putText({ exports, memory }: Kernel, text: Uint8Array, behind = 0x41): void {
+  new Uint8Array(memory.buffer, exports.textAddress(), text.length + 128).fill(behind).set(text);
+}
+
+/** Compares the ends of a text from its beginning on; how far masks came. */
+function expectEnds(tables: ScanTables, text: Uint8Array, behind?: number): number {
+  putText(kernel, text, behind);
+  const { ends, reached } = maskEnds(kernel, 0, text.length, text.length);
+  const wanted = endsOfBytes(tables, text).filter((end) => end < reached);
+  if (!Bun.deepEquals(ends, wanted))
+    expect([`${Buffer.from(text)}`, ends]).toEqual([`${Buffer.from(text)}`, wanted]);
+  return reached;
 }
 
 /** Random text, in every twelfth something that is no UTF-8. */
@@ -112,10 +122,85 @@ test("masks come through ordinary text, but for its last bytes", () => {
     const tables = compiledTables(sources, lineWise);
     setUp(kernel, tables);
     for (const text of samples) {
-      putText(kernel, text);
-      const { ends, reached } = maskEnds(kernel, 0, text.length, text.length);
+      const reached = expectEnds(tables, text);
       expect([sources, reached > text.length - lookAhead]).toEqual([sources, true]);
-      expect(ends).toEqual(endsOfBytes(tables, text).filter((end) => end < reached));
+    }
+  }
+});
+
+/** What needs its neighbours to be cut right. */
+const neighbours = [
+  ..."'s 'S 't 'T 're 'rE 've 'VE 'm 'M 'll 'lL 'd 'D 'x 'r 'l 'ſ ''s 's's !'s".split(" "),
+  ..."1234567890 12٣ ٣4 ٣٤٥ ٣ 𝟎1 𝟎 1²".split(" "),
+  ...["\n\n", "\r\n/", "!\n/\n", "!\r\r", " \n \t", "\t\t\n  ", "  \u3000 ", "\u3000", "\u3000\u3000\n"],
+  ...[
+    "!!\u0301",
+    "!\u0301",
+    "ABCd",
+    "ABªCD",
+    "ªBCd",
+    "aªB",
+    "ªªB",
+    "文B",
+    "\u0001\u0001é",
+    "\u0001。",
+    "・\u3040ー",
+  ],
+  `\n${" ".repeat(70)}x`,
+  `\n${" ".repeat(70)}\n`,
+  `ª${"B".repeat(70)}c`,
+];
+
+test("what needs its neighbours is cut right at every place of a block, and over its edge", () => {
+  for (const [sources, lineWise] of sourcesList.flatMap(withLines)) {
+    const tables = compiledTables(sources, lineWise);
+    setUp(kernel, tables);
+    for (const middle of neighbours) {
+      for (const [left, right] of ["a ", "é!", "文.", "A1"]
+        .entries()
+        .map(([i, text]) => [text, "xB 文"[i]!])) {
+        for (let length = 0; length < 66; length++) {
+          const text = left.repeat(33).slice(0, length) + middle + right.repeat(140);
+          expectEnds(tables, Buffer.from(text));
+        }
+      }
+    }
+  }
+});
+
+test("a wrong byte anywhere is left to the automaton", () => {
+  const mixed = "中文字 Да한글éß語 😀がァ. ".repeat(5);
+  const han = "文字语".repeat(20);
+  const texts = [mixed, han, `a${han}`, `ab${han}`].map((text) => Buffer.from(text));
+  for (const [sources, lineWise] of sourcesList.flatMap(withLines)) {
+    const tables = compiledTables(sources, lineWise);
+    setUp(kernel, tables);
+    for (const text of texts) {
+      for (const wrong of [0x41, 0x80, 0xc0, 0xc3, 0xe4, 0xff]) {
+        for (let at = 0; at < text.length; at++) {
+          const broken = Buffer.from(text);
+          broken[at] = wrong;
+          expectEnds(tables, broken);
+        }
+      }
+    }
+  }
+});
+
+test("what stands behind the document counts for nothing", () => {
+  for (const [sources, lineWise] of sourcesList.flatMap(withLines)) {
+    const tables = compiledTables(sources, lineWise);
+    setUp(kernel, tables);
+    for (const [last, behind] of [
+      [" ", 0x0a],
+      [" ", 0x80],
+      ["1", 0x31],
+      ["B", 0x62],
+      ["文", 0xaf],
+    ] as const) {
+      for (let length = 0; length < 150; length++) {
+        expectEnds(tables, Buffer.from(`a\nª${last.repeat(length)}`), behind);
+      }
     }
   }
 });

@@ -39,7 +39,7 @@ export function startDocument(at: i32): void {
 export function scanTo(stop: i32, limit: i32): void {
   assert(stop - pos <= blockBytes && endCount + blockBytes + 128 <= endCountMax);
   if (ASC_FEATURE_SIMD) {
-    if (hasMasks()) scanWithMasks(stop, limit);
+    if (hasMasks() && limit - pos >= leastMaskedBytes) scanWithMasks(stop, limit);
   }
   scanWithTables(stop, limit);
 }
@@ -55,6 +55,8 @@ function scanWithTables(stop: i32, limit: i32): void {
   }
 }
 
+/** Of a shorter text the tables have read too much, when masks have begun and come near its end. */
+const leastMaskedBytes: i32 = 192;
 /** Masks that have come so far were worth their beginning. */
 const goodRunBytes: i32 = 1024;
 /** Where masks get nowhere, the tables read so much: twice as much each time. */

@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { KernelDocuments } from "../../src/count/kernel-documents.ts";
+import { compilePattern, type NamedPattern, patterns } from "../../src/pattern/index.ts";
+import { buildMaskTables } from "../../src/pattern/masks/mask-tables.ts";
+import { buildQuadTables } from "../../src/pattern/quads.ts";
+import type { ScanTables } from "../../src/pattern/tables.ts";
+import { WordCounter } from "../../src/words/counter.ts";
+import { keepRecord, median } from "../record.ts";
+
+/*
+ * Counting words with boundaries from masks and from four-byte tables, in the kernel, one thread, text in memory:
+ *     bun bench/split/masks.ts FILE...
+ * The words have to be the same. MB of text a second of processor time, medians of rounds in turns.
+ */
+const roundCount = 7;
+const textBytesMax = 1 << 25;
+const specialToken = Buffer.from("<|endoftext|>");
+
+/** Counts a text again and again. */
+class Counting {
+  private readonly counter: WordCounter;
+  private readonly documents: KernelDocuments;
+
+  constructor(
+    tables: ScanTables,
+    private readonly text: Uint8Array,
+  ) {
+    this.counter = new WordCounter(text.length + 64);
+    const atOnce = { quadsBytes: 0, masksBytes: 0, formulaBytes: 0 };
+    this.documents = KernelDocuments.create([tables], [specialToken], this.counter, atOnce)!;
+    this.counter.text(text.length).bytes.set(text);
+  }
+
+  /** Microseconds of processor time. */
+  round(): number {
+    const end = this.text.length;
+    const part = { end, sureEnd: end, stop: end, limit: end, endsDocument: true };
+    const before = process.cpuUsage();
+    this.documents.searchText(end);
+    this.documents.start(0, false);
+    while (!this.documents.count(part));
+    return process.cpuUsage(before).user;
+  }
+
+  words(): string {
+    const { bytes, starts, counts } = this.counter.toWordTable();
+    const hash = new Bun.CryptoHasher("sha256");
+    const order = Array.from(counts, (_, word) => word);
+    const wordOf = (word: number) =>
+      Buffer.from(bytes.subarray(starts[word]!, starts[word + 1]!)).toString("latin1");
+    for (const line of order.map((word) => `${wordOf(word)} ${counts[word]}\n`).sort()) hash.update(line);
+    return hash.digest("hex");
+  }
+}
+
+const results: object[] = [];
+for (const path of process.argv.slice(2)) {
+  const text = readFileSync(path).subarray(0, textBytesMax);
+  const isSeen = new Set<string>();
+  for (const [name, { sources }] of Object.entries<NamedPattern>(patterns)) {
+    const compiled = compilePattern(sources);
+    if (compiled.kind !== "automata" || compiled.automata.length > 1 || isSeen.has(sources.join())) continue;
+    isSeen.add(sources.join());
+    const tables = { ...compiled.automata[0]!, quads: buildQuadTables(compiled.automata[0]!) ?? null };
+    const masks = buildMaskTables(tables);
+    if (masks === undefined) throw new Error(`${name} has no formula`);
+    const ways = [null, masks].map((masks) => new Counting({ ...tables, masks }, text));
+    for (const way of ways) way.round();
+    if (ways[0]!.words() !== ways[1]!.words()) throw new Error(`${name} cuts ${path} in two ways`);
+    const times: number[][] = [[], []];
+    for (let round = 0; round < roundCount; round++) {
+      for (const [i, way] of ways.entries()) times[i]!.push(way.round());
+    }
+    const [byTables, byMasks] = times.map((all) => Math.round(text.length / median(all)));
+    console.log(`${basename(path)} ${name}: tables ${byTables} MB/s, masks ${byMasks} MB/s`);
+    results.push({ text: basename(path), pattern: name, byTables, byMasks });
+  }
+}
+keepRecord("masks", {
+  unit: "MB of text a second of processor time, scanning and counting",
+  roundCount,
+  results,
+});
