@@ -53,7 +53,7 @@ export type TrainTokenizerOptions = {
   /** A directory to write the tokenizer to, as `bpe train -o` does: whole or not at all. */
   readonly output?: string;
   readonly onProgress?: (progress: StageProgress) => void;
-  /** What is worth knowing and no mistake: a cache that cannot be written, a damaged entry. */
+  /** What is worth knowing and no mistake: a file of a directory that is not read, a cache that cannot be written, a damaged entry. */
   readonly onWarning?: (message: string) => void;
 };
 
@@ -84,6 +84,7 @@ async function trainSettled(
   const workerCount = workerCountFor(expectedTextBytes(inputs));
   const choice = options.cache === undefined ? undefined : { path: options.cache, limitBytes };
   const warn = options.onWarning ?? (() => {});
+  for (const { path, reason } of skipped) warn(`"${path}" is not read: ${reason}`);
   const pattern = settings.pattern.compiled;
   const { memory, cached } = openMemory(choice, countsOptionsOf(settings), pattern, budget, warn);
   try {

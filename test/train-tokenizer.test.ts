@@ -55,6 +55,16 @@ test("a cache keeps to its limit, and says what is wrong with it", async () => {
   expect(warnings).toEqual([expect.stringContaining(entry!), expect.stringContaining("larger than")]);
 });
 
+test("files of a directory that are not read are told", async () => {
+  const directory = join(home, "mixed");
+  mkdirSync(directory);
+  writeFileSync(join(directory, "a.txt"), "some words, some more words");
+  writeFileSync(join(directory, "b.png"), Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0]));
+  const warnings: string[] = [];
+  await trainTokenizer({ files: directory, vocabSize: 260, onWarning: (message) => warnings.push(message) });
+  expect(warnings).toEqual([expect.stringMatching(/^".*b\.png" is not read: ./)]);
+});
+
 test("a limit without a cache, and a corpus that holds what is written, are mistakes", async () => {
   const options = { files, vocabSize: 300 };
   await expect(trainTokenizer({ ...options, cacheLimitBytes: 1 })).rejects.toThrow("cacheLimitBytes");

@@ -13,7 +13,8 @@ import { resultName } from "./names.ts";
 export type MadeOf = {
   readonly version: string;
   readonly bunVersion: string;
-  readonly commit: string;
+  /** Which code made it (runtime/version.ts, `codeIdentity`). */
+  readonly code: string;
   /** Every option that has a say in the bytes of the result, in the order of its ids. */
   readonly settings: object;
   /** Path and content of each input, in their order. */
@@ -64,7 +65,7 @@ const resultFields = fieldsOf({
   madeOf: fieldsOf({
     version: text,
     bunVersion: text,
-    commit: text,
+    code: text,
     settings: fieldsOf({}),
     inputs: filesCheck,
     counts: filesCheck,

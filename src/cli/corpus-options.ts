@@ -73,19 +73,19 @@ export async function openCountsFiles<T extends Parameters<typeof countsOptionsO
     );
   }
   const made = countsFiles.options;
-  const options = made === null ? asked : mistakesOfFiles(paths, () => read(made));
+  const options = made === null ? asked : mistakesOfFile(countsFiles.toldBy, () => read(made));
   countsFiles.check(countsOptionsOf(options));
   return { options, countsFiles };
 }
 
-/** What is wrong only with what files say is not wrong with the command line. */
-function mistakesOfFiles<T>(paths: readonly string[], read: () => T): T {
+/** What is wrong only with what a file says is not wrong with the command line. */
+function mistakesOfFile<T>(path: string | undefined, read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     throw new UserError(
-      `--counts "${paths[0]}" was made with what this program does not take: ${error.message}`,
+      `--counts "${path}" was made with what this program does not take: ${error.message}`,
       error.hint === undefined ? {} : { hint: error.hint },
     );
   }

@@ -1,13 +1,14 @@
+import { fstatSync } from "node:fs";
 import { cac } from "cac";
 import { exitCode, type UserError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { isWithin } from "../publish/place.ts";
 import { versionLine } from "../runtime/version.ts";
+import { shellLine } from "../shell.ts";
 import { canonicalArguments, checkValidUtf8, peekOption, unshield, usageError } from "./arguments.ts";
 import { LogFile } from "./log-file.ts";
 import { type CommandSpec, commands } from "./options.ts";
 import { createOutput, type Output, type OutputOptions } from "./output.ts";
-import { shellLine } from "./shell.ts";
 import { serveCrashes, serveSignals, undoAll } from "./stop.ts";
 import { ReaderGone, writeStdout } from "./streams.ts";
 
@@ -133,7 +134,20 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
     if (found === undefined || found === false) continue;
     byName.set(name, value === undefined ? [] : [found].flat().map((text) => unshield(text)));
   }
-  return { options: byName, files: args.map((text) => unshield(text)), typed };
+  const files = args.map((text) => unshield(text));
+  return { options: byName, files: readsPipe(command, files, byName) ? ["-"] : files, typed };
+}
+
+/** Where no file is named, what is piped in is read, unless something else stands for the files. */
+function readsPipe({ name }: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
+  const takesFiles = ["train", "count", "encode", "decode"].includes(name) && files.length === 0;
+  if (!takesFiles || options.has("counts") || options.has("ranges")) return false;
+  try {
+    const stdin = fstatSync(0);
+    return stdin.isFIFO() || stdin.isFile();
+  } catch {
+    return false;
+  }
 }
 
 const writing = ["log-file", "save-counts", "cache"];

@@ -3,7 +3,7 @@ import { contentsOf, isUpToDate, keepResult, type MadeOf, readResult } from "../
 import type { Input } from "../corpus/inputs.ts";
 import type { OpenCache } from "../open-memory.ts";
 import { pathOf, placeOf } from "../publish/place.ts";
-import { build } from "../runtime/version.ts";
+import { build, codeIdentity } from "../runtime/version.ts";
 import type { Report } from "../train.ts";
 import type { CountsRecord } from "../vocabulary/formats/training.ts";
 import type { TrainSettings } from "../write-result.ts";
@@ -56,14 +56,16 @@ export function noteResult({ cache, directory, scratchPath, shrink }: OpenCache,
 
 const otherFiles = ({ saveCounts }: Training) => (saveCounts === undefined ? [] : [saveCounts]);
 
-/** Undefined where something was read that cannot be read again. */
+/** Undefined where something was read that cannot be read again, or other code may have the same name as this. */
 function describe(training: Training, contents: readonly (string | undefined)[]): MadeOf | undefined {
   const { settings, formats, inputs, counts } = training;
   const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = settings;
   const { name, sources } = settings.pattern;
+  const code = codeIdentity();
+  if (code === undefined) return undefined;
   if (contents.includes(undefined) || counts.some(({ sha256 }) => sha256 === null)) return undefined;
   return {
-    ...build,
+    ...{ version: build.version, bunVersion: build.bunVersion, code },
     settings: {
       ...{ vocabSize, specialTokens, pattern: name, sources, compat, minFrequency, maxTokenLength },
       formats: formats ?? null,

@@ -1,4 +1,5 @@
 import { UserError } from "../errors.ts";
+import { shellQuoted } from "../shell.ts";
 
 const noBytes = new Uint8Array(0);
 
@@ -80,12 +81,12 @@ export class Codec {
     const { path, failureCode } = this;
     if (failureCode === "ZSTD_error_frameParameter_windowTooLarge") {
       return new UserError(`"${path}" is zstd data with a window of more than 128 MB (zstd --long)`, {
-        hint: `unpack it, which takes that much memory: zstd -dc --long=31 ${path} | bpe … -`,
+        hint: `unpack it, which takes that much memory: zstd -dc --long=31 ${shellQuoted(path)} | bpe … -`,
       });
     }
     if (failureCode === "ZSTD_error_dictionary_wrong") {
       return new UserError(`"${path}" is zstd data that was compressed with a dictionary`, {
-        hint: `unpack it with the same one: zstd -dc -D DICTIONARY ${path} | bpe … -`,
+        hint: `unpack it with the same one: zstd -dc -D DICTIONARY ${shellQuoted(path)} | bpe … -`,
       });
     }
     return damaged(path, this.compression, this.failure);

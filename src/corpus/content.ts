@@ -1,4 +1,5 @@
 import { UserError } from "../errors.ts";
+import { shellQuoted } from "../shell.ts";
 import { findSignature, hasBytes, type Signature } from "./signatures.ts";
 
 /** What the bytes of an input are packed in, as its first bytes tell. */
@@ -37,7 +38,10 @@ export function contentOf(head: Uint8Array, path: string): Content {
   if (marked !== undefined) return encodedAs(marked, path);
   const packed = compressionOf(head);
   if (packed !== "none") {
-    return { what: `packed by ${packed} twice`, hint: `unpack it once: ${packed} -dc ${path} | bpe … -` };
+    return {
+      what: `packed by ${packed} twice`,
+      hint: `unpack it once: ${packed} -dc ${shellQuoted(path)} | bpe … -`,
+    };
   }
   const signature = findSignature(head, hasNul);
   if (signature !== undefined) return { what: predicateOf(signature), hint: hintOf(signature, path) };
@@ -62,7 +66,7 @@ const predicateOf = (signature: Signature) =>
 
 function hintOf(signature: Signature, path: string): string {
   if (signature.remedy !== undefined) return `${signature.remedy(path)}; ${insist}`;
-  return "packer" in signature ? `unpack it: ${signature.packer} -dc ${path} | bpe … -` : insist;
+  return "packer" in signature ? `unpack it: ${signature.packer} -dc ${shellQuoted(path)} | bpe … -` : insist;
 }
 
 const insist = "--binary text reads its bytes as they are";

@@ -1,8 +1,8 @@
-import { realpathSync } from "node:fs";
+import { closeSync, readSync, realpathSync } from "node:fs";
 import { UserError } from "../errors.ts";
 import { checkOr, fieldsOf, flag, oneOf, optional, path, text, time, wholeNumber } from "../schema.ts";
 import { inputFormats } from "./formats.ts";
-import type { Input } from "./inputs.ts";
+import { type Input, openInput, unreadable } from "./inputs.ts";
 import { defaultTextField, inspectInput } from "./inspect-input.ts";
 import { hasRanges } from "./plan.ts";
 import { type CutSettings, digestLine, digestOptions, type PlanLine } from "./plan-lines.ts";
@@ -52,6 +52,7 @@ export function readPlan(
         fail("it is a part of a text, and this tokenizer can encode texts only as a whole", wholeHint);
       }
     }
+    checkEnds(line, input, options, fail);
     const { start: startByte, end: endByte, startsInside, endsInside } = line;
     ranges.push({ inputIndex, startByte, endByte, startsInside, endsInside });
     lineNumbers.push(i + 1);
@@ -61,6 +62,40 @@ export function readPlan(
   }
   checkOverlaps({ inputs, ranges }, lineNumbers, source);
   return { inputs, ranges };
+}
+
+/**
+ * Whether the range begins and ends where `bpe plan` may have cut, as far as the bytes there tell: a digest can be made by
+ * anyone. Lines of JSON are cut behind line feeds; a text before special tokens, and within a document, which has no cut at its
+ * edges.
+ */
+function checkEnds(line: PlanLine, input: Input, { specialTokens }: CutSettings, fail: Fail): void {
+  const { start, end, sizeBytes, startsInside, endsInside } = line;
+  const isText = input.format === "text";
+  const isAtEdge = (startsInside && start === 0) || (endsInside && end === sizeBytes);
+  if (isAtEdge || ((startsInside || endsInside) && !isText)) {
+    fail("it is cut within a document where none can be cut", wroteHint);
+  }
+  const isCut = (atByte: number, isInside: boolean) => {
+    if (atByte === 0 || atByte === sizeBytes || isInside) return true;
+    if (!isText) return standsAt(input, "\n", atByte - 1);
+    return specialTokens.some((token) => standsAt(input, token, atByte));
+  };
+  if (!isCut(start, startsInside) || !isCut(end, endsInside)) {
+    fail("it begins or ends where bpe plan does not cut", wroteHint);
+  }
+}
+
+/** Whether the file has the text from this byte on. */
+function standsAt(input: Input, text: string, fromByte: number): boolean {
+  const wanted = new TextEncoder().encode(text);
+  const found = new Uint8Array(wanted.length);
+  const fd = openInput(input);
+  try {
+    return readSync(fd, found, 0, found.length, fromByte) > 0 && Buffer.compare(found, wanted) === 0;
+  } finally {
+    closeSync(fd);
+  }
 }
 
 const wholeHint =
@@ -170,13 +205,22 @@ const isSameTime = (originalMs: number, copyMs: number) =>
 /** Two microseconds: a clock that has no finer ticks, and what is lost where times are doubles. */
 const microsecondsMs = 0.002;
 
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    // It was there a moment ago.
+    throw unreadable(path, error);
+  }
+}
+
 /** A byte that two ranges hold would be counted twice. Links are followed: one file may have several paths. */
 function checkOverlaps(
   { inputs, ranges }: PlannedRanges,
   lineNumbers: readonly number[],
   source: string,
 ): void {
-  const files = inputs.map(({ path }) => realpathSync(path));
+  const files = inputs.map(({ path }) => realPathOf(path));
   const byPlace = ranges
     .map((range, i) => ({ ...range, file: files[range.inputIndex]!, lineNumber: lineNumbers[i]! }))
     .filter(({ startByte, endByte }) => startByte < endByte)

@@ -1,3 +1,4 @@
+import { shellQuoted } from "../shell.ts";
 /** What a file is that is no text, by its first bytes; and what helps. */
 export type Signature = {
   /** Bytes, as Latin-1, that stand at these offsets. */
@@ -29,7 +30,7 @@ export function hasBytes(head: Uint8Array, offset: number, bytes: string): boole
 const isPlain = ({ at }: Signature) => at.every(([, bytes]) => /^[\t\n\r\x20-\x7e]*$/.test(bytes));
 
 const piped = (command: string) => (path: string) =>
-  `${command.replace("FILE", path)} | bpe … - reads its text`;
+  `${command.replace("FILE", () => shellQuoted(path))} | bpe … - reads its text`;
 const asRecords = () => "write its texts as Parquet or as lines of JSON, e.g. with pyarrow or pandas";
 const addedUp = (path: string) => `--counts ${path} adds them up`;
 const decoded = (path: string) => `if it holds token ids: bpe decode --tokenizer PATH ${path}`;

@@ -148,6 +148,11 @@ export class CountsFiles {
     }
   }
 
+  /** The first one that says what it was made with. */
+  get toldBy(): string | undefined {
+    return this.made[0]?.name;
+  }
+
   get hasUnsorted(): boolean {
     return this.others.length > 0;
   }

@@ -1,6 +1,7 @@
 import { closeSync, fdatasync, openSync, renameSync, type Stats, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
+import { shellQuoted } from "../shell.ts";
 import { flush, flushDirectory, throwUnlessNoFlush, writeAll } from "./durable.ts";
 import { onPath } from "./on-path.ts";
 import { inherited, settlePermissions, stagedFileMode } from "./permissions.ts";
@@ -22,7 +23,7 @@ export function checkOutputFile(path: string): void {
   const parent = statOrNull(place.parent);
   if (parent === null) {
     throw new UserError(`"${path}" cannot be written: there is no directory "${dirname(path)}"`, {
-      hint: `make it first: mkdir -p ${dirname(path)}`,
+      hint: `make it first: mkdir -p ${shellQuoted(dirname(path))}`,
     });
   }
 }

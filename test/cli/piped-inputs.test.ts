@@ -174,6 +174,30 @@ test("hundreds of files do not need as many open at a time", () => {
   }
 });
 
+test("where no file is named, what is piped in or redirected is read; else that is a mistake", () => {
+  const tokenizer = ["--tokenizer", join(home, "plain")];
+  const bytes = Buffer.from(text);
+  for (const args of [["count"], ["encode", ...tokenizer]]) {
+    expect(piped([...args, "-q"], bytes).stdout).toBe(piped([...args, "-", "-q"], bytes).stdout);
+    expect(shell(`"$0" ${args.join(" ")} -q < corpus.txt`).stdout).toBe(
+      piped([...args, "-", "-q"], readFileSync(join(home, "corpus.txt"))).stdout,
+    );
+  }
+  expect(piped(["decode", ...tokenizer, "-q"], Buffer.from("97 98")).stdout).toBe("ab");
+  expect(piped(["train", "-n", "300", "-o", join(home, "from-pipe"), "-q"], bytes).code).toBe(0);
+  rmSync(join(home, "from-pipe"), { recursive: true });
+  for (const redirected of ["< /dev/null", "<&-"]) {
+    const { code, stdout } = shell(`"$0" count ${redirected} 2>&1`);
+    expect([code, stdout]).toEqual([2, expect.stringContaining("bpe: error: no input")]);
+  }
+  // Something else stands for the files.
+  shell(`"$0" count corpus.txt -q -o known.counts`);
+  expect(shell(`echo other | "$0" count --counts known.counts -q`).stdout).toBe(
+    shell(`"$0" count --counts known.counts -q`).stdout,
+  );
+  rmSync(join(home, "known.counts"));
+});
+
 describe("a silent pipe", () => {
   test("is waited for, and a signal ends the waiting", async () => {
     const before = readdirSync(home).sort();

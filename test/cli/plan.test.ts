@@ -97,6 +97,33 @@ describe("what does not fit is refused with its line", () => {
     refused([forged({ path: "x".repeat(10_000) })], `line 1: its "path" is "${"x".repeat(99)}…, no path`);
     refused([forged({ inputFormat: "csv" })], 'its "inputFormat" is "csv", none of text, jsonl');
     refused([forged({ textField: 7 })], 'its "textField" is 7, no text');
+    const inside = "line 1: it is cut within a document where none can be cut";
+    refused([forged({ startsInside: true })], inside);
+    refused([forged({ end: JSON.parse(one).sizeBytes, endsInside: true })], inside);
+    refused([forged({ inputFormat: "jsonl", textField: "text" })], "line 1: ");
+    const elsewhere = "line 1: it begins or ends where bpe plan does not cut";
+    refused([forged({ end: JSON.parse(one).end - 1, endsInside: false })], elsewhere);
+    refused([forged({ start: 1 })], elsewhere);
+    const text = readFileSync(join(home, "first.txt"));
+    const [token, after] = [text.indexOf(special, 1), text.indexOf(special, 1) + special.length];
+    expect(countLines([forged({ end: token, endsInside: false })]).code).toBe(0);
+    refused([forged({ end: after, endsInside: false })], elsewhere);
+  });
+
+  test("lines of JSON that are cut elsewhere than between lines", () => {
+    const path = put(home, "cut.jsonl", '{"text":"one"}\n{"text":"two"}\n');
+    const [whole] = plan("cut.jsonl");
+    const forged = (change: object) => {
+      const { digest, ...fields } = { ...(JSON.parse(whole!) as PlanLine), ...change };
+      return JSON.stringify({ ...fields, digest: digestLine(fields) });
+    };
+    const middle = readFileSync(path).indexOf("\n") + 1;
+    expect(countLines([forged({ end: middle }), forged({ start: middle })]).code).toBe(0);
+    for (const end of [middle - 1, middle + 1]) {
+      refused([forged({ end })], "line 1: it begins or ends where bpe plan does not cut");
+      refused([forged({ start: end })], "line 1: it begins or ends where bpe plan does not cut");
+    }
+    refused([forged({ end: middle, endsInside: true })], "line 1: it is cut within a document");
   });
 
   test("overlapping ranges, by whatever path", () => {

@@ -131,6 +131,8 @@ test("a hint says what helps, and --binary text insists", () => {
   const hintOf = (head: string, path: string) => (contentOf(bytes(head), path) as { hint: string }).hint;
   expect(hintOf("PK\x03\x04", "a.zip")).toContain("unzip -p a.zip | bpe … -");
   expect(hintOf("\x93NUMPY", "a.npy")).toContain("bpe decode --tokenizer PATH a.npy");
+  expect(hintOf("PK\x03\x04", "my $& a.zip")).toContain("unzip -p 'my $& a.zip' | bpe … -");
+  expect(hintOf("\xfd7zXZ\0", "my a.xz")).toBe("unpack it: xz -dc 'my a.xz' | bpe … -");
   expect(hintOf("\xfd7zXZ\0", "a.xz")).toBe("unpack it: xz -dc a.xz | bpe … -");
   expect(hintOf("\xff\xfea\0", "-")).toBe("convert it: iconv -f UTF-16 -t UTF-8 > text.txt");
   for (const [, head] of heads) {
