@@ -3,6 +3,7 @@ import { cac } from "cac";
 import { exitCode, type UserError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { isWithin } from "../publish/place.ts";
+import { prepareKernel } from "../runtime/kernel.ts";
 import { versionLine } from "../runtime/version.ts";
 import { shellLine } from "../shell.ts";
 import { canonicalArguments, checkValidUtf8, peekOption, unshield, usageError } from "./arguments.ts";
@@ -31,6 +32,9 @@ const runners: Record<string, () => Promise<Runner>> = {
   decode: async () => (await import("./decode.ts")).runDecode,
   inspect: async () => (await import("./inspect.ts")).runInspect,
 };
+
+/** Commands that always come to need the kernel: it is compiled while their code is loaded. */
+const usesKernel = new Set(["train", "count", "encode"]);
 
 /** Runs the command that the arguments name; its value is the exit code. Never throws. */
 export async function run(typed: readonly string[]): Promise<number> {
@@ -61,7 +65,7 @@ export async function run(typed: readonly string[]): Promise<number> {
       await writeStdout([Buffer.from(describePatterns())]);
       return exitCode.done;
     }
-    const runCommand = await runners[name]!();
+    const [runCommand] = await Promise.all([runners[name]!(), usesKernel.has(name) && prepareKernel()]);
     await runCommand(invocation, output);
     undoAll();
     output.end();

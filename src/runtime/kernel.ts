@@ -183,6 +183,11 @@ export function kernelModule(): WebAssembly.Module {
   return compiled;
 }
 
+/** The same ahead of its use: threads of the engine compile it meanwhile. */
+export async function prepareKernel(): Promise<void> {
+  compiled ??= await WebAssembly.compile(readModule());
+}
+
 /** For a worker: the code that the main thread has. */
 export function adoptKernelModule(module: WebAssembly.Module): void {
   compiled = module;
