@@ -8,3 +8,8 @@ export async function inTurns<T>(work: Generator<unknown, T>): Promise<T> {
     await nextTurn();
   }
 }
+
+/** Does all of the work, and lets nothing else be served meanwhile. */
+export function atOnce<T>(work: Generator<unknown, T>): T {
+  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
+}

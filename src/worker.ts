@@ -3,6 +3,7 @@ import { canSeek } from "./corpus/inputs.ts";
 import { memoryOf } from "./corpus/tasks.ts";
 import type { CountTask, FromWorker, ToWorker } from "./count/protocol.ts";
 import { ThreadCounter } from "./count/thread-counter.ts";
+import { atOnce } from "./next-turn.ts";
 import { expectLossOfMemory } from "./runtime/compile-sparingly.ts";
 import { adoptKernelModule } from "./runtime/kernel.ts";
 import { tableMemory } from "./words/word-table.ts";
@@ -47,11 +48,4 @@ function countTasks(counter: ThreadCounter, given: readonly CountTask[]): void {
   const { distinctWordCount } = counter;
   const emptied = memoryOf(given.map(({ task }) => task));
   self.postMessage({ kind: "counted", counted, distinctWordCount, emptied }, emptied);
-}
-
-function atOnce<T>(work: Generator<undefined, T>): T {
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
-  }
 }

@@ -31,7 +31,7 @@ export class SumOfParts {
 
   static *of({ keeper, sources }: Parts): Generator<undefined, SumOfParts> {
     if (keeper.counter.distinctWordCount === 0) return new SumOfParts(sources, null);
-    const table = keeper.counter.toWordTable();
+    const table = yield* keeper.counter.listWords();
     keeper.counter.clear();
     return new SumOfParts(sources, yield* TableWords.sort(table));
   }
@@ -91,7 +91,7 @@ export function* addUp(
 ): Generator<undefined, WordTable> {
   const { counter } = parts.keeper;
   if (parts.sources.length === 0) {
-    const table = counter.toWordTable();
+    const table = yield* counter.listWords();
     // The first call to the system takes 2 ms: what is little is left to the collector.
     if (counter.memoryBytes >= worthClearingBytes) counter.clear();
     return table;

@@ -1,6 +1,7 @@
 import type { Input } from "../corpus/inputs.ts";
 import { type Range, sizeOfRanges } from "../corpus/ranges.ts";
 import type { ScratchDirectory } from "../publish/scratch-directory.ts";
+import { wholeMemoryBytes } from "../runtime/kernel.ts";
 import type { MemoryBudget } from "../runtime/memory-budget.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { RunOptions } from "./runs.ts";
@@ -15,8 +16,8 @@ export type CountMemory = {
 /** What a byte of text can take at most: words of three bytes, all distinct, in tables that are half empty. */
 const wordBytesPerTextByte = 40;
 
-/** Whatever words so much text has, all but made on purpose, they have room in the memory of one kernel. */
-const kernelTextBytes = 1 << 28;
+/** In a memory of so many times the text's size its words have room, unless they are made on purpose. */
+const kernelBytesPerTextByte = 16;
 
 /** How much text the inputs have at most, where it is known before they are read. */
 export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]): number | undefined {
@@ -39,6 +40,6 @@ export function runOptionsOf(
   const isEnough =
     textBytesMax !== undefined &&
     textBytesMax * wordBytesPerTextByte <= wordBytesMax &&
-    textBytesMax <= kernelTextBytes;
+    textBytesMax * kernelBytesPerTextByte <= wholeMemoryBytes(textBytesMax * kernelBytesPerTextByte);
   return isEnough ? undefined : { ...scratch.open(), countsOptions, wordBytesMax };
 }

@@ -75,7 +75,7 @@ export class WordKeeper {
     const { options, counter } = this;
     const hasRoom = options === undefined || counter.memoryBytesWithPacked(packed) <= options.wordBytesMax;
     if (!hasRoom && counter.distinctWordCount > 0) this.runs.push(yield* this.runOf(counter, null));
-    counter.absorb(packed);
+    yield* counter.absorb(packed);
   }
 
   /**
@@ -87,7 +87,7 @@ export class WordKeeper {
     if (this.apart !== null || held.distinctWordCount > 0) {
       yield* this.setAside();
       this.apart = null;
-      held.moveInto(counter);
+      yield* held.moveInto(counter);
     }
     const hadNoRoom = [...runs, ...otherRuns].some((run) => run.inputIndex === null);
     const goes = hadNoRoom || (leavesMemory && this.options !== undefined);
@@ -112,12 +112,12 @@ export class WordKeeper {
       return;
     }
     if (apart !== null) runs.push(yield* this.copyOf(counter, apart));
-    counter.moveInto(held);
+    yield* counter.moveInto(held);
   }
 
   /** Moves all words of a counter into a run. */
   private *runOf(counter: WordCounter, inputIndex: number | null): Generator<undefined, Run> {
-    const table = counter.toWordTable();
+    const table = yield* counter.listWords();
     counter.clear();
     const words = yield* TableWords.sort(table);
     const run = yield* writeRun(words, this.nextName(), inputIndex, this.options!);
@@ -127,7 +127,7 @@ export class WordKeeper {
 
   /** Copies all words of a counter into a run, the first ones unwritten. Writing may fail: the words are not lost. */
   private *copyOf(counter: WordCounter, inputIndex: number): Generator<undefined, Run> {
-    const table = counter.toWordTable();
+    const table = yield* counter.listWords();
     const name = this.nextName();
     const unwrittenBytes = this.unwrittenBytes + tableBytes({ ...table, byteCount: table.bytes.length });
     if (unwrittenBytes <= unwrittenBytesMax) {

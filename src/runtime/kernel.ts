@@ -228,14 +228,19 @@ export function createRegionKernel(memory: WebAssembly.Memory): Kernel {
 }
 
 /**
- * A memory that is accessible at once, of so many bytes, or fewer if the system does not allow that. Written or not, the
- * engine refuses more than three times the machine's memory in all: so no thread takes more than its share of twice that.
+ * How many bytes the memory of a thread has that wishes for so many. Written or not, the engine refuses more than three
+ * times the machine's memory in all: so no thread takes more than its share of twice that.
  */
-export function createWholeMemory(wishedBytes: number): WebAssembly.Memory {
+export function wholeMemoryBytes(wishedBytes: number): number {
   const mostBytes = Math.min((2 * totalmem()) / (availableParallelism() + 1), largestPageCount * pageBytes);
-  let pageCount = commonPageCount;
-  while (pageCount * pageBytes < wishedBytes && 2 * pageCount * pageBytes <= mostBytes) pageCount *= 2;
-  for (; ; pageCount /= 2) {
+  let sizeBytes = commonPageCount * pageBytes;
+  while (sizeBytes < wishedBytes && 2 * sizeBytes <= mostBytes) sizeBytes *= 2;
+  return sizeBytes;
+}
+
+/** A memory of that size, accessible at once; smaller where the system refuses it. */
+export function createWholeMemory(wishedBytes: number): WebAssembly.Memory {
+  for (let pageCount = wholeMemoryBytes(wishedBytes) / pageBytes; ; pageCount /= 2) {
     try {
       return new WebAssembly.Memory({ initial: pageCount, maximum: pageCount, shared: true });
     } catch (error) {

@@ -1,5 +1,6 @@
 import { paddingBytes, type Text } from "../corpus/text.ts";
 import { UserError } from "../errors.ts";
+import { atOnce } from "../next-turn.ts";
 import { giveBack } from "../runtime/give-back.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../runtime/kernel.ts";
 import { tooManyWords, type WordTable } from "./word-table.ts";
@@ -187,10 +188,10 @@ export class WordCounter {
     this.begin();
   }
 
-  /** Adds all words to another counter and begins anew, in the memory that this one has already. */
-  moveInto(other: WordCounter): void {
+  /** Adds all words to another counter and begins anew, in the memory that this one has already; yields as `absorb`. */
+  *moveInto(other: WordCounter): Generator<undefined, void> {
     if (this.opened === undefined) return;
-    other.addWordsOf(this.opened);
+    yield* other.addWordsOf(this.opened);
     for (const written of writtenParts(this.opened)) written.fill(0);
     this.begin();
   }
@@ -205,20 +206,28 @@ export class WordCounter {
     return { memory, distinctWordCount };
   }
 
-  /** Adds the counts of another counter, and uses up what it packed: a counter without words takes over its memory. */
-  absorb(packed: PackedCounts): void {
+  /**
+   * Adds the counts of another counter, and uses up what it packed: a counter without words takes over its memory. Yields
+   * between slices of some milliseconds.
+   */
+  *absorb(packed: PackedCounts): Generator<undefined, void> {
     const other = openKernel(packed.memory);
     if (this.distinctWordCount === 0) {
       this.open(other);
       return;
     }
-    this.addWordsOf(other);
+    yield* this.addWordsOf(other);
     if (tableBytesOf(other) + other.exports.recordsBytes() < worthGivingBackBytes) return;
     for (const written of writtenParts(other)) giveBack(written);
   }
 
-  /** The words and counts so far, copied. */
+  /** The words and counts so far, copied, at once: in slices it is `listWords`. */
   toWordTable(): WordTable {
+    return atOnce(this.listWords());
+  }
+
+  /** The words and counts so far, copied; yields between slices of some milliseconds. */
+  *listWords(): Generator<undefined, WordTable> {
     if (this.opened === undefined) return listedTable(0, 0);
     const { exports } = this.opened;
     const byteCount = exports.wordBytes();
@@ -231,6 +240,7 @@ export class WordCounter {
     this.listed ??= listedArrays(this.opened);
     exports.beginList();
     let start = 0;
+    let callCount = 0;
     for (let word = 0; ; ) {
       const wordCount = exports.listWords(start);
       if (wordCount === 0) break;
@@ -240,6 +250,7 @@ export class WordCounter {
       bytes.set(new Uint8Array(memory.buffer, exports.listedBytesAddress() >>> 0, listedBytes), start);
       start += listedBytes;
       word += wordCount;
+      if (++callCount % listCallsAtOnce === 0) yield;
     }
     starts[table.wordCount] = start;
     return table;
@@ -250,29 +261,30 @@ export class WordCounter {
     this.opened!.exports.beginTables(short, middle, long);
   }
 
-  private addWordsOf(other: Kernel): void {
+  private *addWordsOf(other: Kernel): Generator<undefined, void> {
     const { exports } = this.kernel;
     const added = other.exports.pretokenCount();
     sumOfCounts(exports.pretokenCount(), added);
     exports.addPretokens(added);
-    this.addSlotsOf(other, kinds.short);
-    this.addSlotsOf(other, kinds.middle);
-    this.addRecordsOf(other);
+    yield* this.addSlotsOf(other, kinds.short);
+    yield* this.addSlotsOf(other, kinds.middle);
+    yield* this.addRecordsOf(other);
   }
 
   /**
-   * Adds the words of another kernel's table, in 2^6 portions, each copied to where the text stands.
+   * Adds the words of another kernel's table, in 2^6 portions or more, each copied to where the text stands.
    *
    * Tables of one corpus share most keys, so room for all of both is seldom needed, and growing costs more than adding. As
    * both tables stand in the order of hashes, which are as good as random, the share of keys that are new is the same
    * everywhere: so the first portion is looked up before anything is added. Subtle: it has to be known first. Keys come in
    * the order of their hashes, and those for which there is no room would crowd into the front of the table.
    */
-  private addSlotsOf({ exports: from, memory }: Kernel, kind: Kind): void {
+  private *addSlotsOf({ exports: from, memory }: Kernel, kind: Kind): Generator<undefined, void> {
     const { exports } = this.kernel;
     const sizeBytes = from.slotsBytes(kind);
     const address = from.slotsAddress(kind) >>> 0;
-    const portionBytes = Math.max(sizeBytes / portionCount, Math.min(sizeBytes, leastPortionBytes));
+    const wishedBytes = Math.min(sizeBytes / portionCount, mostPortionSlots * slotBytes[kind]);
+    const portionBytes = Math.max(wishedBytes, Math.min(sizeBytes, leastPortionBytes));
     const portionSlots = portionBytes / slotBytes[kind];
     const portion = this.text(portionBytes).bytes;
     for (let done = 0; done < sizeBytes; done += portionBytes) {
@@ -280,10 +292,11 @@ export class WordCounter {
       const missing = done === 0 ? exports.missingKeys(kind, portionBytes) * (sizeBytes / portionBytes) : 0;
       if (exports.reserveSlots(kind, Math.max(missing, portionSlots)) === 0) throw noRoomForWords();
       exports.addSlots(kind, portionBytes);
+      if ((done + portionBytes) % bytesAtOnce < portionBytes) yield;
     }
   }
 
-  private addRecordsOf({ exports: from, memory }: Kernel): void {
+  private *addRecordsOf({ exports: from, memory }: Kernel): Generator<undefined, void> {
     const { exports } = this.kernel;
     const sizeBytes = from.recordsBytes();
     const address = from.recordsAddress() >>> 0;
@@ -296,6 +309,7 @@ export class WordCounter {
       // A record that is longer than the portion.
       if (addedBytes === 0) portionBytes *= 2;
       done += addedBytes;
+      yield;
     }
   }
 }
@@ -303,6 +317,11 @@ export class WordCounter {
 const portionCount = 64;
 /** Slots of all sizes end here. */
 const leastPortionBytes = 64 * 24;
+/** Slots of a portion at most. */
+const mostPortionSlots = 1 << 16;
+/** What is added between two turns, and how often words are listed. */
+const bytesAtOnce = 1 << 20;
+const listCallsAtOnce = 16;
 const slotBytes = [16, 24, 8] as const;
 const recordHeadBytes = 16;
 /** The first unit of the records is none. */

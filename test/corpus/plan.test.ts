@@ -11,6 +11,7 @@ import { RangeDocuments } from "../../src/corpus/range-documents.ts";
 import { type Range, wholeRange } from "../../src/corpus/ranges.ts";
 import { readPlan } from "../../src/corpus/read-plan.ts";
 import { countCorpus } from "../../src/count/count-corpus.ts";
+import { atOnce } from "../../src/next-turn.ts";
 import { compilePattern, patterns } from "../../src/pattern/index.ts";
 import { WordCounter } from "../../src/words/counter.ts";
 import { put, scratch } from "../binary.ts";
@@ -46,7 +47,7 @@ async function countRanges(paths: readonly string[], ranges?: readonly Range[], 
 
 function wordsOf(counters: WordCounter[]): [string, number][] {
   const total = new WordCounter();
-  for (const counter of counters) total.absorb(counter.pack());
+  for (const counter of counters) atOnce(total.absorb(counter.pack()));
   return entriesOf(total.toWordTable());
 }
 
