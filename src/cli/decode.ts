@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { refuseOverwriting } from "../corpus/own-results.ts";
 import { readIds } from "../encode/files/id-reader.ts";
-import { decodeIds } from "../encode/token-table.ts";
+import { decodableEnd, decodeIds } from "../encode/token-table.ts";
 import { unknownId } from "../encode/tokenizer.ts";
 import { usageError } from "./arguments.ts";
 import { writeData } from "./data-output.ts";
@@ -10,6 +10,9 @@ import type { Output } from "./output.ts";
 import type { Invocation } from "./run.ts";
 import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, seconds } from "./units.ts";
+
+/** Decoded at a time: a token may have any length, and be named by every id. */
+const sliceBytesMax = 1 << 22;
 
 /** `bpe decode`: ids back to their bytes, as they are read. */
 export async function runDecode(invocation: Invocation, output: Output): Promise<void> {
@@ -30,14 +33,18 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   let idCount = 0;
   let sizeBytes = 0;
   await writeData(path, async (put) => {
-    for await (const ids of readIds(file, type)) {
-      const decoded = decodeIds(parts.tokens, ids);
-      await put(decoded.bytes);
-      sizeBytes += decoded.bytes.length;
-      if (decoded.unknownIndex >= 0) {
-        throw unknownId(ids[decoded.unknownIndex]!, idCount + decoded.unknownIndex, parts.tokens.idLimit);
+    for await (const read of readIds(file, type)) {
+      for (let start = 0; start < read.length; ) {
+        const ids = read.subarray(start, decodableEnd(parts.tokens, read, start, sliceBytesMax));
+        const decoded = decodeIds(parts.tokens, ids);
+        await put(decoded.bytes);
+        sizeBytes += decoded.bytes.length;
+        if (decoded.unknownIndex >= 0) {
+          throw unknownId(ids[decoded.unknownIndex]!, idCount + decoded.unknownIndex, parts.tokens.idLimit);
+        }
+        idCount += ids.length;
+        start += ids.length;
       }
-      idCount += ids.length;
     }
   });
   const elapsedMs = performance.now() - startMs;

@@ -65,6 +65,24 @@ export function tokenBytesOf({ idLimit, starts, bytes }: TokenTable, id: number)
   return id < idLimit ? bytes.subarray(starts[id]!, starts[id + 1]!) : bytes.subarray(0, 0);
 }
 
+/** How far ids from `start` on are decoded to at most `bytesMax` bytes; to more only if the first alone is. */
+export function decodableEnd(
+  { idLimit, starts }: TokenTable,
+  ids: Uint16Array | Uint32Array | Float64Array,
+  start: number,
+  bytesMax: number,
+): number {
+  let byteCount = 0;
+  let end = start;
+  for (; end < ids.length; end++) {
+    const id = ids[end]!;
+    // Ids without a token are found when they are decoded.
+    if (id < idLimit) byteCount += starts[id + 1]! - starts[id]! || 0;
+    if (byteCount > bytesMax && end > start) break;
+  }
+  return end;
+}
+
 /** What became of decoding: all ids, or the index of the first that has no token, and the bytes before it. */
 type Decoded = { readonly bytes: Uint8Array; readonly unknownIndex: number };
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { buildTokenTable, idLimitMax, tokenBytesOf } from "../../src/encode/token-table.ts";
+import { buildTokenTable, decodableEnd, idLimitMax, tokenBytesOf } from "../../src/encode/token-table.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const table = (...tokens: [id: number, text: string][]) =>
@@ -33,4 +33,22 @@ test("the largest id has its bytes", () => {
   const made = table([5, "a"], [idLimitMax - 1, "end"]);
   expect([made.tokenCount, made.idLimit]).toEqual([2, idLimitMax]);
   expect(tokenBytesOf(made, idLimitMax - 1)).toEqual(utf8("end"));
+});
+
+test("ids are taken as far as their tokens fit, at least one, and those without a token too", () => {
+  const tokens = buildTokenTable([
+    [0, new Uint8Array(3)],
+    [2, new Uint8Array(10)],
+  ]);
+  const ids = Float64Array.of(0, 0, 2, 1, -1, 7, 0.5, 0, 2);
+  const ends = (bytesMax: number) => {
+    const found: number[] = [];
+    for (let start = 0; start < ids.length; start = found.at(-1)!)
+      found.push(decodableEnd(tokens, ids, start, bytesMax));
+    return found;
+  };
+  expect(ends(1)).toEqual([1, 2, 3, 7, 8, 9]);
+  expect(ends(6)).toEqual([2, 3, 8, 9]);
+  expect(ends(16)).toEqual([7, 9]);
+  expect(ends(29)).toEqual([9]);
 });
