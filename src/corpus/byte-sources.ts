@@ -1,5 +1,6 @@
-import { readSync } from "node:fs";
-import { type Input, shrank } from "./inputs.ts";
+import { fstatSync, readSync } from "node:fs";
+import type { FileWindow } from "../runtime/file-window.ts";
+import { checkSame, checkUnchanged, type Input, shrank } from "./inputs.ts";
 
 /** Where the bytes of a text come from. Offsets are those of the whole text, wherever the source begins. */
 export interface ByteSource {
@@ -12,14 +13,22 @@ export interface ByteSource {
    * have yet to come.
    */
   read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number;
+  /** The file, where the bytes are those of one. */
+  readonly file?: FileSource;
 }
 
 /** The bytes of an open file. */
 export class FileSource implements ByteSource {
+  private isMappable: boolean | undefined;
+
   constructor(
     readonly fd: number,
     private readonly input: Input,
   ) {}
+
+  get file(): FileSource {
+    return this;
+  }
 
   get path(): string {
     return this.input.path;
@@ -27,6 +36,22 @@ export class FileSource implements ByteSource {
 
   get sizeBytes(): number {
     return this.input.sizeBytes;
+  }
+
+  /** Whether the file can be mapped to a window. */
+  canMap(window: FileWindow): boolean {
+    this.isMappable ??= window.canMap(this.fd);
+    return this.isMappable;
+  }
+
+  /**
+   * To be called when bytes [startByte, endByte) were mapped and some of them were gone: throws what reading them would
+   * have said, if the file shows it.
+   */
+  checkMapped(startByte: number, endByte: number): void {
+    checkSame(this.input, fstatSync(this.fd));
+    checkUnchanged(this.input);
+    readFully(this, startByte, endByte);
   }
 
   read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number {

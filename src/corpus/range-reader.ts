@@ -1,15 +1,28 @@
 import { UserError } from "../errors.ts";
-import type { ByteSource } from "./byte-sources.ts";
+import type { FileWindow } from "../runtime/file-window.ts";
+import type { ByteSource, FileSource } from "./byte-sources.ts";
 import { allocateText, releaseText, type Text, type TextMaker } from "./text.ts";
 
 /** Positions in a text are 31-bit integers. */
 const windowBytesMax = 2 ** 30;
 
 /**
+ * Where a reader may map files instead of reading them: at the start of its text, which nobody but the kernel looks at as
+ * long as a range is open.
+ */
+export type Mapping = {
+  readonly window: FileWindow;
+  /** Size of the files from which on it pays. */
+  readonly fileBytesLeast: number;
+};
+
+/**
  * Reads a range of bytes through one window: `text` holds the bytes of the source from `baseByte` on, `limit` of them
  * valid. The window moves when `advance` says which bytes are still needed, and grows only when they fill it.
  *
- * Why the file is read and not mapped stands in ARCHITECTURE.md ("Reading").
+ * Parts of a large file are mapped to the window where a `Mapping` was given, from the start of a page on, so the text may
+ * begin before the range does. What is mapped does not grow: it is read anew, into memory. ARCHITECTURE.md ("Reading") says
+ * what is mapped, and why.
  */
 export class RangeReader {
   text: Text;
@@ -19,22 +32,44 @@ export class RangeReader {
   /** Where the range ends; of one whose end is not known yet, behind every byte. */
   endByte = 0;
   private source: ByteSource | undefined;
+  /** The file whose parts are mapped to the window. */
+  private mapped: FileSource | undefined;
+  /** The most that is mapped at a time: what the window has before it grows. */
+  private readonly mappedBytesMax: number;
 
-  /** @param tooLong makes the error for what has to be kept and is longer than a window can be */
+  /**
+   * @param tooLong makes the error for what has to be kept and is longer than a window can be
+   * @param mapping of the place of the texts that are made
+   */
   constructor(
     private capacityBytes: number,
     private readonly makeText: TextMaker = allocateText,
     private readonly tooLong = noPretokenEnds,
+    private readonly mapping?: Mapping,
   ) {
     this.text = makeText(capacityBytes);
+    this.mappedBytesMax = capacityBytes;
   }
 
-  /** Starts on bytes [startByte, endByte) of the source. */
+  /** Starts on bytes [startByte, endByte) of the source. With a mapping `close` has to follow. */
   open(source: ByteSource, startByte: number, endByte: number): void {
     this.source = source;
     this.baseByte = startByte;
     this.endByte = endByte;
     this.limit = 0;
+    const { mapping } = this;
+    const { file } = source;
+    if (mapping === undefined || file === undefined || file.sizeBytes < mapping.fileBytesLeast) return;
+    if (!file.canMap(mapping.window)) return;
+    this.mapped = file;
+    this.baseByte = mapping.window.pageStart(startByte);
+  }
+
+  /** The text is plain memory again. */
+  close(): void {
+    if (this.mapped === undefined) return;
+    this.mapped = undefined;
+    this.mapping!.window.clear();
   }
 
   /** True when the text reaches the end of the range. */
@@ -43,15 +78,60 @@ export class RangeReader {
   }
 
   /**
-   * Moves the bytes from `keepPos` on to position 0 and reads on behind them, as far as bytes have come; positions fall
-   * by `keepPos`.
+   * Moves the bytes from `keepPos` on towards position 0 and reads on behind them, as far as bytes have come. Positions
+   * fall by what is returned.
    */
-  advance(keepPos: number): void {
+  advance(keepPos: number): number {
+    const baseBefore = this.baseByte;
+    if (this.mapped !== undefined) this.map(keepPos);
+    else this.read(keepPos);
+    return this.baseByte - baseBefore;
+  }
+
+  /** How large the window will be when it has moved: larger than now where what is kept fills half of it. */
+  bytesAfter(keepPos: number): number {
+    return (this.limit - keepPos > this.capacityBytes >> 1 ? 2 : 1) * this.capacityBytes;
+  }
+
+  /** Why the kernel failed at the text: what is wrong with the file, if bytes that were mapped are gone. */
+  explained(error: unknown): unknown {
+    if (this.mapped === undefined || !(error instanceof WebAssembly.RuntimeError)) return error;
+    try {
+      this.mapped.checkMapped(this.baseByte, this.baseByte + this.limit);
+    } catch (reason) {
+      return reason;
+    }
+    return error;
+  }
+
+  private map(keepPos: number): void {
+    const { window } = this.mapping!;
+    const keepByte = this.baseByte + keepPos;
+    const knownByte = Math.max(keepByte, this.baseByte + this.limit);
+    const pageByte = window.pageStart(keepByte);
+    const byteCount = Math.min(this.mappedBytesMax, this.endByte - pageByte);
+    const isHalfFull = knownByte - pageByte > this.mappedBytesMax >> 1;
+    if (!isHalfFull && window.map(this.mapped!.fd, pageByte, byteCount)) {
+      this.baseByte = pageByte;
+      this.limit = byteCount;
+      return;
+    }
+    this.close();
+    this.baseByte = keepByte;
+    this.limit = 0;
+    this.fill();
+  }
+
+  private read(keepPos: number): void {
     const kept = this.limit - keepPos;
     if (kept > this.capacityBytes >> 1) this.grow(keepPos, kept);
     else this.text.bytes.copyWithin(0, keepPos, this.limit);
     this.baseByte += keepPos;
     this.limit = kept;
+    this.fill();
+  }
+
+  private fill(): void {
     while (this.limit < this.capacityBytes && !this.atEnd) {
       const offset = this.baseByte + this.limit;
       const wantedBytes = Math.min(this.capacityBytes - this.limit, this.endByte - offset);
@@ -59,11 +139,6 @@ export class RangeReader {
       if (readBytes === 0) return;
       this.limit += readBytes;
     }
-  }
-
-  /** How large the window will be when it has moved: larger than now where what is kept fills half of it. */
-  bytesAfter(keepPos: number): number {
-    return (this.limit - keepPos > this.capacityBytes >> 1 ? 2 : 1) * this.capacityBytes;
   }
 
   private grow(keepPos: number, kept: number): void {

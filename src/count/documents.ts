@@ -39,6 +39,8 @@ export interface Documents {
   shift(deltaBytes: number): void;
   /** The text is still needed from there on. */
   readonly keepPos: number;
+  /** Nobody but the kernel looks at the text, so it may be mapped from a file. */
+  readonly isReadByKernelOnly: boolean;
   readonly isInside: boolean;
   /** Documents that began and hold at least one byte. */
   readonly documentCount: number;

@@ -7,6 +7,7 @@ import type { DocumentPart, Documents } from "./documents.ts";
 
 /** Documents whose boundaries one automaton finds, or two: special tokens, boundaries and words are the kernel's (src/kernel/documents.ts). */
 export class KernelDocuments implements Documents {
+  readonly isReadByKernelOnly = true;
   private readonly kernel: Kernel;
 
   private constructor(

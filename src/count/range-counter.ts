@@ -1,5 +1,5 @@
 import type { ByteSource } from "../corpus/byte-sources.ts";
-import { RangeReader } from "../corpus/range-reader.ts";
+import { type Mapping, RangeReader } from "../corpus/range-reader.ts";
 import type { Range } from "../corpus/ranges.ts";
 import type { TextMaker } from "../corpus/text.ts";
 import { TextRoom } from "../corpus/text-room.ts";
@@ -30,18 +30,22 @@ export class RangeCounter {
   private readonly longestTokenBytes: number;
   private firstInvalidByte = -1;
 
-  /** @param makeText the text that `documents` counts */
+  /**
+   * @param makeText the text that `documents` counts
+   * @param mapping of its place; only if nobody but the kernel looks at the text
+   */
   constructor(
     private readonly documents: Documents,
     specialTokens: readonly Uint8Array[],
     makeText: TextMaker,
     windowBytes = windowSizeBytes,
     private readonly room = new TextRoom(),
+    mapping?: Mapping,
   ) {
     this.longestTokenBytes = Math.max(0, ...specialTokens.map((token) => token.length));
     // Half a window must hold more than is held back at its end, or reading would stand still.
     this.capacityBytes = Math.max(windowBytes, 4 * (this.longestTokenBytes + lookaheadBytes));
-    this.reader = new RangeReader(this.capacityBytes, makeText);
+    this.reader = new RangeReader(this.capacityBytes, makeText, undefined, mapping);
   }
 
   /** Where in the text the work stands: the place of an error. */
@@ -60,33 +64,39 @@ export class RangeCounter {
     this.firstInvalidByte = -1;
 
     reader.open(source, range.startByte, range.endByte);
-    documents.start(0, range.startsInside);
-    for (let keepPos = 0; ; keepPos = documents.keepPos) {
-      reader.endByte = range.endsInside
-        ? Math.min(range.endByte + lookaheadBytes, source.sizeBytes)
-        : range.endByte;
-      if (this.claimWindow(source.path, keepPos)) yield this.bytesDone(range);
-      reader.advance(keepPos);
-      documents.shift(keepPos);
-      documents.searchText(reader.limit);
-      const part = this.partOf(range);
-      while (!this.countPart(part)) yield this.bytesDone(range);
-      if (reader.atEnd) {
-        const invalidByteCount = documents.invalidByteCount - invalidBefore;
-        let documentCount = documents.documentCount - documentsBefore;
-        if (range.endsInside) {
-          documents.lookAhead(part.end, reader.limit);
-          // A document that begins right at the cut: the next range takes it for one that goes on.
-          if (!documents.isInside) documentCount++;
+    try {
+      const startPos = range.startByte - reader.baseByte;
+      documents.start(startPos, range.startsInside);
+      for (let keepPos = startPos; ; keepPos = documents.keepPos) {
+        reader.endByte = range.endsInside
+          ? Math.min(range.endByte + lookaheadBytes, source.sizeBytes)
+          : range.endByte;
+        if (this.claimWindow(source.path, keepPos)) yield this.bytesDone(range);
+        documents.shift(reader.advance(keepPos));
+        documents.searchText(reader.limit);
+        const part = this.partOf(range);
+        while (!this.countPart(part)) yield this.bytesDone(range);
+        if (reader.atEnd) {
+          const invalidByteCount = documents.invalidByteCount - invalidBefore;
+          let documentCount = documents.documentCount - documentsBefore;
+          if (range.endsInside) {
+            documents.lookAhead(part.end, reader.limit);
+            // A document that begins right at the cut: the next range takes it for one that goes on.
+            if (!documents.isInside) documentCount++;
+          }
+          return {
+            textBytes: range.endByte - range.startByte,
+            documentCount,
+            invalidByteCount,
+            firstInvalidByte: this.firstInvalidByte,
+          };
         }
-        return {
-          textBytes: range.endByte - range.startByte,
-          documentCount,
-          invalidByteCount,
-          firstInvalidByte: this.firstInvalidByte,
-        };
+        yield this.bytesDone(range);
       }
-      yield this.bytesDone(range);
+    } catch (error) {
+      throw reader.explained(error);
+    } finally {
+      reader.close();
     }
   }
 

@@ -11,6 +11,7 @@ const sliceSizeBytes = 1 << 20;
 
 /** Documents whose boundaries a splitter finds in JavaScript: the backtracking matcher, and chains of three automata and more. */
 export class SplitterDocuments implements Documents {
+  readonly isReadByKernelOnly = false;
   isInside = false;
   documentCount = 0;
   firstInvalidPos = -1;

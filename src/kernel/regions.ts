@@ -14,6 +14,9 @@
  * The text has room for a window of 2^30 bytes and its padding. Its address is a multiple of 64 KB: a page of memory, on
  * any machine.
  *
+ * Subtle: a file may be mapped to the text (src/runtime/file-window.ts) and be cut at any time. So what may stand there is
+ * read by loads of the kernel's own, never by `memory.copy`, and another load of the same byte may give another value.
+ *
  * Arrays of fixed length, in the order of their addresses:
  *
  *   ARRAY          BYTES       MEANING

@@ -1,5 +1,5 @@
 import { closeSync, constants, fsyncSync, openSync, writeSync } from "node:fs";
-import { openLibc } from "./libc.ts";
+import { openLibc } from "../runtime/libc.ts";
 
 /** Writes all of the bytes, at `offset` if it is given: a single call may write fewer. */
 export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {

@@ -1,4 +1,4 @@
-import { openLibc } from "./libc.ts";
+import { openLibc } from "../runtime/libc.ts";
 
 /**
  * Exchanges what two absolute paths name, in one step: whoever looks sees the one or the other, never neither. False

@@ -1,6 +1,6 @@
 import { fstatSync, statSync } from "node:fs";
+import { openLibc } from "../runtime/libc.ts";
 import { codeOf } from "../system-error.ts";
-import { openLibc } from "./libc.ts";
 
 /** What came of asking for the lock of a file. */
 type Locked = "ours" | "another's" | "unknown to the file system";

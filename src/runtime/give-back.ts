@@ -1,3 +1,5 @@
+import { openLibc } from "./libc.ts";
+
 /**
  * Zeroes the bytes of an array and gives their memory back to the system at once; writing them again takes it anew.
  *
@@ -30,17 +32,10 @@ const discardPages: Discard = (address, sizeBytes) => open().discard?.(address, 
 
 function open() {
   if (opened !== undefined) return opened;
-  const { dlopen, ptr } = require("bun:ffi") as typeof import("bun:ffi");
-  opened = { addressOf: (array) => Number(ptr(array)), discard: null };
-  if (process.platform !== "linux") return opened;
-  for (const library of ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"]) {
-    try {
-      const type = { args: ["usize", "usize", "i32"], returns: "i32" } as const;
-      const { madvise } = dlopen(library, { madvise: type }).symbols;
-      opened.discard = (address, sizeBytes) =>
-        madvise(BigInt(address), BigInt(sizeBytes), MADV_DONTNEED) === 0;
-      break;
-    } catch {}
-  }
+  const { ptr } = require("bun:ffi") as typeof import("bun:ffi");
+  const libc = openLibc({ madvise: { args: ["usize", "usize", "i32"], returns: "i32" } });
+  const discard: Discard | null =
+    libc && ((address, sizeBytes) => libc.madvise(BigInt(address), BigInt(sizeBytes), MADV_DONTNEED) === 0);
+  opened = { addressOf: (array) => Number(ptr(array)), discard };
   return opened;
 }

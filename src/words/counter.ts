@@ -1,6 +1,7 @@
 import { paddingBytes, type Text } from "../corpus/text.ts";
 import { UserError } from "../errors.ts";
 import { atOnce } from "../next-turn.ts";
+import { FileWindow } from "../runtime/file-window.ts";
 import { giveBack } from "../runtime/give-back.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../runtime/kernel.ts";
 import { tooManyWords, type WordTable } from "./word-table.ts";
@@ -27,6 +28,7 @@ type Kind = (typeof kinds)[keyof typeof kinds];
  */
 export class WordCounter {
   private opened: Kernel | undefined;
+  private openedWindow: FileWindow | undefined;
   private listed: Listed | undefined;
   /** Bytes of the largest text so far. */
   private textBytes = 0;
@@ -49,6 +51,8 @@ export class WordCounter {
   }
 
   private open(kernel: Kernel | undefined): void {
+    this.openedWindow?.clear();
+    this.openedWindow = undefined;
     this.opened = kernel;
     this.listed = undefined;
     this.word = new Uint8Array(0);
@@ -69,9 +73,17 @@ export class WordCounter {
     return this.opened === undefined ? 0 : tableBytesOf(this.opened) + this.opened.exports.recordsBytes();
   }
 
+  /** The place of the text, to map files to it. It is plain memory again when a text is asked for. */
+  get window(): FileWindow {
+    const { exports, memory } = this.kernel;
+    this.openedWindow ??= new FileWindow(memory, exports.textAddress() >>> 0, exports.textCapacity());
+    return this.openedWindow;
+  }
+
   /** A text of so many bytes in the kernel's memory, always at the same place: what stood there stays. */
   text(capacityBytes: number): Text {
     const { exports, memory } = this.kernel;
+    this.openedWindow?.clear();
     const byteCount = capacityBytes + paddingBytes;
     if (byteCount > exports.textCapacity()) {
       const [needed, most] = [byteCount, exports.textCapacity()].map(

@@ -17,10 +17,17 @@ const directory = scratch();
 const gpt2 = compilePattern(patterns.gpt2.sources);
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-type Settings = { specialTokens: string[]; rangeSizeBytes: number; windowBytes?: number };
+type Settings = {
+  specialTokens: string[];
+  rangeSizeBytes: number;
+  windowBytes?: number;
+  /** The file is mapped, not read. */
+  isMapped?: boolean;
+};
 
 /** Counts the file range by range, as workers do, and gives the words with their counts and the plan. */
-function countInRanges(path: string, { specialTokens, rangeSizeBytes, windowBytes }: Settings) {
+function countInRanges(path: string, settings: Settings) {
+  const { specialTokens, rangeSizeBytes, windowBytes, isMapped } = settings;
   const inputs = findInputs([path]);
   const tokens = specialTokens.map(utf8);
   const plan = [
@@ -33,7 +40,18 @@ function countInRanges(path: string, { specialTokens, rangeSizeBytes, windowByte
   ].filter((range) => range !== undefined);
   const counter = new WordCounter();
   const documents = createDocuments(gpt2, tokens, counter);
-  const ranges = new RangeCounter(documents, tokens, (bytes) => counter.text(bytes), windowBytes);
+  const { window } = counter;
+  /** Where each part that was mapped ended. */
+  const mapped: number[] = [];
+  const map = window.map.bind(window);
+  window.map = (fd, offsetByte, byteCount) => {
+    const isDone = map(fd, offsetByte, byteCount);
+    if (isDone) mapped.push(offsetByte + byteCount);
+    return isDone;
+  };
+  const mapping = isMapped ? { window, fileBytesLeast: 0 } : undefined;
+  const makeText = (bytes: number) => counter.text(bytes);
+  const ranges = new RangeCounter(documents, tokens, makeText, windowBytes, undefined, mapping);
   const fd = openInput(inputs[0]!);
   let documentCount = 0;
   let invalidByteCount = 0;
@@ -45,7 +63,7 @@ function countInRanges(path: string, { specialTokens, rangeSizeBytes, windowByte
     invalidByteCount += step.value.invalidByteCount;
   }
   closeSync(fd);
-  return { words: entriesOf(counter.toWordTable()), plan, documentCount, invalidByteCount };
+  return { words: entriesOf(counter.toWordTable()), plan, documentCount, invalidByteCount, mapped };
 }
 
 const text =
@@ -70,6 +88,32 @@ test("windows of any size give the same words", () => {
   for (let windowBytes = 1; windowBytes < 300; windowBytes += 7) {
     const { words } = countInRanges(path, { specialTokens, rangeSizeBytes: 1000, windowBytes });
     expect(words).toEqual(whole);
+  }
+});
+
+test("a file that is mapped gives the same words, wherever it is cut and whatever its last page holds", () => {
+  const specialTokens = ["<|end|>", "<|endless|>"];
+  const long = `${text.repeat(100)}${"x".repeat(40_000)} y ${text.repeat(20)}`;
+  for (const sizeBytes of [1, 4095, 4096, 4097, 8160, Buffer.byteLength(long)]) {
+    const content = Buffer.from(long).subarray(-sizeBytes).toString("utf8");
+    const path = put(directory, "mapped", content);
+    const whole = inOrder(naiveWords(content, specialTokens));
+    for (const rangeSizeBytes of [1 << 20, 5000]) {
+      // From windows in which no page has room to one that holds all, a long word among it.
+      for (const windowBytes of [100, 1 << 14, 1 << 20]) {
+        const settings = { specialTokens, rangeSizeBytes, windowBytes };
+        const { mapped, ...counted } = countInRanges(path, { ...settings, isMapped: true });
+        const { mapped: _, ...read } = countInRanges(path, settings);
+        expect(counted.words).toEqual(whole);
+        expect(counted).toEqual(read);
+        expect(mapped.length).toBeGreaterThan(0);
+        // The long word fills half a window of 16 KB: there the file is read.
+        const isWhole = sizeBytes < 40_000 || windowBytes > 40_000;
+        if (windowBytes > 100 && rangeSizeBytes > windowBytes) {
+          expect(mapped.at(-1)! === sizeBytes).toBe(isWhole);
+        }
+      }
+    }
   }
 });
 

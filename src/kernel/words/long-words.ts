@@ -194,8 +194,9 @@ function appendRecord(long: Records, at: usize, length: u32, hash: u32, value: u
   store<u32>(record, length);
   store<u32>(record, hash, 4);
   store<u64>(record, value, 8);
-  const whole = length & ~7;
-  memory.copy(recordWord(record), at, whole);
-  if ((length & 7) !== 0) store<u64>(recordWord(record) + whole, tailBytes(at + whole, length));
+  // Not by `memory.copy`: the word may stand in a window of a file (regions.ts).
+  let word = recordWord(record);
+  for (const tail = at + (length & ~7); at < tail; at += 8, word += 8) store<u64>(word, load<u64>(at));
+  if ((length & 7) !== 0) store<u64>(word, tailBytes(at, length));
   long.endUnit += <u32>(recordBytes(length) >> 3);
 }
