@@ -17,12 +17,15 @@ export const build = {
  */
 export function codeIdentity(
   commit = typeof BPE_COMMIT === "undefined" ? undefined : BPE_COMMIT,
-  executablePath = process.execPath,
+  executablePath = ownPath,
 ): string | undefined {
   if (commit === undefined) return undefined;
   if (/^[0-9a-f]+$/.test(commit)) return commit;
-  const { size, mtimeNs } = statSync(executablePath, { bigint: true });
-  return `${commit} ${size} ${mtimeNs}`;
+  const stats = statSync(executablePath, { bigint: true, throwIfNoEntry: false });
+  return stats && `${commit} ${stats.size} ${stats.mtimeNs}`;
 }
+
+/** The file that runs, also where another one has taken its place meanwhile. */
+const ownPath = process.platform === "linux" ? "/proc/self/exe" : process.execPath;
 
 export const versionLine = `bpe ${build.version} (Bun ${build.bunVersion}, commit ${build.commit})`;
