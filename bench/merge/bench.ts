@@ -2,7 +2,7 @@
  * Times the merge engine on a file of word counts, phase by phase, with its peak memory and the checksum of its merges:
  *
  *   node scripts/bun.mjs bench/merge/bench.ts words.tsv [--merges 31744] [--compat cs336] [--words N]
- *     [--threads 2] [--out merges.txt]
+ *     [--threads 2] [--engine javascript] [--out merges.txt]
  *
  * The checksum is that of training.json's `mergesSha256`: SHA-256 over the lines `left right`, byte-to-character form.
  */
@@ -10,6 +10,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type MergeProgress, trainMerges } from "../../src/merge/engine.ts";
+import { trainMergesInJavaScript } from "../../src/merge/javascript/engine.ts";
 import { estimateMergeMemoryBytes } from "../../src/merge/memory.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { byteToCharacter } from "../../src/vocabulary/byte-characters.ts";
@@ -25,6 +26,7 @@ const { positionals, values } = parseArgs({
     "max-token-length": { type: "string" },
     special: { type: "string", multiple: true, default: [] },
     threads: { type: "string", default: "1" },
+    engine: { type: "string", default: "kernel" },
     out: { type: "string" },
   },
 });
@@ -43,7 +45,8 @@ const phaseMs: Record<MergeProgress["phase"], number> = { layout: 0, index: 0, m
 let longestSliceMs = 0;
 const startMs = performance.now();
 let lastMs = startMs;
-const training = trainMerges(words, options);
+const engine = values.engine === "javascript" ? trainMergesInJavaScript : trainMerges;
+const training = engine(words, options);
 let step = training.next();
 for (; !step.done; step = training.next()) {
   const nowMs = performance.now();

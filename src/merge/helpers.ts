@@ -39,18 +39,29 @@ export function startMergeHelpers(
   capacityBytes: number,
 ): MergeHelpers {
   const help: MergeHelp = { module: kernelModule(), memory, plan, capacityBytes };
-  const workers = Array.from({ length: plan.threadCount - 1 }, () => {
-    const worker = new Worker(mergeWorkerUrl);
-    worker.unref();
-    worker.postMessage(help);
-    return worker;
-  });
+  const workers = Array.from({ length: plan.threadCount - 1 }, () => startHelper(help)).filter(
+    (worker) => worker !== undefined,
+  );
   return {
     end() {
       exports.endHelp();
       for (const worker of workers) worker.terminate();
     },
   };
+}
+
+/** Undefined where the system has no thread for us: help is welcome, not needed. */
+function startHelper(help: MergeHelp): Worker | undefined {
+  try {
+    const worker = new Worker(mergeWorkerUrl);
+    // One that fails in the middle has said so in the memory, and the main thread fails; one that never starts does no harm.
+    worker.onerror = (event) => event.preventDefault();
+    worker.unref();
+    worker.postMessage(help);
+    return worker;
+  } catch {
+    return undefined;
+  }
 }
 
 /** In a helper: works turn by turn. Between two the event loop turns, so that the thread can be ended. */

@@ -5,7 +5,7 @@ import type { WordTable } from "../words/word-table.ts";
 import { alphabetOrder } from "./alphabet-order.ts";
 import { type MergePlan, planRegions, startMergeHelpers } from "./helpers.ts";
 import type { Merges } from "./merges.ts";
-import { limitsOf, type MergeLimits, type MergeOptions } from "./options.ts";
+import { limitsOf, type MergeLimits, type MergeOptions, threadCountOf } from "./options.ts";
 import { createPace, type MergeProgress, type Pace, spend } from "./pace.ts";
 import type { MergeTuning } from "./tuning.ts";
 
@@ -39,7 +39,7 @@ export function createMergeKernel(
     prefixLength: rule.comparesBytes ? tuning.prefixBytes : 0,
     specialCount: rule.specials.length,
     specialByteCount: sum(rule.specials.map(({ bytes }) => bytes.length)),
-    threadCount: cellCount < tuning.sharedCellCount ? 1 : Math.min(options.threadCount ?? 1, threadCountMax),
+    threadCount: threadCountOf(options, cellCount, tuning),
   };
   const kernel = createKernel();
   const capacityBytes = makeRegions(kernel, plan, tuning.kernelBytesMax);
@@ -48,9 +48,6 @@ export function createMergeKernel(
   startEngine(kernel, limits, tuning);
   return { ...kernel, plan, capacityBytes, limits, pace: createPace(tuning.sliceWork) };
 }
-
-/** Each has sums of its own to be added up. */
-const threadCountMax = 8;
 
 /**
  * Plans for as much address space as there is; what the system refuses is planned for with less. What was planned for,

@@ -1,6 +1,6 @@
 import type { TableSize, WordTable } from "../words/word-table.ts";
 import { countCells } from "./cell-count.ts";
-import type { MergeOptions } from "./engine.ts";
+import { type MergeOptions, threadCountOf } from "./options.ts";
 import { defaultTuning } from "./tuning.ts";
 
 /**
@@ -18,7 +18,8 @@ export function boundMergeMemoryBytes({ wordCount, byteCount }: TableSize, optio
 }
 
 function estimateBytes(wordCount: number, cellCount: number, options: MergeOptions): number {
-  const { mergeCount, compat, threadCount = 1 } = options;
+  const { mergeCount, compat } = options;
+  const threadCount = threadCountOf(options, cellCount, defaultTuning);
   const tokenCount = 256 + Math.min(mergeCount, cellCount);
   const cellBytes = cellCount * (tokenCount > 0xffff ? 4 : 2);
   // A copy of the words, which stands where the arena will be.
@@ -28,9 +29,9 @@ function estimateBytes(wordCount: number, cellCount: number, options: MergeOptio
   const bytesOfToken = bytesPerToken + (compat === "cs336" ? bytesOfPrefix : 0);
   const tokenBytes = tokenCount * (bytesOfToken + threadCount * bytesOfSums);
   const pairBytes = bytesPerPair * (cellCount / positionsPerPair + pairsPerToken * tokenCount);
-  const tableBytes = threadCount * bytePairTableBytes;
+  const threadBytes = threadCount * bytePairTableBytes + (threadCount - 1) * helperBytes;
   return Math.ceil(
-    cellBytes + Math.max(wordBytes, arenaBytes) + stagedBytes + tokenBytes + pairBytes + tableBytes,
+    cellBytes + Math.max(wordBytes, arenaBytes) + stagedBytes + tokenBytes + pairBytes + threadBytes,
   );
 }
 
@@ -51,6 +52,8 @@ const bytesOfSums = 2 * (16 + 4);
 const bytesOfPrefix = 8 + 4;
 /** A record, at least two slots of the hash table, and a place in the queue. */
 const bytesPerPair = 32 + 3 * 4 + 16;
+/** What a thread that helps takes beside the engine's memory: measured, 10 MB. */
+const helperBytes = 12e6;
 /** 65,536 pairs of bytes. */
 const bytePairTableBytes = 16 << 16;
 /** 6 million words, 72 million cells, 32,000 merges: 200,000 records; 145,000 words: 85,000. */

@@ -1,4 +1,5 @@
 import type { Compat } from "./merges.ts";
+import type { MergeTuning } from "./tuning.ts";
 
 export type MergeOptions = {
   /**
@@ -38,4 +39,16 @@ export function limitsOf(options: MergeOptions, cellCount: number): MergeLimits 
     lengthMax: maxTokenLength === null ? Number.POSITIVE_INFINITY : maxTokenLength - (isHuggingface ? 1 : 0),
     bytePairsAlways: isHuggingface,
   };
+}
+
+/** Each has sums of its own to be added up. */
+const threadCountMax = 8;
+
+/** How many threads merge so many cells. */
+export function threadCountOf(
+  { threadCount = 1 }: MergeOptions,
+  cellCount: number,
+  tuning: MergeTuning,
+): number {
+  return cellCount < tuning.sharedCellCount ? 1 : Math.min(threadCount, threadCountMax);
 }

@@ -23,3 +23,15 @@ test("the bound covers the cells, and the occurrences of words that are longer t
   expect(bound).toBeGreaterThan(2 * (byteCount + wordCount) + 4 * byteCount);
   expect(bound).toBeLessThan(2 * (2 * (byteCount + wordCount) + 4 * byteCount));
 });
+
+test("threads that help are counted where there are cells enough for them", () => {
+  const bound = (wordCount: number, threadCount: number) =>
+    boundMergeMemoryBytes(
+      { wordCount, byteCount: 7 * wordCount },
+      { mergeCount: 10, compat: "rustbpe", threadCount },
+    );
+  expect(bound(1e5, 2)).toBe(bound(1e5, 1));
+  expect(bound(1e6, 2) - bound(1e6, 1)).toBeGreaterThan(12e6);
+  expect(bound(1e6, 2) - bound(1e6, 1)).toBeLessThan(15e6);
+  expect(bound(1e6, 100)).toBe(bound(1e6, 8));
+});
