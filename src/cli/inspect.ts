@@ -44,7 +44,7 @@ async function describeTokenizer(parts: TokenizerParts): Promise<string[]> {
     row("tokenizer", `${description.path} (${description.kind})`),
     row(
       "size",
-      `${counted(size, "token")}, ids up to ${idLimit - 1}, ${counted(model.mergedIds.length, "merge")}`,
+      `${counted(size, "token")}, ids up to ${idLimit - 1}, ${counted(model.merges.merged.length, "merge")}`,
     ),
     row("pattern", description.patternName ?? "a regular expression"),
     ...(called === undefined ? [] : [row("", called)]),

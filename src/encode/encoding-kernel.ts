@@ -8,6 +8,8 @@ import { noTokens, type PackedTokens, placedModelBytes, placeModel } from "./mod
 export type EncodingKernelOptions = {
   /** Tokens that are found in the text itself; the id of one that is to stay text is -1. */
   readonly addedTokens?: PackedTokens;
+  /** False: no pretoken is cut, and merging begins with bytes; for tests. */
+  readonly mayCut?: boolean;
   /** The cache of words is 2^cacheShrinkBits times smaller than usual: for tests. */
   readonly cacheShrinkBits?: number;
 };
@@ -21,18 +23,21 @@ export class EncodingKernel {
   /** The ends of the pretokens at hand. */
   readonly ends: Int32Array<ArrayBufferLike>;
   readonly kernel: Kernel;
+  /** Where the model's head stands (src/kernel/encode/model.ts). */
+  readonly modelAddress: number;
 
   constructor(
     model: EncodingModel,
     private readonly isNarrow: boolean,
-    { addedTokens = noTokens, cacheShrinkBits = 0 }: EncodingKernelOptions = {},
+    { addedTokens = noTokens, mayCut = true, cacheShrinkBits = 0 }: EncodingKernelOptions = {},
   ) {
     this.kernel = createKernel();
     const { exports, memory } = this.kernel;
-    const placed = { model, isNarrow, addedTokens };
+    const placed = { model, isNarrow, addedTokens, mayCut };
     const start = exports.beginModel(placedModelBytes(placed)) >>> 0;
     if (start === 0) throw noMemory("the tokenizer");
     placeModel(placed, memory.buffer, start);
+    this.modelAddress = start;
     if (exports.useModel(cacheShrinkBits) === 0) throw noMemory("the tokenizer");
     this.ends = new Int32Array(memory.buffer, exports.endsAddress() >>> 0, exports.endsCapacity());
   }

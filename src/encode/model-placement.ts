@@ -11,14 +11,16 @@ export type PlacedModel = {
   readonly isNarrow: boolean;
   /** Tokens that are found in the text itself; the id of one that is to stay text is -1. */
   readonly addedTokens: PackedTokens;
+  /** Whether pretokens may be cut where no merge crosses: not in some tests. */
+  readonly mayCut: boolean;
 };
 
 /** Every array begins at a multiple of this, and so many bytes behind it may be read. */
 const alignment = 64;
 const readAheadBytes = 8;
 
-const modelFieldCount = 18;
-/** Two of them are for the kernel. */
+/** The fields given, and those that the kernel adds. */
+const modelFieldCount = 22;
 const tokenTableFieldCount = 6;
 
 /** Bytes that `placeModel` writes. */
@@ -33,26 +35,18 @@ export function placeModel(placed: PlacedModel, buffer: ArrayBufferLike, start: 
   placeFields(new Placing(buffer, start), placed);
 }
 
-function placeFields(placing: Placing, { model, isNarrow, addedTokens }: PlacedModel): void {
-  const { pairs, joins, wholeTokens } = model;
+function placeFields(placing: Placing, { model, isNarrow, addedTokens, mayCut }: PlacedModel): void {
+  const { byteIds, merges, idLimit, wholeTokens } = model;
   const head = placing.reserve(4 * modelFieldCount);
   const fields = [
-    placing.place(model.byteIds),
-    placing.place(model.byteRanks),
-    placing.place(model.mergedIds),
-    model.mergedIds.length,
-    Number(model.isMonotone),
+    placing.place(byteIds),
+    placing.place(merges.left),
+    placing.place(merges.right),
+    placing.place(merges.merged),
+    merges.merged.length,
+    idLimit,
     Number(isNarrow),
-    placing.place(pairs.slots),
-    pairs.slotBits,
-    pairs.rankBits,
-    placing.place(pairs.halves),
-    placing.place(pairs.filter),
-    model.characters === null ? 0 : placing.place(model.characters),
-    placing.place(model.adjacency),
-    joins === null ? 0 : placing.place(joins.lanes),
-    joins?.slotBits ?? 0,
-    joins === null ? 0 : placing.place(joins.hasSizes),
+    Number(mayCut),
     placeTokens(placing, wholeTokens ?? noTokens),
     placeTokens(placing, addedTokens),
   ];

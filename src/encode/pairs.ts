@@ -1,6 +1,5 @@
 /**
- * PairTable: the rank of each pair of ids. Small, because it is asked seldom and everywhere: what counts is how many
- * cache lines it has.
+ * PairTable: the rank of each pair of ids, for loading a file of ranks. The kernel has its own (src/kernel/encode/pairs.ts).
  *
  *   ARRAY    TYPE         LENGTH          MEANING
  *   slots    Int32Array   2^slotBits      open addressing, linear probing, at most half full: in the low `rankBits` bits

@@ -3,6 +3,7 @@ import { hashLong, middleBytesMax, middleTailKey, shortBytesMax, shortKey } from
 import { findLong, recordOf, recordValue } from "../words/long-words";
 import { cutMiddleWords, findMiddle } from "../words/middle-words";
 import { findShort } from "../words/short-words";
+import { buildModel } from "./build-model";
 import { beginIds, emitIds, emitNarrow, emitWide, idsEnd } from "./emit";
 import { lookUpLong, lookUpMiddle, lookUpShort, results, useLookUp } from "./look-up";
 import { mergeWord, noRoom, useMerging, wordIds } from "./merge-word";
@@ -30,7 +31,7 @@ import { beginRegions, reserveTable, reserveText, reserveTo, workAddress } from 
  * kept on the way. JavaScript calls, in this order:
  *
  *   beginModel     lays the memory out; returns where the model goes
- *   useModel       the model stands there
+ *   useModel       the model stands there: builds what it is asked by
  *   …              more tables are set up: of a pattern, of tokens
  *   setTextBytes   the text's region has so much room; again when it needs more
  *   encodeWords    text and ends stand in their regions
@@ -49,6 +50,7 @@ export function beginModel(byteCount: u32): usize {
 export function useModel(shrinkBits: u32): bool {
   const model = changetype<EncodingModel>(modelHead);
   isNarrow = model.isNarrow !== 0;
+  if (!buildModel(model)) return false;
   if (!useCache(shrinkBits) || !useLookUp() || !useMerging(model)) return false;
   if (!useWholeTokens(model) || !useCuts(model) || !useAddedTokens(model)) return false;
   return true;

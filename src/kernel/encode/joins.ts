@@ -1,24 +1,148 @@
-import { EncodingModel } from "./model";
+import { droppedByte, EncodingModel } from "./model";
+import { tokenLength, tokenStart } from "./token-table";
+import { reserveTable } from "./work";
 
 /**
- * Joins: where the two halves of a merge meet, in the table that src/encode/joins.ts builds and describes. A merge crosses a
- * place in a text only if some join fits around it.
+ * Joins: where the two halves of a merge meet. A merge crosses a place in a text only if the bytes on both sides of it
+ * are those on both sides of some merge's join; so where no join fits, no token ever lies across.
+ *
+ * A join is known by up to three bytes on each side, fewer if a half is shorter. Its own halves were tokens before it,
+ * with joins of their own: so the one where they meet is all that a merge adds. A whole token that merging does not reach
+ * adds every place inside it.
+ *
+ *   ARRAY      TYPE      LENGTH       MEANING
+ *   lanes      u32,u32   2^slotBits   open addressing, at most half full, home = top bits of the hash: the *edges* where two
+ *                                     halves meet, the left half's last bytes and the right half's first ones; 0 if free
+ *   hasSizes   u8        16           for l bytes on the left and r on the right whether there is any such join: 1 at 4 l + r.
+ *                                     Most are never needed
+ *
+ * An edge is up to three bytes, the first one highest, and their number << 24. "é" is c3 a9. The join of "é" and "é" is
+ * [2 << 24 | c3a9, 2 << 24 | c3a9]. Only joins between two characters that are not ASCII are kept: elsewhere nobody asks.
  */
+let lanes: usize = 0;
+let slotBits: u32 = 0;
+let hasSizes: usize = 0;
 
 const multiplier0: u32 = 0x9e3779b1;
 const multiplier1: u32 = 0x85ebca77;
 
 const contextBytes: u32 = 3;
+const bytesMask: u32 = 0xffffff;
 
-let lanes: usize = 0;
-let slotBits: u32 = 0;
-/** For l bytes on the left and r on the right whether there is any such join: 1 at 4 l + r. Most are never needed. */
-let hasSizes: usize = 0;
+/** Makes room for the joins of all merges and whole tokens; false if there is none. */
+export function reserveJoins(model: EncodingModel): bool {
+  const whole = model.wholeTokens;
+  const wholeBytes = whole.count === 0 ? 0 : load<u32>(whole.starts + (whole.count << 2));
+  const joinCount = <u64>model.mergeCount + wholeBytes;
+  slotBits = 4;
+  while ((<u64>1) << slotBits < 2 * joinCount) slotBits++;
+  lanes = reserveTable((<usize>8) << slotBits);
+  hasSizes = reserveTable(16);
+  model.joinLanes = lanes;
+  model.joinSlotBits = slotBits;
+  model.joinSizes = hasSizes;
+  return lanes !== 0 && hasSizes !== 0;
+}
 
-export function useJoins(model: EncodingModel): void {
-  lanes = model.joinLanes;
-  slotBits = model.joinSlotBits;
-  hasSizes = model.joinSizes;
+/**
+ * Writes down where merges join, as pairs of bytes and with more context; false if ids do not tell bytes apart. `firsts` and
+ * `lasts` are for the edges of each id.
+ */
+export function addJoins(model: EncodingModel, firsts: usize, lasts: usize): bool {
+  if (!findEdges(model, firsts, lasts)) return false;
+  for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
+    const leftEdge = load<u32>(lasts + (load<i32>(model.lefts + (rank << 2)) << 2));
+    const rightEdge = load<u32>(firsts + (load<i32>(model.rights + (rank << 2)) << 2));
+    if (leftEdge !== 0 && rightEdge !== 0) addJoin(model.adjacency, leftEdge, rightEdge);
+  }
+  const whole = model.wholeTokens;
+  for (let token: u32 = 0; token < whole.count; token++) {
+    const start = tokenStart(whole, token);
+    const length = tokenLength(whole, token);
+    for (let i: u32 = 1; i < length; i++) {
+      const before = min(i, contextBytes);
+      const left = edgeOf(start + i - before, before);
+      addJoin(model.adjacency, left, edgeOf(start + i, min(length - i, contextBytes)));
+    }
+  }
+  return true;
+}
+
+function edgeOf(start: usize, length: u32): u32 {
+  let edge: u32 = 0;
+  for (let i: u32 = 0; i < length; i++) edge = (edge << 8) | load<u8>(start + i);
+  return edge | (length << 24);
+}
+
+/** The edges of every token that merging can make, 0 for other ids; false if ids do not tell bytes apart. */
+function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
+  memory.fill(firsts, 0, <usize>4 * model.idLimit);
+  memory.fill(lasts, 0, <usize>4 * model.idLimit);
+  for (let byte: u32 = 0; byte < 256; byte++) {
+    const id = load<i32>(model.byteIds + (byte << 2));
+    if (id === droppedByte || load<u32>(firsts + (id << 2)) !== 0) return false;
+    store<u32>(firsts + (id << 2), (1 << 24) | byte);
+    store<u32>(lasts + (id << 2), (1 << 24) | byte);
+  }
+  // Merges may stand before those that make their halves: once more until nothing is open, or nothing is new.
+  for (let isOpen = true, isNew = true; isOpen && isNew; ) {
+    isOpen = false;
+    isNew = false;
+    for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
+      const id = load<i32>(model.mergedIds + (rank << 2));
+      if (load<u32>(firsts + (id << 2)) !== 0) continue;
+      const left = load<i32>(model.lefts + (rank << 2)) << 2;
+      const right = load<i32>(model.rights + (rank << 2)) << 2;
+      if (load<u32>(firsts + left) === 0 || load<u32>(firsts + right) === 0) {
+        isOpen = true;
+        continue;
+      }
+      store<u32>(firsts + (id << 2), joinFirst(load<u32>(firsts + left), load<u32>(firsts + right)));
+      store<u32>(lasts + (id << 2), joinLast(load<u32>(lasts + left), load<u32>(lasts + right)));
+      isNew = true;
+    }
+  }
+  return true;
+}
+
+/** The first bytes of two tokens put together, from the first bytes of each. */
+function joinFirst(left: u32, right: u32): u32 {
+  const leftCount = left >> 24;
+  const takenCount = min(contextBytes - leftCount, right >> 24);
+  if (takenCount === 0) return left;
+  const taken = (right & bytesMask) >> (8 * ((right >> 24) - takenCount));
+  return ((left & bytesMask) << (8 * takenCount)) | taken | ((leftCount + takenCount) << 24);
+}
+
+/** The same for the last bytes. */
+function joinLast(left: u32, right: u32): u32 {
+  const rightCount = right >> 24;
+  const takenCount = min(contextBytes - rightCount, left >> 24);
+  if (takenCount === 0) return right;
+  const taken = left & ((1 << (8 * takenCount)) - 1);
+  return (taken << (8 * rightCount)) | (right & bytesMask) | ((rightCount + takenCount) << 24);
+}
+
+function addJoin(adjacency: usize, left: u32, right: u32): void {
+  const last = left & 255;
+  const first = (right & bytesMask) >> (8 * ((right >> 24) - 1));
+  store<u8>(adjacency + ((last << 8) | first), 1);
+  // Between characters, the one behind begins with a lead byte.
+  if (last < 0x80 || first < 0xc0) return;
+  store<u8>(hasSizes + 4 * (left >> 24) + (right >> 24), 1);
+  const lastSlot: u32 = (1 << slotBits) - 1;
+  let pos = homeOf(left, right);
+  while (load<u32>(lanes + (pos << 3)) !== 0 && !isAt(pos, left, right)) pos = (pos + 1) & lastSlot;
+  store<u32>(lanes + (pos << 3), left);
+  store<u32>(lanes + (pos << 3), right, 4);
+}
+
+function isAt(pos: u32, left: u32, right: u32): bool {
+  return load<u32>(lanes + (pos << 3)) === left && load<u32>(lanes + (pos << 3), 4) === right;
+}
+
+function homeOf(left: u32, right: u32): u32 {
+  return ((left * multiplier0 + right) * multiplier1) >> (32 - slotBits);
 }
 
 /**
@@ -39,12 +163,10 @@ export function fitsJoin(left: u32, right: u32): bool {
 
 function hasJoin(left: u32, right: u32): bool {
   const last: u32 = (1 << slotBits) - 1;
-  let pos = ((left * multiplier0 + right) * multiplier1) >> (32 - slotBits);
-  let found = load<u32>(lanes + (pos << 3));
-  while (found !== 0) {
-    if (found === left && load<u32>(lanes + (pos << 3), 4) === right) return true;
+  let pos = homeOf(left, right);
+  while (load<u32>(lanes + (pos << 3)) !== 0) {
+    if (isAt(pos, left, right)) return true;
     pos = (pos + 1) & last;
-    found = load<u32>(lanes + (pos << 3));
   }
   return false;
 }

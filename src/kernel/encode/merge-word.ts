@@ -2,7 +2,7 @@ import { heapedRoomBytes, mergeHeaped } from "./merge-heaped";
 import { listedRoomBytes, mergeListed } from "./merge-listed";
 import { mergeScanned } from "./merge-scanned";
 import { droppedByte, EncodingModel } from "./model";
-import { findPair, usePairs } from "./pairs";
+import { findPair } from "./pairs";
 import { findWholeToken, wholeTokenCount } from "./whole-tokens";
 import { reserveTable, reserveTo } from "./work";
 
@@ -34,7 +34,6 @@ let scannedRanks: usize = 0;
 
 export function useMerging(given: EncodingModel): bool {
   model = given;
-  usePairs(given);
   scannedIds = reserveTable(4 * (scannedBytesMax + 1));
   scannedRanks = reserveTable(4 * (scannedBytesMax + 1));
   return scannedRanks !== 0;

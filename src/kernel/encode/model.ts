@@ -1,37 +1,54 @@
 import { TokenTable } from "./token-table";
 
 /**
- * EncodingModel: all that turns the bytes of one pretoken into ids, as src/encode/model.ts has it. JavaScript copies the
- * arrays into memory once, and puts their addresses and sizes into this head (src/encode/kernel-model.ts).
+ * EncodingModel: all that turns the bytes of one pretoken into ids. JavaScript writes the first fields and the arrays that
+ * they lead to (src/encode/model-placement.ts); `buildModel` (build-model.ts) adds the others.
  *
  *   OFFSET   FIELD            ARRAY OR NUMBER
- *   0        byteIds          i32[256]: id of each byte, or `droppedByte`
- *   4        byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pairs.ts)
- *   8        mergedIds        i32[mergeCount]: id of what the merge of a rank makes
- *   12       mergeCount
- *   16       isMonotone       1: a merge only makes pairs of higher rank
- *   20       isNarrow         1: every id fits 16 bits
- *   24       pairSlots        i32[2^pairSlotBits]: pairs.ts, as the next three
- *   28       pairSlotBits
- *   32       pairRankBits
- *   36       pairHalves       i32[2 * rankLimit]
- *   40       pairFilter       i32[2^(pairSlotBits - 3)]
- *   44       characters       i32[65536]: id + 1 of the characters that merging may begin with; address 0 without any
- *   48       adjacency        u8[65536]: at left << 8 | right, 1 where the two bytes stand side by side in some token
- *   52       joinLanes        i32[2 << joinSlotBits]: joins.ts, as the next two; address 0 where no pretoken may be cut
- *   56       joinSlotBits
- *   60       joinSizes        u8[16]
- *   64       wholeTokens      a TokenTable (token-table.ts): whole-tokens.ts
- *   68       addedTokens      a TokenTable: the tokens that are found in the text itself (texts.ts)
+ *   0        byteIds          i32[256]: id of each byte, or `droppedByte` where the vocabulary lacks it
+ *   4        lefts            i32[mergeCount]: left id of the merge of each rank
+ *   8        rights           i32[mergeCount]: right id
+ *   12       mergedIds        i32[mergeCount]: id of what it makes
+ *   16       mergeCount
+ *   20       idLimit          all of these ids are below
+ *   24       isNarrow         1: every id of the tokenizer fits 16 bits
+ *   28       mayCut           0: no pretoken is cut, and merging begins with bytes; for tests
+ *   32       wholeTokens      a TokenTable: whole-tokens.ts
+ *   36       addedTokens      a TokenTable: the tokens that are found in the text itself (texts.ts)
+ *
+ *   40       byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pairs.ts)
+ *   44       isMonotone       1: a merge only makes pairs of higher rank, so ranks can be gone through in ascending order
+ *   48       pairSlots        pairs.ts, as the next four
+ *   52       pairSlotBits
+ *   56       pairRankBits
+ *   60       pairHalves
+ *   64       pairFilter
+ *   68       characters       characters.ts; 0 where merging has to begin with bytes
+ *   72       adjacency        u8[65536]: at left << 8 | right, 1 where the two bytes stand side by side in some token;
+ *                             elsewhere no merge ever crosses
+ *   76       joinLanes        joins.ts, as the next two; 0 where no pretoken may be cut
+ *   80       joinSlotBits
+ *   84       joinSizes
+ *
+ * Ids are those of the finished vocabulary. The lower the rank, the earlier the merge; of equal ranks the leftmost first.
+ *
+ * The merges "t h" -> 256, "th e" -> 257 give mergedIds = [256, 257], byteRanks["t" << 8 | "h"] = 0, and the pair
+ * (256, 101) has rank 1.
  */
 @unmanaged
 export class EncodingModel {
   byteIds: usize;
-  byteRanks: usize;
+  lefts: usize;
+  rights: usize;
   mergedIds: usize;
   mergeCount: u32;
-  isMonotone: u32;
+  idLimit: u32;
   isNarrow: u32;
+  mayCut: u32;
+  wholeTokens: TokenTable;
+  addedTokens: TokenTable;
+  byteRanks: usize;
+  isMonotone: u32;
   pairSlots: usize;
   pairSlotBits: u32;
   pairRankBits: u32;
@@ -42,8 +59,6 @@ export class EncodingModel {
   joinLanes: usize;
   joinSlotBits: u32;
   joinSizes: usize;
-  wholeTokens: TokenTable;
-  addedTokens: TokenTable;
 }
 
 /** Stands for the id of a byte that the vocabulary lacks: it is left out. */

@@ -1,5 +1,5 @@
 import { endsStart, textStart } from "../regions";
-import { fitsJoin, useJoins } from "./joins";
+import { fitsJoin } from "./joins";
 import { EncodingModel } from "./model";
 import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount } from "./whole-tokens";
 import { reserveTable } from "./work";
@@ -16,7 +16,9 @@ import { reserveTable } from "./work";
  * has few spaces, and so long pretokens that are hardly ever met again.
  *
  *   ARRAY        TYPE      LENGTH             MEANING
- *   places       u8        65536              at left << 8 | right, between two bytes: 0 no cut, 1 a cut, or `byContext`
+ *   places       u8        65536              at left << 8 | right, between two bytes: 0 not known yet, or whether there is a
+ *                                             cut: `never`, `always` or `byContext`
+ *   isWholeEdge  u8        512                whether a whole token begins with a byte; 256 on: ends with it
  *   pairAnswers  u16       2^pairAnswerBits   for two characters of three bytes: the low 15 bits of the hash << 1 | may be
  *                                             cut. 0, where there is no answer yet, is a right one too: what is not cut is
  *                                             merged
@@ -25,12 +27,16 @@ import { reserveTable } from "./work";
  *   finer        u32       finerEndsMax       the ends, with those of the cuts, as many as there is room for at a time
  */
 let places: usize = 0;
+let isWholeEdge: usize = 0;
+let adjacency: usize = 0;
 let pairAnswers: usize = 0;
 let answers: usize = 0;
 let finer: usize = 0;
 
-/** The answer where more bytes tell whether there is a cut. */
-const byContext: u32 = 2;
+const never: u32 = 1;
+const always: u32 = 2;
+/** More bytes tell. */
+const byContext: u32 = 3;
 
 /** The pairs of characters of Chinese text are many; with the tag they have to make 32 bits. */
 const pairAnswerBits: u32 = 17;
@@ -40,14 +46,18 @@ const finerEndsMax: u32 = 1 << 13;
 /** Lays the tables out; false if there is no room for them. */
 export function useCuts(model: EncodingModel): bool {
   if (model.joinLanes === 0) return true;
-  useJoins(model);
   places = reserveTable(65536);
+  isWholeEdge = reserveTable(512);
   pairAnswers = reserveTable(2 << pairAnswerBits);
   answers = reserveTable(8 << answerBits);
   finer = reserveTable(4 * finerEndsMax);
   if (finer === 0) return false;
   memory.fill(answers, 255, 8 << answerBits);
-  findPlaces(model.adjacency);
+  adjacency = model.adjacency;
+  for (let token: u32 = 0; token < wholeTokenCount(); token++) {
+    store<u8>(isWholeEdge + firstByteOf(token), 1);
+    store<u8>(isWholeEdge + 256 + lastByteOf(token), 1);
+  }
   return true;
 }
 
@@ -57,27 +67,22 @@ export function cutsPretokens(): bool {
 }
 
 /** What two bytes alone tell about a cut between them. */
-function findPlaces(adjacency: usize): void {
-  for (let at: u32 = 0; at < 65536; at++) {
-    const left = at >> 8;
-    const right = at & 255;
-    if ((left | right) < 0x80) continue;
-    if (load<u8>(adjacency + at) === 0) store<u8>(places + at, 1);
-    // Between characters, the one behind begins with a lead byte, which are from c0 on.
-    else if (left >= 0x80 && right >= 0xc0) store<u8>(places + at, byContext);
-  }
-  for (let token: u32 = 0; token < wholeTokenCount(); token++) {
-    const first = firstByteOf(token);
-    const last = lastByteOf(token);
-    for (let other: u32 = 0; other < 256; other++) {
-      askContext((other << 8) | first);
-      askContext((last << 8) | other);
-    }
-  }
+function placeOf(left: u32, right: u32): u32 {
+  const place = <u32>load<u8>(places + ((left << 8) | right));
+  return place !== 0 ? place : findPlace(left, right);
 }
 
-function askContext(at: u32): void {
-  if (load<u8>(places + at) === 1) store<u8>(places + at, byContext);
+function findPlace(left: u32, right: u32): u32 {
+  let place = never;
+  if ((left | right) >= 0x80) {
+    const isJoined = load<u8>(adjacency + ((left << 8) | right)) !== 0;
+    const isEdge = load<u8>(isWholeEdge + right) !== 0 || load<u8>(isWholeEdge + 256 + left) !== 0;
+    if (!isJoined) place = isEdge ? byContext : always;
+    // Between characters, the one behind begins with a lead byte, which are from c0 on.
+    else if (left >= 0x80 && right >= 0xc0) place = byContext;
+  }
+  store<u8>(places + ((left << 8) | right), place);
+  return place;
 }
 
 // Cutting goes on over several calls: the ends in front of `next` are done, and of the pretoken before ends[next] the bytes
@@ -197,14 +202,14 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
   const cutsEnd = finer + 4 * finerEndsMax;
   for (; at < end && cut < cutsEnd; at++) {
     const right = <u32>load<u8>(textStart + at);
-    const place = <u32>load<u8>(places + ((left << 8) | right));
+    const place = placeOf(left, right);
     store<u32>(cut, at);
     // Lead bytes are from c0 on: the characters before and behind are looked at as wholes.
     if (place === byContext && right >= 0xc0 && left >= 0x80) {
       if (mayPart(start, at, end)) cut += 4;
     } else {
       // Beside ASCII, where a whole token may begin or end, there is no cut.
-      cut += (place & 1) << 2;
+      cut += usize(place === always) << 2;
     }
     left = right;
   }
@@ -219,7 +224,7 @@ function mayPart(start: u32, at: u32, end: u32): bool {
   // E0 to EF lead three bytes. Subtle: a pretoken of two bytes and more is valid UTF-8; what is before it may not be.
   const areThreeBytes = load<u8>(here) >> 4 === 0xe && at - start >= 3 && load<u8>(here - 3) >> 4 === 0xe;
   const answer = areThreeBytes ? answerForPair(here) : answerFor(here, at);
-  if (answer !== byContext) return answer !== 0;
+  if (answer !== byContext) return answer === 1;
   return !touchesWhole(textStart + start, here, textStart + end);
 }
 

@@ -1,0 +1,77 @@
+import { fixedEnd } from "../regions";
+import { findCharacters } from "./characters";
+import { addJoins, reserveJoins } from "./joins";
+import { droppedByte, EncodingModel } from "./model";
+import { addPair, findPair, noRankByte, reservePairs } from "./pairs";
+import { reserveTable, reserveTo } from "./work";
+
+/**
+ * Builds what the model has beyond what JavaScript gave. Meanwhile some arrays stand where later tables will, and are zeros
+ * again at the end:
+ *
+ *   ARRAY      TYPE   LENGTH    MEANING
+ *   byteOf     i32    idLimit   the byte of each id, or -1; of several the last
+ *   scratch    i32    idLimit   four of these, for whoever builds something
+ */
+const scratchCount: u32 = 4;
+
+/** False if there is no room. */
+export function buildModel(model: EncodingModel): bool {
+  model.byteRanks = reserveTable(4 * 65536);
+  model.adjacency = reserveTable(65536);
+  if (!reservePairs(model) || !reserveJoins(model)) return false;
+  const characters = reserveTable(4 * 65536);
+  const idsBytes = <usize>4 * model.idLimit;
+  const byteOf = (fixedEnd + 63) & ~63;
+  const scratch = byteOf + idsBytes;
+  if (characters === 0 || !reserveTo(<u64>byteOf + (scratchCount + 1) * <u64>idsBytes)) return false;
+
+  fillByteOf(model, byteOf);
+  // Of a pair that is listed twice the later counts, as in HF.
+  let isDistinct = true;
+  for (let rank: u32 = 0; rank < model.mergeCount; rank++) if (!addPair(model, rank)) isDistinct = false;
+  fillByteRanks(model, byteOf);
+  model.isMonotone = u32(ranksOnlyRise(model, isDistinct, scratch));
+  const tellsBytesApart = addJoins(model, scratch, scratch + idsBytes);
+  // Bytes that are left out, or share an id, are neighbours of what nobody can tell: nothing may be cut.
+  if (!tellsBytesApart || model.mayCut === 0) model.joinLanes = 0;
+  if (model.isMonotone !== 0 && model.joinLanes !== 0) {
+    model.characters = characters;
+    findCharacters(model, byteOf, scratch);
+  }
+  memory.fill(byteOf, 0, <usize>(scratchCount + 1) * idsBytes);
+  return true;
+}
+
+function fillByteOf(model: EncodingModel, byteOf: usize): void {
+  memory.fill(byteOf, 255, <usize>4 * model.idLimit);
+  for (let byte: u32 = 0; byte < 256; byte++) {
+    const id = load<i32>(model.byteIds + (byte << 2));
+    if (id !== droppedByte) store<u32>(byteOf + (id << 2), byte);
+  }
+}
+
+function fillByteRanks(model: EncodingModel, byteOf: usize): void {
+  memory.fill(model.byteRanks, noRankByte, 4 * 65536);
+  for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
+    const first = load<i32>(byteOf + (load<i32>(model.lefts + (rank << 2)) << 2));
+    const second = load<i32>(byteOf + (load<i32>(model.rights + (rank << 2)) << 2));
+    if (first >= 0 && second >= 0) store<u32>(model.byteRanks + (((first << 8) | second) << 2), rank);
+  }
+}
+
+/** Whether every pair has a higher rank than the merges that made its halves. */
+function ranksOnlyRise(model: EncodingModel, isDistinct: bool, lastRankOf: usize): bool {
+  memory.fill(lastRankOf, 255, <usize>4 * model.idLimit);
+  for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
+    store<u32>(lastRankOf + (load<i32>(model.mergedIds + (rank << 2)) << 2), rank);
+  }
+  for (let rank: i32 = 0; rank < <i32>model.mergeCount; rank++) {
+    const left = load<i32>(model.lefts + (rank << 2));
+    const right = load<i32>(model.rights + (rank << 2));
+    if (!isDistinct && findPair(left, right) !== rank) continue;
+    if (load<i32>(lastRankOf + (left << 2)) >= rank || load<i32>(lastRankOf + (right << 2)) >= rank)
+      return false;
+  }
+  return true;
+}
