@@ -71,7 +71,7 @@ class CodeOps implements Ops<Value> {
     const { now } = this.whole(hold);
     const seeds = this.whole(this.and(start, hold)).now;
     const carry = this.carry("span");
-    const result = this.name(`spread(${seeds} | (${now} & ${carry}), ${now})`);
+    const result = this.name(`o.spread(${seeds} | (${now} & ${carry}), ${now})`);
     this.lines.push(`${carry} = ${result} >> 63;`);
     return { ...leads(result), isWhole: true, isAscii: hold.isAscii };
   };
@@ -85,7 +85,7 @@ class CodeOps implements Ops<Value> {
         "if (continuation | nextContinuation) {",
         "  // A character over the edge of the block.",
         `  if (${now} >> 63 & nextContinuation) break;`,
-        `  ${result} = backToLeads(${result}, continuation);`,
+        `  ${result} = o.backToLeads(${result}, continuation);`,
         "}",
       );
       return leads(result);
@@ -106,7 +106,7 @@ class CodeOps implements Ops<Value> {
       "    if (behind == 0) break;",
       `    ${result} |= ${target.next} >> ctz(behind) << 63;`,
       "  }",
-      `  ${result} = spreadDown(${result}, ${run.now}) & ${where.now};`,
+      `  ${result} = o.spreadDown(${result}, ${run.now}) & ${where.now};`,
       "}",
     );
     return leads(result);
@@ -125,7 +125,7 @@ class CodeOps implements Ops<Value> {
       "    // Groups are counted in bytes: characters of several bytes must not touch others.",
       `    const wideRun = ${now} & wide;`,
       `    if (joined & ~continuation & (wide | wideRun << 1 | (${runBefore} & wideBefore) >> 63)) break;`,
-      `    ${result} = groups(${result}, ${firstsBefore}, ${now}, ${runBefore}, ${count.name});`,
+      `    ${result} = o.groups(${result}, ${firstsBefore}, ${now}, ${runBefore}, ${count.name});`,
       "  }",
       "}",
       `${runBefore} = ${now};`,
@@ -148,7 +148,7 @@ class CodeOps implements Ops<Value> {
       `  for (let left = ${apostrophes.now}; left; left &= left - 1) {`,
       ...skipIfBehind,
       "    const i = ctz(left);",
-      `    const size = contractionLetters(text + base + <usize>i, <u32>(${fold.now} & 0x20));`,
+      `    const size = o.contractionLetters(text + base + <usize>i, <u32>(${fold.now} & 0x20));`,
       "    if (size == 0) continue;",
       `    ${first} |= left & -left;`,
       `    const letters = (<u64>1 << size) - 1, end = <u64>1 << size;`,
@@ -174,7 +174,7 @@ class CodeOps implements Ops<Value> {
       const result = this.fresh();
       this.lines.push(
         `let ${result} = ${mask.now};`,
-        `if (continuation) ${result} = overCharacters(${result} & ~continuation, ${carry}, continuation);`,
+        `if (continuation) ${result} = o.overCharacters(${result} & ~continuation, ${carry}, continuation);`,
         `${carry} = ${result} >> 63;`,
       );
       return { ...leads(result), isWhole: true };
@@ -294,7 +294,7 @@ export function ${name}(text: usize, start: u32, stop: u32, limit: u32, ends: us
       ${wideLines.join("\n      ")}
     }
     if (at != start) {
-      ${withModule(body).replaceAll("\n", "\n      ")}
+      ${body.replaceAll("\n", "\n      ")}
       ${hard.now === "0" ? "" : `if (${hard.now} & ~continuation) break;`}
       ends = o.writeEnds(ends, base, ${begin.now} & kept & ~continuation);
       kept = -1;
@@ -320,14 +320,6 @@ function classValue(name: string, { ascii, examples }: ClassSystem): Value {
 
 function nextName(name: string): string {
   return `next${name[0]!.toUpperCase()}${name.slice(1)}`;
-}
-
-/** Calls of ../operators are qualified. */
-function withModule(body: string): string {
-  return body.replace(
-    /\b(spread|spreadDown|backToLeads|overCharacters|groups|contractionLetters)\(/g,
-    "o.$1(",
-  );
 }
 
 function asciiLines(
