@@ -4,9 +4,11 @@
 //   0            u32: the family, in the order of src/pattern/masks/families.ts; plus 4 where a text ends behind each line feed
 //   4            u32: the options that are on, a bit each
 //   8            u32: digitCount
-//   16           lowNibbles, highNibbles: 16 bytes each. A lead byte b of which all characters are of one kind has common bits
-//   32           in lowNibbles[b & 15] and highNibbles[b >> 4]: below 16 for kind `mainKinds[0]`, from 16 on for `mainKinds[1]`
-//   48           mainKinds, two bytes
+//   12           mainKinds, two bytes
+//   16           lowNibbles, highNibbles: 16 bytes each. Where all characters with a lead byte b, and a second byte of at least
+//   32           firstSeconds[b & 15], are of one kind, lowNibbles[b & 15] and highNibbles[b >> 4] have common bits: below 16 for
+//                kind mainKinds[0], from 16 on for mainKinds[1]
+//   48           firstSeconds, 16 bytes
 //   64           kindOfColumn, 256 bytes: kind of the characters of each column, `noKind` for what the automaton has to read
 //   320          kindMasks, 8 u64: for each kind the bytes of its characters in the block at hand; scratch
 //   384          kindOfTwo, 2048 bytes: kind of each character of two bytes, at (first & 31) << 6 | second & 63
@@ -18,7 +20,8 @@ const optionsAt: usize = 4;
 const digitCountAt: usize = 8;
 const lowNibblesAt: usize = 16;
 const highNibblesAt: usize = 32;
-const mainKindsAt: usize = 48;
+const mainKindsAt: usize = 12;
+const firstSecondsAt: usize = 48;
 const kindOfColumnAt: usize = 64;
 const kindMasksAt: usize = 320;
 const kindOfTwoAt: usize = 384;
@@ -80,6 +83,10 @@ export function lowNibbles(): v128 {
 
 export function highNibbles(): v128 {
   return v128.load(tables, highNibblesAt);
+}
+
+export function firstSeconds(): v128 {
+  return v128.load(tables, firstSecondsAt);
 }
 
 /** `which`: 0 or 1. */

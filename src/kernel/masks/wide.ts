@@ -1,7 +1,16 @@
-// Classes of characters beyond ASCII, for a block of 64 bytes. Characters whose lead byte says their kind (Han, Hangul, and for most patterns
-// Cyrillic) are taken all at once, others one by one. Broken UTF-8 is left to the automaton.
+// Classes of characters beyond ASCII, for a block of 64 bytes. Characters whose lead byte says their kind, some only with a second byte from a certain one on
+// (Han, Hangul, and for most patterns Cyrillic), are taken all at once, others one by one. Broken UTF-8 is left to the automaton.
 
-import { highNibbles, kindMaskAt, kindOfCell, kindOfTwo, lowNibbles, mainKind, noKind } from "./mask-tables";
+import {
+  firstSeconds,
+  highNibbles,
+  kindMaskAt,
+  kindOfCell,
+  kindOfTwo,
+  lowNibbles,
+  mainKind,
+  noKind,
+} from "./mask-tables";
 import * as o from "./operators";
 
 /** The bytes 10…… of the block that was classified last. */
@@ -49,10 +58,10 @@ export function classifyWide(block: usize, wide: u64): bool {
   if (spill) addToKind(spillKind, spill);
   spill = 0;
 
-  const s0 = leadBits(v0),
-    s1 = leadBits(v1),
-    s2 = leadBits(v2),
-    s3 = leadBits(v3);
+  const s0 = leadBits(v0, v128.load(block, 1)),
+    s1 = leadBits(v1, v128.load(block, 17)),
+    s2 = leadBits(v2, v128.load(block, 33)),
+    s3 = leadBits(v3, v128.load(block, 49));
   const uniform = o.topBits(notZero(s0), notZero(s1), notZero(s2), notZero(s3)) & leads;
   if (uniform) {
     const three = uniform & ~o.topBits(isTwo(v0), isTwo(v1), isTwo(v2), isTwo(v3));
@@ -98,10 +107,11 @@ export function classifyWide(block: usize, wide: u64): bool {
   return true;
 }
 
-/** Zero where the byte is no lead byte of one kind only. */
-function leadBits(v: v128): v128 {
-  const low = i8x16.swizzle(lowNibbles(), v128.and(v, i8x16.splat(15)));
-  return v128.and(low, i8x16.swizzle(highNibbles(), i8x16.shr_u(v, 4)));
+/** Zero where the byte does not begin characters of one kind only; `seconds` are the bytes behind. */
+function leadBits(v: v128, seconds: v128): v128 {
+  const low = v128.and(v, i8x16.splat(15));
+  const bits = v128.and(i8x16.swizzle(lowNibbles(), low), i8x16.swizzle(highNibbles(), i8x16.shr_u(v, 4)));
+  return v128.and(bits, i8x16.ge_s(seconds, i8x16.swizzle(firstSeconds(), low)));
 }
 
 function notZero(v: v128): v128 {
