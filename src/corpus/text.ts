@@ -1,5 +1,5 @@
 /**
- * Text: bytes in memory, seen three ways over one buffer. Hot loops load four bytes at a time and may read past the
+ * Text: bytes in memory, seen three ways over one buffer. Hot loops load many bytes at a time and may read past the
  * end of what they were given, so the buffer is longer than the text by `paddingBytes`; what stands there is not text.
  *
  *   VIEW     TYPE         MEANING
