@@ -10,6 +10,8 @@ export type EncodingKernelOptions = {
   readonly addedTokens?: PackedTokens;
   /** False: no pretoken is cut, and merging begins with bytes; for tests. */
   readonly mayCut?: boolean;
+  /** A memory that holds less than usual: for tests. */
+  readonly memory?: WebAssembly.Memory;
   /** The cache of words is 2^cacheShrinkBits times smaller than usual: for tests. */
   readonly cacheShrinkBits?: number;
 };
@@ -29,9 +31,14 @@ export class EncodingKernel {
   constructor(
     model: EncodingModel,
     private readonly isNarrow: boolean,
-    { addedTokens = noTokens, mayCut = true, cacheShrinkBits = 0 }: EncodingKernelOptions = {},
+    {
+      addedTokens = noTokens,
+      mayCut = true,
+      memory: givenMemory,
+      cacheShrinkBits = 0,
+    }: EncodingKernelOptions = {},
   ) {
-    this.kernel = createKernel();
+    this.kernel = createKernel(givenMemory);
     const { exports, memory } = this.kernel;
     const placed = { model, isNarrow, addedTokens, mayCut };
     const start = exports.beginModel(placedModelBytes(placed)) >>> 0;

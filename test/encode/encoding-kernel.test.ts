@@ -140,3 +140,27 @@ test("text with more cuts and ends than are listed at a time", () => {
   ];
   for (let round = 0; round < 2; round++) expect(encode(words)).toEqual(bytesOf(words));
 });
+
+test("what has no room is refused by name, and what comes next is encoded: a tokenizer, a text, a word to merge", () => {
+  const byteIds = Int32Array.from({ length: 256 }, (_, byte) => byte);
+  const pair = { left: Int32Array.of(97), right: Int32Array.of(97), merged: Int32Array.of(256) };
+  const model = buildModel({ byteIds, merges: pair });
+  const memoryOf = (megabytes: number) =>
+    new WebAssembly.Memory({ initial: 1, maximum: 16 * megabytes, shared: true });
+  expect(() => new EncodingKernel(model, true, { memory: memoryOf(8) })).toThrow(
+    "no memory for the tokenizer",
+  );
+
+  const kernel = new EncodingKernel(model, true, { memory: memoryOf(64) });
+  const out = new IdBuffer(true);
+  const idsOf = (length: number) => {
+    kernel.reserveText(length).bytes.fill(97, 0, length);
+    kernel.encode(Int32Array.of(0, length), 2, out);
+    return out.flush().length;
+  };
+  expect(idsOf(20_000)).toBe(10_000);
+  expect(() => idsOf(1_500_000)).toThrow("no memory for a pretoken");
+  expect(() => kernel.reserveText(2 ** 26)).toThrow("no memory for a pretoken in a text of 64 MB");
+  expect(idsOf(20_000)).toBe(10_000);
+  expect([...new Set(out.ids.subarray(0, 100))]).toEqual([256]);
+});
