@@ -123,6 +123,23 @@ describe("random words, every knob turned", () => {
     }
   }
 
+  test("special tokens that merges spell come before the first of the alphabet in ties, in their order", () => {
+    const specialTokens = ["#$", '!"', "!!", '"#', "$!", '!"#'];
+    for (let seed = 1; seed <= 300; seed++) {
+      const random = seededRandom(seed * 7919);
+      const word = () => Array.from({ length: 2 + random(6) }, () => '!"#$'[random(4)]!).join("");
+      const words = new Map(Array.from({ length: 1 + random(20) }, () => [word(), 1 + random(2)]));
+      const options = { mergeCount: 60, compat: "huggingface", specialTokens } as const;
+      for (const engine of Object.values(engines)) {
+        const merges = spelled(train(tableOf(words), options, defaultTuning, engine));
+        expect({ seed, merges: inCharacters(merges) }).toEqual({
+          seed,
+          merges: naiveHuggingface(words, options),
+        });
+      }
+    }
+  });
+
   test("how many pairs were replaced is the same in both engines", () => {
     for (let seed = 1; seed <= 100; seed++) {
       const words = tableOf(makeWords(seededRandom(seed * 7919)));
