@@ -60,9 +60,7 @@ export class RangeReader {
     const { mapping } = this;
     const { file } = source;
     if (mapping === undefined || file === undefined || file.sizeBytes < mapping.fileBytesLeast) return;
-    if (!file.canMap(mapping.window)) return;
-    this.mapped = file;
-    this.baseByte = mapping.window.pageStart(startByte);
+    if (file.canMap(mapping.window)) this.mapped = file;
   }
 
   /** The text is plain memory again. */
@@ -79,7 +77,7 @@ export class RangeReader {
 
   /**
    * Moves the bytes from `keepPos` on towards position 0 and reads on behind them, as far as bytes have come. Positions
-   * fall by what is returned.
+   * fall by what is returned; they may rise at the first time.
    */
   advance(keepPos: number): number {
     const baseBefore = this.baseByte;
@@ -107,10 +105,9 @@ export class RangeReader {
   private map(keepPos: number): void {
     const { window } = this.mapping!;
     const keepByte = this.baseByte + keepPos;
-    const knownByte = Math.max(keepByte, this.baseByte + this.limit);
     const pageByte = window.pageStart(keepByte);
     const byteCount = Math.min(this.mappedBytesMax, this.endByte - pageByte);
-    const isHalfFull = knownByte - pageByte > this.mappedBytesMax >> 1;
+    const isHalfFull = this.baseByte + this.limit - pageByte > this.mappedBytesMax >> 1;
     if (!isHalfFull && window.map(this.mapped!.fd, pageByte, byteCount)) {
       this.baseByte = pageByte;
       this.limit = byteCount;

@@ -65,9 +65,8 @@ export class RangeCounter {
 
     reader.open(source, range.startByte, range.endByte);
     try {
-      const startPos = range.startByte - reader.baseByte;
-      documents.start(startPos, range.startsInside);
-      for (let keepPos = startPos; ; keepPos = documents.keepPos) {
+      documents.start(0, range.startsInside);
+      for (let keepPos = 0; ; keepPos = documents.keepPos) {
         reader.endByte = range.endsInside
           ? Math.min(range.endByte + lookaheadBytes, source.sizeBytes)
           : range.endByte;

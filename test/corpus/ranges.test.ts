@@ -41,15 +41,14 @@ function countInRanges(path: string, settings: Settings) {
   const counter = new WordCounter();
   const documents = createDocuments(gpt2, tokens, counter);
   const { window } = counter;
-  /** Where each part that was mapped ended. */
-  const mapped: number[] = [];
+  const mapped: { offsetByte: number; byteCount: number }[] = [];
   const map = window.map.bind(window);
   window.map = (fd, offsetByte, byteCount) => {
     const isDone = map(fd, offsetByte, byteCount);
-    if (isDone) mapped.push(offsetByte + byteCount);
+    if (isDone) mapped.push({ offsetByte, byteCount });
     return isDone;
   };
-  const mapping = isMapped ? { window, fileBytesLeast: 0 } : undefined;
+  const mapping = isMapped ? { window, fileBytesLeast: inputs[0]!.sizeBytes } : undefined;
   const makeText = (bytes: number) => counter.text(bytes);
   const ranges = new RangeCounter(documents, tokens, makeText, windowBytes, undefined, mapping);
   const fd = openInput(inputs[0]!);
@@ -93,12 +92,12 @@ test("windows of any size give the same words", () => {
 
 test("a file that is mapped gives the same words, wherever it is cut and whatever its last page holds", () => {
   const specialTokens = ["<|end|>", "<|endless|>"];
-  const long = `${text.repeat(100)}${"x".repeat(40_000)} y ${text.repeat(20)}`;
+  const long = `${text.repeat(100)}${"x".repeat(40_000)} y ${text.repeat(400)}`;
   for (const sizeBytes of [1, 4095, 4096, 4097, 8160, Buffer.byteLength(long)]) {
     const content = Buffer.from(long).subarray(-sizeBytes).toString("utf8");
     const path = put(directory, "mapped", content);
     const whole = inOrder(naiveWords(content, specialTokens));
-    for (const rangeSizeBytes of [1 << 20, 5000]) {
+    for (const rangeSizeBytes of [1 << 20, 60_000, 5000]) {
       // From windows in which no page has room to one that holds all, a long word among it.
       for (const windowBytes of [100, 1 << 14, 1 << 20]) {
         const settings = { specialTokens, rangeSizeBytes, windowBytes };
@@ -107,10 +106,13 @@ test("a file that is mapped gives the same words, wherever it is cut and whateve
         expect(counted.words).toEqual(whole);
         expect(counted).toEqual(read);
         expect(mapped.length).toBeGreaterThan(0);
+        // A window that has grown for the long word is mapped no larger than before.
+        expect(Math.max(...mapped.map(({ byteCount }) => byteCount))).toBeLessThanOrEqual(windowBytes);
         // The long word fills half a window of 16 KB: there the file is read.
         const isWhole = sizeBytes < 40_000 || windowBytes > 40_000;
-        if (windowBytes > 100 && rangeSizeBytes > windowBytes) {
-          expect(mapped.at(-1)! === sizeBytes).toBe(isWhole);
+        if (windowBytes > 100 && rangeSizeBytes === 1 << 20) {
+          const { offsetByte, byteCount } = mapped.at(-1)!;
+          expect(offsetByte + byteCount === sizeBytes).toBe(isWhole);
         }
       }
     }

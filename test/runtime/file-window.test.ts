@@ -71,6 +71,7 @@ test("a part for which there is no room, with a page behind it, is not mapped", 
   expect(bytes[sizeBytes - pageBytes]).toBe(0);
   expect(window.map(fd, 0, sizeBytes - pageBytes + 1)).toBe(false);
   bytes.fill(1);
+  expect(window.map(fd, 0, 3 * pageBytes)).toBe(true);
   expect(window.map(fd, 1, pageBytes)).toBe(false); // not the start of a page
   bytes.fill(1);
   closeSync(fd);
