@@ -93,8 +93,9 @@ test("a text longer than a slice of work is encoded whole, with tokens at its bl
     if (random(3) > 0) bytes.write("<|x|>", block - random(8));
   }
   const expected = encodeBy(links, bytes, 1 << 18);
-  expect(encodeBy(kernel, bytes, bytes.length)).toEqual(expected);
+  // In pieces first, so that the text is moved while tokens are found in it: afterwards there is room for all of it.
   expect(encodeBy(kernel, bytes, 100_000)).toEqual(expected);
+  expect(encodeBy(kernel, bytes, bytes.length)).toEqual(expected);
 });
 
 test("a pattern whose four-byte tables are built late is encoded the same before and behind", () => {
