@@ -131,6 +131,16 @@ test("a whole token takes away the cuts at its own ends, and no others", () => {
   }
 });
 
+test("a join with several characters on one side is known by the bytes next to it, on either side", () => {
+  // Two bytes each: the third byte of an edge comes from the character before, or behind.
+  const fromLeft = new EncodingKernel(buildModel({ byteIds, merges: mergesThatMake("ба", "бав") }), true);
+  expect(cutsOf(fromLeft, "бав")).toEqual([]);
+  expect(cutsOf(fromLeft, "вав")).toContain(4);
+  const both = [..."аб", ..."вг"];
+  const merges = mergesThatMake(both[0]! + both[1]!, both[2]! + both[3]!, "абвг");
+  expect(cutsOf(new EncodingKernel(buildModel({ byteIds, merges }), true), "абвг")).toEqual([]);
+});
+
 test("an answer that is kept for two characters is not taken for two others with nearly the same hash", () => {
   const multiplier = 0x9e3779b1;
   let inverse = 1;
