@@ -1,3 +1,4 @@
+import { UserError } from "../../errors.ts";
 import { type MergeProgress, type Pace, spend } from "../pace.ts";
 import type { Layout } from "./layout.ts";
 import type { Pairs } from "./pairs.ts";
@@ -20,6 +21,21 @@ export type Occurrences = { entries: Int32Array; used: number };
 const growthFactor = 1.25;
 /** With less than this share free after a compaction the next one would come too soon. */
 const freeShareMin = 0.1;
+
+/** No array may be larger than 2^32 bytes, the runtime's limit. */
+export const entryCountMax = 2 ** 30;
+
+/** As many entries as are wished, or as an array can have; throws where that is not even what is needed. */
+export function capacityFor(neededCount: number, wishedCount: number): number {
+  if (neededCount <= entryCountMax) return Math.min(Math.ceil(wishedCount), entryCountMax);
+  const [needed, most] = [neededCount, entryCountMax].map((count) => count.toLocaleString("en-US"));
+  throw new UserError(
+    `pairs stand at ${needed} positions of the distinct words; ${most} are the most that can be merged`,
+    {
+      hint: "train on a part of the corpus, or leave rare words out of its counts (bpe count --min-count)",
+    },
+  );
+}
 
 export function createOccurrences(): Occurrences {
   return { entries: new Int32Array(0), used: 0 };
@@ -57,7 +73,8 @@ export function* makeRoom(rooms: Rooms, need: number, pinned: number): Generator
   }
   occurrences.used = to;
   if (to + need > occurrences.entries.length * (1 - freeShareMin)) {
-    yield* growArena(occurrences, Math.ceil((to + need) * growthFactor), pace);
+    const capacity = capacityFor(to + need, (to + need) * growthFactor);
+    if (capacity > occurrences.entries.length) yield* growArena(occurrences, capacity, pace);
   }
 }
 
@@ -111,7 +128,8 @@ function cleanRun(
 }
 
 /** An arena for the lists of an index, with nothing in it. */
-export function resetArena(occurrences: Occurrences, capacity: number): void {
+export function resetArena(occurrences: Occurrences, neededCount: number, slack = 1): void {
+  const capacity = capacityFor(neededCount, neededCount * slack);
   if (occurrences.entries.length < capacity) occurrences.entries = new Int32Array(capacity);
   occurrences.used = 0;
 }

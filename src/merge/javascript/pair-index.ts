@@ -27,7 +27,7 @@ export function* indexBytePairs(rooms: Rooms): Generator<MergeProgress, void> {
 
   const starts = new Int32Array(byteRange * byteRange).fill(noStart);
   const entryCount = addBytePairs(rooms, weights, lengths, starts);
-  resetArena(occurrences, Math.ceil(entryCount * rooms.tuning.arenaSlack));
+  resetArena(occurrences, entryCount, rooms.tuning.arenaSlack);
   for (let pos = 1; pos < layout.cellCount; ) {
     const until = Math.min(pos + pace.sliceWork, layout.cellCount);
     writeBytePairs(layout, pos, until, starts, occurrences.entries);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { makeRoom } from "../../../src/merge/javascript/occurrences.ts";
+import { capacityFor, entryCountMax, makeRoom } from "../../../src/merge/javascript/occurrences.ts";
 import type { Rooms } from "../../../src/merge/javascript/rooms.ts";
 import { createPace } from "../../../src/merge/pace.ts";
 
@@ -91,4 +91,13 @@ test("the arena grows where there is no room for what is to come, and a bit more
   const grown = make(roomsOf(lists, 4), 7, 0);
   expect(listsOf(grown)).toEqual([living]);
   expect(grown.occurrences.entries.length).toBe(Math.ceil(10 * 1.25));
+});
+
+test("an arena has the room that is wished, but no more than an array can have", () => {
+  expect(capacityFor(10, 12.5)).toBe(13);
+  expect(capacityFor(entryCountMax - 1, 1.5 * entryCountMax)).toBe(entryCountMax);
+  expect(capacityFor(entryCountMax, entryCountMax)).toBe(entryCountMax);
+  expect(() => capacityFor(entryCountMax + 1, entryCountMax + 1)).toThrow(
+    "pairs stand at 1,073,741,825 positions of the distinct words; 1,073,741,824 are the most that can be merged",
+  );
 });
