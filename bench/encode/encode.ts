@@ -8,7 +8,7 @@
 // with <|endoftext|> between documents, and a vocabulary of 16 bits.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { npyHead } from "../../src/encode/files/npy.ts";
 import { Tokenizer } from "../../src/index.ts";
@@ -132,4 +132,4 @@ for (const { name, seconds, callSeconds, megabytesPerSecond, peakMemoryBytes, sh
     `${name.padEnd(12)} ${seconds.toFixed(3)} s, ${megabytesPerSecond} MB/s, x ${ratio}${call}, ${answer}${memory}`,
   );
 }
-if (values.record !== undefined) keepRecord(values.record, { text, sizeBytes, results });
+if (values.record !== undefined) keepRecord(values.record, { text: basename(text!), sizeBytes, results });
