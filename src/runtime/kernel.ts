@@ -211,13 +211,7 @@ const smallestWholePageCount = 1 << 10;
  * memory that is shared never moves.
  */
 export function createMemory(): WebAssembly.Memory {
-  for (let maximum = largestPageCount; ; maximum /= 2) {
-    try {
-      return new WebAssembly.Memory({ initial: 1, maximum, shared: true });
-    } catch (error) {
-      if (maximum <= smallestPageCount) throw error;
-    }
-  }
+  return largestMemory(largestPageCount, smallestPageCount, () => 1);
 }
 
 /** A kernel in a memory of which all is accessible, with regions (src/kernel/regions.ts) as any other has them there. */
@@ -240,11 +234,24 @@ export function wholeMemoryBytes(wishedBytes: number): number {
 
 /** A memory of that size, accessible at once; smaller where the system refuses it. */
 export function createWholeMemory(wishedBytes: number): WebAssembly.Memory {
-  for (let pageCount = wholeMemoryBytes(wishedBytes) / pageBytes; ; pageCount /= 2) {
+  return largestMemory(
+    wholeMemoryBytes(wishedBytes) / pageBytes,
+    smallestWholePageCount,
+    (maximum) => maximum,
+  );
+}
+
+/** A memory of `pageCount` pages at most, or of half as many, and so on, as the system allows; throws below the least. */
+function largestMemory(
+  pageCount: number,
+  leastPageCount: number,
+  initialOf: (maximum: number) => number,
+): WebAssembly.Memory {
+  for (let maximum = pageCount; ; maximum /= 2) {
     try {
-      return new WebAssembly.Memory({ initial: pageCount, maximum: pageCount, shared: true });
+      return new WebAssembly.Memory({ initial: initialOf(maximum), maximum, shared: true });
     } catch (error) {
-      if (pageCount <= smallestWholePageCount) throw error;
+      if (maximum <= leastPageCount) throw error;
     }
   }
 }
