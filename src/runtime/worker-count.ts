@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism, freemem } from "node:os";
 
-/** Below this a worker's start and its untrained compiler cost more than they save (OPTIMIZATIONS.md, "Cache"). */
+/** Below this a worker's start and its untrained compiler cost more than they save (docs/measured/cache.md). */
 const smallCorpusBytes = 32e6;
 /** What a worker holds on natural text: its tables, its window, its share of the runtime. */
 const workerMemoryBytes = 200e6;
