@@ -18,12 +18,16 @@ export class UserError extends Error {
   /** `exitCode.failed` for something in the world, `exitCode.usage` for something the command line alone shows. */
   readonly exitCode: number;
 
-  constructor(message: string, options: { hint?: string; exitCode?: number } = {}) {
+  constructor(message: string, options: { hint?: string | undefined; exitCode?: number } = {}) {
     super(message);
     this.hint = options.hint;
     this.exitCode = options.exitCode ?? exitCode.failed;
   }
 }
+
+/** A mistake that the command line alone shows. */
+export const usageError = (message: string, hint?: string) =>
+  new UserError(message, { hint, exitCode: exitCode.usage });
 
 /** What the user is told of an allocation that the system refused; undefined of any other error. */
 export function outOfMemory(error: unknown): UserError | undefined {

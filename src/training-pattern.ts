@@ -1,4 +1,4 @@
-import { exitCode, UserError } from "./errors.ts";
+import { UserError, usageError } from "./errors.ts";
 import type { Compat } from "./merge/merges.ts";
 import {
   exportForm,
@@ -38,20 +38,14 @@ function checkForExport(pattern: ResolvedPattern): void {
       parsePattern(regex, oniguruma);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      throw new UserError(`tokenizer.json cannot say the pattern: ${error.message}`, {
-        exitCode: exitCode.usage,
-        ...(error.hint === undefined ? {} : { hint: error.hint }),
-      });
+      throw usageError(`tokenizer.json cannot say the pattern: ${error.message}`, error.hint);
     }
   }
 }
 
 function checkForRustbpe(sources: readonly string[]): void {
   const refuse = (what: string, hint: string) => {
-    throw new UserError(`--compat rustbpe: ${what}: ${sources.join(" , ")}`, {
-      hint,
-      exitCode: exitCode.usage,
-    });
+    throw usageError(`--compat rustbpe: ${what}: ${sources.join(" , ")}`, hint);
   };
   if (sources.length > 1)
     refuse(

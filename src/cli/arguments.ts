@@ -1,26 +1,28 @@
 import { isUtf8 } from "node:buffer";
-import { readFileSync } from "node:fs";
-import { exitCode, UserError } from "../errors.ts";
+import { fstatSync, readFileSync } from "node:fs";
+import { type UserError, usageError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { escapeBytes } from "../vocabulary/escape.ts";
 import type { CommandSpec, OptionSpec } from "./options.ts";
 
+/** What a command gets: its options by name, each with the texts typed for it, and its files. */
+export type Invocation = {
+  /** A flag has no texts. */
+  readonly options: ReadonlyMap<string, readonly string[]>;
+  readonly files: readonly string[];
+  /** The arguments exactly as typed. */
+  readonly typed: readonly string[];
+};
+
 /**
- * cac reads `007` as the number 7, drops an empty value and `-`, and joins what is given twice. So the arguments are
- * checked against the command's options first, and handed to cac in one canonical form:
+ * Reads the arguments of a command. Values are text exactly as typed; a UserError names what is wrong as typed.
  *
- *   typed                      handed on
- *   -s 007, -s007, -s=007      --special-token==007
- *   -q                         --quiet
- *   -, --, 2026                =-, (dropped: the rest are files), =2026
- *
- * The `=` before every value shields it: no value is empty, numeric or begins with a dash. `unshield` takes it off.
- * Files come first, because cac takes what follows a flag with a dash in its name for the flag's value.
+ * `cac` does not do this: it reads `007` as the number 7, drops an empty value and `-`, joins what is given twice, and
+ * reports `--vocab-sise` as `vocabSise`.
  */
-export function canonicalArguments(command: CommandSpec, typed: readonly string[]): string[] {
-  const options: string[] = [];
+export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
+  const options = new Map<string, string[]>();
   const files: string[] = [];
-  const seen = new Map<string, string>();
   let mistake: UserError | undefined;
 
   for (let i = 0; i < typed.length; i++) {
@@ -33,37 +35,44 @@ export function canonicalArguments(command: CommandSpec, typed: readonly string[
       files.push(argument);
       continue;
     }
-    for (const { option, shown, value: attached } of readOption(command, argument)) {
+    for (const { option, shown, attached } of readOption(command, argument)) {
       if (option.value === undefined) {
         if (attached !== undefined) mistake ??= usageError(`${shown} takes no value`);
-        options.push(`--${option.name}`);
+        options.set(option.name, []);
         continue;
       }
-      let value = attached;
-      if (value === undefined) {
-        const next = typed[i + 1];
-        if (next === undefined || looksLikeOption(next)) {
-          const hint = next === undefined ? undefined : `a value that begins with a dash: ${shown}=${next}`;
-          mistake ??= usageError(`${shown} needs a value (${option.value})`, hint);
-          continue;
-        }
-        value = next;
-        i++;
+      const value = attached ?? typed[i + 1];
+      if (value === undefined || (attached === undefined && looksLikeOption(value))) {
+        const hint = value === undefined ? undefined : `a value that begins with a dash: ${shown}=${value}`;
+        mistake ??= usageError(`${shown} needs a value (${option.value})`, hint);
+        continue;
       }
-      const before = seen.get(option.name);
-      if (before !== undefined && !option.repeatable) mistake ??= usageError(`${shown} is given twice`);
-      seen.set(option.name, shown);
-      options.push(`--${option.name}=${shield(value)}`);
+      if (attached === undefined) i++;
+      const before = options.get(option.name) ?? [];
+      if (before.length > 0 && !option.repeatable) mistake ??= usageError(`${shown} is given twice`);
+      options.set(option.name, [...before, value]);
     }
   }
-  // Only now, so that an unknown option, thrown on the way, comes first.
+  // Thrown only now: an unknown option, which is thrown on the way, comes first.
   if (mistake !== undefined) throw mistake;
-  return [...files.map(shield), ...options];
+  return { options, files: readsPipe(command, files, options) ? ["-"] : files, typed };
+}
+
+/** Where no file is named, piped data is read, unless an option stands for the files. */
+function readsPipe(command: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
+  if (!command.readsPipe || files.length > 0) return false;
+  if (options.has("counts") || options.has("ranges")) return false;
+  try {
+    const stdin = fstatSync(0);
+    return stdin.isFIFO() || stdin.isFile();
+  } catch {
+    return false;
+  }
 }
 
 /**
- * The runtime gives bytes that are not UTF-8 as U+FFFD. Then a special token, or a path, is not what was typed: better no
- * run than one with another token. Where the system does not show the bytes, nothing can be told.
+ * The runtime replaces bytes that are not UTF-8 by U+FFFD, so a special token or a path would not be what was typed: a
+ * UserError. Where the system does not show the bytes of the arguments, nothing is checked.
  */
 export function checkValidUtf8(typed: readonly string[]): void {
   if (!typed.some((argument) => argument.includes("\ufffd"))) return;
@@ -71,7 +80,7 @@ export function checkValidUtf8(typed: readonly string[]): void {
   if (wrong !== undefined) throw usageError(`the argument "${escapeBytes(wrong)}" is not valid UTF-8`);
 }
 
-/** The bytes of each, as the kernel has them. */
+/** The bytes of each argument, as the system has them. */
 function argumentsOfProcess(): Uint8Array[] {
   let bytes: Buffer;
   try {
@@ -88,25 +97,24 @@ function argumentsOfProcess(): Uint8Array[] {
   return found;
 }
 
-const shield = (value: string) => `=${value}`;
-export const unshield = (value: string) => value.slice(1);
-
-export function usageError(message: string, hint?: string): UserError {
-  return new UserError(message, { exitCode: exitCode.usage, ...(hint !== undefined && { hint }) });
-}
-
 /** `-`, and a negative number, are values. */
 const looksLikeOption = (argument: string) => /^-[^\d]/.test(argument);
 
-type ReadOption = { option: OptionSpec; shown: string; value: string | undefined };
+type ReadOption = {
+  readonly option: OptionSpec;
+  /** The option as typed. */
+  readonly shown: string;
+  /** The value in the same argument, if one is there. */
+  readonly attached: string | undefined;
+};
 
 /** The option, or several short ones in a row (`-qn300`), that one argument holds. */
 function readOption(command: CommandSpec, argument: string): ReadOption[] {
   if (argument.startsWith("--")) {
-    const [, name, , value] = /^--([^=]*)(=(.*))?$/s.exec(argument)!;
+    const [, name, , attached] = /^--([^=]*)(=(.*))?$/s.exec(argument)!;
     const option = command.options.find((known) => known.name === name);
     if (option === undefined) throw unknownOption(command, `--${name}`);
-    return [{ option, shown: `--${name}`, value }];
+    return [{ option, shown: `--${name}`, attached }];
   }
   const found: ReadOption[] = [];
   for (let at = 1; at < argument.length; at++) {
@@ -115,10 +123,10 @@ function readOption(command: CommandSpec, argument: string): ReadOption[] {
     if (option === undefined) throw unknownOption(command, at === 1 ? argument.replace(/=.*$/s, "") : shown);
     const rest = argument.slice(at + 1);
     if (option.value === undefined && !rest.startsWith("=")) {
-      found.push({ option, shown, value: undefined });
+      found.push({ option, shown, attached: undefined });
       continue;
     }
-    found.push({ option, shown, value: rest === "" ? undefined : rest.replace(/^=/, "") });
+    found.push({ option, shown, attached: rest === "" ? undefined : rest.replace(/^=/, "") });
     break;
   }
   return found;
@@ -140,23 +148,4 @@ export function peekOption(typed: readonly string[], name: string): string | und
   if (attached !== undefined) return attached.slice(name.length + 3);
   const value = options[options.indexOf(`--${name}`) + 1];
   return options.includes(`--${name}`) && value !== undefined && !looksLikeOption(value) ? value : undefined;
-}
-
-/** A whole number from `least` on, written in digits. */
-export function wholeNumber(option: string, text: string, least: number): number {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(value)) throw usageError(`${option}: "${text}" is not a whole number`);
-  if (value < least) throw usageError(`${option}: ${text} is too small, the least is ${least}`);
-  return value;
-}
-
-/** One of the words listed. */
-export function oneOf<const Word extends string>(option: string, text: string, words: readonly Word[]): Word {
-  if ((words as readonly string[]).includes(text)) return text as Word;
-  const near = nearest(text, words);
-  const hint =
-    near === undefined
-      ? `one of: ${words.join(", ")}`
-      : `did you mean ${near}? (one of: ${words.join(", ")})`;
-  throw usageError(`${option}: unknown value "${text}"`, hint);
 }

@@ -1,11 +1,9 @@
-import type { Input } from "../corpus/inputs.ts";
+import { usageError } from "../errors.ts";
 import type { CacheChoice } from "../open-memory.ts";
-import { usageError } from "./arguments.ts";
-import type { Output } from "./output.ts";
-import type { Invocation } from "./run.ts";
-import { sizeBytes } from "./sizes.ts";
+import type { Invocation } from "./arguments.ts";
+import { sizeBytes } from "./option-values.ts";
 
-/** What `--cache` and the options that need it say; undefined without it. Looks at no file. */
+/** `--cache` and the options that need it; undefined without it. Looks at no file. */
 export function readCacheOptions({
   options,
 }: Invocation): (CacheChoice & { readonly ifChanged: boolean }) | undefined {
@@ -26,11 +24,4 @@ export function readCacheOptions({
     limitBytes: limit === undefined ? undefined : sizeBytes("--cache-limit", limit, 0),
     ifChanged: options.has("if-changed"),
   };
-}
-
-/** Streams cannot be known before they are read: said once. */
-export function tellOfStreams(inputs: readonly Input[], output: Output): void {
-  const stream = inputs.find((input) => input.isStream);
-  if (stream === undefined) return;
-  output.warn(`--cache keeps nothing of streams: "${stream.path}" is counted anew in each run`);
 }

@@ -11,11 +11,10 @@ import { workersFor } from "../runtime/worker-count.ts";
 import { trainingPattern } from "../training-pattern.ts";
 import { checkSpecialTokens } from "../vocabulary/special-tokens.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
-import { oneOf, wholeNumber } from "./arguments.ts";
+import type { Invocation } from "./arguments.ts";
 import { openInputs, readInputOptions } from "./input-options.ts";
+import { oneOf, sizeBytes, wholeNumber } from "./option-values.ts";
 import type { Output } from "./output.ts";
-import type { Invocation } from "./run.ts";
-import { sizeBytes } from "./sizes.ts";
 import { spoolPipes } from "./spool.ts";
 
 const compats = ["cs336", "huggingface", "rustbpe"] as const;
@@ -86,7 +85,7 @@ function mistakesOfFile<T>(path: string | undefined, read: () => T): T {
     if (!(error instanceof UserError)) throw error;
     throw new UserError(
       `--counts "${path}" was made with what this program does not take: ${error.message}`,
-      error.hint === undefined ? {} : { hint: error.hint },
+      { hint: error.hint },
     );
   }
 }

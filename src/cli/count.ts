@@ -6,25 +6,24 @@ import { inTurns, nextTurn } from "../next-turn.ts";
 import { countsOptionsOf, openMemory } from "../open-memory.ts";
 import { checkOutputFile, placeOfFile } from "../publish/file.ts";
 import type { MemoryBudget } from "../runtime/memory-budget.ts";
-import { countParts, countWords } from "../train.ts";
+import { countParts, countWords, type StageProgress } from "../train.ts";
 import { commonWordsOf, nothingLeftOut } from "../words/common-words.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { totalsOf } from "../words/counts-writer.ts";
 import { sortBytesPerWord } from "../words/sort.ts";
 import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
-import { wholeNumber } from "./arguments.ts";
-import { readCacheOptions, tellOfStreams } from "./cache-options.ts";
+import type { Invocation } from "./arguments.ts";
+import { readCacheOptions } from "./cache-options.ts";
 import { corpusNoteLines } from "./corpus-notes.ts";
 import { openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { writeChunks, writeData } from "./data-output.ts";
-import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import { lockOutputs } from "./lock.ts";
+import { wholeNumber } from "./option-values.ts";
 import type { Output } from "./output.ts";
-import { warnOfSlowPattern } from "./patterns.ts";
 import { openRanges, rangesPath } from "./planned-corpus.ts";
-import type { Invocation } from "./run.ts";
 import { onStop } from "./stop.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
+import { warnOfInvalidBytes, warnOfSlowPattern, warnOfStreams } from "./warnings.ts";
 
 /** `bpe count`: the words of text and of counts files, as text or as a file that can be added up again. */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {
@@ -52,11 +51,11 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     countsOptions,
     options.pattern.compiled,
     budget,
-    output.warn,
+    (message) => output.warn(message),
   );
   onStop(() => memory.scratch.remove());
   const cache = cached?.cache;
-  if (cache !== undefined) tellOfStreams(inputs, output);
+  if (cache !== undefined) warnOfStreams(inputs, output);
   const pattern = options.pattern.compiled;
   const corpus = {
     ...options,
@@ -70,12 +69,13 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     cache,
   };
 
+  const report = (progress: StageProgress) => output.progress(progress);
   // Text stands by falling count, which takes a table of all words; the compact form is written word by word.
   const [place] = places;
   const isStreamed = places.length === 1 && !isText(place!) && cache === undefined;
   const { parts, words, findings, keepRest } = isStreamed
-    ? { words: null, keepRest: undefined, ...(await countParts(corpus, output.progress)) }
-    : { parts: null, ...(await countWords(corpus, output.progress, sortingFits(budget))) };
+    ? { words: null, keepRest: undefined, ...(await countParts(corpus, report)) }
+    : { parts: null, ...(await countWords(corpus, report, sortingFits(budget))) };
   warnOfInvalidBytes(inputs, findings, output);
   const { totals, leftOut } =
     words !== null

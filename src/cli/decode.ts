@@ -3,11 +3,11 @@ import { refuseOverwriting } from "../corpus/own-results.ts";
 import { readIds } from "../encode/files/id-reader.ts";
 import { decodableEnd, decodeIds } from "../encode/token-table.ts";
 import { unknownId } from "../encode/tokenizer.ts";
-import { usageError } from "./arguments.ts";
+import { usageError } from "../errors.ts";
+import type { Invocation } from "./arguments.ts";
 import { writeData } from "./data-output.ts";
 import { lockOutputFile } from "./lock.ts";
 import type { Output } from "./output.ts";
-import type { Invocation } from "./run.ts";
 import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, seconds } from "./units.ts";
 

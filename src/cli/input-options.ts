@@ -1,9 +1,10 @@
 import { checkNames, type FoundInputs, findCorpus } from "../corpus/find-inputs.ts";
 import { inputFormats } from "../corpus/formats.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
-import { oneOf, usageError } from "./arguments.ts";
+import { usageError } from "../errors.ts";
+import type { Invocation } from "./arguments.ts";
+import { oneOf } from "./option-values.ts";
 import type { Output } from "./output.ts";
-import type { Invocation } from "./run.ts";
 
 /** How the files named are to be read. Looks at none; that none is named is a mistake unless something stands for them. */
 export function readInputOptions({ options, files }: Invocation): InputOptions {

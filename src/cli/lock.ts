@@ -1,10 +1,10 @@
+import { usageError } from "../errors.ts";
 import { checkOutputFile, placeOfFile } from "../publish/file.ts";
 import { type Holder, heldError, isLock, takeLock } from "../publish/lock.ts";
 import { type Place, pathOf } from "../publish/place.ts";
 import { isLockedHere } from "../publish/staging-names.ts";
-import { usageError } from "./arguments.ts";
+import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
-import type { Invocation } from "./run.ts";
 import { onStop } from "./stop.ts";
 
 /**

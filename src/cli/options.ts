@@ -1,8 +1,9 @@
-/** What a command accepts; the contract of the command line as data. */
+// The contract of the command line as data: what is typed is read by it, and help is made of it.
+
 export type OptionSpec = {
   readonly name: string;
   readonly short?: string;
-  /** How its value is called in help; an option without one is a flag. */
+  /** What its value is called in help; an option without one is a flag. */
   readonly value?: string;
   readonly repeatable?: boolean;
   readonly description: string;
@@ -11,16 +12,18 @@ export type OptionSpec = {
 
 export type CommandSpec = {
   readonly name: string;
-  /** What is named: follows the name in the list of commands and on the usage line. */
+  /** What it takes, as help shows it behind the command's name. */
   readonly files: string;
-  /** What else stands on the usage line. */
+  /** The rest of the usage line. */
   readonly usage: string;
   readonly description: string;
+  /** Whether what is piped in is read where no file is named. */
+  readonly readsPipe?: boolean;
   readonly options: readonly OptionSpec[];
   readonly example: string;
 };
 
-/** Of commands that work long. */
+/** For commands that may run for long, with nobody watching. */
 const unattended: readonly OptionSpec[] = [
   { name: "wait", description: "if another run is writing the output: wait for its end" },
   {
@@ -36,7 +39,7 @@ const everywhere: readonly OptionSpec[] = [
   { name: "help", short: "h", description: "show this help" },
 ];
 
-/** What is said of files that are read. */
+/** How files are read. */
 const reading: readonly OptionSpec[] = [
   {
     name: "input-format",
@@ -119,7 +122,7 @@ const tokenizer: OptionSpec = {
   value: "PATH",
   description: "tokenizer directory, tokenizer.json, tekken.json, vocab.json or file of ranks (required)",
 };
-/** What the files of some tokenizers do not hold. */
+/** What some tokenizers' files do not say. */
 const besideTokenizer: readonly OptionSpec[] = [
   {
     name: "pattern",
@@ -163,6 +166,7 @@ export const commands: readonly CommandSpec[] = [
     files: "<file>...",
     usage: "-n N -o DIR",
     description: "corpus -> tokenizer directory",
+    readsPipe: true,
     options: [
       {
         name: "vocab-size",
@@ -209,6 +213,7 @@ export const commands: readonly CommandSpec[] = [
     files: "<file>...",
     usage: "[-o FILE]",
     description: "corpus -> word counts",
+    readsPipe: true,
     options: [
       {
         name: "output",
@@ -271,6 +276,7 @@ export const commands: readonly CommandSpec[] = [
     files: "<file>...",
     usage: "--tokenizer PATH [-o FILE]",
     description: "text -> token ids",
+    readsPipe: true,
     options: [
       tokenizer,
       {
@@ -304,6 +310,7 @@ export const commands: readonly CommandSpec[] = [
     files: "<file>",
     usage: "--tokenizer PATH [-o FILE]",
     description: "token ids -> text",
+    readsPipe: true,
     options: [
       tokenizer,
       { name: "output", short: "o", value: "FILE", description: "where the text goes (default: stdout)" },

@@ -4,37 +4,11 @@ import { exitCode, outOfMemory, UserError } from "../errors.ts";
 import { describeHolder, type Holder } from "../publish/lock.ts";
 import type { StageProgress } from "../train.ts";
 import { escapeText } from "../vocabulary/escape.ts";
-import { oneOf } from "./arguments.ts";
 import type { LogFile } from "./log-file.ts";
-import { createProgress, progressMode } from "./progress.ts";
+import { oneOf } from "./option-values.ts";
+import { createProgress, type ProgressDisplay, type ProgressMode, progressMode } from "./progress.ts";
 import { writeStderr } from "./streams.ts";
 import { bytes } from "./units.ts";
-
-/** What people (or the program that watches) get to see on stderr and in the log. Data goes to stdout elsewhere. */
-export type Output = {
-  /** How far a stage is. */
-  progress(progress: StageProgress): void;
-  /** What a stage will take, said before it starts. */
-  tellMemory(stage: string, estimatedBytes: number): void;
-  /** Another run is at the output, and its end is waited for. */
-  waitFor(path: string, holder: Holder): void;
-  warn(message: string): void;
-  /** Files that were met and are not read: each stands in the log; how many there are is for the summary. */
-  tellSkipped(skipped: readonly Skipped[]): void;
-  /**
-   * What a run that went well has to say, `summary` to a person, `record` to a program: said by `end`. One that takes time to make is made then, if
-   * a person or the log is to have it.
-   */
-  succeed(summary: string | (() => string), record: object): void;
-  /** The end of a run that went well, said when nothing is left to be undone. */
-  end(): void;
-  /** The end of one whose reader went away: in silence, where people read. */
-  endUnread(): void;
-  /** The end of one that did not; its value is the exit code. */
-  fail(error: unknown): number;
-  /** The end of one that a signal stops. */
-  stop(how: string, exitCode: number): void;
-};
 
 export type OutputOptions = {
   readonly quiet: boolean;
@@ -46,10 +20,10 @@ export type OutputOptions = {
 
 const progressModes = ["auto", "bar", "plain", "json", "none"] as const;
 
-/** Less is nobody's worry. */
+/** An estimate below this is not told to people. */
 const worthTellingBytes = 1e8;
 
-/** stderr, as far as it may be a terminal. The runtime takes 1.3 ms to make its object: files and pipes do without. */
+/** stderr, if it may be a terminal. Making `process.stderr` takes 1.3 ms, which files and pipes do without. */
 const terminal = {
   get isTTY(): boolean {
     return isDevice(2) && process.stderr.isTTY;
@@ -64,88 +38,126 @@ function isDevice(fd: number): boolean {
   }
 }
 
-export function createOutput({ quiet, progress, command, log }: OutputOptions): Output {
-  const startedAt = new Date().toISOString();
-  const asked = oneOf("--progress", progress, progressModes);
-  const mode = quiet ? "none" : progressMode(asked, terminal);
-  const display = createProgress(mode, writeStderr, mode === "bar" ? process.stderr.columns : undefined);
-  const logged = log && createProgress("log", (text) => log.line(text));
-  const line = (text: string) => {
-    display.clear();
+/** What people, or the program that watches, see on stderr and in the log. Data goes to stdout elsewhere. */
+export class Output {
+  private readonly startedAt = new Date().toISOString();
+  private readonly mode: ProgressMode;
+  private readonly display: ProgressDisplay;
+  private readonly logged: ProgressDisplay | undefined;
+  private success: { summary: string | (() => string); record: object } = { summary: "", record: {} };
+
+  constructor(private readonly options: OutputOptions) {
+    const { quiet, progress, log } = options;
+    const asked = oneOf("--progress", progress, progressModes);
+    this.mode = quiet ? "none" : progressMode(asked, terminal);
+    const columns = this.mode === "bar" ? process.stderr.columns : undefined;
+    this.display = createProgress(this.mode, writeStderr, columns);
+    this.logged = log && createProgress("log", (text) => log.line(text));
+    if (log !== undefined) log.onFailure = (message) => this.showWarning(message);
+  }
+
+  /** How far a stage is. */
+  progress(progress: StageProgress): void {
+    this.display.update(progress);
+    this.logged?.update(progress);
+  }
+
+  /** The memory that a stage will take, said before it starts. */
+  tellMemory(stage: string, estimatedBytes: number): void {
+    const message = `${stage} will take about ${bytes(estimatedBytes)} of memory`;
+    this.options.log?.line(message);
+    if (this.mode === "json") this.event("memory", { stage, estimatedBytes });
+    else if (this.mode !== "none" && estimatedBytes >= worthTellingBytes) this.line(`bpe: ${message}`);
+  }
+
+  /** Another run is writing the output, and this one waits for its end. */
+  waitFor(path: string, holder: Holder): void {
+    const message = escapeText(`waiting: "${path}" is being written by ${describeHolder(holder)}`);
+    this.options.log?.line(message);
+    if (this.mode === "json") this.event("waiting", { output: path, ...holder });
+    else if (!this.options.quiet) this.line(`bpe: ${message}`);
+  }
+
+  warn(message: string): void {
+    this.options.log?.line(`warning: ${escapeText(message)}`);
+    this.showWarning(message);
+  }
+
+  /** Files that are not read. Each is in the log; the summary says how many there are. */
+  tellSkipped(skipped: readonly Skipped[]): void {
+    for (const { path, reason } of skipped) {
+      this.options.log?.line(escapeText(`skipped "${path}": it is ${reason}`));
+      if (this.mode === "json") this.event("skipped", { path, reason });
+    }
+  }
+
+  /**
+   * What a run that went well has to say: `summary` to people, `record` to programs. `end` says it. A summary that takes
+   * time to make may be a function, which is called if people or the log are to see it.
+   */
+  succeed(summary: string | (() => string), record: object): void {
+    this.success = { summary, record };
+  }
+
+  /** The end of a run that went well, when nothing is left to be undone. */
+  end(): void {
+    const { summary, record } = this.success;
+    const { log, quiet } = this.options;
+    const isRead = log !== undefined || (this.mode !== "json" && !quiet);
+    const text = !isRead ? "" : typeof summary === "string" ? summary : summary();
+    if (text !== "") log?.line(text);
+    this.endLog({ success: true, ...record });
+    if (this.mode === "json") this.event("result", { success: true, ...record });
+    else if (!quiet && text !== "") this.line(text);
+  }
+
+  /** The end of a run whose reader of stdout went away: success, in silence where people read. */
+  endUnread(): void {
+    const record = { success: true, unread: true };
+    this.options.log?.line("the reader of stdout went away");
+    this.endLog(record);
+    if (this.mode === "json") this.event("result", record);
+  }
+
+  /** The end of a run that failed; returns the exit code. */
+  fail(error: unknown): number {
+    const { message, hint, code } = explain(error);
+    const text = `error: ${escapeText(message)}${hint === undefined ? "" : `\nhint: ${escapeText(hint)}`}`;
+    this.endWith(text, { success: false, error: message, hint, exitCode: code });
+    return code;
+  }
+
+  /** The end of a run that a signal stops. */
+  stop(how: string, exitCode: number): void {
+    this.endWith(how, { success: false, error: how, exitCode });
+  }
+
+  private endWith(text: string, record: object): void {
+    this.options.log?.line(text);
+    this.endLog(record);
+    if (this.mode === "json") this.event("result", record);
+    else this.line(`bpe: ${text}`);
+  }
+
+  private endLog(record: object): void {
+    const { log, command } = this.options;
+    const endedAt = new Date().toISOString();
+    log?.record({ event: "result", startedAt: this.startedAt, endedAt, command, ...record });
+  }
+
+  private showWarning(message: string): void {
+    if (this.mode === "json") this.event("warning", { message });
+    else if (!this.options.quiet) this.line(`bpe: warning: ${escapeText(message)}`);
+  }
+
+  private event(name: string, content: object): void {
+    this.line(JSON.stringify({ event: name, ...content }));
+  }
+
+  private line(text: string): void {
+    this.display.clear();
     writeStderr(`${text}\n`);
-  };
-  const event = (name: string, content: object) => line(JSON.stringify({ event: name, ...content }));
-  const warnHere = (message: string) => {
-    if (mode === "json") event("warning", { message });
-    else if (!quiet) line(`bpe: warning: ${escapeText(message)}`);
-  };
-  if (log !== undefined) log.onFailure = warnHere;
-  const endLog = (content: object) =>
-    log?.record({ event: "result", startedAt, endedAt: new Date().toISOString(), command, ...content });
-  let ending: { summary: string | (() => string); record: object } = { summary: "", record: {} };
-  return {
-    progress(progress) {
-      display.update(progress);
-      logged?.update(progress);
-    },
-    tellMemory(stage, estimatedBytes) {
-      const message = `${stage} will take about ${bytes(estimatedBytes)} of memory`;
-      log?.line(message);
-      if (mode === "json") event("memory", { stage, estimatedBytes });
-      else if (mode !== "none" && estimatedBytes >= worthTellingBytes) line(`bpe: ${message}`);
-    },
-    waitFor(path, holder) {
-      const message = escapeText(`waiting: "${path}" is being written by ${describeHolder(holder)}`);
-      log?.line(message);
-      if (mode === "json") event("waiting", { output: path, ...holder });
-      else if (!quiet) line(`bpe: ${message}`);
-    },
-    warn(message) {
-      log?.line(`warning: ${escapeText(message)}`);
-      warnHere(message);
-    },
-    tellSkipped(skipped) {
-      for (const { path, reason } of skipped) {
-        log?.line(escapeText(`skipped "${path}": it is ${reason}`));
-        if (mode === "json") event("skipped", { path, reason });
-      }
-    },
-    succeed(summary, record) {
-      ending = { summary, record };
-    },
-    end() {
-      const { record } = ending;
-      const isRead = log !== undefined || (mode !== "json" && !quiet);
-      const summary = !isRead ? "" : typeof ending.summary === "string" ? ending.summary : ending.summary();
-      if (summary !== "") log?.line(summary);
-      endLog({ success: true, ...record });
-      if (mode === "json") event("result", { success: true, ...record });
-      else if (!quiet && summary !== "") line(summary);
-    },
-    endUnread() {
-      const record = { success: true, unread: true };
-      log?.line("the reader of stdout went away");
-      endLog(record);
-      if (mode === "json") event("result", record);
-    },
-    fail(error) {
-      const { message, hint, code } = explain(error);
-      const text = `error: ${escapeText(message)}${hint === undefined ? "" : `\nhint: ${escapeText(hint)}`}`;
-      const record = { success: false, error: message, hint, exitCode: code };
-      log?.line(text);
-      endLog(record);
-      if (mode === "json") event("result", record);
-      else line(`bpe: ${text}`);
-      return code;
-    },
-    stop(how, code) {
-      const record = { success: false, error: how, exitCode: code };
-      log?.line(how);
-      endLog(record);
-      if (mode === "json") event("result", record);
-      else line(`bpe: ${how}`);
-    },
-  };
+  }
 }
 
 function explain(error: unknown): { message: string; hint: string | undefined; code: number } {

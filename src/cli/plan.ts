@@ -5,21 +5,21 @@ import { RangeDocuments } from "../corpus/range-documents.ts";
 import type { Range } from "../corpus/ranges.ts";
 import { TextRoom } from "../corpus/text-room.ts";
 import { canBeCut, cutSettingsOf } from "../encode/cuts.ts";
+import { usageError } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
 import { countsOptionsOf } from "../open-memory.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
-import { usageError } from "./arguments.ts";
+import type { Invocation } from "./arguments.ts";
 import { corpusNoteLines } from "./corpus-notes.ts";
 import { readCorpusOptions } from "./corpus-options.ts";
 import { writeData } from "./data-output.ts";
 import { openInputs, readInputOptions } from "./input-options.ts";
 import { lockOutputFile } from "./lock.ts";
+import { sizeBytes } from "./option-values.ts";
 import type { Output } from "./output.ts";
-import { warnOfSlowPattern } from "./patterns.ts";
-import type { Invocation } from "./run.ts";
-import { sizeBytes } from "./sizes.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, seconds } from "./units.ts";
+import { warnOfSlowPattern } from "./warnings.ts";
 
 /** `bpe plan`: the ranges that a corpus can be counted in, by any number of machines, as JSON Lines. */
 export async function runPlan(invocation: Invocation, output: Output): Promise<void> {

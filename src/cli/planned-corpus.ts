@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { type PlannedRanges, readPlan } from "../corpus/read-plan.ts";
-import { UserError } from "../errors.ts";
+import { UserError, usageError } from "../errors.ts";
 import { reasonNotRead } from "../system-error.ts";
-import { usageError } from "./arguments.ts";
-import type { Invocation } from "./run.ts";
+import type { Invocation } from "./arguments.ts";
 
 /** The file that `--ranges` names; undefined without that option. Looks at no file. */
 export function rangesPath({ files, options }: Invocation): string | undefined {

@@ -2,22 +2,22 @@ import type { StageProgress } from "../train.ts";
 import { bytes, clock, grouped } from "./units.ts";
 
 /** `log` is for a file that is read days later: few lines, without the program's name. */
-type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
+export type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 
-/** `auto` is a bar where a person looks on, plain lines elsewhere. */
+/** `auto` is a bar on a terminal, plain lines elsewhere. */
 export function progressMode(asked: "auto" | ProgressMode, stderr: { isTTY?: boolean }): ProgressMode {
   return asked === "auto" ? (stderr.isTTY ? "bar" : "plain") : asked;
 }
 
-/** Shows how far a long stage is. Every method may be called at any time and as often as one likes. */
-type ProgressDisplay = {
+/** Shows how far a long stage is. Its methods may be called at any time, any number of times. */
+export type ProgressDisplay = {
   update(progress: StageProgress): void;
-  /** Takes the bar off the screen, so that other text can be written. */
+  /** Removes the bar from the screen, so that other text can be written. */
   clear(): void;
 };
 
 const intervalMs = { bar: 100, plain: 2000, json: 500, log: 10_000, none: Number.POSITIVE_INFINITY };
-/** A stage that ends sooner is not shown to people; a program is told of each stage at once. */
+/** A stage that ends sooner is not shown to people. Programs are told of each stage at once. */
 const silentMs = { bar: 500, plain: 900, json: 0, log: 0, none: 0 };
 
 export function createProgress(
@@ -62,7 +62,7 @@ export function createProgress(
 type Figures = {
   stage: string;
   done: number;
-  /** With it, share and time left are unknown, too. */
+  /** Null if unknown; share and time left are then unknown, too. */
   total: number | null;
   unit: string;
   share: number | null;
@@ -74,7 +74,7 @@ type Figures = {
 
 function measure(progress: StageProgress, elapsedSeconds: number): Figures {
   const { stage, total, unit, distinctWordCount } = progress;
-  // Of a compressed file a share is done, which is no whole number of bytes.
+  // For compressed files this is computed from a share, and is no whole number.
   const done = Math.round(progress.done);
   const perSecond = elapsedSeconds > 0 ? done / elapsedSeconds : 0;
   return {

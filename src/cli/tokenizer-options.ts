@@ -2,11 +2,12 @@ import type { IdType } from "../encode/files/npy.ts";
 import type { SpecialTokenOption } from "../encode/load/load.ts";
 import { loadApart } from "../encode/load/load-apart.ts";
 import type { TokenizerParts } from "../encode/tokenizer-parts.ts";
+import { usageError } from "../errors.ts";
 import { resolvePattern } from "../pattern/index.ts";
-import { oneOf, usageError } from "./arguments.ts";
+import type { Invocation } from "./arguments.ts";
+import { oneOf } from "./option-values.ts";
 import type { Output } from "./output.ts";
-import { warnOfSlowPattern } from "./patterns.ts";
-import type { Invocation } from "./run.ts";
+import { warnOfSlowPattern } from "./warnings.ts";
 
 /** What every command that uses a tokenizer is told about it. Looks at no file. */
 export function readTokenizerOptions({ options }: Invocation) {

@@ -1,33 +1,33 @@
 import { refuseOverwriting, refuseOwnResults } from "../corpus/own-results.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { describeCounts } from "../count/describe-counts.ts";
+import { usageError } from "../errors.ts";
 import { countsOptionsOf, openMemory } from "../open-memory.ts";
 import { checkOutputDirectory } from "../publish/directory.ts";
 import { checkOutputFile, placeOfFile } from "../publish/file.ts";
 import { placeOf } from "../publish/place.ts";
 import { shellLine } from "../shell.ts";
-import { type Trained, train } from "../train.ts";
+import { type StageProgress, type Trained, train } from "../train.ts";
 import { escapeBytes } from "../vocabulary/escape.ts";
 import { formats } from "../vocabulary/formats/formats.ts";
-import type { CountsRecord, TrainingRecord } from "../vocabulary/formats/training.ts";
+import type { TrainingRecord } from "../vocabulary/formats/training.ts";
 import { copyTokenBytes, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { writeResult } from "../write-result.ts";
-import { oneOf, usageError, wholeNumber } from "./arguments.ts";
-import { readCacheOptions, tellOfStreams } from "./cache-options.ts";
+import type { Invocation } from "./arguments.ts";
+import { readCacheOptions } from "./cache-options.ts";
 import { corpusNotes } from "./corpus-notes.ts";
 import { countsPaths, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
-import { warnOfInvalidBytes } from "./invalid-bytes.ts";
 import { lockOutputs } from "./lock.ts";
+import { oneOf, wholeNumber } from "./option-values.ts";
 import type { Output } from "./output.ts";
-import { warnOfSlowPattern } from "./patterns.ts";
-import type { Invocation } from "./run.ts";
 import { onStop } from "./stop.ts";
 import { summary } from "./summary.ts";
 import { grouped } from "./units.ts";
 import { isUpToDateWith, noteResult, tellUnchanged } from "./up-to-date.ts";
+import { warnOfEqualCounts, warnOfInvalidBytes, warnOfSlowPattern, warnOfStreams } from "./warnings.ts";
 
 /** `bpe train`: read the options, look at the world, train, write, tell. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
@@ -52,14 +52,15 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     countsOptions,
     options.pattern.compiled,
     budget,
-    output.warn,
+    (message) => output.warn(message),
   );
   onStop(() => memory.scratch.remove());
   const counts = await describeCounts(countsPaths(invocation));
   const training = { ...options, settings: options, inputs, counts };
+  const report = (progress: StageProgress) => output.progress(progress);
   if (cached !== undefined) {
-    tellOfStreams(inputs, output);
-    const isUpToDate = options.cache!.ifChanged && (await isUpToDateWith(cached, training, output.progress));
+    warnOfStreams(inputs, output);
+    const isUpToDate = options.cache!.ifChanged && (await isUpToDateWith(cached, training, report));
     if (isUpToDate) return tellUnchanged(options.output, output);
   }
   warnOfSlowPattern(options.pattern, output);
@@ -81,7 +82,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
           await writeChunks(saveCounts, countsChunks(saveCounts, words, countsOptions));
       },
     },
-    output.progress,
+    report,
   );
   warnOfInvalidBytes(inputs, trained.findings, output);
 
@@ -113,17 +114,6 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     kept: keptPath,
     ...record,
   });
-}
-
-/** One part of a corpus that was counted by two tasks: nothing else tells that its words are added twice. */
-function warnOfEqualCounts(counts: readonly CountsRecord[], output: Output): void {
-  const paths = new Map<string, string>();
-  for (const { path, sha256 } of counts) {
-    if (sha256 === null) continue;
-    const before = paths.get(sha256) ?? path;
-    if (before !== path) output.warn(`"${before}" and "${path}" hold the same word counts: both are added`);
-    paths.set(sha256, before);
-  }
 }
 
 function summaryOf(

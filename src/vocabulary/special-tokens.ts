@@ -1,4 +1,4 @@
-import { exitCode, UserError } from "../errors.ts";
+import { UserError, usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
 import { decodeCharacters } from "./byte-characters.ts";
 import { copyTokenBytes, type TokenBytes } from "./token-bytes.ts";
@@ -84,10 +84,6 @@ function equalsLearnedToken(special: string): UserError {
   return new UserError(`special token ${quote(special)} equals a token that was learned`, {
     hint: "choose a text that cannot be one of the corpus's own tokens, such as <|endoftext|>",
   });
-}
-
-function usageError(message: string, hint?: string): UserError {
-  return new UserError(message, { exitCode: exitCode.usage, ...(hint === undefined ? {} : { hint }) });
 }
 
 function quote(text: string): string {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { canonicalArguments, oneOf, unshield, wholeNumber } from "../../src/cli/arguments.ts";
+import { type Invocation, parseInvocation } from "../../src/cli/arguments.ts";
 import { commands } from "../../src/cli/options.ts";
-import { type Invocation, parseInvocation } from "../../src/cli/run.ts";
 import { errorOf } from "../thrown.ts";
 
 const train = commands.find((command) => command.name === "train")!;
@@ -69,6 +68,14 @@ describe("options", () => {
       expect([files, options.has("special-tokens-as-text")]).toEqual([["corpus"], true]);
     }
   });
+  test("short and long names give the same options, and flags no text", () => {
+    const { files, options } = parse("-n", "300", "-q", "-");
+    expect(files).toEqual(["-"]);
+    expect([...options]).toEqual([
+      ["vocab-size", ["300"]],
+      ["quiet", []],
+    ]);
+  });
   test("a repeatable option keeps its order", () => {
     expect(value("special-token", "-s", "b", "--special-token", "a", "-sc")).toEqual(["b", "a", "c"]);
   });
@@ -96,26 +103,4 @@ describe("options", () => {
   test("negation is not an option", () => {
     expect(errorOf(() => parse("--no-quiet")).message).toBe("unknown option --no-quiet");
   });
-});
-
-test("canonical arguments shield every value", () => {
-  expect(canonicalArguments(train, ["-n", "300", "-q", "-"])).toEqual(["=-", "--vocab-size==300", "--quiet"]);
-  expect(unshield("=-")).toBe("-");
-});
-
-test("whole numbers are digits only", () => {
-  expect(wholeNumber("-n", "00300", 257)).toBe(300);
-  for (const text of ["1e3", "", "-5", "3.5", "0x10", " 7", "9".repeat(30)]) {
-    expect(errorOf(() => wholeNumber("--workers", text, 1)).message).toBe(
-      `--workers: "${text}" is not a whole number`,
-    );
-  }
-  expect(errorOf(() => wholeNumber("-w", "0", 1)).message).toBe("-w: 0 is too small, the least is 1");
-});
-
-test("a word out of a list is checked, with the nearest", () => {
-  expect(oneOf("--compat", "cs336", ["cs336", "rustbpe"])).toBe("cs336");
-  expect(errorOf(() => oneOf("--compat", "rustbp", ["cs336", "rustbpe"])).hint).toStartWith(
-    "did you mean rustbpe?",
-  );
 });

@@ -1,5 +1,23 @@
 import { expect, test } from "bun:test";
-import { sizeBytes } from "../../src/cli/sizes.ts";
+import { oneOf, sizeBytes, wholeNumber } from "../../src/cli/option-values.ts";
+import { errorOf } from "../thrown.ts";
+
+test("whole numbers are digits only", () => {
+  expect(wholeNumber("-n", "00300", 257)).toBe(300);
+  for (const text of ["1e3", "", "-5", "3.5", "0x10", " 7", "9".repeat(30)]) {
+    expect(errorOf(() => wholeNumber("--workers", text, 1)).message).toBe(
+      `--workers: "${text}" is not a whole number`,
+    );
+  }
+  expect(errorOf(() => wholeNumber("-w", "0", 1)).message).toBe("-w: 0 is too small, the least is 1");
+});
+
+test("a word out of a list is checked, with the nearest", () => {
+  expect(oneOf("--compat", "cs336", ["cs336", "rustbpe"])).toBe("cs336");
+  expect(errorOf(() => oneOf("--compat", "rustbp", ["cs336", "rustbpe"])).hint).toStartWith(
+    "did you mean rustbpe?",
+  );
+});
 
 test("sizes are read with decimal and binary units, in any case, with fractions", () => {
   const sizes: Record<string, number> = {

@@ -1,0 +1,43 @@
+import { usageError } from "../errors.ts";
+import { nearest } from "../nearest.ts";
+
+// Values of options: text as typed -> numbers, sizes and words of a list. What is wrong is a usage error that names the option.
+
+/** A whole number from `least` on, written in digits. */
+export function wholeNumber(option: string, text: string, least: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value)) throw usageError(`${option}: "${text}" is not a whole number`);
+  if (value < least) throw usageError(`${option}: ${text} is too small, the least is ${least}`);
+  return value;
+}
+
+/** One of the words listed. */
+export function oneOf<const Word extends string>(option: string, text: string, words: readonly Word[]): Word {
+  if ((words as readonly string[]).includes(text)) return text as Word;
+  const near = nearest(text, words);
+  const hint =
+    near === undefined
+      ? `one of: ${words.join(", ")}`
+      : `did you mean ${near}? (one of: ${words.join(", ")})`;
+  throw usageError(`${option}: unknown value "${text}"`, hint);
+}
+
+const prefixes = ["", "k", "m", "g", "t", "p"];
+
+/**
+ * A size as people type it, in bytes: `300MB`, `1.5GB`, `2GiB`, `64k`, `1048576`. k, M, G, T, P are powers of 1000, Ki,
+ * Mi, … powers of 1024; the `B` may be left out, and case does not matter.
+ */
+export function sizeBytes(option: string, text: string, leastBytes: number): number {
+  const [, digits, prefix, binary] = /^(\d+(?:\.\d+)?) ?(?:([kmgtp])(i?))?b?$/i.exec(text) ?? [];
+  if (digits === undefined) {
+    throw usageError(`${option}: "${text}" is not a size`, "e.g. 300MB, 1.5GB, 2GiB or 1048576");
+  }
+  const power = prefixes.indexOf(prefix?.toLowerCase() ?? "");
+  const value = Math.floor(Number(digits) * (binary ? 1024 : 1000) ** power);
+  if (!Number.isSafeInteger(value)) throw usageError(`${option}: ${text} is too large`);
+  if (value < leastBytes) {
+    throw usageError(`${option}: ${text} is too small, the least is ${leastBytes} bytes`);
+  }
+  return value;
+}

@@ -1,0 +1,46 @@
+import type { Input } from "../corpus/inputs.ts";
+import type { RangeFindings } from "../count/range-counter.ts";
+import type { ResolvedPattern } from "../pattern/index.ts";
+import type { CountsRecord } from "../vocabulary/formats/training.ts";
+import type { Output } from "./output.ts";
+import { grouped } from "./units.ts";
+
+// What people are warned of: the result is as asked, and may not be what they want.
+
+/** Bytes that were not valid UTF-8: how many, and where the first of them is. */
+export function warnOfInvalidBytes(
+  inputs: readonly Input[],
+  findings: readonly RangeFindings[],
+  output: Output,
+): void {
+  const count = findings.reduce((sum, found) => sum + found.invalidByteCount, 0);
+  const first = findings.findIndex((found) => found.invalidByteCount > 0);
+  if (first < 0) return;
+  const place = `the first at offset ${findings[first]!.firstInvalidByte} of "${inputs[first]!.path}"`;
+  const subject = count === 1 ? "1 byte is" : `${grouped(count)} bytes are`;
+  output.warn(`${subject} not valid UTF-8, ${place}; each was counted as a pretoken of its own`);
+}
+
+/** A pattern outside the compiler's dialect works, but slowly: why. */
+export function warnOfSlowPattern({ compiled }: ResolvedPattern, output: Output): void {
+  if (compiled.kind !== "programs") return;
+  output.warn(`the pattern runs on a backtracking matcher, many times slower: ${compiled.reason}`);
+}
+
+/** Files of equal word counts: one part of a corpus may have been counted by two tasks, and its words are added twice. */
+export function warnOfEqualCounts(counts: readonly CountsRecord[], output: Output): void {
+  const paths = new Map<string, string>();
+  for (const { path, sha256 } of counts) {
+    if (sha256 === null) continue;
+    const before = paths.get(sha256) ?? path;
+    if (before !== path) output.warn(`"${before}" and "${path}" hold the same word counts: both are added`);
+    paths.set(sha256, before);
+  }
+}
+
+/** Streams under `--cache`: their contents are unknown before they are read. Warns of the first. */
+export function warnOfStreams(inputs: readonly Input[], output: Output): void {
+  const stream = inputs.find((input) => input.isStream);
+  if (stream === undefined) return;
+  output.warn(`--cache keeps nothing of streams: "${stream.path}" is counted anew in each run`);
+}
