@@ -1,3 +1,4 @@
+import { list, paragraph, table } from "../markdown.ts";
 import { compilerFlags } from "./cpp/build.ts";
 import { fitExponent, type Point } from "./growth.ts";
 
@@ -46,9 +47,11 @@ export function writeReport(ladder: Ladder): string {
     introduction(ladder),
     "![Time over distinct words and over merges, both axes logarithmic](ladder.svg)",
     "## The rungs",
+    "Rungs are in TypeScript where they are not named C++.",
     rungTable(ladder),
     steps,
     `## Time over distinct words, at ${integer(ladder.mergeCountHeld)} merges`,
+    exponents,
     growthTable(
       ladder,
       ladder.wordCounts.map((count) => `${integer(count)} words`),
@@ -59,13 +62,13 @@ export function writeReport(ladder: Ladder): string {
     `## Time over merges, at ${integer(ladder.wordCountHeld)} distinct words`,
     growthTable(
       ladder,
-      ladder.mergeCounts.map((count) => `${integer(count)} merges`),
+      ladder.mergeCounts.map(integer),
       (rung) => mergesSeries(ladder, rung),
       ladder.mergeCounts,
       (point) => point.mergeCount,
     ),
     "## The whole job",
-    `${integer(ladder.mergeCountMax)} merges, or as many as the words give.`,
+    `${integer(ladder.mergeCountMax)} merges, or as many as the words give: the number in parentheses.`,
     wholeTable(ladder),
     fasterThanOurs(ladder),
     "## Beside C++",
@@ -74,6 +77,8 @@ export function writeReport(ladder: Ladder): string {
     circumstancesSection(ladder),
   ].join("\n\n")}\n`;
 }
+
+const exponents = "After an exponent: the number of points that it is fitted to.";
 
 /** The points of a rung that stand in the first chart and table. */
 export function wordsSeries(ladder: Ladder, rung: RungResult): Point[] {
@@ -86,37 +91,56 @@ export function mergesSeries(ladder: Ladder, rung: RungResult): Point[] {
 }
 
 function introduction({ boundSeconds, text }: Ladder): string {
-  return `The ways to learn byte-pair merges that the reports this project starts from went through, from the textbook to
-\`src/merge/\`. Each rung is small and exact: all give the same merges with the same counts, compared in every run as far
-as it went. This page and its chart are written by \`node scripts/bun.mjs bench/ladder/run.ts\`; what each rung does stands in
-\`bench/ladder/\`.
-
-The words come from an order-3 byte chain over a text (${text}); the r-th of n words occurs n / r times. A run is a
-process of its own and starts cold: reading the words is outside its time, everything else is inside. It is stopped after
-${boundSeconds} s; what it would have taken is then estimated from the pace since its last checkpoint and marked ≈, or without a
-checkpoint only said to be more (>). Merges become cheaper as pairs become rarer, so that an estimate is rather too high
-where a heap finds the next pair; a scan becomes dearer as pairs become more, so that it is rather too low there.
-Exponents are fitted to measured times only; that of the last two is the less bent by what every process pays once.`;
+  return [
+    `This page climbs from the textbook's way to learn byte-pair merges to \`src/merge/\`, by the steps that published
+     reports of others took. Each rung is small and exact: all give the same merges with the same counts, and every run
+     compares them as far as it goes. \`node scripts/bun.mjs bench/ladder/run.ts\` writes this page and its chart; the
+     rungs are in \`bench/ladder/\`.`,
+    `The words come from an order-3 byte chain over a text (${text}); the r-th of n words occurs n / r times. Each run is
+     a process of its own and starts cold. Its time includes everything but reading the words. A run is stopped after
+     ${boundSeconds} s; its whole time is then estimated from the pace since the last checkpoint and marked ≈. Without
+     a checkpoint the table only says that it took more (>). Merges become cheaper as pairs become rarer, so an
+     estimate is rather too high where a heap finds the next pair. A scan becomes dearer as pairs become more, so there
+     it is rather too low. Exponents are fitted to measured times only; the exponent of the last two sizes depends
+     least on what every process pays once.`,
+  ]
+    .map((text) => paragraph(text))
+    .join("\n\n");
 }
 
 function rungTable({ rungs }: Ladder): string {
   return table(
-    ["rung", "in", "what a merge touches", "how the next pair is found"],
-    rungs.map((rung) => [rung.name, rung.language, rung.update, rung.selection]),
+    ["rung", "what a merge touches", "how it finds the next pair"],
+    rungs.map((rung) => [rung.name, rung.update, rung.selection]),
   );
 }
 
 /** The worth of each step is in the tables; this says where it comes from. */
-const steps = `Each step up leaves something undone:
+const steps = `Each step leaves some work undone:
 
-1. *words*: an index from pair to words says where a merge happens; the other words are not read.
-2. *neighbours*: in those words only the pairs beside an occurrence change; the others are neither subtracted nor added.
-3. *heap*: the next pair stands on top; the counts are not looked through. With lazy deletion every change is an entry,
-   so that the heap outgrows the pairs; *compacted*, it is made anew when three of four entries are out of date.
-4. *linked*: an occurrence is a position that knows its neighbours; no word is read, and no set of words is kept. A
-   pair's count only falls once it is born, so that only births are pushed, and the top is corrected when it is seen.
-5. *ours*: no link and no weight is stored with a position, no hash table is asked for each occurrence, and pairs that
-   can no longer win are forgotten at birth. \`docs/merge.md\` says how.`;
+${list([
+  ["1.", "*words*: an index from pairs to words says where a merge happens. The other words are not read."],
+  [
+    "2.",
+    "*neighbours*: in these words only the pairs beside an occurrence change. The others are neither subtracted nor added.",
+  ],
+  [
+    "3.",
+    `*heap*: the next pair is on top, so the counts are not searched. With lazy deletion every change is an entry, and
+     the heap outgrows the pairs. The *compacted* heap is built anew when three of four entries are out of date.`,
+  ],
+  [
+    "4.",
+    `*linked*: an occurrence is a position that knows its neighbours. No word is read, and no set of words is kept. The
+     count of a pair only falls after the merge that made it, so only new pairs are pushed, and the top is corrected
+     when it is looked at.`,
+  ],
+  [
+    "5.",
+    `*ours*: a position stores no link and no weight, no occurrence needs a look-up in a hash table, and pairs that can
+     no longer win are dropped when they are new. \`docs/merge.md\` says how.`,
+  ],
+])}`;
 
 function growthTable(
   ladder: Ladder,
@@ -132,21 +156,21 @@ function growthTable(
       const point = series.find((candidate) => sizeOf(candidate) === size);
       return point === undefined ? "" : time(point);
     });
-    const exponent = fit === undefined ? "" : `${fit.exponent.toFixed(2)} (${fit.pointCount} points)`;
+    const exponent = fit === undefined ? "" : `${fit.exponent.toFixed(2)} (${fit.pointCount})`;
     const measured = series.filter((point) => point.kind === "measured");
     const lastFit = fitExponent(measured.slice(-2), sizeOf);
     return [rung.name, ...times, exponent, lastFit === undefined ? "" : lastFit.exponent.toFixed(2)];
   });
-  return table(["rung", ...columns, "exponent", "of the last two"], rows);
+  return table(["rung", ...columns, "exponent", "last two"], rows);
 }
 
 function wholeTable({ rungs, wordCounts }: Ladder): string {
   const mergesAt = (wordCount: number) => {
     const points = rungs.flatMap((rung) => rung.whole).filter((point) => point.wordCount === wordCount);
-    return points[0] === undefined ? "" : `${integer(points[0].mergeCount)} merges`;
+    return points[0] === undefined ? "" : integer(points[0].mergeCount);
   };
   return table(
-    ["rung", ...wordCounts.map((count) => `${integer(count)} words, ${mergesAt(count)}`)],
+    ["rung", ...wordCounts.map((count) => `${integer(count)} words (${mergesAt(count)})`)],
     rungs.map((rung) => [
       rung.name,
       ...wordCounts.map((count) => {
@@ -169,7 +193,9 @@ function fasterThanOurs({ rungs, wordCounts }: Ladder): string {
       : [`at ${integer(wordCount)} words by ${faster.map((rung) => rung.name).join(", ")}`];
   });
   if (cases.length === 0) return "Ours is the fastest at every size.";
-  return `Ours is beaten ${cases.join("; ")}: a process that starts cold interprets, and then compiles, before it is fast.`;
+  return paragraph(
+    `Others are faster ${cases.join("; ")}: a process that starts cold interprets its code, and then compiles it, before it is fast.`,
+  );
 }
 
 function comparisonSection({ circumstances, comparison }: Ladder): string {
@@ -177,39 +203,45 @@ function comparisonSection({ circumstances, comparison }: Ladder): string {
   const ours = rows.at(-1)!;
   const ratios = (values: readonly number[], own: readonly number[]) =>
     values.map((value, i) => value / own[i]!);
-  const list = (numbers: readonly number[], digits: number) =>
+  const perRound = (numbers: readonly number[], digits: number) =>
     numbers.map((number) => number.toFixed(digits)).join(" / ");
   const seconds = (values: readonly number[]) =>
-    list(
+    perRound(
       values.map((ms) => ms / 1000),
       2,
     );
-  return `${integer(wordCount)} distinct words, ${integer(mergeCount)} merges, in turns, ${loads.length} rounds; each number stands for a round. A
-ratio is taken within its round. Processor time is that of the whole process, threads and reading included.
+  return `${paragraph(
+    `${integer(wordCount)} distinct words, ${integer(mergeCount)} merges, in turns, ${loads.length} rounds; each number is one round, and
+     each ratio is taken within its round. Processor time is that of the whole process, threads and reading included.`,
+  )}
 
 ${table(
   ["rung", "seconds", "ratio to ours", "processor seconds", "ratio to ours", "peak memory"],
   rows.map((row) => [
     row.name,
     seconds(row.ms),
-    list(ratios(row.ms, ours.ms), 1),
+    perRound(ratios(row.ms, ours.ms), 1),
     seconds(row.cpuMs),
-    list(ratios(row.cpuMs, ours.cpuMs), 1),
+    perRound(ratios(row.cpuMs, ours.cpuMs), 1),
     `${(row.peakBytes / 1e6).toFixed(0)} MB`,
   ]),
 )}
 
 ${cppNote(circumstances.compiler)}
 
-SHA-256 over the merges (\`int32 left, int32 right, float64 count\` each), the same for all: \`${ours.mergesSha256.slice(0, 16)}\`.
-Load average before each round: ${loads.join(", ")}.`;
+${paragraph(
+  `SHA-256 over the merges (\`int32 left, int32 right, float64 count\` each), the same for all:
+   \`${ours.mergesSha256.slice(0, 16)}\`. Load average before each round: ${loads.join(", ")}.`,
+)}`;
 }
 
 function cppNote(compiler: string | undefined): string {
   if (compiler === undefined) return "There was no C++ compiler on the machine: its rungs are left out.";
-  return `\`C++ exact index\` is the best kind of the reports: fine-grained update, flat hash maps, flat hash sets that name exactly
-the words that hold a pair, a heap corrected lazily. \`C++ word lists\` is the same loop with plain lists in place of the
-sets, leaner than any of the reports. Both: ${compiler}, ${compilerFlags}.`;
+  return paragraph(
+    `\`C++ exact index\` is the best kind of the reports: fine-grained update, flat hash maps, flat hash sets with
+     exactly the words that hold a pair, a heap corrected lazily. \`C++ word lists\` is the same loop with plain lists
+     instead of the sets, leaner than any of the reports. Both: ${compiler}, ${compilerFlags}.`,
+  );
 }
 
 function circumstancesSection({ circumstances }: Ladder): string {
@@ -217,11 +249,6 @@ function circumstancesSection({ circumstances }: Ladder): string {
     ["", ""],
     Object.entries(circumstances).map(([name, value]) => [name, `${value ?? "none"}`]),
   );
-}
-
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
 function time({ ms, kind }: Point): string {

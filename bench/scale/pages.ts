@@ -3,6 +3,7 @@
 //   node scripts/bun.mjs bench/scale/pages.ts
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { list, paragraph, table } from "../markdown.ts";
 import { drawScale } from "./chart.ts";
 import { bounds, type Case, type Cost, casesOf, costOf, growthsOf, largestCorpus } from "./cost.ts";
 import { continuationError } from "./heaps.ts";
@@ -28,31 +29,51 @@ export function scalePage(record: ScaleRecord): string {
   };
   return `${[
     "# Scale, on paper",
-    `What a corpus of 1, 10 and 100 TB costs, computed from what was measured on corpora of megabytes. The page is written by
-\`node scripts/bun.mjs bench/scale/measure.ts <corpus>...\` from its record, \`bench/record/scale.json\`; \`pages.ts\` beside it
-writes it again without measuring. **Everything above the largest size measured is an extrapolation**, over four to six
-powers of ten, and is given as a low and a high case.`,
-    "Counting grows with the text and is a map; adding up and merging grow with the distinct words. So the question is how many\nthose are.",
+    paragraph(
+      `What a corpus of 1, 10 and 100 TB costs, computed from measurements of corpora of megabytes.
+       \`node scripts/bun.mjs bench/scale/measure.ts <corpus>...\` writes this page from its record,
+       \`bench/record/scale.json\`; \`pages.ts\` beside it writes the page again without measuring. **Everything above
+       the largest size measured is an extrapolation**, over four to six powers of ten, with a low and a high case.`,
+    ),
+    paragraph(
+      `Counting grows with the text and is a map. Adding up and merging grow with the distinct words. So the question
+       is how many those are.`,
+    ),
     "## Distinct words",
     "![Distinct words over corpus size](scale.svg)",
     growthSection(record),
-    `Continued, with which exponent: **low** as ${low.name}, ${low.exponent.toFixed(3)}, its least; **middle** as all corpora together, ${middle.exponent.toFixed(3)}, the
-fitted one; **high** as ${high.name}, ${high.exponent.toFixed(3)}, its greatest. A corpus of one language behaves like the low case. The high one has
-many scripts without spaces, where a pretoken of ${record.pattern} is a run of any length. No one has more languages to come for ever, so
-that high is a bound rather than an expectation; and no case knows of what only large crawls hold (base64, identifiers,
-machine output), which is the reason to look at the words of a slice before a large run.`,
-    `An exponent that is wrong by 0.01 changes the words of 1 TB by ${percent((1e12 / middle.growth.from.sizeBytes) ** 0.01 - 1)}, those of 100 TB by ${percent((1e14 / middle.growth.from.sizeBytes) ** 0.01 - 1)}.`,
+    paragraph(
+      `Continued, with which exponent: **low** as ${low.name}, ${low.exponent.toFixed(3)}, its least; **middle** as all
+       corpora together, ${middle.exponent.toFixed(3)}, the fitted one; **high** as ${high.name},
+       ${high.exponent.toFixed(3)}, its greatest. A corpus of one language behaves like the low case. The high case has
+       many scripts without spaces, where a pretoken of ${record.pattern} may be of any length. No corpus has ever more
+       languages to come, so high is a bound and not an expectation. No case knows what only large crawls hold (base64,
+       identifiers, machine output): look at the words of a slice before a large run.`,
+    ),
+    paragraph(
+      `An exponent that is wrong by 0.01 changes the words of 1 TB by
+       ${percent((1e12 / middle.growth.from.sizeBytes) ** 0.01 - 1)}, those of 100 TB by
+       ${percent((1e14 / middle.growth.from.sizeBytes) ** 0.01 - 1)}.`,
+    ),
     "## What was measured",
     ratesSection(record),
     "## What it costs",
-    "One processor core of this machine; a cluster divides counting by its cores. Adding up is one process here, and can be a\ntree: sums of sums are the same.",
+    paragraph(
+      `On one processor core of this machine; a cluster divides counting by its cores. Adding up is one process here.
+       It can be a tree: sums of sums are the same.`,
+    ),
     ...sizes.map((sizeBytes) => costTable(record, cases, sizeBytes)),
-    `Shuffle is what the tasks write and the sum reads, in the compact form. The larger a slice, the fewer times the same words are
-sent: tasks of 16 GB send a fraction of what tasks of 256 MB do, and a task takes more ranges than one without more
-memory than its own distinct words need. A Spark job sends the words as text through Python, with more bytes and time a word.`,
+    paragraph(
+      `Shuffle is what the tasks write and the sum reads, in the compact form. Larger slices send the same words fewer
+       times: tasks of 16 GB send a fraction of what tasks of 256 MB do. A task may take several ranges; it needs memory
+       for its distinct words only. A Spark job sends the words as text through Python, with more bytes and time a word.`,
+    ),
     "## Where it ends",
-    `One training holds at most ${short(bounds.cells)} cells (bytes of the distinct words, and one more for each), less than ${sizeText(bounds.wordBytes)} of
-words, and fewer than ${short(bounds.words)} of them. The cells are used up first. And the memory is that of one machine:`,
+    paragraph(
+      `One training holds at most ${short(bounds.cells)} cells (bytes of the distinct words, and one more for each), less
+       than ${sizeText(bounds.wordBytes)} of words, and fewer than ${short(bounds.words)} of them. The cells are used up
+       first. And the memory is that of one machine:`,
+    ),
     table(
       ["", ...cases.map(({ title, name }) => `${title} (${name})`)],
       [8e9, 24e9, 1e12].map((bytes) => [
@@ -60,20 +81,31 @@ words, and fewer than ${short(bounds.words)} of them. The cells are used up firs
         ...cases.map((on) => memory(on, bytes)),
       ]),
     ),
-    `Beyond it \`bpe\` ends with an error that says so before it merges. What to do then, in this order: fewer odd words (a pattern
-with short pretokens, a cleaner corpus), a sample of the corpus, and \`bpe count --min-count\`.`,
+    paragraph(
+      `Beyond it \`bpe\` ends with an error that says so before it merges. What helps then, in this order: fewer odd words
+       (a pattern with short pretokens, a cleaner corpus), a sample of the corpus, and \`bpe count --min-count\`.`,
+    ),
     "## Leaving rare words out: --min-count",
-    `\`bpe count --min-count N\` leaves words that a slice holds fewer than N times out of that slice's counts. The error is bounded: **a
-word is counted too low by at most (N - 1) times the number of slices**, never too high, and a word that some slice holds N times
-is never missing. Every run says how many words and occurrences it left out; the sum over the slices bounds what all counts
-together lack. Without the option counts are exact.`,
-    `That bound is on words. A pair is counted too low by what all words that hold it lack, so merges do change. Measured on all corpora,
-${record.pattern}, vocabulary 32,000, each slice counted for itself and all added up:`,
+    paragraph(
+      `\`bpe count --min-count N\` leaves words out that occur fewer than N times in a slice. The error is bounded: **the
+       count of a word is too low by at most (N - 1) times the number of slices**, never too high, and no word is missing
+       that occurs N times in some slice. Each run says how many words and occurrences it left out; their sum over the
+       slices bounds what all counts together lack. Without the option counts are exact.`,
+    ),
+    paragraph(
+      `That bound is on words. The count of a pair is too low by what all words with this pair lack, so merges do change.
+       Measured on all corpora, ${record.pattern}, vocabulary 32,000, each slice counted for itself and all added up:`,
+    ),
     leavingOutTable(record.leavingOut),
-    `*The same to*: merges before the first that differs. *Shared*: exact merges that are learned at all, at whatever place.`,
+    paragraph(
+      `*The same to*: merges before the first that differs. *Shared*: exact merges that are learned at all, in whatever
+       order.`,
+    ),
     samplingSection(record),
-    `The share left out falls as slices grow, and slices of gigabytes hold each frequent word more often than these of megabytes; how many
-merges stay then was not measured.`,
+    paragraph(
+      `The share left out falls as slices grow: slices of gigabytes hold each frequent word more often than these slices
+       of megabytes. How many merges stay the same then was not measured.`,
+    ),
     "## Under which circumstances",
     table(
       ["", ""],
@@ -85,7 +117,7 @@ merges stay then was not measured.`,
         ],
         [
           "times",
-          "processor time of whole processes, so that waiting for other work is not in them; medians of three, adding up once",
+          "processor time of whole processes, without waiting for other work; medians of 3, adding up once",
         ],
       ],
     ),
@@ -93,21 +125,14 @@ merges stay then was not measured.`,
 }
 
 function growthSection(record: ScaleRecord): string {
-  return `Blocks of 16 KB of each corpus, shuffled, and ever more of them; pattern ${record.pattern}. Heaps' law, V(n) = k nᵉ, fitted to the last
-four sizes. *Off by*: the farthest of those from the fit. *Continued*: what the smaller sizes alone say about the
-largest, eight times as large, against what was counted.
+  return `${paragraph(
+    `Blocks of 16 KB of each corpus, shuffled, and ever more of them; pattern ${record.pattern}. Heaps' law,
+     V(n) = k nᵉ, is fitted to the last four sizes. *Off by*: how far the farthest of these is from the fit.
+     *Continued*: what the smaller sizes alone predict for the largest, eight times as large, against its count.`,
+  )}
 
 ${table(
-  [
-    "corpus",
-    "from",
-    "to",
-    "distinct words at the end",
-    "exponent",
-    "between neighbours",
-    "off by",
-    "continued",
-  ],
+  ["corpus", "from", "to", "distinct words", "exponent", "between neighbours", "off by", "continued"],
   growthsOf(record).map((growth) => [
     growth.name,
     sizeText(growth.points.at(-4)!.sizeBytes),
@@ -124,35 +149,44 @@ ${table(
 function ratesSection(record: ScaleRecord): string {
   const { addingUp, planning, merging } = record;
   const last = merging.at(-1)!;
-  return `${table(
-    [
-      "corpus",
-      "counting, a core",
-      "distinct words",
-      "bytes a word",
-      "compact file, bytes a word",
-      "text file",
-    ],
-    record.counting.map((counted) => [
-      counted.name,
-      `${digits(counted.sizeBytes / 1e6 / counted.cpuSeconds)} MB/s`,
-      short(counted.distinctWordCount),
-      ...[counted.wordBytes, counted.compactBytes, counted.tsvBytes].map((bytes) =>
-        (bytes / counted.distinctWordCount).toFixed(1),
-      ),
-    ]),
-  )}
+  return `Files: bytes a word.
 
-- Planning: ${digits((1e6 * planning.cpuSeconds) / planning.rangeCount)} µs a range (${short(planning.rangeCount)} ranges).
-- Adding up ${addingUp.fileCount} files: ${digits((1e9 * addingUp.cpuSeconds) / addingUp.readWordCount)} ns a word read (measured once); by design its memory does not grow with the words.
-- Merging, 32,000 tokens (processor time of the whole process; six million words are wall time, from bench/record/merge-6-million.json): ${merging
-    .map(
-      (point) =>
-        `${short(point.distinctWordCount)} words ${digits(point.cpuSeconds)} s and ${sizeText(point.peakBytes)}`,
-    )
-    .join(
-      ", ",
-    )}; that is ${digits(last.peakBytes / (last.wordBytes + last.distinctWordCount))} bytes for each byte of a distinct word (one more a word).`;
+${table(
+  ["corpus", "counting, a core", "distinct words", "bytes a word", "compact file", "text file"],
+  record.counting.map((counted) => [
+    counted.name,
+    `${digits(counted.sizeBytes / 1e6 / counted.cpuSeconds)} MB/s`,
+    short(counted.distinctWordCount),
+    ...[counted.wordBytes, counted.compactBytes, counted.tsvBytes].map((bytes) =>
+      (bytes / counted.distinctWordCount).toFixed(1),
+    ),
+  ]),
+)}
+
+${list([
+  [
+    "-",
+    `Planning: ${digits((1e6 * planning.cpuSeconds) / planning.rangeCount)} µs a range (${short(planning.rangeCount)} ranges).`,
+  ],
+  [
+    "-",
+    `Adding up ${addingUp.fileCount} files: ${digits((1e9 * addingUp.cpuSeconds) / addingUp.readWordCount)} ns a word read
+     (measured once); its memory does not grow with the words.`,
+  ],
+  [
+    "-",
+    `Merging, 32,000 tokens (processor time of the whole process; six million words are elapsed time, from
+     bench/record/merge-6-million.json): ${merging
+       .map(
+         (point) =>
+           `${short(point.distinctWordCount)} words ${digits(point.cpuSeconds)} s and ${sizeText(point.peakBytes)}`,
+       )
+       .join(
+         ", ",
+       )}; that is ${digits(last.peakBytes / (last.wordBytes + last.distinctWordCount))} bytes for each byte of
+     a distinct word (one more a word).`,
+  ],
+])}`;
 }
 
 function costTable(record: ScaleRecord, cases: readonly Case[], sizeBytes: number): string {
@@ -191,12 +225,14 @@ function samplingSection({ sampling, leavingOut }: ScaleRecord): string {
   const rare = leavingOut.filter(({ minCount }) => minCount > 1);
   const bestShare = Math.max(...rare.map(({ sharedMerges, mergeCount }) => sharedMerges / mergeCount));
   const compared = sampling.filter(({ sharedMerges, mergeCount }) => sharedMerges / mergeCount > bestShare);
-  return `To compare with: training exactly, from a shuffled part of the same corpora, shares ${shares.join(", ")}. ${
+  const verdict =
     compared.length > 0
-      ? `So 1/${1 / compared.at(-1)!.share} of the text keeps more of the merges than any row above that leaves words out, and costs less: **take a sample before
-you leave words out**.`
-      : "Every row above that keeps more is worth more than such a part."
-  }`;
+      ? `So 1/${1 / compared.at(-1)!.share} of the text keeps more of the merges than any row above that leaves words out,
+         and costs less: **take a sample before you leave words out**.`
+      : "Each row above that keeps more is worth more than such a part.";
+  return paragraph(
+    `To compare with: training exactly, on a shuffled part of the same corpora, shares ${shares.join(", ")}. ${verdict}`,
+  );
 }
 
 function leavingOutTable(rows: readonly LeavingOut[]): string {
@@ -212,11 +248,6 @@ function leavingOutTable(rows: readonly LeavingOut[]): string {
       percent(row.sharedMerges / row.mergeCount),
     ]),
   );
-}
-
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
 const signed = (share: number) => `${share < 0 ? "" : "+"}${percent(share)}`;
