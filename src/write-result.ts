@@ -1,17 +1,15 @@
 import type { Skipped } from "./corpus/each-once.ts";
 import type { Input } from "./corpus/inputs.ts";
-import { UserError } from "./errors.ts";
 import type { Compat } from "./merge/merges.ts";
 import { nextTurn } from "./next-turn.ts";
 import { exportForm, type ResolvedPattern } from "./pattern/index.ts";
 import { stageDirectory } from "./publish/directory.ts";
 import type { FormerResults } from "./publish/former.ts";
-import { peakMemoryBytes } from "./runtime/peak-memory.ts";
+import { peakMemoryBytes } from "./runtime/allowed-memory.ts";
 import { build } from "./runtime/version.ts";
 import type { Trained } from "./train.ts";
-import { type Format, formats } from "./vocabulary/formats/formats.ts";
-import { mergesSha256 } from "./vocabulary/formats/merge-lines.ts";
-import type { FinishedTokenizer } from "./vocabulary/formats/output-file.ts";
+import { chooseFormats } from "./vocabulary/formats/formats.ts";
+import { mergesSha256 } from "./vocabulary/formats/gpt2.ts";
 import {
   type CountsRecord,
   recordFormat,
@@ -85,15 +83,6 @@ export async function writeResult(
   } finally {
     callOff();
   }
-}
-
-function chooseFormats(names: readonly string[] | undefined, tokenizer: FinishedTokenizer): Format[] {
-  return formats.filter((format) => {
-    if (names !== undefined && !names.includes(format.name)) return false;
-    const obstacle = format.obstacle(tokenizer);
-    if (obstacle !== null && names !== undefined) throw new UserError(`--format ${format.name}: ${obstacle}`);
-    return obstacle === null;
-  });
 }
 
 function recordOf(

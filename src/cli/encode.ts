@@ -17,7 +17,7 @@ import type { IdType } from "../encode/files/npy.ts";
 import { specialTokenId } from "../encode/tokenizer-parts.ts";
 import { UserError, usageError } from "../errors.ts";
 import { placeOfFile } from "../publish/file.ts";
-import { peakMemoryBytes } from "../runtime/peak-memory.ts";
+import { peakMemoryBytes } from "../runtime/allowed-memory.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import type { Invocation } from "./arguments.ts";
 import { corpusNoteLines } from "./corpus-notes.ts";

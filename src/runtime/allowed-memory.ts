@@ -3,17 +3,17 @@ import { totalmem } from "node:os";
 import { join, relative } from "node:path";
 
 /**
- * The memory that this process may use at most: the machine's, or that of the tightest control group it is in. Groups
- * are nested, and each of them, from that of the process up to the root, may have a limit of its own.
+ * The memory that this process may use, in bytes: the machine's, or the limit of the tightest control group around it.
+ * Groups are nested, and each, from the group of the process up to the root, may have a limit of its own.
  *
- * @param root where /proc and /sys stand, for tests
+ * @param root the directory that holds /proc and /sys, for tests
  */
 export function allowedMemoryBytes(root = "/"): number {
   const machineKilobytes = /^MemTotal:\s+(\d+) kB/m.exec(read(join(root, "proc/meminfo")))?.[1];
   let allowed = machineKilobytes === undefined ? totalmem() : Number(machineKilobytes) * 1024;
   for (const directory of groupDirectories(root)) {
     for (const name of limitNames) {
-      // "max", and in the first version a number beyond every machine, are no limit.
+      // No limit is "max", in the first version a number beyond every machine.
       const bytes = Number.parseInt(read(join(directory, name)), 10);
       if (bytes > 0 && bytes < allowed) allowed = bytes;
     }
@@ -21,7 +21,7 @@ export function allowedMemoryBytes(root = "/"): number {
   return allowed;
 }
 
-/** The hard limit of both versions; above `memory.high` a group is not killed, but slowed down until it is useless. */
+/** Both versions' hard limits. Above `memory.high` a group is not killed, but slowed down until it is useless. */
 const limitNames = ["memory.max", "memory.high", "memory.limit_in_bytes"];
 
 /** The directories of the memory groups that the process is in, from its own to the root of each hierarchy. */
@@ -47,7 +47,7 @@ function groupDirectories(root: string): string[] {
 
 type Mount = { readonly point: string; readonly group: string; readonly version: 1 | 2 };
 
-/** Where the groups of each version that know memory are mounted, and which group is the root there. */
+/** Where memory groups of each version are mounted, and which group is the root there. */
 function memoryMounts(root: string): Mount[] {
   return read(join(root, "proc/self/mountinfo"))
     .split("\n")
@@ -62,7 +62,15 @@ function memoryMounts(root: string): Mount[] {
     });
 }
 
-/** What is not there is as good as empty. */
+/** The most memory that this process ever held, in bytes: VmHWM where the kernel tells it. */
+export function peakMemoryBytes(): number {
+  const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(read("/proc/self/status"))?.[1];
+  if (kilobytes !== undefined) return Number(kilobytes) * 1024;
+  const { maxRSS } = process.resourceUsage();
+  return process.platform === "darwin" ? maxRSS : maxRSS * 1024;
+}
+
+/** The text of a file; empty if there is none. */
 function read(path: string): string {
   try {
     return readFileSync(path, "latin1");

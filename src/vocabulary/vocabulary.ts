@@ -1,5 +1,6 @@
 import { assert } from "../errors.ts";
 import type { Compat, Merges } from "../merge/merges.ts";
+import type { PatternExport } from "../pattern/index.ts";
 import { byteToCharacter } from "./byte-characters.ts";
 import { checkLearnedTokens } from "./special-tokens.ts";
 import { makeTokenBytes, type TokenBytes } from "./token-bytes.ts";
@@ -33,6 +34,12 @@ export type Vocabulary = {
   readonly specialTokens: readonly string[];
   readonly specialIds: Int32Array;
   readonly entries: Int32Array;
+};
+
+/** What the formats write: the vocabulary, and how HF's files say where text is cut into pretokens. */
+export type FinishedTokenizer = {
+  readonly vocabulary: Vocabulary;
+  readonly exportForm: PatternExport;
 };
 
 type VocabularyOptions = {

@@ -179,7 +179,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Which name is offered for one that was mistyped: at most a worse guess.",
   },
   {
-    file: "src/vocabulary/formats/chunk.ts",
+    file: "src/vocabulary/formats/output-file.ts",
     before: "get isFull(): boolean {",
     line: "return this.length >= fullBytes;",
     changed: "return this.length > fullBytes;",
@@ -200,7 +200,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "How much of a file is hashed at a time.",
   },
   {
-    file: "src/vocabulary/formats/chunk.ts",
+    file: "src/vocabulary/formats/output-file.ts",
     before: "export class Chunk {",
     line: "bytes: Uint8Array = new Uint8Array(2 * fullBytes);",
     changed: "bytes: Uint8Array = new Uint8Array(2 / fullBytes);",

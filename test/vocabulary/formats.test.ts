@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
+import type { PatternExport } from "../../src/pattern/index.ts";
 import { byteToCharacter } from "../../src/vocabulary/byte-characters.ts";
 import { formats } from "../../src/vocabulary/formats/formats.ts";
-import { mergesSha256 } from "../../src/vocabulary/formats/merge-lines.ts";
-import type { ExportForm, FinishedTokenizer } from "../../src/vocabulary/formats/output-file.ts";
+import { mergesSha256 } from "../../src/vocabulary/formats/gpt2.ts";
 import { recordFormat, type TrainingRecord, trainingFile } from "../../src/vocabulary/formats/training.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
-import { buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
+import { buildVocabulary, type FinishedTokenizer } from "../../src/vocabulary/vocabulary.ts";
 import { scratch } from "../binary.ts";
 import { gpt2Pattern, madeText, mergesOf, naiveMerges, randomNumbers } from "./made-merges.ts";
 import { encodeNaively } from "./naive-encoder.ts";
@@ -29,19 +29,19 @@ const specialTokens = [
   "\u2028",
 ];
 const text = madeText(seed, 1500);
-const byteLevel: ExportForm = { kind: "byte-level" };
+const byteLevel: PatternExport = { kind: "byte-level" };
 /** Cuts as GPT-2's pattern does, in HF's regular expressions. */
 const asSplits = {
   kind: "splits",
   mayLeaveGaps: false,
   regexes: ["'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"],
-} as const satisfies ExportForm;
+} as const satisfies PatternExport;
 const merges = naiveMerges(text, 200);
 let directoryCount = 0;
 
 function finished(
   compat: Compat,
-  exportForm: ExportForm = byteLevel,
+  exportForm: PatternExport = byteLevel,
   learned: Merges = merges,
   specials = specialTokens,
 ) {
@@ -220,7 +220,7 @@ test("tokenizer.json says how GPT-2 cuts and joins as HF's own files do, and spl
     trim_offsets: true,
     use_regex: usesRegex,
   });
-  const jsonOf = (form: ExportForm) => JSON.parse(written(finished("cs336", form))["tokenizer.json"]!);
+  const jsonOf = (form: PatternExport) => JSON.parse(written(finished("cs336", form))["tokenizer.json"]!);
   const plain = jsonOf(byteLevel);
   expect([plain.pre_tokenizer, plain.decoder]).toEqual([part(false, true), part(true, true)]);
   const split = jsonOf(asSplits);

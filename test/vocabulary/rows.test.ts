@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { byteToCharacter } from "../../src/vocabulary/byte-characters.ts";
-import { idRows, mergeRows, rankRows, withoutFirstByte } from "../../src/vocabulary/formats/rows.ts";
+import { idRows, mergeRows, withoutFirstByte } from "../../src/vocabulary/formats/rows.ts";
+import { rankRows } from "../../src/vocabulary/formats/tiktoken.ts";
 import { jsonSpelling, plainSpelling } from "../../src/vocabulary/formats/token-text.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
 import { buildVocabulary, specialOfEntry, type Vocabulary } from "../../src/vocabulary/vocabulary.ts";

@@ -1,7 +1,7 @@
-import type { Vocabulary } from "../vocabulary.ts";
-import { mergeLines } from "./merge-lines.ts";
-import type { FinishedTokenizer, OutputFile } from "./output-file.ts";
-import { idRows, withoutFirstByte } from "./rows.ts";
+import type { FinishedTokenizer, Vocabulary } from "../vocabulary.ts";
+import type { OutputFile } from "./output-file.ts";
+import { idRows, mergeRows, withoutFirstByte } from "./rows.ts";
+import { plainSpelling } from "./token-text.ts";
 
 /** GPT-2's pair of files: `vocab.json` for the ids, `merges.txt` for the order. */
 export function gpt2Files({ vocabulary }: FinishedTokenizer): OutputFile[] {
@@ -21,6 +21,17 @@ function* vocabJson(vocabulary: Vocabulary): Generator<Uint8Array> {
 function* mergesTxt(vocabulary: Vocabulary): Generator<Uint8Array> {
   yield encoder.encode("#version: 0.2\n");
   yield* mergeLines(vocabulary);
+}
+
+/** The merges as `left right` lines in byte-to-character form, in the order learned. */
+const mergeLines = (vocabulary: Vocabulary): Generator<Uint8Array> =>
+  mergeRows(vocabulary, ["", " ", "\n"], plainSpelling);
+
+/** SHA-256 over the merge lines, in hex: the record's name for the result. */
+export function mergesSha256(vocabulary: Vocabulary): string {
+  const hasher = new Bun.CryptoHasher("sha256");
+  for (const chunk of mergeLines(vocabulary)) hasher.update(chunk);
+  return hasher.digest("hex");
 }
 
 const encoder = new TextEncoder();

@@ -1,5 +1,6 @@
-import type { Vocabulary } from "../vocabulary.ts";
-import type { ExportForm, FinishedTokenizer, OutputFile } from "./output-file.ts";
+import type { PatternExport } from "../../pattern/index.ts";
+import type { FinishedTokenizer, Vocabulary } from "../vocabulary.ts";
+import type { OutputFile } from "./output-file.ts";
 import { idRows, mergeRows, withoutFirstByte } from "./rows.ts";
 import { jsonSpelling } from "./token-text.ts";
 
@@ -19,7 +20,7 @@ export function huggingfaceFiles({ vocabulary, exportForm }: FinishedTokenizer):
 }
 
 /** The parts of bounded size go through JSON.stringify; the vocabulary and the merges are spelled token by token. */
-function* tokenizerJson(vocabulary: Vocabulary, exportForm: ExportForm): Generator<Uint8Array> {
+function* tokenizerJson(vocabulary: Vocabulary, exportForm: PatternExport): Generator<Uint8Array> {
   const head = {
     version: "1.0",
     truncation: null,
@@ -55,7 +56,7 @@ function* tokenizerJson(vocabulary: Vocabulary, exportForm: ExportForm): Generat
 }
 
 /** HF's ByteLevel step cuts by the gpt2 pattern itself; any other pattern is cut by Split steps before it. */
-function preTokenizer(form: ExportForm): object {
+function preTokenizer(form: PatternExport): object {
   if (form.kind === "byte-level") return byteLevel({ addPrefixSpace: false, useRegex: true });
   const splits = form.regexes.map((regex) => ({
     type: "Split",

@@ -1,17 +1,16 @@
 import { createKernel, growMemory, type Kernel, type KernelExports } from "../../runtime/kernel.ts";
-import { copyTokenBytes, keptBytesMax } from "../token-bytes.ts";
+import { keptBytesMax } from "../token-bytes.ts";
 import { isSpecialEntry, specialOfEntry, type Vocabulary } from "../vocabulary.ts";
-import { appendBase64, base64Digits } from "./base64.ts";
-import { Chunk } from "./chunk.ts";
+import { Chunk } from "./output-file.ts";
 import { appendToken, jsonSpelling, type Spelling } from "./token-text.ts";
 
 /**
- * The rows of a vocabulary's files, a merge or an id each, in chunks; a chunk is valid until the next one is asked for, of
- * whichever file. The kernel writes them (src/kernel/vocabulary-rows.ts) but for those that it stops at: special tokens,
- * and tokens whose bytes are not kept.
+ * The rows of a vocabulary's files, each a merge or an id, in chunks. A chunk is valid until the next one, of any file, is
+ * asked for. The kernel writes most rows (src/kernel/vocabulary-rows.ts). It stops at special tokens and at tokens whose
+ * bytes are not kept; their rows are written here.
  */
 
-/** ASCII text before, between and behind the two halves of a row, at most 24 bytes each. */
+/** ASCII text before, between and behind the two parts of a row, at most 24 bytes each. */
 export type Separators = readonly [before: string, between: string, behind: string];
 
 /** The merges in the order learned: left half and right half. */
@@ -37,7 +36,7 @@ export function mergeRows(
   });
 }
 
-/** The ids, ascending, as HF's files have them: what the id is called there, inside a JSON string, and the id. */
+/** The ids, ascending, as in HF's files: the token inside a JSON string, and its id. */
 export function idRows(vocabulary: Vocabulary, separators: Separators): Generator<Uint8Array> {
   const { size, entries, specialTokens, tokenBytes } = vocabulary;
   const [before, between, behind] = separators;
@@ -59,23 +58,7 @@ export function idRows(vocabulary: Vocabulary, separators: Separators): Generato
   });
 }
 
-/** `base64(token bytes) id` lines, ids ascending, without the special tokens. */
-export function rankRows(vocabulary: Vocabulary): Generator<Uint8Array> {
-  const { size, entries, tokenBytes } = vocabulary;
-  return rows(vocabulary, size, {
-    write: (kernel, first, to, limit) => kernel.writeRanks(first, size, places.digits, to, limit),
-    append: (chunk, id) => {
-      const token = entries[id]!;
-      if (isSpecialEntry(token)) return;
-      appendBase64(chunk, copyTokenBytes(tokenBytes, token), 0, tokenBytes.lengths[token]!);
-      chunk.ascii(" ");
-      chunk.decimal(id);
-      chunk.ascii("\n");
-    },
-  });
-}
-
-/** Rows that begin with a comma, the first of them without it. */
+/** Rows that begin with a comma, without that of the first row. */
 export function* withoutFirstByte(rows: Iterable<Uint8Array>): Generator<Uint8Array> {
   let skippedBytes = 1;
   for (const chunk of rows) {
@@ -87,13 +70,16 @@ export function* withoutFirstByte(rows: Iterable<Uint8Array>): Generator<Uint8Ar
 type RowKind = {
   readonly separators?: Separators;
   readonly spelling?: Spelling;
+  /** 64 ASCII characters. */
+  readonly base64Digits?: Uint8Array;
   /** Has the kernel write rows from `first` on; returns the first that it has not written. */
   readonly write: (kernel: KernelExports, first: number, to: number, limit: number) => number;
   /** Appends a row that the kernel stops at. */
   readonly append: (chunk: Chunk, row: number) => void;
 };
 
-function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): Generator<Uint8Array> {
+/** Rows 0 to `rowCount` of one kind, in chunks. */
+export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): Generator<Uint8Array> {
   const { write, append } = kind;
   const chunk = new Chunk();
   for (let row = 0; row < rowCount; ) {
@@ -115,7 +101,7 @@ function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): Generat
 }
 
 /**
- * Memory of the kernel that writes rows; what each structure holds is said in src/kernel/vocabulary-rows.ts.
+ * The memory of the kernel that writes rows. src/kernel/vocabulary-rows.ts says what each structure holds.
  *
  *   ADDRESS       SIZE            MEANING
  *   separators    3 * 32          of the file that is being written
@@ -125,20 +111,20 @@ function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): Generat
  *   bufferStart   bufferBytes     rows
  *   (behind it)   rowBytesMax     the last row
  */
-const places = { separators: 64, spelling: 256, digits: 1280, arrays: 2048 };
+export const places = { separators: 64, spelling: 256, digits: 1280, arrays: 2048 };
 const bufferBytes = 1 << 18;
 const separatorTextMax = 24;
-/** Two kept tokens, each byte written as two, and three separators, one of them at the end: written whole, as the others. */
+/** Two kept tokens, each byte written as two, and three separators, the last one written in full. */
 const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
-/** Less is gathered: rows that the kernel stops at may stand close together. */
+/** Fewer bytes are gathered in a chunk: the rows that the kernel stops at may be close together. */
 const worthYieldingBytes = 1 << 14;
 
 type Loaded = { readonly kernel: Kernel; readonly vocabulary: Vocabulary; readonly bufferStart: number };
 
-/** One for the process: vocabularies are written one at a time, or in turns. */
+/** One for the process. If two vocabularies are written in turns, each chunk loads its own again. */
 let loaded: Loaded | undefined;
 
-/** A kernel with the vocabulary in its memory. */
+/** The kernel, with the vocabulary in its memory. */
 function load(vocabulary: Vocabulary): Loaded {
   if (loaded?.vocabulary === vocabulary) return loaded;
   const kernel = loaded?.kernel ?? createKernel();
@@ -153,7 +139,6 @@ function load(vocabulary: Vocabulary): Loaded {
   });
   growMemory(kernel.memory, end + bufferBytes + rowBytesMax);
   const memory = new Uint8Array(kernel.memory.buffer);
-  memory.set(base64Digits, places.digits);
   arrays.forEach((array, i) => {
     memory.set(bytesOf(array), addresses[i]!);
   });
@@ -164,8 +149,9 @@ function load(vocabulary: Vocabulary): Loaded {
 
 type Addresses = Parameters<KernelExports["useVocabulary"]>;
 
-/** What the kernel reads of a file's form: another file's may stand there. */
-function placeTables(memory: Uint8Array, { separators = ["", "", ""], spelling }: RowKind): void {
+/** Puts the form of the rows into the kernel's memory: that of another file may be there. */
+function placeTables(memory: Uint8Array, kind: RowKind): void {
+  const { separators = ["", "", ""], spelling, base64Digits } = kind;
   const table = new Uint32Array((3 * separatorBytes) / 4);
   const texts = new Uint8Array(table.buffer);
   separators.forEach((text, i) => {
@@ -176,6 +162,7 @@ function placeTables(memory: Uint8Array, { separators = ["", "", ""], spelling }
   });
   memory.set(texts, places.separators);
   if (spelling !== undefined) memory.set(bytesOf(spelling), places.spelling);
+  if (base64Digits !== undefined) memory.set(base64Digits, places.digits);
 }
 
 const separatorBytes = 32;

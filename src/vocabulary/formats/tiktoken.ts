@@ -1,5 +1,7 @@
-import type { FinishedTokenizer, OutputFile } from "./output-file.ts";
-import { rankRows } from "./rows.ts";
+import { copyTokenBytes } from "../token-bytes.ts";
+import { type FinishedTokenizer, isSpecialEntry, type Vocabulary } from "../vocabulary.ts";
+import type { OutputFile } from "./output-file.ts";
+import { places, rows } from "./rows.ts";
 
 /**
  * tiktoken's file of ranks: `base64(token bytes) id` lines, ids ascending, without the special tokens. tiktoken merges
@@ -9,7 +11,28 @@ export function tiktokenFiles({ vocabulary }: FinishedTokenizer): OutputFile[] {
   return [{ name: "tokenizer.tiktoken", chunks: () => rankRows(vocabulary) }];
 }
 
-/** Why a tokenizer cannot be said in this format, or null. */
+/** `base64(token bytes) id` lines, ids ascending, without the special tokens. */
+export function rankRows(vocabulary: Vocabulary): Generator<Uint8Array> {
+  const { size, entries, tokenBytes } = vocabulary;
+  return rows(vocabulary, size, {
+    base64Digits,
+    write: (kernel, first, to, limit) => kernel.writeRanks(first, size, places.digits, to, limit),
+    append: (chunk, id) => {
+      const token = entries[id]!;
+      if (isSpecialEntry(token)) return;
+      chunk.ascii(copyTokenBytes(tokenBytes, token).toBase64());
+      chunk.ascii(" ");
+      chunk.decimal(id);
+      chunk.ascii("\n");
+    },
+  });
+}
+
+const base64Digits = new TextEncoder().encode(
+  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+);
+
+/** Why a tokenizer cannot be written in this format, or null. */
 export function tiktokenObstacle({ vocabulary, exportForm }: FinishedTokenizer): string | null {
   if (exportForm.kind === "splits" && exportForm.regexes.length > 1) {
     return "tiktoken cuts text by one regular expression, and this pattern is a sequence of them";

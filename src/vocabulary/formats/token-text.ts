@@ -1,6 +1,6 @@
 import { byteToCharacter } from "../byte-characters.ts";
 import { forEachPiece, notKept, type TokenBytes } from "../token-bytes.ts";
-import type { Chunk } from "./chunk.ts";
+import type { Chunk } from "./output-file.ts";
 
 /**
  * Spelling: how each of the 256 bytes is written in a file, as UTF-8.
