@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { DecompressedStream } from "../../src/corpus/decompressed-stream.ts";
 import { UserError } from "../../src/errors.ts";
+import { nextTurn } from "../../src/next-turn.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 import { readAll, streamOf } from "./byte-streams.ts";
 
@@ -75,8 +76,40 @@ for (const compression of ["gzip", "zstd"] as const) {
       expect([sizeBytes, stream.inputBytes]).toEqual([50e6, packed.length]);
       stream.close();
     });
+
+    test("no more than some chunks are taken from the input ahead of what is read", async () => {
+      const packed = pack(Buffer.from(Uint8Array.from({ length: 8e6 }, () => random(256))));
+      const stream = new DecompressedStream(streamOf(packed), "corpus", compression);
+      expect(await stream.read(new Uint8Array(1000), 0)).toBe(1000);
+      for (let turn = 0; turn < 50; turn++) await Bun.sleep(1);
+      expect(stream.inputBytes).toBeLessThan(2e6);
+      stream.close();
+    });
+
+    test("a stream can be closed at any moment", async () => {
+      const packed = pack(Buffer.alloc(10e6, text));
+      for (let turns = 0; turns < 20; turns++) {
+        const stream = new DecompressedStream(streamOf(packed), "corpus", compression);
+        const room = new Uint8Array(1000);
+        stream.read(room, 0).catch(() => {});
+        for (let turn = 0; turn < turns; turn++) await nextTurn();
+        stream.close();
+      }
+    });
   });
 }
+
+test("what a text ends with is not taken for the sentinel", async () => {
+  const sentinel = zstdCompressSync("the end");
+  for (const step of [1, 4, 1000]) {
+    expect(await unpack("zstd", Buffer.concat([zstdCompressSync("the end"), sentinel]), step)).toBe(
+      "the endthe end",
+    );
+    expect(await unpack("zstd", Buffer.concat([sentinel, sentinel.subarray(0, -1)]), step)).toMatch(
+      /ends in the/,
+    );
+  }
+});
 
 test("zeros behind a gzip file are padding, and none behind a zstd file", async () => {
   for (const step of [1, 7, 1000]) {

@@ -1,50 +1,33 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import type { CompressionCodec } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
-import { Codec } from "../../codec.ts";
 import { unpackLz4, unpackLz4Block } from "./lz4.ts";
 
 type Decompress = (bytes: Uint8Array, sizeBytes: number) => Uint8Array;
 
-/** The runtime makes chunks, and then one of them: twice the memory. */
+/** What `node:zlib` is given: the size of its chunks of memory, and the most that may come out. */
+type Limits = { readonly chunkSize: number; readonly maxOutputLength: number };
+
+/** Decompresses into one chunk of the right size; one byte more, or the runtime would make a second chunk. */
 const native =
-  (decompress: (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array): Decompress =>
+  (decompress: (bytes: Uint8Array, limits: Limits) => Uint8Array): Decompress =>
   (bytes, sizeBytes) =>
-    // A limit of 0 is refused, and nothing is what an empty page has.
-    sizeBytes === 0 ? new Uint8Array(0) : decompress(bytes, { maxOutputLength: sizeBytes });
+    // A limit of 0 is refused, and an empty page has no bytes.
+    sizeBytes === 0
+      ? new Uint8Array(0)
+      : decompress(bytes, {
+          chunkSize: Math.max(chunkBytesLeast, sizeBytes + 1),
+          maxOutputLength: sizeBytes,
+        });
 
-/** The same, for large pages into memory of the right size. */
-const direct =
-  (compression: "gzip" | "zstd", small: Decompress): Decompress =>
-  (bytes, sizeBytes) =>
-    sizeBytes < largePageBytes ? small(bytes, sizeBytes) : unpackInto(sizeBytes, bytes, compression);
-
-/** Below that, making a decoder would take longer than using it. */
-const largePageBytes = 1 << 22;
-
-function unpackInto(sizeBytes: number, bytes: Uint8Array, compression: "gzip" | "zstd"): Uint8Array {
-  const codec = new Codec(compression, "a page");
-  try {
-    // One byte more, so that a page that is longer shows.
-    const page = new Uint8Array(sizeBytes + 1);
-    let size = 0;
-    for (let pos = 0; pos < bytes.length && size <= sizeBytes; ) {
-      const writtenBytes = codec.write(bytes, pos, bytes.length, page, size);
-      size += writtenBytes;
-      pos += codec.takenBytes;
-      if (writtenBytes === 0 && codec.takenBytes === 0) break;
-    }
-    return page.subarray(0, size);
-  } finally {
-    codec.close();
-  }
-}
+/** The runtime refuses smaller ones. */
+const chunkBytesLeast = 64;
 
 const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
   UNCOMPRESSED: (bytes) => bytes,
   SNAPPY: compressors.SNAPPY!,
-  GZIP: direct("gzip", native(gunzipSync)),
-  ZSTD: direct("zstd", native(zstdDecompressSync)),
+  GZIP: native(gunzipSync),
+  ZSTD: native(zstdDecompressSync),
   BROTLI: native(brotliDecompressSync),
   LZ4: unpackLz4,
   LZ4_RAW: unpackLz4Block,
@@ -56,7 +39,7 @@ export const isKnownCodec = (codec: CompressionCodec) => decompressors[codec] !=
 /** How much memory a page takes that has so many bytes, before and after. */
 export function pageMemoryBytes(packedBytes: number, codec: CompressionCodec, sizeBytes: number): number {
   if (codec === "UNCOMPRESSED") return packedBytes;
-  const takesTwice = codec === "BROTLI" || codec === "SNAPPY";
+  const takesTwice = codec === "SNAPPY";
   return packedBytes + (takesTwice ? 2 : 1) * sizeBytes;
 }
 
