@@ -47,7 +47,7 @@ type Result = {
   readonly keepCount?: number | undefined;
 };
 
-type Written = FormerResults & { readonly record: TrainingRecord };
+export type Written = FormerResults & { readonly record: TrainingRecord };
 
 /**
  * Vocabulary -> files -> their place: writes the tokenizer directory beside its place, and puts it there all at once.

@@ -1,7 +1,12 @@
 import { usageError } from "../errors.ts";
-import type { CacheChoice } from "../open-memory.ts";
+import { type CacheChoice, openMemory } from "../open-memory.ts";
+import type { ResolvedPattern } from "../pattern/index.ts";
+import type { MemoryBudget } from "../runtime/memory-budget.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
 import type { Invocation } from "./arguments.ts";
 import { sizeBytes } from "./option-values.ts";
+import type { Output } from "./output.ts";
+import { onStop } from "./stop.ts";
 
 /** `--cache` and the options that need it; undefined without it. Looks at no file. */
 export function readCacheOptions({
@@ -25,3 +30,21 @@ export function readCacheOptions({
     ifChanged: options.has("if-changed"),
   };
 }
+
+/** The memory for counting and the cache asked for. What goes to disk for want of memory is removed when the run ends. */
+export function openRunMemory(
+  choice: CacheChoice | undefined,
+  { pattern, budget, countsOptions }: RunOptions,
+  output: Output,
+): ReturnType<typeof openMemory> {
+  const warn = (message: string) => output.warn(message);
+  const opened = openMemory(choice, countsOptions, pattern.compiled, budget, warn);
+  onStop(() => opened.memory.scratch.remove());
+  return opened;
+}
+
+type RunOptions = {
+  readonly pattern: ResolvedPattern;
+  readonly budget: MemoryBudget;
+  readonly countsOptions: CountsOptions;
+};

@@ -1,9 +1,10 @@
+import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/own-results.ts";
 import type { Parts } from "../count/add-up.ts";
 import { countsChunks, isText } from "../count/counts-files.ts";
 import { type Saved, saveSum, streamSum } from "../count/save-counts.ts";
 import { inTurns, nextTurn } from "../next-turn.ts";
-import { countsOptionsOf, openMemory } from "../open-memory.ts";
+import { countsOptionsOf } from "../open-memory.ts";
 import { checkOutputFile, placeOfFile } from "../publish/file.ts";
 import type { MemoryBudget } from "../runtime/memory-budget.ts";
 import { countParts, countWords, type StageProgress } from "../train.ts";
@@ -13,7 +14,7 @@ import { totalsOf } from "../words/counts-writer.ts";
 import { sortBytesPerWord } from "../words/sort.ts";
 import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import type { Invocation } from "./arguments.ts";
-import { readCacheOptions } from "./cache-options.ts";
+import { openRunMemory, readCacheOptions } from "./cache-options.ts";
 import { corpusNoteLines } from "./corpus-notes.ts";
 import { openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { writeChunks, writeData } from "./data-output.ts";
@@ -37,31 +38,23 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     readCorpusOptions(invocation, made),
   );
   const countsOptions = countsOptionsOf(options);
-  const planned =
-    plan === undefined
-      ? undefined
-      : await openRanges(plan, { ...countsOptions, textField: options.reading.textField });
+  const { textField } = options.reading;
+  const planned = plan === undefined ? undefined : await openRanges(plan, { ...countsOptions, textField });
   const opened = openCorpus(invocation, options, output, planned);
-  const { inputs, skipped, budget, workerCount, workerCountFor } = opened;
+  const { inputs, budget, workerCount, workerCountFor } = opened;
   refuseOwnResults(inputs, [cacheOptions?.path]);
   refuseOverwriting(inputs, places);
   warnOfSlowPattern(options.pattern, output);
-  const { memory, cached } = openMemory(
-    cacheOptions,
-    countsOptions,
-    options.pattern.compiled,
-    budget,
-    (message) => output.warn(message),
-  );
-  onStop(() => memory.scratch.remove());
+  const run = { pattern: options.pattern, budget, countsOptions };
+  const { memory, cached } = openRunMemory(cacheOptions, run, output);
   const cache = cached?.cache;
   if (cache !== undefined) warnOfStreams(inputs, output);
-  const pattern = options.pattern.compiled;
+  const report = (progress: StageProgress) => output.progress(progress);
   const corpus = {
     ...options,
+    pattern: options.pattern.compiled,
     inputs,
     ranges: planned?.ranges,
-    pattern,
     workerCount,
     workerCountFor,
     countsFiles,
@@ -69,36 +62,51 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     cache,
   };
 
-  const report = (progress: StageProgress) => output.progress(progress);
-  // Text stands by falling count, which takes a table of all words; the compact form is written word by word.
+  // Text lists the highest count first, which takes a table of all words. The compact form is written word by word.
   const [place] = places;
   const isStreamed = places.length === 1 && !isText(place!) && cache === undefined;
   const { parts, words, findings, keepRest } = isStreamed
     ? { words: null, keepRest: undefined, ...(await countParts(corpus, report)) }
     : { parts: null, ...(await countWords(corpus, report, sortingFits(budget))) };
   warnOfInvalidBytes(inputs, findings, output);
-  const { totals, leftOut } =
+  const saved =
     words !== null
       ? await writeTable(words, places, countsOptions, minCount)
       : await writeSum(parts, place!, countsOptions, minCount);
   await keepRest?.();
   cached?.shrink();
-  const { pretokenCount: wordCount, wordCount: distinctWordCount } = totals;
+  const textBytes = findings.reduce((sum, found) => sum + found.textBytes, 0);
+  tellCounted(saved, { textBytes, minCount, startMs, place: places.at(-1)! }, opened, output);
+}
 
-  const sizeBytes = findings.reduce((sum, found) => sum + found.textBytes, 0);
+type Counting = {
+  readonly textBytes: number;
+  readonly minCount: number;
+  readonly startMs: number;
+  /** Where the counts went. */
+  readonly place: string;
+};
+
+function tellCounted({ totals, leftOut }: Saved, run: Counting, corpus: FoundInputs, output: Output): void {
+  const { textBytes, minCount, startMs, place } = run;
+  const { inputs, skipped } = corpus;
+  const { pretokenCount: wordCount, wordCount: distinctWordCount } = totals;
   const elapsed = (performance.now() - startMs) / 1000;
-  const from = inputs.length === 0 ? "files of counts" : bytes(sizeBytes);
+  const from = inputs.length === 0 ? "files of counts" : bytes(textBytes);
   const rare =
     minCount > 1
       ? `\nleft out ${counted(leftOut.wordCount, "distinct word")} rarer than ${grouped(minCount)}, ${counted(leftOut.pretokenCount, "occurrence")} in all`
       : "";
   output.succeed(
-    `counted ${counted(wordCount, "word")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}${rare}${corpusNoteLines(opened)}`,
-    { wordCount, distinctWordCount, sizeBytes, leftOut, skipped, output: places.at(-1) },
+    `counted ${counted(wordCount, "word")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}${rare}${corpusNoteLines(corpus)}`,
+    { wordCount, distinctWordCount, sizeBytes: textBytes, leftOut, skipped, output: place },
   );
 }
 
-/** Finds out that the files can be written, and keeps other runs away from them. Returns where the counts go, `-` for stdout. */
+/**
+ * Checks that the files can be written, and keeps other runs away from them. Returns where the counts go, the last of them
+ * for `-o`; `-` is stdout.
+ */
 async function takePlaces(invocation: Invocation, output: Output): Promise<string[]> {
   const { options } = invocation;
   // Files first: who reads stdout may stop the run.

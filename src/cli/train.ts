@@ -2,7 +2,7 @@ import { refuseOverwriting, refuseOwnResults } from "../corpus/own-results.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { describeCounts } from "../count/describe-counts.ts";
 import { usageError } from "../errors.ts";
-import { countsOptionsOf, openMemory } from "../open-memory.ts";
+import { countsOptionsOf } from "../open-memory.ts";
 import { checkOutputDirectory } from "../publish/directory.ts";
 import { checkOutputFile, placeOfFile } from "../publish/file.ts";
 import { placeOf } from "../publish/place.ts";
@@ -14,9 +14,10 @@ import type { TrainingRecord } from "../vocabulary/formats/training.ts";
 import { copyTokenBytes, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
-import { writeResult } from "../write-result.ts";
+import type { WordTable } from "../words/word-table.ts";
+import { type Written, writeResult } from "../write-result.ts";
 import type { Invocation } from "./arguments.ts";
-import { readCacheOptions } from "./cache-options.ts";
+import { openRunMemory, readCacheOptions } from "./cache-options.ts";
 import { corpusNotes } from "./corpus-notes.ts";
 import { countsPaths, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
@@ -29,32 +30,20 @@ import { grouped } from "./units.ts";
 import { isUpToDateWith, noteResult, tellUnchanged } from "./up-to-date.ts";
 import { warnOfEqualCounts, warnOfInvalidBytes, warnOfSlowPattern, warnOfStreams } from "./warnings.ts";
 
-/** `bpe train`: read the options, look at the world, train, write, tell. */
+/** `bpe train`: reads the options, looks at the world, trains, writes, tells. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
   const asked = readOptions(invocation);
-  const { saveCounts } = asked;
-  checkOutputDirectory(asked.output);
-  if (saveCounts !== undefined) checkOutputFile(saveCounts);
-  await lockOutputs(invocation, output, [
-    placeOf(asked.output),
-    saveCounts === undefined ? null : placeOfFile(saveCounts),
-  ]);
+  await takePlaces(invocation, asked, output);
   const startMs = performance.now();
   const { options, countsFiles } = await openCountsFiles(invocation, asked, (made) =>
     readOptions(invocation, made),
   );
   const { inputs, skipped, workerCount, workerCountFor, budget } = openCorpus(invocation, options, output);
   refuseOwnResults(inputs, [options.output, options.cache?.path]);
-  refuseOverwriting(inputs, [saveCounts]);
+  refuseOverwriting(inputs, [options.saveCounts]);
   const countsOptions = countsOptionsOf(options);
-  const { memory, cached } = openMemory(
-    options.cache,
-    countsOptions,
-    options.pattern.compiled,
-    budget,
-    (message) => output.warn(message),
-  );
-  onStop(() => memory.scratch.remove());
+  const run = { pattern: options.pattern, budget, countsOptions };
+  const { memory, cached } = openRunMemory(options.cache, run, output);
   const counts = await describeCounts(countsPaths(invocation));
   const training = { ...options, settings: options, inputs, counts };
   const report = (progress: StageProgress) => output.progress(progress);
@@ -77,43 +66,59 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
       cache: cached?.cache,
       memory,
       tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
-      keepWords: async (words) => {
-        if (saveCounts !== undefined)
-          await writeChunks(saveCounts, countsChunks(saveCounts, words, countsOptions));
-      },
+      keepWords: wordKeeping(options.saveCounts, countsOptions),
     },
     report,
   );
   warnOfInvalidBytes(inputs, trained.findings, output);
 
-  const { record, leftPath, keptPath } = await writeResult(
+  const { typed } = invocation;
+  const written = await writeResult(
     options.output,
     {
-      command: shellLine(["bpe", "train", ...invocation.typed]),
-      arguments: ["train", ...invocation.typed],
+      command: shellLine(["bpe", "train", ...typed]),
+      arguments: ["train", ...typed],
       settings: options,
       formatNames: options.formats,
+      keepCount: options.keepCount,
       inputs,
       skipped,
       counts,
       workerCount,
       trained,
       startMs,
-      keepCount: options.keepCount,
     },
     onStop,
   );
   await trained.keepRest?.();
   if (cached !== undefined) noteResult(cached, training);
+  tellTrained(trained, written, options.output, corpusNotes({ inputs, skipped }), output);
+}
+
+/** Checks that the outputs can be written, and keeps other runs away from them. */
+async function takePlaces(invocation: Invocation, options: TrainOptions, output: Output): Promise<void> {
+  const { saveCounts } = options;
+  checkOutputDirectory(options.output);
+  if (saveCounts !== undefined) checkOutputFile(saveCounts);
+  const countsPlace = saveCounts === undefined ? null : placeOfFile(saveCounts);
+  await lockOutputs(invocation, output, [placeOf(options.output), countsPlace]);
+}
+
+/** Writes the words into the file of `--save-counts`, if there is one. */
+const wordKeeping = (path: string | undefined, countsOptions: CountsOptions) => async (words: WordTable) => {
+  if (path !== undefined) await writeChunks(path, countsChunks(path, words, countsOptions));
+};
+
+function tellTrained(
+  trained: Trained,
+  { record, leftPath, keptPath }: Written,
+  path: string,
+  notes: readonly [string, string][],
+  output: Output,
+): void {
   if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
-  const summary = () =>
-    summaryOf(trained, record, options.output, keptPath, corpusNotes({ inputs, skipped }));
-  output.succeed(summary, {
-    changed: true,
-    output: options.output,
-    kept: keptPath,
-    ...record,
-  });
+  const summary = () => summaryOf(trained, record, path, keptPath, notes);
+  output.succeed(summary, { changed: true, output: path, kept: keptPath, ...record });
 }
 
 function summaryOf(
@@ -142,6 +147,8 @@ function summaryOf(
 }
 
 const formatNames = formats.map((format) => format.name);
+
+type TrainOptions = ReturnType<typeof readOptions>;
 
 function readOptions(invocation: Invocation, made?: CountsOptions) {
   const { options } = invocation;
