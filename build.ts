@@ -5,7 +5,7 @@ import { buildKernel } from "./scripts/build-kernel.ts";
 import { closeVariables } from "./scripts/close-variables.ts";
 import { signMachO } from "./scripts/sign-mach-o.ts";
 import { compilePattern } from "./src/pattern/compile.ts";
-import { patterns } from "./src/pattern/names.ts";
+import { patterns } from "./src/pattern/named-patterns.ts";
 import { readyMadeFile } from "./src/pattern/ready-made.ts";
 
 /** The commit the binary is made from, marked where the tree differs from it; "unknown" outside a checkout. */

@@ -3,10 +3,10 @@
 //
 //   node scripts/bun.mjs bench/reading.ts <file> [rounds]
 import { findInputs } from "../src/corpus/find-inputs.ts";
-import { wholeRange } from "../src/corpus/ranges.ts";
+import { wholeRange } from "../src/corpus/range.ts";
 import { TaskCounter } from "../src/count/task-counter.ts";
-import { compilePattern, patterns } from "../src/pattern/index.ts";
-import { WordCounter } from "../src/words/counter.ts";
+import { compilePattern, patterns } from "../src/pattern/pattern.ts";
+import { WordCounter } from "../src/words/word-counter.ts";
 
 const [path, roundCount = "5"] = process.argv.slice(2);
 if (path === undefined) {

@@ -4,10 +4,10 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { bench, run } from "mitata";
-import { type Text, textOf } from "../src/corpus/text.ts";
-import { trainMerges } from "../src/merge/engine.ts";
-import { compilePattern, createSplitter, type PatternName, patterns } from "../src/pattern/index.ts";
-import { WordCounter } from "../src/words/counter.ts";
+import { type Text, textOf } from "../src/bytes/text.ts";
+import { trainMerges } from "../src/merge/train-merges.ts";
+import { compilePattern, createSplitter, type PatternName, patterns } from "../src/pattern/pattern.ts";
+import { WordCounter } from "../src/words/word-counter.ts";
 import { keepRecord } from "./record.ts";
 
 const { values, positionals } = parseArgs({

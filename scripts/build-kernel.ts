@@ -43,7 +43,12 @@ export async function buildKernel(directory: string): Promise<string[]> {
   mkdirSync(directory, { recursive: true });
   for (const [name, features] of Object.entries(flavours)) {
     const output = ["--outFile", join(directory, name)];
-    const { error, stderr } = await asc.main([join(sources, "index.ts"), ...options, ...features, ...output]);
+    const { error, stderr } = await asc.main([
+      join(sources, "module.ts"),
+      ...options,
+      ...features,
+      ...output,
+    ]);
     if (error !== null) throw new Error(`the kernel does not compile:\n${stderr.toString()}`);
     // The optimizer stopped when nothing got smaller: no warning.
     const warnings = stderr.toString().replace("Last converge was suboptimal.", "").trim();

@@ -1,14 +1,14 @@
 // Entry of an encoding worker: takes tasks one by one, and sends their ids as they come.
 
-import type { Input } from "./corpus/inputs.ts";
-import { inputBytesOf, type Task } from "./corpus/tasks.ts";
-import { Outbox } from "./encode/outbox.ts";
-import type { FromWorker, ToWorker } from "./encode/protocol.ts";
-import { TaskEncoder } from "./encode/task-encoder.ts";
-import { nextTurn } from "./next-turn.ts";
+import type { Input } from "./corpus/input.ts";
+import { inputBytesOf, type Task } from "./corpus/task.ts";
+import type { FromWorker, ToWorker } from "./pipeline/encode-protocol.ts";
+import { Outbox } from "./pipeline/outbox.ts";
+import { TaskEncoder } from "./pipeline/task-encoder.ts";
+import { describeFailure, type Failure } from "./pipeline/thread-failure.ts";
 import { expectLossOfMemory } from "./runtime/compile-sparingly.ts";
 import { adoptKernelModule } from "./runtime/kernel.ts";
-import { describeFailure, type Failure } from "./workers/failure.ts";
+import { nextTurn } from "./runtime/turns.ts";
 
 declare const self: {
   onmessage: (event: MessageEvent<ToWorker>) => void;

@@ -6,11 +6,11 @@
  *     const ids = tokenizer.encode("some text");
  */
 
+export { UserError } from "./errors.ts";
 export {
   type EncodeFileOptions,
   type EncodeOptions,
   Tokenizer,
   type TokenizerLoadOptions,
-} from "./encode/tokenizer.ts";
-export { UserError } from "./errors.ts";
-export { type TrainTokenizerOptions, trainTokenizer } from "./train-tokenizer.ts";
+} from "./pipeline/tokenizer.ts";
+export { type TrainTokenizerOptions, trainTokenizer } from "./pipeline/train-tokenizer.ts";

@@ -1,7 +1,8 @@
 // Entry of a thread that loads one tokenizer and hands it over.
-import { loadTokenizerParts } from "./encode/load/load.ts";
-import type { LoadedTokenizer, LoadRequest } from "./encode/load/load-apart.ts";
-import { describeFailure, type Failure } from "./workers/failure.ts";
+
+import type { LoadedTokenizer, LoadRequest } from "./pipeline/load-apart.ts";
+import { describeFailure, type Failure } from "./pipeline/thread-failure.ts";
+import { loadTokenizerParts } from "./tokenizer/load/load-tokenizer.ts";
 
 declare const self: {
   onmessage: (event: MessageEvent<LoadRequest>) => void;

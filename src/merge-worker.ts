@@ -1,5 +1,5 @@
 // Entry of a thread that helps with merging: works in the memory of the merge engine until all merges are learned.
-import { helpMerging, type MergeHelp } from "./merge/helpers.ts";
+import { helpMerging, type MergeHelp } from "./merge/merge-helpers.ts";
 
 declare const self: { onmessage: (event: MessageEvent<MergeHelp>) => void };
 

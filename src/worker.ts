@@ -1,13 +1,13 @@
 // Entry of a counting worker: takes tasks, keeps their words, hands over the sum at the end.
-import { canSeek } from "./corpus/inputs.ts";
-import { memoryOf } from "./corpus/tasks.ts";
-import type { CountTask, FromWorker, ToWorker } from "./count/protocol.ts";
+import { canSeek } from "./corpus/input.ts";
+import { memoryOf } from "./corpus/task.ts";
 import { ThreadCounter } from "./count/thread-counter.ts";
-import { atOnce } from "./next-turn.ts";
+import type { CountTask, FromWorker, ToWorker } from "./pipeline/count-protocol.ts";
+import { describeFailure, type Failure } from "./pipeline/thread-failure.ts";
 import { expectLossOfMemory } from "./runtime/compile-sparingly.ts";
 import { adoptKernelModule } from "./runtime/kernel.ts";
+import { atOnce } from "./runtime/turns.ts";
 import { tableMemory } from "./words/word-table.ts";
-import { describeFailure, type Failure } from "./workers/failure.ts";
 
 declare const self: {
   onmessage: (event: MessageEvent<ToWorker>) => void;

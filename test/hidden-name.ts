@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { stageDirectory } from "../src/publish/directory.ts";
+import { stageDirectory } from "../src/store/staged-directory.ts";
 
 /** The path that some run of this host has for what it stages beside an output. */
 export function hiddenPath(output: string, kind: string, run = "01234567"): string {

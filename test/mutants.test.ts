@@ -4,27 +4,32 @@ import { beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomSource } from "../bench/random.ts";
-import { CacheDirectory } from "../src/cache/directory.ts";
-import { contentsOf, isUpToDate, keepResult, type MadeOf, readResult } from "../src/cache/results.ts";
 import { findInputs } from "../src/corpus/find-inputs.ts";
-import { planLines } from "../src/corpus/plan.ts";
-import type { PlanLine } from "../src/corpus/plan-lines.ts";
+import type { PlanLine } from "../src/corpus/plan-line.ts";
 import { readPlan } from "../src/corpus/read-plan.ts";
+import { planLines } from "../src/corpus/write-plan.ts";
 import { CountsFiles, countsChunks } from "../src/count/counts-files.ts";
-import { readIds } from "../src/encode/files/id-reader.ts";
-import { npyHead } from "../src/encode/files/npy.ts";
-import { vocabularyStatistics } from "../src/encode/statistics.ts";
-import { Tokenizer } from "../src/encode/tokenizer.ts";
-import { allAddedTokens } from "../src/encode/tokenizer-parts.ts";
 import { UserError } from "../src/errors.ts";
-import { inTurns } from "../src/next-turn.ts";
-import { compilePattern, patterns } from "../src/pattern/index.ts";
-import { countWords } from "../src/train.ts";
-import { trainTokenizer } from "../src/train-tokenizer.ts";
+import { compilePattern, patterns } from "../src/pattern/pattern.ts";
+import { Tokenizer } from "../src/pipeline/tokenizer.ts";
+import { countWords } from "../src/pipeline/train.ts";
+import { trainTokenizer } from "../src/pipeline/train-tokenizer.ts";
+import { inTurns } from "../src/runtime/turns.ts";
+import { CacheDirectory } from "../src/store/cache-directory.ts";
+import {
+  contentsOf,
+  isUpToDate,
+  keepResult,
+  type MadeOf,
+  readResult,
+} from "../src/store/unchanged-output.ts";
+import { readIds } from "../src/tokenizer/id-files/id-reader.ts";
+import { npyHead } from "../src/tokenizer/id-files/npy.ts";
+import { allAddedTokens } from "../src/tokenizer/tokenizer-parts.ts";
+import { vocabularyStatistics } from "../src/tokenizer/vocabulary-statistics.ts";
 import { totalsOf } from "../src/words/counts-writer.ts";
 import { type WordTable, wordTableOf } from "../src/words/word-table.ts";
 import { put, scratch } from "./binary.ts";
-import { countCached, countPlain, filesOf, randomText } from "./cache/world.ts";
 import type { Random } from "./faults/jobs.ts";
 import { withDigest } from "./faults/mutant-kinds.ts";
 import { mutateJson, mutateNpy } from "./faults/mutate.ts";
@@ -38,6 +43,7 @@ import {
 } from "./faults/mutate-words.ts";
 import { madeText } from "./faults/text.ts";
 import { readTokenizerFile, tokenizerFiles } from "./faults/tokenizer-files.ts";
+import { countCached, countPlain, filesOf, randomText } from "./store/world.ts";
 
 const seed = Number(process.env.MUTANTS_SEED ?? 20261122);
 const mutantCount = Number(process.env.MUTANTS ?? 60);

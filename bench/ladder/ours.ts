@@ -1,4 +1,4 @@
-import { trainMerges } from "../../src/merge/engine.ts";
+import { trainMerges } from "../../src/merge/train-merges.ts";
 import type { Strategy } from "./strategy.ts";
 
 /** The engine of `bpe train`. */

@@ -9,11 +9,11 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { type MergeProgress, trainMerges } from "../../src/merge/engine.ts";
+import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import { trainMergesInJavaScript } from "../../src/merge/javascript/engine.ts";
-import { estimateMergeMemoryBytes } from "../../src/merge/memory.ts";
+import { estimateMergeMemoryBytes } from "../../src/merge/merge-memory.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
-import { byteToCharacter } from "../../src/vocabulary/byte-characters.ts";
+import { type MergeProgress, trainMerges } from "../../src/merge/train-merges.ts";
 import { readWords } from "./words.ts";
 
 const { positionals, values } = parseArgs({

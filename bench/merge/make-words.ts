@@ -8,7 +8,7 @@
  */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { byteToCharacter } from "../../src/vocabulary/byte-characters.ts";
+import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { byteToCharacter } from "../../src/vocabulary/byte-characters.ts";
+import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import { isTsvHead } from "../../src/words/tsv-head.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 

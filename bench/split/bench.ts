@@ -5,15 +5,15 @@
 //
 // Without files the texts are made by seed. --json keeps the numbers as bench/record/split.json.
 import { parseArgs } from "node:util";
-import { type Text, textOf } from "../../src/corpus/text.ts";
+import { type Text, textOf } from "../../src/bytes/text.ts";
+import { buildProgram } from "../../src/pattern/matcher-program.ts";
 import {
   type CompiledPattern,
   compilePattern,
   createSplitter,
   type NamedPattern,
   patterns,
-} from "../../src/pattern/index.ts";
-import { buildProgram } from "../../src/pattern/program.ts";
+} from "../../src/pattern/pattern.ts";
 import { parsePattern } from "../../src/pattern/syntax.ts";
 import { keepRecord, median } from "../record.ts";
 import { scanByHand } from "./hand.ts";

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { KernelDocuments } from "../../src/count/kernel-documents.ts";
-import { compilePattern, type NamedPattern, patterns } from "../../src/pattern/index.ts";
-import { buildMaskTables } from "../../src/pattern/masks/mask-tables.ts";
-import { buildQuadTables } from "../../src/pattern/quads.ts";
-import type { ScanTables } from "../../src/pattern/tables.ts";
-import { WordCounter } from "../../src/words/counter.ts";
+import { buildQuadTables } from "../../src/pattern/four-byte-tables.ts";
+import { buildMaskTables } from "../../src/pattern/masks/build-mask-tables.ts";
+import { compilePattern, type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
+import type { ScanTables } from "../../src/pattern/scan-tables.ts";
+import { WordCounter } from "../../src/words/word-counter.ts";
 import { keepRecord, median } from "../record.ts";
 
 /*

@@ -5,7 +5,7 @@
 //
 // --length 4 --characters 20 (the default) is 168,420 strings a pattern and takes a few minutes.
 import { parseArgs } from "node:util";
-import { allocateText } from "../../src/corpus/text.ts";
+import { allocateText } from "../../src/bytes/text.ts";
 import {
   compilePattern,
   createSplitter,
@@ -13,7 +13,7 @@ import {
   type PatternName,
   patterns,
   type Splitter,
-} from "../../src/pattern/index.ts";
+} from "../../src/pattern/pattern.ts";
 import {
   naiveEnds,
   naivePieces,

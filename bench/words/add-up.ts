@@ -4,10 +4,10 @@
  * Each summand has so many words: half of them, the same in all, are frequent English-like ones, the others are its own.
  */
 
-import { WordCounter } from "../../src/words/counter.ts";
-import { SumOfWords, totalsOfSum } from "../../src/words/counts-merge.ts";
 import { CountsReader } from "../../src/words/counts-reader.ts";
 import { countsFileChunks } from "../../src/words/counts-writer.ts";
+import { SumOfWords, totalsOfSum } from "../../src/words/sum-of-words.ts";
+import { WordCounter } from "../../src/words/word-counter.ts";
 import { makeWords } from "./english.ts";
 
 const fileCount = Number(process.argv[2] ?? 100);

@@ -5,7 +5,7 @@
  * counter as the pipeline does, 16 KB at a time. The checksum is the sum over words of count times a hash of the word:
  * it depends on nothing but the words and their counts.
  */
-import { WordCounter } from "../../src/words/counter.ts";
+import { WordCounter } from "../../src/words/word-counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { makeEnglish } from "./english.ts";
 import { splitPlainly } from "./split.ts";

@@ -4,12 +4,13 @@
  * Writes made-up words (seeded) in binary and in text form, reads both back, adds two of the binary ones up, and says
  * the time of each and the sizes.
  */
-import { WordCounter } from "../../src/words/counter.ts";
-import { SumOfWords, wordTableOfSum } from "../../src/words/counts-merge.ts";
+
 import { CountsReader } from "../../src/words/counts-reader.ts";
 import { countsFileChunks } from "../../src/words/counts-writer.ts";
-import { sortWordsByCount } from "../../src/words/sort.ts";
+import { sortWordsByCount } from "../../src/words/sort-words.ts";
+import { SumOfWords, wordTableOfSum } from "../../src/words/sum-of-words.ts";
 import { TsvReader, tsvChunks } from "../../src/words/tsv.ts";
+import { WordCounter } from "../../src/words/word-counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { makeWords } from "./english.ts";
 

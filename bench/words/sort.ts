@@ -3,7 +3,7 @@
  *
  * Words are made of English syllables (seeded), 11 bytes on average, in no order, their counts falling as 1 / rank.
  */
-import { sortWordsByBytes, sortWordsByCount } from "../../src/words/sort.ts";
+import { sortWordsByBytes, sortWordsByCount } from "../../src/words/sort-words.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { makeWords } from "./english.ts";
 

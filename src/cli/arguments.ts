@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { fstatSync, readFileSync } from "node:fs";
+import { escapeBytes } from "../bytes/escape.ts";
 import { type UserError, usageError } from "../errors.ts";
-import { nearest } from "../nearest.ts";
-import { escapeBytes } from "../vocabulary/escape.ts";
-import type { CommandSpec, OptionSpec } from "./options.ts";
+import { nearest } from "../runtime/hints.ts";
+import type { CommandSpec, OptionSpec } from "./command-table.ts";
 
 /** What a command gets: its options by name, each with the texts typed for it, and its files. */
 export type Invocation = {

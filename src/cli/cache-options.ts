@@ -1,6 +1,6 @@
 import { usageError } from "../errors.ts";
-import { type CacheChoice, openMemory } from "../open-memory.ts";
-import type { ResolvedPattern } from "../pattern/index.ts";
+import type { ResolvedPattern } from "../pattern/pattern.ts";
+import { type CacheChoice, openMemory } from "../pipeline/open-memory.ts";
 import type { MemoryBudget } from "../runtime/memory-budget.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { Invocation } from "./arguments.ts";

@@ -1,7 +1,7 @@
-import type { Skipped } from "../corpus/each-once.ts";
+import type { Skipped } from "../corpus/each-file-once.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
-import type { InputFormat } from "../corpus/formats.ts";
-import type { Input } from "../corpus/inputs.ts";
+import type { Input } from "../corpus/input.ts";
+import type { InputFormat } from "../corpus/input-formats.ts";
 import { counted, grouped } from "./units.ts";
 
 /** What was decided about a corpus that nobody asked for in words: rows of a summary, name and text. */

@@ -1,21 +1,21 @@
 import type { FoundInputs } from "../corpus/find-inputs.ts";
-import { expectedTextBytes } from "../corpus/inputs.ts";
-import { sizeOfRanges, wholeRange } from "../corpus/ranges.ts";
+import { expectedTextBytes } from "../corpus/input.ts";
+import { sizeOfRanges, wholeRange } from "../corpus/range.ts";
 import type { PlannedRanges } from "../corpus/read-plan.ts";
 import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
 import { UserError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
-import { countsOptionsOf } from "../open-memory.ts";
+import { countsOptionsOf } from "../pipeline/open-memory.ts";
+import { trainingPattern } from "../pipeline/training-pattern.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
-import { trainingPattern } from "../training-pattern.ts";
-import { checkSpecialTokens } from "../vocabulary/special-tokens.ts";
+import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { Invocation } from "./arguments.ts";
 import { openInputs, readInputOptions } from "./input-options.ts";
 import { oneOf, sizeBytes, wholeNumber } from "./option-values.ts";
 import type { Output } from "./output.ts";
-import { spoolPipes } from "./spool.ts";
+import { spoolPipes } from "./spool-pipes.ts";
 
 const compats = ["cs336", "huggingface", "rustbpe"] as const;
 

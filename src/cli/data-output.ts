@@ -1,10 +1,10 @@
 import { open } from "node:fs/promises";
 import { UserError } from "../errors.ts";
-import { nextTurn } from "../next-turn.ts";
-import { placeOfFile, stageFile } from "../publish/file.ts";
-import { reasonOf } from "../system-error.ts";
+import { reasonOf } from "../runtime/system-error.ts";
+import { nextTurn } from "../runtime/turns.ts";
+import { placeOfFile, stageFile } from "../store/staged-file.ts";
 import { onStop } from "./stop.ts";
-import { StreamWriter } from "./streams.ts";
+import { StreamWriter } from "./stream-writer.ts";
 
 /** Takes a chunk; what it gives back is to be awaited before the next one, and lets signals be served. */
 type Put = (chunk: Uint8Array) => Promise<void>;

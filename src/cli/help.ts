@@ -1,6 +1,6 @@
 import { cac } from "cac";
-import type { NamedPattern } from "../pattern/index.ts";
-import { type CommandSpec, commands } from "./options.ts";
+import type { NamedPattern } from "../pattern/pattern.ts";
+import { type CommandSpec, commands } from "./command-table.ts";
 
 /** Prints the help of one command, or of the program, on stdout. */
 export function printHelp(command?: CommandSpec): void {

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { UserError } from "../errors.ts";
-import { openToAppend, Untrusted } from "../publish/trust.ts";
-import { reasonOf } from "../system-error.ts";
+import { reasonOf } from "../runtime/system-error.ts";
+import { openToAppend, Untrusted } from "../store/trusted-files.ts";
 
 /**
  * The file of `--log-file`: lines of text, each with the UTC time before it, and as the last line of a run its record

@@ -1,5 +1,5 @@
 import { usageError } from "../errors.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../runtime/hints.ts";
 
 // Values of options: text as typed -> numbers, sizes and words of a list. What is wrong is a usage error that names the option.
 

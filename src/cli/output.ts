@@ -1,13 +1,13 @@
 import { fstatSync } from "node:fs";
-import type { Skipped } from "../corpus/each-once.ts";
+import { escapeText } from "../bytes/escape.ts";
+import type { Skipped } from "../corpus/each-file-once.ts";
 import { exitCode, outOfMemory, UserError } from "../errors.ts";
-import { describeHolder, type Holder } from "../publish/lock.ts";
-import type { StageProgress } from "../train.ts";
-import { escapeText } from "../vocabulary/escape.ts";
+import type { StageProgress } from "../pipeline/train.ts";
+import { describeHolder, type Holder } from "../store/output-lock.ts";
 import type { LogFile } from "./log-file.ts";
 import { oneOf } from "./option-values.ts";
 import { createProgress, type ProgressDisplay, type ProgressMode, progressMode } from "./progress.ts";
-import { writeStderr } from "./streams.ts";
+import { writeStderr } from "./stream-writer.ts";
 import { bytes } from "./units.ts";
 
 export type OutputOptions = {

@@ -1,26 +1,26 @@
 import { exitCode, type UserError, usageError } from "../errors.ts";
-import { nearest } from "../nearest.ts";
-import { isWithin } from "../publish/place.ts";
+import { nearest } from "../runtime/hints.ts";
 import { prepareKernel } from "../runtime/kernel.ts";
+import { shellLine } from "../runtime/shell.ts";
 import { versionLine } from "../runtime/version.ts";
-import { shellLine } from "../shell.ts";
+import { isWithin } from "../store/output-place.ts";
 import { checkValidUtf8, type Invocation, parseInvocation, peekOption } from "./arguments.ts";
+import { type CommandSpec, commands } from "./command-table.ts";
 import { LogFile } from "./log-file.ts";
-import { type CommandSpec, commands } from "./options.ts";
 import { Output, type OutputOptions } from "./output.ts";
 import { serveCrashes, serveSignals, undoAll } from "./stop.ts";
-import { ReaderGone, writeStdout } from "./streams.ts";
+import { ReaderGone, writeStdout } from "./stream-writer.ts";
 
 type Runner = (invocation: Invocation, output: Output) => Promise<void>;
 
 /** The code of each command is loaded only when it is asked for: a start takes as long as what it loads. */
 const runners: Record<string, () => Promise<Runner>> = {
-  train: async () => (await import("./train.ts")).runTrain,
-  count: async () => (await import("./count.ts")).runCount,
-  plan: async () => (await import("./plan.ts")).runPlan,
-  encode: async () => (await import("./encode.ts")).runEncode,
-  decode: async () => (await import("./decode.ts")).runDecode,
-  inspect: async () => (await import("./inspect.ts")).runInspect,
+  train: async () => (await import("./train-command.ts")).runTrain,
+  count: async () => (await import("./count-command.ts")).runCount,
+  plan: async () => (await import("./plan-command.ts")).runPlan,
+  encode: async () => (await import("./encode-command.ts")).runEncode,
+  decode: async () => (await import("./decode-command.ts")).runDecode,
+  inspect: async () => (await import("./inspect-command.ts")).runInspect,
 };
 
 /** Commands that always come to need the kernel: it is compiled while their code is loaded. */
@@ -55,7 +55,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     if (invocation.options.get("pattern")?.[0] === "help") {
       const [{ describePatterns }, { patterns }] = await Promise.all([
         import("./help.ts"),
-        import("../pattern/index.ts"),
+        import("../pattern/pattern.ts"),
       ]);
       await writeStdout([Buffer.from(describePatterns(patterns))]);
       return exitCode.done;

@@ -1,9 +1,9 @@
-import type { IdType } from "../encode/files/npy.ts";
-import type { SpecialTokenOption } from "../encode/load/load.ts";
-import { loadApart } from "../encode/load/load-apart.ts";
-import type { TokenizerParts } from "../encode/tokenizer-parts.ts";
 import { usageError } from "../errors.ts";
-import { resolvePattern } from "../pattern/index.ts";
+import { resolvePattern } from "../pattern/pattern.ts";
+import { loadApart } from "../pipeline/load-apart.ts";
+import type { IdType } from "../tokenizer/id-files/npy.ts";
+import type { SpecialTokenOption } from "../tokenizer/load/load-tokenizer.ts";
+import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
 import { oneOf } from "./option-values.ts";
 import type { Output } from "./output.ts";

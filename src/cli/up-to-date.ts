@@ -1,12 +1,12 @@
-import { identify } from "../cache/count-with-cache.ts";
-import { contentsOf, isUpToDate, keepResult, type MadeOf, readResult } from "../cache/results.ts";
-import type { Input } from "../corpus/inputs.ts";
-import type { OpenCache } from "../open-memory.ts";
-import { pathOf, placeOf } from "../publish/place.ts";
+import type { Input } from "../corpus/input.ts";
+import { identify } from "../pipeline/count-with-cache.ts";
+import type { OpenCache } from "../pipeline/open-memory.ts";
+import type { Report } from "../pipeline/train.ts";
+import type { TrainSettings } from "../pipeline/write-result.ts";
 import { build, codeIdentity } from "../runtime/version.ts";
-import type { Report } from "../train.ts";
-import type { CountsRecord } from "../vocabulary/formats/training.ts";
-import type { TrainSettings } from "../write-result.ts";
+import { pathOf, placeOf } from "../store/output-place.ts";
+import { contentsOf, isUpToDate, keepResult, type MadeOf, readResult } from "../store/unchanged-output.ts";
+import type { CountsRecord } from "../vocabulary/formats/training-json.ts";
 import type { Output } from "./output.ts";
 
 /** A training, as far as it decides what comes out. */

@@ -1,7 +1,7 @@
-import type { Input } from "../corpus/inputs.ts";
+import type { Input } from "../corpus/input.ts";
 import type { RangeFindings } from "../count/range-counter.ts";
-import type { ResolvedPattern } from "../pattern/index.ts";
-import type { CountsRecord } from "../vocabulary/formats/training.ts";
+import type { ResolvedPattern } from "../pattern/pattern.ts";
+import type { CountsRecord } from "../vocabulary/formats/training-json.ts";
 import type { Output } from "./output.ts";
 import { grouped } from "./units.ts";
 

@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 import type { FileWindow } from "../runtime/file-window.ts";
-import { checkUnchanged, type Input, shrank } from "./inputs.ts";
+import { checkUnchanged, type Input, shrank } from "./input.ts";
 
 /** Where the bytes of a text come from. Offsets are those of the whole text, wherever the source begins. */
 export interface ByteSource {

@@ -1,5 +1,5 @@
 import { UserError } from "../errors.ts";
-import { shellQuoted } from "../shell.ts";
+import { shellQuoted } from "../runtime/shell.ts";
 import type { Compression } from "./content.ts";
 
 export type Packing = Exclude<Compression, "none">;

@@ -1,5 +1,5 @@
 import { UserError } from "../errors.ts";
-import { shellQuoted } from "../shell.ts";
+import { shellQuoted } from "../runtime/shell.ts";
 import { findSignature, hasBytes, type Signature } from "./signatures.ts";
 
 /** What the bytes of an input are packed in, as its first bytes tell. */

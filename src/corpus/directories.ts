@@ -1,8 +1,8 @@
 import { type Dirent, readdirSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { UserError } from "../errors.ts";
-import { isMissing, reasonNotRead } from "../system-error.ts";
-import { eachFileOnce, fileId, type Skipped } from "./each-once.ts";
+import { isMissing, reasonNotRead } from "../runtime/system-error.ts";
+import { eachFileOnce, fileId, type Skipped } from "./each-file-once.ts";
 
 /** Which files of a directory are meant: all, or those whose path below it one of the globs describes. */
 type FileFilter = (pathBelow: string) => boolean;

@@ -1,11 +1,11 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { exitCode, UserError } from "../errors.ts";
-import { isMissing } from "../system-error.ts";
+import { isMissing } from "../runtime/system-error.ts";
 import { filesBelow, includeFilter } from "./directories.ts";
-import type { Skipped } from "./each-once.ts";
+import type { Skipped } from "./each-file-once.ts";
 import { filesMatching } from "./globs.ts";
-import { emptyCorpus, type Input } from "./inputs.ts";
+import { emptyCorpus, type Input } from "./input.ts";
 import { type InputOptions, inspectInput, lookAt, noParquetStream } from "./inspect-input.ts";
 
 export type FoundInputs = {

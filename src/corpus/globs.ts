@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { inByteOrder } from "./directories.ts";
-import { eachFileOnce } from "./each-once.ts";
+import { eachFileOnce } from "./each-file-once.ts";
 
 /**
  * The files that a glob names (`*`, `?`, `[]`, `**`; hidden files are left out), in byte order of their paths. Links are

@@ -2,8 +2,8 @@ import { accessSync, closeSync, constants, type Stats, statSync } from "node:fs"
 import { exitCode, UserError } from "../errors.ts";
 import { type Compression, contentOf, headBytesMax, type NotText, nameOf, notText } from "./content.ts";
 import { type FileHead, readHead } from "./file-head.ts";
-import { type FormatSource, formatOfName, type InputFormat } from "./formats.ts";
-import { type Input, openFile, unreadable } from "./inputs.ts";
+import { type Input, openFile, unreadable } from "./input.ts";
+import { type FormatSource, formatOfName, type InputFormat } from "./input-formats.ts";
 import { beginsAsJson, jsonShapeOf } from "./json-content.ts";
 
 /** How what was named is to be read. */

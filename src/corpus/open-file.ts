@@ -1,6 +1,6 @@
 import { closeSync } from "node:fs";
 import { FileSource } from "./byte-sources.ts";
-import { type Input, openInput } from "./inputs.ts";
+import { type Input, openInput } from "./input.ts";
 
 /** The file read last stays open: neighbouring ranges are mostly of one file. */
 export class OpenFile {

@@ -1,7 +1,7 @@
+import { allocateText, releaseText, type Text, type TextMaker } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import type { FileWindow } from "../runtime/file-window.ts";
 import type { ByteSource, FileSource } from "./byte-sources.ts";
-import { allocateText, releaseText, type Text, type TextMaker } from "./text.ts";
 
 /** Positions in a text are 31-bit integers. */
 const windowBytesMax = 2 ** 30;

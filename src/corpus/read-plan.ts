@@ -1,12 +1,12 @@
 import { closeSync, readSync, realpathSync } from "node:fs";
+import { checkOr, fieldsOf, flag, oneOf, optional, path, text, time, wholeNumber } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
-import { checkOr, fieldsOf, flag, oneOf, optional, path, text, time, wholeNumber } from "../schema.ts";
-import { inputFormats } from "./formats.ts";
-import { type Input, openInput, unreadable } from "./inputs.ts";
+import { type Input, openInput, unreadable } from "./input.ts";
+import { inputFormats } from "./input-formats.ts";
 import { defaultTextField, inspectInput } from "./inspect-input.ts";
-import { hasRanges } from "./plan.ts";
-import { type CutSettings, digestLine, digestOptions, type PlanLine } from "./plan-lines.ts";
-import type { Range } from "./ranges.ts";
+import { type CutSettings, digestLine, digestOptions, type PlanLine } from "./plan-line.ts";
+import type { Range } from "./range.ts";
+import { hasRanges } from "./write-plan.ts";
 
 export type PlannedRanges = {
   /** The files of the plan, in the order in which it names them first. */

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import type { CountMemory } from "../pipeline/count-memory.ts";
 import type { CountsTotals } from "../words/counts-format.ts";
-import { type Summand, SumOfWords, totalsOfSum, wordTableOfSum } from "../words/counts-merge.ts";
 import { type SortedWords, TableWords } from "../words/sorted-words.ts";
+import { type Summand, SumOfWords, totalsOfSum, wordTableOfSum } from "../words/sum-of-words.ts";
 import { tableBytes, type WordTable } from "../words/word-table.ts";
 import { CountsFileReader, type CountsSource } from "./counts-files.ts";
-import type { CountMemory } from "./memory.ts";
-import { type Run, removeRun, writeRun } from "./runs.ts";
-import { WordKeeper } from "./word-keeper.ts";
+import { type Run, removeRun, writeRun } from "./sorted-runs.ts";
+import { WordKeeper } from "./spilling-counter.ts";
 
 /** All words of a corpus, still apart: what a keeper holds, and sorted counts in files, some of them to be taken off. */
 export type Parts = {

@@ -1,17 +1,17 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { filesMatching } from "../corpus/globs.ts";
 import { UserError } from "../errors.ts";
-import { reasonNotRead } from "../system-error.ts";
+import { reasonNotRead } from "../runtime/system-error.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
+import { agreedOptions, checkOptions, type Made } from "../words/counts-options.ts";
 import { CountsReader } from "../words/counts-reader.ts";
 import { countsFileChunks } from "../words/counts-writer.ts";
-import { distinctLinesMemory, readDistinctLines } from "../words/distinct-lines.ts";
-import { listCounts } from "../words/listed-counts.ts";
+import { listCounts } from "../words/listed-frames.ts";
+import { distinctLinesMemory, readDistinctLines } from "../words/listed-lines.ts";
 import { sortedTsvChunks, TsvReader } from "../words/tsv.ts";
 import { readTsvHead, type TsvHead } from "../words/tsv-head.ts";
 import type { WordTable } from "../words/word-table.ts";
-import { agreedOptions, checkOptions, type Made } from "./counts-options.ts";
-import type { WordKeeper } from "./word-keeper.ts";
+import type { WordKeeper } from "./spilling-counter.ts";
 
 /** Word counts in files: text where the name ends in `.tsv`, and on stdout (`-`), else the compact form. */
 export const isText = (path: string) => path === "-" || path.endsWith(".tsv");

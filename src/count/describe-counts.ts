@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { nextTurn } from "../next-turn.ts";
-import type { CountsRecord } from "../vocabulary/formats/training.ts";
+import { nextTurn } from "../runtime/turns.ts";
+import type { CountsRecord } from "../vocabulary/formats/training-json.ts";
 
 /** Files of word counts as the record of a training names them. A pipe can be read only once: its checksum is null. */
 export async function describeCounts(paths: readonly string[]): Promise<CountsRecord[]> {

@@ -1,5 +1,5 @@
-import { type CompiledPattern, createSplitter } from "../pattern/index.ts";
-import type { WordCounter } from "../words/counter.ts";
+import { type CompiledPattern, createSplitter } from "../pattern/pattern.ts";
+import type { WordCounter } from "../words/word-counter.ts";
 import { KernelDocuments } from "./kernel-documents.ts";
 import { SplitterDocuments } from "./splitter-documents.ts";
 

@@ -1,11 +1,11 @@
-import { setUpTokens } from "../corpus/kernel-tokens.ts";
+import { setUpTokens } from "../bytes/kernel-token-search.ts";
 import { KernelScan, type SetUpAfter } from "../pattern/kernel-scan.ts";
-import type { ScanTables } from "../pattern/tables.ts";
+import type { ScanTables } from "../pattern/scan-tables.ts";
 import { type Kernel, putArray } from "../runtime/kernel.ts";
-import { noRoomForWords, type WordCounter } from "../words/counter.ts";
+import { noRoomForWords, type WordCounter } from "../words/word-counter.ts";
 import type { DocumentPart, Documents } from "./documents.ts";
 
-/** Documents whose boundaries one automaton finds, or two: special tokens, boundaries and words are the kernel's (src/kernel/documents.ts). */
+/** Documents whose boundaries one automaton finds, or two: special tokens, boundaries and words are the kernel's (src/kernel/document-loop.ts). */
 export class KernelDocuments implements Documents {
   readonly isReadByKernelOnly = true;
   private readonly kernel: Kernel;

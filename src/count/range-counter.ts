@@ -1,7 +1,7 @@
+import type { TextMaker } from "../bytes/text.ts";
 import type { ByteSource } from "../corpus/byte-sources.ts";
+import type { Range } from "../corpus/range.ts";
 import { type Mapping, RangeReader } from "../corpus/range-reader.ts";
-import type { Range } from "../corpus/ranges.ts";
-import type { TextMaker } from "../corpus/text.ts";
 import { TextRoom } from "../corpus/text-room.ts";
 import type { DocumentPart, Documents } from "./documents.ts";
 

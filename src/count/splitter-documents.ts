@@ -1,7 +1,7 @@
-import { SpecialTokenFinder } from "../corpus/special-tokens.ts";
-import type { Text } from "../corpus/text.ts";
-import type { Splitter } from "../pattern/index.ts";
-import type { WordCounter } from "../words/counter.ts";
+import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
+import type { Text } from "../bytes/text.ts";
+import type { Splitter } from "../pattern/pattern.ts";
+import type { WordCounter } from "../words/word-counter.ts";
 import type { DocumentPart, Documents } from "./documents.ts";
 
 /** Bytes handed from the splitter to the counter at a time: their pretokens and tables stay in the first caches. */

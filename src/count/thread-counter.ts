@@ -1,11 +1,11 @@
-import { inputBytesOf, type Task } from "../corpus/tasks.ts";
+import { inputBytesOf, type Task } from "../corpus/task.ts";
 import { TextRoom } from "../corpus/text-room.ts";
-import type { PackedCounts } from "../words/counter.ts";
-import type { CountTask } from "./protocol.ts";
+import type { CountTask } from "../pipeline/count-protocol.ts";
+import type { PackedCounts } from "../words/word-counter.ts";
 import type { RangeFindings } from "./range-counter.ts";
-import type { Run } from "./runs.ts";
+import type { Run } from "./sorted-runs.ts";
+import { type KeeperOptions, WordKeeper } from "./spilling-counter.ts";
 import { TaskCounter, type TaskCounterOptions } from "./task-counter.ts";
-import { type KeeperOptions, WordKeeper } from "./word-keeper.ts";
 
 /** Bytes counted so far by each thread, one cell each, in memory that all of them share. */
 export type ThreadProgress = { readonly bytesDone: Float64Array; readonly cell: number };

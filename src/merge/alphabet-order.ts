@@ -1,4 +1,4 @@
-import { byteToCharacter } from "../vocabulary/byte-characters.ts";
+import { byteToCharacter } from "../bytes/byte-characters.ts";
 
 /** Place of each byte in the alphabet, which HF sorts by the code points of the byte-to-character form. */
 export function alphabetOrder(): Int32Array {

@@ -1,9 +1,9 @@
-import type { Text } from "../corpus/text.ts";
+import type { Text } from "../bytes/text.ts";
 import { methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
-import { buildQuadTables, type QuadTables } from "./quads.ts";
+import { buildQuadTables, type QuadTables } from "./four-byte-tables.ts";
 import { type ScanCursor, scanCharacters, scanQuads } from "./scan.ts";
+import { endColumn, noSlot, type ScanTables } from "./scan-tables.ts";
 import type { Splitter } from "./splitter.ts";
-import { endColumn, noSlot, type ScanTables } from "./tables.ts";
 
 /** Slots and the bin reach so far beyond the settled ends. */
 export const spareEndCount = 2 * noSlot + 2;

@@ -1,4 +1,4 @@
-import type { CharacterClasses } from "./classes.ts";
+import type { CharacterClasses } from "./character-classes.ts";
 
 /**
  * The streaming automaton of a sequence of splits: reads symbols one by one and never goes back. What it knows of

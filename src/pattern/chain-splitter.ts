@@ -1,9 +1,9 @@
-import type { Text } from "../corpus/text.ts";
+import type { Text } from "../bytes/text.ts";
 import { AutomatonSplitter, spareEndCount } from "./automaton-splitter.ts";
 import { columnAt } from "./columns.ts";
 import { DocumentTail } from "./document-tail.ts";
+import { endColumn, type ScanTables } from "./scan-tables.ts";
 import type { Splitter } from "./splitter.ts";
-import { endColumn, type ScanTables } from "./tables.ts";
 
 /** Splits that do not fuse into one automaton: the first reads the document, each further one the pieces before it. */
 export class ChainSplitter implements Splitter {

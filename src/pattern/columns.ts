@@ -1,4 +1,4 @@
-import { fourByteBlocks, invalidColumn, threeByteBlocks } from "./tables.ts";
+import { fourByteBlocks, invalidColumn, threeByteBlocks } from "./scan-tables.ts";
 
 /**
  * Column of the character that begins at `pos` with a byte from 0x80 up, and its length in bytes: column | length << 8.

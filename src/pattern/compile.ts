@@ -1,11 +1,11 @@
 import { embeddedDirectory } from "../embedded.ts";
 import { exitCode, UserError } from "../errors.ts";
-import { BeyondAutomaton, Unusable } from "./beyond-automaton.ts";
 import { buildAutomaton } from "./determinize.ts";
-import { buildProgram, type Program } from "./program.ts";
+import { buildProgram, type Program } from "./matcher-program.ts";
+import { BeyondAutomaton, Unusable } from "./pattern-errors.ts";
 import { readReadyMade } from "./ready-made.ts";
+import { buildScanTables, type ScanTables } from "./scan-tables.ts";
 import { canBeEmpty, type Node, parsePattern } from "./syntax.ts";
-import { buildScanTables, type ScanTables } from "./tables.ts";
 
 /**
  * A pattern ready to run: plain data that can be posted to a worker.

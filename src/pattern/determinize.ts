@@ -1,13 +1,13 @@
 import { type Action, type Automaton, actionKey, here, type SlotWrite } from "./automaton.ts";
-import { BeyondAutomaton, Unusable } from "./beyond-automaton.ts";
-import { type CharacterClasses, divideIntoClasses } from "./classes.ts";
+import { type CharacterClasses, divideIntoClasses } from "./character-classes.ts";
+import { codePointRange } from "./code-point-set.ts";
 import { minimize } from "./minimize.ts";
 import { buildNfa, SymbolSets } from "./nfa.ts";
 import { Numbering } from "./numbering.ts";
-import { codePointRange } from "./ranges.ts";
+import { BeyondAutomaton, Unusable } from "./pattern-errors.ts";
 import { freshLevels, type Level, stepLevels } from "./speculation.ts";
 import type { Node } from "./syntax.ts";
-import { buildThreadTable, type ThreadTable } from "./threads.ts";
+import { buildThreadTable, type ThreadTable } from "./thread-table.ts";
 
 type AutomatonOptions = {
   /** A document also ends behind every "\n". */

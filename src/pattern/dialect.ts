@@ -1,4 +1,4 @@
-import { type CodePointSet, complementOf, intersectionOf, unionOf } from "./ranges.ts";
+import { type CodePointSet, complementOf, intersectionOf, unionOf } from "./code-point-set.ts";
 import { decimalDigits, propertySet, whiteSpace, wordCharacters } from "./unicode.ts";
 
 /**

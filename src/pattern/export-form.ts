@@ -1,6 +1,6 @@
 import { fancyRegex } from "./dialect.ts";
 import { mayLeaveGaps } from "./gaps.ts";
-import { type NamedPattern, patterns } from "./names.ts";
+import { type NamedPattern, patterns } from "./named-patterns.ts";
 import { portableForm } from "./portable-source.ts";
 
 /** How HF's tokenizer.json says a pattern: its ByteLevel pre-tokenizer holds gpt2 itself, all else is a list of Splits. */

@@ -1,4 +1,4 @@
-import { type CodePointSet, complementOf, emptySet, intersectionOf, unionOf } from "./ranges.ts";
+import { type CodePointSet, complementOf, emptySet, intersectionOf, unionOf } from "./code-point-set.ts";
 import { type Node, parsePattern } from "./syntax.ts";
 
 /**

@@ -1,4 +1,3 @@
-import { BeyondAutomaton } from "./beyond-automaton.ts";
 import {
   type CodePointSet,
   complementOf,
@@ -7,7 +6,8 @@ import {
   intersectionOf,
   isFull,
   unionOf,
-} from "./ranges.ts";
+} from "./code-point-set.ts";
+import { BeyondAutomaton } from "./pattern-errors.ts";
 import type { Node } from "./syntax.ts";
 
 /** A neighbour of a position: a character of the set, or, with `edge`, none: there the text begins or ends. */

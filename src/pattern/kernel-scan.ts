@@ -1,7 +1,7 @@
 import { type Kernel, putArray } from "../runtime/kernel.ts";
-import { buildMaskTables } from "./masks/mask-tables.ts";
-import { buildQuadTables, type QuadTables } from "./quads.ts";
-import type { ScanTables } from "./tables.ts";
+import { buildQuadTables, type QuadTables } from "./four-byte-tables.ts";
+import { buildMaskTables } from "./masks/build-mask-tables.ts";
+import type { ScanTables } from "./scan-tables.ts";
 
 /** After how much text what makes the scan faster is set up. */
 export type SetUpAfter = {

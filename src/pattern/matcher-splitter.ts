@@ -1,9 +1,9 @@
-import type { Text } from "../corpus/text.ts";
+import type { Text } from "../bytes/text.ts";
+import { characterLengthAt } from "../bytes/utf8.ts";
 import { DocumentTail } from "./document-tail.ts";
 import { Matcher, noMatch, unfinished } from "./matcher.ts";
-import type { Program } from "./program.ts";
+import type { Program } from "./matcher-program.ts";
 import type { Splitter } from "./splitter.ts";
-import { characterLengthAt } from "./utf8.ts";
 
 const newline = 10;
 /** Steps of the matcher in one call: some 10 ms. */

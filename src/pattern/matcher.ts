@@ -1,7 +1,7 @@
+import { codePointOf } from "../bytes/utf8.ts";
+import { type Program, spanOp } from "./matcher-program.ts";
 import { nfaOp } from "./nfa.ts";
 import { PatternLimit } from "./pattern-limit.ts";
-import { type Program, spanOp } from "./program.ts";
-import { codePointOf } from "./utf8.ts";
 
 /**
  * What `Matcher.find` returns where it has found no match: there is none up to the end of the text; or it has done its

@@ -1,5 +1,5 @@
-import type { CodePointSet } from "./ranges.ts";
-import { contains, setOf } from "./ranges.ts";
+import type { CodePointSet } from "./code-point-set.ts";
+import { contains, setOf } from "./code-point-set.ts";
 import type { Node } from "./syntax.ts";
 import { caseClasses } from "./unicode.ts";
 import { fullFoldings } from "./unicode-data.ts";

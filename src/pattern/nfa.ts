@@ -1,6 +1,6 @@
-import { BeyondAutomaton, Unusable } from "./beyond-automaton.ts";
+import { type CodePointSet, emptySet } from "./code-point-set.ts";
 import { type Guard, guardOf, isAny, notInside, takesNothing } from "./guards.ts";
-import { type CodePointSet, emptySet } from "./ranges.ts";
+import { BeyondAutomaton, Unusable } from "./pattern-errors.ts";
 import { canBeEmpty, type Node } from "./syntax.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { type CompileOptions, compilePattern } from "./compile.ts";
-import { patterns } from "./names.ts";
+import { patterns } from "./named-patterns.ts";
 import type { ResolvedPattern } from "./resolve.ts";
 
 /** The pattern of these splits, as a file states them; its name where it has one. */

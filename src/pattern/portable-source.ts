@@ -1,5 +1,5 @@
+import { type CodePointSet, complementOf, lastCodePoint } from "./code-point-set.ts";
 import { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
-import { type CodePointSet, complementOf, lastCodePoint } from "./ranges.ts";
 import { mayBeAssertion, type Node, parsePattern } from "./syntax.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { deserialize, serialize } from "bun:jsc";
 import { readFileSync } from "node:fs";
 import type { CompiledPattern, CompileOptions } from "./compile.ts";
-import { buildMaskTables } from "./masks/mask-tables.ts";
-import { buildQuadTables } from "./quads.ts";
+import { buildQuadTables } from "./four-byte-tables.ts";
+import { buildMaskTables } from "./masks/build-mask-tables.ts";
 
 /**
  * Patterns compiled ahead: `build.ts` compiles those that have names and puts them into the binary, a file each, named

@@ -1,8 +1,8 @@
 import { exitCode, UserError } from "../errors.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../runtime/hints.ts";
 import { type CompiledPattern, type CompileOptions, compilePattern } from "./compile.ts";
 import { type Dialect, fancyRegex } from "./dialect.ts";
-import { type NamedPattern, patterns } from "./names.ts";
+import { type NamedPattern, patterns } from "./named-patterns.ts";
 import { portableForm } from "./portable-source.ts";
 
 export type ResolvedPattern = {

@@ -1,7 +1,7 @@
-import type { Text } from "../corpus/text.ts";
+import type { Text } from "../bytes/text.ts";
 import { columnAt } from "./columns.ts";
-import type { QuadTables } from "./quads.ts";
-import { fourByteBlocks, invalidColumn, type ScanTables, threeByteBlocks } from "./tables.ts";
+import type { QuadTables } from "./four-byte-tables.ts";
+import { fourByteBlocks, invalidColumn, type ScanTables, threeByteBlocks } from "./scan-tables.ts";
 
 /**
  * Where a scan stands between two calls. The loops below keep it in locals while they run.

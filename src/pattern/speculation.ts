@@ -1,6 +1,6 @@
 import { here } from "./automaton.ts";
-import { BeyondAutomaton, Unusable } from "./beyond-automaton.ts";
-import type { ThreadTable } from "./threads.ts";
+import { BeyondAutomaton, Unusable } from "./pattern-errors.ts";
+import type { ThreadTable } from "./thread-table.ts";
 
 /**
  * How one split is matched without ever going back.

@@ -1,4 +1,4 @@
-import type { Text } from "../corpus/text.ts";
+import type { Text } from "../bytes/text.ts";
 
 /**
  * A Splitter cuts documents into pretokens. It reads a document piece by piece as the bytes arrive and hands out the

@@ -1,6 +1,4 @@
 import { exitCode, UserError } from "../errors.ts";
-import { type Dialect, fancyRegex, hexDigits } from "./dialect.ts";
-import { MultiCharacterFolds } from "./multi-character-folds.ts";
 import {
   type CodePointSet,
   codePointRange,
@@ -9,7 +7,9 @@ import {
   fullSet,
   intersectionOf,
   unionOf,
-} from "./ranges.ts";
+} from "./code-point-set.ts";
+import { type Dialect, fancyRegex, hexDigits } from "./dialect.ts";
+import { MultiCharacterFolds } from "./multi-character-folds.ts";
 import {
   decimalDigits,
   foldCase,

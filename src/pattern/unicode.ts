@@ -1,4 +1,4 @@
-import { type CodePointSet, complementOf, contains, fullSet, setOf, unionOf } from "./ranges.ts";
+import { type CodePointSet, complementOf, contains, fullSet, setOf, unionOf } from "./code-point-set.ts";
 import { binaryPropertyBase64, categoryRunsBase64, foldingsBase64, scriptBase64 } from "./unicode-data.ts";
 
 /*

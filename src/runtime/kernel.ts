@@ -94,7 +94,7 @@ export type KernelExports = MergeExports & {
   beginLines(): void;
   readLineCount(): number;
 
-  // words/distinct-lines.ts
+  // words/listed-lines.ts
   listLines(
     line: number,
     end: number,

@@ -1,5 +1,5 @@
 import { exitCode, UserError } from "../errors.ts";
-import { allowedMemoryBytes } from "./allowed-memory.ts";
+import { allowedMemoryBytes } from "./system-memory.ts";
 
 /** The share of what the machine or the control group allows that is taken where nothing was said. */
 const defaultShare = 0.8;

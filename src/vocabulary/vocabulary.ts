@@ -1,8 +1,8 @@
+import { byteToCharacter } from "../bytes/byte-characters.ts";
 import { assert } from "../errors.ts";
 import type { Compat, Merges } from "../merge/merges.ts";
-import type { PatternExport } from "../pattern/index.ts";
-import { byteToCharacter } from "./byte-characters.ts";
-import { checkLearnedTokens } from "./special-tokens.ts";
+import type { PatternExport } from "../pattern/pattern.ts";
+import { checkLearnedTokens } from "./special-token-rules.ts";
 import { makeTokenBytes, type TokenBytes } from "./token-bytes.ts";
 
 /**

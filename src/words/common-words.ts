@@ -1,4 +1,4 @@
-import type { Text } from "../corpus/text.ts";
+import type { Text } from "../bytes/text.ts";
 import type { CountsTotals } from "./counts-format.ts";
 import type { SortedWords } from "./sorted-words.ts";
 import type { WordTable } from "./word-table.ts";

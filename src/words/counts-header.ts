@@ -1,5 +1,3 @@
-import { UserError } from "../errors.ts";
-import { unicodeVersion } from "../pattern/unicode-data.ts";
 import {
   type Check,
   checkOr,
@@ -11,7 +9,9 @@ import {
   text,
   textLike,
   wholeNumber,
-} from "../schema.ts";
+} from "../bytes/schema.ts";
+import { UserError } from "../errors.ts";
+import { unicodeVersion } from "../pattern/unicode-data.ts";
 import type { CountsHeader, CountsOptions } from "./counts-format.ts";
 
 /**

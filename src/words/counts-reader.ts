@@ -1,4 +1,4 @@
-import { allocateText, paddingBytes, type Text } from "../corpus/text.ts";
+import { allocateText, paddingBytes, type Text } from "../bytes/text.ts";
 import {
   type CountsHeader,
   type CountsTotals,

@@ -1,11 +1,11 @@
-import { textOf } from "../corpus/text.ts";
+import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
+import { textOf } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
-import { byteToCharacter, decodeCharacters } from "../vocabulary/byte-characters.ts";
-import type { WordCounter } from "./counter.ts";
 import type { CountsOptions } from "./counts-format.ts";
 import type { ReadBytes } from "./counts-reader.ts";
-import { sortByCountInSteps } from "./sort.ts";
+import { sortByCountInSteps } from "./sort-words.ts";
 import { isTsvHead, tsvHead } from "./tsv-head.ts";
+import type { WordCounter } from "./word-counter.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Invocation, parseInvocation } from "../../src/cli/arguments.ts";
-import { commands } from "../../src/cli/options.ts";
+import { commands } from "../../src/cli/command-table.ts";
 import { errorOf } from "../thrown.ts";
 
 const train = commands.find((command) => command.name === "train")!;

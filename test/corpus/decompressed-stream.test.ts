@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { DecompressedStream } from "../../src/corpus/decompressed-stream.ts";
 import { UserError } from "../../src/errors.ts";
-import { nextTurn } from "../../src/next-turn.ts";
+import { nextTurn } from "../../src/runtime/turns.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 import { readAll, streamOf } from "./byte-streams.ts";
 

@@ -1,4 +1,4 @@
-import type { PieceTask } from "../../src/corpus/tasks.ts";
+import type { PieceTask } from "../../src/corpus/task.ts";
 
 /** A text in pieces of the size given, none of which ends at a cut. */
 export function piecesOf(bytes: Uint8Array, sizeBytes: number): PieceTask[] {

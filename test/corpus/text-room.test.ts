@@ -4,11 +4,11 @@ import { zstdCompressSync } from "node:zlib";
 import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
 import { FileSource } from "../../src/corpus/byte-sources.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { openInput } from "../../src/corpus/inputs.ts";
-import { wholeRange } from "../../src/corpus/ranges.ts";
+import { openInput } from "../../src/corpus/input.ts";
+import { wholeRange } from "../../src/corpus/range.ts";
 import { JsonlReader } from "../../src/corpus/records/jsonl-reader.ts";
 import { ParquetReader } from "../../src/corpus/records/parquet/parquet-reader.ts";
-import { planInputPages } from "../../src/corpus/records/parquet/plan.ts";
+import { planInputPages } from "../../src/corpus/records/parquet/plan-pages.ts";
 import { TextRoom } from "../../src/corpus/text-room.ts";
 import { put, scratch } from "../binary.ts";
 

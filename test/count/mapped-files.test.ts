@@ -13,15 +13,15 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { checkUnchanged, type Input } from "../../src/corpus/inputs.ts";
+import { checkUnchanged, type Input } from "../../src/corpus/input.ts";
 import { OpenFile } from "../../src/corpus/open-file.ts";
+import { wholeRange } from "../../src/corpus/range.ts";
 import { RangeReader } from "../../src/corpus/range-reader.ts";
-import { wholeRange } from "../../src/corpus/ranges.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";
 import { UserError } from "../../src/errors.ts";
-import { atOnce } from "../../src/next-turn.ts";
-import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/index.ts";
-import { WordCounter } from "../../src/words/counter.ts";
+import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { atOnce } from "../../src/runtime/turns.ts";
+import { WordCounter } from "../../src/words/word-counter.ts";
 import { binary, environment, put, scratch } from "../binary.ts";
 import { Random } from "../pattern/naive.ts";
 

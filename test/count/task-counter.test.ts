@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import type { Input } from "../../src/corpus/inputs.ts";
+import type { Input } from "../../src/corpus/input.ts";
 import type { RangeFindings } from "../../src/count/range-counter.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";
-import { compilePattern, patterns } from "../../src/pattern/index.ts";
-import { WordCounter } from "../../src/words/counter.ts";
+import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { WordCounter } from "../../src/words/word-counter.ts";
 import { piecesOf } from "../corpus/made-pieces.ts";
 import { inOrder, naiveWords } from "../naive.ts";
 import { entriesOf } from "../words/generators.ts";

@@ -5,7 +5,7 @@ import { ByteWriter } from "hyparquet-writer/src/bytewriter.js";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { deltaBinaryPack } from "hyparquet-writer/src/delta.js";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
-import { byteToCharacter } from "../../src/vocabulary/byte-characters.ts";
+import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 
 // Small files that become large when they are read. They are written a part at a time: whoever makes them needs no such memory.
 

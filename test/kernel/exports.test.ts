@@ -1,4 +1,4 @@
-// What src/kernel/index.ts exports by `export *` gives way, silently, to an export of the same name.
+// What src/kernel/module.ts exports by `export *` gives way, silently, to an export of the same name.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ function exportedNames(path: string): string[] {
 }
 
 test("no name is exported twice", () => {
-  const names = [...exportedNames("index.ts"), ...exportedNames("merge/index.ts")];
+  const names = [...exportedNames("module.ts"), ...exportedNames("merge/merge-module.ts")];
   expect(names.length).toBeGreaterThan(100);
   expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
 });

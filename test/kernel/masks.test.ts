@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { type NamedPattern, patterns } from "../../src/pattern/index.ts";
+import { buildMaskTables } from "../../src/pattern/masks/build-mask-tables.ts";
 import { endsOfBytes } from "../../src/pattern/masks/find-formula.ts";
-import { buildMaskTables } from "../../src/pattern/masks/mask-tables.ts";
-import type { ScanTables } from "../../src/pattern/tables.ts";
+import { type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
+import type { ScanTables } from "../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../../src/runtime/kernel.ts";
 import { compiledTables, randomNumbers, randomText } from "../pattern/masks/texts.ts";
 

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BPE, byteLevelPreTokenizer, Tokenizer } from "tokenizers";
-import { trainMerges } from "../../src/merge/engine.ts";
-import { byteToCharacter } from "../../src/vocabulary/byte-characters.ts";
+import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
+import { trainMerges } from "../../src/merge/train-merges.ts";
 import { type Random, seededRandom, tableOf } from "./made-words.ts";
 
 // The npm package trains with HF's default options only: 30,000 entries, the alphabet the characters seen. The order

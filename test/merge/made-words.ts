@@ -1,4 +1,4 @@
-import { defaultTuning, type MergeTuning } from "../../src/merge/tuning.ts";
+import { defaultTuning, type MergeTuning } from "../../src/merge/merge-tuning.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import type { NaiveWords } from "./naive.ts";
 

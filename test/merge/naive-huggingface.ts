@@ -1,4 +1,4 @@
-import { byteToCharacter } from "../../src/vocabulary/byte-characters.ts";
+import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import type { NaiveMerge, NaiveOptions, NaiveWords } from "./naive.ts";
 
 /**

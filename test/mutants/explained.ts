@@ -23,42 +23,42 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Only whether it is below 0 is asked.",
   },
   {
-    file: "src/cache/directory.ts",
+    file: "src/store/cache-directory.ts",
     before: "const { stats } = this;",
     line: "if (!isOpenToAll(stats)) return names;",
     changed: ";",
     why: "Saves looking at each file: in a directory that is not open to all, `isTrusted` says yes to every one.",
   },
   {
-    file: "src/cache/tables.ts",
+    file: "src/words/sorted-tables.ts",
     before: "let pos = 0;",
     line: "while (pos < stop && bytes[start + pos] === otherBytes[otherStart + pos]) pos++;",
     changed: "while (pos <= stop && bytes[start + pos] === otherBytes[otherStart + pos]) pos++;",
     why: "Behind `stop` only `pos < stop` is asked, and the answer stays no.",
   },
   {
-    file: "src/publish/result.ts",
+    file: "src/store/standing-result.ts",
     before: "} catch {",
     line: "return false;",
     changed: "return true;",
     why: "Only where there is no /proc/self/mountinfo: not on a machine that runs the tests.",
   },
   {
-    file: "src/publish/kept.ts",
+    file: "src/store/kept-results.ts",
     before: "} finally {",
     line: "closeSync(fd);",
     changed: ";",
     why: "One descriptor for each kept result stays open until the process ends.",
   },
   {
-    file: "src/write-result.ts",
+    file: "src/pipeline/write-result.ts",
     before: "mergeMs: Math.round(trained.mergeMs),",
     line: "writeMs: Math.round(nowMs - writeStartMs),",
     changed: "writeMs: Math.round(nowMs + writeStartMs),",
     why: "A time for people; what time it was is not tested.",
   },
   {
-    file: "src/words/sort.ts",
+    file: "src/words/sort-words.ts",
     before: "}",
     line: "for (let bucket = 0, first = 0, sinceYield = 0; bucket < bucketCount; bucket++) {",
     changed: "for (let bucket = 1, first = 0, sinceYield = 0; bucket < bucketCount; bucket++) {",
@@ -72,7 +72,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "One number more at the end of an array, which nobody reads.",
   },
   {
-    file: "src/count/memory.ts",
+    file: "src/pipeline/count-memory.ts",
     before: "const isSizeKnown = inputs.every(isPlain) && !hasUnsortedCounts;",
     line: "if (isSizeKnown && sizeOfRanges(ranges) * wordBytesPerTextByte <= wordBytesMax) return undefined;",
     changed:
@@ -80,7 +80,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Whether words may go to disk where there is room for them to the byte: the result is the same.",
   },
   {
-    file: "src/count/count-corpus.ts",
+    file: "src/pipeline/count-corpus.ts",
     before: "await nextTurn();",
     line: "if (shared.isStopped) return;",
     changed: ";",
@@ -172,7 +172,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Only the lengths of two bytes are asked, which are all 1.",
   },
   {
-    file: "src/nearest.ts",
+    file: "src/runtime/hints.ts",
     before: "const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);",
     line: "next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));",
     changed: "next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 2));",
@@ -214,7 +214,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "One byte less of free memory, where its use is not known.",
   },
   {
-    file: "src/workers/run-workers.ts",
+    file: "src/pipeline/serve-workers.ts",
     before: "} finally {",
     line: "started.terminate();",
     changed: ";",
@@ -242,7 +242,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "The last eight bytes then go by four, to the same ends.",
   },
   {
-    file: "src/workers/run-workers.ts",
+    file: "src/pipeline/serve-workers.ts",
     before: "worker.onmessage = ({ data }) => void receive(data).catch(fail);",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it quotes a line of the source
     line: "worker.onerror = (event) => fail(new Error(`${name} worker ${workerIndex}: ${event.message}`));",

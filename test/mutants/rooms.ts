@@ -10,40 +10,44 @@ export type Room = {
 
 export const rooms: readonly Room[] = [
   {
-    name: ".",
+    name: "pipeline",
     tests: [
-      "test/train.test.ts",
-      "test/train-tokenizer.test.ts",
+      "test/pipeline/train.test.ts",
+      "test/pipeline/train-tokenizer.test.ts",
       "test/tokenizer.test.ts",
       "test/errors.test.ts",
-      "test/open-memory.test.ts",
+      "test/pipeline/open-memory.test.ts",
+      "test/count",
+      "test/tokenizer/streaming.test.ts",
     ],
-    executableTests: ["test/cli/train.test.ts", "test/cli/record.test.ts"],
+    executableTests: [
+      "test/cli/train-command.test.ts",
+      "test/cli/record.test.ts",
+      "test/cli/records.test.ts",
+    ],
   },
   { name: "merge", tests: ["test/merge"] },
   { name: "words", tests: ["test/words", "test/count"], executableTests: ["test/cli/counts.test.ts"] },
   {
     name: "count",
-    tests: ["test/count", "test/train.test.ts"],
+    tests: ["test/count", "test/pipeline/train.test.ts"],
     executableTests: ["test/cli/counts.test.ts"],
   },
   {
     name: "vocabulary",
     tests: ["test/vocabulary", "test/tokenizer.test.ts"],
-    executableTests: ["test/special-tokens.test.ts", "test/cli/train.test.ts"],
+    executableTests: ["test/special-tokens.test.ts", "test/cli/train-command.test.ts"],
   },
   {
-    name: "publish",
-    tests: ["test/publish"],
-    executableTests: ["test/cli/output-names.test.ts", "test/cli/lock.test.ts"],
+    name: "store",
+    tests: ["test/store"],
+    executableTests: [
+      "test/cli/output-names.test.ts",
+      "test/cli/lock-outputs.test.ts",
+      "test/cli/cache.test.ts",
+    ],
   },
-  { name: "cache", tests: ["test/cache"], executableTests: ["test/cli/cache.test.ts"] },
   { name: "runtime", tests: ["test/runtime", "test/count"], executableTests: ["test/cli/memory.test.ts"] },
-  {
-    name: "workers",
-    tests: ["test/count", "test/encode/streaming.test.ts"],
-    executableTests: ["test/cli/records.test.ts"],
-  },
   {
     name: "cli",
     tests: [
@@ -56,13 +60,17 @@ export const rooms: readonly Room[] = [
   },
   {
     name: "corpus",
-    tests: ["test/corpus", "test/count", "test/train.test.ts"],
-    executableTests: ["test/cli/plan.test.ts", "test/cli/records.test.ts", "test/cli/piped-inputs.test.ts"],
+    tests: ["test/corpus", "test/count", "test/pipeline/train.test.ts"],
+    executableTests: [
+      "test/cli/plan-command.test.ts",
+      "test/cli/records.test.ts",
+      "test/cli/piped-inputs.test.ts",
+    ],
   },
   { name: "pattern", tests: ["test/pattern"] },
   {
-    name: "encode",
-    tests: ["test/encode"],
-    executableTests: ["test/encode", "test/cli/encode-ranges.test.ts"],
+    name: "tokenizer",
+    tests: ["test/tokenizer"],
+    executableTests: ["test/tokenizer", "test/cli/encode-ranges.test.ts"],
   },
 ];

@@ -7,7 +7,7 @@ import {
   type NamedPattern,
   patterns,
   resolvePattern,
-} from "../../src/pattern/index.ts";
+} from "../../src/pattern/pattern.ts";
 import { canBeEmpty, type Node, parsePattern } from "../../src/pattern/syntax.ts";
 import { errorOf } from "../thrown.ts";
 import { naivePieces, naiveRegExp, Random, splitterEnds } from "./naive.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { complementOf, intersectionOf } from "../../src/pattern/code-point-set.ts";
 import { compilePattern } from "../../src/pattern/compile.ts";
 import { type Dialect, fancyRegex, oniguruma } from "../../src/pattern/dialect.ts";
 import { portableForm } from "../../src/pattern/portable-source.ts";
-import { complementOf, intersectionOf } from "../../src/pattern/ranges.ts";
 import { parsePattern } from "../../src/pattern/syntax.ts";
 import { caseClasses } from "../../src/pattern/unicode.ts";
 import { fullFoldings } from "../../src/pattern/unicode-data.ts";

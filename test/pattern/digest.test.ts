@@ -1,6 +1,6 @@
 import { deserialize } from "bun:jsc";
 import { expect, test } from "bun:test";
-import { type CompiledPattern, compilePattern, patternDigest, patterns } from "../../src/pattern/index.ts";
+import { type CompiledPattern, compilePattern, patternDigest, patterns } from "../../src/pattern/pattern.ts";
 import { readyMadeFile } from "../../src/pattern/ready-made.ts";
 
 const { sources } = patterns.gpt2;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mayLeaveGaps, type NamedPattern, patterns } from "../../src/pattern/index.ts";
+import { mayLeaveGaps, type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
 
 test.each(
   Object.entries<NamedPattern>(patterns),

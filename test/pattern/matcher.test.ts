@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { compilePattern } from "../../src/pattern/index.ts";
 import { Matcher, noMatch, unfinished } from "../../src/pattern/matcher.ts";
-import { buildProgram, type Program } from "../../src/pattern/program.ts";
+import { buildProgram, type Program } from "../../src/pattern/matcher-program.ts";
+import { compilePattern } from "../../src/pattern/pattern.ts";
 import { canBeEmpty, parsePattern } from "../../src/pattern/syntax.ts";
 import { errorOf } from "../thrown.ts";
 import { Random, splitterEnds } from "./naive.ts";

@@ -1,5 +1,5 @@
-import { allocateText } from "../../src/corpus/text.ts";
-import { type CompiledPattern, createSplitter } from "../../src/pattern/index.ts";
+import { allocateText } from "../../src/bytes/text.ts";
+import { type CompiledPattern, createSplitter } from "../../src/pattern/pattern.ts";
 
 /** Seeded random whole numbers: xorshift32. */
 export class Random {

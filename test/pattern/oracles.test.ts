@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { compilePattern, type NamedPattern, type PatternName, patterns } from "../../src/pattern/index.ts";
+import { compilePattern, type NamedPattern, type PatternName, patterns } from "../../src/pattern/pattern.ts";
 import { Random, splitterEnds, tellingCharacters } from "./naive.ts";
 import { huggingfaceOracle, type Oracle, tiktokenOracle } from "./oracles.ts";
 

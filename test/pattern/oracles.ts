@@ -1,6 +1,6 @@
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
-import { exportForm, type PatternName } from "../../src/pattern/index.ts";
+import { exportForm, type PatternName } from "../../src/pattern/pattern.ts";
 
 /** Ends in bytes of the pretokens of a text of valid UTF-8. */
 export type Oracle = (text: string) => number[];

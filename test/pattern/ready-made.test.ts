@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compilePattern, type NamedPattern, patterns } from "../../src/pattern/index.ts";
-import { buildMaskTables } from "../../src/pattern/masks/mask-tables.ts";
-import { buildQuadTables } from "../../src/pattern/quads.ts";
+import { buildQuadTables } from "../../src/pattern/four-byte-tables.ts";
+import { buildMaskTables } from "../../src/pattern/masks/build-mask-tables.ts";
+import { compilePattern, type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
 import { readReadyMade, readyMadeFile } from "../../src/pattern/ready-made.ts";
 
 test("a pattern compiled ahead is the pattern compiled now, its four-byte tables and its formula included", () => {

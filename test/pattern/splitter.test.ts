@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { textOf } from "../../src/corpus/text.ts";
+import { textOf } from "../../src/bytes/text.ts";
+import { buildProgram } from "../../src/pattern/matcher-program.ts";
 import {
   compilePattern,
   createSplitter,
   findSafeCut,
   type NamedPattern,
   patterns,
-} from "../../src/pattern/index.ts";
-import { buildProgram } from "../../src/pattern/program.ts";
+} from "../../src/pattern/pattern.ts";
 import { parsePattern } from "../../src/pattern/syntax.ts";
 import { naiveEnds, naiveRegExp, Random, randomBytes, splitterEnds, tellingCharacters } from "./naive.ts";
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { readPreTokenizer } from "../../src/encode/load/pre-tokenizer.ts";
 import {
   type CodePointSet,
   codePointCountOf,
@@ -8,7 +7,7 @@ import {
   intersectionOf,
   setOf,
   unionOf,
-} from "../../src/pattern/ranges.ts";
+} from "../../src/pattern/code-point-set.ts";
 import { parsePattern } from "../../src/pattern/syntax.ts";
 import {
   caseClasses,
@@ -20,6 +19,7 @@ import {
   wordCharacters,
 } from "../../src/pattern/unicode.ts";
 import { binaryPropertyBase64, scriptBase64, unicodeVersion } from "../../src/pattern/unicode-data.ts";
+import { readPreTokenizer } from "../../src/tokenizer/load/pre-tokenizer.ts";
 import {
   askedOf,
   characters,

@@ -3,12 +3,16 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
+import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
-import type { PatternExport } from "../../src/pattern/index.ts";
-import { byteToCharacter } from "../../src/vocabulary/byte-characters.ts";
+import type { PatternExport } from "../../src/pattern/pattern.ts";
 import { formats } from "../../src/vocabulary/formats/formats.ts";
 import { mergesSha256 } from "../../src/vocabulary/formats/gpt2.ts";
-import { recordFormat, type TrainingRecord, trainingFile } from "../../src/vocabulary/formats/training.ts";
+import {
+  recordFormat,
+  type TrainingRecord,
+  trainingFile,
+} from "../../src/vocabulary/formats/training-json.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
 import { buildVocabulary, type FinishedTokenizer } from "../../src/vocabulary/vocabulary.ts";
 import { scratch } from "../binary.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { byteToCharacter } from "../../src/vocabulary/byte-characters.ts";
+import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import { idRows, mergeRows, withoutFirstByte } from "../../src/vocabulary/formats/rows.ts";
 import { rankRows } from "../../src/vocabulary/formats/tiktoken.ts";
-import { jsonSpelling, plainSpelling } from "../../src/vocabulary/formats/token-text.ts";
+import { jsonSpelling, plainSpelling } from "../../src/vocabulary/formats/token-spelling.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
 import { buildVocabulary, specialOfEntry, type Vocabulary } from "../../src/vocabulary/vocabulary.ts";
 import { mergesOf, randomNumbers } from "./made-merges.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { exitCode } from "../../src/errors.ts";
-import { checkSpecialTokens } from "../../src/vocabulary/special-tokens.ts";
+import { checkSpecialTokens } from "../../src/vocabulary/special-token-rules.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
 import { baseSize, buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
 import { errorOf } from "../thrown.ts";

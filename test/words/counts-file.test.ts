@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { unicodeVersion } from "../../src/pattern/unicode-data.ts";
-import { WordCounter } from "../../src/words/counter.ts";
 import { type CountsOptions, checksumOf, frameHeadBytes, magic } from "../../src/words/counts-format.ts";
-import { SumOfWords, wordTableOfSum } from "../../src/words/counts-merge.ts";
 import { CountsReader } from "../../src/words/counts-reader.ts";
 import { countsFileChunks, countsFileHead } from "../../src/words/counts-writer.ts";
 import { type SortedWords, TableWords } from "../../src/words/sorted-words.ts";
+import { SumOfWords, wordTableOfSum } from "../../src/words/sum-of-words.ts";
+import { WordCounter } from "../../src/words/word-counter.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { errorOf } from "../thrown.ts";
 import { entriesOf, keyOf, NaiveCounter, randomOf } from "./generators.ts";

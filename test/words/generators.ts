@@ -1,6 +1,6 @@
-import type { Text } from "../../src/corpus/text.ts";
-import { allocateText, paddingBytes } from "../../src/corpus/text.ts";
-import type { WordCounter } from "../../src/words/counter.ts";
+import type { Text } from "../../src/bytes/text.ts";
+import { allocateText, paddingBytes } from "../../src/bytes/text.ts";
+import type { WordCounter } from "../../src/words/word-counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 
 /** Random numbers below a bound, the same for the same seed (xorshift32). */

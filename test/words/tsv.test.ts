@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { encodeBytes } from "../../src/vocabulary/byte-characters.ts";
-import { WordCounter } from "../../src/words/counter.ts";
-import { sortWordsByCount } from "../../src/words/sort.ts";
+import { encodeBytes } from "../../src/bytes/byte-characters.ts";
+import { sortWordsByCount } from "../../src/words/sort-words.ts";
 import { TsvReader, tsvChunks } from "../../src/words/tsv.ts";
 import { tsvHead } from "../../src/words/tsv-head.ts";
+import { WordCounter } from "../../src/words/word-counter.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { errorOf } from "../thrown.ts";
 import { bytesOf, entriesOf, keyOf, randomOf } from "./generators.ts";

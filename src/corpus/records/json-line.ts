@@ -1,4 +1,4 @@
-import type { Text } from "../text.ts";
+import type { Text } from "../../bytes/text.ts";
 
 /**
  * Reads one line of JSON: checks all of it, as JSON.parse would, and unescapes the text of one top-level field, without

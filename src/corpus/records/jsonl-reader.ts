@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
+import { allocateText, type Text } from "../../bytes/text.ts";
 import { assert, UserError } from "../../errors.ts";
 import { type ByteSource, FileSource } from "../byte-sources.ts";
-import type { Input } from "../inputs.ts";
-import { countLines } from "../lines.ts";
+import { countLines } from "../file-cuts.ts";
+import type { Input } from "../input.ts";
+import type { Range } from "../range.ts";
 import { RangeReader } from "../range-reader.ts";
-import type { Range } from "../ranges.ts";
-import { allocateText, type Text } from "../text.ts";
 import { TextRoom } from "../text-room.ts";
 import { type FieldName, fieldName, type LineCursor, lineCursor, lineFault, readLine } from "./json-line.ts";
 import { RecordBatch } from "./record-batch.ts";

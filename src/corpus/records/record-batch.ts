@@ -1,5 +1,5 @@
-import type { SpecialTokenFinder } from "../special-tokens.ts";
-import { allocateText, paddingBytes, releaseText, type Text, type TextMaker } from "../text.ts";
+import type { SpecialTokenFinder } from "../../bytes/special-token-finder.ts";
+import { allocateText, paddingBytes, releaseText, type Text, type TextMaker } from "../../bytes/text.ts";
 
 /**
  * RecordBatch: the texts of some records, end to end, no separator. A reader of records fills it, counting and encoding

@@ -1,9 +1,9 @@
 import { fixedEnd } from "../regions";
 import { findCharacters } from "./characters";
+import { reserveTable, reserveTo } from "./encoding-memory";
 import { addJoins, reserveJoins } from "./joins";
-import { droppedByte, EncodingModel } from "./model";
-import { addPair, findPair, noRankByte, reservePairs } from "./pairs";
-import { reserveTable, reserveTo } from "./work";
+import { droppedByte, EncodingModel } from "./model-layout";
+import { addPair, findPair, noRankByte, reservePairs } from "./pair-ranks";
 
 /**
  * Builds what the model has beyond what JavaScript gave. Meanwhile some arrays stand where later tables will, and are zeros

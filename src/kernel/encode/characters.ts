@@ -1,5 +1,5 @@
-import { EncodingModel } from "./model";
-import { findPair, noRank, noRankByte } from "./pairs";
+import { EncodingModel } from "./model-layout";
+import { findPair, noRank, noRankByte } from "./pair-ranks";
 
 /**
  * Characters that are merged whatever stands around them. Merging a word of Chinese or Korean may then begin with them

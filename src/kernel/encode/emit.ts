@@ -1,6 +1,13 @@
 import { results } from "./look-up";
-import { keptCount, keptOffset, missing, narrowCountShift, wideCountShift, wideIdsMask } from "./results";
 import { keptAddress } from "./word-cache";
+import {
+  keptCount,
+  keptOffset,
+  missing,
+  narrowCountShift,
+  wideCountShift,
+  wideIdsMask,
+} from "./word-results";
 
 /** Where the next id is written. Behind it there is room for an id a byte of the text that is left, and 8 bytes more. */
 export let idsEnd: usize = 0;

@@ -1,6 +1,6 @@
-import { droppedByte, EncodingModel } from "./model";
-import { tokenLength, tokenStart } from "./token-table";
-import { reserveTable } from "./work";
+import { reserveTable } from "./encoding-memory";
+import { droppedByte, EncodingModel } from "./model-layout";
+import { tokenLength, tokenStart } from "./token-index";
 
 /**
  * Joins: where the two halves of a merge meet. A merge crosses a place in a text only if the bytes on both sides of it

@@ -1,10 +1,10 @@
 import { longerStart, longStart, middleHomesStart, middleKeysStart, textStart } from "../regions";
-import { hashLong, hashShort, shortBytesMax, shortKey } from "../words/keys";
 import { findLong, recordOf, recordValue } from "../words/long-words";
 import { standIn } from "../words/short-words";
 import { endOfSlots, homeShift, middleSlotBytes, SlotTable, shortSlotBytes } from "../words/slot-table";
+import { hashLong, hashShort, shortBytesMax, shortKey } from "../words/word-keys";
+import { reserveTable } from "./encoding-memory";
 import { batchWordsMax, cachedBytesMax, long, records } from "./word-cache";
-import { reserveTable } from "./work";
 
 /**
  * Looks the words of a batch up, a length class a pass: each pass is a small loop whose cache misses overlap. The results

@@ -1,4 +1,4 @@
-import { findPair, noRank } from "./pairs";
+import { findPair, noRank } from "./pair-ranks";
 
 /**
  * Merges a word in place by a heap of the pairs that can merge; n log n.

@@ -1,5 +1,5 @@
-import { findPair, noRank } from "./pairs";
-import { sortAscending } from "./sort";
+import { findPair, noRank } from "./pair-ranks";
+import { sortAscending } from "./sort-numbers";
 
 /**
  * Merges a huge word in place in near-linear time. Where ranks only rise, they can be gone through in ascending order:

@@ -1,4 +1,4 @@
-import { findPair, noRank } from "./pairs";
+import { findPair, noRank } from "./pair-ranks";
 
 /**
  * Merges a short word in place: `ids` are the addresses of `symbolCount` ids of 32 bits, `ranks` of the rank of each and the

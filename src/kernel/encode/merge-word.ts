@@ -1,10 +1,10 @@
+import { reserveTable, reserveTo } from "./encoding-memory";
 import { heapedRoomBytes, mergeHeaped } from "./merge-heaped";
 import { listedRoomBytes, mergeListed } from "./merge-listed";
 import { mergeScanned } from "./merge-scanned";
-import { droppedByte, EncodingModel } from "./model";
-import { findPair } from "./pairs";
+import { droppedByte, EncodingModel } from "./model-layout";
+import { findPair } from "./pair-ranks";
 import { findWholeToken, wholeTokenCount } from "./whole-tokens";
-import { reserveTable, reserveTo } from "./work";
 
 /**
  * Merges one word into ids. Three ways for three sizes, all to the same end: of all neighbours that merge, those of the lowest

@@ -1,8 +1,8 @@
 import { endsStart, textStart } from "../regions";
+import { reserveTable } from "./encoding-memory";
 import { fitsJoin } from "./joins";
-import { EncodingModel } from "./model";
+import { EncodingModel } from "./model-layout";
 import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount } from "./whole-tokens";
-import { reserveTable } from "./work";
 
 /**
  * Never-merged cuts. Where no token ever lies across, a pretoken may be cut: its parts are encoded to the same ids, and

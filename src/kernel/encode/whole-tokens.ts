@@ -1,5 +1,6 @@
 import { equalBytes } from "./bytes";
-import { EncodingModel } from "./model";
+import { reserveTable } from "./encoding-memory";
+import { EncodingModel } from "./model-layout";
 import {
   findTokenAt,
   indexTokens,
@@ -9,8 +10,7 @@ import {
   tokenIn,
   tokenLength,
   tokenStart,
-} from "./token-table";
-import { reserveTable } from "./work";
+} from "./token-index";
 
 /**
  * WholeTokens: tokens at which merging their bytes does not arrive, of two bytes or more. A pretoken that is one of them

@@ -9,8 +9,8 @@ import {
   SlotTable,
   shortSlotBytes,
 } from "../words/slot-table";
-import { keptResult } from "./results";
-import { reserveTable } from "./work";
+import { reserveTable } from "./encoding-memory";
+import { keptResult } from "./word-results";
 
 /**
  * WordCache: words already encoded, with their results (results.ts), in three tables by length. They stand there as

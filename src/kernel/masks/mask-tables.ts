@@ -12,7 +12,7 @@
 //   64           kindOfColumn, 256 bytes: kind of the characters of each column, `noKind` for what the automaton has to read
 //   320          kindMasks, 8 u64: for each kind the bytes of its characters in the block at hand; scratch
 //   384          kindOfTwo, 2048 bytes: kind of each character of two bytes, at (first & 31) << 6 | second & 63
-//   2432         kindOfCell: kind of each element of `columns` (src/pattern/tables.ts)
+//   2432         kindOfCell: kind of each element of `columns` (src/pattern/scan-tables.ts)
 
 export const noKind: u32 = 255;
 

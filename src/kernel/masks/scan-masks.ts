@@ -6,8 +6,8 @@ import { modern } from "./loops/modern";
 import { modernCased } from "./loops/modern-cased";
 import { modernCasedLines } from "./loops/modern-cased-lines";
 import { modernLines } from "./loops/modern-lines";
+import { endsBehind } from "./mask-operators";
 import { family } from "./mask-tables";
-import { endsBehind } from "./operators";
 
 /** Masks judge a block only where so much of the document is left from its first byte on: the next block, and four bytes. */
 export const masksLookAhead: i32 = 132;

@@ -1,7 +1,7 @@
-import { stepCount, stepOf } from "./layout";
+import { Part } from "./list-parts";
+import { boundary, bytePairs, cells, weightEnds, weights } from "./merge-regions";
 import { entryAddress } from "./occurrences";
-import { Part } from "./parts";
-import { boundary, bytePairs, cells, weightEnds, weights } from "./regions";
+import { stepCount, stepOf } from "./word-layout";
 
 /**
  * Byte pairs: the pairs of the first index, in dense tables. Each part of the text has one of its own.

@@ -1,5 +1,5 @@
-import { labels, prefixLengthMax, shared, sorted, stack, tokenCapacity } from "./regions";
-import { byteCount, comparePrefixes, leftOf, lengthOf, rightOf } from "./tokens";
+import { labels, prefixLengthMax, shared, sorted, stack, tokenCapacity } from "./merge-regions";
+import { byteCount, comparePrefixes, leftOf, lengthOf, rightOf } from "./merge-tokens";
 
 /**
  * Long tokens: those longer than the bytes kept at hand, in the order of their bytes. A new one finds its place once;

@@ -1,4 +1,4 @@
-import { countMin, gate, riseGate } from "./gate";
+import { countMin, gate, riseGate } from "./count-threshold";
 import { startLongTokens } from "./long-tokens";
 import {
   countBornEntries,
@@ -10,12 +10,12 @@ import {
   startMerge,
   writeSome,
 } from "./merge-pair";
+import { cellCount, mergeCounts } from "./merge-regions";
+import { addToken, byteCount, madeCount, startTokens } from "./merge-tokens";
 import { endCompaction, hasRoomForEntries, startCompaction } from "./occurrences";
-import { pairAt, startPairs } from "./pairs";
-import { dropTop, lowerTop, queueSize, startQueue, topCount, topPair } from "./queue";
-import { cellCount, mergeCounts } from "./regions";
+import { dropTop, lowerTop, queueSize, startQueue, topCount, topPair } from "./pair-queue";
+import { pairAt, startPairs } from "./pair-table";
 import { giveTieKey, startTieKeys } from "./tie-rules";
-import { addToken, byteCount, madeCount, startTokens } from "./tokens";
 
 /**
  * The loop of all loops: settles the top of the queue, makes its token, merges. It runs as long as merges are small;

@@ -1,11 +1,11 @@
+import { partAt, startPart } from "./list-parts";
+import { boundary, merge, partCount } from "./merge-regions";
+import { Work, workTogether } from "./merge-threads";
+import { lengthOf } from "./merge-tokens";
 import { leftSeenOf, leftSumsOf, Merge, noSlot, rightSeenOf, rightSumsOf, sumAt } from "./neighbours";
 import { entryAddress, takeEntries } from "./occurrences";
-import { addPair, findPair, hasRoomForPairs, noPair, pairAt } from "./pairs";
-import { partAt, startPart } from "./parts";
-import { pushPair } from "./queue";
-import { boundary, merge, partCount } from "./regions";
-import { Work, workTogether } from "./together";
-import { lengthOf } from "./tokens";
+import { pushPair } from "./pair-queue";
+import { addPair, findPair, hasRoomForPairs, noPair, pairAt } from "./pair-table";
 
 /**
  * One merge, in steps: the list of occurrences is walked once (neighbours.ts), the distinct neighbours once (which

@@ -1,6 +1,4 @@
-import { stepCount, stepOf } from "./layout";
-import { entryAddress } from "./occurrences";
-import { Part } from "./parts";
+import { Part } from "./list-parts";
 import {
   cells,
   lengths,
@@ -11,7 +9,9 @@ import {
   tokenCount,
   weightEnds,
   weights,
-} from "./regions";
+} from "./merge-regions";
+import { entryAddress } from "./occurrences";
+import { stepCount, stepOf } from "./word-layout";
 
 /**
  * Neighbours: what stands to the left and to the right of the token in work, summed up by token id. Each part of the

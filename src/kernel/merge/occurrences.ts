@@ -1,6 +1,6 @@
-import { Pair, pairAt, pairCount } from "./pairs";
-import { cells, entries, entryCapacityMax, isWide } from "./regions";
-import { lengthOf } from "./tokens";
+import { cells, entries, entryCapacityMax, isWide } from "./merge-regions";
+import { lengthOf } from "./merge-tokens";
+import { Pair, pairAt, pairCount } from "./pair-table";
 
 /**
  * Occurrences: where each pair stands. One arena; a pair's list is a run of ascending positions in it, written once

@@ -1,7 +1,7 @@
 import { compareTokens, insertLongToken, isLong } from "./long-tokens";
-import { pairAt } from "./pairs";
-import { byteRanks, prefixLengthMax, specialBytes, specialCount, specials, tieKeys } from "./regions";
-import { byteCount, hasBytes, lengthOf, prefixLengthOf, prefixOf } from "./tokens";
+import { byteRanks, prefixLengthMax, specialBytes, specialCount, specials, tieKeys } from "./merge-regions";
+import { byteCount, hasBytes, lengthOf, prefixLengthOf, prefixOf } from "./merge-tokens";
+import { pairAt } from "./pair-table";
 
 /**
  * Which of two pairs with equal counts is merged first. Each token has a tie key, a number; the pair with the greater

@@ -1,4 +1,4 @@
-import { order, others, tallies, wordCounts } from "./regions";
+import { order, others, tallies, wordCounts } from "./merge-regions";
 
 /**
  * The order of the frequent words, by falling count: a radix sort, least significant digit first, 11 bits at a time.

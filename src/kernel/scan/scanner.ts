@@ -1,8 +1,16 @@
 import { hasMasks } from "../masks/mask-tables";
 import { masksEnd, masksLookAhead, scanMasks } from "../masks/scan-masks";
 import { endCountMax, endsStart, textStart } from "../regions";
-import { columnAt, columnOfThree, columnOfTwo, invalidColumn, slotCount, step, stepToEnd } from "./automaton";
-import { hasQuads, pairsStart, quadBits, quadEntriesStart, quadOf, quadsStart } from "./quads";
+import {
+  columnAt,
+  columnOfThree,
+  columnOfTwo,
+  invalidColumn,
+  slotCount,
+  step,
+  stepToEnd,
+} from "./automaton-steps";
+import { hasQuads, pairsStart, quadBits, quadEntriesStart, quadOf, quadsStart } from "./four-byte-steps";
 
 /**
  * Where the scan of a document stands. Positions count from the text's start.

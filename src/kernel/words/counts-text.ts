@@ -6,6 +6,10 @@ import {
   longHashesStart,
   textStart,
 } from "../regions";
+import { addLongWord } from "./long-words";
+import { addMiddleWord } from "./middle-words";
+import { addShortWord } from "./short-words";
+import { homeShift, longSlotBytes, middleSlotBytes, reserve, shortSlotBytes } from "./slot-table";
 import {
   hashLong,
   hashMiddle,
@@ -14,12 +18,8 @@ import {
   middleTailKey,
   shortBytesMax,
   shortKey,
-} from "./keys";
-import { addLongWord } from "./long-words";
-import { addMiddleWord } from "./middle-words";
-import { addShortWord } from "./short-words";
-import { homeShift, longSlotBytes, middleSlotBytes, reserve, shortSlotBytes } from "./slot-table";
-import { addPretokens, long, middle, records, short } from "./tables";
+} from "./word-keys";
+import { addPretokens, long, middle, records, short } from "./word-tables";
 
 /**
  * Word counts as text (src/words/tsv.ts): lines of a word in byte-to-character form, a tab, its count and a newline. Lines
@@ -188,7 +188,7 @@ function digitAt(at: usize): u32 {
   return <u32>load<u8>(at) - digitZero;
 }
 
-/** The byte that a character of two bytes stands for, or -1 (src/vocabulary/byte-characters.ts). */
+/** The byte that a character of two bytes stands for, or -1 (src/bytes/byte-characters.ts). */
 function byteOfCharacter(first: u32, second: u32): i32 {
   if (second >> 6 !== 0b10) return -1;
   const codePoint = ((first & 31) << 6) | (second & 63);

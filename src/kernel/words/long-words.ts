@@ -1,6 +1,6 @@
 import { endsStart, keepLoads, longHashesStart, longStart, textStart } from "../regions";
-import { hashLong, tailBytes } from "./keys";
 import { endOfSlots, homeShift, longSlotBytes, SlotTable } from "./slot-table";
+import { hashLong, tailBytes } from "./word-keys";
 
 /**
  * Long words, 16 bytes and more: slots lead to records of any length. A slot:

@@ -1,6 +1,6 @@
 import { keepLoads, longerStart, longStart, middleHomesStart, middleKeysStart, textStart } from "../regions";
-import { hashMiddle, middleBytesMax, middleTailKey } from "./keys";
 import { endOfSlots, homeShift, middleSlotBytes, SlotTable } from "./slot-table";
+import { hashMiddle, middleBytesMax, middleTailKey } from "./word-keys";
 
 /**
  * Middle words, 8 to 15 bytes. A slot:

@@ -1,6 +1,6 @@
 import { endsStart, longerStart, textStart } from "../regions";
-import { hashShort, shortBytesMax, shortKey } from "./keys";
 import { endOfSlots, homeShift, SlotTable, shortSlotBytes } from "./slot-table";
+import { hashShort, shortBytesMax, shortKey } from "./word-keys";
 
 /**
  * Short words, 1 to 7 bytes. A slot:

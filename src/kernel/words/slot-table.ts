@@ -1,5 +1,5 @@
 import { asideBytes, asideStart, runBytes, runStart } from "../regions";
-import { hashMiddle, hashShort } from "./keys";
+import { hashMiddle, hashShort } from "./word-keys";
 
 /**
  * SlotTable: an open-addressing hash table with linear probing, its slots end to end. The first 8 bytes of a slot are 0 if

@@ -1,9 +1,9 @@
 import type { WordTable } from "../../words/word-table.ts";
 import { checkCellCount, countCells } from "../cell-count.ts";
+import { limitsOf, type MergeOptions } from "../merge-options.ts";
+import { defaultTuning, type MergeTuning } from "../merge-tuning.ts";
 import type { Merges } from "../merges.ts";
-import { limitsOf, type MergeOptions } from "../options.ts";
-import { createPace, type MergeProgress, spend } from "../pace.ts";
-import { defaultTuning, type MergeTuning } from "../tuning.ts";
+import { createPace, type MergeProgress, spend } from "../work-budget.ts";
 import { risenGate } from "./gate.ts";
 import { grow } from "./grow.ts";
 import { layOutWords } from "./layout.ts";

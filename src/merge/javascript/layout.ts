@@ -1,5 +1,5 @@
 import type { WordTable } from "../../words/word-table.ts";
-import { type MergeProgress, type Pace, spend } from "../pace.ts";
+import { type MergeProgress, type Pace, spend } from "../work-budget.ts";
 import { grow } from "./grow.ts";
 import { orderByFallingCount } from "./word-order.ts";
 

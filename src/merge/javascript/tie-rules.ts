@@ -1,4 +1,4 @@
-import { decodeCharacters } from "../../vocabulary/byte-characters.ts";
+import { decodeCharacters } from "../../bytes/byte-characters.ts";
 import { alphabetOrder } from "../alphabet-order.ts";
 import type { Compat } from "../merges.ts";
 import { compareTokens, type LongTokens } from "./long-tokens.ts";

@@ -1,5 +1,5 @@
 import type { WordTable } from "../../words/word-table.ts";
-import { type MergeProgress, type Pace, spend } from "../pace.ts";
+import { type MergeProgress, type Pace, spend } from "../work-budget.ts";
 
 const digitBits = 11;
 const digitCount = 1 << digitBits;

@@ -1,5 +1,5 @@
-import { findLiveSlots } from "../quads.ts";
-import { endColumn, invalidColumn, noSlot, type ScanTables } from "../tables.ts";
+import { findLiveSlots } from "../four-byte-tables.ts";
+import { endColumn, invalidColumn, noSlot, type ScanTables } from "../scan-tables.ts";
 import { pendingCountMax, situationCountMax } from "./prove.ts";
 import type { MaskSymbol } from "./symbols.ts";
 

@@ -1,4 +1,4 @@
-import { type ClassSystem, casedClasses, deepseekClasses, plainClasses } from "./classes.ts";
+import { type ClassSystem, casedClasses, deepseekClasses, plainClasses } from "./class-systems.ts";
 import { type Boundaries, deepseek, gpt2, modern, modernCased } from "./formulas.ts";
 import { lineWise } from "./line-wise.ts";
 import type { Count, Ops } from "./operators.ts";

@@ -1,5 +1,5 @@
 import { columnAt } from "../columns.ts";
-import { endColumn, type ScanTables } from "../tables.ts";
+import { endColumn, type ScanTables } from "../scan-tables.ts";
 import { mayBeginAnew } from "./begin-anew.ts";
 import type { BitOps } from "./bit-ops.ts";
 import { boundariesOf, families } from "./families.ts";

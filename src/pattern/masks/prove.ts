@@ -1,5 +1,5 @@
-import { findLiveSlots } from "../quads.ts";
-import { endColumn, noSlot, type ScanTables } from "../tables.ts";
+import { findLiveSlots } from "../four-byte-tables.ts";
+import { endColumn, noSlot, type ScanTables } from "../scan-tables.ts";
 import { BitOps } from "./bit-ops.ts";
 import type { Boundaries } from "./formulas.ts";
 import type { MaskSymbol } from "./symbols.ts";

@@ -1,7 +1,7 @@
 import type { FinishedTokenizer, Vocabulary } from "../vocabulary.ts";
 import type { OutputFile } from "./output-file.ts";
 import { idRows, mergeRows, withoutFirstByte } from "./rows.ts";
-import { plainSpelling } from "./token-text.ts";
+import { plainSpelling } from "./token-spelling.ts";
 
 /** GPT-2's pair of files: `vocab.json` for the ids, `merges.txt` for the order. */
 export function gpt2Files({ vocabulary }: FinishedTokenizer): OutputFile[] {

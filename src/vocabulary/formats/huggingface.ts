@@ -1,8 +1,8 @@
-import type { PatternExport } from "../../pattern/index.ts";
+import type { PatternExport } from "../../pattern/pattern.ts";
 import type { FinishedTokenizer, Vocabulary } from "../vocabulary.ts";
 import type { OutputFile } from "./output-file.ts";
 import { idRows, mergeRows, withoutFirstByte } from "./rows.ts";
-import { jsonSpelling } from "./token-text.ts";
+import { jsonSpelling } from "./token-spelling.ts";
 
 /** Takes the parts of beginning, end and unknown token where it is given, as GPT-2 has it. */
 const endOfText = "<|endoftext|>";

@@ -2,7 +2,7 @@ import { createKernel, growMemory, type Kernel, type KernelExports } from "../..
 import { keptBytesMax } from "../token-bytes.ts";
 import { isSpecialEntry, specialOfEntry, type Vocabulary } from "../vocabulary.ts";
 import { Chunk } from "./output-file.ts";
-import { appendToken, jsonSpelling, type Spelling } from "./token-text.ts";
+import { appendToken, jsonSpelling, type Spelling } from "./token-spelling.ts";
 
 /**
  * The rows of a vocabulary's files, each a merge or an id, in chunks. A chunk is valid until the next one, of any file, is

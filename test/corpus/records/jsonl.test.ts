@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { FileSource } from "../../../src/corpus/byte-sources.ts";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
-import { type Input, openInput } from "../../../src/corpus/inputs.ts";
-import { planRanges, wholeRange } from "../../../src/corpus/ranges.ts";
+import { type Input, openInput } from "../../../src/corpus/input.ts";
+import { planRanges, wholeRange } from "../../../src/corpus/range.ts";
 import { JsonlReader } from "../../../src/corpus/records/jsonl-reader.ts";
-import { countCorpus } from "../../../src/count/count-corpus.ts";
 import { TaskCounter } from "../../../src/count/task-counter.ts";
-import { compilePattern, patterns } from "../../../src/pattern/index.ts";
-import { WordCounter } from "../../../src/words/counter.ts";
+import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
+import { countCorpus } from "../../../src/pipeline/count-corpus.ts";
+import { WordCounter } from "../../../src/words/word-counter.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder, naiveWords } from "../../naive.ts";
 import { entriesOf, randomOf } from "../../words/generators.ts";

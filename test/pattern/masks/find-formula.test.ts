@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { columnAt } from "../../../src/pattern/columns.ts";
-import { type NamedPattern, patterns } from "../../../src/pattern/index.ts";
 import { BitOps } from "../../../src/pattern/masks/bit-ops.ts";
 import { boundariesOf, families } from "../../../src/pattern/masks/families.ts";
 import {
@@ -11,7 +10,8 @@ import {
   type Member,
 } from "../../../src/pattern/masks/find-formula.ts";
 import { letterOf } from "../../../src/pattern/masks/symbols.ts";
-import type { ScanTables } from "../../../src/pattern/tables.ts";
+import { type NamedPattern, patterns } from "../../../src/pattern/pattern.ts";
+import type { ScanTables } from "../../../src/pattern/scan-tables.ts";
 import { naiveOps } from "./naive-ops.ts";
 import { compiledTables, randomNumbers, randomText, tablesOf } from "./texts.ts";
 

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { patterns } from "../../../src/pattern/index.ts";
 import { mayBeginAnew } from "../../../src/pattern/masks/begin-anew.ts";
 import { BitOps } from "../../../src/pattern/masks/bit-ops.ts";
 import { families } from "../../../src/pattern/masks/families.ts";
@@ -7,6 +6,7 @@ import { bitFormula, findFormula, type Member } from "../../../src/pattern/masks
 import type { Count } from "../../../src/pattern/masks/operators.ts";
 import { type BitFormula, proveFormula } from "../../../src/pattern/masks/prove.ts";
 import { symbolsOf } from "../../../src/pattern/masks/symbols.ts";
+import { patterns } from "../../../src/pattern/pattern.ts";
 import { tablesOf } from "./texts.ts";
 
 test("a wrong formula is refuted by a shortest text", () => {

@@ -1,5 +1,5 @@
-import { compilePattern } from "../../../src/pattern/index.ts";
-import type { ScanTables } from "../../../src/pattern/tables.ts";
+import { compilePattern } from "../../../src/pattern/pattern.ts";
+import type { ScanTables } from "../../../src/pattern/scan-tables.ts";
 
 /** The tables of a pattern that is one automaton. */
 export function tablesOf(...sources: string[]): ScanTables {

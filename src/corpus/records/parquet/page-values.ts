@@ -1,8 +1,8 @@
 import type { CompressionCodec } from "hyparquet";
 import { deltaBinaryUnpack } from "hyparquet/src/delta.js";
-import { decompressPage } from "./decompress.ts";
-import type { Page } from "./pages.ts";
-import { decodeRuns } from "./runs.ts";
+import { decompressPage } from "./decompress-page.ts";
+import type { Page } from "./page-headers.ts";
+import { decodeRuns } from "./rle-bit-packed.ts";
 
 /**
  * PageValues: the texts of a page, or of a dictionary, where they stand.

@@ -3,10 +3,10 @@ import { UserError } from "../../../errors.ts";
 import { type FileSource, readFully } from "../../byte-sources.ts";
 import { TextRoom } from "../../text-room.ts";
 import { RecordBatch } from "../record-batch.ts";
-import { reading } from "./damage.ts";
-import { pageMemoryBytes } from "./decompress.ts";
+import { pageMemoryBytes } from "./decompress-page.ts";
+import { type Page, type PageRun, pageAt, valueCountOf } from "./page-headers.ts";
 import { dictionaryValues, NullValue, type PageValues, pageValues } from "./page-values.ts";
-import { type Page, type PageRun, pageAt, valueCountOf } from "./pages.ts";
+import { reading } from "./parquet-errors.ts";
 
 /** Texts in a batch, in bytes, if none is longer: a page may name one text of its dictionary any number of times. */
 const batchSizeBytes = 1 << 20;

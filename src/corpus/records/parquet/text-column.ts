@@ -2,8 +2,8 @@ import { type ColumnChunk, type CompressionCodec, parquetMetadata, type SchemaEl
 import { UserError } from "../../../errors.ts";
 import { type FileSource, readFully } from "../../byte-sources.ts";
 import type { TextRoom } from "../../text-room.ts";
-import { damaged, reading } from "./damage.ts";
-import { isKnownCodec } from "./decompress.ts";
+import { isKnownCodec } from "./decompress-page.ts";
+import { damaged, reading } from "./parquet-errors.ts";
 
 /** The column of a Parquet file that holds the texts: a part of it in each row group. */
 export type TextColumn = {

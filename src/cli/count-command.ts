@@ -1,0 +1,157 @@
+import type { FoundInputs } from "../corpus/find-inputs.ts";
+import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
+import type { Parts } from "../count/add-up.ts";
+import { countsChunks, isText } from "../count/counts-files.ts";
+import { countsOptionsOf } from "../pipeline/open-memory.ts";
+import { countParts, countWords, type StageProgress } from "../pipeline/train.ts";
+import type { MemoryBudget } from "../runtime/memory-budget.ts";
+import { inTurns, nextTurn } from "../runtime/turns.ts";
+import { type Saved, saveSum, streamSum } from "../store/save-counts.ts";
+import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
+import { commonWordsOf, nothingLeftOut } from "../words/common-words.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
+import { totalsOf } from "../words/counts-writer.ts";
+import { sortBytesPerWord } from "../words/sort-words.ts";
+import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
+import type { Invocation } from "./arguments.ts";
+import { openRunMemory, readCacheOptions } from "./cache-options.ts";
+import { corpusNoteLines } from "./corpus-notes.ts";
+import { openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
+import { writeChunks, writeData } from "./data-output.ts";
+import { lockOutputs } from "./lock-outputs.ts";
+import { wholeNumber } from "./option-values.ts";
+import type { Output } from "./output.ts";
+import { openRanges, rangesPath } from "./ranges-option.ts";
+import { onStop } from "./stop.ts";
+import { bytes, counted, grouped, seconds } from "./units.ts";
+import { warnOfInvalidBytes, warnOfSlowPattern, warnOfStreams } from "./warnings.ts";
+
+/** `bpe count`: the words of text and of counts files, as text or as a file that can be added up again. */
+export async function runCount(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const asked = readCorpusOptions(invocation);
+  const cacheOptions = readCacheOptions(invocation);
+  const minCount = wholeNumber("--min-count", invocation.options.get("min-count")?.[0] ?? "1", 1);
+  const plan = rangesPath(invocation);
+  const places = await takePlaces(invocation, output);
+  const { options, countsFiles } = await openCountsFiles(invocation, asked, (made) =>
+    readCorpusOptions(invocation, made),
+  );
+  const countsOptions = countsOptionsOf(options);
+  const { textField } = options.reading;
+  const planned = plan === undefined ? undefined : await openRanges(plan, { ...countsOptions, textField });
+  const opened = openCorpus(invocation, options, output, planned);
+  const { inputs, budget, workerCount, workerCountFor } = opened;
+  refuseOwnResults(inputs, [cacheOptions?.path]);
+  refuseOverwriting(inputs, places);
+  warnOfSlowPattern(options.pattern, output);
+  const run = { pattern: options.pattern, budget, countsOptions };
+  const { memory, cached } = openRunMemory(cacheOptions, run, output);
+  const cache = cached?.cache;
+  if (cache !== undefined) warnOfStreams(inputs, output);
+  const report = (progress: StageProgress) => output.progress(progress);
+  const corpus = {
+    ...options,
+    pattern: options.pattern.compiled,
+    inputs,
+    ranges: planned?.ranges,
+    workerCount,
+    workerCountFor,
+    countsFiles,
+    memory,
+    cache,
+  };
+
+  // Text lists the highest count first, which takes a table of all words. The compact form is written word by word.
+  const [place] = places;
+  const isStreamed = places.length === 1 && !isText(place!) && cache === undefined;
+  const { parts, words, findings, keepRest } = isStreamed
+    ? { words: null, keepRest: undefined, ...(await countParts(corpus, report)) }
+    : { parts: null, ...(await countWords(corpus, report, sortingFits(budget))) };
+  warnOfInvalidBytes(inputs, findings, output);
+  const saved =
+    words !== null
+      ? await writeTable(words, places, countsOptions, minCount)
+      : await writeSum(parts, place!, countsOptions, minCount);
+  await keepRest?.();
+  cached?.shrink();
+  const textBytes = findings.reduce((sum, found) => sum + found.textBytes, 0);
+  tellCounted(saved, { textBytes, minCount, startMs, place: places.at(-1)! }, opened, output);
+}
+
+type Counting = {
+  readonly textBytes: number;
+  readonly minCount: number;
+  readonly startMs: number;
+  /** Where the counts went. */
+  readonly place: string;
+};
+
+function tellCounted({ totals, leftOut }: Saved, run: Counting, corpus: FoundInputs, output: Output): void {
+  const { textBytes, minCount, startMs, place } = run;
+  const { inputs, skipped } = corpus;
+  const { pretokenCount: wordCount, wordCount: distinctWordCount } = totals;
+  const elapsed = (performance.now() - startMs) / 1000;
+  const from = inputs.length === 0 ? "files of counts" : bytes(textBytes);
+  const rare =
+    minCount > 1
+      ? `\nleft out ${counted(leftOut.wordCount, "distinct word")} rarer than ${grouped(minCount)}, ${counted(leftOut.pretokenCount, "occurrence")} in all`
+      : "";
+  output.succeed(
+    `counted ${counted(wordCount, "word")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}${rare}${corpusNoteLines(corpus)}`,
+    { wordCount, distinctWordCount, sizeBytes: textBytes, leftOut, skipped, output: place },
+  );
+}
+
+/**
+ * Checks that the files can be written, and keeps other runs away from them. Returns where the counts go, the last of them
+ * for `-o`; `-` is stdout.
+ */
+async function takePlaces(invocation: Invocation, output: Output): Promise<string[]> {
+  const { options } = invocation;
+  // Files first: who reads stdout may stop the run.
+  const named = ["save-counts", "output"].flatMap((name) => options.get(name)?.[0] ?? []);
+  const files = named.filter((place) => place !== "-");
+  for (const path of files) checkOutputFile(path);
+  await lockOutputs(invocation, output, files.map(placeOfFile));
+  return named.length === 0 ? ["-"] : named;
+}
+
+function sortingFits(budget: MemoryBudget): (size: TableSize) => void {
+  return (size) => {
+    const neededBytes = tableBytes(size) + sortBytesPerWord * size.wordCount;
+    const remedy = "write one file in the compact form, which needs no sorting: any name but .tsv";
+    budget.check("sorting all words by their counts", neededBytes, remedy);
+  };
+}
+
+async function writeTable(
+  all: WordTable,
+  places: readonly string[],
+  options: CountsOptions,
+  minCount: number,
+): Promise<Saved> {
+  const leftOut = nothingLeftOut();
+  const words = minCount > 1 ? commonWordsOf(all, minCount, leftOut) : all;
+  for (const place of places) await writeChunks(place, countsChunks(place, words, options));
+  return { totals: totalsOf(words), leftOut };
+}
+
+/** Writes the compact form word by word, without a table of all. */
+async function writeSum(
+  parts: Parts,
+  place: string,
+  options: CountsOptions,
+  minCount: number,
+): Promise<Saved> {
+  if (placeOfFile(place) !== null) return inTurns(saveSum(parts, place, options, onStop, minCount));
+  return writeData(place, async (put) => {
+    const chunks: Uint8Array[] = [];
+    const work = streamSum(parts, (chunk) => chunks.push(chunk.slice()), options, minCount);
+    for (let step = work.next(); ; step = work.next()) {
+      for (const chunk of chunks.splice(0)) await put(chunk);
+      if (step.done) return step.value;
+      await nextTurn();
+    }
+  });
+}

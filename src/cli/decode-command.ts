@@ -1,0 +1,53 @@
+import { statSync } from "node:fs";
+import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
+import { usageError } from "../errors.ts";
+import { unknownId } from "../pipeline/tokenizer.ts";
+import { readIds } from "../tokenizer/id-files/id-reader.ts";
+import { decodableEnd, decodeIds } from "../tokenizer/token-table.ts";
+import type { Invocation } from "./arguments.ts";
+import { writeData } from "./data-output.ts";
+import { lockOutputFile } from "./lock-outputs.ts";
+import type { Output } from "./output.ts";
+import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
+import { bytes, counted, seconds } from "./units.ts";
+
+/** Decoded at a time: a token may have any length, and be named by every id. */
+const sliceBytesMax = 1 << 22;
+
+/** `bpe decode`: ids back to their bytes, as they are read. */
+export async function runDecode(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const options = readTokenizerOptions(invocation);
+  const [file, ...more] = invocation.files;
+  if (file === undefined) throw usageError("no file of ids", "e.g. bpe decode ids.npy --tokenizer tokenizer");
+  if (more.length > 0) throw usageError(`decode takes one file, found ${1 + more.length}`);
+  const path = invocation.options.get("output")?.[0];
+  await lockOutputFile(invocation, output, path);
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats?.isFile()) {
+    refuseOverwriting([{ path: file, isStream: false, device: stats.dev, inode: stats.ino }], [path]);
+  }
+  const parts = await openTokenizer(options, true, output);
+  const type = idTypeOf(parts, options.dtype);
+
+  let idCount = 0;
+  let sizeBytes = 0;
+  await writeData(path, async (put) => {
+    for await (const read of readIds(file, type)) {
+      for (let start = 0; start < read.length; ) {
+        const ids = read.subarray(start, decodableEnd(parts.tokens, read, start, sliceBytesMax));
+        const decoded = decodeIds(parts.tokens, ids);
+        await put(decoded.bytes);
+        sizeBytes += decoded.bytes.length;
+        if (decoded.unknownIndex >= 0) {
+          throw unknownId(ids[decoded.unknownIndex]!, idCount + decoded.unknownIndex, parts.tokens.idLimit);
+        }
+        idCount += ids.length;
+        start += ids.length;
+      }
+    }
+  });
+  const elapsedMs = performance.now() - startMs;
+  const summary = `decoded ${counted(idCount, "id")} to ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}`;
+  output.succeed(summary, { idCount, sizeBytes, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
+}

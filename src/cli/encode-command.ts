@@ -1,0 +1,178 @@
+import type { FoundInputs } from "../corpus/find-inputs.ts";
+import { expectedTextBytes } from "../corpus/input.ts";
+import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
+import { sizeOfRanges } from "../corpus/range.ts";
+import { UserError, usageError } from "../errors.ts";
+import { encodeCorpus, type IdSink } from "../pipeline/encode-corpus.ts";
+import {
+  type EncodedFile,
+  type EncodeToFileOptions,
+  encodeToFile,
+  isIdFileName,
+  withAppended,
+} from "../pipeline/encode-to-file.ts";
+import { startHelpers } from "../pipeline/encode-together.ts";
+import { peakMemoryBytes } from "../runtime/system-memory.ts";
+import { defaultWorkerCount } from "../runtime/worker-count.ts";
+import { placeOfFile } from "../store/staged-file.ts";
+import { BinaryWriter, type IdWriter, TextWriter } from "../tokenizer/id-files/id-writers.ts";
+import type { IdType } from "../tokenizer/id-files/npy.ts";
+import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
+import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";
+import type { Invocation } from "./arguments.ts";
+import { corpusNoteLines } from "./corpus-notes.ts";
+import { intoPipe, intoStream } from "./data-output.ts";
+import { openInputs, readInputOptions } from "./input-options.ts";
+import { lockOutputFile } from "./lock-outputs.ts";
+import { wholeNumber } from "./option-values.ts";
+import type { Output } from "./output.ts";
+import { openRanges, rangesPath } from "./ranges-option.ts";
+import { onStop } from "./stop.ts";
+import { StreamWriter } from "./stream-writer.ts";
+import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
+import { bytes, counted, grouped, seconds } from "./units.ts";
+
+/** Encoding is so fast that a thread has to get this much before its start and its untrained compiler are paid for. */
+const smallCorpusBytes = 80e6;
+
+/** `bpe encode`: the ids of each input, in order, into one file or onto stdout. */
+export async function runEncode(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const options = readOptions(invocation);
+  await lockOutputFile(invocation, output, options.output);
+  if (options.output !== undefined) checkHeadFits(options.output);
+  const found =
+    options.plan === undefined
+      ? openInputs(invocation.files, options.reading, output)
+      : { inputs: [], skipped: [] };
+  const named = found.inputs;
+  // How much planned ranges are shows only when the tokenizer is known.
+  const namedThreads =
+    options.plan === undefined ? threadCount(options.workers, expectedTextBytes(named)) : 1;
+  const helpers = namedThreads > 1 ? startHelpers(namedThreads, named) : undefined;
+  try {
+    const parts = await openTokenizer(options, false, output);
+    const { specialTokensAsText, appendToken } = options;
+    const planned =
+      options.plan === undefined
+        ? undefined
+        : await openRanges(options.plan, {
+            ...cutSettingsOf(parts, specialTokensAsText),
+            textField: options.reading.textField,
+            wholeTextsOnly: !canBeCut(parts, specialTokensAsText),
+          });
+    refuseOverwriting(planned?.inputs ?? named, [options.output]);
+    const type = idTypeOf(parts, options.dtype);
+    const encoded = await encodeInto(options.output, {
+      inputs: planned?.inputs ?? named,
+      ranges: planned?.ranges,
+      parts,
+      specialTokensAsText,
+      workerCount:
+        planned === undefined ? namedThreads : threadCount(options.workers, sizeOfRanges(planned.ranges)),
+      helpers,
+      type,
+      appendId: appendToken === undefined ? undefined : specialTokenId(parts, appendToken),
+      report: ({ bytesDone, bytesTotal }) =>
+        output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
+    });
+    summarize(output, encoded, found, {
+      dtype: options.output === undefined ? null : type,
+      elapsedMs: performance.now() - startMs,
+      path: options.output ?? "-",
+    });
+  } finally {
+    helpers?.terminate();
+  }
+}
+
+/** How many threads encode, the main one among them. */
+const threadCount = (asked: number | undefined, expectedBytes: number): number =>
+  asked ?? (expectedBytes < smallCorpusBytes ? 1 : defaultWorkerCount(expectedBytes));
+
+function summarize(
+  output: Output,
+  { idCount, textBytes, invalidByteCount }: EncodedFile,
+  found: FoundInputs,
+  { dtype, elapsedMs, path }: { dtype: IdType | null; elapsedMs: number; path: string },
+): void {
+  if (invalidByteCount > 0) {
+    const subject = invalidByteCount === 1 ? "1 byte is" : `${grouped(invalidByteCount)} bytes are`;
+    output.warn(`${subject} not valid UTF-8; each was encoded as a pretoken of its own`);
+  }
+  const perToken = idCount === 0 ? "-" : (textBytes / idCount).toFixed(3);
+  output.succeed(
+    `encoded ${bytes(textBytes)} to ${counted(idCount, "id")} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}, ${(textBytes / 1e3 / elapsedMs).toFixed(0)} MB/s, ${bytes(peakMemoryBytes())} memory${corpusNoteLines(found)}`,
+    {
+      sizeBytes: textBytes,
+      idCount,
+      invalidByteCount,
+      skipped: found.skipped,
+      dtype,
+      elapsedMs: Math.round(elapsedMs),
+      peakMemoryBytes: peakMemoryBytes(),
+      output: path,
+    },
+  );
+}
+
+function readOptions(invocation: Invocation) {
+  const { options } = invocation;
+  const text = (name: string) => options.get(name)?.[0];
+  const path = text("output");
+  const workers = text("workers");
+  const output = path === undefined || path === "-" ? undefined : path;
+  if (output !== undefined && !isIdFileName(output)) {
+    throw usageError(
+      `--output "${output}" ends in neither .npy nor .bin`,
+      "name the format by the ending, or leave -o out for decimal ids on stdout",
+    );
+  }
+  const tokenizer = readTokenizerOptions(invocation);
+  if (tokenizer.dtype !== undefined && output === undefined) {
+    throw usageError("--dtype is for .npy and .bin files", "name one: -o ids.npy");
+  }
+  return {
+    ...tokenizer,
+    plan: rangesPath(invocation),
+    reading: readInputOptions(invocation),
+    output,
+    workers: workers === undefined ? undefined : wholeNumber("--workers", workers, 1),
+    appendToken: text("append-token"),
+    specialTokensAsText: options.has("special-tokens-as-text"),
+  };
+}
+
+/** Into a file or a named pipe, or onto stdout as decimal ids. */
+async function encodeInto(
+  output: string | undefined,
+  options: Omit<EncodeToFileOptions, "output">,
+): Promise<EncodedFile> {
+  const encode = (writer: IdWriter, out: StreamWriter) => encodeThrough(writer, out, options);
+  if (output === undefined) return intoStream(new StreamWriter(), (out) => encode(new TextWriter(out), out));
+  if (placeOfFile(output) !== null) return encodeToFile({ ...options, output, onStop });
+  return intoPipe(output, (out) => encode(new BinaryWriter(out, options.type), out));
+}
+
+async function encodeThrough(
+  writer: IdWriter,
+  out: StreamWriter,
+  options: Omit<EncodeToFileOptions, "output">,
+): Promise<EncodedFile> {
+  const ids = withAppended(writer, options.appendId);
+  const sink: IdSink = {
+    write: (some, recordEnds) => ids.write(some, recordEnds),
+    endInput: () => ids.endInput(),
+    drained: () => out.drained(),
+  };
+  const encoded = await encodeCorpus(options, sink, options.report);
+  return { ...encoded, idCount: writer.idCount };
+}
+
+/** The head of such a file is written last, when the number of ids is known. */
+function checkHeadFits(output: string): void {
+  if (!output.endsWith(".npy") || placeOfFile(output) !== null) return;
+  throw new UserError(`"${output}" cannot be written: it is not a regular file`, {
+    hint: "name a file, or write the ids without a head into a pipe whose name ends in .bin",
+  });
+}

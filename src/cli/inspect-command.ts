@@ -1,0 +1,127 @@
+import { escapeBytes } from "../bytes/escape.ts";
+import { findInputs } from "../corpus/find-inputs.ts";
+import { expectedTextBytes } from "../corpus/input.ts";
+import { usageError } from "../errors.ts";
+import { type PatternName, patterns } from "../pattern/pattern.ts";
+import { encodeCorpus } from "../pipeline/encode-corpus.ts";
+import { inTurns } from "../runtime/turns.ts";
+import { defaultWorkerCount } from "../runtime/worker-count.ts";
+import { tokenBytesOf } from "../tokenizer/token-table.ts";
+import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { type Share, vocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
+import type { Invocation } from "./arguments.ts";
+import { alsoCalled } from "./help.ts";
+import type { Output } from "./output.ts";
+import { writeStdout } from "./stream-writer.ts";
+import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+import { bytes, counted, grouped } from "./units.ts";
+
+/** `bpe inspect`: what a person asks of a tokenizer; with `--text`, how it does on a text. */
+export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
+  const [path, ...more] = invocation.files;
+  if (path === undefined) throw usageError("no tokenizer", "e.g. bpe inspect tokenizer");
+  if (more.length > 0) throw usageError(`inspect takes one tokenizer, found ${1 + more.length}`);
+  const textPath = invocation.options.get("text")?.[0];
+  const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);
+  await print(await describeTokenizer(parts));
+  if (textPath !== undefined) await print(await describeText(parts, textPath, output));
+}
+
+const print = (lines: readonly string[]) => writeStdout([Buffer.from(`${lines.join("\n")}\n`)]);
+const row = (name: string, text: string) => `${name.padEnd(14)}${text}`;
+
+const longestShown = 10;
+const specialsShown = 20;
+const shownBytesMax = 240;
+
+async function describeTokenizer(parts: TokenizerParts): Promise<string[]> {
+  const { description, tokens, normalization, model, controlTokens = [] } = parts;
+  const addedTokens = allAddedTokens(parts);
+  const called = alsoCalled(patterns[description.patternName as PatternName] ?? {});
+  const statistics = await inTurns(vocabularyStatistics(tokens, addedTokens, longestShown));
+  const { size, idLimit, invalidCount } = statistics;
+  const specials = addedTokens.toSorted((a, b) => a.id - b.id);
+  return [
+    row("tokenizer", `${description.path} (${description.kind})`),
+    row(
+      "size",
+      `${counted(size, "token")}, ids up to ${idLimit - 1}, ${counted(model.merges.merged.length, "merge")}`,
+    ),
+    row("pattern", description.patternName ?? "a regular expression"),
+    ...(called === undefined ? [] : [row("", called)]),
+    ...description.patternSources.map((source) => row("", source)),
+    ...(normalization === null ? [] : [row("normal form", normalization)]),
+    row(
+      "special",
+      specials.length === 0
+        ? "none"
+        : counted(specials.length, "token") + (controlTokens.length > 0 ? ", not found in a text" : ""),
+    ),
+    ...specials.slice(0, specialsShown).map(({ id, content, ...flags }) => {
+      const set = Object.entries(flags).filter(([name, value]) => value && name !== "special");
+      const shown = `${id} ${escapeBytes(Buffer.from(content))}`;
+      return row("", [shown, ...set.map(([name]) => name)].join("  "));
+    }),
+    ...(specials.length > specialsShown ? [row("", `and ${specials.length - specialsShown} more`)] : []),
+    ...statistics.longestIds.map((id, i) =>
+      row(i === 0 ? "longest" : "", `${tokenBytesOf(tokens, id).length} bytes  ${id} "${shown(parts, id)}"`),
+    ),
+    ...table("by script", statistics.scripts, size - addedTokens.length),
+    ...table("by bytes", statistics.lengths, size - addedTokens.length),
+    row("not UTF-8", `${counted(invalidCount, "token")} with a part of a character`),
+  ];
+}
+
+function table(name: string, shares: readonly Share[], total: number): string[] {
+  return shares
+    .filter(({ tokenCount }) => tokenCount > 0)
+    .map((share, i) => {
+      const percent = `${((100 * share.tokenCount) / Math.max(1, total)).toFixed(1)} %`;
+      return row(
+        i === 0 ? name : "",
+        `${share.name.padEnd(24)}${grouped(share.tokenCount).padStart(9)}${percent.padStart(9)}`,
+      );
+    });
+}
+
+const shown = ({ tokens }: TokenizerParts, id: number) =>
+  escapeBytes(tokenBytesOf(tokens, id).subarray(0, shownBytesMax));
+
+const sampleTokens = 200;
+
+/** How the text is encoded: bytes a token, how much of the vocabulary it uses, and its first tokens. */
+async function describeText(parts: TokenizerParts, path: string, output: Output): Promise<string[]> {
+  const inputs = findInputs([path]);
+  const used = new Uint8Array(parts.tokens.idLimit);
+  const sample: number[] = [];
+  let idCount = 0;
+  const sink = {
+    write(ids: Uint16Array | Uint32Array) {
+      for (let i = 0; i < ids.length; i++) used[ids[i]!] = 1;
+      if (sample.length < sampleTokens) sample.push(...ids.subarray(0, sampleTokens - sample.length));
+      idCount += ids.length;
+    },
+    endInput() {},
+  };
+  const workerCount = defaultWorkerCount(expectedTextBytes(inputs));
+  const corpus = { inputs, parts, specialTokensAsText: false, workerCount };
+  const { textBytes } = await encodeCorpus(corpus, sink, ({ bytesDone, bytesTotal }) =>
+    output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
+  );
+  const usedCount = used.reduce((sum, isUsed) => sum + isUsed, 0);
+  return [
+    row("text", `${path}: ${bytes(textBytes)}, ${counted(idCount, "token")}`),
+    row("bytes/token", idCount === 0 ? "-" : (textBytes / idCount).toFixed(3)),
+    row("used", `${grouped(usedCount)} of ${counted(parts.tokens.tokenCount, "token")}`),
+    row("begins", showTokens(sample.map((id) => shown(parts, id)))),
+  ];
+}
+
+/** Colours of the background, in turn, so that the ends of tokens are seen. */
+const backgrounds = [44, 42, 45, 46];
+
+function showTokens(tokens: readonly string[]): string {
+  const isColoured = process.stdout.isTTY === true && !process.env.NO_COLOR;
+  if (!isColoured) return tokens.join("|");
+  return tokens.map((token, i) => `\x1b[30;${backgrounds[i % backgrounds.length]}m${token}\x1b[0m`).join("");
+}

@@ -1,0 +1,133 @@
+import { checkUnchanged, type Input } from "../corpus/input.ts";
+import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
+import type { Range } from "../corpus/range.ts";
+import { TextRoom } from "../corpus/text-room.ts";
+import { checkPlannable, noFileToPlan, planLines } from "../corpus/write-plan.ts";
+import { usageError } from "../errors.ts";
+import { countsOptionsOf } from "../pipeline/open-memory.ts";
+import { RangeDocuments } from "../pipeline/range-documents.ts";
+import { MemoryBudget } from "../runtime/memory-budget.ts";
+import { nextTurn } from "../runtime/turns.ts";
+import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
+import type { Invocation } from "./arguments.ts";
+import { corpusNoteLines } from "./corpus-notes.ts";
+import { readCorpusOptions } from "./corpus-options.ts";
+import { writeData } from "./data-output.ts";
+import { openInputs, readInputOptions } from "./input-options.ts";
+import { lockOutputFile } from "./lock-outputs.ts";
+import { sizeBytes } from "./option-values.ts";
+import type { Output } from "./output.ts";
+import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
+import { bytes, counted, seconds } from "./units.ts";
+import { warnOfSlowPattern } from "./warnings.ts";
+
+/** `bpe plan`: the ranges that a corpus can be counted in, by any number of machines, as JSON Lines. */
+export async function runPlan(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const options = readOptions(invocation);
+  await lockOutputFile(invocation, output, options.output);
+  const { inputs, skipped } = openInputs(invocation.files, options.reading, output);
+  checkPlannable(inputs);
+  refuseOverwriting(inputs, [options.output]);
+  const cuts = await options.readCuts(output);
+  const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+
+  let rangeCount = 0;
+  let documentCount = 0;
+  const lines = planLines({
+    ...cuts,
+    inputs,
+    rangeSizeBytes: options.rangeSizeBytes,
+    countDocuments: options.countDocuments ? documentCounting(inputs, cuts.specialTokens, output) : undefined,
+  });
+  await writeData(options.output, async (put) => {
+    for await (const line of lines) {
+      await put(Buffer.from(`${JSON.stringify(line)}\n`));
+      rangeCount++;
+      documentCount += line.documents ?? 0;
+    }
+    for (const input of inputs) checkUnchanged(input);
+  });
+
+  const elapsed = (performance.now() - startMs) / 1000;
+  const documents = options.countDocuments ? ` and ${counted(documentCount, "document")}` : "";
+  output.succeed(
+    `planned ${counted(rangeCount, "range")} of ${bytes(corpusBytes)} in ${counted(inputs.length, "file")}${documents}, in ${seconds(elapsed)}${corpusNoteLines({ inputs, skipped })}`,
+    {
+      rangeCount,
+      sizeBytes: corpusBytes,
+      skipped,
+      ...(options.countDocuments && { documents: documentCount }),
+      output: options.output ?? "-",
+    },
+  );
+}
+
+/** Smaller ranges would cost more to plan than to count. */
+const leastRangeSizeBytes = 64_000;
+
+function readOptions(invocation: Invocation) {
+  const { options } = invocation;
+  const text = (name: string) => options.get(name)?.[0];
+  const path = text("output");
+  const asText = "special-tokens-as-text";
+  if (!options.has("tokenizer") && options.has(asText)) {
+    throw usageError(`--${asText} is for plans to encode by`, "name the tokenizer: --tokenizer PATH");
+  }
+  if (options.has("tokenizer") && options.has("compat")) {
+    throw usageError("--compat is for plans to count by, --tokenizer for plans to encode by");
+  }
+  if (invocation.files.includes("-")) throw noFileToPlan("-");
+  return {
+    reading: readInputOptions(invocation),
+    readCuts: options.has("tokenizer") ? tokenizerCuts(invocation) : corpusCuts(invocation),
+    rangeSizeBytes: sizeBytes("--range-size", text("range-size") ?? "256MB", leastRangeSizeBytes),
+    countDocuments: options.has("count-documents"),
+    output: path === "-" ? undefined : path,
+  };
+}
+
+/** Where ranges may end: as words are counted. */
+function corpusCuts(invocation: Invocation) {
+  const options = readCorpusOptions(invocation);
+  return async (output: Output) => {
+    warnOfSlowPattern(options.pattern, output);
+    return { ...countsOptionsOf(options), pattern: options.pattern.compiled, keepsTextsWhole: false };
+  };
+}
+
+/** The same as a tokenizer encodes. */
+function tokenizerCuts(invocation: Invocation) {
+  const options = readTokenizerOptions(invocation);
+  const asText = invocation.options.has("special-tokens-as-text");
+  return async (output: Output) => {
+    const parts = await openTokenizer(options, false, output);
+    return {
+      ...cutSettingsOf(parts, asText),
+      pattern: parts.pattern,
+      keepsTextsWhole: !canBeCut(parts, asText),
+    };
+  };
+}
+
+function documentCounting(inputs: readonly Input[], specialTokens: readonly string[], output: Output) {
+  const encoder = new TextEncoder();
+  const documents = new RangeDocuments(
+    inputs,
+    specialTokens.map((token) => encoder.encode(token)),
+    new TextRoom(new MemoryBudget().shareBytes(1)),
+  );
+  const total = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  let bytesBefore = 0;
+  return async (range: Range) => {
+    const work = documents.count(range);
+    for (let step = await work.next(); ; step = await work.next()) {
+      if (step.done) {
+        bytesBefore += range.endByte - range.startByte;
+        return step.value;
+      }
+      output.progress({ stage: "planning", done: bytesBefore + step.value, total, unit: "bytes" });
+      await nextTurn();
+    }
+  };
+}

@@ -1,0 +1,70 @@
+import { closeSync, openSync, statSync, unlinkSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { UserError } from "../errors.ts";
+import { writeAll } from "../runtime/file-calls.ts";
+import { reasonNotRead, reasonOf } from "../runtime/system-error.ts";
+import { ScratchDirectory } from "../store/scratch-directory.ts";
+import { onStop } from "./stop.ts";
+
+/**
+ * Copies what of the paths is no regular file (pipes, devices) to files without a name, and gives them open, at their
+ * beginning, by the paths. Whoever reads these never waits: a pipe may have no writer, or a slow one, and signals are served
+ * only as long as other threads do the waiting.
+ */
+export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const spooled = new Map<string, number>();
+  const pipes = paths.filter(isPipe);
+  if (pipes.length === 0) return spooled;
+  const twice = pipes.find((path, i) => pipes.indexOf(path) < i);
+  if (twice !== undefined) throw new UserError(`"${twice}" is named twice, and a pipe can be read once`);
+  const scratch = new ScratchDirectory();
+  const forget = onStop(() => scratch.remove());
+  try {
+    for (const path of pipes) spooled.set(path, await spool(path, join(scratch.path, "pipe")));
+  } finally {
+    forget();
+    scratch.remove();
+  }
+  return spooled;
+}
+
+/** Neither a file nor a directory; what is missing is for its reader to tell. */
+function isPipe(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && !stats.isFile() && !stats.isDirectory();
+}
+
+async function spool(path: string, copyPath: string): Promise<number> {
+  const from = await open(path, "r").catch((error) => {
+    throw new UserError(`"${path}" cannot be read: ${reasonNotRead(error)}`);
+  });
+  const into = openSync(copyPath, "wx", 0o600);
+  try {
+    const chunk = new Uint8Array(chunkSizeBytes);
+    for (;;) {
+      const { bytesRead } = await from.read(chunk, 0, chunk.length, null).catch((error) => {
+        throw new UserError(`"${path}" cannot be read: ${reasonOf(error)}`);
+      });
+      if (bytesRead === 0) break;
+      copy(chunk.subarray(0, bytesRead), into, path);
+    }
+    return openSync(copyPath, "r");
+  } finally {
+    closeSync(into);
+    unlinkSync(copyPath);
+    await from.close();
+  }
+}
+
+const chunkSizeBytes = 1 << 20;
+
+function copy(bytes: Uint8Array, into: number, path: string): void {
+  try {
+    writeAll(into, bytes);
+  } catch (error) {
+    throw new UserError(`"${path}" is a pipe, and cannot be copied to $TMPDIR: ${reasonOf(error)}`, {
+      hint: "set TMPDIR to a directory with room, or write the word counts to a file and name that",
+    });
+  }
+}

@@ -1,0 +1,224 @@
+import { escapeBytes } from "../bytes/escape.ts";
+import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
+import { countsChunks } from "../count/counts-files.ts";
+import { describeCounts } from "../count/describe-counts.ts";
+import { usageError } from "../errors.ts";
+import { countsOptionsOf } from "../pipeline/open-memory.ts";
+import { type StageProgress, type Trained, train } from "../pipeline/train.ts";
+import { type Written, writeResult } from "../pipeline/write-result.ts";
+import { shellLine } from "../runtime/shell.ts";
+import { placeOf } from "../store/output-place.ts";
+import { checkOutputDirectory } from "../store/staged-directory.ts";
+import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
+import { formats } from "../vocabulary/formats/formats.ts";
+import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
+import { copyTokenBytes, type TokenBytes } from "../vocabulary/token-bytes.ts";
+import { baseSize } from "../vocabulary/vocabulary.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
+import type { WordTable } from "../words/word-table.ts";
+import type { Invocation } from "./arguments.ts";
+import { openRunMemory, readCacheOptions } from "./cache-options.ts";
+import { corpusNotes } from "./corpus-notes.ts";
+import { countsPaths, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
+import { writeChunks } from "./data-output.ts";
+import { lockOutputs } from "./lock-outputs.ts";
+import { oneOf, wholeNumber } from "./option-values.ts";
+import type { Output } from "./output.ts";
+import { onStop } from "./stop.ts";
+import { summary } from "./train-summary.ts";
+import { grouped } from "./units.ts";
+import { isUpToDateWith, noteResult, tellUnchanged } from "./up-to-date.ts";
+import { warnOfEqualCounts, warnOfInvalidBytes, warnOfSlowPattern, warnOfStreams } from "./warnings.ts";
+
+/** `bpe train`: reads the options, looks at the world, trains, writes, tells. */
+export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
+  const asked = readOptions(invocation);
+  await takePlaces(invocation, asked, output);
+  const startMs = performance.now();
+  const { options, countsFiles } = await openCountsFiles(invocation, asked, (made) =>
+    readOptions(invocation, made),
+  );
+  const { inputs, skipped, workerCount, workerCountFor, budget } = openCorpus(invocation, options, output);
+  refuseOwnResults(inputs, [options.output, options.cache?.path]);
+  refuseOverwriting(inputs, [options.saveCounts]);
+  const countsOptions = countsOptionsOf(options);
+  const run = { pattern: options.pattern, budget, countsOptions };
+  const { memory, cached } = openRunMemory(options.cache, run, output);
+  const counts = await describeCounts(countsPaths(invocation));
+  const training = { ...options, settings: options, inputs, counts };
+  const report = (progress: StageProgress) => output.progress(progress);
+  if (cached !== undefined) {
+    warnOfStreams(inputs, output);
+    const isUpToDate = options.cache!.ifChanged && (await isUpToDateWith(cached, training, report));
+    if (isUpToDate) return tellUnchanged(options.output, output);
+  }
+  warnOfSlowPattern(options.pattern, output);
+  warnOfEqualCounts(counts, output);
+
+  const trained = await train(
+    {
+      ...options,
+      pattern: options.pattern.compiled,
+      inputs,
+      workerCount,
+      workerCountFor,
+      countsFiles,
+      cache: cached?.cache,
+      memory,
+      tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
+      keepWords: wordKeeping(options.saveCounts, countsOptions),
+    },
+    report,
+  );
+  warnOfInvalidBytes(inputs, trained.findings, output);
+
+  const { typed } = invocation;
+  const written = await writeResult(
+    options.output,
+    {
+      command: shellLine(["bpe", "train", ...typed]),
+      arguments: ["train", ...typed],
+      settings: options,
+      formatNames: options.formats,
+      keepCount: options.keepCount,
+      inputs,
+      skipped,
+      counts,
+      workerCount,
+      trained,
+      startMs,
+    },
+    onStop,
+  );
+  await trained.keepRest?.();
+  if (cached !== undefined) noteResult(cached, training);
+  tellTrained(trained, written, options.output, corpusNotes({ inputs, skipped }), output);
+}
+
+/** Checks that the outputs can be written, and keeps other runs away from them. */
+async function takePlaces(invocation: Invocation, options: TrainOptions, output: Output): Promise<void> {
+  const { saveCounts } = options;
+  checkOutputDirectory(options.output);
+  if (saveCounts !== undefined) checkOutputFile(saveCounts);
+  const countsPlace = saveCounts === undefined ? null : placeOfFile(saveCounts);
+  await lockOutputs(invocation, output, [placeOf(options.output), countsPlace]);
+}
+
+/** Writes the words into the file of `--save-counts`, if there is one. */
+const wordKeeping = (path: string | undefined, countsOptions: CountsOptions) => async (words: WordTable) => {
+  if (path !== undefined) await writeChunks(path, countsChunks(path, words, countsOptions));
+};
+
+function tellTrained(
+  trained: Trained,
+  { record, leftPath, keptPath }: Written,
+  path: string,
+  notes: readonly [string, string][],
+  output: Output,
+): void {
+  if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
+  const summary = () => summaryOf(trained, record, path, keptPath, notes);
+  output.succeed(summary, { changed: true, output: path, kept: keptPath, ...record });
+}
+
+function summaryOf(
+  trained: Trained,
+  record: TrainingRecord,
+  output: string,
+  keptPath: string | null,
+  notes: readonly [string, string][],
+): string {
+  const { vocabSize, specialTokens, compat } = record.options;
+  const wantedCount = vocabSize - baseSize(specialTokens, compat);
+  const isShort = trained.vocabulary.size < vocabSize;
+  return summary({
+    record,
+    output,
+    keptPath,
+    notes,
+    textBytes: trained.findings.reduce((sum, found) => sum + found.textBytes, 0),
+    wordBytes: trained.wordBytes,
+    tokenCount: trained.tokenCount,
+    longestTokens: longestTokens(trained, 10),
+    stoppedEarly: isShort
+      ? `stopped early: the corpus gives no more, ${grouped(wantedCount)} were asked for`
+      : undefined,
+  });
+}
+
+const formatNames = formats.map((format) => format.name);
+
+type TrainOptions = ReturnType<typeof readOptions>;
+
+function readOptions(invocation: Invocation, made?: CountsOptions) {
+  const { options } = invocation;
+  const text = (name: string) => options.get(name)?.[0];
+  const vocabSizeText = text("vocab-size");
+  if (vocabSizeText === undefined) throw usageError("--vocab-size is missing", "e.g. --vocab-size 32000");
+  const outputPath = text("output");
+  if (outputPath === undefined) throw usageError("--output is missing", "e.g. --output tokenizer");
+  if (outputPath === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
+
+  const corpusOptions = readCorpusOptions(invocation, made);
+  const { compat, specialTokens } = corpusOptions;
+  const leastSize = baseSize(specialTokens, compat);
+  const vocabSize = wholeNumber("--vocab-size", vocabSizeText, 1);
+  if (vocabSize < leastSize) {
+    const parts = `256 bytes${specialTokens.length > 0 ? ` and ${specialTokens.length} special tokens` : ""}`;
+    throw usageError(`--vocab-size ${vocabSize} is too small: ${parts} need ${leastSize}`);
+  }
+  const chosen = text("format")?.split(",");
+  const formatsChosen = chosen?.map((name) => oneOf("--format", name.trim(), formatNames));
+  if (formatsChosen?.includes("tiktoken") && corpusOptions.pattern.sources.length > 1) {
+    throw usageError(
+      "--format tiktoken: tiktoken cuts text by one regular expression, and this pattern is a sequence of them",
+    );
+  }
+  const keepCount = text("keep");
+  const minFrequency = text("min-frequency");
+  const maxTokenLength = text("max-token-length");
+  return {
+    output: outputPath,
+    vocabSize,
+    saveCounts: text("save-counts"),
+    ...corpusOptions,
+    cache: readCacheOptions(invocation),
+    minFrequency:
+      minFrequency === undefined
+        ? compat === "huggingface"
+          ? 0
+          : 1
+        : wholeNumber("--min-frequency", minFrequency, 0),
+    maxTokenLength:
+      maxTokenLength === undefined ? null : wholeNumber("--max-token-length", maxTokenLength, 1),
+    formats: formatsChosen,
+    keepCount: keepCount === undefined ? undefined : wholeNumber("--keep", keepCount, 0),
+  };
+}
+
+/** The longest tokens learned, escaped; of equally long ones the first learned. */
+function longestTokens({ vocabulary }: Trained, count: number): string[] {
+  const { lengths } = vocabulary.tokenBytes;
+  const end = 256 + vocabulary.mergeCount;
+  const longest: number[] = [];
+  /** No shorter token has a place any more. */
+  let lengthMin = 0;
+  // One pass: sorting 32,000 tokens would take 10 ms, as long as writing them.
+  for (let token = 256; token < end; token++) {
+    if (lengths[token]! <= lengthMin) continue;
+    const place = longest.findIndex((other) => lengths[other]! < lengths[token]!);
+    longest.splice(place < 0 ? longest.length : place, 0, token);
+    longest.length = Math.min(longest.length, count);
+    if (longest.length === count) lengthMin = lengths[longest[count - 1]!]!;
+  }
+  return longest.map((token) => shown(vocabulary.tokenBytes, token));
+}
+
+const shownCharacters = 60;
+
+/** In quotes and escaped; a long one by its beginning and its length. */
+function shown(tokens: TokenBytes, token: number): string {
+  const text = escapeBytes(copyTokenBytes(tokens, token, 4 * shownCharacters));
+  if (text.length <= shownCharacters) return `"${text}"`;
+  return `"${text.slice(0, shownCharacters)}…" (${grouped(tokens.lengths[token]!)} bytes)`;
+}

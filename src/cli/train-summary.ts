@@ -1,0 +1,65 @@
+import { escapeText } from "../bytes/escape.ts";
+import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
+import { bytes, counted, grouped, seconds } from "./units.ts";
+
+type SummaryFacts = {
+  readonly record: TrainingRecord;
+  readonly output: string;
+  /** Where the result is that was replaced, if it was kept. */
+  readonly keptPath: string | null;
+  /** More rows about the corpus. */
+  readonly notes: readonly (readonly [name: string, text: string])[];
+  /** Bytes of text in the inputs, whatever they were packed in. */
+  readonly textBytes: number;
+  /** Bytes of the words that were counted, and the tokens they are with all merges made. */
+  readonly wordBytes: number;
+  readonly tokenCount: number;
+  /** As they are to be shown, longest first. */
+  readonly longestTokens: readonly string[];
+  /** Why there are fewer merges than asked for, if there are. */
+  readonly stoppedEarly: string | undefined;
+};
+
+/** What a person wants to read at the end of `bpe train`. */
+export function summary(facts: SummaryFacts): string {
+  const { record, output, keptPath, notes, textBytes, wordBytes, tokenCount, longestTokens, stoppedEarly } =
+    facts;
+  const { inputs, timings } = record;
+  const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
+  const perSecond = (amount: number, ms: number) => amount / Math.max(ms / 1000, 1e-3);
+  const rate = textBytes === 0 ? "" : ` (${grouped(perSecond(textBytes / 1e6, timings.countMs))} MB/s)`;
+  const noun = inputs.some((input) => input.path === "-") ? "input" : "file";
+  const corpus = `${bytes(textBytes)} in ${counted(inputs.length, noun)}, ${counted(documentCount, "document")}`;
+  const rows = [
+    ["corpus", inputs.length === 0 ? "" : corpus],
+    ...notes,
+    ...countsRows(record.counts.map(({ path }) => path)),
+    ["pattern", record.options.pattern.name ?? "a regular expression"],
+    ["words", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
+    ["merges", grouped(record.mergeCount) + (stoppedEarly === undefined ? "" : ` (${stoppedEarly})`)],
+    [
+      "time",
+      [
+        `counting ${seconds(timings.countMs / 1000)}${rate}`,
+        `merging ${seconds(timings.mergeMs / 1000)} (${grouped(perSecond(record.mergeCount, timings.mergeMs))} merges/s)`,
+        `writing ${seconds(timings.writeMs / 1000)}`,
+        `in all ${seconds(timings.totalMs / 1000)}`,
+      ].join(", "),
+    ],
+    ["memory", `${bytes(record.peakMemoryBytes)} at its peak`],
+    ["bytes/token", tokenCount === 0 ? "" : (wordBytes / tokenCount).toFixed(3)],
+    ["longest", longestTokens.join(" ")],
+    ["written", `${output}: ${record.files.join(", ")}`],
+    ["kept", keptPath ?? ""],
+  ] as const;
+  const shown = rows.filter(([, text]) => text !== "");
+  return shown.map(([name, text]) => `${name!.padEnd(12)}${escapeText(text!)}`).join("\n");
+}
+
+const countsRowsMax = 3;
+
+/** A file of word counts a row; many of them in one. */
+function countsRows(paths: readonly string[]): string[][] {
+  if (paths.length <= countsRowsMax) return paths.map((path) => ["counts", path]);
+  return [["counts", `${paths[0]} … ${paths.at(-1)} (${counted(paths.length, "file")})`]];
+}

@@ -1,0 +1,145 @@
+import { type Cut, CutFinder } from "./cut-finder.ts";
+import { lineFeed, lineFeedsIn } from "./file-cuts.ts";
+import type { Input } from "./input.ts";
+import { checkStream } from "./inspect-input.ts";
+import type { RangePlanOptions } from "./range.ts";
+import type { PieceTask } from "./task.ts";
+import { openTextStream } from "./text-stream.ts";
+
+/** Wished size of a piece: its words are counted in some 10 ms. */
+const defaultPieceSizeBytes = 1 << 20;
+const defaultProbeSizeBytes = 1 << 16;
+/** A piece shows this much of what follows it: the character at its end, and more than anyone looks at. */
+const lookaheadBytes = 8;
+
+/** Memory of pieces that are done with: used again, because fresh pages cost more than what is read into them. */
+export class PieceBuffers {
+  private free: ArrayBuffer[] = [];
+  private sizeBytes = 0;
+
+  take(sizeBytes: number): Uint8Array<ArrayBuffer> {
+    if (sizeBytes !== this.sizeBytes) this.free = [];
+    this.sizeBytes = sizeBytes;
+    const memory = this.free.pop();
+    return memory === undefined ? new Uint8Array(sizeBytes) : new Uint8Array(memory);
+  }
+
+  /** What is of another size than those taken last is left to the garbage collector. */
+  give(buffer: ArrayBuffer): void {
+    if (buffer.byteLength === this.sizeBytes) this.free.push(buffer);
+  }
+}
+
+/**
+ * The pieces of a text that is read once and in order. It is read no further than what is asked for, so whoever asks
+ * decides how much of it is in memory. Without `cutting` every piece but the last goes on in the next one, and so does
+ * one that has no cut near its end.
+ */
+export async function* planPieces(
+  input: Input,
+  inputIndex: number,
+  cutting: RangePlanOptions | undefined,
+  buffers: PieceBuffers,
+): AsyncGenerator<PieceTask, void> {
+  const { pieceSizeBytes = defaultPieceSizeBytes, probeSizeBytes = defaultProbeSizeBytes } = cutting ?? {};
+  const cutter = createCutter(input, cutting);
+  const contextBytes = cutter?.contextBytes ?? 0;
+  const bufferBytes = Math.max(pieceSizeBytes, contextBytes) + probeSizeBytes + contextBytes;
+
+  const stream = await openTextStream(input);
+  try {
+    let bytes = buffers.take(bufferBytes);
+    let limit = 0;
+    let startByte = 0;
+    let startsInside = false;
+    let inputBytesBefore = 0;
+    let lineCount = 0;
+    const pieceTo = (pos: number, end: "input" | "document" | "inside" | "open"): PieceTask => {
+      const inputBytes = stream.inputBytes - inputBytesBefore;
+      inputBytesBefore = stream.inputBytes;
+      const linesBefore = lineCount;
+      if (input.format !== "text") lineCount += lineFeedsIn(Buffer.from(bytes.buffer, 0, pos));
+      return {
+        kind: "piece",
+        inputIndex,
+        startByte,
+        endByte: startByte + pos,
+        startsInside,
+        endsInside: end === "inside",
+        endsInput: end === "input",
+        goesOn: end === "open",
+        bytes: bytes.subarray(0, end === "inside" ? Math.min(limit, pos + lookaheadBytes) : pos),
+        inputBytes,
+        linesBefore,
+      };
+    };
+    for (;;) {
+      while (limit < bufferBytes) {
+        const readBytes = await stream.read(bytes, limit);
+        if (readBytes === 0) break;
+        limit += readBytes;
+      }
+      if (startByte === 0 && input.isStream) checkStream(bytes.subarray(0, limit), input);
+      if (limit < bufferBytes) {
+        const last = pieceTo(limit, "input");
+        if (limit > bufferBytes >> 2) return yield last;
+        // Small inputs would have memory of this size moved from thread to thread for a few bytes each.
+        const copy = { ...last, bytes: bytes.slice(0, limit) };
+        buffers.give(bytes.buffer);
+        return yield copy;
+      }
+
+      const cut = cutter?.find(bytes, limit);
+      const keepPos = cut?.pos ?? limit;
+      const piece = pieceTo(keepPos, cut === undefined ? "open" : cut.inside ? "inside" : "document");
+      const next = buffers.take(bufferBytes);
+      next.set(bytes.subarray(keepPos, limit));
+      bytes = next;
+      limit -= keepPos;
+      startByte += keepPos;
+      startsInside = piece.endsInside;
+      yield piece;
+    }
+  } finally {
+    stream.close();
+  }
+}
+
+/** Where the bytes of a buffer can be cut. */
+type PieceCutter = {
+  /** How many bytes before and behind a stretch have to be seen to find its cuts. */
+  readonly contextBytes: number;
+  /** A cut near the end of the bytes. */
+  find(bytes: Uint8Array<ArrayBuffer>, limit: number): Cut | undefined;
+};
+
+function createCutter(input: Input, cutting: RangePlanOptions | undefined): PieceCutter | undefined {
+  if (cutting === undefined) return undefined;
+  if (input.format !== "text") return lineCutter;
+  return cutting.keepsTextsWhole ? undefined : textCutter(cutting);
+}
+
+const lineCutter: PieceCutter = {
+  contextBytes: 0,
+  find(bytes, limit) {
+    const pos = Buffer.from(bytes.buffer, 0, limit).lastIndexOf(lineFeed) + 1;
+    return pos === 0 ? undefined : { pos, inside: false };
+  },
+};
+
+/** The first cut in as many bytes as are probed, with what has to be seen behind them. */
+function textCutter(cutting: RangePlanOptions): PieceCutter {
+  const finder = new CutFinder(cutting);
+  const { contextBytes } = finder;
+  const { probeSizeBytes = defaultProbeSizeBytes } = cutting;
+  return {
+    contextBytes,
+    find(bytes, limit) {
+      const basePos = limit - probeSizeBytes - 2 * contextBytes;
+      const text = { bytes: bytes.subarray(basePos), view: new DataView(bytes.buffer, basePos) };
+      const from = contextBytes;
+      const cut = finder.find(text, from, from + probeSizeBytes, limit - basePos);
+      return cut === undefined ? undefined : { pos: basePos + cut.pos, inside: cut.inside };
+    },
+  };
+}

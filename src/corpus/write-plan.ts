@@ -1,0 +1,59 @@
+import { realpathSync } from "node:fs";
+import { exitCode, UserError } from "../errors.ts";
+import type { CompiledPattern } from "../pattern/pattern.ts";
+import { nextTurn } from "../runtime/turns.ts";
+import { canSeek, type Input } from "./input.ts";
+import { type CutSettings, digestOptions, type PlanLine, planLine } from "./plan-line.ts";
+import { planRanges, type Range, wholeRange } from "./range.ts";
+
+export type PlanOptions = CutSettings & {
+  readonly inputs: readonly Input[];
+  readonly pattern: CompiledPattern;
+  readonly rangeSizeBytes: number;
+  readonly keepsTextsWhole: boolean;
+  /** Counts the documents of a range, which takes reading it; left out, the plan is without their numbers. */
+  readonly countDocuments?: ((range: Range) => Promise<number>) | undefined;
+};
+
+/** Whether ranges of the file can be read by themselves. What is packed is one range. */
+export const hasRanges = (input: Input) => canSeek(input) && input.format !== "parquet";
+
+/** Refuses what others could not read by the plan, or would count twice. */
+export function checkPlannable(inputs: readonly Input[]): void {
+  const paths = new Map<string, string>();
+  for (const input of inputs) {
+    const { path } = input;
+    if (input.isStream) throw noFileToPlan(path);
+    const file = realpathSync(path);
+    const before = paths.get(file);
+    if (before !== undefined) {
+      const what = before === path ? `"${path}" is named twice` : `"${before}" and "${path}" are one file`;
+      throw new UserError(what, { hint: "a plan holds each byte once: name each file once" });
+    }
+    paths.set(file, path);
+  }
+}
+
+export function noFileToPlan(path: string): UserError {
+  return new UserError(`"${path}" is no regular file, and a plan is of files that others will read`, {
+    hint: "write the text to a file and name that",
+    exitCode: path === "-" ? exitCode.usage : exitCode.failed,
+  });
+}
+
+/** The lines of the plan, in order. An input without bytes has one, too, so that the plan names every input. */
+export async function* planLines(options: PlanOptions): AsyncGenerator<PlanLine, void> {
+  const { inputs, pattern, rangeSizeBytes, keepsTextsWhole, countDocuments } = options;
+  const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
+  const digests = digestOptions(options);
+  let index = 0;
+  for (const [inputIndex, input] of inputs.entries()) {
+    const cutting = { pattern, specialTokens, rangeSizeBytes, keepsTextsWhole };
+    const whole = wholeRange(input, inputIndex);
+    for (const range of hasRanges(input) ? planRanges(input, whole, cutting) : [whole]) {
+      await nextTurn();
+      if (range === undefined) continue;
+      yield planLine(input, range, index++, digests, await countDocuments?.(range));
+    }
+  }
+}

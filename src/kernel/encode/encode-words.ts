@@ -1,0 +1,195 @@
+import { endsStart, textStart } from "../regions";
+import { findLong, recordOf, recordValue } from "../words/long-words";
+import { cutMiddleWords, findMiddle } from "../words/middle-words";
+import { findShort } from "../words/short-words";
+import { hashLong, middleBytesMax, middleTailKey, shortBytesMax, shortKey } from "../words/word-keys";
+import { buildModel } from "./build-model";
+import { beginIds, emitIds, emitNarrow, emitWide, idsEnd } from "./emit";
+import { useAddedTokens } from "./encode-texts";
+import { beginRegions, reserveTable, reserveText, reserveTo, workAddress } from "./encoding-memory";
+import { lookUpLong, lookUpMiddle, lookUpShort, results, useLookUp } from "./look-up";
+import { mergeWord, noRoom, useMerging, wordIds } from "./merge-word";
+import { EncodingModel } from "./model-layout";
+import { beginCuts, cutEndsAddress, cutsPretokens, nextCuts, useCuts } from "./never-merged";
+import { useWholeTokens } from "./whole-tokens";
+import {
+  batchWordsMax,
+  cachedBytesMax,
+  keepIds,
+  keepLong,
+  long,
+  middle,
+  records,
+  reserveWords,
+  short,
+  useCache,
+} from "./word-cache";
+import { missing, packedResult } from "./word-results";
+
+/**
+ * Pretokens to ids, a batch at a time: look all words up, then write the results in order; what is missing is merged and
+ * kept on the way. JavaScript calls, in this order:
+ *
+ *   beginModel     lays the memory out; returns where the model goes
+ *   useModel       the model stands there: builds what it is asked by
+ *   …              more tables are set up: of a pattern, of tokens
+ *   setTextBytes   the text's region has so much room; again when it needs more
+ *   encodeWords    text and ends stand in their regions
+ */
+
+let isNarrow: bool = false;
+let modelHead: usize = 0;
+
+/** Lays the memory out and returns the address of `byteCount` bytes for the model, its head first; 0 if there is no room. */
+export function beginModel(byteCount: u32): usize {
+  modelHead = beginRegions() ? reserveTable(byteCount) : 0;
+  return modelHead;
+}
+
+/** The model is where it belongs: lays the tables out; false if there is no room. The cache is 2^shrinkBits times smaller. */
+export function useModel(shrinkBits: u32): bool {
+  const model = changetype<EncodingModel>(modelHead);
+  isNarrow = model.isNarrow !== 0;
+  if (!buildModel(model)) return false;
+  if (!useCache(shrinkBits) || !useLookUp() || !useMerging(model)) return false;
+  if (!useWholeTokens(model) || !useCuts(model) || !useAddedTokens(model)) return false;
+  return true;
+}
+
+/** Makes room for so many bytes of text, padding included, in front of the work region; false if there is none. */
+export function setTextBytes(byteCount: u32): bool {
+  return reserveText(byteCount);
+}
+
+/** The address of the ids that were made last: 16 bits each if the model is narrow, else 32. */
+export function idsAddress(): usize {
+  return workAddress();
+}
+
+/**
+ * Encodes pretokens [ends[i], ends[i + 1]) for i in 0 .. endCount - 1; returns the number of ids at `idsAddress`, or -1 where
+ * there is no room for them. `endCount` is two or more.
+ */
+export function encodeWords(endCount: u32): i32 {
+  const textBytes = load<u32>(endsStart + ((endCount - 1) << 2)) - load<u32>(endsStart);
+  const room = <u64>workAddress() + <u64>textBytes * idBytes() + 64;
+  if (!reserveTo(room)) return -1;
+  beginIds(workAddress());
+  if (!encodePretokens(endCount, <usize>room)) return -1;
+  return <i32>((idsEnd - workAddress()) / idBytes());
+}
+
+/** Bytes of an id. */
+export function idBytes(): u32 {
+  return isNarrow ? 2 : 4;
+}
+
+/** Writes the ids of the pretokens in `ends` behind those that were made; the memory from `room` on is free. False without room. */
+export function encodePretokens(endCount: u32, room: usize): bool {
+  if (!cutsPretokens()) return encodeEnds(endsStart, endCount, room);
+  beginCuts(endCount);
+  for (let count = nextCuts(); count > 0; count = nextCuts()) {
+    if (!encodeEnds(cutEndsAddress(), count, room)) return false;
+  }
+  return true;
+}
+
+/** Merges the `length` bytes at the beginning of the text; returns how many ids there are at `wordIdsAddress`, or -1. */
+export function mergeText(length: u32): i32 {
+  const count = mergeWord(textStart, length, workAddress());
+  return count === noRoom ? -1 : <i32>count;
+}
+
+/** The ids of the word that `mergeText` merged, 32 bits each. */
+export function wordIdsAddress(): usize {
+  return wordIds;
+}
+
+function encodeEnds(ends: usize, endCount: u32, room: usize): bool {
+  for (let left = endCount - 1; left > 0; ) {
+    const wordCount = min(left, batchWordsMax);
+    if (!encodeBatch(ends, wordCount, room)) return false;
+    ends += wordCount << 2;
+    left -= wordCount;
+  }
+  return true;
+}
+
+function encodeBatch(ends: usize, wordCount: u32, room: usize): bool {
+  reserveWords(wordCount);
+  const longerCount = lookUpShort(short, ends, wordCount);
+  if (longerCount > 0) {
+    const longCount = cutMiddleWords(middle, ends, longerCount);
+    lookUpMiddle(middle, longerCount, longCount);
+    lookUpLong(ends, longCount);
+  }
+  let word = emit(0, wordCount);
+  while (word < wordCount) {
+    const start = load<u32>(ends + (word << 2));
+    const length = load<u32>(ends + (word << 2), 4) - start;
+    const result = resolve(textStart + start, length, room);
+    if (result !== missing) store<u64>(results + (word << 3), result);
+    else if (unkeptCount === noRoom) return false;
+    else {
+      emitIds(wordIds, unkeptCount, isNarrow);
+      word++;
+    }
+    word = emit(word, wordCount);
+  }
+  return true;
+}
+
+function emit(word: u32, wordCount: u32): u32 {
+  return isNarrow ? emitNarrow(word, wordCount) : emitWide(word, wordCount);
+}
+
+/** Where `resolve` keeps nothing: how many ids there are at `wordIds`, or `noRoom`. */
+let unkeptCount: u32 = 0;
+
+/**
+ * The result of a word that is missing: merges it and keeps it, or finds what was kept since the batch was looked up. Missing
+ * if it cannot be kept.
+ */
+function resolve(start: usize, length: u32, room: usize): u64 {
+  if (length <= shortBytesMax) {
+    const key = shortKey(start, length);
+    const slot = findShort(short, key);
+    if (load<u64>(slot) !== 0) return load<u64>(slot, 8);
+    const result = merge(start, length, room);
+    if (result === missing) return missing;
+    store<u64>(slot, key);
+    store<u64>(slot, result, 8);
+    short.usedCount++;
+    return result;
+  }
+  if (length <= middleBytesMax) {
+    const head = load<u64>(start);
+    const tailKey = middleTailKey(start, length);
+    const slot = findMiddle(middle, head, tailKey);
+    if (load<u64>(slot) !== 0) return load<u64>(slot, 16);
+    const result = merge(start, length, room);
+    if (result === missing) return missing;
+    store<u64>(slot, tailKey);
+    store<u64>(slot, head, 8);
+    store<u64>(slot, result, 16);
+    middle.usedCount++;
+    return result;
+  }
+  if (length > cachedBytesMax) {
+    unkeptCount = mergeWord(start, length, room);
+    return missing;
+  }
+  const hash = hashLong(start, length);
+  const slot = findLong(long, records, start, length, hash);
+  if (load<u64>(slot) !== 0) return recordValue(recordOf(records, slot));
+  const result = merge(start, length, room);
+  if (result !== missing) keepLong(slot, hash, start, length, result);
+  return result;
+}
+
+function merge(start: usize, length: u32, room: usize): u64 {
+  unkeptCount = mergeWord(start, length, room);
+  if (unkeptCount === noRoom) return missing;
+  const result = packedResult(wordIds, unkeptCount, isNarrow);
+  return result === missing ? keepIds(wordIds, unkeptCount) : result;
+}

@@ -1,0 +1,99 @@
+import { reserveTable } from "./encoding-memory";
+import { EncodingModel } from "./model-layout";
+
+/**
+ * Pairs: the rank of each pair of ids. Small, because it is asked seldom and everywhere: what counts is how many cache lines
+ * it has.
+ *
+ *   ARRAY    TYPE      LENGTH            MEANING
+ *   slots    u32       2^slotBits        open addressing, linear probing, at most half full: in the low `rankBits` bits
+ *                                        rank + 1, above them the tag, the low bits of the hash; 0 in a free slot
+ *   halves   i32,i32   mergeCount        left and right id of each rank; looked at where the tag is right
+ *   filter   u32       2^(slotBits - 3)  a bit for each pair: word by the top bits of the hash, bit by its lowest five. Most
+ *                                        pairs that are asked for are none, and most of those end here
+ *
+ * The home slot of a pair is the top `slotBits` bits of its hash.
+ */
+
+/** The rank of two ids that do not merge: behind every rank. Its bytes are all the same, so that memory can be filled with it. */
+export const noRank: i32 = 0x7f7f7f7f;
+export const noRankByte: u8 = 0x7f;
+
+/** Eight slots share the 32 bits of a word of the filter. */
+const filterShift: u32 = 3;
+
+const multiplier0: u32 = 0x9e3779b1;
+const multiplier1: u32 = 0x85ebca77;
+
+let slots: usize = 0;
+let slotBits: u32 = 0;
+let rankBits: u32 = 0;
+let halves: usize = 0;
+let filter: usize = 0;
+
+/** Makes room for the pairs of all merges; false if there is none. */
+export function reservePairs(model: EncodingModel): bool {
+  slotBits = 4;
+  while ((<u64>1) << slotBits < 2 * <u64>model.mergeCount) slotBits++;
+  rankBits = 32 - clz(model.mergeCount);
+  slots = reserveTable((<usize>4) << slotBits);
+  halves = reserveTable(8 * <usize>model.mergeCount);
+  filter = reserveTable((<usize>4) << (slotBits - filterShift));
+  model.pairSlots = slots;
+  model.pairSlotBits = slotBits;
+  model.pairRankBits = rankBits;
+  model.pairHalves = halves;
+  model.pairFilter = filter;
+  return slots !== 0 && halves !== 0 && filter !== 0;
+}
+
+/** Gives the pair of a merge its rank, whatever it had before; returns whether it is new. */
+export function addPair(model: EncodingModel, rank: u32): bool {
+  const left = load<u32>(model.lefts + (rank << 2));
+  const right = load<u32>(model.rights + (rank << 2));
+  const both = bothOf(left, right);
+  const hash = hashOf(left, right);
+  const filterWord = filter + ((hash >> (32 - slotBits + filterShift)) << 2);
+  store<u32>(filterWord, load<u32>(filterWord) | (1 << (hash & 31)));
+  const last: u32 = (1 << slotBits) - 1;
+  let pos = hash >> (32 - slotBits);
+  let slot = load<u32>(slots + (pos << 2));
+  while (slot !== 0) {
+    const known = (slot & ((1 << rankBits) - 1)) - 1;
+    if (load<u64>(halves + (known << 3)) === both) break;
+    pos = (pos + 1) & last;
+    slot = load<u32>(slots + (pos << 2));
+  }
+  store<u32>(slots + (pos << 2), (hash << rankBits) | (rank + 1));
+  store<u64>(halves + (rank << 3), both);
+  return slot === 0;
+}
+
+/** The rank of the pair, or `noRank`. */
+export function findPair(left: i32, right: i32): i32 {
+  const hash = hashOf(left, right);
+  const filterWord = load<u32>(filter + ((hash >> (32 - slotBits + filterShift)) << 2));
+  if (((filterWord >> (hash & 31)) & 1) === 0) return noRank;
+  const tag = hash << rankBits;
+  const both = bothOf(left, right);
+  const last: u32 = (1 << slotBits) - 1;
+  let pos = hash >> (32 - slotBits);
+  let slot = load<u32>(slots + (pos << 2));
+  while (slot !== 0) {
+    if ((slot ^ tag) >> rankBits === 0) {
+      const rank = (slot ^ tag) - 1;
+      if (load<u64>(halves + (rank << 3)) === both) return <i32>rank;
+    }
+    pos = (pos + 1) & last;
+    slot = load<u32>(slots + (pos << 2));
+  }
+  return noRank;
+}
+
+function hashOf(left: u32, right: u32): u32 {
+  return (left * multiplier0 + right) * multiplier1;
+}
+
+function bothOf(left: u32, right: u32): u64 {
+  return <u64>left | ((<u64>right) << 32);
+}

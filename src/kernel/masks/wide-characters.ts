@@ -1,0 +1,132 @@
+// Classes of characters beyond ASCII, for a block of 64 bytes. Characters whose lead byte says their kind, some only with a second byte from a certain one on
+// (Han, Hangul, and for most patterns Cyrillic), are taken all at once, others one by one. Broken UTF-8 is left to the automaton.
+
+import * as o from "./mask-operators";
+import {
+  firstSeconds,
+  highNibbles,
+  kindMaskAt,
+  kindOfCell,
+  kindOfTwo,
+  lowNibbles,
+  mainKind,
+  noKind,
+} from "./mask-tables";
+
+/** The bytes 10…… of the block that was classified last. */
+export let continuationBytes: u64 = 0;
+
+// A character that began in the block before: its bytes in this block, and its kind.
+let spill: u64 = 0;
+let spillKind: u32 = 0;
+
+export function forgetSpill(): void {
+  spill = 0;
+}
+
+/** Bytes of characters of a kind in the block that was classified last. */
+export function kindMask(kind: u32): u64 {
+  return load<u64>(kindMaskAt(kind));
+}
+
+function addToKind(kind: u32, bytes: u64): void {
+  const at = kindMaskAt(kind);
+  store<u64>(at, load<u64>(at) | bytes);
+}
+
+/** `wide`: the bytes from 0x80 up, some. Three bytes behind the block are read. False: the automaton has to read it. */
+export function classifyWide(block: usize, wide: u64): bool {
+  const masks = kindMaskAt(0);
+  const zero = i64x2.splat(0);
+  v128.store(masks, zero);
+  v128.store(masks, zero, 16);
+  v128.store(masks, zero, 32);
+  v128.store(masks, zero, 48);
+  const v0 = v128.load(block),
+    v1 = v128.load(block, 16),
+    v2 = v128.load(block, 32),
+    v3 = v128.load(block, 48);
+  const limit = i8x16.splat(-64);
+  const continuation = o.topBits(
+    i8x16.lt_s(v0, limit),
+    i8x16.lt_s(v1, limit),
+    i8x16.lt_s(v2, limit),
+    i8x16.lt_s(v3, limit),
+  );
+  continuationBytes = continuation;
+  let leads = wide & ~spill;
+  if (spill) addToKind(spillKind, spill);
+  spill = 0;
+
+  const s0 = leadBits(v0, v128.load(block, 1)),
+    s1 = leadBits(v1, v128.load(block, 17)),
+    s2 = leadBits(v2, v128.load(block, 33)),
+    s3 = leadBits(v3, v128.load(block, 49));
+  const uniform = o.topBits(notZero(s0), notZero(s1), notZero(s2), notZero(s3)) & leads;
+  if (uniform) {
+    const three = uniform & ~o.topBits(isTwo(v0), isTwo(v1), isTwo(v2), isTwo(v3));
+    const behind = (uniform << 1) | (three << 2);
+    if (behind & ~continuation) return false;
+    const second = o.topBits(isSecond(s0), isSecond(s1), isSecond(s2), isSecond(s3)) & uniform;
+    addUniform(mainKind(0), uniform & ~second, three);
+    if (second) addUniform(mainKind(1), second, three);
+    leads &= ~(uniform | behind);
+    const over = <u32>(three >> 63 ? 2 : (uniform >> 63) | (three >> 62) ? 1 : 0);
+    if (over) {
+      if ((<u32>load<u8>(block, 64) & 0xc0) !== 0x80) return false;
+      if (over === 2 && (<u32>load<u8>(block, 65) & 0xc0) !== 0x80) return false;
+      spill = ((<u64>1) << over) - 1;
+      spillKind = (second >> 63) | ((second & three) >> 62) ? mainKind(1) : mainKind(0);
+    }
+  }
+  while (leads) {
+    const i = ctz(leads);
+    const bytes = load<u32>(block + <usize>i);
+    let kind: u32 = noKind;
+    let size: u64 = 1;
+    if ((bytes & 0xc0e0) === 0x80c0) {
+      kind = kindOfTwo(((bytes & 31) << 6) | ((bytes >> 8) & 63));
+      size = 2;
+    } else if ((bytes & 0xc0c0f0) === 0x8080e0) {
+      kind = kindOfCell(32 + (((bytes & 15) << 6) | ((bytes >> 8) & 63)), (bytes >> 16) & 63);
+      size = 3;
+    } else if ((bytes & 0xc0c0c0f8) === 0x808080f0) {
+      const place = ((bytes & 7) << 12) | (((bytes >> 8) & 63) << 6) | ((bytes >> 16) & 63);
+      kind = kindOfCell(1056 + place, (bytes >> 24) & 63);
+      size = 4;
+    }
+    if (kind === noKind) return false;
+    const character = ((<u64>1) << size) - 1;
+    addToKind(kind, character << i);
+    leads &= ~(character << i);
+    if (i + size > 64) {
+      spill = character >> (64 - i);
+      spillKind = kind;
+    }
+  }
+  return true;
+}
+
+/** Zero where the byte does not begin characters of one kind only; `seconds` are the bytes behind. */
+function leadBits(v: v128, seconds: v128): v128 {
+  const low = v128.and(v, i8x16.splat(15));
+  const bits = v128.and(i8x16.swizzle(lowNibbles(), low), i8x16.swizzle(highNibbles(), i8x16.shr_u(v, 4)));
+  return v128.and(bits, i8x16.ge_s(seconds, i8x16.swizzle(firstSeconds(), low)));
+}
+
+function notZero(v: v128): v128 {
+  return i8x16.ne(v, i8x16.splat(0));
+}
+
+function isSecond(bits: v128): v128 {
+  return v128.or(i8x16.gt_s(bits, i8x16.splat(15)), i8x16.lt_s(bits, i8x16.splat(0)));
+}
+
+/** Among lead bytes: those of characters of two bytes. */
+function isTwo(v: v128): v128 {
+  return i8x16.lt_s(v, i8x16.splat(-32));
+}
+
+function addUniform(kind: u32, leads: u64, three: u64): void {
+  addToKind(kind, leads | (leads << 1) | ((leads & three) << 2));
+}

@@ -1,0 +1,93 @@
+import { bytePairAt, bytePairCount } from "./byte-pairs";
+import { gate } from "./count-threshold";
+import { startPart } from "./list-parts";
+import { mayMerge } from "./merge-pair";
+import { cellCount, partCount } from "./merge-regions";
+import { Work, workTogether } from "./merge-threads";
+import { startArena, takeEntries } from "./occurrences";
+import { pushPair } from "./pair-queue";
+import { addPair } from "./pair-table";
+
+/**
+ * The first index: pairs of bytes, counted in dense tables (byte-pairs.ts), then their lists. Each thread walks a part
+ * of the text.
+ */
+
+/** Above it a Float64 no longer counts one by one. */
+const countMax: f64 = 9007199254740992;
+
+/** Begins a walk over the text, which may be cut anywhere. */
+export function startText(): void {
+  for (let k: u32 = 0; k < partCount; k++) startPart(k, cutAt(k), cutAt(k + 1));
+}
+
+function cutAt(part: u32): u32 {
+  return 1 + <u32>((<u64>(cellCount - 1) * part) / partCount);
+}
+
+/** Counts the pairs of the next `work` cells of each part; true while cells are left. */
+export function countBytePairsSome(work: u32): bool {
+  return workTogether(Work.countBytePairs, partCount, work);
+}
+
+/** Writes the lists of the next `work` cells of each part; true while cells are left. */
+export function writeBytePairsSome(work: u32): bool {
+  return workTogether(Work.writeBytePairs, partCount, work);
+}
+
+/** What came of `addBytePairs`. */
+export enum Added {
+  all,
+  /** A pair occurs more often than can be counted exactly. */
+  countTooLarge,
+  /** The arena has too few entries for the lists. */
+  noRoom,
+}
+
+/**
+ * Records for the pairs that pass the gate, and where their lists begin: one part's behind the other's. The arena may
+ * use `slack` times what they take. No more than 65,536 pairs: there are always records for those.
+ */
+export function addBytePairs(slack: f64): i32 {
+  let entryCount: f64 = 0;
+  for (let key: u32 = 0; key < bytePairCount; key++) {
+    const weight = weightInAllParts(key);
+    if (weight >= countMax) return Added.countTooLarge;
+    if (isIndexed(key, weight)) entryCount += <f64>countInAllParts(key);
+  }
+  if (!startArena(entryCount, slack)) return Added.noRoom;
+  for (let key: u32 = 0; key < bytePairCount; key++) {
+    const weight = weightInAllParts(key);
+    if (!isIndexed(key, weight)) continue;
+    const count = countInAllParts(key);
+    const listStart = takeEntries(count);
+    pushPair(<u64>weight, addPair(key >> 8, key & 255, <u64>weight, listStart, count));
+    giveStarts(key, listStart);
+  }
+  return Added.all;
+}
+
+function isIndexed(key: u32, weight: f64): bool {
+  return weight >= <f64>gate && mayMerge(key >> 8, key & 255);
+}
+
+function weightInAllParts(key: u32): f64 {
+  let weight: f64 = 0;
+  for (let k: u32 = 0; k < partCount; k++) weight += bytePairAt(k, key).weight;
+  return weight;
+}
+
+function countInAllParts(key: u32): u32 {
+  let count: u32 = 0;
+  for (let k: u32 = 0; k < partCount; k++) count += bytePairAt(k, key).count;
+  return count;
+}
+
+function giveStarts(key: u32, listStart: u32): void {
+  let start = listStart;
+  for (let k: u32 = 0; k < partCount; k++) {
+    const pair = bytePairAt(k, key);
+    pair.start = start;
+    start += pair.count;
+  }
+}

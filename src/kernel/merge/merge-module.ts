@@ -1,0 +1,67 @@
+// The merge engine as JavaScript drives it. src/merge/merge-engine.ts is the story; `MergeExports` in
+// src/runtime/merge-exports.ts says what each function takes. What may take long is cut into calls of bounded work.
+
+// What it is to do, and where everything goes.
+export { startGate } from "./count-threshold";
+// From cells to pairs.
+export { addBytePairs, countBytePairsSome, startText, writeBytePairsSome } from "./first-index";
+export {
+  countPairsSome,
+  keepPairsSome,
+  pushPairsSome,
+  startKeeping,
+  startLists,
+  startPushing,
+  startReindex,
+  writePairsSome,
+} from "./index-anew";
+// Merges.
+export {
+  endMakingRoom,
+  mergeCount,
+  mergedEntryCount,
+  mergeUntilPause,
+  replacedCount,
+  settleLargeMerge,
+  startCleaningAll,
+  startEngine,
+  startLargeMerge,
+  startMakingRoom,
+  workLeftOfSlice,
+} from "./merge-loop";
+export { endMerge, mergeSome, startMerges, writeSome } from "./merge-pair";
+export {
+  byteRanks,
+  describeSpecials,
+  describeTokens,
+  describeWords,
+  lefts,
+  mergeCounts,
+  planRegions,
+  rights,
+  specialBytes,
+  specials,
+  wordBytes as mergeWordBytes,
+  wordCounts as mergeWordCounts,
+  wordStarts as mergeWordStarts,
+} from "./merge-regions";
+// Threads.
+export { endHelp, failHelp, helpedCount, helpMerging } from "./merge-threads";
+export { compactSome } from "./occurrences";
+// From words to cells.
+export {
+  laidOutCells,
+  layOutFrequentWords,
+  layOutRareWords,
+  startLayout,
+  startRareWords,
+  tallyWords,
+} from "./word-layout";
+export {
+  addUpDigits,
+  endDigit,
+  frequentWordCount,
+  placeByDigit,
+  startDigit,
+  tallyDigits,
+} from "./word-order";

@@ -1,0 +1,228 @@
+import { BytePair, bytePairCount } from "./byte-pairs";
+import { partStride } from "./list-parts";
+import { Job } from "./merge-threads";
+import { Merge, Sum } from "./neighbours";
+import { queueEntryBytes } from "./pair-queue";
+import { Pair } from "./pair-table";
+import { Special } from "./tie-rules";
+
+/**
+ * Regions: where everything of a merge engine stands in its memory. The main thread plans them once; a thread that
+ * helps plans the same from the same numbers. A region never moves: what grows has address space for as much as it may
+ * come to, which costs nothing until it is written. The memory is new, all zeros, and the engine relies on that.
+ *
+ *   REGION          ELEMENT      ELEMENTS                  FILE
+ *   job             Job          1                         together.ts
+ *   merge           Merge        1                         neighbours.ts
+ *   parts           Part         partCount                 parts.ts
+ *   cells           u16 or u32   cellCount + 1             layout.ts
+ *   weightEnds      u32          wordCount + 1             layout.ts
+ *   weights         u64          wordCount + 1             layout.ts
+ *   rareCells       u32          2,048                     layout.ts
+ *   tallies         u32          2,049                     word-order.ts
+ *   lefts, rights   u32          tokenCapacity             tokens.ts
+ *   lengths         u32          tokenCapacity             tokens.ts
+ *   mergeCounts     f64          tokenCapacity             merge-loop.ts
+ *   tieKeys         u64          tokenCapacity             tie-rules.ts
+ *   byteRanks       u32          256                       tie-rules.ts
+ *   specials        Special      specialCount              tie-rules.ts
+ *   specialBytes    u8           specialByteCount          tie-rules.ts
+ *   stack           u32          2 x tokenCapacity         tokens.ts
+ *   prefixStarts    u32          tokenCapacity             tokens.ts
+ *   prefixBytes     u8           prefixLengthMax a token   tokens.ts
+ *   labels          u64          tokenCapacity             long-tokens.ts
+ *   sorted, shared  u32          tokenCapacity             long-tokens.ts
+ *   sums            Sum          2 x tokenCount, a part    neighbours.ts
+ *   seen            u32          2 x tokenCount, a part    neighbours.ts
+ *   stagedLefts     u16 or u32   cellCount                 neighbours.ts
+ *   stagedRights    u16 or u32   cellCount                 neighbours.ts
+ *   bytePairs       BytePair     65,536 a part             byte-pairs.ts
+ *   pairs           Pair         pairCapacity              pairs.ts
+ *   slots           u32          2 x pairCapacity          pairs.ts
+ *   queue           QueueEntry   pairCapacity              queue.ts
+ *   entries         u32          entryCapacityMax          occurrences.ts; the rest of the memory
+ *
+ * The words that are laid out stand where `entries` will be: they are read for the last time before the first entry is
+ * written.
+ *
+ *   wordCounts      f64          wordCount                 occurrences in the corpus
+ *   wordStarts      u32          wordCount + 1             offset into wordBytes
+ *   order, others   u32          wordCount                 word-order.ts
+ *   wordBytes       u8           wordByteCount             words end to end
+ */
+export let job: usize = 0;
+export let merge: usize = 0;
+export let parts: usize = 0;
+export let cells: usize = 0;
+export let weightEnds: usize = 0;
+export let weights: usize = 0;
+export let rareCells: usize = 0;
+export let tallies: usize = 0;
+export let lefts: usize = 0;
+export let rights: usize = 0;
+export let lengths: usize = 0;
+export let mergeCounts: usize = 0;
+export let tieKeys: usize = 0;
+export let byteRanks: usize = 0;
+export let specials: usize = 0;
+export let specialBytes: usize = 0;
+export let stack: usize = 0;
+export let prefixStarts: usize = 0;
+export let prefixBytes: usize = 0;
+export let labels: usize = 0;
+export let sorted: usize = 0;
+export let shared: usize = 0;
+export let sums: usize = 0;
+export let seen: usize = 0;
+export let stagedLefts: usize = 0;
+export let stagedRights: usize = 0;
+export let bytePairs: usize = 0;
+export let pairs: usize = 0;
+export let slots: usize = 0;
+export let queue: usize = 0;
+export let entries: usize = 0;
+export let wordCounts: usize = 0;
+export let wordStarts: usize = 0;
+export let order: usize = 0;
+export let others: usize = 0;
+export let wordBytes: usize = 0;
+
+export let wordCount: u32 = 0;
+export let wordByteCount: u32 = 0;
+export let cellCount: u32 = 0;
+/** How many tokens there may be. */
+export let tokenCapacity: u32 = 0;
+/** What stands between two words: the id behind the last token's. */
+export let boundary: u32 = 0;
+/** The ids and the boundary. */
+export let tokenCount: u32 = 0;
+/** Whether cells are u32. */
+export let isWide: bool = false;
+/** Bytes of each token that are kept at hand for comparing; 0 where the rule for ties asks for no bytes. */
+export let prefixLengthMax: u32 = 0;
+export let specialCount: u32 = 0;
+export let specialByteCount: u32 = 0;
+/** Into how many parts a long list is cut, one for each thread. */
+export let partCount: u32 = 0;
+/** A power of two. */
+export let pairCapacity: u32 = 0;
+export let entryCapacityMax: u32 = 0;
+
+/** The words to be laid out; `cellCountOfAll` are those that layout.ts says. */
+export function describeWords(count: u32, byteCount: u32, cellCountOfAll: u32): void {
+  wordCount = count;
+  wordByteCount = byteCount;
+  cellCount = cellCountOfAll;
+}
+
+/** How many tokens there may be, how wide their ids are in the cells, and what is kept of their bytes. */
+export function describeTokens(capacity: u32, areWide: bool, prefixLength: u32): void {
+  tokenCapacity = capacity;
+  boundary = capacity;
+  tokenCount = capacity + 1;
+  isWide = areWide;
+  prefixLengthMax = prefixLength;
+}
+
+/** The special tokens that a merge may spell (tie-rules.ts), and how many bytes they have in all. */
+export function describeSpecials(count: u32, byteCount: u32): void {
+  specialCount = count;
+  specialByteCount = byteCount;
+}
+
+const alignment: u64 = 64;
+const pairCapacityMin: u64 = 1 << 17;
+/** Of a cell. With fewer the engine does not begin. */
+const entriesMin: f64 = 1.25;
+/** Of a cell. More are never needed: a cleaned arena has one at most, and the pairs that are born two at most. */
+const entriesMax: u64 = 3;
+
+/** The first address that has no region yet. */
+let end: u64 = 0;
+
+/**
+ * Gives every region its place in a memory of at most `capacityBytes`; `threadCount` threads will walk long lists.
+ * The result is the bytes that the memory must have, or 0 if the engine does not fit.
+ */
+export function planRegions(threadCount: u32, capacityBytes: f64): f64 {
+  partCount = threadCount;
+  const capacity = <u64>capacityBytes;
+  placeFixedRegions();
+  const leastBytes = max(<u64>(entriesMin * <f64>cellCount) * sizeof<u32>(), wordRegionBytes()) + alignment;
+  // A merge takes one cell away for each occurrence, and two pairs at most are born of it.
+  let pairCount = pairCapacityMin;
+  while (pairCount < 2 * <u64>cellCount + bytePairCount) pairCount *= 2;
+  while (pairCount > pairCapacityMin && end + pairRegionBytes(pairCount) + leastBytes > capacity)
+    pairCount /= 2;
+  if (end + pairRegionBytes(pairCount) + leastBytes > capacity) return 0;
+  pairCapacity = <u32>pairCount;
+  pairs = place(pairCount * offsetof<Pair>());
+  slots = place(pairCount * 2 * sizeof<u32>());
+  queue = place(pairCount * queueEntryBytes);
+  const wantedBytes = max(entriesMax * (<u64>cellCount + 1) * sizeof<u32>(), wordRegionBytes());
+  const entryBytes = min(wantedBytes, capacity - end);
+  entryCapacityMax = <u32>(entryBytes / sizeof<u32>());
+  placeWordRegions();
+  entries = place(entryBytes);
+  return <f64>min(end, capacity);
+}
+
+function pairRegionBytes(pairCount: u64): u64 {
+  return pairCount * (offsetof<Pair>() + 2 * sizeof<u32>() + queueEntryBytes);
+}
+
+/** The regions whose size is certain. Where they do not fit their addresses are meaningless, and `end` tells. */
+function placeFixedRegions(): void {
+  const cellBytes: u64 = isWide ? sizeof<u32>() : sizeof<u16>();
+  const idBytes = <u64>tokenCapacity * sizeof<u32>();
+  end = (<u64>__heap_base + alignment - 1) & ~(alignment - 1);
+  job = place(offsetof<Job>());
+  merge = place(offsetof<Merge>());
+  parts = place(<u64>partCount * partStride);
+  cells = place((<u64>cellCount + 1) * cellBytes);
+  weightEnds = place((<u64>wordCount + 1) * sizeof<u32>());
+  weights = place((<u64>wordCount + 1) * sizeof<u64>());
+  rareCells = place(2048 * sizeof<u32>());
+  tallies = place(2049 * sizeof<u32>());
+  lefts = place(idBytes);
+  rights = place(idBytes);
+  lengths = place(idBytes);
+  mergeCounts = place(<u64>tokenCapacity * sizeof<f64>());
+  tieKeys = place(<u64>tokenCapacity * sizeof<u64>());
+  byteRanks = place(256 * sizeof<u32>());
+  specials = place(<u64>specialCount * offsetof<Special>());
+  specialBytes = place(specialByteCount);
+  stack = place(2 * idBytes);
+  if (prefixLengthMax > 0) {
+    prefixStarts = place(idBytes);
+    prefixBytes = place(<u64>tokenCapacity * prefixLengthMax);
+    labels = place(<u64>tokenCapacity * sizeof<u64>());
+    sorted = place(idBytes);
+    shared = place(idBytes);
+  }
+  sums = place(<u64>partCount * 2 * tokenCount * offsetof<Sum>());
+  seen = place(<u64>partCount * 2 * tokenCount * sizeof<u32>());
+  stagedLefts = place(<u64>cellCount * cellBytes);
+  stagedRights = place(<u64>cellCount * cellBytes);
+  bytePairs = place(<u64>partCount * bytePairCount * offsetof<BytePair>());
+}
+
+function wordRegionBytes(): u64 {
+  return <u64>wordCount * (sizeof<f64>() + 3 * sizeof<u32>()) + wordByteCount + 5 * alignment;
+}
+
+function placeWordRegions(): void {
+  const entriesAddress = end;
+  wordCounts = place(<u64>wordCount * sizeof<f64>());
+  wordStarts = place((<u64>wordCount + 1) * sizeof<u32>());
+  order = place(<u64>wordCount * sizeof<u32>());
+  others = place(<u64>wordCount * sizeof<u32>());
+  wordBytes = place(wordByteCount);
+  end = entriesAddress;
+}
+
+function place(byteCount: u64): usize {
+  const address = end;
+  end = (end + byteCount + alignment - 1) & ~(alignment - 1);
+  return <usize>address;
+}

@@ -1,0 +1,199 @@
+import { countBytePairs, writeBytePairs } from "./byte-pairs";
+import { Part, partAt } from "./list-parts";
+import { isWide, job, merge } from "./merge-regions";
+import { Merge, mergeOccurrences, writeStaged } from "./neighbours";
+import { adoptStepCount, stepCount } from "./word-layout";
+
+/**
+ * Work that several threads do together: the parts of a list, or of the text. The main thread says what is to be done
+ * and how much of each part, marks all parts but the first as open, and takes the first. A helper takes an open part.
+ * The main thread then takes what is still open, so it never waits for a helper that has not begun.
+ *
+ *   FIELD      MEANING
+ *   turn       atomic: counts up with each work; a helper waits for it to change
+ *   sleepers   atomic: helpers that have to be woken
+ *   isOver     atomic: 1 when helpers shall end
+ *   kind       which work (Work)
+ *   share      how much of each part: entries or cells
+ *   partCount  parts in work
+ *   stepCount  weight steps (layout.ts)
+ *   helped     atomic: parts that helpers have done
+ *   hasFailed  1 if a helper ended in the middle of a part
+ *
+ * A part's state goes from `open` to `taken` by an atomic exchange, perhaps to `awaited`, and to `done`. What was written before a part was
+ * opened is seen by whoever takes it; what a helper wrote is seen by whoever finds it done.
+ */
+@unmanaged
+export class Job {
+  turn: i32;
+  sleepers: u32;
+  isOver: u32;
+  kind: u32;
+  share: u32;
+  partCount: u32;
+  stepCount: u32;
+  helped: u32;
+  hasFailed: u32;
+}
+
+export enum Work {
+  mergeOccurrences,
+  writeStaged,
+  countBytePairs,
+  writeBytePairs,
+}
+
+enum State {
+  done,
+  open,
+  taken,
+  /** Taken by a helper, and the main thread sleeps until it is done. */
+  awaited,
+}
+
+/** How often a thread looks before it sleeps: spinning for ever would take a core from the compiler, or from the other. */
+const spinCount: u32 = 20_000;
+/** A helper that slept so long goes back to its event loop: there it can be ended. */
+const sleepNs: i64 = 20_000_000;
+/** And so it does after this many entries, some tens of milliseconds. */
+const shareMax: u64 = 1 << 20;
+
+function theJob(): Job {
+  return changetype<Job>(job);
+}
+
+function turnAddress(): usize {
+  return job + offsetof<Job>("turn");
+}
+
+function sleepersAddress(): usize {
+  return job + offsetof<Job>("sleepers");
+}
+
+function isOverAddress(): usize {
+  return job + offsetof<Job>("isOver");
+}
+
+function helpedAddress(): usize {
+  return job + offsetof<Job>("helped");
+}
+
+function stateAddress(part: Part): usize {
+  return changetype<usize>(part) + offsetof<Part>("state");
+}
+
+/** Does the next `share` of each of the first `partCount` parts; true while something is left of any. */
+export function workTogether(kind: u32, partCount: u32, share: u32): bool {
+  const job = theJob();
+  job.kind = kind;
+  job.share = share;
+  if (partCount > 1) openParts(partCount);
+  doPart(0);
+  for (let k: u32 = 1; k < partCount; k++) if (takePart(k)) doPart(k);
+  let hasMore = partAt(0).hasMore;
+  for (let k: u32 = 1; k < partCount; k++) {
+    const part = partAt(k);
+    waitForPart(stateAddress(part));
+    hasMore |= part.hasMore;
+  }
+  // What a helper left in the middle nobody can mend.
+  if (job.hasFailed !== 0) unreachable();
+  return hasMore !== 0;
+}
+
+function openParts(partCount: u32): void {
+  const job = theJob();
+  job.partCount = partCount;
+  job.stepCount = stepCount;
+  for (let k: u32 = 1; k < partCount; k++) atomic.store<u32>(stateAddress(partAt(k)), State.open);
+  atomic.add<i32>(turnAddress(), 1);
+  if (atomic.load<u32>(sleepersAddress()) > 0) atomic.notify(turnAddress(), <i32>partCount);
+}
+
+/** Takes a part, if it is open. */
+function takePart(index: u32): bool {
+  return atomic.cmpxchg<u32>(stateAddress(partAt(index)), State.open, State.taken) === State.open;
+}
+
+function doPart(index: u32): void {
+  const part = partAt(index);
+  part.hasMore = u32(isWide ? doWork<u32>(part, index) : doWork<u16>(part, index));
+  endPart(stateAddress(part));
+}
+
+function endPart(state: usize): void {
+  if (atomic.xchg<u32>(state, State.done) === State.awaited) atomic.notify(state, 1);
+}
+
+function waitForPart(state: usize): void {
+  for (let spin: u32 = 0; spin < spinCount; spin++) if (atomic.load<u32>(state) === State.done) return;
+  if (atomic.cmpxchg<u32>(state, State.taken, State.awaited) === State.done) return;
+  while (atomic.load<u32>(state) !== State.done) atomic.wait<i32>(state, State.awaited);
+}
+
+function doWork<T>(part: Part, index: u32): bool {
+  const job = theJob();
+  const theMerge = changetype<Merge>(merge);
+  switch (job.kind) {
+    case Work.mergeOccurrences:
+      return mergeOccurrences<T>(theMerge, part, index, job.share);
+    case Work.writeStaged:
+      return writeStaged<T>(theMerge, part, index, job.share);
+    case Work.countBytePairs:
+      return countBytePairs<T>(part, index, job.share);
+    default:
+      return writeBytePairs<T>(part, index, job.share);
+  }
+}
+
+/**
+ * A helper's turn: works until there has been nothing to do for a while, or much. False when all is over; else it is to
+ * be called again, from the event loop.
+ */
+export function helpMerging(): bool {
+  const job = theJob();
+  for (let shareDone: u64 = 0; shareDone < shareMax; ) {
+    if (atomic.load<u32>(isOverAddress()) !== 0) return false;
+    const turn = atomic.load<i32>(turnAddress());
+    let hasWorked = false;
+    // Which parts there are may change meanwhile; only what an open part says counts, once it is taken.
+    for (let k: u32 = 1; k < job.partCount; k++) {
+      if (!takePart(k)) continue;
+      adoptStepCount(job.stepCount);
+      shareDone += job.share;
+      doPart(k);
+      atomic.add<u32>(helpedAddress(), 1);
+      hasWorked = true;
+    }
+    if (!hasWorked && !waitForTurn(turn)) return true;
+  }
+  return true;
+}
+
+/** Waits until the turn is another; false if that took too long. */
+function waitForTurn(turn: i32): bool {
+  for (let spin: u32 = 0; spin < spinCount; spin++) if (atomic.load<i32>(turnAddress()) !== turn) return true;
+  atomic.add<u32>(sleepersAddress(), 1);
+  const result = atomic.wait<i32>(turnAddress(), turn, sleepNs);
+  atomic.sub<u32>(sleepersAddress(), 1);
+  return result !== AtomicWaitResult.TIMED_OUT;
+}
+
+/** How many parts helpers have done so far. */
+export function helpedCount(): u32 {
+  return atomic.load<u32>(helpedAddress());
+}
+
+/** A helper cannot go on: the main thread is to stop waiting for it, and fails. */
+export function failHelp(): void {
+  const job = theJob();
+  job.hasFailed = 1;
+  for (let k: u32 = 1; k < job.partCount; k++) endPart(stateAddress(partAt(k)));
+}
+
+/** Ends the helpers. */
+export function endHelp(): void {
+  atomic.store<u32>(isOverAddress(), 1);
+  atomic.add<i32>(turnAddress(), 1);
+  atomic.notify(turnAddress(), -1);
+}

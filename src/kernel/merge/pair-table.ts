@@ -1,0 +1,119 @@
+import { pairCapacity, pairs, slots } from "./merge-regions";
+
+/**
+ * Pairs: the pairs that can still win, a record each, and a hash table from (left, right) to the record.
+ *
+ *   REGION  ELEMENT  ELEMENTS          MEANING
+ *   pairs   Pair     pairCapacity      the records, `pairCount` of them
+ *   slots   u32      2 x pairCapacity  hash table, or 0 for an empty slot; linear probing, at most half full; its first
+ *                                      `slotMask` + 1 slots, a power of two, are in use
+ *
+ * An entry of the hash table has record + 1 in its low bits, those of `slotMask`, and above them the bits of the hash
+ * that do not say the slot.
+ * Records are never removed, and their lists stand in the arena in the order of the records.
+ */
+@unmanaged
+export class Pair {
+  /** Token ids of the halves. */
+  left: u32;
+  right: u32;
+  /** Occurrences now, weighted; 0: merged, gone or forgotten. */
+  count: u64;
+  /** `count` when the list was written: their ratio says how stale it is. */
+  listCount: u64;
+  /** Where its list stands in the arena (occurrences.ts), and how many entries that has, stale ones included. */
+  listStart: u32;
+  listLength: u32;
+}
+
+export let pairCount: u32 = 0;
+let slotMask: u32 = 0;
+
+export const noPair: u32 = 0xffffffff;
+const firstSlotCountMin: u32 = 1 << 13;
+const firstSlotCountMax: u32 = 1 << 21;
+
+/** An empty table that about `expectedCount` pairs go into without growing. */
+export function startPairs(expectedCount: u32): void {
+  let slotCount = firstSlotCountMin;
+  while (slotCount < 2 * expectedCount && slotCount < firstSlotCountMax) slotCount *= 2;
+  slotMask = min(slotCount, 2 * pairCapacity) - 1;
+  pairCount = 0;
+}
+
+export function pairAt(p: u32): Pair {
+  return changetype<Pair>(pairs + <usize>p * offsetof<Pair>());
+}
+
+export function hasRoomForPairs(count: u32): bool {
+  return pairCapacity - pairCount >= count;
+}
+
+export function findPair(left: u32, right: u32): u32 {
+  const mask = slotMask;
+  const hash = hashPair(left, right);
+  let slot = hash & mask;
+  let entry = entryOf(slot);
+  while (entry !== 0) {
+    // A record is looked at only where the tag is right: most pairs that are asked for have none.
+    if (((entry ^ hash) & ~mask) === 0) {
+      const p = (entry & mask) - 1;
+      const pair = pairAt(p);
+      if (pair.left === left && pair.right === right) return p;
+    }
+    slot = (slot + 1) & mask;
+    entry = entryOf(slot);
+  }
+  return noPair;
+}
+
+function entryOf(slot: u32): u32 {
+  return load<u32>(slots + ((<usize>slot) << 2));
+}
+
+/** A record for a pair that has none. */
+export function addPair(left: u32, right: u32, count: u64, listStart: u32, listLength: u32): u32 {
+  assert(pairCount < pairCapacity, "there is room for one pair more");
+  const p = pairCount++;
+  const pair = pairAt(p);
+  pair.left = left;
+  pair.right = right;
+  pair.count = count;
+  pair.listCount = count;
+  pair.listStart = listStart;
+  pair.listLength = listLength;
+  if (pairCount * 2 > slotMask + 1) growSlots();
+  else insertPair(p);
+  return p;
+}
+
+function insertPair(p: u32): void {
+  const pair = pairAt(p);
+  const hash = hashPair(pair.left, pair.right);
+  let slot = hash & slotMask;
+  while (entryOf(slot) !== 0) slot = (slot + 1) & slotMask;
+  assert(p < slotMask, "a record fits into the low bits of an entry");
+  store<u32>(slots + ((<usize>slot) << 2), (hash & ~slotMask) | (p + 1));
+}
+
+/** Twice as many slots. What has no count left is left out: it never gains one again. */
+function growSlots(): void {
+  slotMask = 2 * slotMask + 1;
+  assert(slotMask < 2 * pairCapacity, "the hash table stays in its region");
+  emptySlots();
+  for (let p: u32 = 0; p < pairCount; p++) if (pairAt(p).count > 0) insertPair(p);
+}
+
+function emptySlots(): void {
+  memory.fill(slots, 0, (<usize>slotMask + 1) << 2);
+}
+
+/** Forgets all pairs; their records stay as they are until they are written over. */
+export function clearPairs(): void {
+  pairCount = 0;
+  emptySlots();
+}
+
+function hashPair(left: u32, right: u32): u32 {
+  return <u32>(((((<u64>left) << 32) | right) * 0x9e3779b97f4a7c15) >> 32);
+}

@@ -1,0 +1,193 @@
+import {
+  boundary,
+  cellCount,
+  cells,
+  isWide,
+  rareCells,
+  weightEnds,
+  weights,
+  wordBytes,
+  wordCount,
+  wordStarts,
+} from "./merge-regions";
+import { addFrequentWord, countOfWord, frequentCount, frequentWordAt, startOrder } from "./word-order";
+
+/**
+ * Layout: the words of two bytes or more, end to end by falling count, a cell a byte. The merge loop rewrites `cells`
+ * in place; the rest is frozen.
+ *
+ *   REGION      ELEMENT      ELEMENTS       MEANING
+ *   cells       u16 or u32   cellCount + 1  token ids, `boundary` before, between and after the words
+ *   weightEnds  u32          stepCount      first cell past weight step s; the last is `noEnd`
+ *   weights     u64          stepCount      count of every word in step s, falling
+ *   rareCells   u32          2,048          while laying out: cells of the words of each count, then where the next goes
+ *
+ * A token that covers the cells s..e has its id in s and in e: the token to the right of s begins at s + its length,
+ * the one to the left ends in s - 1. What stands between s and e is stale and never read as a token. (The cell behind
+ * the last boundary is only looked at, ahead of its use.)
+ * Since words stand by falling count, the weight of a position is a step function with few steps: no weight is
+ * stored with a position, and a walk over ascending positions follows the steps with one pointer.
+ *
+ * "bc" twice and "abc" once, boundary B: cells = [B b c B a b c B], weightEnds = [4, noEnd], weights = [2, 1].
+ * After merging "b c" into 256: cells = [B 256 256 B a 256 256 B].
+ *
+ * Most words are rare. A first walk over the table adds up the cells of each count below 2,048; the second then writes
+ * every rare word to its place at once, in the order of the table. Only frequent words are sorted (word-order.ts).
+ */
+export let stepCount: u32 = 0;
+
+/** For a thread that helps: what the thread that laid out has. */
+export function adoptStepCount(count: u32): void {
+  stepCount = count;
+}
+
+/** Positions are below 2^31, so the last step ends behind all. */
+export const noEnd: u32 = 0xffffffff;
+export const rareCountEnd: u32 = 2048;
+
+/** The cell that the next frequent word begins in, and how many cells are written in all. */
+let frequentEnd: u32 = 1;
+let writtenCount: u32 = 1;
+/** The next place of the order, then the next word of the table; `nextOffset` bytes of it are written. */
+let nextPlace: u32 = 0;
+let nextWord: u32 = 0;
+let nextOffset: u32 = 0;
+let stepWeight: u64 = 0;
+
+/** Begins a layout; the words are in their regions. */
+export function startLayout(): void {
+  startOrder();
+  stepCount = 0;
+  frequentEnd = 1;
+  writtenCount = 1;
+  nextPlace = 0;
+  nextWord = 0;
+  nextOffset = 0;
+  if (isWide) store<u32>(cells, boundary);
+  else store<u16>(cells, <u16>boundary);
+}
+
+/** First walk over the words [from, to): which are frequent, and how many cells the rare ones of each count take. */
+export function tallyWords(from: u32, to: u32): void {
+  for (let word = from; word < to; word++) {
+    const length = lengthOfWord(word);
+    if (length < 2) continue;
+    const count = countOfWord(word);
+    if (count >= rareCountEnd) addFrequentWord(word, count);
+    else {
+      const tally = rareCells + ((<usize>count) << 2);
+      store<u32>(tally, load<u32>(tally) + length + 1);
+    }
+  }
+}
+
+/** Lays out frequent words in their order until about `work` cells are written; false when all are. */
+export function layOutFrequentWords(work: u32): bool {
+  return isWide ? layOutFrequent<u32>(work) : layOutFrequent<u16>(work);
+}
+
+/** Where the rare words of each count go, behind the frequent ones, and the weight steps that they are. */
+export function startRareWords(): void {
+  let pos = frequentEnd;
+  for (let count = <i32>rareCountEnd - 1; count >= 0; count--) {
+    const tally = rareCells + ((<usize>count) << 2);
+    const cellsOfCount = load<u32>(tally);
+    if (cellsOfCount === 0) continue;
+    beginStep(count, pos);
+    store<u32>(tally, pos);
+    pos += cellsOfCount;
+  }
+  assert(pos === cellCount, "the words take as many cells as was said");
+  if (stepCount === 0) beginStep(0, pos);
+}
+
+/** Lays out rare words in the order of the table until about `work` cells are written; false when all are. */
+export function layOutRareWords(work: u32): bool {
+  return isWide ? layOutRare<u32>(work) : layOutRare<u16>(work);
+}
+
+/** How many cells are laid out. */
+export function laidOutCells(): u32 {
+  return writtenCount;
+}
+
+function layOutFrequent<T>(work: u32): bool {
+  const target = writtenCount + work;
+  for (; nextPlace < frequentCount; nextPlace++) {
+    if (writtenCount >= target) return true;
+    const word = frequentWordAt(nextPlace);
+    const count = countOfWord(word);
+    if (nextOffset === 0 && (stepCount === 0 || count !== stepWeight)) beginStep(count, frequentEnd);
+    frequentEnd = layOutWord<T>(word, frequentEnd, target);
+    if (nextOffset > 0) return true;
+  }
+  return false;
+}
+
+function layOutRare<T>(work: u32): bool {
+  const target = writtenCount + work;
+  // A word too short to be laid out is work, too.
+  const wordEnd = min(nextWord + work, wordCount);
+  for (; nextWord < wordEnd; nextWord++) {
+    if (writtenCount >= target) return true;
+    if (lengthOfWord(nextWord) < 2) continue;
+    const count = countOfWord(nextWord);
+    if (count >= rareCountEnd) continue;
+    const cursor = rareCells + ((<usize>count) << 2);
+    store<u32>(cursor, layOutWord<T>(nextWord, load<u32>(cursor), target));
+    if (nextOffset > 0) return true;
+  }
+  return nextWord < wordCount;
+}
+
+/**
+ * Writes a word from `nextOffset` on into the cells from `pos` on, and a boundary behind it. A long word may be left
+ * in the middle when as many cells as `target` are written: `nextOffset` is then above 0. The cell behind it is returned.
+ */
+function layOutWord<T>(word: u32, pos: u32, target: u32): u32 {
+  const length = lengthOfWord(word);
+  const from = wordBytes + load<u32>(wordStarts + ((<usize>word) << 2)) + nextOffset;
+  const byteCount = min(length - nextOffset, max(target - writtenCount, 1));
+  let cell = cells + <usize>pos * sizeof<T>();
+  for (let address = from; address < from + byteCount; address++, cell += sizeof<T>()) {
+    store<T>(cell, <T>load<u8>(address));
+  }
+  nextOffset += byteCount;
+  writtenCount += byteCount;
+  if (nextOffset < length) return pos + byteCount;
+  store<T>(cell, <T>boundary);
+  nextOffset = 0;
+  writtenCount++;
+  return pos + byteCount + 1;
+}
+
+function lengthOfWord(word: u32): u32 {
+  const start = wordStarts + ((<usize>word) << 2);
+  return load<u32>(start, 4) - load<u32>(start);
+}
+
+/** From `pos` on words have another weight. */
+function beginStep(weight: u64, pos: u32): void {
+  if (stepCount > 0) store<u32>(weightEnds + ((<usize>(stepCount - 1)) << 2), pos);
+  store<u32>(weightEnds + ((<usize>stepCount) << 2), noEnd);
+  store<u64>(weights + ((<usize>stepCount) << 3), weight);
+  stepCount++;
+  stepWeight = weight;
+}
+
+/** The first step at or after `step` that ends behind `pos`: a gallop, then a binary search. */
+export function stepOf(steps: u32, step: u32, pos: u32): u32 {
+  let stride: u32 = 1;
+  let low = step;
+  while (low + stride < steps && load<u32>(weightEnds + ((<usize>(low + stride - 1)) << 2)) <= pos) {
+    low += stride;
+    stride += stride;
+  }
+  let high = min(low + stride, steps - 1);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (load<u32>(weightEnds + ((<usize>middle) << 2)) <= pos) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,70 @@
+// The kernel: hot loops in AssemblyScript, compiled to one WebAssembly module. What is exported here is what JavaScript may
+// call; `KernelExports` in src/runtime/kernel.ts has the same functions as JavaScript sees them.
+
+export { countDocuments, countLookahead, documents, isInside, startCounting } from "./document-loop";
+export { encodeLookahead, encodeText, isTextDone, moveText, startEncoding } from "./encode/encode-texts";
+export {
+  beginModel,
+  encodeWords,
+  idsAddress,
+  mergeText,
+  setTextBytes,
+  useModel,
+  wordIdsAddress,
+} from "./encode/encode-words";
+export { limitMerging } from "./encode/merge-word";
+export { beginCuts, cutEndsAddress, nextCuts } from "./encode/never-merged";
+export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";
+export { masksEnd, scanMasks } from "./masks/scan-masks";
+export { memoryBytes } from "./memory";
+export * from "./merge/merge-module";
+export { endsAddress, endsCapacity, layOut, reserveFixed, textAddress, textCapacity } from "./regions";
+export { useAutomaton, useSecondAutomaton } from "./scan/automaton-steps";
+export { useQuads } from "./scan/four-byte-steps";
+export {
+  clearFirstInvalid,
+  firstInvalidPosition,
+  invalidBytes,
+  keepPosition,
+  scanPosition,
+  shiftText,
+} from "./scan/scanner";
+export { usePieces } from "./scan/second-split";
+export { searchText, usePrefixes, useTokenTrie } from "./special-token-search";
+export { rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
+export { addedLineCount, addLines, beginLines, linesTotal, readLineCount } from "./words/counts-text";
+export {
+  beginSortedWords,
+  listSortedWords,
+  sortedTotal,
+  sortedWordCount,
+} from "./words/list-frames";
+export { countParts, fillParts, hasEqual, listLines, placeParts } from "./words/list-lines";
+export {
+  addPretokens,
+  addRecords,
+  addSlots,
+  addWord,
+  beginList,
+  beginTables,
+  countPretokens,
+  distinctWordCount,
+  hasRecords,
+  hasSlots,
+  listedBytesAddress,
+  listedBytesCount,
+  listedCountsAddress,
+  listedStartsAddress,
+  listWords,
+  missingKeys,
+  openTables,
+  pretokenCount,
+  recordsAddress,
+  recordsBytes,
+  reserveSlots,
+  slotsAddress,
+  slotsBytes,
+  slotsBytesWith,
+  usedSlots,
+  wordBytes,
+} from "./words/word-tables";

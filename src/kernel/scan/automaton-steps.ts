@@ -1,0 +1,112 @@
+import { textStart } from "../regions";
+
+/**
+ * The automaton of a pattern, as src/pattern/scan-tables.ts has it; JavaScript puts its arrays into memory. Columns 0 to 127 are
+ * ASCII itself, then follow the classes of other characters, `invalidColumn` and `endColumn`.
+ *
+ *   ARRAY          TYPE   MEANING
+ *   transitions    u32    entry of state s and column c at s << 8 | c:
+ *                         next state << 16 | commits << 4 | slot (15: none)
+ *   columnBlocks   u16    offset into `columns` of the 64 columns that share all bytes of a character but the last
+ *   columns        u8     column of each such character
+ */
+export let transitionsStart: usize = 0;
+let columnBlocksStart: usize = 0;
+let columnsStart: usize = 0;
+/** Ends that are written and may not be settled yet. */
+export let slotCount: u32 = 0;
+
+export const invalidColumn: u32 = 254;
+const endColumn: u32 = 255;
+const threeByteBlocks: u32 = 32;
+const fourByteBlocks: u32 = 32 + 1024;
+
+/** Takes the addresses of the arrays. */
+export function useAutomaton(transitions: usize, columnBlocks: usize, columns: usize, slots: u32): void {
+  transitionsStart = transitions;
+  columnBlocksStart = columnBlocks;
+  columnsStart = columns;
+  slotCount = slots;
+}
+
+// The automaton that is not at work, of a pattern that has two.
+let otherTransitions: usize = 0;
+let otherColumnBlocks: usize = 0;
+let otherColumns: usize = 0;
+let otherSlots: u32 = 0;
+
+/** Takes the addresses of the arrays of a second automaton. */
+export function useSecondAutomaton(
+  transitions: usize,
+  columnBlocks: usize,
+  columns: usize,
+  slots: u32,
+): void {
+  otherTransitions = transitions;
+  otherColumnBlocks = columnBlocks;
+  otherColumns = columns;
+  otherSlots = slots;
+}
+
+/** The other automaton is the one at work now. */
+export function swapAutomata(): void {
+  const transitions = transitionsStart;
+  const columnBlocks = columnBlocksStart;
+  const columns = columnsStart;
+  const slots = slotCount;
+  useAutomaton(otherTransitions, otherColumnBlocks, otherColumns, otherSlots);
+  useSecondAutomaton(transitions, columnBlocks, columns, slots);
+}
+
+/** The entry behind `entry`, which carries the state, at a column. */
+export function step(entry: u32, column: u32): u32 {
+  return load<u32>(transitionsStart + (((entry >> 8) + column) << 2));
+}
+
+/** The entry behind `entry` where the document ends. */
+export function stepToEnd(entry: u32): u32 {
+  return step(entry, endColumn);
+}
+
+/** Column of a character of three bytes, which stand in the lower part of `word`. */
+export function columnOfThree(word: u32): u32 {
+  const block = threeByteBlocks + (((word & 15) << 6) | ((word >> 8) & 63));
+  return columnIn(block, (word >> 16) & 63);
+}
+
+/** The same for two bytes. */
+export function columnOfTwo(word: u32): u32 {
+  return columnIn(word & 31, (word >> 8) & 63);
+}
+
+function columnOfFour(word: u32): u32 {
+  const block = fourByteBlocks + (((word & 7) << 12) | (((word >> 8) & 63) << 6) | ((word >> 16) & 63));
+  return columnIn(block, (word >> 24) & 63);
+}
+
+function columnIn(block: u32, last: u32): u32 {
+  return load<u8>(columnsStart + (load<u16>(columnBlocksStart + (block << 1)) | last));
+}
+
+/**
+ * Column of the character that begins at `pos` with a byte from 0x80 up, and its length in bytes: column | length << 8. A
+ * byte that is not part of valid UTF-8 is one byte in `invalidColumn`. The text ends at `limit`; what stands behind it may
+ * be read, but counts for nothing.
+ */
+export function columnAt(pos: i32, limit: i32): u32 {
+  const word = load<u32>(textStart + pos);
+  let column = invalidColumn;
+  let length: u32 = 1;
+  if ((word & 0xc0e0) === 0x80c0) {
+    length = 2;
+    column = columnOfTwo(word);
+  } else if ((word & 0xc0c0f0) === 0x8080e0) {
+    length = 3;
+    column = columnOfThree(word);
+  } else if ((word & 0xc0c0c0f8) === 0x808080f0) {
+    length = 4;
+    column = columnOfFour(word);
+  }
+  if (column === invalidColumn || pos + <i32>length > limit) return invalidColumn | (1 << 8);
+  return column | (length << 8);
+}

@@ -1,0 +1,380 @@
+import {
+  batchPretokens,
+  endsStart,
+  headsStart,
+  listedBytes,
+  listedCountsStart,
+  listedStart,
+  listedStartsStart,
+  listedWords,
+  longSlotsStart,
+  middleStart,
+  recordsStart,
+  shortStart,
+  sixteenth,
+  textStart,
+} from "../regions";
+import {
+  addLongWord,
+  beginRecords,
+  countLongWords,
+  endOfRecords,
+  firstRecord,
+  hasRoomFor,
+  nextRecord,
+  Records,
+  recordHash,
+  recordLength,
+  recordValue,
+  recordWord,
+} from "./long-words";
+import {
+  addMiddleSlots,
+  addMiddleWord,
+  countMiddleWords,
+  cutMiddleWords,
+  missingMiddle,
+} from "./middle-words";
+import {
+  addShortSlots,
+  addShortWord,
+  addStandIn,
+  countShortWords,
+  missingShort,
+  standIn,
+} from "./short-words";
+import {
+  beginTable,
+  endOfSlots,
+  longSlotBytes,
+  middleSlotBytes,
+  reserve,
+  SlotTable,
+  shortSlotBytes,
+  slotBitsIn,
+  slotBitsWith,
+} from "./slot-table";
+import {
+  hashLong,
+  middleBytesMax,
+  middleTailKey,
+  shortBytesMax,
+  shortKey,
+  writeMiddle,
+  writeShort,
+} from "./word-keys";
+
+/**
+ * Distinct words with exact counts, in three tables by their length: most words are short, and a short word is compared in
+ * one instruction. Each batch of pretokens goes through a few small loops, one a table, none of which has a branch that
+ * cannot be predicted.
+ *
+ * All of it stands in the memory, so that an instance in another thread goes on with it. The heads:
+ *
+ *   OFFSET   TYPE        MEANING
+ *   0        SlotTable   short words
+ *   32       SlotTable   middle words
+ *   64       SlotTable   long words
+ *   96       Records     their records
+ *   128      u64         occurrences of all words
+ */
+export let short: SlotTable = changetype<SlotTable>(0);
+export let middle: SlotTable = changetype<SlotTable>(0);
+export let long: SlotTable = changetype<SlotTable>(0);
+export let records: Records = changetype<Records>(0);
+let pretokenCountAt: usize = 0;
+
+/** Finds the tables that stand in the memory. */
+export function openTables(): void {
+  short = changetype<SlotTable>(headsStart);
+  middle = changetype<SlotTable>(headsStart + 32);
+  long = changetype<SlotTable>(headsStart + 64);
+  records = changetype<Records>(headsStart + 96);
+  pretokenCountAt = headsStart + 128;
+}
+
+/** Begins empty tables of so many slots (as powers of two) in regions that are all zeros. */
+export function beginTables(shortSlotBits: u32, middleSlotBits: u32, longSlotBits: u32): void {
+  const shortMax = slotBitsIn(2 * sixteenth, shortSlotBytes);
+  const middleMax = slotBitsIn(3 * sixteenth, middleSlotBytes);
+  const longMax = slotBitsIn(sixteenth, longSlotBytes);
+  beginTable(short, shortStart, shortSlotBytes, shortSlotBits, shortMax);
+  beginTable(middle, middleStart, middleSlotBytes, middleSlotBits, middleMax);
+  beginTable(long, longSlotsStart, longSlotBytes, longSlotBits, longMax);
+  beginRecords(records, recordsStart, 5 * sixteenth);
+  addStandIn(short);
+  store<u64>(pretokenCountAt, 0);
+}
+
+/** Occurrences of all words. */
+export function pretokenCount(): f64 {
+  return <f64>load<u64>(pretokenCountAt);
+}
+
+/** Adds to them: what `addSlots` and `addRecords` add is counted here. */
+export function addPretokens(count: f64): void {
+  store<u64>(pretokenCountAt, load<u64>(pretokenCountAt) + <u64>count);
+}
+
+export function distinctWordCount(): f64 {
+  return <f64>(short.usedCount - 1) + <f64>middle.usedCount + <f64>long.usedCount;
+}
+
+/**
+ * Counts the pretokens that `ends` says, the last one ending at ends[pretokenCount]. The text is readable 64 bytes past
+ * that. False where a table has no room: some of them are counted then.
+ */
+export function countPretokens(pretokenCount: u32): bool {
+  for (let first: u32 = 0; first < pretokenCount; first += batchPretokens) {
+    if (!countBatch(first, min(batchPretokens, pretokenCount - first))) return false;
+  }
+  store<u64>(pretokenCountAt, load<u64>(pretokenCountAt) + pretokenCount);
+  return true;
+}
+
+function countBatch(first: u32, pretokenCount: u32): bool {
+  if (!reserve(short, pretokenCount)) return false;
+  const longerCount = countShortWords(short, first, pretokenCount);
+  if (longerCount === 0) return true;
+  if (!reserve(middle, longerCount)) return false;
+  const longCount = cutMiddleWords(middle, endsStart, longerCount);
+  countMiddleWords(middle, longerCount - longCount);
+  if (longCount === 0) return true;
+  return reserve(long, longCount) && countLongWords(long, records, longCount);
+}
+
+/** Adds `count` occurrences of the word of `length` bytes that stands at the text's start. False without room. */
+export function addWord(length: u32, count: f64): bool {
+  const added = <u64>count;
+  store<u64>(pretokenCountAt, load<u64>(pretokenCountAt) + added);
+  const at = textStart;
+  if (length <= shortBytesMax) {
+    if (!reserve(short, 1)) return false;
+    addShortWord(short, shortKey(at, length), added);
+    return true;
+  }
+  if (length <= middleBytesMax) {
+    if (!reserve(middle, 1)) return false;
+    addMiddleWord(middle, load<u64>(at), middleTailKey(at, length), added);
+    return true;
+  }
+  return reserve(long, 1) && addLongWord(long, records, at, length, hashLong(at, length), added);
+}
+
+// What JavaScript asks of a table, by its number: 0 short, 1 middle, 2 long.
+
+function tableOf(kind: u32): SlotTable {
+  return kind === 0 ? short : kind === 1 ? middle : long;
+}
+
+/** Address of the slots. */
+export function slotsAddress(kind: u32): usize {
+  return tableOf(kind).slots;
+}
+
+/** Bytes of the slots. */
+export function slotsBytes(kind: u32): f64 {
+  const table = tableOf(kind);
+  return <f64>table.slotBytes * <f64>((<u64>1) << table.slotBits);
+}
+
+/** What they will be with so many keys more. */
+export function slotsBytesWith(kind: u32, keyCount: f64): f64 {
+  const table = tableOf(kind);
+  return <f64>table.slotBytes * <f64>((<u64>1) << slotBitsWith(table, keyCount));
+}
+
+/** Slots that are used; among the short ones the stand-in. */
+export function usedSlots(kind: u32): u32 {
+  return tableOf(kind).usedCount;
+}
+
+/** Whether there is room for so many keys more. */
+export function hasSlots(kind: u32, keyCount: f64): bool {
+  const table = tableOf(kind);
+  return slotBitsWith(table, keyCount) <= table.slotBitsMax;
+}
+
+/** Makes room for so many keys more; false where there is none. */
+export function reserveSlots(kind: u32, keyCount: u32): bool {
+  return reserve(tableOf(kind), keyCount);
+}
+
+/** Address of the records of long words. */
+export function recordsAddress(): usize {
+  return records.records;
+}
+
+/** Bytes of the records, from there on. */
+export function recordsBytes(): f64 {
+  return <f64>(endOfRecords(records) - records.records);
+}
+
+/** Whether there is room for so many bytes of records more. */
+export function hasRecords(byteCount: f64): bool {
+  return hasRoomFor(records, <u64>byteCount);
+}
+
+/** Adds the words of other slots, of short or middle words, that stand at the text's start. There is room for them. */
+export function addSlots(kind: u32, byteCount: usize): void {
+  if (kind === 0) addShortSlots(short, textStart, textStart + byteCount);
+  else addMiddleSlots(middle, textStart, textStart + byteCount);
+}
+
+/** How many keys of other slots, of short or middle words, that stand at the text's start, the table does not have. */
+export function missingKeys(kind: u32, byteCount: usize): u32 {
+  const end = textStart + byteCount;
+  return kind === 0 ? missingShort(short, textStart, end) : missingMiddle(middle, textStart, end);
+}
+
+/**
+ * Adds the words of other records that stand at the text's start, as far as they stand there as a whole. Returns the bytes
+ * of these; -1 where there is no room for them.
+ */
+export function addRecords(byteCount: usize): f64 {
+  const end = textStart + byteCount;
+  let record = textStart;
+  while (record + 16 <= end && nextRecord(record) <= end) {
+    const isAdded =
+      reserve(long, 1) &&
+      addLongWord(
+        long,
+        records,
+        recordWord(record),
+        recordLength(record),
+        recordHash(record),
+        recordValue(record),
+      );
+    if (!isAdded) return -1;
+    record = <usize>nextRecord(record);
+  }
+  return <f64>(record - textStart);
+}
+
+/** Bytes of all words. */
+export function wordBytes(): f64 {
+  let byteCount: u64 = 0;
+  for (let slot = short.slots, end = endOfSlots(short); slot < end; slot += shortSlotBytes) {
+    byteCount += load<u64>(slot) & 255;
+  }
+  byteCount -= standIn;
+  for (let slot = middle.slots, end = endOfSlots(middle); slot < end; slot += middleSlotBytes) {
+    byteCount += load<u64>(slot) & 255;
+  }
+  for (let record = <u64>firstRecord(records), end = endOfRecords(records); record < end; ) {
+    byteCount += recordLength(<usize>record);
+    record = nextRecord(<usize>record);
+  }
+  return <f64>byteCount;
+}
+
+// The words as a list: short words first, then middle, then long. `listWords` lists as many as the arrays have room for.
+let listedKind: u32 = 0;
+let listedAt: u64 = 0;
+/** Address of the bytes of the words listed last: `listed`, or the record of one that has no room there. */
+let listedBytesAt: usize = 0;
+let listedByteCount: usize = 0;
+
+/** The list begins anew. */
+export function beginList(): void {
+  listedKind = 0;
+  listedAt = short.slots;
+}
+
+/**
+ * Lists words: their bytes, where each of them starts, `firstStart` being the first one's, and their counts. Returns how
+ * many they are, 0 at the end.
+ */
+export function listWords(firstStart: u32): u32 {
+  listedBytesAt = listedStart;
+  listedByteCount = 0;
+  let wordCount: u32 = 0;
+  if (listedKind === 0) {
+    wordCount = listShort(firstStart);
+    if (wordCount > 0) return wordCount;
+    listedKind = 1;
+    listedAt = middle.slots;
+  }
+  if (listedKind === 1) {
+    wordCount = listMiddle(firstStart);
+    if (wordCount > 0) return wordCount;
+    listedKind = 2;
+    listedAt = firstRecord(records);
+  }
+  return listLong(firstStart);
+}
+
+export function listedBytesAddress(): usize {
+  return listedBytesAt;
+}
+
+export function listedBytesCount(): f64 {
+  return <f64>listedByteCount;
+}
+
+export function listedStartsAddress(): usize {
+  return listedStartsStart;
+}
+
+export function listedCountsAddress(): usize {
+  return listedCountsStart;
+}
+
+function list(word: u32, start: u32, count: u64): void {
+  store<u32>(listedStartsStart + (word << 2), start);
+  store<f64>(listedCountsStart + (word << 3), <f64>count);
+}
+
+function listShort(firstStart: u32): u32 {
+  let wordCount: u32 = 0;
+  let at = listedStart;
+  let slot = <usize>listedAt;
+  for (const end = endOfSlots(short); slot < end && wordCount < listedWords; slot += shortSlotBytes) {
+    const key = load<u64>(slot);
+    if (key === 0 || key === standIn) continue;
+    list(wordCount++, firstStart + <u32>(at - listedStart), load<u64>(slot, 8));
+    writeShort(at, key);
+    at += <usize>(key & 255);
+  }
+  listedAt = slot;
+  listedByteCount = at - listedStart;
+  return wordCount;
+}
+
+function listMiddle(firstStart: u32): u32 {
+  let wordCount: u32 = 0;
+  let at = listedStart;
+  let slot = <usize>listedAt;
+  for (const end = endOfSlots(middle); slot < end && wordCount < listedWords; slot += middleSlotBytes) {
+    const tailKey = load<u64>(slot);
+    if (tailKey === 0) continue;
+    list(wordCount++, firstStart + <u32>(at - listedStart), load<u64>(slot, 16));
+    writeMiddle(at, load<u64>(slot, 8), tailKey);
+    at += <usize>(tailKey & 255);
+  }
+  listedAt = slot;
+  listedByteCount = at - listedStart;
+  return wordCount;
+}
+
+function listLong(firstStart: u32): u32 {
+  let wordCount: u32 = 0;
+  let at = listedStart;
+  for (const end = endOfRecords(records); listedAt < end && wordCount < listedWords; ) {
+    const record = <usize>listedAt;
+    const length = recordLength(record);
+    const hasRoom = <usize>length <= listedStart + listedBytes - at;
+    if (!hasRoom && wordCount > 0) break;
+    list(wordCount++, firstStart + <u32>(at - listedStart), recordValue(record));
+    listedAt = nextRecord(record);
+    if (!hasRoom) {
+      listedBytesAt = recordWord(record);
+      listedByteCount = length;
+      return wordCount;
+    }
+    memory.copy(at, recordWord(record), length);
+    at += length;
+  }
+  listedByteCount = at - listedStart;
+  return wordCount;
+}

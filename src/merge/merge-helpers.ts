@@ -1,0 +1,82 @@
+import { mergeWorkerUrl } from "../embedded.ts";
+import { adoptKernelModule, createKernel, type Kernel, kernelModule } from "../runtime/kernel.ts";
+
+/** What the regions of a merge engine's memory are planned from (src/kernel/merge/merge-regions.ts): the same in every thread. */
+export type MergePlan = {
+  readonly wordCount: number;
+  readonly wordByteCount: number;
+  readonly cellCount: number;
+  readonly tokenCapacity: number;
+  readonly isWide: boolean;
+  readonly prefixLength: number;
+  readonly specialCount: number;
+  readonly specialByteCount: number;
+  readonly threadCount: number;
+};
+
+/** What a helper is told. */
+export type MergeHelp = {
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+  readonly plan: MergePlan;
+  readonly capacityBytes: number;
+};
+
+/** Plans the regions of this thread's kernel; the bytes that the memory must have, or 0 if the engine does not fit. */
+export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes: number): number {
+  exports.describeWords(plan.wordCount, plan.wordByteCount, plan.cellCount);
+  exports.describeTokens(plan.tokenCapacity, plan.isWide, plan.prefixLength);
+  exports.describeSpecials(plan.specialCount, plan.specialByteCount);
+  return exports.planRegions(plan.threadCount, capacityBytes);
+}
+
+/** Threads that help: they take parts of long lists. Nobody waits for one that has not started yet. */
+export type MergeHelpers = { end(): void };
+
+export function startMergeHelpers(
+  { exports, memory }: Kernel,
+  plan: MergePlan,
+  capacityBytes: number,
+): MergeHelpers {
+  const help: MergeHelp = { module: kernelModule(), memory, plan, capacityBytes };
+  const workers = Array.from({ length: plan.threadCount - 1 }, () => startHelper(help)).filter(
+    (worker) => worker !== undefined,
+  );
+  return {
+    end() {
+      exports.endHelp();
+      for (const worker of workers) worker.terminate();
+    },
+  };
+}
+
+/** Undefined where the system has no thread for us: help is welcome, not needed. */
+function startHelper(help: MergeHelp): Worker | undefined {
+  try {
+    const worker = new Worker(mergeWorkerUrl);
+    // One that fails in the middle has said so in the memory, and the main thread fails; one that never starts does no harm.
+    worker.onerror = (event) => event.preventDefault();
+    worker.unref();
+    worker.postMessage(help);
+    return worker;
+  } catch {
+    return undefined;
+  }
+}
+
+/** In a helper: works turn by turn. Between two the event loop turns, so that the thread can be ended. */
+export function helpMerging({ module, memory, plan, capacityBytes }: MergeHelp): void {
+  adoptKernelModule(module);
+  const kernel = createKernel(memory);
+  planRegions(kernel, plan, capacityBytes);
+  const { exports } = kernel;
+  const turn = () => {
+    try {
+      if (exports.helpMerging()) setTimeout(turn);
+    } catch (error) {
+      exports.failHelp();
+      throw error;
+    }
+  };
+  turn();
+}

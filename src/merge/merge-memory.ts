@@ -1,0 +1,61 @@
+import type { TableSize, WordTable } from "../words/word-table.ts";
+import { countCells } from "./cell-count.ts";
+import { type MergeOptions, threadCountOf } from "./merge-options.ts";
+import { defaultTuning } from "./merge-tuning.ts";
+
+/**
+ * The memory that the engine will take beside the word table, in bytes, said before it starts. Cells, the order of
+ * the words and the arena are known exactly; the longest list and the number of records are guesses (the measured
+ * ones stand in docs/merge.md), and the arena grows if a text is unlike any seen.
+ */
+export function estimateMergeMemoryBytes(words: WordTable, options: MergeOptions): number {
+  return estimateBytes(words.wordCount, countCells(words), options);
+}
+
+/** The same before there is a word table: an upper bound, because words of one byte take no cells. */
+export function boundMergeMemoryBytes({ wordCount, byteCount }: TableSize, options: MergeOptions): number {
+  return estimateBytes(wordCount, 1 + byteCount + wordCount, options);
+}
+
+function estimateBytes(wordCount: number, cellCount: number, options: MergeOptions): number {
+  const { mergeCount, compat } = options;
+  const threadCount = threadCountOf(options, cellCount, defaultTuning);
+  const tokenCount = 256 + Math.min(mergeCount, cellCount);
+  const cellBytes = cellCount * (tokenCount > 0xffff ? 4 : 2);
+  // A copy of the words, which stands where the arena will be.
+  const wordBytes = wordCount * bytesPerWord + (cellCount - wordCount);
+  const arenaBytes = 4 * defaultTuning.arenaSlack * (cellCount - wordCount);
+  const stagedBytes = 2 * (cellBytes / cellCount) * longestListLength(wordCount, cellCount);
+  const bytesOfToken = bytesPerToken + (compat === "cs336" ? bytesOfPrefix : 0);
+  const tokenBytes = tokenCount * (bytesOfToken + threadCount * bytesOfSums);
+  const pairBytes = bytesPerPair * (cellCount / positionsPerPair + pairsPerToken * tokenCount);
+  const threadBytes = threadCount * bytePairTableBytes + (threadCount - 1) * helperBytes;
+  return Math.ceil(
+    cellBytes + Math.max(wordBytes, arenaBytes) + stagedBytes + tokenBytes + pairBytes + threadBytes,
+  );
+}
+
+/** One huge word can be one pair throughout; among many words the commonest pair held at most 3 % of the cells. */
+function longestListLength(wordCount: number, cellCount: number): number {
+  return wordCount < 1000 ? cellCount : 0.03 * cellCount;
+}
+
+// What the regions of the kernel's engine hold (src/kernel/merge/merge-regions.ts).
+
+/** Its count, its start, and its place in the order, if it is frequent. */
+const bytesPerWord = 8 + 4;
+/** Halves, length, count, tie key. */
+const bytesPerToken = 12 + 8 + 8;
+/** Of a token, a thread: neighbours at the left and at the right, and which were seen. */
+const bytesOfSums = 2 * (16 + 4);
+/** The mean length of a token on English is near 7; and where they begin. */
+const bytesOfPrefix = 8 + 4;
+/** A record, at least two slots of the hash table, and a place in the queue. */
+const bytesPerPair = 32 + 3 * 4 + 16;
+/** What a thread that helps takes beside the engine's memory: measured, 10 MB. */
+const helperBytes = 12e6;
+/** 65,536 pairs of bytes. */
+const bytePairTableBytes = 16 << 16;
+/** 6 million words, 72 million cells, 32,000 merges: 200,000 records; 145,000 words: 85,000. */
+const positionsPerPair = 400;
+const pairsPerToken = 3;

@@ -1,0 +1,54 @@
+import type { MergeTuning } from "./merge-tuning.ts";
+import type { Compat } from "./merges.ts";
+
+export type MergeOptions = {
+  /**
+   * Most merges wanted. Under `huggingface`: most entries wanted that merges add to the vocabulary; a merge that
+   * spells a special token adds none, so there can be as many more merges as there are special tokens.
+   */
+  readonly mergeCount: number;
+  readonly compat: Compat;
+  /** Training ends when the best pair occurs fewer times; default 1. */
+  readonly minFrequency?: number;
+  /** Longest token in bytes; under `huggingface` HF's own rule: strictly less, and two bytes always merge. */
+  readonly maxTokenLength?: number | null;
+  /** Only `huggingface` asks: a learned token that equals a special token's text takes its id, which decides ties. */
+  readonly specialTokens?: readonly string[];
+  /** Threads that merge; default 1. */
+  readonly threadCount?: number;
+};
+
+export type MergeLimits = {
+  /** Merges wanted; under `huggingface` new vocabulary entries wanted. */
+  readonly mergeCountMax: number;
+  /** A best pair with a lower count ends the training; at least 1. */
+  readonly countMin: number;
+  /** Longest token that a merge may make of anything but two bytes. */
+  readonly lengthMax: number;
+  /** Whether two bytes may be merged whatever `lengthMax` says: HF looks only at pairs that a merge forms. */
+  readonly bytePairsAlways: boolean;
+};
+
+export function limitsOf(options: MergeOptions, cellCount: number): MergeLimits {
+  const isHuggingface = options.compat === "huggingface";
+  const maxTokenLength = options.maxTokenLength ?? null;
+  return {
+    // Each merge takes at least one position away, so there are never more merges than cells.
+    mergeCountMax: Math.min(options.mergeCount, cellCount),
+    countMin: Math.max(1, options.minFrequency ?? 1),
+    lengthMax: maxTokenLength === null ? Number.POSITIVE_INFINITY : maxTokenLength - (isHuggingface ? 1 : 0),
+    bytePairsAlways: isHuggingface,
+  };
+}
+
+/** Each has sums of its own to be added up. */
+const threadCountMax = 8;
+
+/** How many threads merge so many cells. */
+export function threadCountOf(
+  { threadCount = 1 }: MergeOptions,
+  cellCount: number,
+  tuning: MergeTuning,
+): number {
+  return cellCount < tuning.sharedCellCount ? 1 : Math.min(threadCount, threadCountMax);
+}

@@ -1,0 +1,84 @@
+import { invalidColumn, type ScanTables, threeByteBlocks } from "../scan-tables.ts";
+import { kindsOf } from "./class-systems.ts";
+import { families } from "./families.ts";
+import { findFormula } from "./find-formula.ts";
+
+/** What the kernel is told of a pattern's formula, see src/kernel/masks/mask-tables.ts: the first bytes there. */
+export type MaskTables = Uint8Array;
+
+export const maskTablesSize = 320;
+
+const noKind = 255;
+
+/** undefined where the pattern has no formula. */
+export function buildMaskTables(tables: ScanTables): MaskTables | undefined {
+  const found = findFormula(tables);
+  if (found === undefined) return undefined;
+  const { member, symbols } = found;
+  const family = families[member.family]!;
+  const bytes = new Uint8Array(maskTablesSize);
+  const header = new Uint32Array(bytes.buffer, 0, 3);
+  const names = Object.keys(families);
+  header[0] = names.indexOf(member.family) + (member.lines ? names.length : 0);
+  Object.keys(family.options).forEach((option, i) => {
+    if (member.options.includes(option)) header[1]! |= 1 << i;
+  });
+  header[2] = member.digitCount;
+  const { kindOfExample } = kindsOf(family.classes);
+  const kindOfColumn = bytes.subarray(64).fill(noKind);
+  for (const [column, example] of symbols.exampleOf) kindOfColumn[column] = kindOfExample[example]!;
+  writeLeads(bytes, tables, kindOfColumn);
+  return bytes;
+}
+
+/** Lead bytes of two- and three-byte characters that are of one kind, for the two kinds that have most of them. */
+function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Array): void {
+  const leadsOfKind = new Map<number, Lead[]>();
+  for (let lead = 0xc2; lead < 0xf0; lead++) {
+    const found = uniformPart(tables, lead, kindOfColumn);
+    if (found !== undefined) leadsOfKind.set(found.kind, [...(leadsOfKind.get(found.kind) ?? []), found]);
+  }
+  const kinds = [...leadsOfKind].sort(([, a], [, b]) => b.length - a.length).slice(0, 2);
+  const firstSeconds = bytes.subarray(48, 64).fill(0x80);
+  for (const [i, [kind, leads]] of kinds.entries()) {
+    bytes[12 + i] = kind;
+    for (const { lead, firstSecond } of leads) {
+      bytes[16 + (lead & 15)]! |= 1 << ((lead >> 4) - 12 + 4 * i);
+      firstSeconds[lead & 15] = Math.max(firstSeconds[lead & 15]!, firstSecond);
+    }
+  }
+  for (let high = 12; high < 16; high++) bytes[32 + high] = 0x11 << (high - 12);
+}
+
+/** All characters with this lead byte and a second byte from `firstSecond` on are of this kind. */
+type Lead = { readonly lead: number; readonly kind: number; readonly firstSecond: number };
+
+/** 512 characters: those that are common begin so in Han (from e4 b8) and Hangul (from ea b0). */
+const leastBlocks = 8;
+
+/** undefined where that are too few; for lead bytes of two-byte characters it is all or none of them. */
+function uniformPart(tables: ScanTables, lead: number, kindOfColumn: Uint8Array): Lead | undefined {
+  if (lead < 0xe0) {
+    const kind = kindOfBlock(tables, lead & 31, kindOfColumn);
+    return kind === noKind ? undefined : { lead, kind, firstSecond: 0x80 };
+  }
+  const blocks = Array.from({ length: 64 }, (_, second) =>
+    kindOfBlock(tables, threeByteBlocks + (((lead & 15) << 6) | second), kindOfColumn),
+  );
+  const kind = blocks.at(-1)!;
+  const first = blocks.findLastIndex((other) => other !== kind) + 1;
+  if (kind === noKind || 64 - first < leastBlocks) return undefined;
+  return { lead, kind, firstSecond: 0x80 | first };
+}
+
+/** The kind of all characters of a block of `columns`; `noKind` where there are several, or where some are invalid. */
+function kindOfBlock({ columnBlocks, columns }: ScanTables, block: number, kindOfColumn: Uint8Array): number {
+  let kind = -1;
+  for (let place = 0; place < 64; place++) {
+    const column = columns[columnBlocks[block]! | place]!;
+    const found = column === invalidColumn ? noKind : kindOfColumn[column]!;
+    if (kind >= 0 && found !== kind) return noKind;
+    kind = found;
+  }
+  return kind;
+}

@@ -1,0 +1,175 @@
+import { type Automaton, here } from "./automaton.ts";
+import type { CharacterClasses } from "./character-classes.ts";
+import { lastCodePoint } from "./code-point-set.ts";
+import type { QuadTables } from "./four-byte-tables.ts";
+import type { MaskTables } from "./masks/build-mask-tables.ts";
+import { BeyondAutomaton } from "./pattern-errors.ts";
+
+/**
+ * ScanTables: an automaton as the scanner runs it. Written once by the compiler, frozen then; plain data, so that it
+ * is posted to workers.
+ *
+ *   ARRAY          TYPE         LENGTH              MEANING
+ *   transitions    Int32Array   stateCount << 8     entry of state s and column c at s << 8 | c
+ *   columnBlocks   Uint16Array  32 + 1024 + 32768   offset into `columns` of the 64 columns that share all bytes of a
+ *                                                   character but the last
+ *   columns        Uint8Array   blockCount * 64     column of each such character; equal blocks are kept once
+ *
+ * An entry is next state << 16 | commits << 4 | slot: write the position into the slot (`noSlot`: into a bin that is never
+ * read), then settle so many. What the scanner carries from step to step is the entry itself.
+ *
+ * Columns: 0-127 are ASCII itself, `firstClassColumn` + class is any other character, then `invalidColumn` is a byte that
+ * is not part of valid UTF-8, `endColumn` is the end of the document.
+ *
+ * columnBlocks, by the bytes of the character without their marks (110…, 10…):
+ *   two bytes    b0                              blocks 0-1 would be overlong: invalid
+ *   three bytes  32 + (b0 << 6 | b1)             blocks 0-31 would be overlong, surrogates too: invalid
+ *   four bytes   1056 + (b0 << 12 | b1 << 6 | b2)  blocks below 1024 would be overlong, from 17408 beyond U+10FFFF
+ *
+ * "é" is c3 a9, its two-byte block 3, so its column is columns[columnBlocks[3] | 0x29].
+ */
+export type ScanTables = {
+  readonly stateCount: number;
+  readonly classCount: number;
+  /** Slots that can be written and not yet committed, at any time; the ends in them are carried from call to call. */
+  readonly slotCount: number;
+  readonly transitions: Int32Array;
+  readonly columnBlocks: Uint16Array;
+  readonly columns: Uint8Array;
+  /** Its four-byte tables, where they were made ahead; null: it allows none; undefined: nobody has built them yet. */
+  readonly quads?: QuadTables | null;
+  /** What the kernel is told of its formula, where that was found ahead; null: it has none; undefined: nobody has looked yet. */
+  readonly masks?: MaskTables | null;
+};
+
+export const firstClassColumn = 128;
+export const invalidColumn = 254;
+export const endColumn = 255;
+export const noSlot = 15;
+
+export const threeByteBlocks = 32;
+export const fourByteBlocks = 32 + 1024;
+const blockTotal = 32 + 1024 + 32768;
+const blockBits = 6;
+const blockSize = 1 << blockBits;
+
+/** Throws BeyondAutomaton where the automaton does more than an entry can say. */
+export function buildScanTables(automaton: Automaton): ScanTables {
+  const { classes, symbolCount, stateCount, nextStates, actions, actionList } = automaton;
+  const classCount = classes.classCount;
+  if (firstClassColumn + classCount > invalidColumn)
+    throw new BeyondAutomaton("it tells too many characters apart");
+  let slotCount = 1;
+  const actionBits = actionList.map(({ commitCount, writes }) => {
+    const [write] = writes;
+    if (writes.length > 1 || (write !== undefined && write.from !== here)) {
+      throw new BeyondAutomaton("it moves its boundaries too often");
+    }
+    const slot = write?.slot ?? noSlot;
+    if (commitCount > 15 || (write !== undefined && slot >= noSlot)) {
+      throw new BeyondAutomaton("it decides too many boundaries at once");
+    }
+    if (write !== undefined) slotCount = Math.max(slotCount, slot + 1);
+    return (commitCount << 4) | slot;
+  });
+
+  const asciiClasses = classesOfAscii(classes);
+  const transitions = new Int32Array(stateCount << 8);
+  for (let state = 0; state < stateCount; state++) {
+    const row = state << 8;
+    const firstEntry = state * symbolCount;
+    const entryOf = (symbol: number) =>
+      (nextStates[firstEntry + symbol]! << 16) | actionBits[actions[firstEntry + symbol]!]!;
+    for (let id = 0; id < classCount; id++) transitions[row | (firstClassColumn + id)] = entryOf(id);
+    for (let byte = 0; byte < 128; byte++) {
+      transitions[row | byte] = transitions[row | (firstClassColumn + asciiClasses[byte]!)]!;
+    }
+    transitions[row | invalidColumn] = entryOf(classCount);
+    transitions[row | endColumn] = entryOf(classCount + 1);
+  }
+  return { stateCount, classCount, slotCount, transitions, ...buildColumns(classes) };
+}
+
+function classesOfAscii({ runStarts, runClasses }: CharacterClasses): Uint8Array {
+  const classOf = new Uint8Array(128);
+  runStarts.forEach((start, run) => {
+    if (start < 128) classOf.fill(runClasses[run]!, start);
+  });
+  return classOf;
+}
+
+function buildColumns({ runStarts, runClasses }: CharacterClasses): {
+  columnBlocks: Uint16Array;
+  columns: Uint8Array;
+} {
+  const blocks = new BlockList();
+  // Blocks by code point first: whole ones by stretches, those that runs begin or end in column by column.
+  const blockOf = new Uint16Array((lastCodePoint + 1) >> blockBits);
+  const mixed = new Uint8Array(blockSize);
+  let mixedBlock = -1;
+  for (let run = 0; run < runStarts.length; run++) {
+    const column = firstClassColumn + runClasses[run]!;
+    const start = runStarts[run]!;
+    const end = run + 1 < runStarts.length ? runStarts[run + 1]! : lastCodePoint + 1;
+    const firstBlock = start >> blockBits;
+    const endBlock = end >> blockBits;
+    if (firstBlock === mixedBlock) mixed.fill(column, start & (blockSize - 1));
+    if (endBlock === firstBlock) {
+      if (firstBlock !== mixedBlock) mixed.fill(column);
+      mixedBlock = firstBlock;
+      continue;
+    }
+    if (firstBlock === mixedBlock) blockOf[firstBlock] = blocks.offsetOf(mixed);
+    blockOf.fill(
+      blocks.uniformOffset(column),
+      firstBlock === mixedBlock ? firstBlock + 1 : firstBlock,
+      endBlock,
+    );
+    mixed.fill(column);
+    mixedBlock = endBlock;
+  }
+  const invalid = blocks.uniformOffset(invalidColumn);
+  blockOf.fill(invalid, 0xd800 >> blockBits, 0xe000 >> blockBits);
+
+  const columnBlocks = new Uint16Array(blockTotal).fill(invalid);
+  columnBlocks.set(blockOf.subarray(2, 32), 2);
+  columnBlocks.set(blockOf.subarray(32, 1024), threeByteBlocks + 32);
+  columnBlocks.set(blockOf.subarray(1024), fourByteBlocks + 1024);
+  return { columnBlocks, columns: blocks.concatenated() };
+}
+
+/** Blocks of 64 columns end to end, equal ones once. */
+class BlockList {
+  private bytes = Buffer.alloc(64 * blockSize);
+  private size = 0;
+  private readonly offsets = new Map<string, number>();
+  private readonly uniformOffsets = new Map<number, number>();
+
+  offsetOf(block: Uint8Array): number {
+    if (this.size + blockSize > this.bytes.length)
+      this.bytes = Buffer.concat([this.bytes], 2 * this.bytes.length);
+    this.bytes.set(block, this.size);
+    const key = this.bytes.toString("latin1", this.size, this.size + blockSize);
+    const known = this.offsets.get(key);
+    if (known !== undefined) return known;
+    const offset = this.size;
+    // A block's offset is kept in 16 bits; all of Unicode, told apart at every point, needs 17408 blocks of 64.
+    if (offset >= 1 << 16) throw new BeyondAutomaton("it tells too many characters apart");
+    this.offsets.set(key, offset);
+    this.size += blockSize;
+    return offset;
+  }
+
+  uniformOffset(column: number): number {
+    let offset = this.uniformOffsets.get(column);
+    if (offset === undefined) {
+      offset = this.offsetOf(new Uint8Array(blockSize).fill(column));
+      this.uniformOffsets.set(column, offset);
+    }
+    return offset;
+  }
+
+  concatenated(): Uint8Array {
+    return new Uint8Array(this.bytes.subarray(0, this.size));
+  }
+}

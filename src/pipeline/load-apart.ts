@@ -1,0 +1,68 @@
+import { statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { loadWorkerUrl } from "../embedded.ts";
+import { partnerOf } from "../tokenizer/load/gpt2-files.ts";
+import { type LoadOptions, loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
+import { lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
+import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { recordName } from "../vocabulary/formats/training-json.ts";
+import { serveWorkers, startWorkers } from "./serve-workers.ts";
+
+/** What the thread that loads is asked. */
+export type LoadRequest = {
+  readonly path: string;
+  readonly options: LoadOptions;
+  /** Whether ids will be decoded: the table for that takes its time, and encoding needs none. */
+  readonly isDecoded: boolean;
+};
+
+/** What it answers, if nothing is wrong. */
+export type LoadedTokenizer = {
+  readonly kind: "loaded";
+  readonly parts: Omit<TokenizerParts, "tokens">;
+  readonly tokens: TokenTable | null;
+};
+
+/**
+ * Loads a tokenizer as `loadTokenizerParts` does. Large files are loaded by another thread: parsing them cannot be
+ * interrupted, and a thread can be ended in the middle of it. So the event loop is never kept from turning for long.
+ */
+export async function loadApart(request: LoadRequest): Promise<TokenizerParts> {
+  const { path, options } = request;
+  const load = () => loadTokenizerParts(path, options);
+  if (loadedHereMs(path) <= loadedHereMsMax) return load();
+  let loaded: LoadedTokenizer | undefined;
+  await serveWorkers<LoadRequest, LoadedTokenizer>(
+    startWorkers({ url: loadWorkerUrl, name: "loading", workerCount: 1 }),
+    ({ send, finish }) => {
+      send(request);
+      return (message) => {
+        loaded = message;
+        finish();
+      };
+    },
+  );
+  const { parts, tokens } = loaded!;
+  return { ...parts, tokens: tokens ?? lateTokenTable(() => load().tokens) };
+}
+
+/** Starting a thread and taking over what it made takes some 15 ms; a signal may wait for 200 in all. */
+const loadedHereMsMax = 100;
+
+/** About how long loading takes, by the size of the largest file: 40 ns a byte of HF's, which are scanned, 130 of all others. */
+function loadedHereMs(path: string): number {
+  const msOf = (file: string) => {
+    const stats = statSync(file, { throwIfNoEntry: false });
+    return stats?.isFile() ? stats.size * (file.endsWith("tokenizer.json") ? 40e-6 : 130e-6) : 0;
+  };
+  const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  const files = isDirectory
+    ? namesInDirectory.map((name) => join(path, name))
+    : [path, ...Object.values(partnerOf(path)), join(dirname(path), recordName)];
+  return Math.max(...files.map(msOf));
+}
+
+const namesInDirectory = [
+  ...["tokenizer.json", "vocab.json", "merges.txt", "tokenizer.tiktoken", "tekken.json", "tokenizer.model"],
+  recordName,
+];

@@ -1,0 +1,60 @@
+import { type CompiledPattern, patternDigest } from "../pattern/pattern.ts";
+import type { MemoryBudget } from "../runtime/memory-budget.ts";
+import { build } from "../runtime/version.ts";
+import { Cache } from "../store/cache.ts";
+import { CacheDirectory } from "../store/cache-directory.ts";
+import { wordsVersion } from "../store/cache-names.ts";
+import { ScratchDirectory } from "../store/scratch-directory.ts";
+import { type CountsOptions, formatVersion } from "../words/counts-format.ts";
+import type { CountMemory } from "./count-memory.ts";
+import type { TrainSettings } from "./write-result.ts";
+
+/** The cache that was asked for. */
+export type CacheChoice = { readonly path: string; readonly limitBytes: number | undefined };
+
+export type OpenCache = {
+  readonly cache: Cache;
+  readonly directory: CacheDirectory;
+  /** Where files of this run go. */
+  readonly scratchPath: () => string;
+  /** To be called when nothing more is kept: what was used longest ago makes room. */
+  readonly shrink: () => void;
+};
+
+/** What word counts have to have in common to be added up. */
+export const countsOptionsOf = ({
+  pattern,
+  specialTokens,
+  compat,
+}: Pick<TrainSettings, "pattern" | "specialTokens" | "compat">): CountsOptions => ({
+  patterns: pattern.sources,
+  specialTokens,
+  isLinewise: compat === "huggingface",
+});
+
+/**
+ * The memory for counting, with a place for what it has no room for, and the cache, if one was asked for. Whoever calls it
+ * removes the place (`memory.scratch`) in the end. For the command line and the library alike.
+ */
+export function openMemory(
+  choice: CacheChoice | undefined,
+  countsOptions: CountsOptions,
+  pattern: CompiledPattern,
+  budget: MemoryBudget,
+  warn: (message: string) => void,
+): { memory: CountMemory; cached?: OpenCache } {
+  const directory = choice && new CacheDirectory(choice.path, warn);
+  const scratch = new ScratchDirectory(directory?.isWritable ? directory.path : undefined);
+  const memory = { budget, scratch, countsOptions };
+  if (directory === undefined) return { memory };
+  const scratchPath = () => scratch.path;
+  const cache = new Cache(directory, {
+    countsOptions,
+    version: [build.version, build.bunVersion, wordsVersion, formatVersion, patternDigest(pattern)].join(" "),
+    warn,
+    nowMs: Date.now,
+    scratchPath,
+  });
+  const limitBytes = choice?.limitBytes ?? Number.POSITIVE_INFINITY;
+  return { memory, cached: { cache, directory, scratchPath, shrink: () => directory.shrinkTo(limitBytes) } };
+}

@@ -1,0 +1,133 @@
+import { PieceRanges } from "../corpus/chunked-ranges.ts";
+import type { Input } from "../corpus/input.ts";
+import { OpenFile } from "../corpus/open-file.ts";
+import { JsonlReader } from "../corpus/records/jsonl-reader.ts";
+import { createParquetReader } from "../corpus/records/parquet/load-parquet.ts";
+import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
+import type { RecordBatch } from "../corpus/records/record-batch.ts";
+import type { PieceTask, RangeTask, Task } from "../corpus/task.ts";
+import { TextRoom } from "../corpus/text-room.ts";
+import { TextEncoding } from "../tokenizer/text-encoding.ts";
+import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
+
+const windowSizeBytes = 1 << 18;
+/** The character at a safe cut, and a byte more. */
+const lookaheadBytes = 5;
+
+/** Glue: bytes of a task -> ids. */
+export class TaskEncoder {
+  readonly encoding: TextEncoding;
+  private readonly window = new Uint8Array(windowSizeBytes);
+  private readonly file: OpenFile;
+  private readonly room: TextRoom;
+  private readonly jsonl: JsonlReader;
+  private parquet: ParquetReader | undefined;
+  private readonly linePieces: PieceRanges<void>;
+  /** Bytes of text encoded so far. */
+  textBytes = 0;
+  /** How far the text has been read. */
+  private readByte = 0;
+
+  constructor(
+    private readonly inputs: readonly Input[],
+    parts: EncodingParts,
+    specialTokensAsText: boolean,
+    textBytesMax?: number,
+  ) {
+    this.file = new OpenFile(inputs);
+    this.room = new TextRoom(textBytesMax);
+    this.jsonl = new JsonlReader(undefined, this.room);
+    this.linePieces = new PieceRanges(inputs, (source, range) => {
+      const reading = this.jsonl.read(source, range, this.inputs[range.inputIndex]!);
+      return this.encodeRecords(reading, this.jsonl);
+    });
+    this.encoding = new TextEncoding(parts, { specialTokensAsText });
+  }
+
+  /** Where in the text the work stands: the place of an error. */
+  get offsetByte(): number {
+    return Math.max(0, this.readByte - this.encoding.pendingBytes);
+  }
+
+  /**
+   * Appends the ids of a task to `encoding.out`, as far as they are settled if its range goes on in the next one; yields
+   * the bytes done after each window, the whole at the end.
+   */
+  encode(task: Task): Generator<number, void> {
+    const input = this.inputs[task.inputIndex]!;
+    const { format, textField } = input;
+    if (task.kind === "piece") return format !== "text" ? this.linePieces.take(task) : this.encodePiece(task);
+    const source = this.file.of(task.inputIndex);
+    if (task.kind === "pages") {
+      this.parquet ??= createParquetReader(this.room);
+      return this.encodeRecords(this.parquet.read(source, task, textField), this.parquet);
+    }
+    if (format === "text") return this.encodeRange(task);
+    return this.encodeRecords(this.jsonl.read(source, task, input), this.jsonl);
+  }
+
+  close(): void {
+    this.file.close();
+  }
+
+  /** Each record is a text of its own, and `encoding.out` is told where it ends. */
+  private *encodeRecords(reading: Iterable<number>, reader: RecordReader): Generator<number, void> {
+    const { encoding } = this;
+    for (const bytesDone of reading) {
+      const { text, ends, count, byteCount } = reader.batch;
+      this.readByte = reader.offsetByte;
+      let start = 0;
+      for (let r = 0; r < count; r++) {
+        const end = ends[r]!;
+        encoding.push(text.bytes, start, end);
+        encoding.end();
+        encoding.out.endRecord();
+        start = end;
+      }
+      this.textBytes += byteCount;
+      yield bytesDone;
+    }
+  }
+
+  private *encodeRange(range: RangeTask): Generator<number, void> {
+    const { window, encoding } = this;
+    const file = this.file.of(range.inputIndex);
+    this.readByte = range.startByte;
+    while (this.readByte < range.endByte) {
+      const wantedBytes = Math.min(window.length, range.endByte - this.readByte);
+      const readBytes = file.read(window, 0, wantedBytes, this.readByte);
+      this.readByte += readBytes;
+      encoding.push(window, 0, readBytes);
+      this.textBytes += readBytes;
+      if (this.readByte < range.endByte) yield this.readByte - range.startByte;
+    }
+    if (range.endsInside) {
+      const wantedBytes = Math.min(lookaheadBytes, file.sizeBytes - range.endByte);
+      encoding.cut(window, 0, file.read(window, 0, wantedBytes, range.endByte));
+    } else encoding.end();
+    yield range.endByte - range.startByte;
+  }
+
+  private *encodePiece({
+    bytes,
+    startByte,
+    endByte,
+    endsInside,
+    goesOn,
+  }: PieceTask): Generator<number, void> {
+    const { encoding } = this;
+    const sizeBytes = endByte - startByte;
+    for (let pos = 0; pos < sizeBytes; pos += windowSizeBytes) {
+      const end = Math.min(sizeBytes, pos + windowSizeBytes);
+      this.readByte = startByte + end;
+      encoding.push(bytes, pos, end);
+      this.textBytes += end - pos;
+      if (end < sizeBytes) yield end;
+    }
+    if (endsInside) encoding.cut(bytes, sizeBytes, Math.min(bytes.length, sizeBytes + lookaheadBytes));
+    else if (!goesOn) encoding.end();
+    yield sizeBytes;
+  }
+}
+
+type RecordReader = { readonly batch: RecordBatch; readonly offsetByte: number };

@@ -1,0 +1,158 @@
+import { findCorpus } from "../corpus/find-inputs.ts";
+import { expectedTextBytes } from "../corpus/input.ts";
+import type { InputFormat } from "../corpus/input-formats.ts";
+import { refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
+import { exitCode, UserError } from "../errors.ts";
+import type { Compat } from "../merge/merges.ts";
+import { compilePattern } from "../pattern/pattern.ts";
+import { MemoryBudget } from "../runtime/memory-budget.ts";
+import { workersFor } from "../runtime/worker-count.ts";
+import { takeLockNow } from "../store/output-lock.ts";
+import { isWithin, placeOf } from "../store/output-place.ts";
+import { checkOutputDirectory } from "../store/staged-directory.ts";
+import { partsOfVocabulary } from "../tokenizer/trained-tokenizer.ts";
+import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
+import { baseSize } from "../vocabulary/vocabulary.ts";
+import { countsOptionsOf, openMemory } from "./open-memory.ts";
+import { Tokenizer } from "./tokenizer.ts";
+import { type StageProgress, train } from "./train.ts";
+import { trainingPattern } from "./training-pattern.ts";
+import { type TrainSettings, writeResult } from "./write-result.ts";
+
+export type TrainTokenizerOptions = {
+  /** Paths or globs of the corpus, or directories. */
+  readonly files: string | readonly string[];
+  /** What all of them are read as. Default: what name and content say. */
+  readonly inputFormat?: InputFormat;
+  /** The field, or column, that holds the text of a record. Default: `text`. */
+  readonly textField?: string;
+  /** Globs that say which files of a directory are meant. Default: all. */
+  readonly include?: readonly string[];
+  /** `text`: what is no text (an image, an archive) is read as text. Default: an error; in a directory it is left out. */
+  readonly binary?: "text";
+  /** Size of the finished vocabulary: 256 bytes + special tokens + merges. */
+  readonly vocabSize: number;
+  /** Each ends a document wherever it occurs; never counted, never merged. */
+  readonly specialTokens?: readonly string[];
+  /** A name (`gpt2`, the default, `cl100k`, …) or a regular expression. */
+  readonly pattern?: string;
+  /** Whose trainer to agree with, merge for merge. Default: `cs336`. */
+  readonly compat?: Compat;
+  /** Stop when the best pair occurs fewer times. Default: 1, in HF's way 0. */
+  readonly minFrequency?: number;
+  /** Longest token, in bytes. */
+  readonly maxTokenLength?: number;
+  /** Threads that count, this one among them. Default: the cores this process may use, for small corpora 1. */
+  readonly workers?: number;
+  /** Words that have no room in so many bytes of this process's memory go to disk. Default: 80 % of what it may use. */
+  readonly memoryLimitBytes?: number;
+  /** A directory that keeps the words of each file, so that only what is new is counted (docs/cache.md). Default: none. */
+  readonly cache?: string;
+  /** How large it may be; what was used longest ago goes. Default: no limit. */
+  readonly cacheLimitBytes?: number;
+  /** A directory to write the tokenizer to, as `bpe train -o` does: whole or not at all. */
+  readonly output?: string;
+  readonly onProgress?: (progress: StageProgress) => void;
+  /** What is worth knowing and no mistake: a file of a directory that is not read, a cache that cannot be written, a damaged entry. */
+  readonly onWarning?: (message: string) => void;
+};
+
+/** Trains a tokenizer on files. Mistakes and a world that is not as it should be throw `UserError`. */
+export async function trainTokenizer(options: TrainTokenizerOptions): Promise<Tokenizer> {
+  const startMs = performance.now();
+  const settings = settle(options);
+  if (options.output === undefined) return trainSettled(options, settings, startMs);
+  checkOutputDirectory(options.output);
+  const lock = takeLockNow(placeOf(options.output));
+  try {
+    return await trainSettled(options, settings, startMs);
+  } finally {
+    lock.release();
+  }
+}
+
+async function trainSettled(
+  options: TrainTokenizerOptions,
+  settings: TrainSettings,
+  startMs: number,
+): Promise<Tokenizer> {
+  const { inputFormat: format, textField, include, binary, cacheLimitBytes: limitBytes } = options;
+  const { inputs, skipped } = findCorpus([options.files].flat(), { format, textField, include, binary });
+  refuseOwnResults(inputs, [options.output, options.cache]);
+  const budget = new MemoryBudget(options.memoryLimitBytes);
+  const workerCountFor = workersFor(options.workers, budget.workerCountMax);
+  const workerCount = workerCountFor(expectedTextBytes(inputs));
+  const choice = options.cache === undefined ? undefined : { path: options.cache, limitBytes };
+  const warn = options.onWarning ?? (() => {});
+  for (const { path, reason } of skipped) warn(`"${path}" is not read: ${reason}`);
+  const pattern = settings.pattern.compiled;
+  const { memory, cached } = openMemory(choice, countsOptionsOf(settings), pattern, budget, warn);
+  try {
+    const trained = await train(
+      { ...settings, pattern, inputs, workerCount, workerCountFor, memory, cache: cached?.cache },
+      options.onProgress ?? (() => {}),
+    );
+    if (options.output !== undefined) {
+      const command = "trainTokenizer";
+      const asked = { command, arguments: [], counts: [] };
+      await writeResult(options.output, {
+        ...asked,
+        settings,
+        inputs,
+        skipped,
+        workerCount,
+        trained,
+        startMs,
+      });
+    }
+    await trained.keepRest?.();
+    cached?.shrink();
+    // Training in HF's way cuts behind lines; the tokenizer, as HF's, does not.
+    const { name, sources } = settings.pattern;
+    const encodingPattern = { name, sources, compiled: compilePattern(sources) };
+    return new Tokenizer(partsOfVocabulary(trained.vocabulary, encodingPattern));
+  } finally {
+    memory.scratch.remove();
+  }
+}
+
+/** The options with what they leave open, checked. */
+function settle(options: TrainTokenizerOptions): TrainSettings {
+  const { vocabSize, specialTokens = [], compat = "cs336" } = options;
+  const usageError = (message: string) => new UserError(message, { exitCode: exitCode.usage });
+  checkSpecialTokens(specialTokens, compat);
+  const leastSize = baseSize(specialTokens, compat);
+  if (!Number.isSafeInteger(vocabSize) || vocabSize < leastSize) {
+    throw usageError(`vocabSize is ${vocabSize}: 256 bytes and the special tokens need ${leastSize}`);
+  }
+  const wholes = {
+    minFrequency: [options.minFrequency, 0],
+    maxTokenLength: [options.maxTokenLength, 1],
+  } as const;
+  for (const [name, [value, least]] of Object.entries({
+    ...wholes,
+    workers: [options.workers, 1] as const,
+    memoryLimitBytes: [options.memoryLimitBytes, 1] as const,
+    cacheLimitBytes: [options.cacheLimitBytes, 0] as const,
+  })) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= least)) {
+      throw usageError(`${name} is ${value}: it must be a whole number from ${least} on`);
+    }
+  }
+  if (options.cache === "") throw usageError("cache is empty: it names a directory");
+  if (options.cache !== undefined && options.output !== undefined && isWithin(options.cache, options.output))
+    throw usageError(
+      `cache "${options.cache}" is in output "${options.output}", which is replaced as a whole`,
+    );
+  if (options.cacheLimitBytes !== undefined && options.cache === undefined) {
+    throw usageError("cacheLimitBytes is for a cache, and none is named");
+  }
+  return {
+    vocabSize,
+    specialTokens,
+    pattern: trainingPattern(options.pattern ?? "gpt2", compat),
+    compat,
+    minFrequency: options.minFrequency ?? (compat === "huggingface" ? 0 : 1),
+    maxTokenLength: options.maxTokenLength ?? null,
+  };
+}

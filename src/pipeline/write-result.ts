@@ -1,0 +1,141 @@
+import type { Skipped } from "../corpus/each-file-once.ts";
+import type { Input } from "../corpus/input.ts";
+import type { Compat } from "../merge/merges.ts";
+import { exportForm, type ResolvedPattern } from "../pattern/pattern.ts";
+import { peakMemoryBytes } from "../runtime/system-memory.ts";
+import { nextTurn } from "../runtime/turns.ts";
+import { build } from "../runtime/version.ts";
+import type { FormerResults } from "../store/former-results.ts";
+import { stageDirectory } from "../store/staged-directory.ts";
+import { chooseFormats } from "../vocabulary/formats/formats.ts";
+import { mergesSha256 } from "../vocabulary/formats/gpt2.ts";
+import {
+  type CountsRecord,
+  recordFormat,
+  recordName,
+  type TrainingRecord,
+  trainingFile,
+} from "../vocabulary/formats/training-json.ts";
+import type { Trained } from "./train.ts";
+
+/** What was asked for, as the record keeps it. */
+export type TrainSettings = {
+  readonly vocabSize: number;
+  readonly specialTokens: readonly string[];
+  readonly pattern: ResolvedPattern;
+  readonly compat: Compat;
+  readonly minFrequency: number;
+  readonly maxTokenLength: number | null;
+};
+
+type Result = {
+  /** How the training was asked for, to be read by people, and as typed. */
+  readonly command: string;
+  readonly arguments: readonly string[];
+  readonly settings: TrainSettings;
+  /** The formats asked for; all that can say the tokenizer, if none were. */
+  readonly formatNames?: readonly string[] | undefined;
+  readonly inputs: readonly Input[];
+  /** What was met in directories and is not read. */
+  readonly skipped: readonly Skipped[];
+  readonly counts: readonly CountsRecord[];
+  readonly workerCount: number;
+  readonly trained: Trained;
+  /** When it began, by `performance.now()`. */
+  readonly startMs: number;
+  /** How many former results stay beside this one; undefined leaves those that do alone. */
+  readonly keepCount?: number | undefined;
+};
+
+export type Written = FormerResults & { readonly record: TrainingRecord };
+
+/**
+ * Vocabulary -> files -> their place: writes the tokenizer directory beside its place, and puts it there all at once.
+ * `guard` is told how to undo what is half done, for as long as there is something, and gives back how to call it off.
+ */
+export async function writeResult(
+  path: string,
+  result: Result,
+  guard: (discard: () => void) => () => void = () => () => {},
+): Promise<Written> {
+  const writeStartMs = performance.now();
+  const { trained, settings, formatNames } = result;
+  const tokenizer = { vocabulary: trained.vocabulary, exportForm: exportForm(settings.pattern) };
+  const files = chooseFormats(formatNames, tokenizer).flatMap((format) => format.files(tokenizer));
+  const names = [...files.map((file) => file.name), recordName];
+  let record: TrainingRecord | undefined;
+  const recordFile = trainingFile(() => {
+    record = recordOf(result, staged.generation, names, writeStartMs);
+    return record;
+  });
+
+  const staged = stageDirectory(path);
+  const callOff = guard(() => staged.discard());
+  try {
+    for (const file of [...files, recordFile]) {
+      // Tokens of repetitive text are megabytes long, and so are their files.
+      for (const _ of staged.writeInSteps(file.name, file.chunks())) await nextTurn();
+    }
+    return { ...staged.publish({ keepCount: result.keepCount }), record: record! };
+  } catch (error) {
+    staged.discard();
+    throw error;
+  } finally {
+    callOff();
+  }
+}
+
+function recordOf(
+  result: Result,
+  generation: number,
+  files: readonly string[],
+  writeStartMs: number,
+): TrainingRecord {
+  const { command, settings, inputs, skipped, counts, workerCount, trained, startMs } = result;
+  const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = settings;
+  const { name, sources } = settings.pattern;
+  const pattern = { name, regex: sources.length === 1 ? sources[0]! : sources };
+  const nowMs = performance.now();
+  return {
+    format: recordFormat,
+    ...build,
+    command,
+    arguments: result.arguments,
+    workingDirectory: process.cwd(),
+    startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
+    generation,
+    options: {
+      vocabSize,
+      specialTokens,
+      pattern,
+      compat,
+      minFrequency,
+      maxTokenLength,
+      workers: workerCount,
+    },
+    formats: result.formatNames ?? null,
+    inputs: inputs.map(({ path, isStream, sizeBytes, format, formatFrom, textField }, i) => ({
+      path,
+      sizeBytes: isStream ? trained.findings[i]!.textBytes : sizeBytes,
+      documents: trained.findings[i]!.documentCount,
+      invalidBytes: trained.findings[i]!.invalidByteCount,
+      format,
+      formatFrom,
+      ...(format !== "text" && { textField }),
+    })),
+    skipped,
+    counts,
+    wordCount: trained.wordCount,
+    distinctWordCount: trained.distinctWordCount,
+    mergeCount: trained.vocabulary.mergeCount,
+    files,
+    timings: {
+      countMs: Math.round(trained.countMs),
+      mergeMs: Math.round(trained.mergeMs),
+      writeMs: Math.round(nowMs - writeStartMs),
+      totalMs: Math.round(nowMs - startMs),
+    },
+    peakMemoryBytes: peakMemoryBytes(),
+    mergesSha256: mergesSha256(trained.vocabulary),
+  };
+}

@@ -1,0 +1,65 @@
+import { textLike } from "../bytes/schema.ts";
+import type { Input } from "../corpus/input.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
+
+/**
+ * The names of a cache's files. Whatever is called otherwise is not ours: it is neither read nor removed.
+ *
+ *   bpe-index                          which file has which content (file-index.ts)
+ *   bpe-OPTIONS-SIZE-SHA256.words      an entry: the words of one content, read with these options (entries.ts)
+ *   bpe-OPTIONS-ID.sum                 the words of many entries together (sum-file.ts)
+ *   bpe-OUTPUT.result                  what an output was made of (results.ts)
+ *
+ * OPTIONS, ID and OUTPUT are 16 hexadecimal digits. Files being written stand in a hidden directory of their process.
+ */
+export const indexName = "bpe-index";
+export const sumName = (group: string, id: string) => `bpe-${group}-${id}.sum`;
+export const resultName = (outputPath: string) => `bpe-${shortHash(outputPath)}.result`;
+
+/** What an entry is known by: how its input was read, the size of its content, and its SHA-256. */
+export type EntryId = string;
+
+export const entryId = (optionsHash: string, sizeBytes: number, sha256: string): EntryId =>
+  `${optionsHash}-${sizeBytes}-${sha256}`;
+export const entryName = (id: EntryId) => `bpe-${id}.words`;
+
+export const entryIdCheck = textLike(/^[0-9a-f]{16}-\d{1,16}-[0-9a-f]{64}$/, "no name of a content");
+
+/** The id in the name of an entry; undefined where the name is not one. */
+export function entryIdOf(name: string): EntryId | undefined {
+  return /^bpe-([0-9a-f]{16}-\d{1,16}-[0-9a-f]{64})\.words$/.exec(name)?.[1];
+}
+
+/** The id without the hash of the content: whether a content of some size may be known at all. */
+export const idStart = (optionsHash: string, sizeBytes: number) => `${optionsHash}-${sizeBytes}`;
+export const idStartOf = (id: EntryId) => id.slice(0, id.lastIndexOf("-"));
+
+export const isSumOf = (group: string, name: string) =>
+  name.startsWith(`bpe-${group}-`) && /^bpe-[0-9a-f]{16}-[0-9a-f]{16}\.sum$/.test(name);
+
+/** Whether a file is of those that go when the cache becomes too large. */
+export const isOurs = (name: string) =>
+  entryIdOf(name) !== undefined || /^bpe-([0-9a-f]{16}-[0-9a-f]{16}\.sum|[0-9a-f]{16}\.result)$/.test(name);
+
+/**
+ * To be raised when a change of the code gives other words for the same bytes and options, and the tables of the patterns
+ * do not show it. Which commit the program is of says nothing: one that is being worked on has none of its own.
+ */
+export const wordsVersion = 1;
+
+/** Names what all inputs of a run are counted with. `version` is of all that cuts words: program, runtime, pattern tables. */
+export function groupHash(version: string, { patterns, specialTokens, isLinewise }: CountsOptions): string {
+  return shortHash(JSON.stringify([version, patterns, [...specialTokens].sort(), isLinewise]));
+}
+
+/** Names what one input is counted with: everything that changes its words, besides its bytes. */
+export function optionsHash(
+  group: string,
+  { format, compression, textField }: Pick<Input, "format" | "compression" | "textField">,
+): string {
+  return shortHash(JSON.stringify([group, format, compression, format === "text" ? null : textField]));
+}
+
+export function shortHash(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
+}

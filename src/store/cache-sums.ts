@@ -1,0 +1,127 @@
+import { fstatSync, readSync } from "node:fs";
+import { type Checked, fieldsOf, listOf, text, tupleOf, wholeNumber } from "../bytes/schema.ts";
+import type { RangeFindings } from "../count/range-counter.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
+import { optionFields } from "../words/counts-header.ts";
+import { isSound } from "../words/sorted-tables.ts";
+import type { WordTable } from "../words/word-table.ts";
+import { type EntryId, entryIdCheck } from "./cache-names.ts";
+import { Damaged, parseChecked, withFile } from "./checked-files.ts";
+import { findingsCheck } from "./findings.ts";
+
+/**
+ * A sum: the words of many entries together, ready to use. It is a word table as it stands in memory, its words in
+ * ascending order of their bytes, so that reading it is copying. Numbers are little-endian.
+ *
+ *   PART       SIZE                   MEANING
+ *   magic      8                      "bpesum", 0, version
+ *   size       8                      bytes of the header
+ *   checksum   8                      xxHash64 of the header
+ *   header     size                   JSON (`SumHeader`), with the xxHash64 of each of the arrays
+ *   counts     8 * wordCount          Float64
+ *   starts     4 * (wordCount + 1)    Uint32
+ *   bytes      byteCount
+ */
+export type SumHeader = Checked<typeof headerFields>;
+
+type Stated = { readonly [Key in keyof SumHeader]: Readonly<SumHeader[Key]> };
+
+/** An entry in a sum, and how often it was added. */
+export type SumTerm = readonly [id: EntryId, times: number, findings: RangeFindings];
+
+const headerFields = fieldsOf({
+  ...optionFields,
+  wordCount: wholeNumber(),
+  byteCount: wholeNumber(),
+  /** Of counts, starts and bytes, hexadecimal. */
+  checksums: tupleOf(text, text, text),
+  terms: listOf<SumTerm>(tupleOf(entryIdCheck, wholeNumber(1), findingsCheck)),
+});
+
+const magic = Uint8Array.of(...new TextEncoder().encode("bpesum"), 0, 1);
+const headBytes = 24;
+/** An eighth more. */
+const spareBits = 3;
+/** A header has some 150 bytes for each entry. */
+const headerBytesMax = 1 << 30;
+
+const hashOf = (bytes: Uint8Array) => Bun.hash.xxHash64(bytes);
+const hexOf = (array: Float64Array | Uint32Array | Uint8Array) => hashOf(bytesOf(array)).toString(16);
+const bytesOf = (array: Float64Array | Uint32Array | Uint8Array) =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+
+/** The file of a sum, in parts that are views of the table. */
+export function sumFileParts(
+  table: WordTable,
+  options: CountsOptions,
+  terms: readonly SumTerm[],
+): Uint8Array[] {
+  const { wordCount, counts, starts, bytes } = table;
+  const { patterns, specialTokens, isLinewise } = options;
+  const header = {
+    patterns,
+    specialTokens,
+    isLinewise,
+    wordCount,
+    byteCount: bytes.length,
+    checksums: [hexOf(counts), hexOf(starts), hexOf(bytes)],
+    terms,
+  } satisfies Stated;
+  const headerBytes = new TextEncoder().encode(JSON.stringify(header));
+  const head = new Uint8Array(headBytes);
+  head.set(magic);
+  const view = new DataView(head.buffer);
+  view.setBigUint64(8, BigInt(headerBytes.length), true);
+  view.setBigUint64(16, hashOf(headerBytes), true);
+  return [head, headerBytes, bytesOf(counts), bytesOf(starts), bytes];
+}
+
+/** The header alone: which entries are in the sum. */
+export function readSumHeader(path: string): SumHeader {
+  return withFile(path, (fd) => readHeader(path, fd).header);
+}
+
+/** A sum, in memory that has room for more words behind these. */
+export function readSum(path: string): { header: SumHeader; table: WordTable } {
+  return withFile(path, (fd) => {
+    const { header, endByte } = readHeader(path, fd);
+    const { wordCount, byteCount, checksums } = header;
+    if (fstatSync(fd).size !== endByte + 12 * wordCount + 4 + byteCount) throw new Damaged(path);
+    // Words will be added to it: pages that are not written to cost nothing.
+    const counts = new Float64Array(wordCount + (wordCount >> spareBits)).subarray(0, wordCount);
+    const starts = new Uint32Array(wordCount + (wordCount >> spareBits) + 1).subarray(0, wordCount + 1);
+    const bytes = new Uint8Array(byteCount + (byteCount >> spareBits)).subarray(0, byteCount);
+    let offsetByte = endByte;
+    for (const [i, array] of [counts, starts, bytes].entries()) {
+      fill(path, fd, bytesOf(array), offsetByte);
+      offsetByte += array.byteLength;
+      if (hexOf(array) !== checksums[i]) throw new Damaged(path);
+    }
+    const table = { wordCount, bytes, starts, counts };
+    if (!isSound(table)) throw new Damaged(path);
+    return { header, table };
+  });
+}
+
+function readHeader(path: string, fd: number): { header: SumHeader; endByte: number } {
+  const head = fill(path, fd, new Uint8Array(headBytes), 0);
+  const view = new DataView(head.buffer);
+  const size = Number(view.getBigUint64(8, true));
+  if (!magic.every((byte, i) => head[i] === byte) || size > headerBytesMax) throw new Damaged(path);
+  if (headBytes + size > fstatSync(fd).size) throw new Damaged(path);
+  const payload = fill(path, fd, new Uint8Array(size), headBytes);
+  if (hashOf(payload) !== view.getBigUint64(16, true)) throw new Damaged(path);
+  const header = parseChecked(path, new TextDecoder().decode(payload), headerFields);
+  // A content whose times are told twice has no number of times.
+  if (new Set(header.terms.map(([id]) => id)).size < header.terms.length) throw new Damaged(path);
+  return { header, endByte: headBytes + size };
+}
+
+function fill(path: string, fd: number, into: Uint8Array, offsetByte: number): Uint8Array {
+  for (let done = 0; done < into.length; ) {
+    const size = readSync(fd, into, done, Math.min(into.length - done, 1 << 30), offsetByte + done);
+    if (size === 0) throw new Damaged(path);
+    done += size;
+  }
+  return into;
+}

@@ -1,0 +1,89 @@
+import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { UserError } from "../errors.ts";
+import { codeOf, reasonOf } from "../runtime/system-error.ts";
+
+/** Where an output goes: its name in its parent, both free of links, and the path as it was typed, for messages. */
+export type Place = {
+  readonly typed: string;
+  readonly parent: string;
+  readonly name: string;
+};
+
+/** Whether a path, as it was typed, is the directory or leads below it; links are not looked at. */
+export const isWithin = (path: string, directory: string) =>
+  `${resolve(path)}/`.startsWith(`${resolve(directory)}/`);
+
+export const pathOf = (place: Place) => join(place.parent, place.name);
+
+/** The place that a path names. Of a parent that does not exist yet, the part that exists is looked up. */
+export function placeOf(typed: string): Place {
+  const plain = typed.replace(/(?<=.)\/+$/, "");
+  const isName = ![".", "..", "/", ""].includes(basename(plain));
+  const whole = isName ? plain : realPath(typed);
+  return { typed, parent: realParent(dirname(whole)), name: basename(whole) };
+}
+
+/** Another run may make or remove a part of the path meanwhile: then it is looked up anew. */
+function realParent(path: string): string {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return realParentOnce(path);
+    } catch (error) {
+      if (error instanceof UserError || attempt === attemptsMax)
+        throw error instanceof UserError ? error : new UserError(`"${path}": ${reasonOf(error)}`);
+    }
+  }
+}
+
+/** So many changes in a row are no accident. */
+const attemptsMax = 100;
+
+function realParentOnce(path: string): string {
+  const missing: string[] = [];
+  let part = path;
+  while (statOrNull(part) === null) {
+    if (lstatOrNull(part)?.isSymbolicLink())
+      throw new UserError(`"${part}" is a symbolic link that leads nowhere`, {
+        hint: "make what it leads to, or remove it",
+      });
+    missing.unshift(basename(part));
+    part = dirname(part);
+  }
+  return resolve(realpathSync(part), ...missing);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    throw new UserError(`"${path}": ${reasonOf(error)}`);
+  }
+}
+
+/** The entry itself, a link not followed; null where there is none. */
+export function lstatOrNull(path: string): Stats | null {
+  return orNull(path, lstatSync);
+}
+
+export function statOrNull(path: string): Stats | null {
+  return orNull(path, statSync);
+}
+
+function orNull(path: string, look: (path: string) => Stats): Stats | null {
+  try {
+    return look(path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw new UserError(`"${path}": ${reasonOf(error)}`);
+  }
+}
+
+/** What is in a directory; nothing where it may be written but not listed: there, what is stale stays. */
+export function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,152 @@
+import { closeSync, fdatasync, openSync, renameSync, type Stats, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { UserError } from "../errors.ts";
+import { flush, flushDirectory, throwUnlessNoFlush, writeAll } from "../runtime/file-calls.ts";
+import { shellQuoted } from "../runtime/shell.ts";
+import { onPath } from "./on-path.ts";
+import { inherited, settlePermissions, stagedFileMode } from "./output-permissions.ts";
+import { type Place, pathOf, placeOf, statOrNull } from "./output-place.ts";
+import { removeQuietly } from "./remove-quietly.ts";
+import { mendLeftOvers, release, reserve } from "./staging-names.ts";
+import { checkOwner, followLinks } from "./trusted-files.ts";
+
+/** So much is written between two flushes behind. */
+const flushAfterBytes = 2 ** 24;
+
+/**
+ * Finds out, before any work and touching nothing, whether a file may be written at the path. Whether its directory can
+ * be written is found out with the lock.
+ */
+export function checkOutputFile(path: string): void {
+  const { place, former } = lookAt(path);
+  if (former !== null && !former.isFile()) return;
+  const parent = statOrNull(place.parent);
+  if (parent === null) {
+    throw new UserError(`"${path}" cannot be written: there is no directory "${dirname(path)}"`, {
+      hint: `make it first: mkdir -p ${shellQuoted(dirname(path))}`,
+    });
+  }
+}
+
+/** Where the file goes, if it is written beside its place; null for a device or a pipe, which is written straight away. */
+export function placeOfFile(path: string): Place | null {
+  const { place, former } = lookAt(path);
+  return former === null || former.isFile() ? place : null;
+}
+
+/** Begins a file beside its place; it is renamed there when it is whole and on the device. `discard` is safe at any moment. */
+export function stageFile(path: string): StagedFile {
+  checkOutputFile(path);
+  return new StagedFile(path);
+}
+
+class StagedFile {
+  private readonly typed: string;
+  private readonly place: Place;
+  /** What stood there before, its permissions are kept; null for nothing. */
+  private readonly former: Stats | null;
+  /** Where the bytes go, or null: a device or a pipe has nothing beside it and is written straight away. */
+  private readonly path: string | null;
+  private fd: number | null = null;
+  private unflushedBytes = 0;
+  private flushing: Promise<Error | null> | null = null;
+
+  constructor(typed: string) {
+    const { place, former } = lookAt(typed);
+    this.typed = typed;
+    this.place = place;
+    this.former = former;
+    const isRegular = former === null || former.isFile();
+    this.path = isRegular ? reserve(place, "new") : null;
+    onPath(typed, () => {
+      if (this.path === null) {
+        this.fd = openSync(typed, "w");
+        return;
+      }
+      mendLeftOvers(place);
+      this.fd = openSync(this.path, "wx", stagedFileMode);
+    });
+  }
+
+  /** Whether what was written can be written over. */
+  get isRegular(): boolean {
+    return this.path !== null;
+  }
+
+  write(chunk: Uint8Array): void {
+    onPath(this.typed, () => writeAll(this.fd!, chunk));
+    this.unflushedBytes += chunk.length;
+    if (this.unflushedBytes >= flushAfterBytes && this.flushing === null) this.flushBehind();
+  }
+
+  /** The device is at work while more is made, so that `publish` waits for the last bytes alone. */
+  private flushBehind(): void {
+    this.unflushedBytes = 0;
+    this.flushing = new Promise((resolve) => {
+      fdatasync(this.fd!, (error) => {
+        if (error === null) this.flushing = null;
+        resolve(error);
+      });
+    });
+  }
+
+  /** To be waited for before `publish`: no flush is under way behind. */
+  async settle(): Promise<void> {
+    const error = await this.flushing;
+    // Subtle: the system tells of a failed flush once only, so the last one would not know.
+    if (error) onPath(this.typed, () => throwUnlessNoFlush(error));
+  }
+
+  /** Writes over bytes already written, for a header that is known at the end. A device or a pipe has no such place. */
+  overwrite(chunk: Uint8Array, pos: number): void {
+    if (this.path === null) {
+      throw new UserError(`"${this.typed}" cannot be written: it is not a regular file`, {
+        hint: "name a file",
+      });
+    }
+    onPath(this.typed, () => {
+      for (let done = 0; done < chunk.length; ) {
+        done += writeSync(this.fd!, chunk, done, chunk.length - done, pos + done);
+      }
+    });
+  }
+
+  publish(): void {
+    onPath(this.typed, () => {
+      if (this.path === null) return this.close();
+      flush(this.fd!);
+      settlePermissions(this.fd!, 0o666, inherited(this.former, this.place.parent));
+      this.close();
+      renameSync(this.path, pathOf(this.place));
+      release(this.path);
+      flushDirectory(this.place.parent);
+    });
+  }
+
+  /** Removes what was written beside; the path itself is left alone. After `publish` there is nothing to do. */
+  discard(): void {
+    this.close();
+    if (this.path === null) return;
+    removeQuietly(this.path);
+    release(this.path);
+  }
+
+  private close(): void {
+    if (this.fd !== null) closeSync(this.fd);
+    this.fd = null;
+  }
+}
+
+/** A link is followed, as a shell's `>` follows it: what it leads to is replaced, not the link. */
+function lookAt(path: string): { place: Place; former: Stats | null } {
+  const place = placeOf(followLinks(path));
+  // What /dev/stdout leads to may have a name that is none, such as "pipe:[4711]".
+  const named = statOrNull(pathOf(place));
+  const former = named ?? (path.endsWith("/") ? null : statOrNull(path));
+  if (former?.isDirectory() || path.endsWith("/")) {
+    throw new UserError(`"${path}" cannot be written: it is a directory`, { hint: "name a file" });
+  }
+  // It would be written straight away, and read by whoever made it.
+  if (named !== null && !named.isFile()) checkOwner(pathOf(place), named);
+  return { place: { ...place, typed: path }, former };
+}

@@ -1,0 +1,115 @@
+import { closeSync, fstatSync, readdirSync, readFileSync, type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../errors.ts";
+import { isMissing, reasonOf } from "../runtime/system-error.ts";
+import { recordName } from "../vocabulary/formats/training-json.ts";
+import { lstatOrNull, type Place, pathOf } from "./output-place.ts";
+import { openFound } from "./trusted-files.ts";
+
+/** What stands where a directory is to be written: nothing, an empty directory, or a result of ours, with its files. */
+type Standing =
+  | { readonly kind: "absent" }
+  | { readonly kind: "empty"; readonly stats: Stats }
+  | { readonly kind: "result"; readonly stats: Stats; readonly names: readonly string[] };
+
+/**
+ * Looks at the place, touching nothing. Whatever is not ours is a UserError that names it. Another run may replace or
+ * remove what stands there meanwhile: then it is looked at anew.
+ */
+export function whatStands(place: Place): Standing {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return lookOnce(place);
+    } catch (error) {
+      if (error instanceof UserError) throw error;
+      if (!isMissing(error) || attempt === attemptsMax)
+        throw new UserError(`"${place.typed}": ${reasonOf(error)}`);
+    }
+  }
+}
+
+/** So many changes in a row are no accident. */
+const attemptsMax = 100;
+
+function lookOnce(place: Place): Standing {
+  const path = pathOf(place);
+  const stats = lstatOrNull(path);
+  if (stats === null) return { kind: "absent" };
+  if (stats.isSymbolicLink())
+    throw refused(place, "it is a symbolic link", "name the directory that it leads to");
+  if (!stats.isDirectory()) throw refused(place, "it is not a directory", "choose another name");
+  if (isMountPoint(place))
+    throw refused(place, "it is a mount point", `name a directory in it, e.g. "${join(path, "tokenizer")}"`);
+  const names = readdirSync(path);
+  const foreign = names.length === 0 ? [] : foreignNames(path, names);
+  // Another run may have put its result here while we read: then what we saw were halves of two.
+  if (lstatOrNull(path)?.ino !== stats.ino) return whatStands(place);
+  if (names.length === 0) return { kind: "empty", stats };
+  if (foreign.length === 0) return { kind: "result", stats, names };
+  const more = foreign.length > 1 ? ` and ${foreign.length - 1} more` : "";
+  throw refused(
+    place,
+    `it holds "${foreign[0]}"${more}, which no earlier training wrote`,
+    "choose a directory that is new, empty, or the result of an earlier training",
+  );
+}
+
+/** The names that the directory's own record does not list, or that are not plain files; without a record, all. */
+function foreignNames(path: string, names: readonly string[]): string[] {
+  const listed = listedNames(path);
+  return names
+    .filter((name) => !listed.has(name) || lstatOrNull(join(path, name))?.isFile() === false)
+    .sort();
+}
+
+/** What the record in a directory lists, itself included. It may be anyone's file: only plain names are believed. */
+function listedNames(path: string): Set<string> {
+  let record: unknown;
+  try {
+    record = JSON.parse(readRecord(join(path, recordName)));
+  } catch {
+    return new Set();
+  }
+  const files = (record as { files?: unknown } | null)?.files;
+  if (!Array.isArray(files) || !files.every(isPlainName)) return new Set();
+  return new Set([...files, recordName]);
+}
+
+function readRecord(path: string): string {
+  const fd = openFound(path);
+  try {
+    return fstatSync(fd).size > recordBytesMax ? "" : readFileSync(fd, "utf8");
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Far above any record: a larger file is not one. */
+const recordBytesMax = 64 * 1024 * 1024;
+
+function isPlainName(name: unknown): boolean {
+  return typeof name === "string" && name !== "" && name !== "." && name !== ".." && !/[/\\\0]/.test(name);
+}
+
+/** A mounted directory cannot be renamed; one mounted from the same device shows only in the kernel's list. */
+function isMountPoint(place: Place): boolean {
+  const path = pathOf(place);
+  if (statSync(path).dev !== statSync(place.parent).dev) return true;
+  try {
+    const lines = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
+    return lines.some((line) => unescapeMount(line.split(" ")[4] ?? "") === path);
+  } catch {
+    return false;
+  }
+}
+
+/** The list writes space, tab, newline and backslash as three octal digits. */
+function unescapeMount(path: string): string {
+  return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
+  );
+}
+
+function refused(place: Place, reason: string, hint: string): UserError {
+  return new UserError(`"${place.typed}" is not replaced: ${reason}`, { hint });
+}

@@ -1,0 +1,151 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { dirname, isAbsolute } from "node:path";
+import { UserError } from "../errors.ts";
+import { codeOf } from "../runtime/system-error.ts";
+import { lstatOrNull } from "./output-place.ts";
+
+/**
+ * Paths in directories that others may write to. What has a name of ours there may be anyone's: a pipe that keeps
+ * whoever opens it waiting for ever, a link to a file that is to be spoiled, a file with false content. So all that
+ * is found beside outputs and in caches is opened here: through no link, without waiting, and judged by its descriptor.
+ *
+ * Who is trusted in a directory: this user, root, and the directory's owner; and whoever its owner lets write to it,
+ * as the members of a group, unless that is everybody.
+ */
+export function isTrusted(entry: Stats, directory: Stats): boolean {
+  return !isOpenToAll(directory) || isOurs(entry) || entry.uid === directory.uid;
+}
+
+/** Whether everybody may write to a directory. */
+export const isOpenToAll = ({ mode }: Stats) => (mode & 0o002) !== 0;
+const isOurs = (stats: Stats) => isMine(stats) || stats.uid === 0;
+
+/** Whether it belongs to the user whose process this is. */
+export const isMine = ({ uid }: Stats) => uid === (process.geteuid?.() ?? uid);
+
+/** Whether nobody but this user and root can have put something there. */
+const isClosed = (directory: Stats) => isOurs(directory) && (directory.mode & 0o022) === 0;
+
+/** Thrown for what stands under a name of ours and is not used: the message names it and says why. */
+export class Untrusted extends UserError {
+  constructor(
+    readonly path: string,
+    readonly reason: string,
+  ) {
+    super(`"${path}" is not used: ${reason}`, {
+      hint: "remove it if you may, or choose a directory that only you can write to",
+    });
+  }
+}
+
+/** Opens a file that stands under a name of ours: a trusted, regular file, or `Untrusted` is thrown. */
+export function openFound(path: string, access = constants.O_RDONLY): number {
+  const fd = openWithoutLink(path, access);
+  try {
+    checkFound(path, fstatSync(fd));
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+function openWithoutLink(path: string, access: number): number {
+  try {
+    return openSync(path, access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const reason = notOpened[codeOf(error)];
+    throw reason === undefined ? error : new Untrusted(path, reason);
+  }
+}
+
+/** What the system says of a link, a directory that is to be written, and a socket. */
+const notOpened: Readonly<Record<string, string>> = {
+  ELOOP: "it is a symbolic link",
+  EISDIR: "it is a directory",
+  ENXIO: "it is no regular file",
+};
+
+function checkFound(path: string, stats: Stats): void {
+  if (stats.isDirectory()) throw new Untrusted(path, "it is a directory");
+  if (!stats.isFile()) throw new Untrusted(path, "it is no regular file");
+  checkOwner(path, stats);
+}
+
+/** `Untrusted` for what another user put into a directory that everybody may write to. */
+export function checkOwner(path: string, stats: Stats): void {
+  if (isTrusted(stats, statSync(dirname(path)))) return;
+  throw new Untrusted(path, `it is another user's (${stats.uid}), and everybody may write to its directory`);
+}
+
+/** The content of such a file. */
+export function readFound(path: string): Buffer {
+  const fd = openFound(path);
+  try {
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Where a path that is to be written leads, also if that is nothing. Whoever made a link says which file is written, so
+ * it is followed only if nobody but this user and root can have put it there.
+ */
+export function followLinks(path: string): string {
+  let found = path;
+  for (let n = 0; n < linksMax; n++) {
+    const stats = lstatOrNull(found);
+    if (!stats?.isSymbolicLink()) break;
+    const parent = realpathSync(dirname(found));
+    // Of a link, too, anyone may make a second name.
+    const isTrustedLink = isOurs(stats) && stats.nlink === 1;
+    if (!isTrustedLink && !isClosed(statSync(parent))) {
+      throw new Untrusted(found, "it is a symbolic link that another user may have put there");
+    }
+    const target = readlinkSync(found);
+    found = isAbsolute(target) ? target : `${parent}/${target}`;
+  }
+  return found;
+}
+
+/** As many as the system follows. */
+const linksMax = 40;
+
+/**
+ * Opens a file that the user named, to be appended to; it is made if it is not there. A pipe or a device will do, and is
+ * not waited for. `Untrusted` is thrown for what another user may have put there.
+ */
+export function openToAppend(path: string): number {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants;
+  const access = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
+  const found = followLinks(path);
+  // What /dev/stderr leads to may have a name that is none, such as "pipe:[4711]".
+  const isNameless = found !== path && !existsSync(found) && existsSync(path);
+  const fd = isNameless ? openSync(path, access) : openSync(found, access | O_NOFOLLOW, 0o666);
+  try {
+    if (!isNameless) checkAppended(found, fstatSync(fd));
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+function checkAppended(path: string, stats: Stats): void {
+  checkOwner(path, stats);
+  if (stats.isFile() && stats.nlink > 1 && !isClosed(statSync(dirname(path)))) {
+    throw new Untrusted(path, "it has a second name, and others may have made this one");
+  }
+}

@@ -1,0 +1,122 @@
+import { paddingBytes, type Text } from "../bytes/text.ts";
+import { UserError } from "../errors.ts";
+import { createKernel, type Kernel } from "../runtime/kernel.ts";
+import type { EncodingModel } from "./encoding-model.ts";
+import type { IdBuffer } from "./id-buffer.ts";
+import { noTokens, type PackedTokens, placedModelBytes, placeModel } from "./model-placement.ts";
+
+export type EncodingKernelOptions = {
+  /** Tokens that are found in the text itself; the id of one that is to stay text is -1. */
+  readonly addedTokens?: PackedTokens;
+  /** False: no pretoken is cut, and merging begins with bytes; for tests. */
+  readonly mayCut?: boolean;
+  /** A memory that holds less than usual: for tests. */
+  readonly memory?: WebAssembly.Memory;
+  /** The cache of words is 2^cacheShrinkBits times smaller than usual: for tests. */
+  readonly cacheShrinkBits?: number;
+};
+
+/**
+ * The kernel with a model, in a memory of its own: src/kernel/encode/encode-words.ts as JavaScript sees it. The text to encode
+ * stands in its memory, and so do the ends of the pretokens.
+ */
+export class EncodingKernel {
+  private reservedText: Text | undefined;
+  /** The ends of the pretokens at hand. */
+  readonly ends: Int32Array<ArrayBufferLike>;
+  readonly kernel: Kernel;
+  /** Where the model's head stands (src/kernel/encode/model-layout.ts). */
+  readonly modelAddress: number;
+
+  constructor(
+    model: EncodingModel,
+    private readonly isNarrow: boolean,
+    {
+      addedTokens = noTokens,
+      mayCut = true,
+      memory: givenMemory,
+      cacheShrinkBits = 0,
+    }: EncodingKernelOptions = {},
+  ) {
+    this.kernel = createKernel(givenMemory);
+    const { exports, memory } = this.kernel;
+    const placed = { model, isNarrow, addedTokens, mayCut };
+    const start = exports.beginModel(placedModelBytes(placed)) >>> 0;
+    if (start === 0) throw noMemory("the tokenizer");
+    placeModel(placed, memory.buffer, start);
+    this.modelAddress = start;
+    if (exports.useModel(cacheShrinkBits) === 0) throw noMemory("the tokenizer");
+    this.ends = new Int32Array(memory.buffer, exports.endsAddress() >>> 0, exports.endsCapacity());
+  }
+
+  /** What was reserved last. */
+  get text(): Text {
+    return this.reservedText!;
+  }
+
+  /** Makes room for so many bytes of text; what stands there stays. From then on no tables are set up. */
+  reserveText(capacityBytes: number): Text {
+    const { exports, memory } = this.kernel;
+    const byteCount = capacityBytes + paddingBytes;
+    if (byteCount > longestTextBytes || exports.setTextBytes(byteCount) === 0) {
+      throw noMemory(`a pretoken in a text of ${Math.ceil(capacityBytes / 2 ** 20)} MB`);
+    }
+    const address = exports.textAddress() >>> 0;
+    const bytes = new Uint8Array(memory.buffer, address, byteCount);
+    this.reservedText = { bytes, view: new DataView(memory.buffer, address, byteCount) };
+    return this.reservedText;
+  }
+
+  /** Appends the ids of pretokens [ends[i], ends[i + 1]) of the text for i in 0 .. endCount - 1. */
+  encode(ends: Int32Array, endCount: number, out: IdBuffer): void {
+    const wordsMax = this.ends.length - 1;
+    for (let first = 0; first < endCount - 1; first += wordsMax) {
+      const wordCount = Math.min(wordsMax, endCount - 1 - first);
+      this.ends.set(ends.subarray(first, first + wordCount + 1));
+      out.append(this.idsOf(this.kernel.exports.encodeWords(wordCount + 1)));
+    }
+  }
+
+  /** What a call of the kernel made that returned their number, or -1; they are written over by the next ones. */
+  idsOf(idCount: number): Uint16Array | Uint32Array {
+    if (idCount < 0) throw noMemory("a pretoken");
+    const { exports, memory } = this.kernel;
+    const address = exports.idsAddress() >>> 0;
+    return this.isNarrow
+      ? new Uint16Array(memory.buffer, address, idCount)
+      : new Uint32Array(memory.buffer, address, idCount);
+  }
+
+  /** The ends with those of the cuts between bytes that no token joins: for tests. */
+  cuts(endCount: number): number[] {
+    const { exports, memory } = this.kernel;
+    const found: number[] = [];
+    exports.beginCuts(endCount);
+    for (let count = exports.nextCuts(); count > 0; count = exports.nextCuts()) {
+      const part = new Int32Array(memory.buffer, exports.cutEndsAddress() >>> 0, count);
+      found.push(...part.subarray(found.length === 0 ? 0 : 1));
+    }
+    return found;
+  }
+
+  /** Other sizes at which one way of merging takes over from another: for tests. */
+  limitMerging(scannedSymbolsMax: number, listedSymbolsMin: number): void {
+    this.kernel.exports.limitMerging(scannedSymbolsMax, listedSymbolsMin);
+  }
+
+  /** The ids of the first `lengthBytes` bytes of the text, as one pretoken; they are written over by the next ones. */
+  merge(lengthBytes: number): Int32Array {
+    const { exports, memory } = this.kernel;
+    const idCount = exports.mergeText(lengthBytes);
+    if (idCount < 0) throw noMemory("a pretoken");
+    return new Int32Array(memory.buffer, exports.wordIdsAddress() >>> 0, idCount);
+  }
+}
+
+/** Positions are signed. */
+const longestTextBytes = 2 ** 31 - 1;
+
+const noMemory = (what: string) =>
+  new UserError(`no memory for ${what}`, {
+    hint: "a text that its pattern cuts nowhere has to fit into 4 GB, with some 40 bytes for each of its own",
+  });

@@ -1,0 +1,65 @@
+import { assert } from "../errors.ts";
+import { packTokens, type WholeTokens } from "./packed-tokens.ts";
+
+/**
+ * EncodingModel: all that turns the bytes of one pretoken into ids. Plain data, built once, frozen then, posted to
+ * workers as it is. The kernel builds the tables that it works with from this (src/kernel/encode/build-model.ts).
+ *
+ *   ARRAY       TYPE         LENGTH       MEANING
+ *   byteIds     Int32Array   256          id of each byte, or `droppedByte` where the vocabulary lacks it
+ *   left        Int32Array   mergeCount   left id of the merge of each rank
+ *   right       Int32Array   mergeCount   right id
+ *   merged      Int32Array   mergeCount   id of what the merge of rank r makes
+ *
+ * Ids are those of the finished vocabulary. The lower the rank, the earlier the merge; of equal ranks the leftmost first. Of
+ * a pair that is listed twice the later counts, as in HF.
+ */
+export type EncodingModel = {
+  readonly byteIds: Int32Array;
+  readonly merges: RankedMerges;
+  /** All ids of the model are below. */
+  readonly idLimit: number;
+  /** Some byte has no id: it is left out, and its neighbours become neighbours. */
+  readonly dropsBytes: boolean;
+  /** Tokens that only a whole pretoken can be; null without any. */
+  readonly wholeTokens: WholeTokens | null;
+};
+
+export const droppedByte = -1;
+
+/** Merges in the order of their ranks. */
+export type RankedMerges = {
+  readonly left: Int32Array;
+  readonly right: Int32Array;
+  readonly merged: Int32Array;
+};
+
+export type ModelParts = {
+  readonly byteIds: Int32Array;
+  readonly merges: RankedMerges;
+  /** Ids by the tokens' bytes as Latin-1 text. */
+  readonly wholeTokens?: ReadonlyMap<string, number>;
+};
+
+export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelParts): EncodingModel {
+  const { left, right, merged } = merges;
+  const idMax = [byteIds, left, right, merged, [...wholeTokens.values()]].reduce(
+    (max, ids) => Math.max(max, maxOf(ids)),
+    0,
+  );
+  assert(idMax < 2 ** 27, "ids of the model fit into 27 bits");
+  return {
+    byteIds,
+    merges,
+    idLimit: idMax + 1,
+    dropsBytes: byteIds.includes(droppedByte),
+    wholeTokens: wholeTokens.size === 0 ? null : packTokens(wholeTokens),
+  };
+}
+
+/** The largest, 0 without any; as arguments of a call they might be too many. */
+function maxOf(numbers: ArrayLike<number>): number {
+  let max = 0;
+  for (let i = 0; i < numbers.length; i++) max = Math.max(max, numbers[i]!);
+  return max;
+}

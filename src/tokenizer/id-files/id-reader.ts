@@ -1,0 +1,124 @@
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { inspectInput } from "../../corpus/inspect-input.ts";
+import { openTextStream } from "../../corpus/text-stream.ts";
+import { UserError } from "../../errors.ts";
+import { openRegularFile } from "../../runtime/regular-file.ts";
+import { type IdType, idBytes, readNpyHead } from "./npy.ts";
+
+const windowSizeBytes = 1 << 20;
+const npyHeadBytesMax = 1 << 16;
+
+/** Ids as they were found; `-1` and the like are kept, so that they are reported and not wrapped. */
+type ReadIds = Float64Array | Uint16Array | Uint32Array;
+
+/**
+ * The ids of a file: `.npy`, `.bin`, or white-space separated decimal numbers under any other name, in a file or in a
+ * stream, also compressed; `-` is standard input.
+ */
+export async function* readIds(path: string, binaryType: IdType): AsyncGenerator<ReadIds> {
+  if (!/\.(npy|bin)$/.test(path)) return yield* readDecimals(path);
+  // Not a pipe: whether it holds all that its head promises cannot be told.
+  const fd = openRegularFile(path);
+  try {
+    yield* path.endsWith(".npy") ? readNpy(fd, path) : readBinary(fd, path, binaryType);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function* readNpy(fd: number, path: string): Generator<ReadIds> {
+  const head = new Uint8Array(npyHeadBytesMax);
+  const layout = readNpyHead(head.subarray(0, readSync(fd, head, 0, head.length, 0)), path);
+  const { descr, itemBytes, startByte, count } = layout;
+  const wantedBytes = startByte + count * itemBytes;
+  const { size } = fstatSync(fd);
+  if (size < wantedBytes) {
+    throw new UserError(`"${path}" is damaged: it ends at byte ${size}, its head promises ${wantedBytes}`);
+  }
+  const window = new Uint8Array(windowSizeBytes);
+  for (let atByte = startByte; atByte < wantedBytes; ) {
+    const chunkBytes = Math.min(window.length, wantedBytes - atByte);
+    fill(fd, window, chunkBytes, atByte, path);
+    yield numbersOf(window, chunkBytes, descr);
+    atByte += chunkBytes;
+  }
+}
+
+function* readBinary(fd: number, path: string, type: IdType): Generator<ReadIds> {
+  const { size } = fstatSync(fd);
+  if (size % idBytes(type) !== 0) {
+    throw new UserError(`"${path}" is damaged: its ${size} bytes are no whole number of ${type} ids`, {
+      hint: "give the type that it was written with: --dtype uint16 or --dtype uint32",
+    });
+  }
+  const window = new Uint8Array(windowSizeBytes);
+  for (let atByte = 0; atByte < size; ) {
+    const chunkBytes = Math.min(window.length, size - atByte);
+    fill(fd, window, chunkBytes, atByte, path);
+    yield numbersOf(window, chunkBytes, type === "uint16" ? "<u2" : "<u4");
+    atByte += chunkBytes;
+  }
+}
+
+function fill(fd: number, window: Uint8Array, byteCount: number, atByte: number, path: string): void {
+  for (let done = 0; done < byteCount; ) {
+    const readBytes = readSync(fd, window, done, byteCount - done, atByte + done);
+    if (readBytes === 0) throw new UserError(`"${path}" shrank while it was read`);
+    done += readBytes;
+  }
+}
+
+function numbersOf({ buffer }: Uint8Array<ArrayBuffer>, byteCount: number, descr: string): ReadIds {
+  const kind = descr.slice(1);
+  if (kind === "u2") return new Uint16Array(buffer, 0, byteCount >> 1);
+  if (kind === "u4") return new Uint32Array(buffer, 0, byteCount >> 2);
+  if (kind === "u1") return Float64Array.from(new Uint8Array(buffer, 0, byteCount));
+  if (kind === "i1") return Float64Array.from(new Int8Array(buffer, 0, byteCount));
+  if (kind === "i2") return Float64Array.from(new Int16Array(buffer, 0, byteCount >> 1));
+  if (kind === "i4") return Float64Array.from(new Int32Array(buffer, 0, byteCount >> 2));
+  const wide = kind === "i8" ? BigInt64Array : BigUint64Array;
+  return Float64Array.from(new wide(buffer, 0, byteCount >> 3), Number);
+}
+
+async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
+  const stream = await openTextStream(inspectInput(path, { format: "text" }));
+  try {
+    const window = new Uint8Array(windowSizeBytes);
+    const decoder = new TextDecoder("latin1");
+    let rest = "";
+    for (;;) {
+      const readBytes = await stream.read(window, 0);
+      const text = rest + decoder.decode(window.subarray(0, readBytes));
+      // A number may go on in the next window.
+      const end = readBytes === 0 ? text.length : lastWordStart(text);
+      rest = text.slice(end);
+      if (rest.length > idLengthMax) throw notAnId(path, rest);
+      const words = text
+        .slice(0, end)
+        .split(/\s+/)
+        .filter((word) => word !== "");
+      const ids = Float64Array.from(words, (word) => (/^\d+$/.test(word) ? Number(word) : Number.NaN));
+      const wrong = ids.findIndex(Number.isNaN);
+      if (wrong >= 0) throw notAnId(path, words[wrong]!);
+      yield ids;
+      if (readBytes === 0) return;
+    }
+  } finally {
+    stream.close();
+  }
+}
+
+/** Longer words are nobody's numbers. */
+const idLengthMax = 100;
+
+/** Where the word begins that the text ends with; its end if it ends with white space. */
+function lastWordStart(text: string): number {
+  let pos = text.length;
+  while (pos > 0 && /\S/.test(text[pos - 1]!)) pos--;
+  return pos;
+}
+
+function notAnId(path: string, word: string): UserError {
+  const shown = word.length > idLengthMax ? `${word.slice(0, idLengthMax)}…` : word;
+  return new UserError(`"${path}": ${JSON.stringify(shown)} is no id`);
+}

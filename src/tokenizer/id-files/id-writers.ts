@@ -1,0 +1,172 @@
+import { UserError } from "../../errors.ts";
+import type { IdSink } from "../../pipeline/encode-corpus.ts";
+import { type IdType, npyHead } from "./npy.ts";
+
+/** Where bytes go: a staged file, or stdout. */
+export type ByteSink = {
+  write(chunk: Uint8Array): void;
+  /** Only of a file. */
+  overwrite?(chunk: Uint8Array, pos: number): void;
+};
+
+/** A format of ids. `finish` is called when all are written. */
+export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
+
+/** Raw little-endian ids, one input behind the other. */
+export class BinaryWriter implements IdWriter {
+  idCount = 0;
+  private converted: Uint16Array | Uint32Array = new Uint16Array(0);
+
+  constructor(
+    private readonly out: ByteSink,
+    private readonly type: IdType,
+  ) {}
+
+  write(ids: Uint16Array | Uint32Array): void {
+    const typed = this.convert(ids);
+    this.out.write(new Uint8Array(typed.buffer, typed.byteOffset, typed.byteLength));
+    this.idCount += ids.length;
+  }
+
+  endInput(): void {}
+
+  finish(): void {}
+
+  private convert(ids: Uint16Array | Uint32Array): Uint16Array | Uint32Array {
+    const width = this.type === "uint16" ? Uint16Array : Uint32Array;
+    if (ids instanceof width) return ids;
+    if (this.converted.length < ids.length) this.converted = new width(ids.length);
+    if (this.type === "uint16") checkNarrow(ids, this.idCount);
+    this.converted.set(ids);
+    return this.converted.subarray(0, ids.length);
+  }
+}
+
+function checkNarrow(ids: Uint16Array | Uint32Array, idsBefore: number): void {
+  for (let i = 0; i < ids.length; i++) {
+    if (ids[i]! > 0xffff) {
+      throw new UserError(`id ${ids[i]} at position ${idsBefore + i} does not fit uint16`, {
+        hint: "leave out --dtype, or give --dtype uint32",
+      });
+    }
+  }
+}
+
+/** The same behind numpy's head, which is written anew when the number of ids is known. */
+export class NpyWriter implements IdWriter {
+  private readonly ids: BinaryWriter;
+
+  constructor(
+    private readonly out: ByteSink,
+    private readonly type: IdType,
+  ) {
+    this.ids = new BinaryWriter(out, type);
+    out.write(npyHead(type, 0));
+  }
+
+  get idCount(): number {
+    return this.ids.idCount;
+  }
+
+  write(ids: Uint16Array | Uint32Array): void {
+    this.ids.write(ids);
+  }
+
+  endInput(): void {}
+
+  finish(): void {
+    this.out.overwrite!(npyHead(this.type, this.idCount), 0);
+  }
+}
+
+const noEnds = new Uint32Array(0);
+
+const space = 0x20;
+const newline = 0x0a;
+const zero = 0x30;
+/** 2^32 has ten digits, and the space. */
+const textBytesMax = 11;
+
+/** Decimal ids with a space between, a line for each input, or each record of it. */
+export class TextWriter implements IdWriter {
+  idCount = 0;
+  private isLineStart = true;
+  private chunk = new Uint8Array(1 << 16);
+
+  constructor(private readonly out: ByteSink) {}
+
+  write(ids: Uint16Array | Uint32Array, recordEnds: Uint32Array = noEnds): void {
+    let start = 0;
+    for (const end of recordEnds) {
+      this.writePart(ids.subarray(start, end));
+      this.endInput();
+      start = end;
+    }
+    if (start < ids.length) this.writePart(ids.subarray(start));
+  }
+
+  private writePart(ids: Uint16Array | Uint32Array): void {
+    if (this.chunk.length < ids.length * textBytesMax) this.chunk = new Uint8Array(ids.length * textBytesMax);
+    const skip = this.isLineStart && ids.length > 0 ? 1 : 0;
+    const length = writeDecimals(ids, this.chunk);
+    this.out.write(this.chunk.subarray(skip, length));
+    if (ids.length > 0) this.isLineStart = false;
+    this.idCount += ids.length;
+  }
+
+  endInput(): void {
+    this.out.write(Uint8Array.of(newline));
+    this.isLineStart = true;
+  }
+
+  finish(): void {}
+}
+
+/** A space and the digits for each id; returns how many bytes these are. */
+function writeDecimals(ids: Uint16Array | Uint32Array, out: Uint8Array): number {
+  let pos = 0;
+  for (let i = 0; i < ids.length; i++) {
+    let rest = ids[i]!;
+    let digitCount = 1;
+    for (let limit = 10; rest >= limit; limit *= 10) digitCount++;
+    out[pos] = space;
+    pos += digitCount + 1;
+    for (let to = pos - 1; digitCount > 0; digitCount--) {
+      const tenth = Math.floor(rest / 10);
+      out[to--] = zero + rest - 10 * tenth;
+      rest = tenth;
+    }
+  }
+  return pos;
+}
+
+/** Writes the id given after each input, or each record of it. */
+export function appending(writer: IdWriter, id: number): IdSink {
+  const ids = Uint32Array.of(id);
+  return {
+    write(written, recordEnds) {
+      if (recordEnds === undefined) writer.write(written);
+      else
+        writer.write(
+          insertBehind(written, recordEnds, id),
+          recordEnds.map((end, r) => end + r + 1),
+        );
+    },
+    endInput() {
+      writer.write(ids);
+      writer.endInput();
+    },
+  };
+}
+
+function insertBehind(ids: Uint16Array | Uint32Array, recordEnds: Uint32Array, id: number): typeof ids {
+  const longer = new (ids instanceof Uint16Array ? Uint16Array : Uint32Array)(ids.length + recordEnds.length);
+  let start = 0;
+  for (const [r, end] of recordEnds.entries()) {
+    longer.set(ids.subarray(start, end), start + r);
+    longer[end + r] = id;
+    start = end;
+  }
+  longer.set(ids.subarray(start), start + recordEnds.length);
+  return longer;
+}

@@ -1,0 +1,140 @@
+import { byteToCharacter, decodeCharacters } from "../../bytes/byte-characters.ts";
+import { shown } from "../../bytes/schema.ts";
+import { UserError } from "../../errors.ts";
+import { buildModel, droppedByte, type EncodingModel, type RankedMerges } from "../encoding-model.ts";
+import { buildTokenTable, idLimitMax, lateTokenTable, type TokenTable } from "../token-table.ts";
+import type { AddedToken } from "../tokenizer-parts.ts";
+import { WordMerger } from "../word-merger.ts";
+
+/** Token to id: a Map, or what is as good as one here. */
+export type TokenIds = Pick<ReadonlyMap<string, number>, "get" | "size"> & Iterable<[string, number]>;
+
+/** A vocabulary in byte-to-character form, as HF's and GPT-2's files have it. */
+type CharacterVocabulary = {
+  readonly path: string;
+  readonly vocab: TokenIds;
+  /** In the order of their ranks. */
+  readonly merges: readonly (readonly [left: string, right: string])[];
+  /** A pretoken that is a token is not merged. */
+  readonly ignoresMerges: boolean;
+  /** Stands for bytes that the vocabulary lacks; null leaves them out. */
+  readonly unknownToken: string | null;
+};
+
+/** Ids, ranks and tables from strings. Refuses, by name, what does not fit together. */
+export function assembleModel(vocabulary: CharacterVocabulary): EncodingModel {
+  return modelOf(vocabulary, rankedMerges(vocabulary));
+}
+
+/** The same where the merges are known by their ids. */
+export function modelOf(
+  { vocab, ignoresMerges, unknownToken }: Omit<CharacterVocabulary, "merges" | "path">,
+  merges: RankedMerges,
+): EncodingModel {
+  const unknownId = unknownToken === null ? undefined : vocab.get(unknownToken);
+  const byteIds = Int32Array.from(
+    byteToCharacter,
+    (character) => vocab.get(character) ?? unknownId ?? droppedByte,
+  );
+  const model = buildModel({ byteIds, merges });
+  if (!ignoresMerges) return model;
+  const wholeTokens = tokensBeyondMerging(model, vocab);
+  return wholeTokens.size === 0 ? model : buildModel({ byteIds, merges, wholeTokens });
+}
+
+function rankedMerges({ path, vocab, merges }: CharacterVocabulary): RankedMerges {
+  const left = new Int32Array(merges.length);
+  const right = new Int32Array(merges.length);
+  const merged = new Int32Array(merges.length);
+  const textOf = textsById(vocab);
+  merges.forEach(([leftText, rightText], rank) => {
+    left[rank] = idOf(vocab, leftText, path, rank);
+    right[rank] = idOf(vocab, rightText, path, rank);
+    // Mostly it is the next id: then the two need not be put together and looked up.
+    const next = rank === 0 ? 256 : merged[rank - 1]! + 1;
+    merged[rank] = isMadeOf(textOf[next], leftText, rightText)
+      ? next
+      : idOf(vocab, leftText + rightText, path, rank);
+  });
+  return { left, right, merged };
+}
+
+/** The token of each id; of ids that do not belong to one token only, any of them or none. */
+function textsById(vocab: TokenIds): string[] {
+  const texts: string[] = [];
+  for (const [text, id] of vocab) if (id <= vocab.size) texts[id] = text;
+  return texts;
+}
+
+function isMadeOf(text: string | undefined, left: string, right: string): boolean {
+  return (
+    text !== undefined &&
+    text.length === left.length + right.length &&
+    text.startsWith(left) &&
+    text.endsWith(right)
+  );
+}
+
+function idOf(vocab: TokenIds, token: string, path: string, rank: number): number {
+  const id = vocab.get(token);
+  if (id === undefined) {
+    throw new UserError(`"${path}": merge ${rank} needs the token ${shown(token)}, which has no id`, {
+      hint: "the vocabulary and the merges must be of one tokenizer",
+    });
+  }
+  return id;
+}
+
+/** The tokens at which merging their bytes does not arrive, by their bytes as Latin-1 text. */
+function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string, number> {
+  const merger = new WordMerger(model);
+  const found = new Map<string, number>();
+  for (const [text, id] of vocab) {
+    const bytes = decodeCharacters(text);
+    if (bytes === null || bytes.length === 0) continue;
+    const ids = merger.merge(bytes);
+    if (ids.length === 1 && ids[0] === id) continue;
+    found.set(Buffer.from(bytes).toString("latin1"), id);
+  }
+  return found;
+}
+
+/** The bytes of each id: a token's by its characters, an added token's as UTF-8. */
+export function assembleTokens(vocab: TokenIds, addedTokens: readonly AddedToken[]): TokenTable {
+  return lateTokenTable(() => {
+    const encoder = new TextEncoder();
+    const tokens: [number, Uint8Array][] = [];
+    for (const [text, id] of vocab) tokens.push([id, decodeCharacters(text) ?? encoder.encode(text)]);
+    for (const { id, content } of addedTokens) tokens.push([id, encoder.encode(content)]);
+    return buildTokenTable(tokens);
+  });
+}
+
+/** Whether every id fits 16 bits. */
+export function areNarrow(ids: Iterable<number>, addedTokens: readonly AddedToken[]): boolean {
+  if (ids instanceof Int32Array) {
+    for (let i = 0; i < ids.length; i++) if (ids[i]! > 0xffff) return false;
+  } else for (const id of ids) if (id > 0xffff) return false;
+  return addedTokens.every(({ id }) => id <= 0xffff);
+}
+
+/** A vocabulary as JSON gives it: token to id. */
+export function idsOfTokens(entries: Record<string, unknown>, path: string): Map<string, number> {
+  const vocab = new Map<string, number>();
+  // A JSON object has nothing but its own; its entries as a list would be 32,000 arrays more.
+  for (const token in entries) vocab.set(token, checkId(entries[token], token, path));
+  return vocab;
+}
+
+/** An id as a file or an option gives it. */
+export function checkId(id: unknown, token: string, path: string): number {
+  if (typeof id !== "number" || !Number.isInteger(id) || id < 0) {
+    throw new UserError(`"${path}": the id of ${shown(token)} is ${shown(id)}, no whole number`);
+  }
+  if (id >= idLimitMax) {
+    throw new UserError(`"${path}": the id ${id} of ${shown(token)} is too large`, {
+      hint: `ids below ${idLimitMax} are supported`,
+    });
+  }
+  return id;
+}

@@ -1,0 +1,42 @@
+import { dirname, join } from "node:path";
+import { checkOr, fieldsOf, listOf, oneOf, oneOrMore, optional, orNull, text } from "../../bytes/schema.ts";
+import { UserError } from "../../errors.ts";
+import { recordName } from "../../vocabulary/formats/training-json.ts";
+import { isFile, readJson } from "./read-file.ts";
+
+/** What the record of a training says that the files beside it do not. */
+export type RecordedTraining = {
+  readonly patternName: string | null;
+  readonly patternSources: readonly string[];
+  readonly specialTokens: readonly string[];
+  readonly compat: string;
+};
+
+const recordFields = fieldsOf({
+  files: listOf(text),
+  options: fieldsOf({
+    specialTokens: optional(listOf(text)),
+    compat: optional(oneOf(["cs336", "huggingface", "rustbpe"])),
+    pattern: fieldsOf({ name: orNull(text), regex: oneOrMore(text) }),
+  }),
+});
+
+/** The record beside the file, if there is one and it lists the file. A file of that name that is none of ours says nothing. */
+export function recordedTraining(path: string, name: string): RecordedTraining | null {
+  const recordPath = join(dirname(path), recordName);
+  if (!isFile(recordPath)) return null;
+  const root = readJson(recordPath);
+  if (typeof root !== "object" || root === null || !("files" in root || "options" in root)) return null;
+  const { files, options } = checkOr(recordFields, root, (what) => {
+    throw new UserError(`"${recordPath}" is no record of a training: ${what}`, {
+      hint: "train anew, or move it away and give --pattern and --special-token",
+    });
+  });
+  if (!files.includes(name)) return null;
+  return {
+    patternName: options.pattern.name,
+    patternSources: options.pattern.regex,
+    specialTokens: options.specialTokens ?? [],
+    compat: options.compat ?? "cs336",
+  };
+}

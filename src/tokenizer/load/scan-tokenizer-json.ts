@@ -1,0 +1,306 @@
+import { isUtf8 } from "node:buffer";
+import { spareThirdTier } from "../../runtime/compile-sparingly.ts";
+import type { RankedMerges } from "../encoding-model.ts";
+import { idLimitMax } from "../token-table.ts";
+import {
+  allocateTexts,
+  findText,
+  hashStep,
+  idOfSpan,
+  indexTexts,
+  ScannedVocabulary,
+  type TokenTexts,
+} from "./scanned-vocabulary.ts";
+
+export type ScannedTokenizer = {
+  /** The file as JSON, but for its vocabulary and its merges, which are empty there. */
+  readonly root: unknown;
+  readonly vocab: ScannedVocabulary;
+  readonly merges: RankedMerges;
+};
+
+/**
+ * Reads vocabulary and merges of a `tokenizer.json` straight from its bytes. As JSON they would become some 200,000 strings
+ * and lists, which take most of the time of loading. Whatever is unusual or wrong gives null: then the file is to be read as
+ * JSON, and an error is found there.
+ */
+export function scanTokenizerJson(file: Uint8Array): ScannedTokenizer | null {
+  if (!isUtf8(file)) return null;
+  const scan = new TokenizerScan(file);
+  const end = walkObject(file, skipSpace(file, 0), (key, pos) =>
+    key === "model" ? walkObject(file, pos, (inner, at) => scan.takeMember(inner, at)) : skipValue(file, pos),
+  );
+  const { vocab, merges } = scan;
+  if (end === failed || vocab === null || merges === null) return null;
+  try {
+    return { root: JSON.parse(scan.restAsText()), vocab, merges };
+  } catch {
+    return null;
+  }
+}
+
+const failed = -1;
+const quote = 0x22;
+const comma = 0x2c;
+const zero = 0x30;
+const colon = 0x3a;
+const openList = 0x5b;
+const backslash = 0x5c;
+const closeList = 0x5d;
+const openObject = 0x7b;
+const closeObject = 0x7d;
+const space = 0x20;
+
+/** The members of `model`, as they come. */
+class TokenizerScan {
+  vocab: ScannedVocabulary | null = null;
+  merges: RankedMerges | null = null;
+  /** Spans that the rest leaves out: of the vocabulary, then of the merges. */
+  private readonly cuts: number[] = [];
+
+  constructor(private readonly file: Uint8Array) {}
+
+  /** Position behind the value at `pos`. */
+  takeMember(key: string, pos: number): number {
+    if (key !== "vocab" && key !== "merges") return skipValue(this.file, pos);
+    let end: number;
+    if (key === "vocab") {
+      if (this.vocab !== null) return failed;
+      const texts = allocateTexts(this.file.length);
+      end = scanVocabulary(this.file, pos, texts);
+      if (end === failed || !indexTexts(texts)) return failed;
+      this.vocab = new ScannedVocabulary(texts);
+    } else {
+      if (this.vocab === null || this.merges !== null) return failed;
+      const most = Math.ceil((this.file.length - pos) / smallestMergeBytes);
+      const room = { left: new Int32Array(most), right: new Int32Array(most), merged: new Int32Array(most) };
+      const scanned = scanMerges(this.file, pos, this.vocab.texts, room);
+      end = scanned.end;
+      if (end === failed) return failed;
+      const { count } = scanned;
+      this.merges = {
+        left: room.left.slice(0, count),
+        right: room.right.slice(0, count),
+        merged: room.merged.slice(0, count),
+      };
+    }
+    this.cuts.push(pos, end);
+    return end;
+  }
+
+  /** Vocabulary and merges left empty; both were found, in this order. */
+  restAsText(): string {
+    const [vocabStart, vocabEnd, mergesStart, mergesEnd] = this.cuts as [number, number, number, number];
+    const text = (start: number, end?: number) =>
+      Buffer.from(this.file.subarray(start, end)).toString("utf8");
+    return `${text(0, vocabStart)}{}${text(vocabEnd, mergesStart)}[]${text(mergesEnd)}`;
+  }
+}
+
+/** `"a b",` is shorter than `["",""],`, but holds two tokens. */
+const smallestMergeBytes = 5;
+
+function skipSpace(file: Uint8Array, pos: number): number {
+  for (; pos < file.length; pos++) {
+    const byte = file[pos]!;
+    if (byte !== space && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
+  }
+  return pos;
+}
+
+/** Calls `member` with each key and the position of its value; it returns the one behind. Returns the one behind the object. */
+function walkObject(file: Uint8Array, pos: number, member: (key: string, pos: number) => number): number {
+  if (file[pos] !== openObject) return failed;
+  const keys = new Set<string>();
+  for (;;) {
+    pos = skipSpace(file, pos + 1);
+    if (file[pos] !== quote) return failed;
+    const keyStart = pos + 1;
+    pos = skipValue(file, pos);
+    if (pos === failed) return failed;
+    const key = Buffer.from(file.subarray(keyStart, pos - 1)).toString("utf8");
+    // Of a key that is there twice, JSON takes the later value.
+    if (key.includes("\\") || keys.has(key)) return failed;
+    keys.add(key);
+    pos = skipSpace(file, pos);
+    if (file[pos] !== colon) return failed;
+    pos = member(key, skipSpace(file, pos + 1));
+    if (pos === failed) return failed;
+    pos = skipSpace(file, pos);
+    if (file[pos] === closeObject) return pos + 1;
+    if (file[pos] !== comma) return failed;
+  }
+}
+
+/** Position behind the value at `pos`; whether it is one, is for JSON.parse to say. */
+function skipValue(file: Uint8Array, pos: number): number {
+  let depth = 0;
+  while (pos < file.length) {
+    const byte = file[pos]!;
+    if (byte === quote) {
+      for (pos++; pos < file.length && file[pos] !== quote; pos++) if (file[pos] === backslash) pos++;
+    } else if (byte === openObject || byte === openList) depth++;
+    else if (byte === closeObject || byte === closeList) {
+      if (depth === 0) return pos;
+      depth--;
+    } else if (byte === comma && depth === 0) return pos;
+    pos++;
+    if (depth === 0 && (byte === quote || byte === closeObject || byte === closeList)) return pos;
+  }
+  return failed;
+}
+
+/** What `readString` found: where its bytes end in the texts, and their hash. */
+const found = new Int32Array(2);
+
+/** Appends the bytes of the string at `pos` at texts.bytes[at]; returns the position behind its quotation mark. */
+function readString(file: Uint8Array, pos: number, bytes: Uint8Array, at: number): number {
+  if (file[pos] !== quote) return failed;
+  let hash = 0;
+  const start = pos;
+  for (pos = (pos + 1) | 0; pos < file.length; pos = (pos + 1) | 0) {
+    const byte = file[pos]!;
+    if (byte === quote) {
+      found[0] = at;
+      found[1] = hash;
+      return (pos + 1) | 0;
+    }
+    if (byte === backslash || byte < space) return readEscaped(file, start, bytes, at - (pos - start - 1));
+    bytes[at] = byte;
+    at = (at + 1) | 0;
+    hash = hashStep(hash, byte);
+  }
+  return failed;
+}
+
+function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: number): number {
+  const end = skipValue(file, start);
+  if (end === failed) return failed;
+  let text: string;
+  try {
+    text = JSON.parse(Buffer.from(file.subarray(start, end)).toString("utf8"));
+  } catch {
+    return failed;
+  }
+  // Half a surrogate pair is no UTF-8.
+  if (!text.isWellFormed()) return failed;
+  const { written } = new TextEncoder().encodeInto(text, bytes.subarray(at));
+  let hash = 0;
+  for (let i = 0; i < written; i++) hash = hashStep(hash, bytes[at + i]!);
+  found[0] = at + written;
+  found[1] = hash;
+  return end;
+}
+
+/** `{"a": 0, …}`: texts, hashes and ids. Returns the position behind it. */
+function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): number {
+  const { bytes, starts, hashes, ids } = texts;
+  if (file[pos] !== openObject) return failed;
+  let count = 0;
+  let at = 0;
+  for (;;) {
+    pos = readString(file, skipSpace(file, pos + 1), bytes, at);
+    if (pos === failed) return failed;
+    at = found[0]!;
+    hashes[count] = found[1]!;
+    starts[count + 1] = at;
+    pos = skipSpace(file, pos);
+    if (file[pos] !== colon) return failed;
+    pos = skipSpace(file, pos + 1);
+    const idStart = pos;
+    let id = 0;
+    for (
+      let digit = file[pos]! - zero;
+      digit >= 0 && digit <= 9 && id < idLimitMax;
+      digit = file[pos]! - zero
+    ) {
+      id = (10 * id + digit) | 0;
+      pos = (pos + 1) | 0;
+    }
+    const isNumber = pos > idStart && (file[idStart] !== zero || pos === idStart + 1);
+    if (!isNumber || id >= idLimitMax) return failed;
+    ids[count] = id;
+    count = (count + 1) | 0;
+    pos = skipSpace(file, pos);
+    if (file[pos] === closeObject) break;
+    if (file[pos] !== comma) return failed;
+  }
+  texts.count = count;
+  return pos + 1;
+}
+
+/** `[["a", "b"], …]` or `["a b", …]`: the ids of both tokens and of what they make, by rank. */
+function scanMerges(
+  file: Uint8Array,
+  pos: number,
+  texts: TokenTexts,
+  { left, right, merged }: RankedMerges,
+): { end: number; count: number } {
+  const fail = { end: failed, count: 0 };
+  const { bytes, ids } = texts;
+  // Behind the vocabulary: the two tokens of a merge side by side, which is also what they make.
+  const start = texts.starts[texts.count]!;
+  let rank = 0;
+  let next = 256;
+  if (file[pos] !== openList) return fail;
+  for (;;) {
+    pos = skipSpace(file, pos + 1);
+    let leftHash: number;
+    let rightHash: number;
+    let middle: number;
+    if (file[pos] === openList) {
+      pos = readString(file, skipSpace(file, pos + 1), bytes, start);
+      if (pos === failed) return fail;
+      middle = found[0]!;
+      leftHash = found[1]!;
+      pos = skipSpace(file, pos);
+      if (file[pos] !== comma) return fail;
+      pos = readString(file, skipSpace(file, pos + 1), bytes, middle);
+      if (pos === failed) return fail;
+      rightHash = found[1]!;
+      pos = skipSpace(file, pos);
+      if (file[pos] !== closeList) return fail;
+      pos = (pos + 1) | 0;
+    } else {
+      pos = readString(file, pos, bytes, start);
+      if (pos === failed) return fail;
+      middle = closeGap(bytes, start, found[0]!);
+      if (middle === failed) return fail;
+      found[0] = found[0]! - 1;
+      leftHash = hashOf(bytes, start, middle);
+      rightHash = hashOf(bytes, middle, found[0]!);
+    }
+    const end = found[0]!;
+    const leftIndex = findText(texts, start, middle, leftHash);
+    const rightIndex = findText(texts, middle, end, rightHash);
+    if (leftIndex < 0 || rightIndex < 0) return fail;
+    left[rank] = ids[leftIndex]!;
+    right[rank] = ids[rightIndex]!;
+    // Mostly it is the next id.
+    const id = idOfSpan(texts, start, end, next);
+    if (id < 0) return fail;
+    merged[rank] = id;
+    next = (id + 1) | 0;
+    rank = (rank + 1) | 0;
+    pos = skipSpace(file, pos);
+    if (file[pos] === closeList) return { end: pos + 1, count: rank };
+    if (file[pos] !== comma) return fail;
+  }
+}
+
+/** Takes out the only space in bytes[start .. end) and returns where it was. */
+function closeGap(bytes: Uint8Array, start: number, end: number): number {
+  const gap = bytes.indexOf(space, start);
+  if (gap < 0 || gap >= end) return failed;
+  bytes.copyWithin(gap, gap + 1, end);
+  for (let pos = gap; pos < end - 1; pos++) if (bytes[pos] === space) return failed;
+  return gap;
+}
+
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0;
+  for (let pos = start; pos < end; pos++) hash = hashStep(hash, bytes[pos]!);
+  return hash;
+}
+
+spareThirdTier(skipSpace, readString, scanVocabulary, scanMerges, hashOf);

@@ -1,0 +1,121 @@
+import { basename } from "node:path";
+import { exitCode, UserError } from "../../errors.ts";
+import { patterns, type ResolvedPattern } from "../../pattern/pattern.ts";
+import { buildTokenTable, type TokenTable } from "../token-table.ts";
+import { type AddedToken, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
+import { areNarrow, checkId } from "./assemble-model.ts";
+import { type KnownRanks, knownRanks } from "./known-ranks.ts";
+import type { LoadOptions, SpecialTokenOption } from "./load-tokenizer.ts";
+import { modelOfRanks, type RankedToken } from "./merges-of-ranks.ts";
+import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
+import { readBytes } from "./read-file.ts";
+import { type RecordedTraining, recordedTraining } from "./read-training-record.ts";
+
+/**
+ * Loads a file of ranks, as tiktoken has it. Pattern and special tokens are not in it: they are asked for, or recorded
+ * beside it, or known because the file is.
+ */
+export function loadTiktokenFile(path: string, options: LoadOptions): TokenizerParts {
+  const bytes = readBytes(path);
+  const tokens = readRanks(bytes.toString("latin1"), path);
+  const known = knownRanks(bytes);
+  const recorded = recordedTraining(path, basename(path));
+  const sources = recorded?.patternSources ?? (known && patterns[known.pattern].sources);
+  const pattern = options.pattern ?? patternOf(sources, path);
+  if (pattern.name === null) checkTakesAll(pattern.sources, path);
+  const normalization = known?.normalization ?? null;
+  const addedTokens = giveIds(
+    chooseSpecials(
+      recorded === null ? knownSpecials(known) : recordedSpecials(recorded),
+      options.specialTokens,
+    ),
+    { ranks: tokens, normalized: normalization !== null },
+  );
+  return {
+    model: modelOfRanks(tokens, path),
+    pattern: pattern.compiled,
+    normalization,
+    addsPrefixSpace: false,
+    addedTokens,
+    isNarrow: areNarrow(
+      tokens.map(({ rank }) => rank),
+      addedTokens,
+    ),
+    tokens: tableOf(tokens, addedTokens, path),
+    description: { path, kind: kindOf(known), patternName: pattern.name, patternSources: pattern.sources },
+    notes: [],
+  };
+}
+
+function kindOf(known: KnownRanks | undefined): string {
+  if (known === undefined) return "rank file";
+  const others = known.sameRanks === undefined ? "" : `; with other special tokens, of ${known.sameRanks}`;
+  return `rank file of ${known.name}${others}`;
+}
+
+function readRanks(text: string, path: string): RankedToken[] {
+  const tokens: RankedToken[] = [];
+  text.split("\n").forEach((line, i) => {
+    if (line.trim() === "") return;
+    // Whisper's ranks have an empty token, `=`.
+    const match = /^([A-Za-z0-9+/]+={0,2}|=) (\d+)\r?$/.exec(line);
+    if (match === null) throw new UserError(`"${path}": line ${i + 1} is not a token in base64 and its rank`);
+    tokens.push({
+      bytes: new Uint8Array(Buffer.from(match[1]!, "base64")),
+      rank: checkId(Number(match[2]), match[1]!, path),
+    });
+  });
+  return tokens;
+}
+
+function patternOf(sources: readonly string[] | undefined, path: string): ResolvedPattern {
+  if (sources === undefined) {
+    throw new UserError(`"${path}": the pattern is not in a file of ranks, and these are not known`, {
+      hint: "name it, e.g. --pattern cl100k, and each special token: --special-token '<|endoftext|>=100257'",
+      exitCode: exitCode.usage,
+    });
+  }
+  return { name: nameOf(sources), sources, compiled: compileSplits(sources, path) };
+}
+
+/** A training in HF's way gives special tokens the first ids, every other one the next free ones. */
+function recordedSpecials({ specialTokens, compat }: RecordedTraining): SpecialTokenOption[] {
+  return specialTokens.map((text, i) => ({ text, id: compat === "huggingface" ? i : undefined }));
+}
+
+const knownSpecials = (known: KnownRanks | undefined): SpecialTokenOption[] =>
+  (known?.specialTokens ?? []).map(([text, id]) => ({ text, id }));
+
+/** Those asked for, and of the others those whose text and id are still free. */
+function chooseSpecials(
+  others: readonly SpecialTokenOption[],
+  asked: readonly SpecialTokenOption[] = [],
+): SpecialTokenOption[] {
+  const isFree = ({ text, id }: SpecialTokenOption) =>
+    !asked.some((token) => token.text === text || (id !== undefined && token.id === id));
+  return [...others.filter(isFree), ...asked];
+}
+
+function giveIds(
+  specials: readonly SpecialTokenOption[],
+  { ranks, normalized }: { ranks: readonly RankedToken[]; normalized: boolean },
+): AddedToken[] {
+  let nextId = ranks.reduce((limit, { rank }) => Math.max(limit, rank + 1), 0);
+  return specials.map(({ text, id }) => {
+    const given = id ?? nextId;
+    nextId = Math.max(nextId, given + 1);
+    return { id: given, content: text, ...plainSpecial, normalized };
+  });
+}
+
+function tableOf(
+  tokens: readonly RankedToken[],
+  addedTokens: readonly AddedToken[],
+  path: string,
+): TokenTable {
+  const encoder = new TextEncoder();
+  return buildTokenTable([
+    ...tokens.map(({ rank, bytes }) => [rank, bytes] as const),
+    ...addedTokens.map(({ id, content }) => [checkId(id, content, path), encoder.encode(content)] as const),
+  ]);
+}

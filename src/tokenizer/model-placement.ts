@@ -1,0 +1,94 @@
+import type { EncodingModel } from "./encoding-model.ts";
+import type { WholeTokens } from "./packed-tokens.ts";
+
+/** Tokens with their ids, as src/kernel/encode/token-index.ts indexes them. */
+export type PackedTokens = WholeTokens;
+
+/** What the kernel's EncodingModel is made of. */
+export type PlacedModel = {
+  readonly model: EncodingModel;
+  /** Every id fits 16 bits. */
+  readonly isNarrow: boolean;
+  /** Tokens that are found in the text itself; the id of one that is to stay text is -1. */
+  readonly addedTokens: PackedTokens;
+  /** Whether pretokens may be cut where no merge crosses: not in some tests. */
+  readonly mayCut: boolean;
+};
+
+/** Every array begins at a multiple of this, and so many bytes behind it may be read. */
+const alignment = 64;
+const readAheadBytes = 8;
+
+/** The fields given, and those that the kernel adds. */
+const modelFieldCount = 22;
+const tokenTableFieldCount = 6;
+
+/** Bytes that `placeModel` writes. */
+export function placedModelBytes(placed: PlacedModel): number {
+  const placing = new Placing(undefined, 0);
+  placeFields(placing, placed);
+  return placing.end;
+}
+
+/** Writes the model to `start`, its head first (src/kernel/encode/model-layout.ts). */
+export function placeModel(placed: PlacedModel, buffer: ArrayBufferLike, start: number): void {
+  placeFields(new Placing(buffer, start), placed);
+}
+
+function placeFields(placing: Placing, { model, isNarrow, addedTokens, mayCut }: PlacedModel): void {
+  const { byteIds, merges, idLimit, wholeTokens } = model;
+  const head = placing.reserve(4 * modelFieldCount);
+  const fields = [
+    placing.place(byteIds),
+    placing.place(merges.left),
+    placing.place(merges.right),
+    placing.place(merges.merged),
+    merges.merged.length,
+    idLimit,
+    Number(isNarrow),
+    Number(mayCut),
+    placeTokens(placing, wholeTokens ?? noTokens),
+    placeTokens(placing, addedTokens),
+  ];
+  placing.fill(head, fields);
+}
+
+export const noTokens: PackedTokens = {
+  bytes: new Uint8Array(0),
+  starts: new Int32Array(1),
+  ids: new Int32Array(0),
+};
+
+function placeTokens(placing: Placing, { bytes, starts, ids }: PackedTokens): number {
+  const head = placing.reserve(4 * tokenTableFieldCount);
+  placing.fill(head, [ids.length, placing.place(bytes), placing.place(starts), placing.place(ids), 0, 0]);
+  return head;
+}
+
+/** Puts arrays one behind the other; without a buffer it only says where they would stand. */
+class Placing {
+  constructor(
+    private readonly buffer: ArrayBufferLike | undefined,
+    public end: number,
+  ) {}
+
+  /** The address of so many bytes. */
+  reserve(byteCount: number): number {
+    const address = this.end;
+    this.end += Math.ceil((byteCount + readAheadBytes) / alignment) * alignment;
+    return address;
+  }
+
+  place(array: Uint8Array | Int32Array): number {
+    const address = this.reserve(array.byteLength);
+    if (this.buffer !== undefined) {
+      const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+      new Uint8Array(this.buffer, address, array.byteLength).set(bytes);
+    }
+    return address;
+  }
+
+  fill(address: number, fields: readonly number[]): void {
+    if (this.buffer !== undefined) new Uint32Array(this.buffer, address, fields.length).set(fields);
+  }
+}

@@ -1,0 +1,70 @@
+import { createPretokens } from "./create-pretokens.ts";
+import { IdBuffer } from "./id-buffer.ts";
+import { normalize } from "./normal-form.ts";
+import { Normalizer } from "./normalizer.ts";
+import { PrefixSpace } from "./prefix-space.ts";
+import { PieceEncoder } from "./text-encoder.ts";
+import type { TextSink } from "./text-sink.ts";
+import { TokenCutter } from "./token-cutter.ts";
+import type { EncodingParts } from "./tokenizer-parts.ts";
+
+/**
+ * The way of a text to its ids, in HF's order: added tokens are found in the text as it is; what is between them is
+ * normalized; added tokens that are `normalized` are found in that; the rest is cut by the pattern and merged.
+ */
+export class TextEncoding {
+  readonly out: IdBuffer;
+  private readonly pieces: PieceEncoder;
+  private readonly first: TextSink;
+
+  constructor(parts: EncodingParts, options: { specialTokensAsText?: boolean } = {}) {
+    const { addedTokens, normalization, isNarrow } = parts;
+    const asText = options.specialTokensAsText ?? false;
+    this.out = new IdBuffer(isNarrow);
+    const { encoder, findsTokens } = createPretokens(parts, asText);
+    this.pieces = new PieceEncoder(encoder, this.out);
+    let chain: TextSink = this.pieces;
+    if (findsTokens) {
+      this.first = chain;
+      return;
+    }
+    if (parts.addsPrefixSpace) chain = new PrefixSpace(chain);
+    const late = addedTokens.filter((token) => token.normalized);
+    if (late.length > 0) {
+      const normalized = late.map((token) => ({
+        ...token,
+        content: normalization === null ? token.content : normalize(token.content, normalization),
+      }));
+      chain = new TokenCutter(normalized, asText, chain);
+    }
+    if (normalization !== null) chain = new Normalizer(normalization, chain);
+    const early = addedTokens.filter((token) => !token.normalized);
+    if (early.length > 0) chain = new TokenCutter(early, asText, chain);
+    this.first = chain;
+  }
+
+  get invalidByteCount(): number {
+    return this.pieces.invalidByteCount;
+  }
+
+  /** Bytes that were pushed and are not encoded, as far as they have come down the chain. */
+  get pendingBytes(): number {
+    return this.pieces.pendingBytes;
+  }
+
+  /** The next bytes of the text; they may be written over once it returns. */
+  push(bytes: Uint8Array, start: number, end: number): void {
+    this.first.push(bytes, start, end);
+  }
+
+  /** The text ends here; the next one may begin. */
+  end(): void {
+    this.first.end();
+  }
+
+  /** The text goes on elsewhere, behind a safe cut; `bytes` are the few that follow. */
+  cut(bytes: Uint8Array, start: number, end: number): void {
+    this.first.settle();
+    this.pieces.cut(bytes, start, end);
+  }
+}

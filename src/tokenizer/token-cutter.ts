@@ -1,0 +1,160 @@
+import { byteCountOf, codePointAt, codePointBefore, isUnfinished } from "../bytes/code-points.ts";
+import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
+import { type CodePointSet, contains, emptySet } from "../pattern/code-point-set.ts";
+import { whiteSpace, wordCharacters } from "../pattern/unicode.ts";
+import { PendingBytes, type TextSink } from "./text-sink.ts";
+import type { AddedToken } from "./tokenizer-parts.ts";
+
+/** Bytes that may have to be seen beyond a token: the character before or behind it. */
+const contextBytes = 4;
+
+/**
+ * Finds added tokens in a text: from the left, of those that begin at one place the longest, not overlapping. What is
+ * between them goes on as pieces. A match that does not count (a special token that is to stay text, one that touches a
+ * word and must not) still takes its place: the search goes on behind it, as in HF.
+ */
+export class TokenCutter implements TextSink {
+  private readonly finder: SpecialTokenFinder;
+  private readonly tokens: ReadonlyMap<string, AddedToken>;
+  /** What `\w` is in Rust's `regex`; empty if no token asks. */
+  private readonly wordCharacters: CodePointSet;
+  private readonly looksAround: boolean;
+  private readonly stripsLeft: boolean;
+  /** Begins with up to `contextBytes` bytes that went on already, `doneCount` of them. */
+  private readonly pending = new PendingBytes();
+  private doneCount = 0;
+  /** Where the search goes on: no token begins before, but those that were met. */
+  private searchPos = 0;
+  /** From `doneCount` to here there is nothing but white space, which waits for a token that takes it along. */
+  private spaceEnd = 0;
+  /** Nothing of the text was dropped yet: position 0 is its start. */
+  private isWhole = true;
+  private spaceCount = 0;
+  /** The last token takes the white space that follows. */
+  private isSkipping = false;
+
+  constructor(
+    tokens: readonly AddedToken[],
+    private readonly specialTokensAsText: boolean,
+    private readonly next: TextSink,
+  ) {
+    const contents = tokens.map((token) => Buffer.from(token.content));
+    this.finder = new SpecialTokenFinder(contents);
+    this.tokens = new Map(tokens.map((token, i) => [contents[i]!.toString("latin1"), token]));
+    this.wordCharacters = tokens.some((token) => token.singleWord) ? wordCharacters() : emptySet;
+    this.looksAround = tokens.some((token) => token.singleWord || token.lstrip || token.rstrip);
+    this.stripsLeft = tokens.some((token) => token.lstrip);
+  }
+
+  /** How many bytes were searched for tokens, and characters for white space before them; for tests. */
+  get visitedCount(): number {
+    return this.finder.visitedByteCount + this.spaceCount;
+  }
+
+  push(bytes: Uint8Array, start: number, end: number): void {
+    this.pending.append(bytes, start, end);
+    const unsure = this.finder.longestBytes - 1 + (this.looksAround ? contextBytes : 0);
+    this.cutTo(Math.max(0, this.pending.length - unsure), false);
+  }
+
+  end(): void {
+    this.cutTo(this.pending.length, true);
+    this.pending.length = this.doneCount = this.searchPos = this.spaceEnd = 0;
+    this.isWhole = true;
+    this.isSkipping = false;
+    this.next.end();
+  }
+
+  token(id: number): void {
+    this.next.token(id);
+  }
+
+  settle(): void {
+    this.cutTo(this.pending.length, true);
+    this.next.settle();
+  }
+
+  /** Sends on what is certain: tokens that begin before `sureEnd`, and the text between and behind them up to there. */
+  private cutTo(sureEnd: number, atEnd: boolean): void {
+    const { pending, finder, next } = this;
+    const { bytes, length } = pending;
+    let done = this.doneCount;
+    if (this.isSkipping) done = this.skipSpace(done, atEnd);
+    let searchPos = Math.max(this.searchPos, done);
+    finder.reset(bytes.subarray(0, length));
+    while (!this.isSkipping) {
+      const pos = finder.find(searchPos, length);
+      if (pos >= sureEnd) {
+        searchPos = Math.max(searchPos, sureEnd);
+        break;
+      }
+      const end = pos + finder.lengthAt(pos, length);
+      searchPos = end;
+      const token = this.tokens.get(Buffer.from(bytes.buffer, pos, end - pos).toString("latin1"))!;
+      if (!this.counts(token, pos, end)) continue;
+      const start = token.lstrip ? this.spaceStart(done, pos) : pos;
+      if (start > done) next.push(bytes, done, start);
+      next.end();
+      next.token(token.id);
+      done = end;
+      if (token.rstrip) {
+        this.isSkipping = true;
+        done = this.skipSpace(done, atEnd);
+        searchPos = Math.max(searchPos, done);
+      }
+    }
+    if (atEnd) this.isSkipping = false;
+    let stop = Math.max(done, sureEnd);
+    if (this.stripsLeft && !atEnd) {
+      while (stop > done && (bytes[stop]! & 0xc0) === 0x80) stop--;
+      const start = this.spaceStart(done, stop);
+      this.spaceEnd = stop;
+      stop = start;
+    }
+    if (stop > done) next.push(bytes, done, stop);
+    const dropCount = Math.max(0, stop - contextBytes);
+    pending.drop(dropCount);
+    this.doneCount = stop - dropCount;
+    this.searchPos = Math.max(0, searchPos - dropCount);
+    this.spaceEnd -= dropCount;
+    this.isWhole &&= dropCount === 0;
+  }
+
+  private counts(token: AddedToken, pos: number, end: number): boolean {
+    if (token.special && this.specialTokensAsText) return false;
+    if (!token.singleWord) return true;
+    const { bytes, length } = this.pending;
+    const isStart = this.isWhole && pos === 0;
+    return !(
+      (!isStart && contains(this.wordCharacters, codePointBefore(bytes, pos))) ||
+      contains(this.wordCharacters, codePointAt(bytes, end, length))
+    );
+  }
+
+  /** Behind the white space at `pos`; whoever sees its end is done with skipping. */
+  private skipSpace(pos: number, atEnd: boolean): number {
+    const { bytes, length } = this.pending;
+    while (pos < length) {
+      const codePoint = codePointAt(bytes, pos, length);
+      if (!contains(whiteSpace, codePoint)) {
+        this.isSkipping = !atEnd && isUnfinished(bytes, pos, length);
+        break;
+      }
+      pos += byteCountOf(codePoint);
+    }
+    return pos;
+  }
+
+  /** Where the white space begins that ends at `end`, `done` at the earliest. No byte of it is looked at twice. */
+  private spaceStart(done: number, end: number): number {
+    const { bytes } = this.pending;
+    const known = Math.max(done, this.spaceEnd);
+    while (end > known) {
+      this.spaceCount++;
+      const codePoint = codePointBefore(bytes, end);
+      if (!contains(whiteSpace, codePoint)) return end;
+      end -= byteCountOf(codePoint);
+    }
+    return done;
+  }
+}

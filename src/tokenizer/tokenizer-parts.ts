@@ -1,0 +1,80 @@
+import { UserError } from "../errors.ts";
+import type { CompiledPattern } from "../pattern/pattern.ts";
+import type { EncodingModel } from "./encoding-model.ts";
+import type { TokenTable } from "./token-table.ts";
+
+/** A token that is found in the text itself, before the pattern cuts it; in HF's words, with HF's flags. */
+export type AddedToken = {
+  readonly id: number;
+  readonly content: string;
+  /** Control, not text: `--special-tokens-as-text` leaves these in the text. */
+  readonly special: boolean;
+  /** Looked for after the normalizer, in what the other added tokens leave. */
+  readonly normalized: boolean;
+  /** Takes the white space before (behind) it along. */
+  readonly lstrip: boolean;
+  readonly rstrip: boolean;
+  /** Only where no word character touches it. */
+  readonly singleWord: boolean;
+};
+
+export const plainSpecial = {
+  special: true,
+  normalized: false,
+  lstrip: false,
+  rstrip: false,
+  singleWord: false,
+} as const;
+
+export type NormalizationForm = "NFC" | "NFD" | "NFKC" | "NFKD";
+
+/** What encoding needs of a tokenizer. Plain data: it is posted to workers. */
+export type EncodingParts = {
+  readonly model: EncodingModel;
+  readonly pattern: CompiledPattern;
+  readonly normalization: NormalizationForm | null;
+  /** A piece that does not begin with a space is encoded as if one stood before it. */
+  readonly addsPrefixSpace: boolean;
+  readonly addedTokens: readonly AddedToken[];
+  /** Every id fits 16 bits. */
+  readonly isNarrow: boolean;
+};
+
+/** A tokenizer as it was loaded. */
+export type TokenizerParts = EncodingParts & {
+  /** Special tokens that are never found in a text: their ids can be appended and decoded. */
+  readonly controlTokens?: readonly AddedToken[];
+  readonly tokens: TokenTable;
+  /** For people: what was loaded, and how text is cut. */
+  readonly description: {
+    readonly path: string;
+    readonly kind: string;
+    readonly patternName: string | null;
+    readonly patternSources: readonly string[];
+  };
+  /** What is in the files and is not applied, a sentence each. */
+  readonly notes: readonly string[];
+};
+
+/** All that are no tokens of the model, whether they are found in a text or not. */
+export const allAddedTokens = ({
+  addedTokens,
+  controlTokens = [],
+}: TokenizerParts): readonly AddedToken[] => [...addedTokens, ...controlTokens];
+
+/** The id of one of the tokenizer's special tokens, for one that is put behind each input. */
+export function specialTokenId(parts: TokenizerParts, text: string): number {
+  const tokens = allAddedTokens(parts);
+  const token = tokens.find(({ content }) => content === text);
+  if (token !== undefined) return token.id;
+  const some = tokens.slice(0, shownTokens).map(({ content }) => content);
+  const moreCount = tokens.length - some.length;
+  throw new UserError(`the tokenizer has no special token "${text}" to append`, {
+    hint:
+      some.length === 0
+        ? "it has no special tokens at all"
+        : `it has ${some.join(" ")}${moreCount > 0 ? ` and ${moreCount} more` : ""}`,
+  });
+}
+
+const shownTokens = 5;

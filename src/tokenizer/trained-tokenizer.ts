@@ -1,0 +1,37 @@
+import type { ResolvedPattern } from "../pattern/pattern.ts";
+import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
+import type { Vocabulary } from "../vocabulary/vocabulary.ts";
+import { buildModel } from "./encoding-model.ts";
+import { areNarrow } from "./load/assemble-model.ts";
+import { buildTokenTable } from "./token-table.ts";
+import { plainSpecial, type TokenizerParts } from "./tokenizer-parts.ts";
+
+/** A tokenizer of what was just trained, without the way through its files. */
+export function partsOfVocabulary(vocabulary: Vocabulary, pattern: ResolvedPattern): TokenizerParts {
+  const { tokenIds, mergeCount, left, right, tokenBytes, specialTokens, specialIds } = vocabulary;
+  const idsOf = (tokens: Int32Array) => tokens.map((token) => tokenIds[token]!);
+  const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
+  const tokens = buildTokenTable([
+    ...Array.from(tokenIds, (id, token) => [id, copyTokenBytes(tokenBytes, token)] as const),
+    ...addedTokens.map(({ id, content }) => [id, new TextEncoder().encode(content)] as const),
+  ]);
+  return {
+    model: buildModel({
+      byteIds: tokenIds.slice(0, 256),
+      merges: { left: idsOf(left), right: idsOf(right), merged: tokenIds.slice(256, 256 + mergeCount) },
+    }),
+    pattern: pattern.compiled,
+    normalization: null,
+    addsPrefixSpace: false,
+    addedTokens,
+    isNarrow: areNarrow(tokenIds, addedTokens),
+    tokens,
+    description: {
+      path: "",
+      kind: "trained in this process",
+      patternName: pattern.name,
+      patternSources: pattern.sources,
+    },
+    notes: [],
+  };
+}

@@ -1,0 +1,431 @@
+import { paddingBytes, type Text } from "../bytes/text.ts";
+import { UserError } from "../errors.ts";
+import { FileWindow } from "../runtime/file-window.ts";
+import { giveBack } from "../runtime/give-back.ts";
+import { createRegionKernel, createWholeMemory, type Kernel } from "../runtime/kernel.ts";
+import { atOnce } from "../runtime/turns.ts";
+import { tooManyWords, type WordTable } from "./word-table.ts";
+
+/** Words as they stand in the memory of a kernel: posted to another thread, they are there without being copied. */
+export type PackedCounts = { readonly memory: WebAssembly.Memory; readonly distinctWordCount: number };
+
+/** Lines that were added, and all counts so far. */
+export type AddedLines = { readonly byteCount: number; readonly lineCount: number; readonly total: number };
+
+/** Sizes of tables at the start, as powers of two; for tests. */
+export type FirstSlotBits = { readonly short: number; readonly middle: number; readonly long: number };
+
+/** 64 + 12 + 2 KB. A corpus of 130 KB grows them a few times. */
+const firstSlotBits: FirstSlotBits = { short: 12, middle: 9, long: 8 };
+
+/** The kernel's tables by number (src/kernel/words/word-tables.ts). */
+const kinds = { short: 0, middle: 1, long: 2 } as const;
+type Kind = (typeof kinds)[keyof typeof kinds];
+
+/**
+ * Distinct words with exact counts: the face of a kernel's tables (src/kernel/words/) and of the text and the ends that stand
+ * in its memory. The memory is taken when it is first needed.
+ */
+export class WordCounter {
+  private opened: Kernel | undefined;
+  private openedWindow: FileWindow | undefined;
+  private listed: Listed | undefined;
+  /** Bytes of the largest text so far. */
+  private textBytes = 0;
+  /** Where words stand that are added. */
+  private word: Uint8Array = new Uint8Array(0);
+
+  /** @param textBytesMax how much text there is at most whose words are to come, its own and absorbed ones */
+  constructor(
+    private readonly textBytesMax = Number.POSITIVE_INFINITY,
+    private readonly slotBits = firstSlotBits,
+  ) {}
+
+  /** The kernel that has the words. */
+  get kernel(): Kernel {
+    if (this.opened === undefined) {
+      this.open(openKernel(createWholeMemory(memoryBytesPerTextByte * this.textBytesMax)));
+      this.begin();
+    }
+    return this.opened!;
+  }
+
+  private open(kernel: Kernel | undefined): void {
+    this.openedWindow?.clear();
+    this.openedWindow = undefined;
+    this.opened = kernel;
+    this.listed = undefined;
+    this.word = new Uint8Array(0);
+    this.textBytes = 0;
+  }
+
+  /** Occurrences of all words. */
+  get pretokenCount(): number {
+    return this.opened?.exports.pretokenCount() ?? 0;
+  }
+
+  get distinctWordCount(): number {
+    return this.opened?.exports.distinctWordCount() ?? 0;
+  }
+
+  /** Bytes of the tables and their records. */
+  get memoryBytes(): number {
+    return this.opened === undefined ? 0 : tableBytesOf(this.opened) + this.opened.exports.recordsBytes();
+  }
+
+  /** The place of the text, to map files to it. It is plain memory again when a text is asked for. */
+  get window(): FileWindow {
+    const { exports, memory } = this.kernel;
+    this.openedWindow ??= new FileWindow(memory, exports.textAddress() >>> 0, exports.textCapacity());
+    return this.openedWindow;
+  }
+
+  /** A text of so many bytes in the kernel's memory, always at the same place: what stood there stays. */
+  text(capacityBytes: number): Text {
+    const { exports, memory } = this.kernel;
+    this.openedWindow?.clear();
+    const byteCount = capacityBytes + paddingBytes;
+    if (byteCount > exports.textCapacity()) {
+      const [needed, most] = [byteCount, exports.textCapacity()].map(
+        (size) => `${Math.ceil(size / 2 ** 20)} MB`,
+      );
+      throw new UserError(`a text takes ${needed} of memory at once, and ${most} are the most`, {
+        hint: "write its texts in smaller pieces, or use fewer workers (-w 1)",
+      });
+    }
+    const address = exports.textAddress() >>> 0;
+    this.textBytes = Math.max(this.textBytes, byteCount);
+    return {
+      bytes: new Uint8Array(memory.buffer, address, byteCount),
+      view: new DataView(memory.buffer, address, byteCount),
+    };
+  }
+
+  /**
+   * Counts pretokens of the kernel's text: pretoken i is bytes [ends[i], ends[i + 1]), for i from 0 to endCount - 2. The text
+   * is readable `paddingBytes` past the last end.
+   */
+  count(ends: Int32Array, endCount: number): void {
+    const { exports, memory } = this.kernel;
+    const endCountMax = exports.endsCapacity();
+    sumOfCounts(exports.pretokenCount(), endCount - 1);
+    for (let first = 0; first < endCount - 1; first += endCountMax - 1) {
+      const some = Math.min(endCountMax, endCount - first);
+      const kernelEnds = new Int32Array(memory.buffer, exports.endsAddress() >>> 0, some);
+      kernelEnds.set(ends.subarray(first, first + some));
+      if (exports.countPretokens(some - 1) === 0) throw noRoomForWords();
+    }
+  }
+
+  /** An error if the kernel has counted more than can be counted exactly. */
+  checkTotal(): void {
+    sumOfCounts(this.pretokenCount, 0);
+  }
+
+  /** Adds `count` occurrences of the word at bytes [start, end) of a text, which goes where the kernel's text stands. */
+  add({ bytes }: Text, start: number, end: number, count: number): void {
+    const { exports } = this.kernel;
+    sumOfCounts(exports.pretokenCount(), count);
+    const length = end - start;
+    if (length > this.word.length) this.word = this.text(length).bytes;
+    const { word } = this;
+    if (length > 64) word.set(bytes.subarray(start, end));
+    else for (let i = 0; i < length; i++) word[i] = bytes[start + i]!;
+    if (exports.addWord(length, count) === 0) throw noRoomForWords();
+  }
+
+  /**
+   * Adds the words of lines of word counts (tsv.ts) in the kernel's text: bytes [start, start + byteCount), the last one a
+   * newline. Words in plain bytes are written before them, from the start of the text on; so there has to be room.
+   *
+   * @param total of all counts of lines before, at most 2^53 - 1; it stays so with those that are added
+   * @returns how much was added; less than there is where a line comes that is not plainly right
+   */
+  addLines(start: number, byteCount: number, total: number): AddedLines {
+    const { exports } = this.kernel;
+    const addedBytes = exports.addLines(start, byteCount, total);
+    if (addedBytes < 0) throw noRoomForWords();
+    sumOfCounts(exports.pretokenCount(), 0);
+    return { byteCount: addedBytes, lineCount: exports.addedLineCount(), total: exports.linesTotal() };
+  }
+
+  /** What counting a text of so many bytes, and then sorting all words into a table, takes at most. */
+  memoryBytesWith(textBytes: number): number {
+    const { exports } = this.kernel;
+    const sizes = mostWords(textBytes);
+    return (
+      exports.slotsBytesWith(kinds.short, sizes.short) +
+      exports.slotsBytesWith(kinds.middle, sizes.middle) +
+      exports.slotsBytesWith(kinds.long, sizes.long) +
+      exports.recordsBytes() +
+      sizes.recordBytes +
+      wordTableBytesOf(this.kernel) +
+      tableWordBytes * sizes.short
+    );
+  }
+
+  /** Whether the words of a text of so many bytes have room in the kernel's memory, whatever they are. */
+  hasRoomFor(textBytes: number): boolean {
+    const { exports } = this.kernel;
+    const sizes = mostWords(textBytes);
+    return (
+      exports.hasSlots(kinds.short, sizes.short) !== 0 &&
+      exports.hasSlots(kinds.middle, sizes.middle) !== 0 &&
+      exports.hasSlots(kinds.long, sizes.long) !== 0 &&
+      exports.hasRecords(sizes.recordBytes) !== 0
+    );
+  }
+
+  /** What absorbing the words of another counter, and then sorting all into a table, takes at most; infinite without room. */
+  memoryBytesWithPacked(packed: PackedCounts): number {
+    const other = openKernel(packed.memory);
+    const recordBytes = other.exports.recordsBytes();
+    const otherBytes = tableBytesOf(other) + recordBytes + wordTableBytesOf(other);
+    if (this.distinctWordCount === 0) return otherBytes;
+    const { exports } = this.kernel;
+    let byteCount = this.memoryBytes + wordTableBytesOf(this.kernel) + otherBytes + recordBytes;
+    let hasRoom = exports.hasRecords(recordBytes) !== 0;
+    for (const kind of Object.values(kinds)) {
+      const keyCount = other.exports.usedSlots(kind);
+      byteCount += exports.slotsBytesWith(kind, keyCount);
+      hasRoom &&= exports.hasSlots(kind, keyCount) !== 0;
+    }
+    return hasRoom ? byteCount : Number.POSITIVE_INFINITY;
+  }
+
+  /** Forgets all words; their memory goes back to the system. */
+  clear(): void {
+    if (this.opened === undefined) return;
+    for (const written of writtenParts(this.opened)) giveBack(written);
+    this.begin();
+  }
+
+  /** Adds all words to another counter and begins anew, in the memory that this one has already; yields as `absorb`. */
+  *moveInto(other: WordCounter): Generator<undefined, void> {
+    if (this.opened === undefined) return;
+    yield* other.addWordsOf(this.opened);
+    for (const written of writtenParts(this.opened)) written.fill(0);
+    this.begin();
+  }
+
+  /** Gives away the words and counts, to be posted and absorbed elsewhere; the counter begins anew, with its next words. */
+  pack(): PackedCounts {
+    const { memory, exports } = this.kernel;
+    const distinctWordCount = exports.distinctWordCount();
+    if (this.textBytes > worthGivingBackBytes)
+      giveBack(partOf(this.kernel, exports.textAddress(), this.textBytes));
+    this.open(undefined);
+    return { memory, distinctWordCount };
+  }
+
+  /**
+   * Adds the counts of another counter, and uses up what it packed: a counter without words takes over its memory. Yields
+   * between slices of some milliseconds.
+   */
+  *absorb(packed: PackedCounts): Generator<undefined, void> {
+    const other = openKernel(packed.memory);
+    if (this.distinctWordCount === 0) {
+      this.open(other);
+      return;
+    }
+    yield* this.addWordsOf(other);
+    if (tableBytesOf(other) + other.exports.recordsBytes() < worthGivingBackBytes) return;
+    for (const written of writtenParts(other)) giveBack(written);
+  }
+
+  /** The words and counts so far, copied, at once: in slices it is `listWords`. */
+  toWordTable(): WordTable {
+    return atOnce(this.listWords());
+  }
+
+  /** The words and counts so far, copied; yields between slices of some milliseconds. */
+  *listWords(): Generator<undefined, WordTable> {
+    if (this.opened === undefined) return listedTable(0, 0);
+    const { exports } = this.opened;
+    const byteCount = exports.wordBytes();
+    if (byteCount > wordBytesMax) {
+      throw tooManyWords("more than 4 GB of distinct words");
+    }
+    const table = listedTable(exports.distinctWordCount(), byteCount);
+    const { bytes, starts, counts } = table;
+    const { memory } = this.opened;
+    this.listed ??= listedArrays(this.opened);
+    exports.beginList();
+    let start = 0;
+    let callCount = 0;
+    for (let word = 0; ; ) {
+      const wordCount = exports.listWords(start);
+      if (wordCount === 0) break;
+      starts.set(this.listed.starts.subarray(0, wordCount), word);
+      counts.set(this.listed.counts.subarray(0, wordCount), word);
+      const listedBytes = exports.listedBytesCount();
+      bytes.set(new Uint8Array(memory.buffer, exports.listedBytesAddress() >>> 0, listedBytes), start);
+      start += listedBytes;
+      word += wordCount;
+      if (++callCount % listCallsAtOnce === 0) yield;
+    }
+    starts[table.wordCount] = start;
+    return table;
+  }
+
+  private begin(): void {
+    const { short, middle, long } = this.slotBits;
+    this.opened!.exports.beginTables(short, middle, long);
+  }
+
+  private *addWordsOf(other: Kernel): Generator<undefined, void> {
+    const { exports } = this.kernel;
+    const added = other.exports.pretokenCount();
+    sumOfCounts(exports.pretokenCount(), added);
+    exports.addPretokens(added);
+    yield* this.addSlotsOf(other, kinds.short);
+    yield* this.addSlotsOf(other, kinds.middle);
+    yield* this.addRecordsOf(other);
+  }
+
+  /**
+   * Adds the words of another kernel's table, in 2^6 portions or more, each copied to where the text stands.
+   *
+   * Tables of one corpus share most keys, so room for all of both is seldom needed, and growing costs more than adding. As
+   * both tables stand in the order of hashes, which are as good as random, the share of keys that are new is the same
+   * everywhere: so the first portion is looked up before anything is added. Subtle: it has to be known first. Keys come in
+   * the order of their hashes, and those for which there is no room would crowd into the front of the table.
+   */
+  private *addSlotsOf({ exports: from, memory }: Kernel, kind: Kind): Generator<undefined, void> {
+    const { exports } = this.kernel;
+    const sizeBytes = from.slotsBytes(kind);
+    const address = from.slotsAddress(kind) >>> 0;
+    const wishedBytes = Math.min(sizeBytes / portionCount, mostPortionSlots * slotBytes[kind]);
+    const portionBytes = Math.max(wishedBytes, Math.min(sizeBytes, leastPortionBytes));
+    const portionSlots = portionBytes / slotBytes[kind];
+    const portion = this.text(portionBytes).bytes;
+    for (let done = 0; done < sizeBytes; done += portionBytes) {
+      portion.set(new Uint8Array(memory.buffer, address + done, portionBytes));
+      const missing = done === 0 ? exports.missingKeys(kind, portionBytes) * (sizeBytes / portionBytes) : 0;
+      if (exports.reserveSlots(kind, Math.max(missing, portionSlots)) === 0) throw noRoomForWords();
+      exports.addSlots(kind, portionBytes);
+      if ((done + portionBytes) % bytesAtOnce < portionBytes) yield;
+    }
+  }
+
+  private *addRecordsOf({ exports: from, memory }: Kernel): Generator<undefined, void> {
+    const { exports } = this.kernel;
+    const sizeBytes = from.recordsBytes();
+    const address = from.recordsAddress() >>> 0;
+    let portionBytes = 1 << 20;
+    for (let done = firstRecordByte; done < sizeBytes; ) {
+      const someBytes = Math.min(portionBytes, sizeBytes - done);
+      this.text(someBytes).bytes.set(new Uint8Array(memory.buffer, address + done, someBytes));
+      const addedBytes = exports.addRecords(someBytes);
+      if (addedBytes < 0) throw noRoomForWords();
+      // A record that is longer than the portion.
+      if (addedBytes === 0) portionBytes *= 2;
+      done += addedBytes;
+      yield;
+    }
+  }
+}
+
+const portionCount = 64;
+/** Slots of all sizes end here. */
+const leastPortionBytes = 64 * 24;
+/** Slots of a portion at most. */
+const mostPortionSlots = 1 << 16;
+/** What is added between two turns, and how often words are listed. */
+const bytesAtOnce = 1 << 20;
+const listCallsAtOnce = 16;
+const slotBytes = [16, 24, 8] as const;
+const recordHeadBytes = 16;
+/** The first unit of the records is none. */
+const firstRecordByte = 8;
+
+/** The first call to the system takes 2 ms: small tables are left to the garbage collector. */
+const worthGivingBackBytes = 16e6;
+
+/** Among distinct words of 1 to 7 bytes, as short as can be: 256 of one byte, 65,536 of two, the others of three. */
+const leastShortBytes = 2.8;
+/** What a word takes while it is sorted, beside its bytes: 4 + 8 and 4 + 8. */
+const tableWordBytes = 24;
+
+/** How many distinct words of each length a text has at most, and the bytes of their records: 40 for 17 bytes of text. */
+const mostWords = (textBytes: number) => ({
+  short: textBytes / leastShortBytes,
+  middle: textBytes / 8,
+  long: textBytes / 16,
+  recordBytes: 2.4 * textBytes,
+});
+
+/**
+ * In a memory of so many times the text's size its words have room, whatever they are. What needs most are short words: one
+ * of 2.8 bytes takes 16 in a table that is 3/8 full, which has an eighth of the memory.
+ */
+const memoryBytesPerTextByte = 128;
+
+/** A kernel over the tables that stand in a memory. */
+function openKernel(memory: WebAssembly.Memory): Kernel {
+  const kernel = createRegionKernel(memory);
+  kernel.exports.openTables();
+  return kernel;
+}
+
+function tableBytesOf({ exports }: Kernel): number {
+  return exports.slotsBytes(kinds.short) + exports.slotsBytes(kinds.middle) + exports.slotsBytes(kinds.long);
+}
+
+/** What a table of all words takes at most: short ones have up to 7 bytes, middle ones 15. */
+function wordTableBytesOf({ exports }: Kernel): number {
+  const longBytes = exports.recordsBytes() - recordHeadBytes * exports.usedSlots(kinds.long);
+  const wordBytes = 7 * exports.usedSlots(kinds.short) + 15 * exports.usedSlots(kinds.middle) + longBytes;
+  return wordBytes + tableWordBytes * exports.distinctWordCount();
+}
+
+/** What the tables have written, and nothing else. */
+function writtenParts(kernel: Kernel): Int32Array[] {
+  const { exports } = kernel;
+  const slots = Object.values(kinds).map((kind) =>
+    partOf(kernel, exports.slotsAddress(kind), exports.slotsBytes(kind)),
+  );
+  return [...slots, partOf(kernel, exports.recordsAddress(), exports.recordsBytes())];
+}
+
+const partOf = ({ memory }: Kernel, address: number, byteCount: number) =>
+  new Int32Array(memory.buffer, address >>> 0, byteCount >>> 2);
+
+/** Where the kernel lists words. */
+type Listed = { readonly starts: Uint32Array; readonly counts: Float64Array };
+
+function listedArrays({ exports, memory }: Kernel): Listed {
+  const wordCount = 1 << 13;
+  return {
+    starts: new Uint32Array(memory.buffer, exports.listedStartsAddress() >>> 0, wordCount),
+    counts: new Float64Array(memory.buffer, exports.listedCountsAddress() >>> 0, wordCount),
+  };
+}
+
+/** Starts are 32-bit numbers. */
+const wordBytesMax = 2 ** 32 - 1;
+
+function listedTable(wordCount: number, byteCount: number) {
+  return {
+    wordCount,
+    bytes: new Uint8Array(byteCount),
+    starts: new Uint32Array(wordCount + 1),
+    counts: new Float64Array(wordCount),
+  };
+}
+
+export function noRoomForWords(): UserError {
+  return new UserError("the corpus has more distinct words than one thread can keep", {
+    hint: "use more workers (-w), train on a part of the corpus, or choose a --pattern that cuts it into shorter words",
+  });
+}
+
+/** The total bounds every count: as long as it is exact, all are. */
+export function sumOfCounts(total: number, added: number): number {
+  if (total + added > Number.MAX_SAFE_INTEGER) {
+    throw new UserError("the corpus has more than 2^53 words, more than can be counted exactly", {
+      hint: "train on a part of the corpus",
+    });
+  }
+  return total + added;
+}

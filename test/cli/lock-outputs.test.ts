@@ -1,0 +1,112 @@
+import { expect, test } from "bun:test";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { takeLockNow } from "../../src/store/output-lock.ts";
+import { placeOf } from "../../src/store/output-place.ts";
+import { binary, bpe, environment, put } from "../binary.ts";
+import { eachInNewHome } from "../homes.ts";
+
+let home: string;
+let corpus: string;
+let output: string;
+eachInNewHome((made) => {
+  home = made;
+  corpus = put(home, "corpus.txt", "the cat sat on the mat. ".repeat(50));
+  output = join(home, "tokenizer");
+});
+const lockOf = (path: string) => takeLockNow(placeOf(path));
+
+test("a second run with one output ends at once, with an error that names the first's process", () => {
+  const tokenizer = join(home, "ready");
+  expect(bpe(["train", corpus, "-n", "270", "-o", tokenizer, "-q"]).code).toBe(0);
+  const ids = join(home, "ids.npy");
+  expect(bpe(["encode", corpus, "--tokenizer", tokenizer, "-o", ids, "-q"]).code).toBe(0);
+  const before = readdirSync(home).sort();
+  const commands = [
+    ["train", corpus, "-n", "270", "-o", output],
+    ["train", corpus, "-n", "270", "-o", join(home, "another"), "--save-counts", output],
+    ["count", corpus, "-o", output],
+    ["encode", corpus, "--tokenizer", tokenizer, "-o", `${output}.npy`],
+    ["decode", ids, "--tokenizer", tokenizer, "-o", output],
+  ];
+  for (const command of commands) {
+    const path = command[0] === "encode" ? `${output}.npy` : output;
+    const lock = lockOf(path);
+    const { code, stderr } = bpe(command);
+    expect(stderr).toMatch(
+      new RegExp(
+        `^bpe: error: "${path}" is being written by process ${process.pid}, since 20.*Z\nhint: --wait`,
+      ),
+    );
+    expect(code).toBe(1);
+    lock.release();
+    expect(readdirSync(home).sort()).toEqual(before);
+  }
+});
+
+test("--wait waits for the first run's end, says so, and then runs", async () => {
+  const lock = lockOf(output);
+  const command = ["train", corpus, "-n", "270", "-o", output, "--wait", "--progress", "json"];
+  const run = Bun.spawn([binary, ...command], { stderr: "pipe", env: environment });
+  let shown = "";
+  for await (const chunk of run.stderr) {
+    shown += Buffer.from(chunk).toString();
+    if (shown.includes('"waiting"')) lock.release();
+  }
+  expect(await run.exited).toBe(0);
+  const events = shown
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(events[0]).toMatchObject({ event: "waiting", output, pid: process.pid });
+  expect(events.at(-1)).toMatchObject({ event: "result", success: true, output });
+  expect(readdirSync(home).sort()).toEqual(["corpus.txt", "tokenizer"]);
+});
+
+test("a run that waits obeys signals", async () => {
+  const lock = lockOf(output);
+  for (const [signal, code] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const) {
+    const run = Bun.spawn([binary, "train", corpus, "-n", "270", "-o", output, "--wait"], {
+      stderr: "pipe",
+      env: environment,
+    });
+    for await (const _ of run.stderr) run.kill(signal);
+    await run.exited;
+    expect(run.exitCode).toBe(code);
+  }
+  expect(readdirSync(home).sort()).toEqual([".tokenizer.bpe-lock", "corpus.txt"]);
+  lock.release();
+});
+
+test("--wait without an output, and one output for two things, are refused", () => {
+  expect(bpe(["count", corpus, "--wait"])).toMatchObject({
+    code: 2,
+    stderr: "bpe: error: --wait is for a run that writes a file or directory\nhint: name one: --output\n",
+  });
+  const twice = bpe(["count", corpus, "-o", output, "--save-counts", output, "--wait"]);
+  expect(twice.stderr).toBe(`bpe: error: "${output}" would be written twice by one run\n`);
+  expect(twice.code).toBe(1);
+  expect(readdirSync(home)).toEqual(["corpus.txt"]);
+});
+
+test("runs that begin together, in a directory that they make, succeed with --wait, and else say who is at it", async () => {
+  const command = ["train", corpus, "-n", "262", "-w", "1", "-q", "-o", join(home, "deep", "er", "out")];
+  for (const waits of [true, false, true, false]) {
+    rmSync(join(home, "deep"), { recursive: true, force: true });
+    const runs = Array.from({ length: 6 }, () =>
+      Bun.spawn([binary, ...command, ...(waits ? ["--wait"] : [])], { stderr: "pipe", env: {} }),
+    );
+    const ends = await Promise.all(
+      runs.map(async (run) => [await new Response(run.stderr).text(), await run.exited] as const),
+    );
+    for (const [stderr, code] of ends) {
+      if (waits || code === 0) expect([stderr, code]).toEqual(["", 0]);
+      else expect(stderr).toContain("is being written by");
+    }
+    expect(readdirSync(join(home, "deep", "er"))).toEqual(["out"]);
+  }
+}, 20_000);

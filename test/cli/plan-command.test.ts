@@ -1,0 +1,237 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { digestLine, type PlanLine } from "../../src/corpus/plan-line.ts";
+import { binary, bpe, environment, put, scratch } from "../binary.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+
+// Many short processes, on machines that may do other work.
+setDefaultTimeout(600_000);
+const home = scratch();
+
+const special = "<|end|>";
+put(home, "first.txt", [1, 2, 3, 4, 5, 6].map((seed) => madeText(seed, 5000)).join(special));
+put(home, "second.txt", madeText(7, 20_000));
+const run = (...args: string[]) => bpe([...args, "-s", special, "-q"], { cwd: home });
+const plan = (...args: string[]) => {
+  const { code, stdout, stderr } = run("plan", "--range-size", "65536", ...args);
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout.trim().split("\n");
+};
+const countLines = (lines: readonly string[], ...args: string[]) => {
+  put(home, "plan.jsonl", `${lines.join("\n")}\n`);
+  return run("count", "--ranges", "plan.jsonl", ...args);
+};
+
+test("ranges of two plans, shuffled and from stdin, count to the whole with any number of workers", () => {
+  const lines = [...plan("first.txt"), ...plan("second.txt")];
+  expect(lines.length).toBeGreaterThan(3);
+  const { stdout: whole } = run("count", "first.txt", "second.txt");
+  const shuffled = lines.toSorted((a, b) => (Bun.hash(a) < Bun.hash(b) ? -1 : 1));
+  expect(countLines(shuffled).stdout).toBe(whole);
+  for (const workers of ["1", "2"]) {
+    const args = ["count", "--ranges", "-", "-s", special, "-q", "-w", workers];
+    const stdin = Buffer.from(shuffled.join("\n"));
+    const { stdout, exitCode } = Bun.spawnSync([binary, ...args], { cwd: home, env: environment, stdin });
+    expect([exitCode, stdout.toString()]).toEqual([0, whole]);
+  }
+});
+
+test("plan says how many ranges it made", () => {
+  const lines = plan("first.txt", "second.txt");
+  const args = ["first.txt", "second.txt", "-s", special, "--range-size", "65536", "-o", "said.jsonl"];
+  const { stderr } = bpe(["plan", ...args], { cwd: home });
+  expect(stderr).toContain(`planned ${lines.length} ranges of `);
+});
+
+test("plan -o writes the same as stdout gets, and --count-documents adds numbers", () => {
+  const lines = plan("first.txt", "second.txt");
+  expect(run("plan", "first.txt", "second.txt", "--range-size", "64Ki", "-o", "out.jsonl").stdout).toBe("");
+  expect(readFileSync(join(home, "out.jsonl"), "utf8").trim().split("\n")).toEqual(lines);
+  const counted = plan("first.txt", "second.txt", "--count-documents").map((line) => JSON.parse(line));
+  expect(counted.reduce((sum, { documents }) => sum + documents, 0)).toBe(7);
+});
+
+describe("what does not fit is refused with its line", () => {
+  const lines = plan("first.txt");
+  const [one, two] = lines as [string, string];
+  const refused = (given: readonly string[], message: string, ...args: string[]) => {
+    const { code, stdout, stderr } = countLines(given, ...args);
+    expect(stderr).toContain(message);
+    expect([code, stdout]).toEqual([1, ""]);
+  };
+  const edited = (change: object) => JSON.stringify({ ...JSON.parse(one), ...change });
+
+  test("other options", () => {
+    refused([one], "plan.jsonl, line 1: it was planned for another pattern", "-p", "gpt4");
+    refused(
+      [one],
+      "plan.jsonl, line 1: it was planned without --compat huggingface",
+      "--compat",
+      "huggingface",
+    );
+    refused([one], "plan.jsonl, line 1: it was planned for other special tokens", "-s", "<|pad|>");
+  });
+
+  test("lines that bpe plan did not write", () => {
+    refused([one, '{"path": '], "plan.jsonl, line 2: it is not JSON");
+    refused([one, "7"], "plan.jsonl, line 2: ");
+    refused([one, "null"], "plan.jsonl, line 2: it is null, no object");
+    refused([one, "[]"], "plan.jsonl, line 2: it is [], no object");
+    refused([one, "{}"], 'plan.jsonl, line 2: it has no "path"');
+    refused([edited({ start: "0" })], 'line 1: its "start" is "0", no whole number');
+    refused([edited({ end: 5 })], "line 1: it was changed after bpe plan wrote it");
+    refused([edited({ end: 1e12 })], "are no part of a file of");
+    refused([edited({ start: -1 })], 'its "start" is -1, no whole number from 0 to');
+    refused([edited({ end: 0.5 })], 'its "end" is 0.5, no whole number');
+    refused(["", ""], "plan.jsonl holds no ranges");
+  });
+
+  test("lines with the right digest of wild values", () => {
+    const forged = (change: object) => {
+      const { digest, ...fields } = { ...(JSON.parse(one) as PlanLine), ...change };
+      return JSON.stringify({ ...fields, digest: digestLine(fields) });
+    };
+    refused([forged({ modifiedMs: 1e300 })], 'line 1: its "modifiedMs" is 1e+300, no time');
+    refused([forged({ path: "a\0b" })], 'line 1: its "path" is "a\\u0000b", no path');
+    refused([forged({ path: "x".repeat(10_000) })], `line 1: its "path" is "${"x".repeat(99)}…, no path`);
+    refused([forged({ inputFormat: "csv" })], 'its "inputFormat" is "csv", none of text, jsonl');
+    refused([forged({ textField: 7 })], 'its "textField" is 7, no text');
+    const inside = "line 1: it is cut within a document where none can be cut";
+    refused([forged({ startsInside: true })], inside);
+    refused([forged({ end: JSON.parse(one).sizeBytes, endsInside: true })], inside);
+    refused([forged({ inputFormat: "jsonl", textField: "text" })], "line 1: ");
+    const elsewhere = "line 1: it begins or ends where bpe plan does not cut";
+    refused([forged({ end: JSON.parse(one).end - 1, endsInside: false })], elsewhere);
+    refused([forged({ start: 1 })], elsewhere);
+    const text = readFileSync(join(home, "first.txt"));
+    const [token, after] = [text.indexOf(special, 1), text.indexOf(special, 1) + special.length];
+    expect(countLines([forged({ end: token, endsInside: false })]).code).toBe(0);
+    refused([forged({ end: after, endsInside: false })], elsewhere);
+  });
+
+  test("lines of JSON that are cut elsewhere than between lines", () => {
+    const path = put(home, "cut.jsonl", '{"text":"one"}\n{"text":"two"}\n');
+    const [whole] = plan("cut.jsonl");
+    const forged = (change: object) => {
+      const { digest, ...fields } = { ...(JSON.parse(whole!) as PlanLine), ...change };
+      return JSON.stringify({ ...fields, digest: digestLine(fields) });
+    };
+    const middle = readFileSync(path).indexOf("\n") + 1;
+    expect(countLines([forged({ end: middle }), forged({ start: middle })]).code).toBe(0);
+    for (const end of [middle - 1, middle + 1]) {
+      refused([forged({ end })], "line 1: it begins or ends where bpe plan does not cut");
+      refused([forged({ start: end })], "line 1: it begins or ends where bpe plan does not cut");
+    }
+    refused([forged({ end: middle, endsInside: true })], "line 1: it is cut within a document");
+  });
+
+  test("overlapping ranges, by whatever path", () => {
+    refused([one, two, one], "plan.jsonl, line 3: overlaps line 1: both hold bytes 0 to");
+    symlinkSync(join(home, "first.txt"), join(home, "link.txt"));
+    const [linked] = plan("link.txt");
+    refused([two, linked!, one], "plan.jsonl, line 3: overlaps line 2");
+  });
+
+  test("texts of another field than the plan's, which is taken where none is asked for", () => {
+    const records = Array.from({ length: 9 }, (_, i) => ({ text: `a text ${i}`, body: madeText(i, 30) }));
+    const jsonl = records.map((record) => JSON.stringify(record)).join("\n");
+    put(home, "both.jsonl", jsonl);
+    const lineOf = (...args: string[]) => plan("both.jsonl", ...args)[0]!;
+    const [body, text] = [lineOf("--text-field", "body"), lineOf()];
+    const counts = (...args: string[]) => run("count", "both.jsonl", ...args).stdout;
+    expect(countLines([body]).stdout).toBe(counts("--text-field", "body"));
+    expect(countLines([body, one], "--text-field", "body").code).toBe(0);
+    expect(countLines([text]).stdout).toBe(counts());
+    expect(counts()).not.toBe(counts("--text-field", "body"));
+    const message = 'line 1: it was planned for the field "body", and --text-field is "text"';
+    refused([body], message, "--text-field", "text");
+    refused([text, body], 'line 2: "both.jsonl" is read by its field "text" above, and by "body" here');
+    // A plan of an older version, which did not say.
+    const { textField, digest, ...fields } = JSON.parse(body) as PlanLine;
+    expect([textField, digest]).toEqual(["body", digestLine({ ...fields, textField: "body" })]);
+    const older = JSON.stringify({ ...fields, digest: digestLine(fields) });
+    expect(countLines([older]).stdout).toBe(counts());
+    expect(countLines([older], "--text-field", "body").stdout).toBe(counts("--text-field", "body"));
+    refused([JSON.stringify({ ...fields, digest })], "line 1: it was changed after bpe plan wrote it");
+  });
+
+  test("files that are missing or not what they were", () => {
+    const path = put(home, "changing.txt", madeText(9, 100));
+    const [line] = plan("changing.txt") as [string];
+    const { mtime, mtimeMs, size } = statSync(path);
+    expect(countLines([line]).code).toBe(0);
+    // As copies have it whose times were kept to the second.
+    utimesSync(path, mtime, Math.floor(mtimeMs / 1000));
+    expect(countLines([line]).code).toBe(0);
+    utimesSync(path, mtime, Math.floor(mtimeMs / 1000) + 1);
+    refused([one, line], 'plan.jsonl, line 2: "changing.txt" was changed after the plan was made');
+    writeFileSync(path, "short");
+    refused([one, line], `plan.jsonl, line 2: "changing.txt" has 5 bytes, and had ${size} in the plan`);
+    rmSync(path);
+    refused([one, line], 'plan.jsonl, line 2: "changing.txt": no such file');
+  });
+
+  test("what the command line alone shows is exit 2", () => {
+    const usage = (message: string, ...args: string[]) => {
+      const { code, stderr } = run(...args);
+      expect(stderr).toContain(message);
+      expect(code).toBe(2);
+    };
+    usage("the ranges name their files themselves", "count", "first.txt", "--ranges", "plan.jsonl");
+    usage('--range-size: "much" is not a size', "plan", "first.txt", "--range-size", "much");
+    usage("the least is 64000 bytes", "plan", "first.txt", "--range-size", "1k");
+  });
+
+  test("a compressed file is one range", () => {
+    put(home, "packed.gz", Bun.gzipSync(readFileSync(join(home, "first.txt"))));
+    put(home, "packed.zst", Bun.zstdCompressSync(readFileSync(join(home, "second.txt"))));
+    const packed = plan("packed.gz", "packed.zst");
+    expect(packed.length).toBe(2);
+    expect(countLines(packed).stdout).toBe(run("count", "first.txt", "second.txt").stdout);
+    expect(countLines([packed[1]!, ...lines], "-w", "2").stdout).toBe(
+      run("count", "first.txt", "second.txt").stdout,
+    );
+    const counted = plan("packed.gz", "packed.zst", "--count-documents").map((line) => JSON.parse(line));
+    expect(counted.map(({ documents }) => documents)).toEqual([6, 1]);
+  });
+
+  test("a plan that would replace its file, and counts, are refused", () => {
+    const mine = put(home, "mine.txt", "mine");
+    for (const args of [
+      ["plan", mine, "-o", mine],
+      ["count", mine, "-o", "./mine.txt"],
+      ["count", mine, "--save-counts", mine],
+    ]) {
+      const { code, stderr } = run(...args);
+      expect([code, stderr]).toEqual([1, expect.stringContaining("is read, and what is made of it would")]);
+      expect(readFileSync(mine, "utf8")).toBe("mine");
+    }
+  });
+
+  test("a plan from a pipe to which nobody writes keeps no signal waiting", async () => {
+    expect(Bun.spawnSync(["mkfifo", join(home, "pipe")]).exitCode).toBe(0);
+    const args = ["count", "--ranges", "pipe", "-s", special, "--log-file", "log"];
+    const waiting = Bun.spawn([binary, ...args], { cwd: home, env: environment, stderr: "ignore" });
+    while (!existsSync(join(home, "log"))) await Bun.sleep(1);
+    await Bun.sleep(100);
+    waiting.kill("SIGINT");
+    expect(await waiting.exited).toBe(130);
+  });
+
+  test("standard input cannot be planned", () => {
+    for (const args of [[], ["-o", "nowhere/plan.jsonl"]]) {
+      const { code, stderr } = run("plan", "-", ...args);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('"-" is no regular file')]);
+    }
+  });
+
+  test("a plan of one file twice is refused", () => {
+    const { code, stderr } = run("plan", "first.txt", "./first.txt");
+    expect([code, stderr.split("\n")[0]!]).toEqual([
+      1,
+      'bpe: error: "first.txt" and "./first.txt" are one file',
+    ]);
+    expect(run("count", "--ranges", "none.jsonl").stderr).toContain('--ranges "none.jsonl": no such file');
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import {
+  appendFileSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { FileSource } from "../../src/corpus/byte-sources.ts";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
+import { checkUnchanged, openInput } from "../../src/corpus/input.ts";
+import { RangeReader } from "../../src/corpus/range-reader.ts";
+import { openTextStream } from "../../src/corpus/text-stream.ts";
+import { put, scratch } from "../binary.ts";
+import { readAll } from "./byte-streams.ts";
+
+const directory = scratch();
+
+describe("a corpus that changes while it is read", () => {
+  test("bytes appended after the start are not read, and are no error", () => {
+    const path = put(directory, "appended", "text");
+    const [input] = findInputs([path]);
+    appendFileSync(path, " and more");
+    const fd = openInput(input!);
+    const reader = new RangeReader(64);
+    reader.open(new FileSource(fd, input!), 0, input!.sizeBytes);
+    reader.advance(0);
+    closeSync(fd);
+    expect(Buffer.from(reader.text.bytes.subarray(0, reader.limit)).toString()).toBe("text");
+    checkUnchanged(input!);
+  });
+
+  test("a file that shrinks before it is opened is an error", () => {
+    const path = put(directory, "shrunk", "some text");
+    const [input] = findInputs([path]);
+    truncateSync(path, 4);
+    expect(() => openInput(input!)).toThrow(/shrank \(it ended at byte 4 of 9\) while it was read/);
+    expect(() => checkUnchanged(input!)).toThrow(/shrank/);
+  });
+
+  test("a file that shrinks after it is opened is an error", () => {
+    const path = put(directory, "shrinking", "x".repeat(10_000));
+    const [input] = findInputs([path]);
+    const fd = openInput(input!);
+    const reader = new RangeReader(1024);
+    reader.open(new FileSource(fd, input!), 0, input!.sizeBytes);
+    reader.advance(0);
+    truncateSync(path, 1500);
+    expect(() => {
+      while (!reader.atEnd) reader.advance(reader.limit);
+    }).toThrow(/shrank \(it ended at byte 1500 of 10000\)/);
+    closeSync(fd);
+  });
+
+  test("a file that is replaced, removed or rewritten is an error", () => {
+    const path = put(directory, "replaced", "text");
+    const [input] = findInputs([path]);
+    writeFileSync(join(directory, "other"), "text");
+    renameSync(join(directory, "other"), path);
+    expect(() => openInput(input!)).toThrow(/was replaced while it was read/);
+    expect(() => checkUnchanged(input!)).toThrow(/was replaced/);
+    rmSync(path);
+    expect(() => checkUnchanged(input!)).toThrow(/was removed/);
+
+    const [rewritten] = findInputs([put(directory, "rewritten", "text")]);
+    utimesSync(rewritten!.path, new Date(0), new Date(0));
+    expect(() => checkUnchanged(rewritten!)).toThrow(/was changed/);
+  });
+});
+
+describe("a compressed file that changes while it is read", () => {
+  const packed = gzipSync(crypto.getRandomValues(new Uint8Array(60_000)));
+
+  test("is read as far as it went when the run began", async () => {
+    const [input] = findInputs([put(directory, "appended.gz", packed)], { binary: "text" });
+    appendFileSync(input!.path, "garbage");
+    const stream = await openTextStream(input!);
+    expect((await readAll(stream)).length).toBe(60_000);
+    stream.close();
+    checkUnchanged(input!);
+  });
+
+  test("is an error if it shrinks or is replaced", async () => {
+    const [input] = findInputs([put(directory, "shrinking.gz", packed)], { binary: "text" });
+    const stream = await openTextStream({ ...input!, sizeBytes: packed.length + 1 }).catch((error) => error);
+    expect(stream.message).toMatch(/shrank/);
+    const begun = await openTextStream(input!);
+    truncateSync(input!.path, 1000);
+    await expect(readAll(begun)).rejects.toThrow(/shrank \(it ended at byte 1000 of/);
+    renameSync(put(directory, "other.gz", packed), input!.path);
+    await expect(openTextStream(input!)).rejects.toThrow(/was replaced/);
+    expect(() => checkUnchanged(input!)).toThrow(/was replaced/);
+  });
+});
+
+describe("files and globs", () => {
+  test("a path that exists is never a glob", () => {
+    const path = put(directory, "a[1].txt", "x");
+    put(directory, "a1.txt", "y");
+    expect(findInputs([path]).map((input) => input.path)).toEqual([path]);
+  });
+
+  test("** descends, hidden files stay out, order is by bytes", () => {
+    mkdirSync(join(directory, "tree", "deep", ".hidden"), { recursive: true });
+    for (const name of ["Z.md", "a.md", "é.md", "deep/b.md", "deep/.c.md", "deep/.hidden/d.md", "e.txt"]) {
+      put(join(directory, "tree"), name, "x");
+    }
+    const found = findInputs([`${directory}/tree/**/*.md`]).map((input) =>
+      input.path.slice(directory.length + 6),
+    );
+    expect(found).toEqual(["Z.md", "a.md", "deep/b.md", "é.md"]);
+  });
+
+  test("a window grows to hold what has to be kept, and moves else", () => {
+    const path = put(directory, "window", "abcdefghijklmnopqrstuvwxyz");
+    const [input] = findInputs([path]);
+    const fd = openSync(path, "r");
+    const reader = new RangeReader(8);
+    reader.open(new FileSource(fd, input!), 2, 24);
+    const shown = () => Buffer.from(reader.text.bytes.subarray(0, reader.limit)).toString();
+    reader.advance(0);
+    expect([shown(), reader.baseByte, reader.atEnd]).toEqual(["cdefghij", 2, false]);
+    reader.advance(6);
+    expect([shown(), reader.baseByte]).toEqual(["ijklmnop", 8]);
+    reader.advance(0);
+    expect([shown(), reader.atEnd]).toEqual(["ijklmnopqrstuvwx", true]);
+    closeSync(fd);
+  });
+});

@@ -1,0 +1,202 @@
+import { expect, test } from "bun:test";
+import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { DocumentCounter } from "../../src/corpus/document-counter.ts";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
+import { OpenFile } from "../../src/corpus/open-file.ts";
+import type { PlanLine } from "../../src/corpus/plan-line.ts";
+import { type Range, wholeRange } from "../../src/corpus/range.ts";
+import { readPlan } from "../../src/corpus/read-plan.ts";
+import { type PlanOptions, planLines } from "../../src/corpus/write-plan.ts";
+import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { countCorpus } from "../../src/pipeline/count-corpus.ts";
+import { RangeDocuments } from "../../src/pipeline/range-documents.ts";
+import { atOnce } from "../../src/runtime/turns.ts";
+import { WordCounter } from "../../src/words/word-counter.ts";
+import { put, scratch } from "../binary.ts";
+import { entriesOf } from "../words/generators.ts";
+
+const directory = scratch();
+
+const specialTokens = ["<|end|>", "<|endless|>"];
+const options = {
+  patterns: patterns.gpt2.sources,
+  specialTokens,
+  isLinewise: false,
+  keepsTextsWhole: false,
+  pattern: compilePattern(patterns.gpt2.sources),
+};
+const tokens = specialTokens.map((token) => new TextEncoder().encode(token));
+
+async function planOf(settings: Omit<PlanOptions, keyof typeof options>): Promise<PlanLine[]> {
+  const lines: PlanLine[] = [];
+  for await (const line of planLines({ ...options, ...settings })) lines.push(line);
+  return lines;
+}
+
+const textOf = (lines: readonly PlanLine[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+
+async function countRanges(paths: readonly string[], ranges?: readonly Range[], workerCount = 1) {
+  const inputs = findInputs(paths);
+  return countCorpus(
+    { inputs, ranges, pattern: options.pattern, specialTokens: tokens, workerCount },
+    () => {},
+  );
+}
+
+function wordsOf(counters: WordCounter[]): [string, number][] {
+  const total = new WordCounter();
+  for (const counter of counters) atOnce(total.absorb(counter.pack()));
+  return entriesOf(total.toWordTable());
+}
+
+const piece = fc.constantFrom(
+  "a",
+  "the ",
+  " the",
+  "\n",
+  "  ",
+  "'ll",
+  "12",
+  "日本",
+  "é",
+  "<|end|>",
+  "<|endless|>",
+  "<|end",
+  "!!",
+);
+const content = fc.array(piece, { minLength: 1, maxLength: 120 }).map((pieces) => pieces.join(""));
+
+test("slices of a plan, in any order and any grouping, count to the whole, documents included", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(content, { minLength: 1, maxLength: 3 }),
+      fc.integer({ min: 1, max: 60 }),
+      fc.integer({ min: 1, max: 5 }),
+      fc.integer(),
+      async (contents, rangeSizeBytes, sliceCount, seed) => {
+        const paths = contents.map((text, i) => put(directory, `slices-${i}`, text));
+        const inputs = findInputs(paths);
+        const counter = new DocumentCounter(tokens, 16);
+        const file = new OpenFile(inputs);
+        const lines = await planOf({
+          inputs,
+          rangeSizeBytes,
+          countDocuments: async (range) => {
+            const work = counter.count(file.of(range.inputIndex), range);
+            let step = work.next();
+            while (!step.done) step = work.next();
+            return step.value;
+          },
+        });
+        const slices = Map.groupBy(
+          lines,
+          (line) => Math.abs(Math.imul(line.index + 1, seed | 1)) % sliceCount,
+        );
+        const counters: WordCounter[] = [];
+        let documentCount = 0;
+        for (const slice of slices.values()) {
+          const { inputs: named, ranges } = readPlan(textOf(slice.toReversed()), "plan", options);
+          const { keeper, findings } = await countCorpus(
+            { inputs: named, ranges, pattern: options.pattern, specialTokens: tokens, workerCount: 1 },
+            () => {},
+          );
+          counters.push(keeper.counter);
+          const found = findings.reduce((sum, { documentCount }) => sum + documentCount, 0);
+          expect(slice.reduce((sum, line) => sum + line.documents!, 0)).toBe(found);
+          documentCount += found;
+        }
+        const whole = await countRanges(paths);
+        expect(wordsOf(counters)).toEqual(wordsOf([whole.keeper.counter]));
+        file.close();
+        expect(documentCount).toBe(whole.findings.reduce((sum, found) => sum + found.documentCount, 0));
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("workers cut the ranges of a plan further, and give the same words", async () => {
+  const text = `${"some words, and more of them.\n".repeat(30)}<|end|>`.repeat(200);
+  const path = put(directory, "workers", text);
+  const lines = await planOf({ inputs: findInputs([path]), rangeSizeBytes: 50_000 });
+  expect(lines.length).toBeGreaterThan(3);
+  const { inputs, ranges } = readPlan(textOf(lines.toReversed()), "plan", options);
+  const whole = wordsOf([(await countRanges([path])).keeper.counter]);
+  for (const [workerCount, rangeSizeBytes] of [[1], [2, 1000], [3, 100_000]]) {
+    const { keeper } = await countCorpus(
+      {
+        inputs,
+        ranges,
+        pattern: options.pattern,
+        specialTokens: tokens,
+        workerCount: workerCount!,
+        rangeSizeBytes,
+      },
+      () => {},
+    );
+    expect(wordsOf([keeper.counter])).toEqual(whole);
+  }
+});
+
+test("a plan is the same every time, joins without gaps, and names inputs without bytes", async () => {
+  const paths = [put(directory, "one", "some text<|end|>".repeat(50)), put(directory, "none", "")];
+  const inputs = findInputs(paths);
+  const lines = await planOf({ inputs, rangeSizeBytes: 100 });
+  expect(await planOf({ inputs, rangeSizeBytes: 100 })).toEqual(lines);
+  expect(lines.map(({ index }) => index)).toEqual(lines.map((_, i) => i));
+  const [ofOne, ofNone] = paths.map((path) => lines.filter((line) => line.path === path));
+  expect(ofOne!.length).toBeGreaterThan(4);
+  expect([ofOne![0]!.start, ofOne!.at(-1)!.end]).toEqual([0, 800]);
+  for (const [i, line] of ofOne!.entries()) if (i > 0) expect(line.start).toBe(ofOne![i - 1]!.end);
+  expect(ofNone!.map(({ start, end }) => [start, end])).toEqual([[0, 0]]);
+});
+
+test("lines keep their meaning when another program writes them anew", async () => {
+  const lines = await planOf({ inputs: findInputs([put(directory, "anew", "x y z")]), rangeSizeBytes: 100 });
+  const [{ path, start, ...rest }] = lines as [PlanLine];
+  const written = `\n${JSON.stringify({ ...rest, host: "node-7", start, path }, null, 1).replaceAll("\n", " ")}\r\n`;
+  expect(readPlan(written, "plan", options).ranges.length).toBe(1);
+});
+
+test("a plan of 5 GB reads less than a thousandth of it", async () => {
+  const path = join(directory, "sparse");
+  const fd = openSync(path, "w");
+  const [sizeBytes, rangeSizeBytes] = [5e9, 256e6];
+  ftruncateSync(fd, sizeBytes);
+  // A hole but for the places where cuts are looked for.
+  for (let at = rangeSizeBytes; at < sizeBytes; at += rangeSizeBytes)
+    writeSync(fd, "some words ".repeat(6000), at - 1000);
+  closeSync(fd);
+  const readBytes = () => Number(/^rchar: (\d+)/.exec(readFileSync("/proc/self/io", "utf8"))![1]);
+  const before = readBytes();
+  const lines = await planOf({ inputs: findInputs([path], { binary: "text" }), rangeSizeBytes });
+  expect(readBytes() - before).toBeLessThan(sizeBytes / 1000);
+  expect(lines.length).toBeGreaterThan(15);
+});
+
+test("documents are counted in any range of what comes in pieces or in records as in plain text", async () => {
+  const texts = Array.from({ length: 3000 }, (_, i) => "a few words ".repeat((i * 7919) % 700));
+  const joined = Buffer.from(texts.join("<|end|>"));
+  const documentCount = texts.filter((text) => text !== "").length;
+  const lines = texts.map((text) => JSON.stringify({ text })).join("\n");
+  const paths = [
+    put(directory, "plain", joined),
+    put(directory, "packed.gz", Bun.gzipSync(joined, { level: 1 })),
+    put(directory, "lines.jsonl", lines),
+    put(directory, "lines.jsonl.zst", Bun.zstdCompressSync(lines)),
+  ];
+  const inputs = findInputs(paths);
+  const documents = new RangeDocuments(inputs, tokens);
+  for (const [inputIndex, input] of inputs.entries()) {
+    const work = documents.count(wholeRange(input, inputIndex));
+    const done: number[] = [];
+    let step = await work.next();
+    for (; !step.done; step = await work.next()) done.push(step.value);
+    expect(step.value).toBe(documentCount);
+    expect(done.toSorted((a, b) => a - b)).toEqual(done);
+    expect(Math.round(done.at(-1)!)).toBe(input.sizeBytes);
+  }
+  documents.close();
+});

@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { boundMergeMemoryBytes, estimateMergeMemoryBytes } from "../../src/merge/merge-memory.ts";
+import { makeWords, seededRandom, tableOf } from "./made-words.ts";
+
+const words = tableOf(makeWords(seededRandom(3)));
+
+test("the estimate grows with the merges asked for only as far as the words can give them", () => {
+  const estimate = (mergeCount: number) => estimateMergeMemoryBytes(words, { mergeCount, compat: "cs336" });
+  expect(estimate(20)).toBeGreaterThan(estimate(10));
+  expect(estimate(1e9)).toBe(estimate(1e8));
+});
+
+test("the estimate covers the cells and the occurrences", () => {
+  const positions = words.bytes.length;
+  expect(estimateMergeMemoryBytes(words, { mergeCount: 10, compat: "rustbpe" })).toBeGreaterThan(
+    2 * positions,
+  );
+});
+
+test("the bound covers the cells, and the occurrences of words that are longer than their order takes", () => {
+  const [wordCount, byteCount] = [1e6, 7e6];
+  const bound = boundMergeMemoryBytes({ wordCount, byteCount }, { mergeCount: 10, compat: "rustbpe" });
+  expect(bound).toBeGreaterThan(2 * (byteCount + wordCount) + 4 * byteCount);
+  expect(bound).toBeLessThan(2 * (2 * (byteCount + wordCount) + 4 * byteCount));
+});
+
+test("threads that help are counted where there are cells enough for them", () => {
+  const bound = (wordCount: number, threadCount: number) =>
+    boundMergeMemoryBytes(
+      { wordCount, byteCount: 7 * wordCount },
+      { mergeCount: 10, compat: "rustbpe", threadCount },
+    );
+  expect(bound(1e5, 2)).toBe(bound(1e5, 1));
+  expect(bound(1e6, 2) - bound(1e6, 1)).toBeGreaterThan(12e6);
+  expect(bound(1e6, 2) - bound(1e6, 1)).toBeLessThan(15e6);
+  expect(bound(1e6, 100)).toBe(bound(1e6, 8));
+});

@@ -1,0 +1,313 @@
+import { describe, expect, test } from "bun:test";
+import { encodeBytes } from "../../src/bytes/byte-characters.ts";
+import { UserError } from "../../src/errors.ts";
+import { countCells } from "../../src/merge/cell-count.ts";
+import { trainMergesInJavaScript } from "../../src/merge/javascript/engine.ts";
+import { createMergeKernel } from "../../src/merge/merge-engine.ts";
+import { defaultTuning, type MergeTuning } from "../../src/merge/merge-tuning.ts";
+import type { Compat, Merges } from "../../src/merge/merges.ts";
+import { type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
+import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
+import { makeTuning, makeWords, seededRandom, tableOf } from "./made-words.ts";
+import { type NaiveMerge, naiveMerges } from "./naive.ts";
+import { naiveHuggingface } from "./naive-huggingface.ts";
+
+const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
+
+function train(
+  words: WordTable,
+  options: MergeOptions,
+  tuning: MergeTuning = defaultTuning,
+  engine = trainMerges,
+): Merges {
+  const training = engine(words, options, tuning);
+  for (;;) {
+    const step = training.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The one that is used, and the one for words that do not fit into the kernel's memory. */
+const engines = { "the kernel": trainMerges, "the engine in JavaScript": trainMergesInJavaScript };
+
+/** The merges with the bytes of each half as a string of code points 0-255. */
+function spelled(merges: Merges): NaiveMerge[] {
+  const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
+  return Array.from({ length: merges.mergeCount }, (_, k) => {
+    const left = bytes[merges.left[k]!]!;
+    const right = bytes[merges.right[k]!]!;
+    bytes.push(left + right);
+    return { left, right, count: merges.counts[k]! };
+  });
+}
+
+function readable(merges: Merges): string[] {
+  return spelled(merges).map(({ left, right }) => `${left} ${right}`);
+}
+
+function oneWord(byteAt: (pos: number) => number, length: number): WordTable {
+  return {
+    wordCount: 1,
+    bytes: Uint8Array.from({ length }, (_, pos) => byteAt(pos)),
+    starts: Uint32Array.of(0, length),
+    counts: Float64Array.of(1),
+  };
+}
+
+/** HF's naive trainer speaks the byte-to-character form. */
+function inCharacters(merges: NaiveMerge[]): NaiveMerge[] {
+  const encode = (bytes: string) => encodeBytes(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));
+  return merges.map(({ left, right, count }) => ({ left: encode(left), right: encode(right), count }));
+}
+
+describe("worked example", () => {
+  // low 5 times, lower 2, widest 3, newest 6. Most frequent at first: "e s" and "s t", 9 times each. The tie goes to
+  // the greater pair, (s, t). Then "e st" 9 times; then "o w" and "l o" 7 times, the greater first; ...
+  const words = wordTableOf([
+    ["low", 5],
+    ["lower", 2],
+    ["widest", 3],
+    ["newest", 6],
+  ]);
+
+  test("the greater of two equal pairs is merged first", () => {
+    const merges = train(words, { mergeCount: 6, compat: "cs336" });
+    expect(readable(merges)).toEqual(["s t", "e st", "o w", "l ow", "w est", "n e"]);
+    expect([...merges.counts]).toEqual([9, 9, 7, 7, 6, 6]);
+    expect([...merges.left.slice(0, 2)]).toEqual([115, 101]);
+    expect([...merges.right.slice(0, 2)]).toEqual([116, 256]);
+  });
+
+  test("the other two rules prefer the smaller ids", () => {
+    const expected = ["e s", "es t", "l o", "lo w", "e w", "n ew"];
+    expect(readable(train(words, { mergeCount: 6, compat: "huggingface" }))).toEqual(expected);
+    expect(readable(train(words, { mergeCount: 6, compat: "rustbpe" }))).toEqual(expected);
+  });
+
+  test("training stops early when nothing is left to merge", () => {
+    expect(train(words, { mergeCount: 1000, compat: "cs336" }).mergeCount).toBe(12);
+  });
+});
+
+describe("random words, every knob turned", () => {
+  for (const compat of compats) {
+    for (const [name, engine] of Object.entries(engines)) {
+      test(`${compat}: ${name} agrees with its naive twin, counts included`, () => {
+        for (let seed = 1; seed <= 500; seed++) {
+          const random = seededRandom(seed * 7919);
+          const words = makeWords(random);
+          const options = {
+            mergeCount: 1 + random([5, 20, 100, 300][random(4)]!),
+            compat,
+            minFrequency: random(4) > 0 ? 1 : random(5),
+            maxTokenLength: random(4) > 0 ? null : 1 + random(9),
+            specialTokens: random(4) > 0 ? [] : ["<x>", "ab", "aaa", "b"],
+            threadCount: 1 + random(4),
+          };
+          const tuning = makeTuning(random);
+          const merges = spelled(train(tableOf(words), options, tuning, engine));
+          const context = { seed, options, tuning };
+          if (compat === "huggingface") {
+            expect({ ...context, merges: inCharacters(merges) }).toEqual({
+              ...context,
+              merges: naiveHuggingface(words, options),
+            });
+          } else {
+            expect({ ...context, merges }).toEqual({
+              ...context,
+              merges: naiveMerges(compat, words, options),
+            });
+          }
+        }
+      });
+    }
+  }
+
+  test("special tokens that merges spell come before the first of the alphabet in ties, in their order", () => {
+    const specialTokens = ["#$", '!"', "!!", '"#', "$!", '!"#'];
+    for (let seed = 1; seed <= 300; seed++) {
+      const random = seededRandom(seed * 7919);
+      const word = () => Array.from({ length: 2 + random(6) }, () => '!"#$'[random(4)]!).join("");
+      const words = new Map(Array.from({ length: 1 + random(20) }, () => [word(), 1 + random(2)]));
+      const options = { mergeCount: 60, compat: "huggingface", specialTokens } as const;
+      for (const engine of Object.values(engines)) {
+        const merges = spelled(train(tableOf(words), options, defaultTuning, engine));
+        expect({ seed, merges: inCharacters(merges) }).toEqual({
+          seed,
+          merges: naiveHuggingface(words, options),
+        });
+      }
+    }
+  });
+
+  test("how many pairs were replaced is the same in both engines", () => {
+    for (let seed = 1; seed <= 100; seed++) {
+      const words = tableOf(makeWords(seededRandom(seed * 7919)));
+      const options = { mergeCount: 200, compat: compats[seed % 3]!, threadCount: 1 + (seed % 4) };
+      const [ours, twin] = Object.values(engines).map((engine) =>
+        train(words, options, defaultTuning, engine),
+      );
+      expect({ seed, ...ours }).toEqual({ seed, ...twin! });
+    }
+  });
+
+  test("no two merges make the same bytes: a pair is born once, and the engine relies on it", () => {
+    for (let seed = 1; seed <= 300; seed++) {
+      const words = makeWords(seededRandom(seed * 31337));
+      const made = naiveMerges("rustbpe", words, { mergeCount: 300 }).map(({ left, right }) => left + right);
+      expect({ seed, distinct: new Set(made).size }).toEqual({ seed, distinct: made.length });
+    }
+  });
+
+  test("the order of the words makes no difference", () => {
+    for (let seed = 1; seed <= 100; seed++) {
+      const random = seededRandom(seed * 104729);
+      const words = [...makeWords(random)];
+      const options = { mergeCount: 100, compat: compats[seed % 3]! };
+      const reversed = train(tableOf(new Map(words.toReversed())), options);
+      expect({ seed, merges: reversed }).toEqual({ seed, merges: train(tableOf(new Map(words)), options) });
+    }
+  });
+});
+
+describe("edges", () => {
+  test("no words, or words of one byte, give no merges", () => {
+    for (const compat of compats) {
+      expect(train(wordTableOf([]), { mergeCount: 10, compat }).mergeCount).toBe(0);
+      expect(train(wordTableOf([["a", 5], ["b", 5]]), { mergeCount: 10, compat }).mergeCount).toBe(0); // biome-ignore format: one thought
+      expect(train(wordTableOf([["ab", 5]]), { mergeCount: 0, compat }).mergeCount).toBe(0);
+    }
+  });
+
+  test("overlapping pairs count at every place and merge from the left", () => {
+    const merges = train(wordTableOf([["aaaaa", 3]]), { mergeCount: 3, compat: "cs336" });
+    expect(readable(merges)).toEqual(["a a", "aa aa", "aaaa a"]);
+    expect([...merges.counts]).toEqual([12, 3, 3]);
+  });
+
+  test("counts are exact just below 2^53 and refused from there on", () => {
+    const limit = 2 ** 53;
+    const merges = train(wordTableOf([["ab", limit - 2], ["abc", 1]]), { mergeCount: 1, compat: "cs336" }); // biome-ignore format: one thought
+    expect(merges.counts[0]).toBe(limit - 1);
+    const tooMany = wordTableOf([["ab", limit - 2], ["abc", 2]]); // biome-ignore format: one thought
+    expect(() => train(tooMany, { mergeCount: 1, compat: "cs336" })).toThrow(UserError);
+  });
+
+  test("counts above 2^32 keep their order in the layout", () => {
+    const words = new Map([["ab", 2 ** 40 + 1], ["cd", 2 ** 40], ["ef", 3], ["gh", 2 ** 33]]); // biome-ignore format: one thought
+    expect(spelled(train(tableOf(words), { mergeCount: 4, compat: "cs336" }))).toEqual(
+      naiveMerges("cs336", words, { mergeCount: 4 }),
+    );
+  });
+
+  test("a vocabulary beyond 16 bits is asked for and the ids fit", () => {
+    const random = seededRandom(5);
+    const words = makeWords(random);
+    for (const mergeCount of [65_279, 65_280, 70_000]) {
+      const merges = train(tableOf(words), { mergeCount, compat: "cs336" });
+      expect(spelled(merges)).toEqual(naiveMerges("cs336", words, { mergeCount }));
+    }
+  });
+});
+
+describe("words that do not fit into the kernel's memory", () => {
+  const random = seededRandom(11);
+  const noise: WordTable = oneWord(() => random(256), 100_000);
+
+  /** The least address space that the kernel's engine begins with. */
+  function leastBytes(words: WordTable, options: MergeOptions): number {
+    const fits = (kernelBytesMax: number) =>
+      createMergeKernel(words, countCells(words), options, { ...defaultTuning, kernelBytesMax }) !==
+      undefined;
+    let [low, high] = [0, 2 ** 32];
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (fits(middle)) high = middle;
+      else low = middle;
+    }
+    return high;
+  }
+
+  /** The phases in the order in which they are entered. */
+  function phasesOf(words: WordTable, options: MergeOptions, tuning: MergeTuning) {
+    const training = trainMerges(words, options, { ...tuning, sliceWork: 1 << 12 });
+    const phases: string[] = [];
+    let step = training.next();
+    for (; !step.done; step = training.next()) {
+      if (phases.at(-1) !== step.value.phase) phases.push(step.value.phase);
+    }
+    return { phases, merges: step.value };
+  }
+
+  test("are merged by the engine in JavaScript", () => {
+    const options: MergeOptions = { mergeCount: 50, compat: "cs336" };
+    const tuning = { ...defaultTuning, kernelBytesMax: leastBytes(noise, options) - 1 };
+    const { phases, merges } = phasesOf(noise, options, tuning);
+    expect(phases).toEqual(["layout", "index", "merge"]);
+    expect(merges).toEqual(train(noise, options));
+  });
+
+  test("are begun anew by it where that shows only later: too many pairs", () => {
+    const options: MergeOptions = { mergeCount: 50_000, compat: "cs336" };
+    const tuning: MergeTuning = { ...defaultTuning, gate: 1 };
+    const tight = { ...tuning, kernelBytesMax: leastBytes(noise, options) };
+    const { phases, merges } = phasesOf(noise, options, tight);
+    expect(phases).toEqual(["layout", "index", "merge", "layout", "index", "merge"]);
+    expect(merges).toEqual(train(noise, options, tuning));
+  });
+
+  test("are begun anew by it where that shows only later: too many occurrences", () => {
+    const words = oneWord((pos) => 97 + (pos & 1), 200_000);
+    const options: MergeOptions = { mergeCount: 20, compat: "cs336" };
+    const least = leastBytes(words, options);
+    expect(phasesOf(words, options, { ...defaultTuning, kernelBytesMax: least }).phases).toEqual([
+      ...["layout", "index", "merge"],
+      ...["layout", "index", "merge"],
+    ]);
+    const roomy = { ...defaultTuning, kernelBytesMax: least + 4 * 100_000 };
+    expect(phasesOf(words, options, roomy).phases).toEqual(["layout", "index", "merge"]);
+    expect(train(words, options, roomy)).toEqual(
+      train(words, options, defaultTuning, trainMergesInJavaScript),
+    );
+  });
+});
+
+describe("slices", () => {
+  test("work between two yields is bounded in every phase, one huge word included", () => {
+    const length = 400_000;
+    const bytes = new Uint8Array(length).fill(97);
+    const words = { wordCount: 1, bytes, starts: Uint32Array.of(0, length), counts: Float64Array.of(1) };
+    const training = trainMerges(
+      words,
+      { mergeCount: 10, compat: "cs336" },
+      { ...defaultTuning, sliceWork: 1000 },
+    );
+    const phases = { layout: 0, index: 0, merge: 0 };
+    for (let step = training.next(); !step.done; step = training.next()) phases[step.value.phase]++;
+    // 400,000 cells are laid out, walked twice for the index, and merged: at least 300 yields each.
+    expect(phases.layout).toBeGreaterThan(300);
+    expect(phases.index).toBeGreaterThan(600);
+    expect(phases.merge).toBeGreaterThan(600);
+  });
+});
+
+describe("long words", () => {
+  test("a megabyte of one letter doubles its way up", () => {
+    const merges = train(oneWord(() => 97, 1 << 20), { mergeCount: 1000, compat: "cs336" }); // biome-ignore format: one thought
+    expect(merges.mergeCount).toBe(20);
+    expect(merges.counts[19]).toBe(1);
+  });
+
+  test("a megabyte of DNA, and runs whose tokens grow long, take no time to speak of", () => {
+    const random = seededRandom(7);
+    const dna = oneWord(() => "ACGT".charCodeAt(random(4)), 1 << 20);
+    expect(train(dna, { mergeCount: 1000, compat: "cs336" }).mergeCount).toBe(1000);
+    let runEnd = 0;
+    const runs = oneWord((pos) => {
+      if (pos < runEnd) return 97;
+      runEnd = pos + 1 + random(1000);
+      return 98;
+    }, 1 << 18);
+    expect(train(runs, { mergeCount: 4000, compat: "cs336" }).mergeCount).toBeGreaterThan(500);
+  });
+});

@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
+import { type CompiledPattern, compilePattern } from "../../src/pattern/pattern.ts";
+import { openMemory } from "../../src/pipeline/open-memory.ts";
+import { countWords, train } from "../../src/pipeline/train.ts";
+import { MemoryBudget } from "../../src/runtime/memory-budget.ts";
+import { put, scratch } from "../binary.ts";
+import { entriesOf } from "../words/generators.ts";
+
+const home = scratch();
+
+/** Counts a text whose words are cut by `compiled`, which says that it is the pattern of `source`. */
+async function count(source: string, compiled: CompiledPattern) {
+  const path = put(home, "text", "one two");
+  const countsOptions = { patterns: [source], specialTokens: [], isLinewise: false };
+  const choice = { path: join(home, "cache"), limitBytes: undefined };
+  const { memory, cached } = openMemory(choice, countsOptions, compiled, new MemoryBudget(1e12), () => {});
+  const corpus = { inputs: findInputs([path]), pattern: compiled, specialTokens: [], workerCount: 1, memory };
+  const { words, keepRest } = await countWords({ ...corpus, cache: cached!.cache }, () => {});
+  await keepRest?.();
+  memory.scratch.remove();
+  return entriesOf(words).map(([word]) => word);
+}
+
+test("a pattern that was corrected meets no counts from before, whatever version and commit of the program", async () => {
+  const wrong = compilePattern([" ?\\w|\\s"]);
+  const right = compilePattern([" ?\\w+|\\s"]);
+  const source = " ?\\w+|\\s";
+  expect(await count(source, wrong)).toEqual([" t", "e", "n", "o", "w"]);
+  expect(await count(source, right)).toEqual([" two", "one"]);
+  expect(await count(source, right)).toEqual([" two", "one"]);
+});
+
+test("merging does not begin where the budget has no room for it", async () => {
+  const pattern = compilePattern([" ?\\w+|\\s"]);
+  const countsOptions = { patterns: ["x"], specialTokens: [], isLinewise: false };
+  const asked: string[] = [];
+  class NoRoom extends MemoryBudget {
+    override check(what: string, neededBytes: number): void {
+      asked.push(what);
+      if (neededBytes > 0) throw new Error("no room");
+    }
+  }
+  const { memory } = openMemory(undefined, countsOptions, pattern, new NoRoom(1e12), () => {});
+  const stages: string[] = [];
+  const options = { pattern, specialTokens: [], workerCount: 1, memory, compat: "cs336" as const };
+  const limits = { vocabSize: 300, minFrequency: 1, maxTokenLength: null };
+  const inputs = findInputs([put(home, "words", "one two one two")]);
+  const training = train({ ...options, ...limits, inputs }, ({ stage }) => stages.push(stage));
+  expect(training).rejects.toThrow("no room");
+  await training.catch(() => {});
+  expect(asked).toEqual(["training"]);
+  expect(stages).not.toContain("merging");
+  memory.scratch.remove();
+});

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
+import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { type Trained, train } from "../../src/pipeline/train.ts";
+import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
+import { put, scratch } from "../binary.ts";
+import { naiveCs336 } from "../merge/naive.ts";
+import { naiveWords } from "../naive.ts";
+
+const directory = scratch();
+
+const gpt2 = compilePattern(patterns.gpt2.sources);
+
+type Settings = { mergeCount: number; specialTokens?: string[]; workerCount?: number };
+
+async function trainOn(content: string | Uint8Array, settings: Settings): Promise<Trained> {
+  const { mergeCount, specialTokens = [], workerCount = 1 } = settings;
+  const inputs = findInputs([put(directory, "corpus", content)], { binary: "text" });
+  const vocabSize = 256 + specialTokens.length + mergeCount;
+  const options = { minFrequency: 1, maxTokenLength: null, compat: "cs336" as const, workerCount };
+  return train({ ...options, inputs, pattern: gpt2, specialTokens, vocabSize }, () => {});
+}
+
+/** The merges as strings of one character a byte. */
+function mergesOf({ vocabulary }: Trained): [string, string][] {
+  const { mergeCount, left, right, tokenBytes } = vocabulary;
+  const text = (token: number) => Buffer.from(copyTokenBytes(tokenBytes, token)).toString("latin1");
+  return Array.from({ length: mergeCount }, (_, k) => [text(left[k]!), text(right[k]!)]);
+}
+
+const naively = (content: string, { mergeCount, specialTokens = [] }: Settings) =>
+  naiveCs336(naiveWords(content, specialTokens), { mergeCount }).map(({ left, right }): [string, string] => [
+    left,
+    right,
+  ]);
+
+async function expectAgreement(content: string, settings: Settings): Promise<void> {
+  expect(mergesOf(await trainOn(content, settings))).toEqual(naively(content, settings));
+}
+
+describe("training agrees with the naive twin", () => {
+  const words = fc.constantFrom(
+    "low",
+    "lower",
+    "newest",
+    "widest",
+    "aaaa",
+    "abab",
+    "a",
+    "é",
+    "日本",
+    "12",
+    "!!",
+    "'s",
+    "\n",
+  );
+  const gaps = fc.constantFrom(" ", " ", "", "  ", "\n", "<|end|>", "<|endless|>");
+  const text = fc.array(fc.tuple(words, gaps), { maxLength: 80 }).map((parts) => `${parts.flat().join("")}.`);
+
+  test("on random text with ties, repeats and special tokens", async () => {
+    await fc.assert(
+      fc.asyncProperty(text, fc.nat(40), (content, mergeCount) =>
+        expectAgreement(content, { mergeCount, specialTokens: ["<|end|>", "<|endless|>"] }),
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  const repetitive: [string, string][] = [
+    ["aaaa…", "a".repeat(1000)],
+    ["abab…", "ab".repeat(500)],
+    ["aab…", "aab".repeat(333)],
+    ["runs of many lengths", Array.from({ length: 40 }, (_, i) => "a".repeat(i)).join("b")],
+    ["all pairs tied", "ab cd ef gh ij kl mn op"],
+    ["one byte", "x"],
+    [
+      "every character of one byte",
+      Array.from({ length: 128 }, (_, i) => String.fromCharCode(i))
+        .join("")
+        .repeat(3),
+    ],
+  ];
+  for (const [name, content] of repetitive) {
+    test(`on ${name}`, () => expectAgreement(content, { mergeCount: 60 }));
+  }
+});
+
+test("the worked example: low 5, lower 2, widest 3, newest 6", async () => {
+  // Pairs that occur most: "e s" and "s t", 9 each, in widest and newest; "s t" is the greater. Then "e st" has 9, "o w"
+  // 7 as "l o" has, in low and lower; "o w" is the greater, and so on. Split at spaces, so that words stand alone.
+  const words = { low: 5, lower: 2, widest: 3, newest: 6 };
+  const content = Object.entries(words)
+    .flatMap(([word, count]) => Array(count).fill(word))
+    .join("<|end|>");
+  const trained = await trainOn(content, { mergeCount: 6, specialTokens: ["<|end|>"] });
+  expect(mergesOf(trained).map((pair) => pair.join(" "))).toEqual([
+    "s t",
+    "e st",
+    "o w",
+    "l ow",
+    "w est",
+    "n e",
+  ]);
+  expect([trained.wordCount, trained.distinctWordCount]).toEqual([16, 4]);
+});
+
+test("bytes per token come from the tokens that the corpus is cut into in the end", async () => {
+  const trained = await trainOn("aaaaa bb", { mergeCount: 2 });
+  // "aaaaa" and " bb": a a -> aa aa a; then "aa aa" -> aaaa a. So 2 + 3 tokens of 8 bytes.
+  expect([trained.wordBytes, trained.tokenCount]).toEqual([8, 5]);
+});
+
+test("all 256 bytes are learned from, and invalid ones are never joined", async () => {
+  const content = Uint8Array.from({ length: 512 }, (_, i) => i & 255);
+  const trained = await trainOn(content, { mergeCount: 300 });
+  for (const [left, right] of mergesOf(trained)) expect(/[\x80-\xff]/.test(left + right)).toBe(false);
+  expect(trained.findings[0]).toMatchObject({ invalidByteCount: 256, firstInvalidByte: 128 });
+});
+
+test("the first invalid byte is found wherever it stands, also at the start and behind others", async () => {
+  for (const first of [0, 1, 5]) {
+    const content = new Uint8Array(300_000).fill(97);
+    for (let pos = first; pos < content.length; pos += 100_000) content[pos] = 0xff;
+    const { findings } = await trainOn(content, { mergeCount: 1 });
+    expect(findings[0]).toMatchObject({ invalidByteCount: 3, firstInvalidByte: first });
+  }
+});
+
+test("a corpus of special tokens only has no words and no merges", async () => {
+  const trained = await trainOn("<|end|><|end|>", { mergeCount: 10, specialTokens: ["<|end|>"] });
+  expect([trained.wordCount, trained.vocabulary.mergeCount, trained.vocabulary.size]).toEqual([0, 0, 257]);
+  expect(trained.findings).toEqual([
+    { textBytes: 14, documentCount: 0, invalidByteCount: 0, firstInvalidByte: -1 },
+  ]);
+});
+
+test("no learned token holds a piece of a special token", async () => {
+  const content = "some text<|endoftext|>more text<|endoftext|>".repeat(50);
+  const trained = await trainOn(content, { mergeCount: 200, specialTokens: ["<|endoftext|>"] });
+  for (const [left, right] of mergesOf(trained)) expect(left + right).not.toMatch(/[<|>]|of|end/);
+});
+
+describe("1, 2 and 7 workers learn the same", () => {
+  const paragraphs = Array.from(
+    { length: 3000 },
+    (_, i) => `Paragraph ${i}: ${"naïve 日本語 words ".repeat(i % 7)}it's.\n`,
+  );
+  const cases: [string, string[]][] = [
+    ["without special tokens", []],
+    ["with special tokens", [" words "]],
+  ];
+  for (const [name, specialTokens] of cases) {
+    test(name, async () => {
+      const settings = { mergeCount: 200, specialTokens };
+      const content = paragraphs.join("").repeat(8);
+      const one = await trainOn(content, settings);
+      for (const workerCount of [2, 7]) {
+        const many = await trainOn(content, { ...settings, workerCount });
+        expect(mergesOf(many)).toEqual(mergesOf(one));
+        expect(many.findings).toEqual(one.findings);
+        expect(many.wordCount).toEqual(one.wordCount);
+      }
+    });
+  }
+});

@@ -1,0 +1,13 @@
+import { expect, test } from "bun:test";
+import { nearest } from "../../src/runtime/hints.ts";
+
+test("what is two edits away is near, and of longer words a third of the letters", () => {
+  expect(nearest("abc", ["abcxy"])).toBe("abcxy");
+  expect(nearest("abc", ["abcxyz"])).toBeUndefined();
+  expect(nearest("abcdefghi", ["abcdefghixyz"])).toBe("abcdefghixyz");
+  expect(nearest("abcdefghi", ["abcdefghiwxyz"])).toBeUndefined();
+});
+
+test("the nearest is offered, whatever its case, and of equals the first", () => {
+  expect(nearest("Cat", ["cart", "CAT", "cat"])).toBe("CAT");
+});

@@ -1,0 +1,359 @@
+import { describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { takeLockNow } from "../../src/store/output-lock.ts";
+import { placeOf } from "../../src/store/output-place.ts";
+import { checkOutputDirectory, stageDirectory } from "../../src/store/staged-directory.ts";
+import { eachInNewHome } from "../homes.ts";
+import { errorOf } from "../thrown.ts";
+
+let home: string;
+let out: string;
+eachInNewHome((made) => {
+  home = made;
+  out = join(home, "out");
+});
+
+/** A whole result: the record lists its files, each file holds `mark`. */
+function publishResult(
+  path: string,
+  mark: string,
+  names: readonly string[] = ["a.json", "b.txt"],
+): string | null {
+  const staged = stageDirectory(path);
+  for (const name of names) staged.write(name, [Buffer.from(mark), Buffer.from(mark)]);
+  staged.write("training.json", [Buffer.from(JSON.stringify({ mark, files: [...names, "training.json"] }))]);
+  return staged.publish().leftPath;
+}
+
+function messageOf(run: () => unknown): string {
+  const { message, hint } = errorOf(run);
+  return `${message}\nhint: ${hint}`;
+}
+
+describe("checkOutputDirectory", () => {
+  test("takes what is absent, empty, or only what its own record lists, and touches nothing", () => {
+    checkOutputDirectory(out);
+    checkOutputDirectory(join(home, "deep", "er", "out"));
+    expect(readdirSync(home)).toEqual([]);
+    mkdirSync(out);
+    checkOutputDirectory(out);
+    checkOutputDirectory(`${out}//`);
+    publishResult(out, "x");
+    checkOutputDirectory(out);
+    rmSync(join(out, "a.json"));
+    checkOutputDirectory(out);
+  });
+
+  test("refuses any file that no record lists, and names it", () => {
+    publishResult(out, "x");
+    writeFileSync(join(out, "notes.txt"), "mine");
+    expect(messageOf(() => checkOutputDirectory(out))).toContain('"notes.txt"');
+    rmSync(join(out, "notes.txt"));
+    writeFileSync(join(out, ".hidden"), "mine");
+    expect(messageOf(() => checkOutputDirectory(out))).toContain('".hidden"');
+  });
+
+  test("refuses what is listed but is no plain file", () => {
+    for (const make of [
+      (path: string) => mkdirSync(path),
+      (path: string) => symlinkSync("/etc/hostname", path),
+    ]) {
+      rmSync(out, { recursive: true, force: true });
+      publishResult(out, "x");
+      rmSync(join(out, "a.json"));
+      make(join(out, "a.json"));
+      expect(messageOf(() => checkOutputDirectory(out))).toContain('"a.json"');
+    }
+  });
+
+  test("believes no record that is damaged, foreign, or lists more than plain names", () => {
+    for (const record of [
+      "",
+      "{",
+      "null",
+      "[]",
+      '{"files": "a"}',
+      '{"files": ["a", 1]}',
+      '{"files": ["../out/a", "a"]}',
+    ]) {
+      rmSync(out, { recursive: true, force: true });
+      mkdirSync(out);
+      writeFileSync(join(out, "a"), "mine");
+      writeFileSync(join(out, "training.json"), record);
+      expect(messageOf(() => checkOutputDirectory(out))).toContain('"a"');
+      expect(readFileSync(join(out, "a"), "utf8")).toBe("mine");
+    }
+  });
+
+  test("refuses a link, also one with a slash behind it, a file, a file as parent, and the root", () => {
+    mkdirSync(out);
+    symlinkSync(out, join(home, "link"));
+    symlinkSync(join(home, "nowhere"), join(home, "dangling"));
+    writeFileSync(join(home, "file"), "mine");
+    expect(messageOf(() => checkOutputDirectory(join(home, "link")))).toContain("symbolic link");
+    expect(messageOf(() => checkOutputDirectory(`${join(home, "link")}/`))).toContain("symbolic link");
+    expect(messageOf(() => checkOutputDirectory(join(home, "dangling")))).toContain("symbolic link");
+    expect(messageOf(() => checkOutputDirectory(join(home, "file")))).toContain("not a directory");
+    expect(messageOf(() => checkOutputDirectory(join(home, "file", "out")))).toContain(join(home, "file"));
+    expect(messageOf(() => checkOutputDirectory("/"))).toContain("mount point");
+    expect(messageOf(() => takeLockNow(placeOf("/proc/out")))).toContain(
+      '"/proc/out" cannot be written: "/proc"',
+    );
+  });
+
+  test("a link among the parents is followed", () => {
+    mkdirSync(join(home, "real"));
+    symlinkSync(join(home, "real"), join(home, "link"));
+    publishResult(join(home, "link", "out"), "x");
+    expect(readFileSync(join(home, "real", "out", "a.json"), "utf8")).toBe("xx");
+  });
+
+  test("finds out beforehand that the parent cannot be written", () => {
+    if (process.getuid?.() === 0) {
+      console.log("skipped: permissions do not stop root");
+      return;
+    }
+    chmodSync(home, 0o555);
+    try {
+      expect(messageOf(() => takeLockNow(placeOf(out)))).toContain("permission denied");
+    } finally {
+      chmodSync(home, 0o755);
+    }
+  });
+});
+
+describe("stageDirectory", () => {
+  test("shows nothing at the path until the result is whole, and leaves nothing beside it", () => {
+    const staged = stageDirectory(out);
+    staged.write("a", [Buffer.from("1")]);
+    expect(existsSync(out)).toBe(false);
+    staged.publish();
+    expect(readdirSync(home)).toEqual(["out"]);
+    expect(readdirSync(out)).toEqual(["a"]);
+  });
+
+  test("replaces an empty directory and an older result, whose mode it keeps", () => {
+    mkdirSync(out);
+    chmodSync(out, 0o775);
+    publishResult(out, "old", ["a.json", "gone.txt"]);
+    expect(publishResult(out, "new")).toBe(null);
+    expect(readdirSync(out).sort()).toEqual(["a.json", "b.txt", "training.json"]);
+    expect(readFileSync(join(out, "a.json"), "utf8")).toBe("newnew");
+    expect(statSync(out).mode & 0o777).toBe(0o775);
+    expect(readdirSync(home)).toEqual(["out"]);
+  });
+
+  test("without an exchange the result still takes the older one's place", () => {
+    publishResult(out, "old");
+    const staged = stageDirectory(out);
+    staged.write("a.json", [Buffer.from("new")]);
+    staged.publish({ exchangePaths: () => false });
+    expect(readdirSync(out)).toEqual(["a.json"]);
+    expect(readdirSync(home)).toEqual(["out"]);
+  });
+
+  test("discard leaves an older result alone, and takes back the parents that were made", () => {
+    publishResult(out, "old");
+    const staged = stageDirectory(out);
+    staged.write("a.json", [Buffer.from("half")]);
+    staged.discard();
+    staged.discard();
+    expect(readFileSync(join(out, "a.json"), "utf8")).toBe("oldold");
+    expect(readdirSync(home)).toEqual(["out"]);
+    const deep = stageDirectory(join(home, "deep", "er", "out"));
+    deep.write("a", []);
+    deep.discard();
+    expect(readdirSync(home)).toEqual(["out"]);
+  });
+
+  test("one run does not write the same place twice at a time", () => {
+    const staged = stageDirectory(out);
+    expect(messageOf(() => stageDirectory(out))).toContain("written twice");
+    staged.write("a", []);
+    staged.publish();
+    expect(readdirSync(out)).toEqual(["a"]);
+  });
+
+  test("discard after publish removes nothing", () => {
+    const staged = stageDirectory(out);
+    staged.write("a", []);
+    staged.publish();
+    staged.discard();
+    expect(readdirSync(out)).toEqual(["a"]);
+  });
+
+  test("an error while a file is written leaves the older result and, after discard, nothing else", () => {
+    publishResult(out, "old");
+    const staged = stageDirectory(out);
+    const failing = function* () {
+      yield Buffer.from("half");
+      throw new Error("no more");
+    };
+    expect(() => staged.write("a.json", failing())).toThrow("no more");
+    staged.discard();
+    expect(readFileSync(join(out, "a.json"), "utf8")).toBe("oldold");
+    expect(readdirSync(home)).toEqual(["out"]);
+  });
+
+  test("a file can be written a chunk at a time, and discarded between two", () => {
+    const staged = stageDirectory(out);
+    const steps = staged.writeInSteps("a", [Buffer.from("1"), Buffer.from("2")]);
+    expect(steps.next().done).toBe(false);
+    staged.discard();
+    expect(readdirSync(home)).toEqual([]);
+    const whole = stageDirectory(out);
+    let stepCount = 0;
+    for (const _ of whole.writeInSteps("a", [Buffer.from("1"), Buffer.from("2")])) stepCount++;
+    whole.publish();
+    expect(stepCount).toBe(2);
+    expect(readFileSync(join(out, "a"), "utf8")).toBe("12");
+  });
+
+  test("an error of the system names the file that was being written", () => {
+    const staged = stageDirectory(out);
+    rmSync(join(home, readdirSync(home)[0]!), { recursive: true });
+    expect(messageOf(() => staged.write("b", [Buffer.from("x")]))).toContain(join(out, "b"));
+    staged.discard();
+  });
+
+  test("what others put there during the run is kept, and so is the result", () => {
+    publishResult(out, "old");
+    const staged = stageDirectory(out);
+    staged.write("a.json", [Buffer.from("new")]);
+    writeFileSync(join(out, "notes.txt"), "mine");
+    expect(messageOf(() => staged.publish())).toContain(`the finished tokenizer is in "${out}.new"`);
+    expect(readFileSync(join(out, "notes.txt"), "utf8")).toBe("mine");
+    expect(readFileSync(join(out, "a.json"), "utf8")).toBe("oldold");
+    expect(readFileSync(`${out}.new/a.json`, "utf8")).toBe("new");
+    expect(readdirSync(home).sort()).toEqual(["out", "out.new"]);
+  });
+
+  test("where the parent takes no names any more the result is left where it is, and the error says where", () => {
+    publishResult(out, "old");
+    const staged = stageDirectory(out);
+    staged.write("a.json", [Buffer.from("new")]);
+    const isRoot = process.geteuid!() === 0;
+    const loseParent = () => {
+      chmodSync(home, 0o555);
+      if (isRoot) process.seteuid!(65534);
+      throw Object.assign(new Error("EACCES"), { code: "EACCES" });
+    };
+    let message: string;
+    try {
+      message = messageOf(() => staged.publish({ exchangePaths: loseParent }));
+    } finally {
+      if (isRoot) process.seteuid!(0);
+      chmodSync(home, 0o755);
+    }
+    staged.discard();
+    expect(readFileSync(join(out, "a.json"), "utf8")).toBe("oldold");
+    const hidden = readdirSync(home).filter((name) => name !== "out");
+    expect(hidden.length).toBe(1);
+    expect(message).toContain(`the finished tokenizer is in "${join(home, hidden[0]!)}", until`);
+    expect(readFileSync(join(home, hidden[0]!, "a.json"), "utf8")).toBe("new");
+    publishResult(out, "newer");
+    expect(readdirSync(home)).toEqual(["out"]);
+  });
+
+  test("a file that came to stand at the absent path is not replaced", () => {
+    const staged = stageDirectory(out);
+    staged.write("a", []);
+    writeFileSync(out, "mine");
+    expect(messageOf(() => staged.publish())).toContain("not a directory");
+    expect(readFileSync(out, "utf8")).toBe("mine");
+  });
+});
+
+const script = (body: string) => {
+  const path = join(home, "..", `script-${Math.random().toString(36).slice(2)}.ts`);
+  writeFileSync(
+    path,
+    `import { stageDirectory } from ${JSON.stringify(join(import.meta.dir, "../../src/store/staged-directory.ts"))};
+const out = ${JSON.stringify(out)};
+const stage = (mark: string) => {
+  const staged = stageDirectory(out);
+  for (const name of ["a.json", "b.txt"]) staged.write(name, [Buffer.from(mark.repeat(1000))]);
+  staged.write("training.json", [Buffer.from(JSON.stringify({ mark, files: ["a.json", "b.txt", "training.json"] }))]);
+  return staged;
+};
+${body}`,
+  );
+  return spawn(process.execPath, [path], { stdio: ["ignore", "pipe", "inherit"] });
+};
+
+const ended = (child: ReturnType<typeof script>) => new Promise((resolve) => child.once("exit", resolve));
+
+describe("processes", () => {
+  test("one that is killed leaves the older result whole, and the next run removes what it left", async () => {
+    publishResult(out, "old");
+    const child = script(`stage("half"); console.log("staged"); setInterval(() => {}, 1000);`);
+    await new Promise((resolve) => child.stdout!.once("data", resolve));
+    // While it lives, another run leaves its work alone.
+    publishResult(out, "other");
+    expect(readdirSync(home).length).toBe(2);
+    child.kill("SIGKILL");
+    await ended(child);
+    expect(readFileSync(join(out, "a.json"), "utf8")).toBe("otherother");
+    // Whether its run lives is known to whoever has the lock of the place, and to nobody else.
+    publishResult(out, "other");
+    expect(readdirSync(home).length).toBe(2);
+    const lock = takeLockNow(placeOf(out));
+    expect(readdirSync(home)).toEqual([".out.bpe-lock", "out"]);
+    publishResult(out, "new");
+    lock.release();
+    expect(readdirSync(home)).toEqual(["out"]);
+    expect(readFileSync(join(out, "a.json"), "utf8")).toBe("newnew");
+  });
+
+  test("one that died between two renames left the old result aside, and the next run puts it back first", () => {
+    publishResult(out, "old");
+    const staged = stageDirectory(join(home, "probe"));
+    const stagingName = readdirSync(home).find((name) => name.startsWith(".probe"))!;
+    staged.discard();
+    const asideName = stagingName.replace(/^\.probe\.(bpe-\w*)-\w+\.new$/, ".out.$1-00000000.old");
+    Bun.spawnSync(["mv", out, join(home, asideName)]);
+    stageDirectory(out).discard();
+    expect(readdirSync(home)).toEqual(["out"]);
+    expect(readFileSync(join(out, "a.json"), "utf8")).toBe("oldold");
+  });
+
+  test("readers see one whole result at every instant, while two processes publish one after another", async () => {
+    publishResult(out, "start");
+    const writers = ["x", "y"].map((mark) =>
+      script(`for (let n = 0; n < 150; n++) stage("${mark}").publish();`),
+    );
+    let isDone = false;
+    const all = Promise.all(writers.map(ended)).then((codes) => {
+      isDone = true;
+      return codes;
+    });
+    let readCount = 0;
+    const marks = new Set<string>();
+    while (!isDone) {
+      for (let n = 0; n < 200; n++, readCount++) {
+        // A missing record would throw: the path always names a result.
+        marks.add(JSON.parse(readFileSync(join(out, "training.json"), "utf8")).mark);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(await all).toEqual([0, 0]);
+    expect(readCount).toBeGreaterThan(0);
+    expect(marks.size).toBeGreaterThan(1);
+    expect(readdirSync(home)).toEqual(["out"]);
+    const mark = JSON.parse(readFileSync(join(out, "training.json"), "utf8")).mark;
+    for (const name of ["a.json", "b.txt"])
+      expect(readFileSync(join(out, name), "utf8")).toBe(mark.repeat(1000));
+  });
+});

@@ -1,0 +1,114 @@
+import { expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../../src/errors.ts";
+import { takeLockNow } from "../../src/store/output-lock.ts";
+import { checkOutputFile, placeOfFile, stageFile } from "../../src/store/staged-file.ts";
+import { eachInNewHome } from "../homes.ts";
+import { canPlayOthers, giveAway, makePipe } from "../other-user.ts";
+
+let home: string;
+let path: string;
+eachInNewHome((made) => {
+  home = made;
+  path = join(home, "out.tsv");
+});
+
+function writeFileWhole(path: string, chunks: Iterable<Uint8Array>): void {
+  const staged = stageFile(path);
+  try {
+    for (const chunk of chunks) staged.write(chunk);
+    staged.publish();
+  } catch (error) {
+    staged.discard();
+    throw error;
+  }
+}
+
+const text = () => readFileSync(path, "utf8");
+
+test("a file below what is no directory is not begun", () => {
+  expect(() => stageFile(join(home, "none", "out.tsv"))).toThrow(`there is no directory "${home}/none"`);
+});
+
+test("a file is there whole or not at all", () => {
+  const staged = stageFile(path);
+  staged.write(Buffer.from("one "));
+  staged.write(Buffer.from("two"));
+  expect(existsSync(path)).toBe(false);
+  staged.publish();
+  expect(text()).toBe("one two");
+  expect(readdirSync(home)).toEqual(["out.tsv"]);
+});
+
+test("an error or a discard leaves the older file, and nothing beside it", () => {
+  writeFileSync(path, "old");
+  const failing = function* () {
+    yield Buffer.from("half");
+    throw new Error("no more");
+  };
+  expect(() => writeFileWhole(path, failing())).toThrow("no more");
+  const staged = stageFile(path);
+  staged.write(Buffer.from("half"));
+  staged.discard();
+  staged.discard();
+  expect(text()).toBe("old");
+  expect(readdirSync(home)).toEqual(["out.tsv"]);
+});
+
+test("an older file's mode is kept, and a link is followed", () => {
+  writeFileSync(path, "old");
+  chmodSync(path, 0o640);
+  symlinkSync("out.tsv", join(home, "link"));
+  writeFileWhole(join(home, "link"), [Buffer.from("new")]);
+  expect(text()).toBe("new");
+  expect(statSync(path).mode & 0o777).toBe(0o640);
+  expect(readlinkSync(join(home, "link"))).toBe("out.tsv");
+  symlinkSync("later", join(home, "dangling"));
+  writeFileWhole(join(home, "dangling"), [Buffer.from("new")]);
+  expect(readFileSync(join(home, "later"), "utf8")).toBe("new");
+});
+
+test("a device is written straight away", () => {
+  writeFileWhole("/dev/null", [Buffer.from("gone")]);
+  expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
+});
+
+test("a pipe is written straight away, but not another user's where everybody may have put it", () => {
+  const pipe = makePipe(join(home, "pipe"));
+  expect(placeOfFile(pipe)).toBe(null);
+  if (!canPlayOthers()) return;
+  giveAway(pipe);
+  expect(placeOfFile(pipe)).toBe(null);
+  chmodSync(home, 0o1777);
+  expect(() => checkOutputFile(pipe)).toThrow(`"${pipe}" is not used: it is another user's`);
+});
+
+test("a full device is an error with its reason", () => {
+  if (!existsSync("/dev/full")) {
+    console.log("skipped: there is no /dev/full");
+    return;
+  }
+  expect(() => writeFileWhole("/dev/full", [Buffer.from("x")])).toThrow(
+    /"\/dev\/full" cannot be written: no space left/,
+  );
+});
+
+test("what cannot be written is found out beforehand", () => {
+  writeFileSync(join(home, "file"), "");
+  for (const wrong of [home, `${home}/`, `${path}/`, join(home, "no", "out.tsv"), join(home, "file", "x")]) {
+    expect(() => checkOutputFile(wrong)).toThrow(UserError);
+  }
+  checkOutputFile(path);
+  expect(() => takeLockNow(placeOfFile("/proc/x")!)).toThrow('"/proc/x" cannot be written: "/proc"');
+  expect(readdirSync(home)).toEqual(["file"]);
+});

@@ -1,0 +1,312 @@
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Tokenizer as HuggingFace } from "tokenizers";
+import { UserError } from "../../src/errors.ts";
+import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
+import { TokenCutter } from "../../src/tokenizer/token-cutter.ts";
+import { plainSpecial } from "../../src/tokenizer/tokenizer-parts.ts";
+import { scratch } from "../binary.ts";
+import { randomNumbers } from "../vocabulary/made-merges.ts";
+import {
+  bothOf,
+  huggingFaceIds,
+  jsonOf,
+  specialTokens,
+  type TokenizerJson,
+  writeTokenizer,
+} from "./made-tokenizer.ts";
+
+const seed = Number(process.env.TEST_SEED ?? 23);
+/** `TEST_TRIALS=20000 npm run bun -- test test/tokenizer/added-tokens.test.ts` looks longer. */
+const trialCount = Number(process.env.TEST_TRIALS ?? 300);
+
+/**
+ * What contents and texts are made of: characters of one to four bytes; letters, marks, digits, connectors and joiners that
+ * `\w` knows, and neighbours that it does not; white space of every length; what normal forms change, and what only newer
+ * ones do.
+ */
+const pieces = [
+  ..."aehtlowx_.<>|'5",
+  ...["<A>", "<A", "A>", "<|b|>", "|b|", "the", "low", "lower", "er", "'s", "<A><A>"],
+  ...[
+    " ",
+    " ",
+    "  ",
+    "\n",
+    "\r\n",
+    "\t",
+    "\u0085",
+    "\u00a0",
+    "\u1680",
+    "\u2003",
+    "\u2028",
+    "\u3000",
+    "\u200b",
+    "\ufeff",
+    "\u180e",
+  ],
+  ...[
+    "é",
+    "e\u0301",
+    "\u0301",
+    "\u0345",
+    "\u0323",
+    "Å",
+    "\u212b",
+    "ﬁ",
+    "½",
+    "²",
+    "Ⅷ",
+    "ⅷ",
+    "¨",
+    "ſ",
+    "ǆ",
+    "\u200d",
+    "\u200c",
+    "‿",
+    "·",
+    "ª",
+  ],
+  ...[
+    "漢",
+    "字",
+    "\uf900",
+    "가",
+    "\u1100\u1161",
+    "\u11a8",
+    "𠀀",
+    "😀",
+    "\u{1d7d8}",
+    "\u{e0100}",
+    "\u20e3",
+    "\u0903",
+    "\u0966",
+  ],
+  ...[
+    "\u0378",
+    "\u{1e030}",
+    "\u{1e08f}",
+    "\u{10d4e}",
+    "\u{105c9}",
+    "\u0897",
+    "\u{11de0}",
+    "\u088f",
+    "\u1c89",
+    "\u{16ea0}",
+  ],
+];
+
+type Trial = { json: TokenizerJson; texts: string[] };
+
+function madeTrial(base: TokenizerJson, trial: number): Trial {
+  const random = randomNumbers(seed * 1_000_003 + trial);
+  const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
+  const madeText = (most: number) => Array.from({ length: random(most + 1) }, () => pick(pieces)).join("");
+  const json = structuredClone(base);
+  json.added_tokens = [];
+  json.normalizer = pick([
+    null,
+    null,
+    { type: "NFC" },
+    { type: "NFD" },
+    { type: "NFKC" },
+    { type: "NFKD" },
+    { type: "Sequence", normalizers: [{ type: "NFKC" }] },
+  ]);
+  json.model.ignore_merges = random(4) === 0;
+  json.pre_tokenizer = {
+    type: "ByteLevel",
+    add_prefix_space: random(5) === 0,
+    trim_offsets: true,
+    use_regex: true,
+  };
+  const { vocab } = json.model;
+  let nextId = Object.keys(vocab).length;
+  // A vocabulary with holes gives added tokens ids that are taken.
+  if (random(6) === 0) vocab.Ġfar = nextId + random(4);
+  const contents: string[] = [];
+  for (let n = 1 + random(6); n > 0; n--) {
+    const isKnown = contents.length > 0 && random(5) === 0;
+    const content = isKnown ? pick(contents).normalize(pick(["NFC", "NFD", "NFKC", "NFKD"])) : madeText(3);
+    contents.push(content);
+    const often = (one: number) => random(one) === 0;
+    if (often(8)) vocab[content] ??= pick([nextId++, nextId + random(5), random(256)]);
+    json.added_tokens.push({
+      id: often(3) ? random(1000) : nextId++,
+      content,
+      single_word: often(3),
+      lstrip: often(3),
+      rstrip: often(3),
+      normalized: often(2),
+      special: often(2),
+    });
+  }
+  const texts = Array.from({ length: 8 }, () =>
+    Array.from({ length: random(8) }, () => {
+      const content = pick(contents);
+      const kind = random(8);
+      if (kind < 4) return content;
+      if (kind === 4) return content.slice(0, random(content.length + 1));
+      return madeText(2);
+    })
+      .join("")
+      .toWellFormed(),
+  );
+  return { json, texts };
+}
+
+async function load<T>(make: () => T | Promise<T>): Promise<T | Error> {
+  try {
+    return await make();
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/** The ids of a text that arrives in small pieces. */
+function encodeInPieces(encoding: TextEncoding, text: string, pieceBytes: number): number[] {
+  const bytes = Buffer.from(text);
+  for (let start = 0; start < bytes.length; start += pieceBytes)
+    encoding.push(bytes, start, Math.min(bytes.length, start + pieceBytes));
+  encoding.end();
+  return [...encoding.out.flush()];
+}
+
+const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
+
+type Change = (json: TokenizerJson) => void;
+
+function jsonWith(added: Record<string, unknown>[], change: Change = () => {}): TokenizerJson {
+  const json = jsonOf(writeTokenizer("gpt2"));
+  for (const content of specialTokens) delete json.model.vocab[content];
+  json.added_tokens = added.map((token, i) => ({ id: 556 + i, ...flags, ...token }));
+  change(json);
+  return json;
+}
+
+test("an added token of one character behind white space that rstrip takes along is found at the end", async () => {
+  const { theirs, ours } = await bothOf(jsonWith([{ content: "<A>", rstrip: true }, { content: "Ⅷ" }]));
+  for (const text of ["<A>Ⅷ", "<A> Ⅷ", "<A>\u3000Ⅷ", "Ⅷ<A>\u3000"])
+    expect([...ours.encode(text)]).toEqual(await huggingFaceIds(theirs, text));
+  expect([...ours.encode("<A>Ⅷ")]).toEqual([556, 557]);
+});
+
+test("the ids of added tokens are those that HF gives, whatever the file says", async () => {
+  const added = [
+    { content: "the", id: 5 },
+    { content: "<A>", id: 1000 },
+    { content: "<B>", id: 3 },
+    { content: "<A>", id: 7, lstrip: true },
+  ];
+  const { theirs, ours } = await bothOf(jsonWith(added));
+  for (const text of ["<A><B>the", " <A> <B> the"])
+    expect([...ours.encode(text)]).toEqual(await huggingFaceIds(theirs, text));
+  expect([...ours.encode("<A><B>")]).toEqual([556, 557]);
+  expect(ours.notes).toEqual([
+    expect.stringMatching(
+      /^ids of added_tokens are those that HF gives: "the" is \d+, not 5, and 3 more differ$/,
+    ),
+  ]);
+});
+
+test("added tokens that HF does not tell apart, or does not read, are refused by name", async () => {
+  const refusals: [
+    added: Record<string, unknown>[],
+    message: string,
+    change?: (json: TokenizerJson) => void,
+  ][] = [
+    [
+      [
+        { content: "Å", normalized: true },
+        { content: "\u212b", normalized: true },
+      ],
+      'its normalizer makes the added tokens "Å" and "\u212b" the same',
+      (json) => (json.normalizer = { type: "NFC" }),
+    ],
+    [
+      [{ content: "<A>", rstrip: true }, { content: "\n\n" }],
+      'the added token "\\n\\n" begins with white space, which "<A>" takes along (rstrip)',
+    ],
+    [
+      [{ content: "<B>" }, { content: "<A>" }],
+      'the added tokens "<B>" and "<A>" have one id, 557',
+      (json) => (json.model.vocab["<B>"] = 557),
+    ],
+    [[{ content: "<A>", normalized: undefined }], 'the added token "<A>" has no "normalized"'],
+  ];
+  const path = join(scratch(), "tokenizer.json");
+  for (const [added, message, change] of refusals) {
+    writeFileSync(path, JSON.stringify(jsonWith(added, change)));
+    await expect(Tokenizer.load(path)).rejects.toThrow(message);
+  }
+});
+
+test("white space before a token that takes it along is looked at once", () => {
+  const token = (content: string, id: number) => ({ id, content, ...plainSpecial, lstrip: true });
+  const visited = (contents: readonly string[], byteCount: number) => {
+    const sink = { push() {}, end() {}, token() {}, settle() {} };
+    const cutter = new TokenCutter(contents.map(token), false, sink);
+    const spaces = Buffer.alloc(64, " ");
+    for (let done = 0; done < byteCount; done += spaces.length) cutter.push(spaces, 0, spaces.length);
+    cutter.end();
+    return cutter.visitedCount;
+  };
+  // The native search finds the first alone; where two tokens share no more than a space, every byte is read.
+  for (const contents of [["  <m>"], ["  <m>", " <n>"]])
+    expect(visited(contents, 100_000)).toBeLessThan(11 * visited(contents, 10_000));
+});
+
+test("a content that one of its entries calls special stays text where special tokens do", async () => {
+  const { ours: without } = await bothOf(jsonWith([]));
+  for (const specials of [
+    [true, false],
+    [false, true],
+  ]) {
+    const added = specials.map((special) => ({ content: "<A>", id: 556, special }));
+    const { ours } = await bothOf(jsonWith(added));
+    expect([...ours.encode("<A>")]).toEqual([556]);
+    expect([...ours.encode("<A>", { specialTokensAsText: true })]).toEqual([...without.encode("<A>")]);
+  }
+});
+
+test(`added tokens of any kind are found as HF finds them, or refused: ${trialCount} tokenizers`, async () => {
+  const base = jsonOf(writeTokenizer("gpt2"));
+  for (const { content } of base.added_tokens) delete base.model.vocab[content as string];
+  const path = join(scratch(), "tokenizer.json");
+  const counts = { equal: 0, refused: 0, unreadable: 0 };
+  const refusals: Record<string, number> = {};
+  for (let trial = 0; trial < trialCount; trial++) {
+    const { json, texts } = madeTrial(base, trial);
+    const source = JSON.stringify(json);
+    writeFileSync(path, source);
+    const theirs = await load(() => HuggingFace.fromString(source));
+    const ours = await load(() => Tokenizer.load(path));
+    const about = { seed, trial, added: json.added_tokens, normalizer: json.normalizer };
+    if (ours instanceof Error) {
+      expect(ours).toBeInstanceOf(UserError);
+      const why = ours.message
+        .replace(path, "")
+        .replace(/"[^"]*"/g, '"…"')
+        .replace(/\d+/g, "N");
+      refusals[why] = (refusals[why] ?? 0) + 1;
+      counts[theirs instanceof Error ? "unreadable" : "refused"]++;
+      continue;
+    }
+    if (theirs instanceof Error) expect({ ...about, theirs: theirs.message }).toBeNull();
+    const encoding = new TextEncoding(ours.parts);
+    for (const text of texts) {
+      const ids = [...ours.encode(text)];
+      const expected = await huggingFaceIds(theirs as HuggingFace, text);
+      if (!Bun.deepEquals(ids, expected))
+        expect({ ...about, text, ids }).toEqual({ ...about, text, ids: expected });
+      const inPieces = encodeInPieces(encoding, text, 1 + (trial % 5));
+      if (!Bun.deepEquals(ids, inPieces))
+        expect({ ...about, text, inPieces }).toEqual({ ...about, text, inPieces: ids });
+    }
+    counts.equal++;
+  }
+  if (process.env.TEST_TRIALS !== undefined) console.log(counts, refusals);
+  expect(counts.equal).toBeGreaterThan(trialCount / 2);
+}, 600_000);

@@ -1,0 +1,64 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Tokenizer as HuggingFace } from "tokenizers";
+import type { Compat } from "../../src/merge/merges.ts";
+import { exportForm, type PatternName, patterns } from "../../src/pattern/pattern.ts";
+import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { formats } from "../../src/vocabulary/formats/formats.ts";
+import { buildVocabulary, type Vocabulary } from "../../src/vocabulary/vocabulary.ts";
+import { scratch } from "../binary.ts";
+import { madeText, naiveMerges } from "../vocabulary/made-merges.ts";
+
+/** The shape of tokenizer.json, as far as tests change it. */
+export type TokenizerJson = {
+  added_tokens: Record<string, unknown>[];
+  normalizer: unknown;
+  pre_tokenizer: unknown;
+  post_processor?: unknown;
+  model: {
+    type: string;
+    vocab: Record<string, number>;
+    merges: unknown[];
+    ignore_merges?: boolean;
+    [more: string]: unknown;
+  };
+  [more: string]: unknown;
+};
+
+export const specialTokens = ["<|endoftext|>", "<|endoftext|><|endoftext|>", "<|end|>", "[é漢]"];
+
+const merges = naiveMerges(madeText(1, 2000), 300);
+
+function madeVocabulary(compat: Compat): Vocabulary {
+  return buildVocabulary({ merges, specialTokens, compat });
+}
+
+/** Every file of a tokenizer with three hundred merges, in a new directory. */
+export function writeTokenizer(pattern: PatternName, compat: Compat = "cs336"): string {
+  const directory = scratch();
+  const form = exportForm({ name: pattern, sources: patterns[pattern].sources });
+  const tokenizer = { vocabulary: madeVocabulary(compat), exportForm: form };
+  for (const format of formats) {
+    if (format.obstacle(tokenizer) !== null) continue;
+    for (const file of format.files(tokenizer)) {
+      const chunks = Array.from(file.chunks(), (chunk) => Buffer.from(chunk));
+      writeFileSync(join(directory, file.name), Buffer.concat(chunks));
+    }
+  }
+  return directory;
+}
+
+export const jsonOf = (directory: string): TokenizerJson =>
+  JSON.parse(readFileSync(join(directory, "tokenizer.json"), "utf8"));
+
+/** The same tokenizer in HF's hands and in ours. */
+export async function bothOf(json: TokenizerJson): Promise<{ theirs: HuggingFace; ours: Tokenizer }> {
+  const path = join(scratch(), "tokenizer.json");
+  const text = JSON.stringify(json);
+  writeFileSync(path, text);
+  return { theirs: HuggingFace.fromString(text), ours: await Tokenizer.load(path) };
+}
+
+export async function huggingFaceIds(tokenizer: HuggingFace, text: string): Promise<number[]> {
+  return (await tokenizer.encode(text, null, { addSpecialTokens: false })).getIds();
+}

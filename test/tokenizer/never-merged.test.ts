@@ -1,0 +1,170 @@
+import { expect, test } from "bun:test";
+import { trainTokenizer } from "../../src/index.ts";
+import { createSplitter } from "../../src/pattern/pattern.ts";
+import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { EncodingKernel } from "../../src/tokenizer/encoding-kernel.ts";
+import { buildModel, type RankedMerges } from "../../src/tokenizer/encoding-model.ts";
+import { IdBuffer } from "../../src/tokenizer/id-buffer.ts";
+import { SplitterPretokens } from "../../src/tokenizer/splitter-pretokens.ts";
+import { PieceEncoder } from "../../src/tokenizer/text-encoder.ts";
+import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
+import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
+import { put, scratch } from "../binary.ts";
+import { randomNumbers } from "../vocabulary/made-merges.ts";
+
+const seed = Number(process.env.TEST_SEED ?? 9);
+const random = randomNumbers(seed);
+
+/** Words without spaces, of characters whose bytes have much in common. */
+function madeScript(firstCodePoint: number, spread: number, length: number): string {
+  const words = Array.from({ length: 60 }, () =>
+    Array.from({ length: 1 + random(4) }, () => String.fromCodePoint(firstCodePoint + random(spread))).join(
+      "",
+    ),
+  );
+  return Array.from({ length }, () =>
+    random(12) === 0 ? "。a\n"[random(3)]! : words[random(words.length)]!,
+  ).join("");
+}
+
+/** Cuts no pretoken, and merges from bytes. */
+function uncutEncoding({ model, pattern, isNarrow }: EncodingParts): PieceEncoder {
+  const kernel = new EncodingKernel(model, isNarrow, { mayCut: false });
+  return new PieceEncoder(new SplitterPretokens(createSplitter(pattern), kernel), new IdBuffer(isNarrow));
+}
+
+const encode = (encoding: TextEncoding | PieceEncoder, bytes: Uint8Array) => {
+  encoding.push(bytes, 0, bytes.length);
+  encoding.end();
+  return [...encoding.out.flush()];
+};
+
+test("cuts where no merge crosses change no id, in any script and in bytes at random", async () => {
+  const home = scratch();
+  for (const [firstCodePoint, spread] of [
+    [0x4e00, 90],
+    [0xac00, 300],
+    [0x400, 60],
+    [0x1f600, 40],
+    [0xe00, 80],
+  ] as const) {
+    const text = madeScript(firstCodePoint, spread, 3000);
+    const tokenizer = await trainTokenizer({
+      files: put(home, "corpus.txt", text),
+      vocabSize: 900,
+      pattern: "gpt4",
+    });
+    const { parts } = tokenizer;
+    const withCuts = new TextEncoding(parts);
+    const without = uncutEncoding(parts);
+    for (let round = 0; round < 60; round++) {
+      const other = madeScript(firstCodePoint + random(20), spread, 40);
+      const bytes = Buffer.from(random(2) === 0 ? other : text.slice(random(1000)).slice(0, 200));
+      for (let n = random(4); n > 0; n--) bytes[random(bytes.length)] = random(256);
+      const found = encode(withCuts, bytes);
+      expect({ seed, round, firstCodePoint, found }).toEqual({
+        seed,
+        round,
+        firstCodePoint,
+        found: encode(without, bytes),
+      });
+    }
+    expect(new Tokenizer(parts).decode(encode(withCuts, Buffer.from(text)))).toEqual(
+      new Uint8Array(Buffer.from(text)),
+    );
+  }
+});
+
+const byteIds = Int32Array.from({ length: 256 }, (_, byte) => byte);
+
+/** Merges that make each of the texts, from the left; ids from 256 on. */
+function mergesThatMake(...texts: string[]): RankedMerges {
+  const left: number[] = [];
+  const right: number[] = [];
+  const merge = (l: number, r: number) => {
+    const known = left.findIndex((other, i) => other === l && right[i] === r);
+    if (known >= 0) return 256 + known;
+    right.push(r);
+    return 255 + left.push(l);
+  };
+  for (const text of texts) {
+    const characters = Array.from(text, (character) => [...Buffer.from(character)].reduce(merge));
+    characters.reduce(merge);
+  }
+  return {
+    left: Int32Array.from(left),
+    right: Int32Array.from(right),
+    merged: Int32Array.from(left, (_, rank) => 256 + rank),
+  };
+}
+
+/** Where a text that is one pretoken is cut, or one that is the bytes [start, end) of it. */
+function cutsOf(kernel: EncodingKernel, content: string, start = 0, end = Buffer.byteLength(content)) {
+  kernel.reserveText(100).bytes.set(Buffer.from(content));
+  kernel.ends.set([start, end]);
+  return kernel.cuts(2).slice(1, -1);
+}
+
+test("a whole token takes away the cuts at its own ends, and no others", () => {
+  const merges = mergesThatMake("漢", "字", "中", "文", "語", "字中");
+  const plain = buildModel({ byteIds, merges });
+  const wholeTokens = new Map(
+    [["文漢", 300]].map(([text, id]) => [Buffer.from(text as string).toString("latin1"), id as number]),
+  );
+  const model = buildModel({ byteIds, merges, wholeTokens });
+  const without = new EncodingKernel(plain, true);
+  const cutting = new EncodingKernel(model, true);
+  for (let round = 0; round < 2; round++) {
+    for (const text of ["文字中漢", "中文語漢字", "aaa字文", "字é字", "漢文"]) {
+      expect(cutsOf(without, text).length).toBeGreaterThan(0);
+      expect(cutsOf(cutting, text)).toEqual(cutsOf(without, text));
+    }
+    expect(cutsOf(without, "語文漢語")).toEqual([3, 6, 9]);
+    expect(cutsOf(cutting, "語文漢語")).toEqual([]);
+    expect(cutsOf(cutting, "a文漢a")).toEqual([]);
+    // Beside ASCII a byte that a whole token begins or ends with is enough.
+    expect(cutsOf(cutting, "aaa文字")).toEqual([6]);
+    expect(cutsOf(cutting, "漢a漢文")).toEqual([7]);
+    // Not inside this pretoken.
+    expect(cutsOf(cutting, "語文漢語", 0, 6)).toEqual([3]);
+    expect(cutsOf(cutting, "語文漢語", 6)).toEqual([9]);
+  }
+});
+
+test("a join with several characters on one side is known by the bytes next to it, on either side", () => {
+  // Two bytes each: the third byte of an edge comes from the character before, or behind.
+  const fromLeft = new EncodingKernel(buildModel({ byteIds, merges: mergesThatMake("ба", "бав") }), true);
+  expect(cutsOf(fromLeft, "бав")).toEqual([]);
+  expect(cutsOf(fromLeft, "вав")).toContain(4);
+  const both = [..."аб", ..."вг"];
+  const merges = mergesThatMake(both[0]! + both[1]!, both[2]! + both[3]!, "абвг");
+  expect(cutsOf(new EncodingKernel(buildModel({ byteIds, merges }), true), "абвг")).toEqual([]);
+});
+
+test("an answer that is kept for two characters is not taken for two others with nearly the same hash", () => {
+  const multiplier = 0x9e3779b1;
+  let inverse = 1;
+  for (let n = 0; n < 5; n++) inverse = Math.imul(inverse, 2 - Math.imul(multiplier, inverse));
+  /** Three bytes of UTF-8. */
+  const madeCharacter = () => 0x1000 + random(0x4000);
+  const isThreeBytes = (codePoint: number) =>
+    codePoint >= 0x800 && (codePoint < 0xd800 || codePoint > 0xdfff);
+  // The slot is the same, and of the 15 bits of the tag one is another.
+  for (let bit = 0; bit < 15; bit++) {
+    for (let found = 0; found < 3; ) {
+      const merged = [madeCharacter(), madeCharacter()] as const;
+      const hash = Math.imul((merged[0] << 16) | merged[1], multiplier) ^ (1 << bit);
+      const pair = Math.imul(hash, inverse);
+      const apart = [pair >>> 16, pair & 0xffff] as const;
+      if (!apart.every(isThreeBytes)) continue;
+      found++;
+      // The bytes where the two meet stand side by side in this token.
+      const beside = String.fromCodePoint(apart[0] ^ 0x40, apart[1] ^ 1);
+      const merges = mergesThatMake(String.fromCodePoint(...merged), beside);
+      const kernel = new EncodingKernel(buildModel({ byteIds, merges }), true);
+      expect(cutsOf(kernel, String.fromCodePoint(...apart))).toContain(3);
+      const cuts = cutsOf(kernel, String.fromCodePoint(...merged));
+      expect({ seed, bit, merged, cuts }).toEqual({ seed, bit, merged, cuts: [] });
+    }
+  }
+});

@@ -1,0 +1,195 @@
+import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
+import { PieceBuffers } from "../../src/corpus/stream-chunks.ts";
+import { planTasks } from "../../src/corpus/task.ts";
+import { encodeCorpus } from "../../src/pipeline/encode-corpus.ts";
+import { TaskEncoder } from "../../src/pipeline/task-encoder.ts";
+import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { textCutting } from "../../src/tokenizer/text-cutting.ts";
+import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
+import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
+import { scratch } from "../binary.ts";
+import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
+import { specialTokens, writeTokenizer } from "./made-tokenizer.ts";
+
+const seed = Number(process.env.TEST_SEED ?? 3);
+const random = randomNumbers(seed);
+
+const gpt2 = (await Tokenizer.load(writeTokenizer("gpt2"))).parts;
+const falcon = (await Tokenizer.load(writeTokenizer("falcon"))).parts;
+const flags = { special: false, normalized: false, lstrip: false, rstrip: false, singleWord: false };
+const wordy: EncodingParts = {
+  ...gpt2,
+  normalization: "NFC",
+  addsPrefixSpace: true,
+  addedTokens: [
+    ...gpt2.addedTokens,
+    { ...flags, id: 300, content: "<mask>", lstrip: true, rstrip: true },
+    { ...flags, id: 301, content: "word", singleWord: true },
+    { ...flags, id: 302, content: "normé", normalized: true },
+  ],
+};
+
+/** Cut at its special tokens alone, though others reach for their neighbours: behind the normal form. */
+const normal: EncodingParts = {
+  ...gpt2,
+  normalization: "NFKC",
+  addsPrefixSpace: true,
+  addedTokens: [
+    ...gpt2.addedTokens,
+    { ...flags, id: 300, content: "<mask>", normalized: true, lstrip: true, rstrip: true },
+    { ...flags, id: 301, content: "word", normalized: true, singleWord: true },
+    { ...flags, id: 302, content: "normé", normalized: true },
+  ],
+};
+
+const pieces = [
+  ...specialTokens,
+  "<mask>",
+  "word",
+  "norme\u0301",
+  " ",
+  "  ",
+  "\n",
+  "\u3000",
+  "e\u0301",
+  "the low",
+  "漢字",
+  "a",
+];
+
+function madeBytes(): Uint8Array {
+  const text = Array.from({ length: random(30) }, (_, n) =>
+    random(3) === 0 ? madeText(seed + n, 5) : pieces[random(pieces.length)]!,
+  ).join("");
+  const bytes = Buffer.from(text);
+  if (random(3) === 0 && bytes.length > 0) bytes[random(bytes.length)] = random(256);
+  return bytes;
+}
+
+function encodeAll(encoding: TextEncoding, bytes: Uint8Array, chunkBytes: () => number): number[] {
+  for (let start = 0; start < bytes.length; ) {
+    const end = Math.min(bytes.length, start + chunkBytes());
+    encoding.push(bytes, start, end);
+    start = end;
+  }
+  encoding.end();
+  return [...encoding.out.flush()];
+}
+
+test("it does not matter in what pieces a text arrives, nor what came before it", () => {
+  for (const parts of [gpt2, falcon, wordy, { ...gpt2, isNarrow: false }]) {
+    const whole = new TextEncoding(parts);
+    const inParts = new TextEncoding(parts);
+    for (let round = 0; round < 150; round++) {
+      const bytes = madeBytes();
+      const chunkMax = 1 + random(20);
+      const expected = encodeAll(whole, bytes, () => bytes.length);
+      const found = encodeAll(inParts, bytes, () => 1 + random(chunkMax));
+      expect({ seed, round, found }).toEqual({ seed, round, found: expected });
+    }
+  }
+});
+
+test("ids of 16 and of 32 bits are the same", () => {
+  const narrow = new TextEncoding(gpt2);
+  const wide = new TextEncoding({ ...gpt2, isNarrow: false });
+  for (let round = 0; round < 100; round++) {
+    const bytes = madeBytes();
+    expect(encodeAll(wide, bytes, () => 100)).toEqual(encodeAll(narrow, bytes, () => 100));
+  }
+});
+
+test("ranges, cut anywhere the plan cuts, give the ids of the whole", async () => {
+  const path = join(scratch(), "corpus.txt");
+  for (const parts of [gpt2, falcon, normal]) {
+    for (let round = 0; round < 30; round++) {
+      const bytes = Buffer.concat(Array.from({ length: 20 }, madeBytes));
+      writeFileSync(path, bytes);
+      const inputs = findInputs([path], { binary: "text" });
+      const expected = encodeAll(new TextEncoding(parts), bytes, () => bytes.length);
+      const encoder = new TaskEncoder(inputs, parts, false);
+      const plan = planTasks(
+        inputs,
+        {
+          ...textCutting(parts, false),
+          rangeSizeBytes: 1 + random(60),
+          probeSizeBytes: 16,
+        },
+        new PieceBuffers(),
+      );
+      const found: number[] = [];
+      let rangeCount = 0;
+      for await (const range of plan) {
+        rangeCount++;
+        for (const _ of encoder.encode(range)) found.push(...encoder.encoding.out.flush());
+      }
+      encoder.close();
+      expect({ seed, round, found }).toEqual({ seed, round, found: expected });
+      if (bytes.length > 500) expect(rangeCount).toBeGreaterThan(1);
+    }
+  }
+});
+
+test("several threads write what one thread writes", async () => {
+  const directory = scratch();
+  const paths = ["a", "b", "c"].map((name, n) => {
+    const path = join(directory, name);
+    writeFileSync(
+      path,
+      name === "b" ? "" : Array.from({ length: 25 }, (_, k) => madeText(100 * n + k, 2000)).join("<|end|>"),
+    );
+    return path;
+  });
+  const packed = paths.map((path) => {
+    writeFileSync(`${path}.gz`, gzipSync(readFileSync(path)));
+    return `${path}.gz`;
+  });
+  const encodeWith = async (workerCount: number, parts: EncodingParts, names = paths) => {
+    const inputs = findInputs(names);
+    const found: number[] = [];
+    const sink = {
+      write: (ids: Uint16Array | Uint32Array) => {
+        for (const id of ids) found.push(id);
+      },
+      endInput: () => found.push(-1),
+    };
+    await encodeCorpus(
+      {
+        inputs,
+        parts,
+        specialTokensAsText: false,
+        workerCount,
+        rangeSizeBytes: 20_000,
+        pieceSizeBytes: 10_000,
+      },
+      sink,
+      () => {},
+    );
+    return found;
+  };
+  for (const parts of [gpt2, wordy, normal]) {
+    const expected = await encodeWith(1, parts);
+    expect(expected.filter((id) => id === -1).length).toBe(3);
+    expect(Bun.deepEquals(await encodeWith(2, parts), expected)).toBe(true);
+    expect(Bun.deepEquals(await encodeWith(5, parts), expected)).toBe(true);
+    for (const workerCount of [1, 2])
+      expect(Bun.deepEquals(await encodeWith(workerCount, parts, packed), expected)).toBe(true);
+  }
+}, 600_000);
+
+test("the cache is cleared when it is full, and nothing changes", () => {
+  const encoding = new TextEncoding(gpt2);
+  const first = encodeAll(encoding, Buffer.from(madeText(1, 500)), () => 1000);
+  // More distinct short words than the table holds.
+  for (let n = 0; n < 14; n++) {
+    let words = "";
+    for (let k = 0; k < 40_000; k++)
+      words += ` ${(n * 40_000 + k).toString(26).replace(/[0-9]/g, (digit) => "qrstuvwxyz"[Number(digit)]!)}`;
+    encodeAll(encoding, Buffer.from(words), () => 100_000);
+  }
+  expect(encodeAll(encoding, Buffer.from(madeText(1, 500)), () => 1000)).toEqual(first);
+});

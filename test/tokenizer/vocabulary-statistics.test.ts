@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { inTurns } from "../../src/runtime/turns.ts";
+import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
+import { plainSpecial } from "../../src/tokenizer/tokenizer-parts.ts";
+import { vocabularyStatistics } from "../../src/tokenizer/vocabulary-statistics.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+test("the longest tokens come first, of equal ones the lower id, and no special ones", async () => {
+  const texts = ["aa", "b", "cccc", "dd", "eeee", "<|special|>", "f", "ggg"];
+  const tokens = buildTokenTable(texts.map((text, id) => [id, bytes(text)] as const));
+  const special = [{ id: 5, content: "<|special|>", ...plainSpecial }];
+  const longest = async (count: number) =>
+    (await inTurns(vocabularyStatistics(tokens, special, count))).longestIds;
+  expect(await longest(3)).toEqual([2, 4, 7]);
+  expect(await longest(5)).toEqual([2, 4, 7, 0, 3]);
+  expect(await longest(100)).toEqual([2, 4, 7, 0, 3, 1, 6]);
+});
+
+test("a large vocabulary is gone through in slices", () => {
+  const tokens = buildTokenTable(Array.from({ length: 100_000 }, (_, id) => [id, bytes("x")] as const));
+  const work = vocabularyStatistics(tokens, [], 2);
+  let sliceCount = 0;
+  let step = work.next();
+  for (; !step.done; step = work.next()) sliceCount++;
+  expect(sliceCount).toBeGreaterThan(5);
+  expect(step.value).toMatchObject({ size: 100_000, idLimit: 100_000, longestIds: [0, 1], invalidCount: 0 });
+});

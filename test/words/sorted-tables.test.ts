@@ -1,0 +1,135 @@
+import { expect, test } from "bun:test";
+import { addTable, emptyTable, inByteOrder, isSound, takeOff } from "../../src/words/sorted-tables.ts";
+import { TableWords } from "../../src/words/sorted-words.ts";
+import type { WordTable } from "../../src/words/word-table.ts";
+import { wordTableOf } from "../../src/words/word-table.ts";
+import { entriesOf, randomOf } from "./generators.ts";
+
+type Counts = Map<string, number>;
+
+/** Words of few letters, so that many are the same and many begin alike. */
+function randomCounts(seed: number, wordCount: number): Counts {
+  const random = randomOf(seed);
+  const counts: Counts = new Map();
+  for (let i = 0; i < wordCount; i++) {
+    const word = Array.from({ length: 1 + random(random(20) === 0 ? 400 : 5) }, () => "\0ab"[random(3)]);
+    counts.set(word.join(""), 1 + random(3));
+  }
+  return counts;
+}
+
+const tableOf = (counts: Counts): WordTable => resultOf(inByteOrder(wordTableOf(counts)));
+/** The same in memory with some room behind it, none or some of it enough. */
+function withRoom({ wordCount, bytes, starts, counts }: WordTable, room: number): WordTable {
+  const roomy = {
+    bytes: new Uint8Array(bytes.length + 3 * room).fill(1),
+    starts: new Uint32Array(starts.length + room).fill(1),
+    counts: new Float64Array(wordCount + room).fill(1),
+  };
+  roomy.bytes.set(bytes);
+  roomy.starts.set(starts);
+  roomy.counts.set(counts);
+  return {
+    wordCount,
+    bytes: roomy.bytes.subarray(0, bytes.length),
+    starts: roomy.starts.subarray(0, starts.length),
+    counts: roomy.counts.subarray(0, wordCount),
+  };
+}
+
+const inOrder = (counts: Counts) => [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+
+function resultOf<T>(work: Generator<undefined, T>): T {
+  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
+}
+
+const takesOff = (table: WordTable, part: WordTable) => resultOf(takeOff(table, new TableWords(part)));
+
+/** The words of a table in its own order. */
+function wordsOf({ wordCount, bytes, starts }: WordTable): string[] {
+  return Array.from({ length: wordCount }, (_, w) =>
+    Buffer.from(bytes.subarray(starts[w]!, starts[w + 1]!)).toString("latin1"),
+  );
+}
+
+test("tables are added up, and parts are taken off again, as a Map does it", () => {
+  for (let seed = 1; seed <= 30; seed++) {
+    const random = randomOf(seed);
+    const a = randomCounts(3 * seed, random(60));
+    const b = randomCounts(3 * seed + 1, random(60));
+    const sum: Counts = new Map(a);
+    for (const [word, count] of b) sum.set(word, (sum.get(word) ?? 0) + count);
+
+    const table = addTable(withRoom(tableOf(a), random(100)), tableOf(b));
+    expect({ seed, entries: entriesOf(table) }).toEqual({ seed, entries: inOrder(sum) });
+    expect(wordsOf(table)).toEqual(inOrder(sum).map(([word]) => word));
+    for (const [part, rest] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      const whole = withRoom(tableOf(sum), random(100));
+      expect(takesOff(whole, tableOf(part))).toBe(true);
+      expect(entriesOf(addTable(emptyTable, whole))).toEqual(inOrder(rest));
+      const again = addTable(whole, tableOf(part));
+      expect(wordsOf(again)).toEqual(inOrder(sum).map(([word]) => word));
+      expect(entriesOf(again)).toEqual(inOrder(sum));
+      expect(takesOff(again, tableOf(part))).toBe(true);
+      expect(entriesOf(addTable(again, emptyTable))).toEqual(inOrder(rest));
+    }
+  }
+});
+
+test("what was not there cannot be taken off", () => {
+  const table = () => tableOf(new Map([["b", 2]]));
+  expect(takesOff(table(), tableOf(new Map([["a", 1]])))).toBe(false);
+  expect(takesOff(table(), tableOf(new Map([["b", 3]])))).toBe(false);
+  expect(takesOff(table(), tableOf(new Map([["c", 1]])))).toBe(false);
+  expect(takesOff(table(), tableOf(new Map([["bb", 1]])))).toBe(false);
+  expect(takesOff(emptyTable, table())).toBe(false);
+  expect(takesOff(table(), table())).toBe(true);
+});
+
+test("a part is taken off several times at once", () => {
+  const table = wordTableOf([
+    ["a", 7],
+    ["b", 3],
+  ]);
+  expect(resultOf(takeOff(table, new TableWords(wordTableOf([["a", 2]])), 3))).toBe(true);
+  expect([...table.counts]).toEqual([1, 3]);
+  expect(resultOf(takeOff(table, new TableWords(wordTableOf([["b", 2]])), 2))).toBe(false);
+});
+
+test("a table whose words overlap, are empty, out of order or double, or whose counts are no counts, is not sound", () => {
+  const words: [string, number][] = [
+    ["a", 0],
+    ["ab", 2 ** 52],
+    ["b", 1],
+  ];
+  const changed = (change: (table: WordTable) => void) => {
+    const table = wordTableOf(words);
+    change(table);
+    return isSound(table);
+  };
+  expect(changed(() => {})).toBe(true);
+  expect(isSound(emptyTable)).toBe(true);
+  for (const count of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 52])
+    expect([count, changed(({ counts }) => counts.set([count], 2))]).toEqual([count, false]);
+  for (const [place, start] of [
+    [0, 1],
+    [1, 0],
+    [1, 3],
+    [2, 1],
+    [2, 9],
+    [3, 3],
+    [3, 5],
+  ] as const)
+    expect([place, start, changed(({ starts }) => starts.set([start], place))]).toEqual([
+      place,
+      start,
+      false,
+    ]);
+  for (const text of ["bacc", "aaba", "babb", "cabb"])
+    expect([text, changed(({ bytes }) => bytes.set(Buffer.from(text)))]).toEqual([text, false]);
+  const twice: [string, number] = ["ab", 1];
+  expect(isSound(wordTableOf([twice, twice]))).toBe(false);
+});
