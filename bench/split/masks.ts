@@ -28,7 +28,7 @@ class Counting {
   ) {
     this.counter = new WordCounter(text.length + 64);
     const atOnce = { quadsBytes: 0, masksBytes: 0, formulaBytes: 0 };
-    this.documents = KernelDocuments.create([tables], [specialToken], this.counter, atOnce)!;
+    this.documents = KernelDocuments.create(tables, [specialToken], this.counter, atOnce)!;
     this.counter.text(text.length).bytes.set(text);
   }
 

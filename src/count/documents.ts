@@ -55,8 +55,8 @@ export function createDocuments(
   specialTokens: readonly Uint8Array[],
   counter: WordCounter,
 ): Documents {
-  if (pattern.kind === "automata" && pattern.automata.length <= 2) {
-    const documents = KernelDocuments.create(pattern.automata, specialTokens, counter);
+  if (pattern.kind === "automata" && pattern.automata.length === 1) {
+    const documents = KernelDocuments.create(pattern.automata[0]!, specialTokens, counter);
     if (documents !== undefined) return documents;
   }
   return new SplitterDocuments(createSplitter(pattern), specialTokens, counter);

@@ -1,11 +1,11 @@
 import { setUpTokens } from "../bytes/kernel-token-search.ts";
 import { KernelScan, type SetUpAfter } from "../pattern/kernel-scan.ts";
 import type { ScanTables } from "../pattern/scan-tables.ts";
-import { type Kernel, putArray } from "../runtime/kernel.ts";
+import type { Kernel } from "../runtime/kernel.ts";
 import { noRoomForWords, type WordCounter } from "../words/word-counter.ts";
 import type { DocumentPart, Documents } from "./documents.ts";
 
-/** Documents whose boundaries one automaton finds, or two: special tokens, boundaries and words are the kernel's (src/kernel/document-loop.ts). */
+/** Documents whose boundaries one automaton finds: special tokens, boundaries and words are the kernel's (src/kernel/document-loop.ts). */
 export class KernelDocuments implements Documents {
   readonly isReadByKernelOnly = true;
   private readonly kernel: Kernel;
@@ -19,15 +19,14 @@ export class KernelDocuments implements Documents {
 
   /** Undefined where the kernel's memory has no room for the tables of such a pattern or such tokens. */
   static create(
-    [tables, second]: readonly ScanTables[],
+    tables: ScanTables,
     specialTokens: readonly Uint8Array[],
     counter: WordCounter,
     setUpAfter?: SetUpAfter,
   ): KernelDocuments | undefined {
     const { kernel } = counter;
-    const scan = KernelScan.create(kernel, tables!, setUpAfter);
-    const isSetUp = scan && setUpTokens(kernel, specialTokens) && setUpSecond(kernel, second);
-    return isSetUp ? new KernelDocuments(scan, counter) : undefined;
+    const scan = KernelScan.create(kernel, tables, setUpAfter);
+    return scan && setUpTokens(kernel, specialTokens) ? new KernelDocuments(scan, counter) : undefined;
   }
 
   get keepPos(): number {
@@ -78,15 +77,4 @@ export class KernelDocuments implements Documents {
   shift(deltaBytes: number): void {
     this.kernel.exports.shiftText(deltaBytes);
   }
-}
-
-/** An automaton that cuts the pieces of the first one, if there is one. */
-function setUpSecond(kernel: Kernel, tables: ScanTables | undefined): boolean {
-  const { exports } = kernel;
-  if (exports.usePieces(Number(tables !== undefined)) === 0) return false;
-  if (tables === undefined) return true;
-  const { transitions, columnBlocks, columns, slotCount } = tables;
-  const addresses = [transitions, columnBlocks, columns].map((array) => putArray(kernel, array));
-  exports.useSecondAutomaton(addresses[0]!, addresses[1]!, addresses[2]!, slotCount);
-  return !addresses.includes(0);
 }

@@ -9,7 +9,7 @@ const blockSizeBytes = 1 << 14;
 /** So much is counted at a time: then signals are served. */
 const sliceSizeBytes = 1 << 20;
 
-/** Documents whose boundaries a splitter finds in JavaScript: the backtracking matcher, and chains of three automata and more. */
+/** Documents whose boundaries a splitter finds in JavaScript: the backtracking matcher, and chains of automata. */
 export class SplitterDocuments implements Documents {
   readonly isReadByKernelOnly = false;
   isInside = false;

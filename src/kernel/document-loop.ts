@@ -1,5 +1,4 @@
 import { blockBytes, dropEnds, endCount, finishDocument, pos, scanTo, startDocument } from "./scan/scanner";
-import { countPieces, hasPieces } from "./scan/second-split";
 import { findToken, foundLength } from "./special-token-search";
 import { countPretokens } from "./words/word-tables";
 
@@ -77,7 +76,6 @@ export function isInside(): bool {
 
 function countEnds(): bool {
   if (endCount === 1) return true;
-  if (hasPieces()) return countPieces();
   if (!countPretokens(endCount - 1)) return false;
   dropEnds();
   return true;

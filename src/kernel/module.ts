@@ -19,7 +19,7 @@ export { masksEnd, scanMasks } from "./masks/scan-masks";
 export { memoryBytes } from "./memory";
 export * from "./merge/merge-module";
 export { endsAddress, endsCapacity, layOut, reserveFixed, textAddress, textCapacity } from "./regions";
-export { useAutomaton, useSecondAutomaton } from "./scan/automaton-steps";
+export { useAutomaton } from "./scan/automaton-steps";
 export { useQuads } from "./scan/four-byte-steps";
 export {
   clearFirstInvalid,
@@ -29,7 +29,6 @@ export {
   scanPosition,
   shiftText,
 } from "./scan/scanner";
-export { usePieces } from "./scan/second-split";
 export { searchText, usePrefixes, useTokenTrie } from "./special-token-search";
 export { rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
 export { addedLineCount, addLines, beginLines, linesTotal, readLineCount } from "./words/counts-text";

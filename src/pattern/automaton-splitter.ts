@@ -11,7 +11,7 @@ export const spareEndCount = 2 * noSlot + 2;
 /** Quad tables take 1 to 16 ms to build: as long as a byte a step takes for this much, or for some times as much. */
 const quadsAfterBytes = 1 << 18;
 
-/** One automaton over a document: every named pattern but `falcon`, and most that users write. */
+/** One automaton over a document: every named pattern, and most that users write. */
 export class AutomatonSplitter implements Splitter {
   static {
     spareThirdTier(...methodsOf(AutomatonSplitter));

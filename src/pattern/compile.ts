@@ -1,6 +1,8 @@
 import { embeddedDirectory } from "../embedded.ts";
 import { exitCode, UserError } from "../errors.ts";
-import { buildAutomaton } from "./determinize.ts";
+import type { Automaton } from "./automaton.ts";
+import { buildAutomata } from "./determinize.ts";
+import { fuseAutomata } from "./fuse-automata.ts";
 import { buildProgram, type Program } from "./matcher-program.ts";
 import { BeyondAutomaton, Unusable } from "./pattern-errors.ts";
 import { readReadyMade } from "./ready-made.ts";
@@ -66,23 +68,27 @@ function compileTrees(
   }
 }
 
-/** As few automata as will do: each takes as many of the splits as fuse into one. Throws BeyondAutomaton. */
+/** As few automata as will do: where two fuse, they are one. Throws BeyondAutomaton. */
 function fuse(trees: readonly Node[], lineWise: boolean): ScanTables[] {
-  const automata: ScanTables[] = [];
-  for (let first = 0; first < trees.length; ) {
-    let fused: ScanTables | undefined;
-    let end = first;
-    while (end < trees.length) {
-      try {
-        fused = buildScanTables(buildAutomaton(trees.slice(first, end + 1), { lineWise }));
-      } catch (error) {
-        if (error instanceof BeyondAutomaton && fused !== undefined) break;
-        throw error;
-      }
-      end++;
-    }
-    automata.push(fused!);
-    first = end;
+  const fused: Built[] = [];
+  for (const automaton of buildAutomata(trees, { lineWise })) {
+    const last = fused.pop();
+    const both = last && fusedOf(last.automaton, automaton);
+    if (last !== undefined && both === undefined) fused.push(last);
+    fused.push(both ?? built(automaton));
   }
-  return automata;
+  return fused.map(({ tables }) => tables);
+}
+
+type Built = { readonly automaton: Automaton; readonly tables: ScanTables };
+
+const built = (automaton: Automaton): Built => ({ automaton, tables: buildScanTables(automaton) });
+
+function fusedOf(first: Automaton, second: Automaton): Built | undefined {
+  try {
+    return built(fuseAutomata(first, second));
+  } catch (error) {
+    if (error instanceof BeyondAutomaton) return undefined;
+    throw error;
+  }
 }

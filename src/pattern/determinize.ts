@@ -17,11 +17,10 @@ type AutomatonOptions = {
 const stateCountMax = 4000;
 
 /**
- * Between two symbols, all that matters of what was read: the levels of the last split, what a run that begins here
- * begins with, the states of the splits before it, and whether the next symbol begins a new document in disguise.
+ * Between two symbols, all that matters of what was read: the levels, what a run that begins here begins with, and whether the
+ * next symbol begins a new document in disguise.
  */
 type Situation = {
-  readonly upstreamStates: readonly number[];
   readonly levels: readonly Level[];
   /** A set of the ThreadTable. */
   readonly startSet: number;
@@ -29,12 +28,8 @@ type Situation = {
   readonly breakBefore: "none" | "invalid byte" | "line";
 };
 
-/**
- * One automaton for a whole sequence of splits, each cutting the pieces of the one before it. A boundary made upstream
- * is the end of the text for the splits below, so all but the last must know their boundaries at once.
- * Throws BeyondAutomaton.
- */
-export function buildAutomaton(trees: readonly Node[], options: AutomatonOptions): Automaton {
+/** An automaton for each split of a sequence, all with the same classes. Throws BeyondAutomaton and Unusable. */
+export function buildAutomata(trees: readonly Node[], options: AutomatonOptions): Automaton[] {
   const sets = new SymbolSets();
   const programs = trees.map((tree) => buildNfa(tree, sets, "automaton"));
   // Lines end at a class of its own.
@@ -48,24 +43,8 @@ export function buildAutomaton(trees: readonly Node[], options: AutomatonOptions
     return symbols;
   });
   const lineEnd = options.lineWise ? membership[newline]!.indexOf(1) : -1;
-
-  const upstream: Automaton[] = [];
-  for (const [index, program] of programs.entries()) {
-    const threads = buildThreadTable(program, symbolSets, symbolCount);
-    const isLast = index === programs.length - 1;
-    const automaton = explore(classes, symbolCount, lineEnd, isLast ? upstream : [], threads);
-    if (isLast) return automaton;
-    if (!decidesAtOnce(automaton)) throw new BeyondAutomaton(`split ${index + 1} decides late`);
-    upstream.push(automaton);
-  }
-  throw new BeyondAutomaton("it is empty");
-}
-
-function decidesAtOnce({ actionList }: Automaton): boolean {
-  return actionList.every(({ commitCount, writes }) =>
-    commitCount === 0
-      ? writes.length === 0
-      : commitCount === 1 && writes.length === 1 && writes[0]!.from === here,
+  return programs.map((program) =>
+    explore(classes, symbolCount, lineEnd, buildThreadTable(program, symbolSets, symbolCount)),
   );
 }
 
@@ -74,14 +53,12 @@ function explore(
   classes: CharacterClasses,
   symbolCount: number,
   lineEnd: number,
-  upstream: readonly Automaton[],
   threads: ThreadTable,
 ): Automaton {
   const invalid = symbolCount - 2;
   const end = symbolCount - 1;
   const textStartSet = threads.startSets[end]!;
   const start: Situation = {
-    upstreamStates: upstream.map(() => 0),
     levels: freshLevels,
     startSet: textStartSet,
     breakBefore: "none",
@@ -114,14 +91,7 @@ function explore(
   function step(situation: Situation, symbol: number): { action: Action; next: Situation } {
     const { breakBefore } = situation;
     // What comes before this symbol ends here; INVALID and END come after nothing.
-    let endsHere = breakBefore !== "none" || symbol === invalid || symbol === end;
-    const upstreamStates = upstream.map((automaton, index) => {
-      const restarted = endsHere && breakBefore === "none" && symbol !== invalid && symbol !== end;
-      const entry = (restarted ? 0 : situation.upstreamStates[index]!) * symbolCount + symbol;
-      if (automaton.actionList[automaton.actions[entry]!]!.commitCount > 0) endsHere = true;
-      return automaton.nextStates[entry]!;
-    });
-
+    const endsHere = breakBefore !== "none" || symbol === invalid || symbol === end;
     let { levels, startSet } = situation;
     let settled: readonly number[] = [];
     if (endsHere) {
@@ -133,7 +103,7 @@ function explore(
     if (symbol === invalid) {
       return {
         action: actionOf(settled, []),
-        next: { upstreamStates, levels: [], startSet: textStartSet, breakBefore: "invalid byte" },
+        next: { levels: [], startSet: textStartSet, breakBefore: "invalid byte" },
       };
     }
     const result = stepLevels(threads, levels, startSet, symbol);
@@ -141,7 +111,6 @@ function explore(
     return {
       action: actionOf(settled, result.levels),
       next: {
-        upstreamStates,
         levels: result.levels.map((level, slot) => ({ ...level, endSlot: slot })),
         startSet: symbol === lineEnd ? textStartSet : threads.startSets[symbol]!,
         breakBefore: symbol === lineEnd ? "line" : "none",
@@ -163,8 +132,8 @@ function actionOf(settled: readonly number[], levels: readonly Level[]): Action 
   return { commitCount: settled.length, writes };
 }
 
-function situationKey({ upstreamStates, levels, startSet, breakBefore }: Situation): string {
-  let key = `${breakBefore} ${startSet} ${upstreamStates.join()}`;
+function situationKey({ levels, startSet, breakBefore }: Situation): string {
+  let key = `${breakBefore} ${startSet}`;
   for (const { threads, accepted } of levels) key += ` ${threads} ${accepted}`;
   return key;
 }

@@ -6,34 +6,45 @@ export function minimize(automaton: Automaton): Automaton {
   return joinEqualStates(dropIdleWrites(automaton));
 }
 
-/** A slot is live in a state if some way on commits it before writing it. Sets of slots are bit masks. */
-function dropIdleWrites(automaton: Automaton): Automaton {
-  const { stateCount, symbolCount, nextStates, actions, actionList } = automaton;
+/** For each state the slots, as a bit mask, that some way on commits before it writes them: they are live. */
+export function liveSlotsOf(automaton: Automaton): Int32Array {
+  const { stateCount, symbolCount, actions, actionList } = automaton;
   const liveSlots = new Int32Array(stateCount);
-  const usedAfter = (entry: number): number => {
-    const { commitCount } = actionList[actions[entry]!]!;
-    return ((1 << commitCount) - 1) | (liveSlots[nextStates[entry]!]! << commitCount);
-  };
   for (let changed = true; changed; ) {
     changed = false;
     for (let state = stateCount - 1; state >= 0; state--) {
       let live = liveSlots[state]!;
       for (let entry = state * symbolCount; entry < (state + 1) * symbolCount; entry++) {
-        live |= usedBefore(usedAfter(entry), actionList[actions[entry]!]!);
+        live |= usedBefore(usedAfter(automaton, liveSlots, entry), actionList[actions[entry]!]!);
       }
       if (live === liveSlots[state]) continue;
       liveSlots[state] = live;
       changed = true;
     }
   }
+  return liveSlots;
+}
 
+function dropIdleWrites(automaton: Automaton): Automaton {
+  const { actions, actionList } = automaton;
+  const liveSlots = liveSlotsOf(automaton);
   const kept = new Numbering<Action>(actionKey);
   const keptActions = actions.map((action, entry) => {
     const { commitCount, writes } = actionList[action]!;
-    const used = usedAfter(entry);
+    const used = usedAfter(automaton, liveSlots, entry);
     return kept.idOf({ commitCount, writes: writes.filter(({ slot }) => (used >> slot) & 1) });
   });
   return { ...automaton, actions: keptActions, actionList: kept.items };
+}
+
+/** Slots that are committed by the entry, or live behind it; numbered as before the commits. */
+function usedAfter(
+  { nextStates, actions, actionList }: Automaton,
+  liveSlots: Int32Array,
+  entry: number,
+): number {
+  const { commitCount } = actionList[actions[entry]!]!;
+  return ((1 << commitCount) - 1) | (liveSlots[nextStates[entry]!]! << commitCount);
 }
 
 function usedBefore(usedAfter: number, { writes }: Action): number {

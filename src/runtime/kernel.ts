@@ -52,8 +52,6 @@ export type KernelExports = MergeExports & {
 
   // scan/automaton.ts, scan/pieces.ts, scan/quads.ts, scan/scanner.ts
   useAutomaton(transitions: number, columnBlocks: number, columns: number, slots: number): void;
-  useSecondAutomaton(transitions: number, columnBlocks: number, columns: number, slots: number): void;
-  usePieces(isUsed: number): number;
   useQuads(pairs: number, quads: number, quadEntries: number, bits: number): void;
   shiftText(delta: number): void;
   keepPosition(): number;

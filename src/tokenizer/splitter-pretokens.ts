@@ -7,7 +7,7 @@ import type { PretokenEncoder, TextPart } from "./pretoken-encoder.ts";
 /** Bytes handed from the splitter to the encoder at a time: their pretokens and results stay in the first caches. */
 const blockSizeBytes = 1 << 14;
 
-/** Pretokens that JavaScript finds, for patterns of more than one automaton. */
+/** Pretokens that JavaScript finds, for patterns that are not one automaton. */
 export class SplitterPretokens implements PretokenEncoder {
   readonly tokenBytesMax = 0;
 

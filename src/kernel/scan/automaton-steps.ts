@@ -29,35 +29,6 @@ export function useAutomaton(transitions: usize, columnBlocks: usize, columns: u
   slotCount = slots;
 }
 
-// The automaton that is not at work, of a pattern that has two.
-let otherTransitions: usize = 0;
-let otherColumnBlocks: usize = 0;
-let otherColumns: usize = 0;
-let otherSlots: u32 = 0;
-
-/** Takes the addresses of the arrays of a second automaton. */
-export function useSecondAutomaton(
-  transitions: usize,
-  columnBlocks: usize,
-  columns: usize,
-  slots: u32,
-): void {
-  otherTransitions = transitions;
-  otherColumnBlocks = columnBlocks;
-  otherColumns = columns;
-  otherSlots = slots;
-}
-
-/** The other automaton is the one at work now. */
-export function swapAutomata(): void {
-  const transitions = transitionsStart;
-  const columnBlocks = columnBlocksStart;
-  const columns = columnsStart;
-  const slots = slotCount;
-  useAutomaton(otherTransitions, otherColumnBlocks, otherColumns, otherSlots);
-  useSecondAutomaton(transitions, columnBlocks, columns, slots);
-}
-
 /** The entry behind `entry`, which carries the state, at a column. */
 export function step(entry: u32, column: u32): u32 {
   return load<u32>(transitionsStart + (((entry >> 8) + column) << 2));

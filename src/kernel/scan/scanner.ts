@@ -108,36 +108,6 @@ export function finishDocument(end: i32): void {
   entry = 0;
 }
 
-// Where the scan of the document stands while its pieces are scanned (pieces.ts).
-let documentPos: i32 = 0;
-let documentEntry: u32 = 0;
-let documentInvalidBytes: u64 = 0;
-let documentFirstInvalid: i32 = -1;
-
-/** Pieces are scanned from ends[0] on, each as a document. */
-export function beginPieces(): void {
-  documentPos = pos;
-  documentEntry = entry;
-  documentInvalidBytes = invalidByteCount;
-  documentFirstInvalid = firstInvalid;
-  startDocument(keepPosition());
-}
-
-/** The same as `scanTo`, by steps of a character, for a piece that ends at `end`. */
-export function scanPiece(stop: i32, end: i32): void {
-  scanCharacters(stop, end, false);
-}
-
-/** The scan of the document goes on; `ends` is what it was, without what is settled. */
-export function endPieces(): void {
-  pos = documentPos;
-  entry = documentEntry;
-  endCount = 1;
-  // They were counted when the document was scanned.
-  invalidByteCount = documentInvalidBytes;
-  firstInvalid = documentFirstInvalid;
-}
-
 /** Forgets the settled pretokens: the last end becomes ends[0]. */
 export function dropEnds(): void {
   const last = endCount - 1;

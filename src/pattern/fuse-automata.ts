@@ -1,0 +1,139 @@
+import { type Action, type Automaton, actionKey, here, type SlotWrite } from "./automaton.ts";
+import { liveSlotsOf, minimize } from "./minimize.ts";
+import { Numbering } from "./numbering.ts";
+import { BeyondAutomaton } from "./pattern-errors.ts";
+
+/*
+ * Two splits as one automaton, where the first one decides late. It cuts a document into pieces, the second one cuts each
+ * piece as if it were a document.
+ *
+ * A slot of the first automaton holds a position that may turn out to be the end of a piece, or not. So the second automaton
+ * runs several times at once, a *run* for each thing that may turn out:
+ *
+ *   run 0       no slot is the end of a piece: it goes on in the piece at hand
+ *   run k + 1   slots 0 to k are ends of pieces: it began at slot k
+ *
+ * When the first automaton commits slots, the runs that did not expect that are dropped. What all runs agree on is settled.
+ * A run's ends are kept in the slots of the whole, in their order; so two runs must not keep different positions in one slot.
+ */
+type Run = {
+  /** Slots 0 .. endCount - 1 are its ends; those of the second automaton itself stand behind them. */
+  readonly endCount: number;
+  /** State of the second automaton. */
+  readonly state: number;
+};
+
+type Situation = { readonly firstState: number; readonly runs: readonly Run[] };
+
+const stateCountMax = 4000;
+
+/** `first` and `second` have the same classes. Throws BeyondAutomaton where a slot would have to hold two positions. */
+export function fuseAutomata(first: Automaton, second: Automaton): Automaton {
+  const { classes, symbolCount } = first;
+  const end = symbolCount - 1;
+  const firstLive = liveSlotsOf(first);
+  const secondLive = liveSlotsOf(second);
+  const start: Situation = { firstState: 0, runs: [{ endCount: 0, state: 0 }] };
+  const situations = new Numbering<Situation>(situationKey);
+  const actions = new Numbering<Action>(actionKey);
+  const nextStates: number[] = [];
+  const actionIds: number[] = [];
+
+  situations.idOf(start);
+  for (let state = 0; state < situations.items.length; state++) {
+    if (state === stateCountMax) throw new BeyondAutomaton("its automaton has too many states");
+    for (let symbol = 0; symbol < symbolCount; symbol++) {
+      const { action, next } = step(situations.items[state]!, symbol);
+      nextStates.push(symbol === end ? 0 : situations.idOf(next));
+      actionIds.push(actions.idOf(action));
+    }
+  }
+  return minimize({
+    classes,
+    symbolCount,
+    stateCount: situations.items.length,
+    nextStates: Int32Array.from(nextStates),
+    actions: Int32Array.from(actionIds),
+    actionList: actions.items,
+  });
+
+  function step({ firstState, runs }: Situation, symbol: number): { action: Action; next: Situation } {
+    const entry = firstState * symbolCount + symbol;
+    const { commitCount, writes } = first.actionList[first.actions[entry]!]!;
+    let moved = runs.map(movedRun);
+    for (const slot of slotsWrittenHere(writes)) {
+      if (slot >= moved.length) throw new BeyondAutomaton("it decides out of order");
+      // Perhaps the piece of run `slot` ends here, and the next one begins.
+      const { ends } = read(moved[slot]!, end);
+      moved = [...moved.slice(0, slot + 1), { ends, slots: [], state: 0 }];
+    }
+    if (symbol !== end) moved = moved.map((run) => read(run, symbol));
+    const firstNext = first.nextStates[entry]!;
+    const live = firstLive[firstNext]!;
+    const next = moved.slice(commitCount).filter((_, run) => (~live & ((1 << run) - 1)) === 0);
+    return { action: actionOf(next), next: { firstState: firstNext, runs: withoutSettled(next) } };
+  }
+
+  function movedRun({ endCount, state }: Run): MovedRun {
+    const slotCount = 32 - Math.clz32(secondLive[state]!);
+    const slots = Array.from({ length: slotCount }, (_, slot) => endCount + slot);
+    return { ends: Array.from({ length: endCount }, (_, slot) => slot), slots, state };
+  }
+
+  /** The run after one symbol more. */
+  function read({ ends, slots, state }: MovedRun, symbol: number): MovedRun {
+    const entry = state * symbolCount + symbol;
+    const { commitCount, writes } = second.actionList[second.actions[entry]!]!;
+    const written = slots.slice();
+    for (const slot of slotsWrittenHere(writes)) written[slot] = here;
+    return {
+      ends: [...ends, ...written.slice(0, commitCount)],
+      slots: written.slice(commitCount),
+      state: second.nextStates[entry]!,
+    };
+  }
+
+  function actionOf(runs: readonly MovedRun[]): Action {
+    const positions: number[] = [];
+    for (const { ends, slots, state } of runs) {
+      const isLive = (slot: number) => slot < 0 || ((secondLive[state]! >> slot) & 1) === 1;
+      [...ends, ...slots].forEach((position, slot) => {
+        if (!isLive(slot - ends.length)) return;
+        if ((positions[slot] ?? position) !== position)
+          throw new BeyondAutomaton("it has to keep too many boundaries");
+        positions[slot] = position;
+      });
+    }
+    const writes: SlotWrite[] = [];
+    positions.forEach((from, slot) => {
+      if (from !== slot) writes.push({ slot, from });
+    });
+    return { commitCount: settledCount(runs), writes };
+  }
+}
+
+/** A run within a step. Positions are `here`, or slots of the whole as they were before the step. */
+type MovedRun = {
+  readonly ends: readonly number[];
+  readonly slots: readonly number[];
+  readonly state: number;
+};
+
+/** The ends that all runs have. */
+function settledCount(runs: readonly MovedRun[]): number {
+  return Math.min(...runs.map(({ ends }) => ends.length));
+}
+
+function withoutSettled(runs: readonly MovedRun[]): Run[] {
+  const settled = settledCount(runs);
+  return runs.map(({ ends, state }) => ({ endCount: ends.length - settled, state }));
+}
+
+function slotsWrittenHere(writes: readonly SlotWrite[]): number[] {
+  if (writes.some(({ from }) => from !== here)) throw new BeyondAutomaton("it moves its boundaries");
+  return writes.map(({ slot }) => slot);
+}
+
+function situationKey({ firstState, runs }: Situation): string {
+  return `${firstState} ${runs.map(({ endCount, state }) => `${endCount},${state}`).join(" ")}`;
+}
