@@ -1,6 +1,5 @@
 /**
- * The library: `import { trainTokenizer, Tokenizer } from "bpe"` under Bun. The same code as the command line, without
- * global state.
+ * The library: `import { trainTokenizer, Tokenizer } from "bpe"` under Bun. It runs the same code as the command line.
  *
  *     const tokenizer = await trainTokenizer({ files: "corpus.txt", vocabSize: 32_000, output: "tokenizer" });
  *     const ids = tokenizer.encode("some text");

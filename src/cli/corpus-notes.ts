@@ -4,7 +4,7 @@ import type { Input } from "../corpus/input.ts";
 import type { InputFormat } from "../corpus/input-formats.ts";
 import { counted, grouped } from "./units.ts";
 
-/** What was decided about a corpus that nobody asked for in words: rows of a summary, name and text. */
+/** What was decided about a corpus without being asked: rows of a summary, each a name and a text. */
 export function corpusNotes({ inputs, skipped }: FoundInputs): [name: string, text: string][] {
   return [
     ["read as", readAs(inputs)],
@@ -12,7 +12,7 @@ export function corpusNotes({ inputs, skipped }: FoundInputs): [name: string, te
   ].filter(([, text]) => text !== "") as [string, string][];
 }
 
-/** The same as lines to put under a summary that has no rows. */
+/** The same as lines, for a summary without rows. */
 export const corpusNoteLines = (found: FoundInputs) =>
   corpusNotes(found)
     .map(([name, text]) => `\n${name} ${text}`)
@@ -25,7 +25,7 @@ const formatNames: Record<InputFormat, string> = {
   parquet: "Parquet",
 };
 
-/** Nothing, where all names or an option said the same. */
+/** Empty if every file is read as its name or an option says, and all in one format. */
 function readAs(inputs: readonly Input[]): string {
   const groups = Map.groupBy(inputs, ({ format, formatFrom }) => {
     if (formatFrom !== "content") return formatNames[format];

@@ -20,8 +20,8 @@ import { spoolPipes } from "./spool-pipes.ts";
 const compats = ["cs336", "huggingface", "rustbpe"] as const;
 
 /**
- * What every command that reads a corpus is told about how to read it. Looks at no file: what the command line leaves open is
- * as the counts files were made, `made`, if it is given, else the default.
+ * The options of every command that reads a corpus. Looks at no file. What the command line leaves open is as in `made`,
+ * the options that the counts files were made with, if these are given, else the default.
  */
 export function readCorpusOptions(invocation: Invocation, made?: CountsOptions) {
   const { options } = invocation;
@@ -46,8 +46,8 @@ export function readCorpusOptions(invocation: Invocation, made?: CountsOptions) 
 type CorpusChoices = ReturnType<typeof readCorpusOptions>;
 
 /**
- * The files of word counts that `--counts` names, and the options of the run: those of the command line, `asked`, or, where
- * it leaves something open, what `read` makes of it with what the files say.
+ * Opens the files of word counts that `--counts` names. The options of the run are those of the command line, `asked`; if
+ * the files state the options they were made with, `read` fills with them what the command line leaves open.
  */
 export async function openCountsFiles<T extends Parameters<typeof countsOptionsOf>[0]>(
   invocation: Invocation,
@@ -77,7 +77,7 @@ export async function openCountsFiles<T extends Parameters<typeof countsOptionsO
   return { options, countsFiles };
 }
 
-/** What is wrong only with what a file says is not wrong with the command line. */
+/** Blames the file, not the command line, for options that only the file states. */
 function mistakesOfFile<T>(path: string | undefined, read: () => T): T {
   try {
     return read();
@@ -90,14 +90,14 @@ function mistakesOfFile<T>(path: string | undefined, read: () => T): T {
   }
 }
 
-/** The same by their paths, with globs resolved. */
+/** The paths of the files of word counts, with globs resolved. */
 export const countsPaths = ({ options }: Invocation) => (options.get("counts") ?? []).flatMap(countsPathsOf);
 
 const nothingFound: FoundInputs = { inputs: [], skipped: [] };
 
 /**
- * The inputs as they are now, what of them is counted, and how many workers do it with what memory. With word counts
- * from files there may be none.
+ * The inputs as they are now, the ranges of them that are counted, and the workers and the memory for it. With word counts
+ * from files there may be no input.
  */
 export function openCorpus(
   { files, options }: Invocation,

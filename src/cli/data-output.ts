@@ -6,10 +6,10 @@ import { placeOfFile, stageFile } from "../store/staged-file.ts";
 import { onStop } from "./stop.ts";
 import { StreamWriter } from "./stream-writer.ts";
 
-/** Takes a chunk; what it gives back is to be awaited before the next one, and lets signals be served. */
+/** Takes a chunk. Await the promise before the next one: signals are served meanwhile, and memory stays bounded. */
 type Put = (chunk: Uint8Array) => Promise<void>;
 
-/** Data into a file that appears when it is whole, or onto stdout where the path is undefined or `-`. */
+/** Writes data into a file that appears when it is whole, or to stdout if the path is undefined or `-`. */
 export async function writeData<T>(path: string | undefined, make: (put: Put) => Promise<T>): Promise<T> {
   const throughStream = (out: StreamWriter) =>
     make((chunk) => {
@@ -35,13 +35,13 @@ export async function writeData<T>(path: string | undefined, make: (put: Put) =>
   }
 }
 
-/** Chunks that are already there, or made one by one. */
+/** Writes chunks in the same way. */
 export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Array>) =>
   writeData(path, async (put) => {
     for (const chunk of chunks) await put(chunk);
   });
 
-/** A named pipe is opened when its reader comes; signals are served until then. */
+/** Opens a named pipe, which waits for its reader, and writes into it. Signals are served meanwhile. */
 export async function intoPipe<T>(path: string, write: (out: StreamWriter) => Promise<T>): Promise<T> {
   const file = await open(path, "w").catch((error) => {
     throw new UserError(`"${path}" cannot be written: ${reasonOf(error)}`);
@@ -58,7 +58,7 @@ export async function intoStream<T>(out: StreamWriter, write: (out: StreamWriter
   try {
     made = await write(out);
   } catch (error) {
-    // What came before a mistake in the input is still wanted.
+    // What came before a mistake in the input is written all the same.
     await out.end().catch(() => {});
     throw error;
   }

@@ -6,7 +6,7 @@ import type { Invocation } from "./arguments.ts";
 import { oneOf } from "./option-values.ts";
 import type { Output } from "./output.ts";
 
-/** How the files named are to be read. Looks at none; that none is named is a mistake unless something stands for them. */
+/** How the files are to be read. Looks at none. At least one must be named, unless an option stands for the files. */
 export function readInputOptions({ options, files }: Invocation): InputOptions {
   const format = options.get("input-format")?.[0];
   const binary = options.get("binary")?.[0];
@@ -23,7 +23,7 @@ export function readInputOptions({ options, files }: Invocation): InputOptions {
 
 const binaryModes = ["text"] as const;
 
-/** The inputs that are named, as they are now, and what is skipped. */
+/** The inputs as they are now, and the files that are skipped. */
 export function openInputs(names: readonly string[], options: InputOptions, output: Output): FoundInputs {
   const found = findCorpus(names, options);
   const { inputs, skipped } = found;

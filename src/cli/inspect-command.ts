@@ -16,7 +16,7 @@ import { writeStdout } from "./stream-writer.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 import { bytes, counted, grouped } from "./units.ts";
 
-/** `bpe inspect`: what a person asks of a tokenizer; with `--text`, how it does on a text. */
+/** `bpe inspect`: describes a tokenizer; with `--text`, also how it encodes a text. */
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
   const [path, ...more] = invocation.files;
   if (path === undefined) throw usageError("no tokenizer", "e.g. bpe inspect tokenizer");
@@ -89,7 +89,7 @@ const shown = ({ tokens }: TokenizerParts, id: number) =>
 
 const sampleTokens = 200;
 
-/** How the text is encoded: bytes a token, how much of the vocabulary it uses, and its first tokens. */
+/** How a text is encoded: bytes per token, how much of the vocabulary it uses, and its first tokens. */
 async function describeText(parts: TokenizerParts, path: string, output: Output): Promise<string[]> {
   const inputs = findInputs([path]);
   const used = new Uint8Array(parts.tokens.idLimit);
@@ -117,7 +117,7 @@ async function describeText(parts: TokenizerParts, path: string, output: Output)
   ];
 }
 
-/** Colours of the background, in turn, so that the ends of tokens are seen. */
+/** Background colours, used in turn, so that the ends of tokens can be seen. */
 const backgrounds = [44, 42, 45, 46];
 
 function showTokens(tokens: readonly string[]): string {

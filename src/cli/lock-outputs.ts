@@ -8,8 +8,8 @@ import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 
 /**
- * Keeps other runs away from what this one will write, until its end. If another is at it: with `--wait` waits for
- * its end, else a UserError that names it. A place that is null needs no lock.
+ * Locks the places that this run will write, until its end. If another run holds one: waits for its end with `--wait`, else
+ * a UserError that names it. A place that is null needs no lock.
  */
 export async function lockOutputs(
   { options }: Invocation,
@@ -25,7 +25,7 @@ export async function lockOutputs(
   for (const place of places) await lockOne(place, options.has("wait"), output);
 }
 
-/** The same for a file; `undefined` and `-` are stdout. Finds out first whether it can be written. */
+/** Checks that a file can be written, and locks it. `undefined` and `-` are stdout, which needs no lock. */
 export async function lockOutputFile(
   invocation: Invocation,
   output: Output,

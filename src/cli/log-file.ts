@@ -4,22 +4,22 @@ import { reasonOf } from "../runtime/system-error.ts";
 import { openToAppend, Untrusted } from "../store/trusted-files.ts";
 
 /**
- * The file of `--log-file`: lines of text, each with the UTC time before it, and as the last line of a run its record
- * as JSON. It is appended to, a line in one write, so that several runs may share it, and `logrotate` may copy and
- * truncate it or move it away between two runs.
+ * The file of `--log-file`: lines of text, each after its UTC time. The last line of a run is its record as JSON. Each line
+ * is appended in one write, so several runs may share the file, and `logrotate` may copy and truncate it, or move it away
+ * between two runs.
  */
 export class LogFile {
   private fd: number | null = null;
   private hasFailed = false;
-  /** Told once, when a line could not be written. */
+  /** Called once, when a line cannot be written. */
   onFailure: (message: string) => void = () => {};
 
   constructor(private readonly path: string) {}
 
-  /** Before any work: a UserError if it cannot be written. */
+  /** Called before any work. A UserError if the file cannot be written. */
   open(): void {
     try {
-      // Not waited for: a pipe without a reader is an error, not a run that never begins.
+      // A pipe without a reader is an error, not a run that never begins.
       this.fd ??= openToAppend(this.path);
     } catch (error) {
       if (error instanceof Untrusted)
@@ -29,7 +29,7 @@ export class LogFile {
     }
   }
 
-  /** Text of several lines is written as so many. */
+  /** Text of several lines is written as several. */
   line(text: string): void {
     const time = new Date().toISOString();
     this.write(text.replace(/^/gm, `${time} `));
@@ -39,10 +39,10 @@ export class LogFile {
     this.write(JSON.stringify(content));
   }
 
-  /** The work is worth more than its log: a full disk is told once, and the next line is tried all the same. */
+  /** The work goes on if the log fails: a full disk is told once, and the next line is tried all the same. */
   private write(text: string): void {
     try {
-      // Closed still: the run ends before its work, with a mistake, or for want of this very file.
+      // Still closed if the run ends before its work: for a mistake, or because this file cannot be opened.
       this.open();
     } catch {
       return;

@@ -1,9 +1,9 @@
 import { usageError } from "../errors.ts";
 import { nearest } from "../runtime/hints.ts";
 
-// Values of options: text as typed -> numbers, sizes and words of a list. What is wrong is a usage error that names the option.
+// Values of options: text as typed -> numbers, sizes, words of a list. A wrong one is a usage error that names the option.
 
-/** A whole number from `least` on, written in digits. */
+/** A whole number of at least `least`, in digits. */
 export function wholeNumber(option: string, text: string, least: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(value)) throw usageError(`${option}: "${text}" is not a whole number`);

@@ -21,7 +21,7 @@ import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, seconds } from "./units.ts";
 import { warnOfSlowPattern } from "./warnings.ts";
 
-/** `bpe plan`: the ranges that a corpus can be counted in, by any number of machines, as JSON Lines. */
+/** `bpe plan`: the ranges of a corpus, for any number of machines to count or encode, as JSON Lines. */
 export async function runPlan(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const options = readOptions(invocation);
@@ -87,7 +87,7 @@ function readOptions(invocation: Invocation) {
   };
 }
 
-/** Where ranges may end: as words are counted. */
+/** Where the ranges of a corpus that is counted may end. */
 function corpusCuts(invocation: Invocation) {
   const options = readCorpusOptions(invocation);
   return async (output: Output) => {
@@ -96,7 +96,7 @@ function corpusCuts(invocation: Invocation) {
   };
 }
 
-/** The same as a tokenizer encodes. */
+/** Where the ranges of a corpus that is encoded may end. */
 function tokenizerCuts(invocation: Invocation) {
   const options = readTokenizerOptions(invocation);
   const asText = invocation.options.has("special-tokens-as-text");

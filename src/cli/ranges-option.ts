@@ -4,7 +4,7 @@ import { UserError, usageError } from "../errors.ts";
 import { reasonNotRead } from "../runtime/system-error.ts";
 import type { Invocation } from "./arguments.ts";
 
-/** The file that `--ranges` names; undefined without that option. Looks at no file. */
+/** The path that `--ranges` names; undefined without that option. Looks at no file. */
 export function rangesPath({ files, options }: Invocation): string | undefined {
   const path = options.get("ranges")?.[0];
   if (path !== undefined && files.length > 0) {
@@ -21,7 +21,7 @@ export function rangesPath({ files, options }: Invocation): string | undefined {
   return path;
 }
 
-/** The ranges that the file holds, or standard input for `-`, and their files as they are now. */
+/** The ranges in the file, or in standard input for `-`, and their inputs as they are now. */
 export async function openRanges(
   path: string,
   options: Parameters<typeof readPlan>[2],
@@ -30,7 +30,7 @@ export async function openRanges(
   return readPlan(await readWhole(path), path, options);
 }
 
-/** Signals are served meanwhile: it may be a pipe to which nobody writes. */
+/** Signals are served meanwhile: the path may be a pipe to which nobody writes. */
 async function readWhole(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");

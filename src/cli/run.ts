@@ -23,10 +23,10 @@ const runners: Record<string, () => Promise<Runner>> = {
   inspect: async () => (await import("./inspect-command.ts")).runInspect,
 };
 
-/** Commands that always come to need the kernel: it is compiled while their code is loaded. */
+/** Commands that always need the kernel: it is compiled while their code is loaded. */
 const usesKernel = new Set(["train", "count", "encode"]);
 
-/** Runs the command that the arguments name; its value is the exit code. Never throws. */
+/** Runs the command that the arguments name; returns the exit code. Never throws. */
 export async function run(typed: readonly string[]): Promise<number> {
   const guessed = guessOutputOptions(typed);
   let output = new Output(guessed);
@@ -87,7 +87,7 @@ function findCommand(name: string): CommandSpec {
   throw usageError(what, hint);
 }
 
-/** Help is given whatever else is wrong. */
+/** Help is shown whatever else is wrong on the command line. */
 function asksForHelp(typed: readonly string[]): boolean {
   const end = typed.indexOf("--");
   return (end < 0 ? typed : typed.slice(0, end)).some(

@@ -8,9 +8,9 @@ import { ScratchDirectory } from "../store/scratch-directory.ts";
 import { onStop } from "./stop.ts";
 
 /**
- * Copies what of the paths is no regular file (pipes, devices) to files without a name, and gives them open, at their
- * beginning, by the paths. Whoever reads these never waits: a pipe may have no writer, or a slow one, and signals are served
- * only as long as other threads do the waiting.
+ * Copies each path that is no regular file (a pipe, a device) to a file without a name. Returns the descriptors of these
+ * files, open at their beginning, by path. So whoever reads them never waits: a pipe may have no writer, or a slow one, and
+ * signals are served only while other threads do the waiting.
  */
 export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const spooled = new Map<string, number>();
@@ -29,7 +29,7 @@ export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<
   return spooled;
 }
 
-/** Neither a file nor a directory; what is missing is for its reader to tell. */
+/** Neither a file nor a directory. A path that is missing is left to its reader. */
 function isPipe(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && !stats.isFile() && !stats.isDirectory();

@@ -1,10 +1,13 @@
 import { readFileSync } from "node:fs";
 import { exitCode } from "../errors.ts";
 
-/** What has to be undone when the run ends, however it ends. */
+/** What has to be undone at the end of the run, however it ends. */
 let cleanups: (() => void)[] = [];
 
-/** Has `cleanup` called when the run ends or a signal stops it; returns how to call that off. It must be safe at any moment. */
+/**
+ * Registers `cleanup` to be called when the run ends, or a signal stops it; returns a function that unregisters it. It must
+ * be safe to call at any moment.
+ */
 export function onStop(cleanup: () => void): () => void {
   cleanups.push(cleanup);
   return () => {
@@ -12,7 +15,7 @@ export function onStop(cleanup: () => void): () => void {
   };
 }
 
-/** Undoes what is still to be undone, the last first. */
+/** Calls what is registered, the last one first. */
 export function undoAll(): void {
   for (let cleanup = cleanups.pop(); cleanup !== undefined; cleanup = cleanups.pop()) {
     try {
@@ -22,8 +25,8 @@ export function undoAll(): void {
 }
 
 /**
- * From now on SIGINT, SIGTERM and SIGHUP undo what is half done, say so through `tell`, and end the process. Handlers
- * stay: a second signal, sent while the first is served, must not end the process in the middle of it.
+ * From now on SIGINT, SIGTERM and SIGHUP undo what is half done, call `tell`, and end the process. The handlers stay: a
+ * second signal, sent while the first is served, must not end the process in the middle.
  */
 export function serveSignals(tell: (how: string, exitCode: number) => void): void {
   const stop = (how: string, code: number) => () => {
@@ -36,7 +39,7 @@ export function serveSignals(tell: (how: string, exitCode: number) => void): voi
   if (!isHangupIgnored()) process.on("SIGHUP", stop("hung up", exitCode.hungUp));
 }
 
-/** What nobody caught, as in an event of the runtime's, ends the run like any error: cleaned up, in words. */
+/** From now on an error that nobody catches, as in an event of the runtime, ends the run like any other. */
 export function serveCrashes(fail: (error: unknown) => number): void {
   const end = (error: unknown) => {
     undoAll();
@@ -46,7 +49,7 @@ export function serveCrashes(fail: (error: unknown) => number): void {
   process.on("unhandledRejection", end);
 }
 
-/** Whether who started us (nohup) wants the work to go on when the terminal is closed. */
+/** Whether the run was started (by nohup) so that it goes on when the terminal is closed. */
 function isHangupIgnored(): boolean {
   try {
     const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "latin1"))?.[1];

@@ -6,16 +6,16 @@ import { nextTurn } from "../runtime/turns.ts";
 const stdout = 1;
 const stderr = 2;
 
-/** Thrown where stdout's reader has gone (`| head`): it has what it wanted, so the run ends in silence, with success. */
+/** The reader of stdout has gone (`| head`). It has what it wanted, so the run ends in silence, with success. */
 export class ReaderGone extends Error {}
 
 /**
- * Data on its way to stdout or into a named pipe. One whose reader is slow, or stops reading, must not keep the run from obeying
- * signals, so a pipe is written to by a thread of the runtime's; a file straight away.
+ * Writes data to stdout or into a named pipe. A pipe whose reader is slow, or stops reading, must not keep the run from
+ * serving signals, so a thread of the runtime writes to it. A file is written straight away.
  */
 export class StreamWriter {
   private readonly isFile: boolean;
-  /** What `write` was given and the pipe has not taken yet. */
+  /** Chunks that the pipe has not taken yet. */
   private queue: Uint8Array[] = [];
   private queuedBytes = 0;
   private isWriting = false;
@@ -30,7 +30,7 @@ export class StreamWriter {
     this.isFile = isRegularFile(fd);
   }
 
-  /** Takes a copy. Throws what happened to an earlier chunk. */
+  /** Takes a copy of the chunk. Throws the error of an earlier one. */
   write(chunk: Uint8Array): void {
     if (this.error !== null) throw this.error;
     if (this.isFile) {
@@ -46,12 +46,12 @@ export class StreamWriter {
     if (!this.isWriting) void this.writeQueue();
   }
 
-  /** Undefined while there is room for more; else comes true when there is again, or an error for `write` to throw. */
+  /** Undefined while there is room; else resolves when there is again, or when `write` has an error to throw. */
   drained(): Promise<void> | undefined {
     return this.queuedBytes <= queuedBytesMax ? undefined : this.downTo(queuedBytesMax);
   }
 
-  /** Comes true when everything is written. */
+  /** Resolves when everything is written. */
   async end(): Promise<void> {
     await this.downTo(0);
     if (this.error !== null) throw this.error;
@@ -111,14 +111,14 @@ export async function writeStdout(chunks: Iterable<Uint8Array>): Promise<void> {
   await out.end();
 }
 
-/** Tells people; if nobody listens any more, the work goes on. */
+/** Writes a message for people; if nobody reads it, the work goes on. */
 export function writeStderr(text: string): void {
   try {
     writeWhole(stderr, Buffer.from(text));
   } catch {}
 }
 
-/** Lines and lone bytes would take a system call each. */
+/** Joins chunks that are lines or single bytes, which would take a system call each. */
 function joinSmall(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
   const isSmall = chunks.every((chunk) => chunk.length < smallChunkBytes);
   return isSmall && chunks.length > 1 ? [Buffer.concat(chunks)] : chunks;

@@ -9,7 +9,7 @@ import { oneOf } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import { warnOfSlowPattern } from "./warnings.ts";
 
-/** What every command that uses a tokenizer is told about it. Looks at no file. */
+/** The options of every command that uses a tokenizer. Looks at no file. */
 export function readTokenizerOptions({ options }: Invocation) {
   const path = options.get("tokenizer")?.[0];
   if (path === undefined) throw usageError("--tokenizer is missing", "e.g. --tokenizer tokenizer");
@@ -21,7 +21,7 @@ export function readTokenizerOptions({ options }: Invocation) {
   };
 }
 
-/** `--pattern` and `--special-token`, for files that hold neither. */
+/** `--pattern` and `--special-token`, for tokenizer files that hold neither. */
 export function readBesideTokenizer(options: Invocation["options"]) {
   const pattern = options.get("pattern")?.[0];
   return {
@@ -37,7 +37,7 @@ function readSpecialToken(typed: string): SpecialTokenOption {
   return { text, id: id === undefined ? undefined : Number(id) };
 }
 
-/** Loads the tokenizer and says what of it is not applied. `isDecoded`: its ids will be turned into bytes. */
+/** Loads the tokenizer, and warns of what is not applied. `isDecoded`: its ids will be turned into bytes. */
 export async function openTokenizer(
   { path, pattern, specialTokens }: Omit<ReturnType<typeof readTokenizerOptions>, "dtype">,
   isDecoded: boolean,

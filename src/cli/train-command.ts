@@ -201,7 +201,7 @@ function longestTokens({ vocabulary }: Trained, count: number): string[] {
   const { lengths } = vocabulary.tokenBytes;
   const end = 256 + vocabulary.mergeCount;
   const longest: number[] = [];
-  /** No shorter token has a place any more. */
+  /** Shorter tokens are not among the longest. */
   let lengthMin = 0;
   // One pass: sorting 32,000 tokens would take 10 ms, as long as writing them.
   for (let token = 256; token < end; token++) {
@@ -216,7 +216,7 @@ function longestTokens({ vocabulary }: Trained, count: number): string[] {
 
 const shownCharacters = 60;
 
-/** In quotes and escaped; a long one by its beginning and its length. */
+/** A token in quotes, escaped; a long one as its beginning and its length. */
 function shown(tokens: TokenBytes, token: number): string {
   const text = escapeBytes(copyTokenBytes(tokens, token, 4 * shownCharacters));
   if (text.length <= shownCharacters) return `"${text}"`;

@@ -5,22 +5,22 @@ import { bytes, counted, grouped, seconds } from "./units.ts";
 type SummaryFacts = {
   readonly record: TrainingRecord;
   readonly output: string;
-  /** Where the result is that was replaced, if it was kept. */
+  /** The path of the former result, if it was kept. */
   readonly keptPath: string | null;
   /** More rows about the corpus. */
   readonly notes: readonly (readonly [name: string, text: string])[];
-  /** Bytes of text in the inputs, whatever they were packed in. */
+  /** Bytes of text in the inputs, unpacked. */
   readonly textBytes: number;
-  /** Bytes of the words that were counted, and the tokens they are with all merges made. */
+  /** Bytes of all words that were counted, and the tokens they become by all merges. */
   readonly wordBytes: number;
   readonly tokenCount: number;
-  /** As they are to be shown, longest first. */
+  /** As they are shown, the longest first. */
   readonly longestTokens: readonly string[];
   /** Why there are fewer merges than asked for, if there are. */
   readonly stoppedEarly: string | undefined;
 };
 
-/** What a person wants to read at the end of `bpe train`. */
+/** The summary that people read at the end of `bpe train`. */
 export function summary(facts: SummaryFacts): string {
   const { record, output, keptPath, notes, textBytes, wordBytes, tokenCount, longestTokens, stoppedEarly } =
     facts;
@@ -58,7 +58,7 @@ export function summary(facts: SummaryFacts): string {
 
 const countsRowsMax = 3;
 
-/** A file of word counts a row; many of them in one. */
+/** A row for each file of word counts, or one row for many. */
 function countsRows(paths: readonly string[]): string[][] {
   if (paths.length <= countsRowsMax) return paths.map((path) => ["counts", path]);
   return [["counts", `${paths[0]} … ${paths.at(-1)} (${counted(paths.length, "file")})`]];

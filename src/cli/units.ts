@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+// Numbers as people read them.
 
 /** 1234567 -> "1,234,567" */
 export const grouped = (value: number) =>

@@ -9,7 +9,7 @@ import { contentsOf, isUpToDate, keepResult, type MadeOf, readResult } from "../
 import type { CountsRecord } from "../vocabulary/formats/training-json.ts";
 import type { Output } from "./output.ts";
 
-/** A training, as far as it decides what comes out. */
+/** Everything about a training that its result depends on. */
 type Training = {
   readonly output: string;
   readonly saveCounts: string | undefined;
@@ -20,8 +20,7 @@ type Training = {
 };
 
 /**
- * Whether the output stands there as a run with the same options wrote it, from inputs with the same paths and contents.
- * Whatever is in doubt is not up to date.
+ * Whether the output is as a run with the same options wrote it, from inputs with the same paths and contents. In doubt: no.
  */
 export async function isUpToDateWith(
   { cache, directory }: OpenCache,
@@ -44,7 +43,7 @@ export function tellUnchanged(path: string, output: Output): void {
   output.succeed(message, { changed: false, output: path });
 }
 
-/** Notes what the output, which has just been written, was made of. */
+/** Records what the output, which has just been written, was made of. */
 export function noteResult({ cache, directory, scratchPath, shrink }: OpenCache, training: Training): void {
   const madeOf = describe(training, cache.countedContents());
   const place = pathOf(placeOf(training.output));
@@ -56,7 +55,7 @@ export function noteResult({ cache, directory, scratchPath, shrink }: OpenCache,
 
 const otherFiles = ({ saveCounts }: Training) => (saveCounts === undefined ? [] : [saveCounts]);
 
-/** Undefined where something was read that cannot be read again, or other code may have the same name as this. */
+/** Undefined if an input cannot be read again, or if other code may have the same version. */
 function describe(training: Training, contents: readonly (string | undefined)[]): MadeOf | undefined {
   const { settings, formats, inputs, counts } = training;
   const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = settings;

@@ -5,7 +5,7 @@ import type { CountsRecord } from "../vocabulary/formats/training-json.ts";
 import type { Output } from "./output.ts";
 import { grouped } from "./units.ts";
 
-// What people are warned of: the result is as asked, and may not be what they want.
+// Warnings: the result is what was asked for, but may not be what was meant.
 
 /** Bytes that were not valid UTF-8: how many, and where the first of them is. */
 export function warnOfInvalidBytes(
@@ -21,13 +21,13 @@ export function warnOfInvalidBytes(
   output.warn(`${subject} not valid UTF-8, ${place}; each was counted as a pretoken of its own`);
 }
 
-/** A pattern outside the compiler's dialect works, but slowly: why. */
+/** A pattern outside the compiler's dialect, which works, but slowly. */
 export function warnOfSlowPattern({ compiled }: ResolvedPattern, output: Output): void {
   if (compiled.kind !== "programs") return;
   output.warn(`the pattern runs on a backtracking matcher, many times slower: ${compiled.reason}`);
 }
 
-/** Files of equal word counts: one part of a corpus may have been counted by two tasks, and its words are added twice. */
+/** Files of equal word counts: one part of a corpus may have been counted twice. Its words are added twice. */
 export function warnOfEqualCounts(counts: readonly CountsRecord[], output: Output): void {
   const paths = new Map<string, string>();
   for (const { path, sha256 } of counts) {

@@ -12,9 +12,9 @@ import {
 } from "../pattern/pattern.ts";
 
 /**
- * The pattern as the trainer to agree with reads it: HF's engine in its own way and line by line; rustbpe one regular
- * expression, as tiktoken does, without the text between matches. What that trainer could not cut as we do is refused.
- * `asked` is what was typed, or the splits that a file states.
+ * The pattern as the trainer to agree with reads it. HF's engine has its own dialect, and is fed line by line. rustbpe takes
+ * one regular expression, and drops the text between its matches, as tiktoken does. A pattern that this trainer would cut
+ * otherwise than we do is a usage error. `asked` is what was typed, or the splits that a file states.
  */
 export function trainingPattern(asked: string | readonly string[], compat: Compat): ResolvedPattern {
   const isHuggingface = compat === "huggingface";
@@ -29,7 +29,7 @@ export function trainingPattern(asked: string | readonly string[], compat: Compa
   return pattern;
 }
 
-/** Whether the regular expressions of tokenizer.json say the same in HF's engine. */
+/** A usage error if HF's engine could not read the regular expressions of tokenizer.json. */
 function checkForExport(pattern: ResolvedPattern): void {
   const form = exportForm(pattern);
   if (form.kind !== "splits") return;

@@ -1,24 +1,24 @@
 import { openLibc } from "./libc.ts";
 
 /**
- * A place in the memory of a kernel into which parts of files are mapped instead of read: the kernel sees the pages that
- * the system has of the file, and nothing is copied.
+ * A window in a kernel's memory into which parts of files are mapped instead of read: the kernel sees the system's own
+ * pages of the file, and nothing is copied.
  *
- *   PART       BYTES                             WHAT STANDS THERE
- *   mapped     whole pages                       bytes of the file from a page's start on; zeros behind the file's end
- *   the rest   one page or more, up to the end   memory as it was: zeros, unless somebody wrote there
+ *   PART       BYTES                             CONTENT
+ *   mapped     whole pages                       bytes of the file from the start of a page; zeros behind the file's end
+ *   the rest   one page or more, up to the end   plain memory: zeros, unless somebody wrote there
  *
- * **Only code of the kernel may look at what is mapped, by loads.** When the file is cut meanwhile its pages are gone, and who
- * touches them gets a SIGBUS. The engine turns one that a load in WebAssembly meets into a `WebAssembly.RuntimeError`; in a loop
- * of JavaScript, or in `memory.copy`, which is a function of the engine's, it ends the process. Nobody may write there either.
+ * **Only loads in the kernel's code may read mapped pages.** If the file is cut meanwhile, its pages are gone, and a read of
+ * them raises a SIGBUS. For a load in WebAssembly the engine turns it into a `WebAssembly.RuntimeError`. In JavaScript, or
+ * in `memory.copy`, which is a function of the engine, it ends the process. Nobody may write to mapped pages.
  *
- * The mapping is private. A shared one of a file that is open for reading can never be made writable; but that is what the
- * engine does with all of a memory when nobody needs it any more, and it ends the process if it cannot.
+ * The mapping is private, because at the end the engine makes all of a memory writable, and ends the process if it cannot;
+ * a shared mapping of a file that is open for reading cannot be made writable.
  */
 export class FileWindow {
-  /** Bytes from the start on that may be mapped. */
+  /** How many bytes, from the start of the window, may be mapped now. */
   private mappedBytes = 0;
-  /** Of the start, as the system sees it; found when it is first needed. */
+  /** The address of the window in the process; 0 until it is first needed. */
   private address = 0;
 
   /**
@@ -31,24 +31,24 @@ export class FileWindow {
     private readonly sizeBytes: number,
   ) {}
 
-  /** Whether parts of the open file can be mapped: not every file system has that. */
+  /** Whether parts of the open file can be mapped: not every file system allows it. */
   canMap(fd: number): boolean {
     const system = mappingSystem();
     if (system === null) return false;
     this.address ||= system.addressOf(new Uint8Array(this.memory.buffer, this.startByte));
-    // Tried elsewhere: where it fails in place, what stood there may be gone already.
+    // Tried at another address: a mapping that fails in place may already have removed what was there.
     return this.address % system.pageBytes === 0 && system.tryMapping(fd);
   }
 
-  /** The last page's start that is not behind an offset. */
+  /** The start of the page that holds an offset. */
   pageStart(offsetByte: number): number {
     return offsetByte - (offsetByte % mappingSystem()!.pageBytes);
   }
 
   /**
-   * Maps bytes [offsetByte, offsetByte + byteCount) of a file that can be mapped, from the start of a page on, in place of
-   * what stood here. False if there is no room, or the system refuses: then there is plain memory. The system is asked for as
-   * much behind it, which is wanted next.
+   * Maps bytes [offsetByte, offsetByte + byteCount) of a file, where `offsetByte` is the start of a page, over what was in
+   * the window. False if there is no room, or if the system refuses: then the window is plain memory. The system is asked to
+   * read as many bytes behind them, which are needed next.
    */
   map(fd: number, offsetByte: number, byteCount: number): boolean {
     const system = mappingSystem()!;
@@ -69,7 +69,7 @@ export class FileWindow {
     return isMapped;
   }
 
-  /** Puts plain memory where a file was mapped: all may look there, and write. */
+  /** Puts plain memory where a file was mapped: anybody may read and write it again. */
   clear(): void {
     if (this.mappedBytes === 0) return;
     mappingSystem()!.mapMemory(this.address, this.mappedBytes);
@@ -77,32 +77,32 @@ export class FileWindow {
   }
 }
 
-/** What the system does, at addresses as it sees them. */
+/** Calls of the system, with addresses of the process. */
 type MappingSystem = {
   readonly pageBytes: number;
   addressOf(bytes: Uint8Array): number;
   /** Whether a page of the file can be mapped anywhere. */
   tryMapping(fd: number): boolean;
   mapFile(address: number, sizeBytes: number, fd: number, offsetByte: number): boolean;
-  /** Has the system read these bytes from the device, if it has not yet; does not wait for them. */
+  /** Has the system read these bytes from the device, if it has not yet, without waiting for them. */
   askFor(fd: number, offsetByte: number, byteCount: number): void;
   mapMemory(address: number, sizeBytes: number): void;
 };
 
-// As Linux has them on x64 and arm64.
+// The values of Linux on x64 and arm64.
 const PROT_READ = 1;
 const PROT_WRITE = 2;
 const MAP_PRIVATE = 0x02;
 const MAP_FIXED = 0x10;
 const MAP_ANONYMOUS = 0x20;
 const MAP_NORESERVE = 0x4000;
-/** All pages at once: with a fault for each sixteen of them nothing is saved. */
+/** Maps all pages at once: a fault for every sixteen pages would cost what the copy costs. */
 const MAP_POPULATE = 0x8000;
 const POSIX_FADV_WILLNEED = 3;
 
 let opened: MappingSystem | null | undefined;
 
-/** Null where files are not mapped. Loaded when it is first needed: that takes half a millisecond. */
+/** Null where files cannot be mapped. Loaded when it is first needed, which takes half a millisecond. */
 function mappingSystem(): MappingSystem | null {
   if (opened === undefined) opened = openSystem();
   return opened;
@@ -148,5 +148,5 @@ function openSystem(): MappingSystem | null {
   };
 }
 
-/** Beyond it there is nothing of a process, but errors are told as addresses. */
+/** No process has memory above it; a higher result of mmap is an error. */
 const highestAddress = 2 ** 57;

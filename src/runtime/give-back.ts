@@ -1,10 +1,10 @@
 import { openLibc } from "./libc.ts";
 
 /**
- * Zeroes the bytes of an array and gives their memory back to the system at once; writing them again takes it anew.
+ * Zeroes an array and gives its memory back to the system at once. Writing to it takes memory anew.
  *
- * Why not a new array: an allocator keeps what was freed for some time, and then hands it out again after zeroing all
- * of it, also the part that only reserved address space. Where the system has no such call the memory stays.
+ * Why not a new array: an allocator keeps freed memory for some time, and then zeroes all of it before it hands it out
+ * again, also what was only reserved address space. Where the system has no such call, the memory stays.
  */
 export function giveBack(array: Int32Array): void {
   const address = addressOf(array);
@@ -19,7 +19,7 @@ export function giveBack(array: Int32Array): void {
   array.fill(0, (end - address) / 4);
 }
 
-/** Pages of every size that Linux has on x64 and arm64 but huge ones, which the kernel splits. */
+/** A multiple of every page size of Linux on x64 and arm64, except huge pages, which the system splits. */
 const pageBytes = 1 << 16;
 const worthwhileBytes = 1 << 20;
 const MADV_DONTNEED = 4;

@@ -1,33 +1,33 @@
 import { exitCode, UserError } from "../errors.ts";
 import { allowedMemoryBytes } from "./system-memory.ts";
 
-/** The share of what the machine or the control group allows that is taken where nothing was said. */
+/** The default limit, as a share of what the machine or the control group allows. */
 const defaultShare = 0.8;
 
-/** What the main thread and each worker take for themselves: code, compilers, windows of text. Measured: docs/words.md. */
+/** What the main thread and each worker need for themselves: code, compilers, windows of text. Measured: docs/words.md. */
 const mainThreadBytes = 75e6;
 export const workerBytes = 20e6;
-/** The least that a thread can count words in, a window of text at a time. */
+/** The least memory in which a thread can count words. */
 const wordBytesLeast = 40e6;
 
-/** How the memory of this process is shared out. All of it is counted: what the system calls its resident set. */
+/** How the memory of this process is shared out: all of its resident set. */
 export class MemoryBudget {
   readonly limitBytes: number;
   private readonly isAsked: boolean;
 
-  /** @param askedBytes the limit that was asked for, if one was */
+  /** @param askedBytes the limit that was asked for, if any */
   constructor(askedBytes?: number) {
     this.isAsked = askedBytes !== undefined;
     this.limitBytes = askedBytes ?? Math.floor(defaultShare * allowedMemoryBytes());
   }
 
-  /** How many workers have room to count in; 1 stands for the main thread. */
+  /** How many threads have room to count in; 1 is the main thread alone. */
   get workerCountMax(): number {
     const workers = Math.floor((this.limitBytes - mainThreadBytes) / (workerBytes + wordBytesLeast));
     return Math.max(1, workers);
   }
 
-  /** What each of the threads has beside the program itself. */
+  /** What each thread may use beside what the threads need for themselves, in bytes. */
   shareBytes(threadCount: number): number {
     return Math.max(0, this.limitBytes - this.ownBytes(threadCount)) / threadCount;
   }
@@ -36,7 +36,7 @@ export class MemoryBudget {
     return mainThreadBytes + (threadCount === 1 ? 0 : threadCount * workerBytes);
   }
 
-  /** What all threads together may take for words; an error if that is too little to work with. */
+  /** What all threads together may use for words, in bytes. A UserError if that is too little to work with. */
   wordBytesMax(workerCount: number): number {
     const ownBytes = this.ownBytes(workerCount);
     const leastBytes = ownBytes + workerCount * wordBytesLeast;
@@ -50,7 +50,7 @@ export class MemoryBudget {
     return this.limitBytes - ownBytes;
   }
 
-  /** An error if `what`, which takes so many bytes beside the program itself, does not fit. */
+  /** A UserError if `what` does not fit, which needs so many bytes beside the program itself. */
   check(what: string, neededBytes: number, remedy: string): void {
     if (mainThreadBytes + neededBytes <= this.limitBytes) return;
     throw this.error(`${what} needs about ${gigabytes(mainThreadBytes + neededBytes)}`, [
@@ -68,7 +68,7 @@ export class MemoryBudget {
   }
 }
 
-/** Rounded up, so that what is named is enough. */
+/** Rounded up, so that the number shown is enough. */
 const megabytes = (bytes: number, space = " ") => `${Math.ceil(bytes / 1e6)}${space}MB`;
 
 const gigabytes = (bytes: number) => (bytes < 1e9 ? megabytes(bytes) : `${(bytes / 1e9).toFixed(1)} GB`);

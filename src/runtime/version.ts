@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { version } from "../../package.json";
 
-/** Put in by build.ts; absent when the sources are run as they are. */
+/** Defined by build.ts; undefined when the sources are run as they are. */
 declare const BPE_COMMIT: string | undefined;
 
 export const build = {
@@ -11,9 +11,8 @@ export const build = {
 };
 
 /**
- * What tells the code of this program from that of every other one; undefined where nothing does. A commit does, if nothing
- * was changed after it; an executable that was built otherwise, by its size and the time when it was written; but not
- * sources that are run as they are.
+ * A name for the code of this program that no other code has: its commit, if nothing was changed after it; else the commit
+ * with the size and the time of the executable. Undefined for sources that are run as they are.
  */
 export function codeIdentity(
   commit = typeof BPE_COMMIT === "undefined" ? undefined : BPE_COMMIT,
@@ -25,7 +24,7 @@ export function codeIdentity(
   return stats && `${commit} ${stats.size} ${stats.mtimeNs}`;
 }
 
-/** The file that runs, also where another one has taken its place meanwhile. */
+/** The file that runs, even if another one has taken its place meanwhile. */
 const ownPath = process.platform === "linux" ? "/proc/self/exe" : process.execPath;
 
 export const versionLine = `bpe ${build.version} (Bun ${build.bunVersion}, commit ${build.commit})`;

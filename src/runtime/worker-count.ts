@@ -1,25 +1,25 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism, freemem } from "node:os";
 
-/** Below this a worker's start and its untrained compiler cost more than they save (docs/measured/cache.md). */
+/** Below this, starting a worker and compiling its code costs more than it saves (docs/measured/cache.md). */
 const smallCorpusBytes = 32e6;
-/** What a worker holds on natural text: its tables, its window, its share of the runtime. */
+/** What a worker needs on natural text: its tables, its window, its share of the runtime. */
 const workerMemoryBytes = 200e6;
 
-/** How many threads count, where nothing was said: the cores this process may use, as far as memory allows. */
+/** The default number of threads: the cores that this process may use, as far as memory allows. */
 export function defaultWorkerCount(corpusBytes: number): number {
   if (corpusBytes < smallCorpusBytes) return 1;
   const affordable = Math.floor(availableMemoryBytes() / workerMemoryBytes);
   return Math.max(1, Math.min(availableParallelism(), affordable));
 }
 
-/** How many threads count so much text: as many as were asked for, else what it is worth and the memory allows. */
+/** How many threads count so much text: as many as were asked for, else the default, at most `workerCountMax`. */
 export function workersFor(asked: number | undefined, workerCountMax: number): (textBytes: number) => number {
   if (asked !== undefined) return () => asked;
   return (textBytes) => Math.min(defaultWorkerCount(textBytes), workerCountMax);
 }
 
-/** Memory that can be had without pushing anything out: the machine's, or what is left to the control group. */
+/** Free memory in bytes: the machine's, or what the control group has left. */
 function availableMemoryBytes(): number {
   const machine = readNumber("/proc/meminfo", /^MemAvailable:\s+(\d+) kB/m);
   const groupMax = readNumber("/sys/fs/cgroup/memory.max", /^(\d+)/);

@@ -4,17 +4,17 @@ import type { Compat } from "../merge/merges.ts";
 import { copyTokenBytes, type TokenBytes } from "./token-bytes.ts";
 
 /**
- * What a special token may not be. In HF's files it stands as plain text among tokens in byte-to-character form, and
- * in a table of bytes among tokens as bytes; in neither may it equal another key, or one of the two is lost.
+ * What a special token must not be. HF's files list special tokens as plain text among tokens in byte-to-character form;
+ * tables of ranks list tokens as bytes. In both a special token must not equal another key, or one of the two is lost.
  *
- *   "a", "Ġ"    a single byte, as bytes or as a character        known from the command line: usage error
- *   "Ġt"        the key of " t", should " t" be learned          known after training: failed run
- *   " t"        the bytes of " t": cut out of the corpus, so only counts from elsewhere can teach it; the same error
+ *   "a", "Ġ"    a single byte, as itself or as its character    the command line shows it: usage error
+ *   "Ġt"        the key of " t", if " t" is learned             training shows it: failed run
+ *   " t"        the bytes of " t". The text is cut out of the corpus, so only counts from other runs can teach it: failed run
  *
  * `huggingface` forbids none of these, because HF's trainer does not: the string keeps the id that it has.
  */
 
-/** Checks what the command line alone shows. */
+/** Checks what the command line alone shows; a usage error names the special token. */
 export function checkSpecialTokens(specialTokens: readonly string[], compat: Compat): void {
   const seen = new Set<string>();
   for (const special of specialTokens) {
@@ -36,8 +36,8 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
 const notLearned = -1;
 
 /**
- * For each special token the token number whose key it equals, or -1. Where the rule lets no key be shared, a
- * UserError names the special token instead.
+ * For each special token the number of the token whose key it equals, or -1. If the rule does not let them share a key, a
+ * UserError names the special token.
  */
 export function checkLearnedTokens(
   tokens: TokenBytes,
@@ -57,7 +57,7 @@ export function checkLearnedTokens(
   return Int32Array.from(keys, (key) => (key === null ? undefined : learned.get(key)) ?? notLearned);
 }
 
-/** The tokens whose bytes are wanted. No two have the same: see "No two merges give the same bytes" in docs/files.md. */
+/** The tokens with the bytes `wanted`, by their key. No two have the same: docs/files.md, "No two merges give the same bytes". */
 function learnedAmong(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
   const learned = new Map<string, number>();
   if (wanted.size === 0) return learned;
@@ -72,10 +72,10 @@ function learnedAmong(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<stri
   return learned;
 }
 
-/** Bytes as a key of a map: a character for each. */
+/** Bytes as a key of a map: one character a byte. */
 const keyOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
 
-/** `a` is byte 97, `Ġ` is byte 32 in its character's form. */
+/** `a` is byte 97, `Ġ` is byte 32 in byte-to-character form. */
 function isSingleByte(special: string): boolean {
   return special.length === 1 && (special.charCodeAt(0) < 0x80 || decodeCharacters(special) !== null);
 }

@@ -2,9 +2,9 @@ import { assert } from "../errors.ts";
 import type { Merges } from "../merge/merges.ts";
 
 /**
- * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, and 32,000 of
- * them written out would fill any machine; so only short ones are kept, and a longer one is read from its two halves,
- * down to halves that are kept. Memory is at most `keptBytesMax` a token, whatever the tokens' lengths.
+ * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, and 32,000 of them
+ * would fill any machine. So only short ones are kept, and a longer one is read from its two halves, down to halves that
+ * are kept. Memory is at most `keptBytesMax` a token, whatever the tokens' lengths.
  *
  *   ARRAY     TYPE         LENGTH        MEANING
  *   lengths   Uint32Array  tokenCount    bytes of each token
@@ -24,12 +24,15 @@ export type TokenBytes = {
   readonly right: Int32Array;
 };
 
-/** Natural-language tokens are shorter; the walk over halves of this size costs little beside the copy. The kernel has it, too. */
+/**
+ * Tokens of natural language are shorter. Walking over parts of this size costs little beside copying them. The kernel has
+ * the same bound.
+ */
 export const keptBytesMax = 64;
 export const notKept = -1;
 const byteCount = 256;
 
-/** The bytes of the 256 single bytes and of all that the merges made. */
+/** The bytes of all tokens: the 256 single bytes and what the merges made. */
 export function makeTokenBytes(merges: Merges): TokenBytes {
   const { mergeCount, left, right } = merges;
   const tokenCount = byteCount + mergeCount;
@@ -49,7 +52,7 @@ export function makeTokenBytes(merges: Merges): TokenBytes {
   for (let k = 0; k < mergeCount; k++) {
     const start = starts[byteCount + k]!;
     if (start === notKept) continue;
-    // The halves of a kept token are shorter, so they are kept, and before it.
+    // The halves of a kept token are shorter, so they are kept too, and before it.
     const middle = copyKept(kept, start, starts[left[k]!]!, lengths[left[k]!]!);
     copyKept(kept, middle, starts[right[k]!]!, lengths[right[k]!]!);
   }
@@ -63,10 +66,10 @@ function copyKept(kept: Uint8Array, to: number, from: number, lengthBytes: numbe
 }
 
 /**
- * Calls `take` with the kept pieces that make up the token, from the left: pieces are `kept[start .. end)`.
- * A token may be as many merges deep as there are merges ("aaaa…" grown by one), so the stack is our own.
+ * Calls `take` with the kept parts that make up the token, from the left: each is `kept[start .. end)`. A token may be as
+ * deep as there are merges ("aaaa…" grown by one), so the stack is an array and not the call stack.
  */
-export function forEachPiece(
+export function forEachPart(
   tokens: TokenBytes,
   token: number,
   take: (start: number, end: number) => void,
@@ -82,8 +85,8 @@ export function forEachPiece(
 }
 
 /**
- * A copy of the token's bytes, or of its first `lengthMax`. For tokens that are shown, compared, or written in a form
- * that pieces do not divide into.
+ * A copy of the token's bytes, or of its first `lengthMax`: for tokens that are shown, compared, or written in a form that
+ * needs them whole.
  */
 export function copyTokenBytes(
   tokens: TokenBytes,
@@ -93,8 +96,8 @@ export function copyTokenBytes(
   const bytes = new Uint8Array(Math.min(tokens.lengths[token]!, lengthMax));
   const { kept } = tokens;
   let pos = 0;
-  forEachPiece(tokens, token, (start, end) => {
-    // A piece is a few bytes: a loop beats a call that copies.
+  forEachPart(tokens, token, (start, end) => {
+    // A part is a few bytes: a loop is faster than a call that copies.
     for (let from = start; from < end && pos < bytes.length; from++) bytes[pos++] = kept[from]!;
   });
   return bytes;

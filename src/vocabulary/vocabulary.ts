@@ -8,8 +8,8 @@ import { makeTokenBytes, type TokenBytes } from "./token-bytes.ts";
 /**
  * Vocabulary: the tokens of a finished tokenizer, with their bytes and ids.
  *
- * Two kinds of number stand for a token. Its *token number* is the engine's: 0-255 are the bytes, 256 + k is what
- * merge k made. Its *id* is what users see, given by the rule of the trainer that we agree with.
+ * A token has two numbers. Its *token number* is the merge engine's: 0-255 are the bytes, 256 + k is what merge k made. Its
+ * *id* is what users see, given by the rule of the trainer that we agree with.
  *
  *   ARRAY        TYPE         LENGTH          MEANING
  *   left         Int32Array   mergeCount      token number of the left half of merge k
@@ -63,7 +63,7 @@ export function specialOfEntry(entry: number): number {
   return -1 - entry;
 }
 
-/** Gives ids to what was learned. A UserError if a special token equals a learned one and the rule has no answer. */
+/** Gives ids to all tokens. A UserError if a special token equals a learned one and the rule does not let them share an id. */
 export function buildVocabulary(options: VocabularyOptions): Vocabulary {
   const { merges, specialTokens, compat } = options;
   const tokenBytes = makeTokenBytes(merges);
@@ -84,7 +84,7 @@ export function buildVocabulary(options: VocabularyOptions): Vocabulary {
   };
 }
 
-/** Ids taken before the first merge: the smallest vocabulary there can be. */
+/** How many ids are taken before the first merge: the size of the smallest vocabulary. */
 export function baseSize(specialTokens: readonly string[], compat: Compat): number {
   if (compat !== "huggingface") return byteCount + specialTokens.length;
   return byteCount + specialTokens.filter((special) => !byteToCharacter.includes(special)).length;
@@ -96,7 +96,7 @@ type GivenIds = {
   readonly specialIds: Int32Array;
 };
 
-/** `cs336` and `rustbpe`: bytes, merges, special tokens. Nothing is shared, so the token number is the id. */
+/** `cs336` and `rustbpe`: bytes, merges, special tokens. No id is shared, so the token number is the id. */
 function giveIdsBytesFirst(mergeCount: number, specialCount: number, _equalTokens: Int32Array): GivenIds {
   const tokenCount = byteCount + mergeCount;
   return {

@@ -4,7 +4,7 @@ import type { OutputFile } from "./output-file.ts";
 import { idRows, mergeRows, withoutFirstByte } from "./rows.ts";
 import { jsonSpelling } from "./token-spelling.ts";
 
-/** Takes the parts of beginning, end and unknown token where it is given, as GPT-2 has it. */
+/** Is the beginning, end and unknown token where it is given, as in GPT-2. */
 const endOfText = "<|endoftext|>";
 
 /**
@@ -19,7 +19,7 @@ export function huggingfaceFiles({ vocabulary, exportForm }: FinishedTokenizer):
   ];
 }
 
-/** The parts of bounded size go through JSON.stringify; the vocabulary and the merges are spelled token by token. */
+/** Parts of bounded size are written by JSON.stringify, the vocabulary and the merges row by row. */
 function* tokenizerJson(vocabulary: Vocabulary, exportForm: PatternExport): Generator<Uint8Array> {
   const head = {
     version: "1.0",
@@ -46,7 +46,7 @@ function* tokenizerJson(vocabulary: Vocabulary, exportForm: PatternExport): Gene
     },
   };
   const text = new TextEncoder();
-  // Ends in "ignore_merges": false⏎  }⏎}, and the model goes on.
+  // `head` ends in "ignore_merges": false⏎  }⏎}. The end is cut off, because the model goes on.
   yield text.encode(`${JSON.stringify(head, null, 2).slice(0, -"\n  }\n}".length)},\n    "vocab": {`);
   yield* withoutFirstByte(idRows(vocabulary, [',\n      "', '": ', ""]));
   yield text.encode('\n    },\n    "merges": [');
@@ -55,7 +55,7 @@ function* tokenizerJson(vocabulary: Vocabulary, exportForm: PatternExport): Gene
   yield text.encode(`${vocabulary.mergeCount === 0 ? "" : "\n    "}]\n  }\n}`);
 }
 
-/** HF's ByteLevel step cuts by the gpt2 pattern itself; any other pattern is cut by Split steps before it. */
+/** HF's ByteLevel step cuts by the gpt2 pattern. Any other pattern is a list of Split steps before it. */
 function preTokenizer(form: PatternExport): object {
   if (form.kind === "byte-level") return byteLevel({ addPrefixSpace: false, useRegex: true });
   const splits = form.regexes.map((regex) => ({
@@ -111,7 +111,7 @@ const addedTokenTraits = {
   special: true,
 };
 
-/** The special tokens' numbers in the order of their ids, as HF lists them. */
+/** The special tokens' indices in the order of their ids, as HF lists them. */
 function idsAscending({ specialIds }: Vocabulary): number[] {
   return Array.from(specialIds.keys()).sort((a, b) => specialIds[a]! - specialIds[b]!);
 }

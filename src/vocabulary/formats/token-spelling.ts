@@ -1,5 +1,5 @@
 import { byteToCharacter } from "../../bytes/byte-characters.ts";
-import { forEachPiece, notKept, type TokenBytes } from "../token-bytes.ts";
+import { forEachPart, notKept, type TokenBytes } from "../token-bytes.ts";
 import type { Chunk } from "./output-file.ts";
 
 /**
@@ -29,8 +29,8 @@ export function appendToken(chunk: Chunk, tokens: TokenBytes, token: number, spe
     chunk.length = spell(tokens.kept, start, end, spelling, chunk.bytes, chunk.length);
     return;
   }
-  forEachPiece(tokens, token, (pieceStart, pieceEnd) => {
-    chunk.length = spell(tokens.kept, pieceStart, pieceEnd, spelling, chunk.bytes, chunk.length);
+  forEachPart(tokens, token, (partStart, partEnd) => {
+    chunk.length = spell(tokens.kept, partStart, partEnd, spelling, chunk.bytes, chunk.length);
   });
 }
 
@@ -45,7 +45,7 @@ function spell(
   for (let pos = start; pos < end; pos++) {
     const written = spelling[from[pos]!]!;
     to[toPos] = written;
-    // Written over by the next byte where there is one only.
+    // The next byte overwrites it if this one is written as one.
     to[toPos + 1] = written >> 8;
     toPos += written >> 16;
   }

@@ -1,42 +1,42 @@
 import type { Compat } from "../../merge/merges.ts";
 import type { OutputFile } from "./output-file.ts";
 
-/** The name of the record; what it lists is what belongs to a result. */
+/** The name of the record, which lists the files of a result. */
 export const recordName = "training.json";
 
 /** The version of the record's schema, its first field. */
 export const recordFormat = 1;
 
-/** `training.json`: what was asked, what was read, what came out. Field for field the command line's contract. */
+/** `training.json`: what was asked, what was read, what came out. Each field is part of the command line's contract. */
 export type TrainingRecord = {
   readonly format: typeof recordFormat;
   readonly version: string;
   readonly bunVersion: string;
   readonly commit: string;
-  /** The command line, to be read by people; the same as typed, and where: relative paths begin there. */
+  /** The command line for people to read, its arguments as typed, and the directory where relative paths begin. */
   readonly command: string;
   readonly arguments: readonly string[];
   readonly workingDirectory: string;
-  /** UTC, as ISO 8601 has it. */
+  /** UTC, in the form of ISO 8601. */
   readonly startedAt: string;
-  /** One more than that of any result that stood at its place, or was kept beside it; 1 for the first. No clock is asked. */
+  /** 1 for the first result of a place, then one more than that of any result there or kept beside it. Needs no clock. */
   readonly generation: number;
   readonly options: {
     readonly vocabSize: number;
     readonly specialTokens: readonly string[];
-    /** `name` is null for a user's own; `regex` has several where text is split several times over. */
+    /** `name` is null for a user's own pattern. `regex` is a list if the pattern is a sequence of splits. */
     readonly pattern: { readonly name: string | null; readonly regex: string | readonly string[] };
     readonly compat: Compat;
     readonly minFrequency: number;
     readonly maxTokenLength: number | null;
     readonly workers: number;
   };
-  /** The formats asked for; null: all that can say the tokenizer. */
+  /** The formats asked for; null: all that can hold the tokenizer. */
   readonly formats: readonly string[] | null;
   readonly inputs: readonly InputRecord[];
-  /** Files that directories hold and that were not read, each with what it is. */
+  /** Files in directories that were not read, each with what it is. */
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
-  /** Word counts from elsewhere. */
+  /** Files of word counts that were added. */
   readonly counts: readonly CountsRecord[];
   readonly wordCount: number;
   readonly distinctWordCount: number;
@@ -60,9 +60,9 @@ type InputRecord = {
   readonly invalidBytes: number;
   /** `text`, `jsonl`, `json` or `parquet`. */
   readonly format: string;
-  /** What told it: `option`, `name` or `content`. */
+  /** What the format was known by: `option`, `name` or `content`. */
   readonly formatFrom: string;
-  /** The field, or column, that held the texts of records; not there for a text. */
+  /** The field, or column, that held the texts of records; only for records. */
   readonly textField?: string;
 };
 
@@ -72,7 +72,7 @@ export type CountsRecord = {
   readonly sha256: string | null;
 };
 
-/** Written last: `record` is called when the other files are, so that it can say how long they took. */
+/** Written last: `record` is called when the other files are written, and says how long that took. */
 export function trainingFile(record: () => TrainingRecord): OutputFile {
   return {
     name: recordName,
