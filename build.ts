@@ -47,18 +47,17 @@ export async function buildExecutable(path: string, platform?: Platform): Promis
   const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`);
   const result = await Bun.build({
     entrypoints: [
-      ...["main.ts", "worker.ts", "encode-worker.ts", "load-worker.ts", "merge-worker.ts"].map(
-        (name) => `${import.meta.dir}/src/${name}`,
-      ),
+      `${import.meta.dir}/src/main.ts`,
+      `${import.meta.dir}/src/pipeline/worker.ts`,
       ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
       ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
     ],
     loader: { ".tables": "file", ".wasm": "file" },
-    // All beside the entry, where src/embedded.ts says they are.
+    // All beside the entry, where src/runtime/embedded.ts says they are.
     naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
     define: { BPE_COMMIT: JSON.stringify(commit()) },
     minify: true,
-    // What a command loads when it is asked for is a file of its own.
+    // What a command or a worker loads when it is asked for is a file of its own.
     splitting: true,
     // Compiled ahead: the program starts some 4 ms sooner.
     bytecode: true,

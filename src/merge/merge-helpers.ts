@@ -1,4 +1,4 @@
-import { mergeWorkerUrl } from "../embedded.ts";
+import { startWorker } from "../runtime/job-worker.ts";
 import { adoptKernelModule, createKernel, type Kernel, kernelModule } from "../runtime/kernel.ts";
 
 /** What the regions of a merge engine's memory are planned from (src/kernel/merge/merge-regions.ts): the same in every thread. */
@@ -53,7 +53,7 @@ export function startMergeHelpers(
 /** Undefined where the system has no thread for us: help is welcome, not needed. */
 function startHelper(help: MergeHelp): Worker | undefined {
   try {
-    const worker = new Worker(mergeWorkerUrl);
+    const worker = startWorker("merging");
     // One that fails in the middle has said so in the memory, and the main thread fails; one that never starts does no harm.
     worker.onerror = (event) => event.preventDefault();
     worker.unref();

@@ -1,5 +1,5 @@
-import { embeddedDirectory } from "../embedded.ts";
 import { exitCode, UserError } from "../errors.ts";
+import { embeddedDirectory } from "../runtime/embedded.ts";
 import type { Automaton } from "./automaton.ts";
 import { buildAutomata } from "./determinize.ts";
 import { fuseAutomata } from "./fuse-automata.ts";

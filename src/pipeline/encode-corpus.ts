@@ -2,6 +2,7 @@ import { canSeek, checkUnchanged, emptyCorpus, type Input } from "../corpus/inpu
 import { type Range, totalBytesOf } from "../corpus/range.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import { type EncodingHelpers, encodeTogether } from "./encode-together.ts";
+import type { EncodedText } from "./task-encoder.ts";
 
 export type EncodeCorpusOptions = {
   readonly inputs: readonly Input[];
@@ -17,13 +18,6 @@ export type EncodeCorpusOptions = {
   readonly rangeSizeBytes?: number;
   /** Wished size of the pieces in which a worker is given what is read once and in order. */
   readonly pieceSizeBytes?: number;
-};
-
-export type EncodedCorpus = {
-  /** Bytes of text that were read. */
-  readonly textBytes: number;
-  /** Those of them that were not valid UTF-8. */
-  readonly invalidByteCount: number;
 };
 
 /** Takes the ids, in the order of the inputs or of the ranges given. */
@@ -47,7 +41,7 @@ export async function encodeCorpus(
   options: EncodeCorpusOptions,
   sink: IdSink,
   report: (progress: EncodeProgress) => void,
-): Promise<EncodedCorpus> {
+): Promise<EncodedText> {
   const { inputs, ranges } = options;
   const bytesTotal = totalBytesOf(inputs, ranges);
   const encoded = await encodeTogether(options, sink, (bytesDone) => report({ bytesDone, bytesTotal }));

@@ -7,12 +7,8 @@ import {
   NpyWriter,
 } from "../tokenizer/id-files/id-writers.ts";
 import type { IdType } from "../tokenizer/id-files/npy.ts";
-import {
-  type EncodeCorpusOptions,
-  type EncodedCorpus,
-  type EncodeProgress,
-  encodeCorpus,
-} from "./encode-corpus.ts";
+import { type EncodeCorpusOptions, type EncodeProgress, encodeCorpus } from "./encode-corpus.ts";
+import type { EncodedText } from "./task-encoder.ts";
 
 export type EncodeToFileOptions = EncodeCorpusOptions & {
   /** Its ending, `.npy` or `.bin`, is its format. */
@@ -25,7 +21,7 @@ export type EncodeToFileOptions = EncodeCorpusOptions & {
   readonly onStop?: (discard: () => void) => () => void;
 };
 
-export type EncodedFile = EncodedCorpus & { readonly idCount: number };
+export type EncodedFile = EncodedText & { readonly idCount: number };
 
 export const isIdFileName = (path: string) => /\.(npy|bin)$/.test(path);
 

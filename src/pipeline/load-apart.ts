@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { loadWorkerUrl } from "../embedded.ts";
 import { partnerOf } from "../tokenizer/load/gpt2-files.ts";
 import { type LoadOptions, loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
 import { lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { recordName } from "../vocabulary/formats/training-json.ts";
 import { serveWorkers, startWorkers } from "./serve-workers.ts";
+import { describeFailure, type Failure } from "./thread-failure.ts";
 
 /** What the thread that loads is asked. */
 export type LoadRequest = {
@@ -32,16 +32,13 @@ export async function loadApart(request: LoadRequest): Promise<TokenizerParts> {
   const load = () => loadTokenizerParts(path, options);
   if (loadedHereMs(path) <= loadedHereMsMax) return load();
   let loaded: LoadedTokenizer | undefined;
-  await serveWorkers<LoadRequest, LoadedTokenizer>(
-    startWorkers({ url: loadWorkerUrl, name: "loading", workerCount: 1 }),
-    ({ send, finish }) => {
-      send(request);
-      return (message) => {
-        loaded = message;
-        finish();
-      };
-    },
-  );
+  await serveWorkers<LoadRequest, LoadedTokenizer>(startWorkers("loading", 1), ({ send, finish }) => {
+    send(request);
+    return (message) => {
+      loaded = message;
+      finish();
+    };
+  });
   const { parts, tokens } = loaded!;
   return { ...parts, tokens: tokens ?? lateTokenTable(() => load().tokens) };
 }
@@ -66,3 +63,15 @@ const namesInDirectory = [
   ...["tokenizer.json", "vocab.json", "merges.txt", "tokenizer.tiktoken", "tekken.json", "tokenizer.model"],
   recordName,
 ];
+
+/** What the thread that loads does. */
+export const serveLoading =
+  (post: (answer: LoadedTokenizer | { kind: "failed"; failure: Failure }) => void) =>
+  ({ path, options, isDecoded }: LoadRequest): void => {
+    try {
+      const { tokens, ...parts } = loadTokenizerParts(path, options);
+      post({ kind: "loaded", parts, tokens: isDecoded ? { ...tokens } : null });
+    } catch (error) {
+      post({ kind: "failed", failure: describeFailure(error, "") });
+    }
+  };

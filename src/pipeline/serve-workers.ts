@@ -1,4 +1,5 @@
 import { UserError } from "../errors.ts";
+import { type JobName, startWorker } from "../runtime/job-worker.ts";
 import { type Failure, reviveFailure } from "./thread-failure.ts";
 
 /** One worker, as the main thread sees it. */
@@ -12,17 +13,15 @@ type WorkerLink<ToWorker> = {
 
 /** Workers that run before it is known what they shall do. */
 export type StartedWorkers = {
-  readonly name: string;
+  readonly name: JobName;
   readonly workers: readonly Worker[];
   /** Ends all of them. */
   terminate(): void;
 };
 
-type WorkersOptions = { readonly url: string; readonly name: string; readonly workerCount: number };
-
 /** Starts workers; until `serveWorkers`, no message of theirs is served, nor is noticed that one ends. */
-export function startWorkers({ url, name, workerCount }: WorkersOptions): StartedWorkers {
-  const workers = Array.from({ length: workerCount }, () => new Worker(url));
+export function startWorkers(name: JobName, workerCount: number): StartedWorkers {
+  const workers = Array.from({ length: workerCount }, () => startWorker(name));
   return {
     name,
     workers,

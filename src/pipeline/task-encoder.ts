@@ -7,16 +7,47 @@ import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts"
 import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { PieceTask, RangeTask, Task } from "../corpus/task.ts";
 import { TextRoom } from "../corpus/text-room.ts";
+import { expectLossOfMemory } from "../runtime/compile-sparingly.ts";
+import { adoptKernelModule } from "../runtime/kernel.ts";
+import type { IdBuffer, Ids } from "../tokenizer/id-buffer.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
+import type { OutputPart, PartMaker, ThreadJob } from "./job.ts";
 
 const windowSizeBytes = 1 << 18;
 /** The character at a safe cut, and a byte more. */
 const lookaheadBytes = 5;
 
-/** Glue: bytes of a task -> ids. */
-export class TaskEncoder {
+export type TaskEncoderOptions = {
+  readonly inputs: readonly Input[];
+  readonly parts: EncodingParts;
+  readonly specialTokensAsText: boolean;
+  /** The memory for a text and what it stands in; no limit, if left out. */
+  readonly textBytesMax?: number;
+};
+
+/** What a thread that encodes begins with. */
+export type EncodeSetup = TaskEncoderOptions & {
+  /** The code that all threads share. */
+  readonly kernelModule: WebAssembly.Module;
+};
+
+/** Ids on their way to be written, and where among them records end. */
+export type IdsPart = OutputPart & { readonly ids: Ids; readonly recordEnds: Uint32Array | undefined };
+
+/** What a thread has encoded. */
+export type EncodedText = {
+  /** Bytes of text that were read. */
+  readonly textBytes: number;
+  /** Those of them that were not valid UTF-8. */
+  readonly invalidByteCount: number;
+};
+
+/** What one thread of an encoding does: bytes of a task -> ids. */
+export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
   readonly encoding: TextEncoding;
+  readonly output: PartMaker<IdsPart>;
+  private readonly inputs: readonly Input[];
   private readonly window = new Uint8Array(windowSizeBytes);
   private readonly file: OpenFile;
   private readonly room: TextRoom;
@@ -24,16 +55,12 @@ export class TaskEncoder {
   private parquet: ParquetReader | undefined;
   private readonly linePieces: PieceRanges<void>;
   /** Bytes of text encoded so far. */
-  textBytes = 0;
+  private textBytes = 0;
   /** How far the text has been read. */
   private readByte = 0;
 
-  constructor(
-    private readonly inputs: readonly Input[],
-    parts: EncodingParts,
-    specialTokensAsText: boolean,
-    textBytesMax?: number,
-  ) {
+  constructor({ inputs, parts, specialTokensAsText, textBytesMax }: TaskEncoderOptions) {
+    this.inputs = inputs;
     this.file = new OpenFile(inputs);
     this.room = new TextRoom(textBytesMax);
     this.jsonl = new JsonlReader(undefined, this.room);
@@ -42,6 +69,7 @@ export class TaskEncoder {
       return this.encodeRecords(reading, this.jsonl);
     });
     this.encoding = new TextEncoding(parts, { specialTokensAsText });
+    this.output = new IdsOutput(this.encoding.out);
   }
 
   /** Where in the text the work stands: the place of an error. */
@@ -53,7 +81,7 @@ export class TaskEncoder {
    * Appends the ids of a task to `encoding.out`, as far as they are settled if its range goes on in the next one; yields
    * the bytes done after each window, the whole at the end.
    */
-  encode(task: Task): Generator<number, void> {
+  take(task: Task): Generator<number, void> {
     const input = this.inputs[task.inputIndex]!;
     const { format, textField } = input;
     if (task.kind === "piece") return format !== "text" ? this.linePieces.take(task) : this.encodePiece(task);
@@ -64,6 +92,12 @@ export class TaskEncoder {
     }
     if (format === "text") return this.encodeRange(task);
     return this.encodeRecords(this.jsonl.read(source, task, input), this.jsonl);
+  }
+
+  // biome-ignore lint/correctness/useYield: other jobs have work left here
+  *finish(): Generator<undefined, { rest: EncodedText }> {
+    const { textBytes, encoding } = this;
+    return { rest: { textBytes, invalidByteCount: encoding.invalidByteCount } };
   }
 
   close(): void {
@@ -131,3 +165,24 @@ export class TaskEncoder {
 }
 
 type RecordReader = { readonly batch: RecordBatch; readonly offsetByte: number };
+
+export function startEncoding(setup: EncodeSetup): TaskEncoder {
+  expectLossOfMemory();
+  adoptKernelModule(setup.kernelModule);
+  return new TaskEncoder(setup);
+}
+
+/** The ids that are gathered, as parts of the output. */
+export class IdsOutput implements PartMaker<IdsPart> {
+  constructor(private readonly out: IdBuffer) {}
+
+  get isEmpty(): boolean {
+    return this.out.isEmpty;
+  }
+
+  take(spare: ArrayBuffer | undefined): IdsPart {
+    const recordEnds = this.out.takeRecordEnds();
+    const ids = this.out.take(spare);
+    return { ids, recordEnds, memory: ids.buffer, sizeBytes: ids.byteLength };
+  }
+}

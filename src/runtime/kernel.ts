@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
-import { kernelPaths } from "../embedded.ts";
+import { kernelPaths } from "./embedded.ts";
 import type { MergeExports } from "./merge-exports.ts";
 
 /**

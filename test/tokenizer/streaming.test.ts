@@ -111,7 +111,7 @@ test("ranges, cut anywhere the plan cuts, give the ids of the whole", async () =
       writeFileSync(path, bytes);
       const inputs = findInputs([path], { binary: "text" });
       const expected = encodeAll(new TextEncoding(parts), bytes, () => bytes.length);
-      const encoder = new TaskEncoder(inputs, parts, false);
+      const encoder = new TaskEncoder({ inputs, parts, specialTokensAsText: false });
       const plan = planTasks(
         inputs,
         {
@@ -125,7 +125,7 @@ test("ranges, cut anywhere the plan cuts, give the ids of the whole", async () =
       let rangeCount = 0;
       for await (const range of plan) {
         rangeCount++;
-        for (const _ of encoder.encode(range)) found.push(...encoder.encoding.out.flush());
+        for (const _ of encoder.take(range)) found.push(...encoder.encoding.out.flush());
       }
       encoder.close();
       expect({ seed, round, found }).toEqual({ seed, round, found: expected });

@@ -1,0 +1,228 @@
+import type { Input } from "../corpus/input.ts";
+import type { Range, RangePlanOptions } from "../corpus/range.ts";
+import { PieceBuffers } from "../corpus/stream-chunks.ts";
+import { isEmpty, memoryOf, planTasks, type Task, TaskQueue } from "../corpus/task.ts";
+import type { JobName } from "../runtime/job-worker.ts";
+import { inTurns, nextTurn } from "../runtime/turns.ts";
+import type { FromWorker, OutputPart, SharedProgress, StartThread, Thread, ToWorker } from "./job.ts";
+import { Outbox, type Sink, TaskOrder, type Turn } from "./ordered-output.ts";
+import { type StartedWorkers, serveWorkers, startWorkers } from "./serve-workers.ts";
+import { TaskThread } from "./task-thread.ts";
+
+/** A job as the main thread sees it: which tasks there are, who does them, and who takes what they find. */
+export type Job<Setup, Part extends OutputPart, Found, Rest> = {
+  /** What its workers load (worker.ts), and are called in messages. */
+  readonly name: JobName;
+  /** What its workers do, for the main thread. */
+  readonly start: StartThread<Setup, Part, Found, Rest>;
+  /** What each thread begins with: plain data that can be posted. */
+  readonly setupOf: (thread: Thread) => Setup;
+  readonly sink: Sink<Part, Found>;
+
+  readonly inputs: readonly Input[];
+  /** What of the inputs is meant, in this order; all of it, if left out. */
+  readonly ranges?: readonly Range[] | undefined;
+  /** How the ranges are cut into tasks; not at all, if left out. */
+  readonly cutting?: RangePlanOptions | undefined;
+  /** Text of so many bytes is planned ahead of the threads. */
+  readonly aheadBytes: number;
+
+  readonly threadCount: number;
+  /** The main thread is one of the threads. Without it, it only plans, reads streams and takes what is found. */
+  readonly mainWorks: boolean;
+  /** Tasks that would keep the main thread from serving signals for long. */
+  readonly mayTakeLong: (task: Task) => boolean;
+  /** The workers, if they were started ahead. */
+  readonly workers?: StartedWorkers | undefined;
+};
+
+/** Workers for a job that has yet to be described; whoever starts them ends them, whatever happens. */
+export const startJobWorkers = (name: JobName, threadCount: number, mainWorks: boolean) =>
+  startWorkers(name, mainWorks ? threadCount - 1 : threadCount);
+
+const reportIntervalMs = 50;
+
+/**
+ * Does the tasks of a job: the main thread and the workers take one after the other, and the sink gets what they find in
+ * the order of the tasks. When the main thread meets a task that may take long it stops working, so that it goes on serving
+ * signals, and another worker stands in for it. Returns what each thread that had a task has at the end, in no order.
+ *
+ * Lets the event loop turn, and calls `report` with the bytes of the inputs that are done, between slices of work in this
+ * thread. Throws what a thread throws; no worker is left running.
+ */
+export async function runTasks<Setup, Part extends OutputPart, Found, Rest>(
+  job: Job<Setup, Part, Found, Rest>,
+  report: (bytesDone: number) => void,
+): Promise<Rest[]> {
+  const running = new RunningJob(job, report);
+  const ticker = setInterval(running.report, reportIntervalMs);
+  try {
+    await running.run();
+  } finally {
+    running.stop();
+    clearInterval(ticker);
+  }
+  running.report();
+  return running.rests;
+}
+
+type Written = (sizeBytes: number, memory: ArrayBuffer) => void;
+
+class RunningJob<Setup, Part extends OutputPart, Found, Rest> {
+  readonly rests: Rest[] = [];
+  private readonly workers: StartedWorkers;
+  private standIn: StartedWorkers | undefined;
+  private readonly tasks: TaskQueue;
+  private readonly order: TaskOrder<Part, Found>;
+  private readonly buffers = new PieceBuffers();
+  /** A cell for each worker, for the main thread, and for the worker that stands in for it. */
+  private readonly bytesDone: SharedProgress;
+  private readonly mainIndex: number;
+  /** Something failed: no more is begun. */
+  private isStopped = false;
+
+  constructor(
+    private readonly job: Job<Setup, Part, Found, Rest>,
+    private readonly tell: (bytesDone: number) => void,
+  ) {
+    const { name, threadCount, mainWorks, inputs, cutting, ranges, aheadBytes, mayTakeLong, sink } = job;
+    // Workers start while the rest is made ready.
+    this.workers = job.workers ?? startJobWorkers(name, threadCount, mainWorks);
+    this.mainIndex = this.workers.workers.length;
+    this.bytesDone = new Float64Array(new SharedArrayBuffer(8 * (this.mainIndex + 2)));
+    this.order = new TaskOrder(sink);
+    this.tasks = new TaskQueue(planTasks(inputs, cutting, this.buffers, ranges), aheadBytes, {
+      taker: this.mainIndex,
+      leaves: mayTakeLong,
+    });
+  }
+
+  readonly report = () => this.tell(this.bytesDone.reduce((sum, cell) => sum + cell, 0));
+
+  async run(): Promise<void> {
+    // The workers have their tasks before this thread turns to its own.
+    const serving = this.serve(this.workers, (index) => ({ index, isExtra: this.isExtra }));
+    await Promise.all([serving, this.job.mainWorks ? this.workHere() : undefined]);
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.workers.terminate();
+    this.standIn?.terminate();
+    this.tasks.close();
+  }
+
+  /** A single worker is one thread more than was planned for, because the main thread is there, too. */
+  private get isExtra(): boolean {
+    return this.job.threadCount === 1;
+  }
+
+  /** The main thread's share of the work, and what it leaves to another worker. */
+  private async workHere(): Promise<void> {
+    await this.workBeside();
+    if (!this.tasks.hasLeft || this.isStopped) return;
+    this.standIn = startWorkers(this.job.name, 1);
+    await this.serve(this.standIn, () => ({ index: this.mainIndex + 1, isExtra: true }));
+  }
+
+  /** What a worker does, in this thread: messages and signals are served after each slice. */
+  private async workBeside(): Promise<void> {
+    const { job, tasks, order, buffers, mainIndex } = this;
+    let next = await tasks.next(mainIndex);
+    // Nothing is begun here for nothing: a thread has memory of its own.
+    if (next.length === 0) return;
+    const { setupOf, start, inputs } = job;
+    const self = { index: mainIndex, isExtra: false };
+    const threadJob = start(setupOf(self), self);
+    const thread = new TaskThread(threadJob, inputs, this.bytesDone, mainIndex);
+    try {
+      let turn: Turn<Part, Found>;
+      const outbox = threadJob.output && new Outbox(threadJob.output, (part) => order.take(turn, part));
+      const written: Written = (sizeBytes, memory) => outbox?.written(sizeBytes, memory);
+      for (; next.length > 0; next = await tasks.next(mainIndex)) {
+        const turns = next.map((task) => order.add(task, written));
+        for (const [i, task] of next.entries()) {
+          turn = turns[i]!;
+          const found = isEmpty(task) ? undefined : await this.takeTask(thread, task, outbox);
+          if (this.isStopped) return;
+          order.finish(turn, found);
+          for (const memory of memoryOf([task])) buffers.give(memory);
+        }
+      }
+      this.rests.push((await inTurns(threadJob.finish(tasks.hasLeft))).rest);
+    } finally {
+      threadJob.close();
+    }
+  }
+
+  /** Does a task in this thread; stops in the middle of it when the job is stopped. */
+  private async takeTask(
+    thread: TaskThread<Part, Found, Rest>,
+    task: Task,
+    outbox: Outbox<Part> | undefined,
+  ): Promise<Found | undefined> {
+    const work = thread.take(task);
+    for (let step = work.next(); ; step = work.next()) {
+      await outbox?.send();
+      if (step.done) return step.value;
+      this.report();
+      await (this.job.sink.drained?.() ?? nextTurn());
+      if (this.isStopped) return undefined;
+    }
+  }
+
+  /** Gives workers tasks until there are no more, and takes what they find. Has their tasks posted before they are up. */
+  private async serve(workers: StartedWorkers, threadOf: (workerIndex: number) => Thread): Promise<void> {
+    const { job, tasks, order, buffers, bytesDone, rests } = this;
+    const firstTasks: Promise<void>[] = [];
+    const serving = serveWorkers<ToWorker<Setup>, FromWorker<Part, Found, Rest>>(
+      workers,
+      ({ workerIndex, send, finish }) => {
+        const thread = threadOf(workerIndex);
+        /** Of the tasks that the worker was given, the one at work first. */
+        const turns: Turn<Part, Found>[] = [];
+        let hasBegun = false;
+        let hasAll = false;
+        const written: Written = (sizeBytes, memory) =>
+          send({ kind: "written", sizeBytes, memory }, [memory]);
+        const sendNext = async () => {
+          while (!hasAll) {
+            const next = await tasks.next(thread.index);
+            if (hasAll) return;
+            hasAll = next.length === 0;
+            if (hasAll) return hasBegun ? send({ kind: "finish" }) : finish();
+            const given: Task[] = [];
+            for (const task of next) {
+              const turn = order.add(task, written);
+              if (isEmpty(task)) order.finish(turn, undefined);
+              else {
+                turns.push(turn);
+                given.push(task);
+              }
+            }
+            if (given.length === 0) continue;
+            hasBegun = true;
+            return send({ kind: "tasks", tasks: given }, memoryOf(given));
+          }
+        };
+        send({ kind: "setup", setup: job.setupOf(thread), thread, inputs: job.inputs, bytesDone });
+        // Two, so that there is always one at hand when one is done.
+        firstTasks.push(sendNext().then(sendNext));
+        return (message) => {
+          switch (message.kind) {
+            case "part":
+              return order.take(turns[0]!, message.part);
+            case "done":
+              for (const found of message.found) order.finish(turns.shift()!, found);
+              for (const memory of message.emptied) buffers.give(memory);
+              return message.wantsTasks ? sendNext() : undefined;
+            case "finished":
+              rests.push(message.rest);
+              return finish();
+          }
+        };
+      },
+    );
+    await Promise.all([serving, ...firstTasks]);
+  }
+}

@@ -1,0 +1,83 @@
+import { canSeek } from "../corpus/input.ts";
+import type { Task } from "../corpus/task.ts";
+import { TextRoom } from "../corpus/text-room.ts";
+import type { RangeFindings } from "../count/range-counter.ts";
+import type { Run } from "../count/sorted-runs.ts";
+import { type KeeperOptions, WordKeeper } from "../count/spilling-counter.ts";
+import { TaskCounter, type TaskCounterOptions } from "../count/task-counter.ts";
+import { expectLossOfMemory } from "../runtime/compile-sparingly.ts";
+import { adoptKernelModule } from "../runtime/kernel.ts";
+import type { PackedCounts } from "../words/word-counter.ts";
+import { tableMemory } from "../words/word-table.ts";
+import type { Thread, ThreadJob } from "./job.ts";
+
+/** What a thread that counts begins with. */
+export type CountSetup = TaskCounterOptions &
+  KeeperOptions & {
+    /** The code that all threads share. */
+    readonly kernelModule: WebAssembly.Module;
+    /** Of this thread, unique among all that write runs to one directory. */
+    readonly name: string;
+    /** Inputs whose words are wanted apart. */
+    readonly inputsApart?: ReadonlySet<number> | undefined;
+    /** How many distinct words each thread has, by its index: written by it, read by the main thread. */
+    readonly distinctWordCounts: Float64Array;
+  };
+
+/** What a thread has counted: the words it has in memory, and the runs it wrote. */
+export type ThreadWords = { readonly words: PackedCounts; readonly runs: readonly Run[] };
+
+/** What one thread of a count does: counts tasks and keeps their words. */
+export class ThreadCounter implements ThreadJob<never, RangeFindings | undefined, ThreadWords> {
+  private readonly keeper: WordKeeper;
+  private readonly tasks: TaskCounter;
+
+  constructor(
+    private readonly setup: CountSetup,
+    private readonly index: number,
+  ) {
+    const room = new TextRoom(setup.runOptions?.wordBytesMax);
+    this.keeper = new WordKeeper(setup, setup.name, room);
+    this.tasks = new TaskCounter(setup, this.keeper.counter, room);
+  }
+
+  get offsetByte(): number {
+    return this.tasks.offsetByte;
+  }
+
+  /** Counts a task, window by window; returns what was met in the range that ends with it, if one does. */
+  *take(task: Task): Generator<number, RangeFindings | undefined> {
+    const { keeper, setup, index } = this;
+    const isApart = setup.inputsApart?.has(task.inputIndex) ?? false;
+    for (const _ of keeper.startTask(isApart ? task.inputIndex : null)) yield 0;
+    const work = this.tasks.count(task);
+    let step = work.next();
+    for (; !step.done; step = work.next()) {
+      setup.distinctWordCounts[index] = keeper.distinctWordCount;
+      yield step.value;
+      for (const _ of keeper.makeRoom()) yield step.value;
+    }
+    setup.distinctWordCounts[index] = keeper.distinctWordCount;
+    return step.value;
+  }
+
+  /** `leavesMemory`: this thread keeps no words if they can go to runs. */
+  *finish(leavesMemory: boolean): Generator<undefined, { rest: ThreadWords; memory: ArrayBuffer[] }> {
+    const { keeper } = this;
+    yield* keeper.finish([], leavesMemory);
+    const { runs } = keeper;
+    const memory = runs.flatMap(({ table }) => (table === null ? [] : tableMemory(table)));
+    return { rest: { words: keeper.counter.pack(), runs }, memory };
+  }
+
+  close(): void {
+    this.tasks.close();
+  }
+}
+
+export function startCounting(setup: CountSetup, { index }: Thread): ThreadCounter {
+  // Memory of streams comes and goes.
+  if (!setup.inputs.every(canSeek)) expectLossOfMemory();
+  adoptKernelModule(setup.kernelModule);
+  return new ThreadCounter(setup, index);
+}
