@@ -1,5 +1,5 @@
 import { closeSync, constants, fsyncSync, openSync, writeSync } from "node:fs";
-import { openLibc } from "./libc.ts";
+import { errnoOf, openLibc } from "./libc.ts";
 
 /** Writes all of the bytes, at `offset` if it is given: a single call may write fewer. */
 export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
@@ -9,7 +9,7 @@ export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
   }
 }
 
-/** Returns when what was written is on the device, or where the file system knows no such thing, at once. */
+/** Returns when what was written is on the device; at once where the file system has no such call. */
 export function flush(fd: number): void {
   try {
     fsyncSync(fd);
@@ -19,26 +19,20 @@ export function flush(fd: number): void {
 }
 
 /**
- * Has the device begin to take what was written, and does not wait. To be called for each of many files before the first is
- * flushed: a file gets its place on the device only now, and the journal notes it. Begun together, all are in one commit of it;
- * flushed one after the other, each waits for one of its own.
+ * Starts writing a file to the device, without waiting. To be called for each of many files before the first is flushed: a
+ * file gets its place on the device only now, and the journal records that. Started together, all are in one commit of the
+ * journal; flushed one after the other, each waits for a commit of its own.
  */
 export function beginFlush(fd: number): void {
-  libc ??= openLibc(symbols);
+  const libc = openLibc("sync_file_range", "__errno_location");
   if (libc === null || libc.sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE) === 0) return;
-  const { read } = require("bun:ffi") as typeof import("bun:ffi");
-  const code = lossCodes.get(read.i32(libc.__errno_location()!));
-  // Subtle: what finds no place here is dropped, and the flush behind may not know of it.
+  const code = lossCodes.get(errnoOf(libc));
+  // Subtle: data that cannot be written here is dropped, and a later flush may not report it.
   if (code !== undefined) throw Object.assign(new Error(`${code}: sync_file_range`), { code });
 }
 
-const symbols = {
-  sync_file_range: { args: ["i32", "i64", "i64", "u32"], returns: "i32" },
-  __errno_location: { args: [], returns: "ptr" },
-} as const;
-let libc: ReturnType<typeof openLibc<typeof symbols>> | undefined;
 const SYNC_FILE_RANGE_WRITE = 2;
-/** Any other error says that there is no such call for the file: it is flushed all the same. */
+/** Errors that lose data. Any other says that the file has no such call: it is flushed all the same. */
 const lossCodes = new Map([
   [5, "EIO"],
   [12, "ENOMEM"],
@@ -50,7 +44,7 @@ export function throwUnlessNoFlush(error: Error): void {
   if (!knowsNoFlush.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
 }
 
-/** The same for a directory's list of names. One that may not be listed is left to the system's own pace. */
+/** Flushes a directory's list of names. One that may not be listed is left to the system. */
 export function flushDirectory(path: string): void {
   let fd: number;
   try {
@@ -65,4 +59,30 @@ export function flushDirectory(path: string): void {
   }
 }
 
+/** The file system has no flush. */
 const knowsNoFlush = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EBADF"]);
+
+/**
+ * Exchanges what two absolute paths name, in one step: at every instant each path names one of the two. False where the
+ * system or the file system has no such call, or refuses; the caller's other way then meets the reason.
+ *
+ * `renameat2` is called through `syscall`, which every C library has, because glibc before 2.28 and musl before 1.2.6
+ * lack a function of its own.
+ */
+export function exchange(path: string, otherPath: string): boolean {
+  const number = callNumbers[process.arch];
+  const call = number === undefined ? undefined : openLibc("syscall")?.syscall;
+  if (number === undefined || call === undefined) return false;
+  const { ptr } = require("bun:ffi") as typeof import("bun:ffi");
+  const from = ptr(cString(path));
+  const to = ptr(cString(otherPath));
+  return call(number, ignoredDirectory, from, ignoredDirectory, to, RENAME_EXCHANGE) === 0n;
+}
+
+/** The number of renameat2, from the kernel's tables for each processor. */
+const callNumbers: Readonly<Record<string, bigint>> = { x64: 316n, arm64: 276n };
+const RENAME_EXCHANGE = 2;
+/** Absolute paths are looked up without a directory. */
+const ignoredDirectory = -1;
+
+const cString = (text: string) => Buffer.from(`${text}\0`);

@@ -109,12 +109,7 @@ function mappingSystem(): MappingSystem | null {
 }
 
 function openSystem(): MappingSystem | null {
-  const libc = openLibc({
-    mmap: { args: ["usize", "usize", "i32", "i32", "i32", "i64"], returns: "usize" },
-    munmap: { args: ["usize", "usize"], returns: "i32" },
-    posix_fadvise: { args: ["i32", "i64", "i64", "i32"], returns: "i32" },
-    getpagesize: { args: [], returns: "i32" },
-  });
+  const libc = openLibc("mmap", "munmap", "posix_fadvise", "getpagesize");
   if (libc === null) return null;
   const { ptr } = require("bun:ffi") as typeof import("bun:ffi");
   const pageBytes = libc.getpagesize();

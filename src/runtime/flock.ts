@@ -1,29 +1,28 @@
 import { fstatSync, statSync } from "node:fs";
-import { openLibc } from "./libc.ts";
+import { errnoOf, openLibc } from "./libc.ts";
 import { codeOf } from "./system-error.ts";
 
-/** What came of asking for the lock of a file. */
+/** The answer to asking for the lock of a file. */
 type Locked = "ours" | "another's" | "unknown to the file system";
 
 /**
- * Takes the lock of an open file, without waiting. The kernel gives it back when the file is closed, so a process that
- * dies, in whatever way, holds none: nothing has to be known of process ids.
+ * Takes the lock of an open file, without waiting. The system releases it when the file is closed, so a process that has
+ * died, in whatever way, holds none.
  */
 export function lockFile(fd: number): Locked {
-  const libc = openLibc(symbols);
+  const libc = openLibc("flock", "__errno_location");
   if (libc === null) return "unknown to the file system";
-  const { read } = require("bun:ffi") as typeof import("bun:ffi");
   for (;;) {
     if (libc.flock(fd, LOCK_EX | LOCK_NB) === 0) return "ours";
-    const errno = read.i32(libc.__errno_location()!);
+    const errno = errnoOf(libc);
     if (knowsNoLock.has(errno)) return "unknown to the file system";
     if (errno !== EINTR) return "another's";
   }
 }
 
 /**
- * Whether the name still leads to the open file. To be asked when its lock is had: whoever had it before may have
- * removed the name, and then the lock keeps nobody away.
+ * Whether the path still names the open file. To be asked after locking it: whoever held the lock before may have removed
+ * the file, and then the lock keeps nobody away.
  */
 export function isNamed(fd: number, path: string): boolean {
   const { dev, ino } = fstatSync(fd);
@@ -36,10 +35,6 @@ export function isNamed(fd: number, path: string): boolean {
   }
 }
 
-const symbols = {
-  flock: { args: ["i32", "i32"], returns: "i32" },
-  __errno_location: { args: [], returns: "ptr" },
-} as const;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 const EINTR = 4;

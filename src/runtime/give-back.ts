@@ -7,7 +7,8 @@ import { openLibc } from "./libc.ts";
  * again, also what was only reserved address space. Where the system has no such call, the memory stays.
  */
 export function giveBack(array: Int32Array): void {
-  const address = addressOf(array);
+  const { ptr } = require("bun:ffi") as typeof import("bun:ffi");
+  const address = Number(ptr(array));
   const start = Math.ceil(address / pageBytes) * pageBytes;
   const end = Math.floor((address + array.byteLength) / pageBytes) * pageBytes;
   const isGiven = end - start >= worthwhileBytes && discardPages(start, end - start);
@@ -22,20 +23,11 @@ export function giveBack(array: Int32Array): void {
 /** A multiple of every page size of Linux on x64 and arm64, except huge pages, which the system splits. */
 const pageBytes = 1 << 16;
 const worthwhileBytes = 1 << 20;
-const MADV_DONTNEED = 4;
 
-type Discard = (address: number, sizeBytes: number) => boolean;
-let opened: { addressOf: (array: Int32Array) => number; discard: Discard | null } | undefined;
-
-const addressOf = (array: Int32Array) => open().addressOf(array);
-const discardPages: Discard = (address, sizeBytes) => open().discard?.(address, sizeBytes) ?? false;
-
-function open() {
-  if (opened !== undefined) return opened;
-  const { ptr } = require("bun:ffi") as typeof import("bun:ffi");
-  const libc = openLibc({ madvise: { args: ["usize", "usize", "i32"], returns: "i32" } });
-  const discard: Discard | null =
-    libc && ((address, sizeBytes) => libc.madvise(BigInt(address), BigInt(sizeBytes), MADV_DONTNEED) === 0);
-  opened = { addressOf: (array) => Number(ptr(array)), discard };
-  return opened;
+/** False where the system has no such call, or refuses. */
+function discardPages(address: number, sizeBytes: number): boolean {
+  const libc = openLibc("madvise");
+  return libc?.madvise(BigInt(address), BigInt(sizeBytes), MADV_DONTNEED) === 0;
 }
+
+const MADV_DONTNEED = 4;

@@ -10,8 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { assert, UserError } from "../errors.ts";
-import type { exchange } from "../runtime/exchange.ts";
-import { beginFlush, flush, flushDirectory, writeAll } from "../runtime/file-calls.ts";
+import { beginFlush, type exchange, flush, flushDirectory, writeAll } from "../runtime/file-calls.ts";
 import { codeOf, reasonOf } from "../runtime/system-error.ts";
 import { type FormerResults, freePath, settleFormer } from "./former-results.ts";
 import { nextGeneration } from "./kept-results.ts";

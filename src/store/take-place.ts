@@ -1,5 +1,5 @@
 import { renameSync, type Stats } from "node:fs";
-import { exchange } from "../runtime/exchange.ts";
+import { exchange } from "../runtime/file-calls.ts";
 import { codeOf } from "../runtime/system-error.ts";
 import { recordMark } from "./kept-results.ts";
 import { type Place, pathOf } from "./output-place.ts";

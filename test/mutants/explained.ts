@@ -110,7 +110,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
   {
     file: "src/runtime/give-back.ts",
     before:
-      "/** Pages of every size that Linux has on x64 and arm64 but huge ones, which the kernel splits. */",
+      "/** A multiple of every page size of Linux on x64 and arm64, except huge pages, which the system splits. */",
     line: "const pageBytes = 1 << 16;",
     changed: "const pageBytes = 2 << 16;",
     why: "Less is given back at the ends, and filled with zeros instead.",
