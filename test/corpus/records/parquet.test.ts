@@ -8,7 +8,7 @@ import { type Input, openInput } from "../../../src/corpus/input.ts";
 import { pageValues } from "../../../src/corpus/records/parquet/page-values.ts";
 import { ParquetReader } from "../../../src/corpus/records/parquet/parquet-reader.ts";
 import { planInputPages } from "../../../src/corpus/records/parquet/plan-pages.ts";
-import { decodeRuns } from "../../../src/corpus/records/parquet/rle-bit-packed.ts";
+import { decodeRleBitPacked } from "../../../src/corpus/records/parquet/rle-bit-packed.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
 import { countCorpus } from "../../../src/pipeline/count-corpus.ts";
 import { put, scratch } from "../../binary.ts";
@@ -342,10 +342,10 @@ test("runs and packed bits are decoded, and nothing is read behind their end", (
   const out = new Int32Array(12);
   // A run of five 3s, and one group of eight values of three bits: 0 to 7.
   const bytes = Uint8Array.of(10, 3, 3, 0b10001000, 0b11000110, 0b11111010);
-  expect(decodeRuns(bytes, 0, bytes.length, 3, out)).toBe(true);
+  expect(decodeRleBitPacked(bytes, 0, bytes.length, 3, out)).toBe(true);
   expect([...out]).toEqual([3, 3, 3, 3, 3, 0, 1, 2, 3, 4, 5, 6]);
-  for (let end = 0; end < bytes.length; end++) expect(decodeRuns(bytes, 0, end, 3, out)).toBe(false);
+  for (let end = 0; end < bytes.length; end++) expect(decodeRleBitPacked(bytes, 0, end, 3, out)).toBe(false);
   // A run of a length beyond what is wanted ends with what is wanted.
-  expect(decodeRuns(Uint8Array.of(0xfe, 0xff, 0xff, 0xff, 0x07, 9), 0, 6, 4, out)).toBe(true);
+  expect(decodeRleBitPacked(Uint8Array.of(0xfe, 0xff, 0xff, 0xff, 0x07, 9), 0, 6, 4, out)).toBe(true);
   expect([...out]).toEqual(Array(12).fill(9));
 });

@@ -36,14 +36,14 @@ const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
 /** Whether pages of this codec can be read. */
 export const isKnownCodec = (codec: CompressionCodec) => decompressors[codec] !== undefined;
 
-/** How much memory a page takes that has so many bytes, before and after. */
-export function pageMemoryBytes(packedBytes: number, codec: CompressionCodec, sizeBytes: number): number {
-  if (codec === "UNCOMPRESSED") return packedBytes;
+/** How much memory a page takes that has so many bytes compressed and decompressed. */
+export function pageMemoryBytes(compressedBytes: number, codec: CompressionCodec, sizeBytes: number): number {
+  if (codec === "UNCOMPRESSED") return compressedBytes;
   const takesTwice = codec === "SNAPPY";
-  return packedBytes + (takesTwice ? 2 : 1) * sizeBytes;
+  return compressedBytes + (takesTwice ? 2 : 1) * sizeBytes;
 }
 
-/** The bytes of a page, which has to be `sizeBytes` long then. Throws on what is damaged. */
+/** The decompressed page, which must have `sizeBytes` bytes. Throws if it is damaged. */
 export function decompressPage(bytes: Uint8Array, codec: CompressionCodec, sizeBytes: number): Uint8Array {
   const page = decompressors[codec]!(bytes, sizeBytes);
   if (page.length !== sizeBytes) throw new Error(`a page has ${page.length} bytes and not ${sizeBytes}`);

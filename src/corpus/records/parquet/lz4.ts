@@ -1,16 +1,16 @@
 /**
- * Pages packed with LZ4. The codec `LZ4_RAW` is one block; what is called `LZ4` is either that (fastparquet) or, as
- * Hadoop wrote it, any number of blocks, each behind its two sizes: unpacked and packed, four bytes, the highest first.
+ * Pages compressed with LZ4. The codec `LZ4_RAW` is one block. The codec `LZ4` is either that (fastparquet) or Hadoop's:
+ * any number of blocks, each after its decompressed and its compressed size, four bytes, high byte first.
  */
 
-/** The `sizeBytes` bytes of one block. Throws if it has others. */
+/** The `sizeBytes` bytes of one block. Throws if it has more or fewer. */
 export function unpackLz4Block(bytes: Uint8Array, sizeBytes: number): Uint8Array {
   const page = new Uint8Array(sizeBytes);
   if (decodeBlock(bytes, page, 0, sizeBytes) !== sizeBytes) throw new Error("its LZ4 data is damaged");
   return page;
 }
 
-/** Blocks with their sizes, if all of them fit together; else one block. */
+/** Hadoop's blocks, if their sizes fit the page; else one block. */
 export function unpackLz4(bytes: Uint8Array, sizeBytes: number): Uint8Array {
   return unpackSizedBlocks(bytes, sizeBytes) ?? unpackLz4Block(bytes, sizeBytes);
 }
@@ -22,27 +22,29 @@ function unpackSizedBlocks(bytes: Uint8Array, sizeBytes: number): Uint8Array | u
   let filled = 0;
   while (pos < bytes.length) {
     if (pos + 8 > bytes.length) return undefined;
-    const unpackedEnd = filled + view.getUint32(pos);
-    const packedEnd = pos + 8 + view.getUint32(pos + 4);
-    if (unpackedEnd > sizeBytes || packedEnd > bytes.length) return undefined;
-    if (decodeBlock(bytes.subarray(pos + 8, packedEnd), page, filled, unpackedEnd) !== unpackedEnd) {
+    const decompressedEnd = filled + view.getUint32(pos);
+    const compressedEnd = pos + 8 + view.getUint32(pos + 4);
+    if (decompressedEnd > sizeBytes || compressedEnd > bytes.length) return undefined;
+    if (
+      decodeBlock(bytes.subarray(pos + 8, compressedEnd), page, filled, decompressedEnd) !== decompressedEnd
+    ) {
       return undefined;
     }
-    pos = packedEnd;
-    filled = unpackedEnd;
+    pos = compressedEnd;
+    filled = decompressedEnd;
   }
   return filled === sizeBytes ? page : undefined;
 }
 
 /**
- * Unpacks a block into [from, end) of `out` and returns where it ends there; -1 if the block is damaged or has no room.
- * It is a list of sequences:
+ * Decompresses a block into [from, end) of `out` and returns where its bytes end there; -1 if the block is damaged or
+ * does not fit. A block is a list of sequences:
  *
  *   token      1         high four bits: literals; low four bits: length of the match, less 4
- *   more       any       where a number is 15: bytes that are added to it, up to the first that is not 255
+ *   more       any       if a number is 15: bytes to add to it, up to and with the first that is not 255
  *   literals             bytes to copy
  *   distance   2         how far back the match begins, the low byte first; the last sequence has none
- *   more                 of the length of the match
+ *   more       any       the same for the length of the match
  */
 function decodeBlock(block: Uint8Array, out: Uint8Array, from: number, end: number): number {
   let pos = 0;

@@ -2,30 +2,24 @@ import type { CompressionCodec } from "hyparquet";
 import { deltaBinaryUnpack } from "hyparquet/src/delta.js";
 import { decompressPage } from "./decompress-page.ts";
 import type { Page } from "./page-headers.ts";
-import { decodeRuns } from "./rle-bit-packed.ts";
+import { NullValue } from "./parquet-errors.ts";
+import { decodeRleBitPacked } from "./rle-bit-packed.ts";
 
 /**
- * PageValues: the texts of a page, or of a dictionary, where they stand.
+ * PageValues: where the texts of a page, or of a dictionary, are.
  *
  *   FIELD    TYPE         LENGTH   MEANING
- *   bytes    Uint8Array            the page, unpacked
+ *   bytes    Uint8Array            the page, decompressed
  *   starts   Int32Array   count    value v is bytes[starts[v] .. ends[v])
  *   ends     Int32Array   count
  *
- * Values of a dictionary may stand at several v, in any order.
+ * Several v may name one value of a dictionary, in any order.
  */
 export type PageValues = {
   readonly bytes: Uint8Array;
   readonly starts: Int32Array;
   readonly ends: Int32Array;
 };
-
-/** A page does not say for each of its values that there is one. */
-export class NullValue extends Error {
-  constructor(readonly index: number) {
-    super("a value is null");
-  }
-}
 
 export function dictionaryValues({ header }: Page, packed: Uint8Array, codec: CompressionCodec): PageValues {
   const page = decompressPage(packed, codec, header.uncompressed_page_size);
@@ -34,10 +28,10 @@ export function dictionaryValues({ header }: Page, packed: Uint8Array, codec: Co
   return plainValues(page, 0, count);
 }
 
-/** Told how many bytes values will take that the page says in fewer; may throw. */
+/** Called with the bytes that values will take, where the page holds them in fewer; may throw. */
 export type ClaimValues = (bytes: number) => void;
 
-/** The values of a page. Throws `NullValue` where there is none for a row, any error where the page is damaged. */
+/** The values of a page. Throws `NullValue` if a row has none, and any error if the page is damaged. */
 export function pageValues(
   { header }: Page,
   packed: Uint8Array,
@@ -67,10 +61,10 @@ export function pageValues(
   return decode(page, levelsEnd, encoding, num_values, dictionary, claim);
 }
 
-/** A definition level says of each row whether there is a value: 1, or 0. */
+/** A definition level says of each row whether it has a value: 1 or 0. Throws `NullValue` at a 0. */
 function checkLevels(bytes: Uint8Array, start: number, end: number, count: number): void {
   const levels = new Int32Array(count);
-  if (!decodeRuns(bytes, start, end, 1, levels)) throw new Error("the levels of a page end early");
+  if (!decodeRleBitPacked(bytes, start, end, 1, levels)) throw new Error("the levels of a page end early");
   const index = levels.indexOf(0);
   if (index >= 0) throw new NullValue(index);
 }
@@ -89,10 +83,10 @@ function decode(
     case "PLAIN_DICTIONARY":
     case "RLE_DICTIONARY":
       if (dictionary === undefined) throw new Error("a page refers to a dictionary, and there is none");
-      return referredValues(page, start, count, dictionary);
+      return dictionaryIndexValues(page, start, count, dictionary);
     case "DELTA_LENGTH_BYTE_ARRAY":
     case "DELTA_BYTE_ARRAY":
-      return differingValues(page, start, count, encoding === "DELTA_BYTE_ARRAY", claim);
+      return deltaValues(page, start, count, encoding === "DELTA_BYTE_ARRAY", claim);
     default:
       throw new Error(`texts as ${encoding}`);
   }
@@ -100,7 +94,7 @@ function decode(
 
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Each value behind its length in four bytes. */
+/** PLAIN: each value follows its length, four bytes. */
 function plainValues(page: Uint8Array, start: number, count: number): PageValues {
   if (4 * count > page.length - start) throw new Error("a page has fewer values than it says");
   const view = viewOf(page);
@@ -118,12 +112,17 @@ function plainValues(page: Uint8Array, start: number, count: number): PageValues
   return { bytes: page, starts, ends };
 }
 
-/** The width of the indices in a byte, and they. */
-function referredValues(page: Uint8Array, start: number, count: number, dictionary: PageValues): PageValues {
+/** RLE_DICTIONARY: the bit width of the indices in a byte, then the indices into the dictionary. */
+function dictionaryIndexValues(
+  page: Uint8Array,
+  start: number,
+  count: number,
+  dictionary: PageValues,
+): PageValues {
   const indices = new Int32Array(count);
-  // Indices of no width are all 0, and nothing needs to follow.
+  // Indices of width 0 are all 0, and nothing has to follow.
   const bitWidth = page[start] ?? 0;
-  if (bitWidth > 0 && !decodeRuns(page, start + 1, page.length, bitWidth, indices)) {
+  if (bitWidth > 0 && !decodeRleBitPacked(page, start + 1, page.length, bitWidth, indices)) {
     throw new Error("a page has fewer values than it says");
   }
   const starts = new Int32Array(count);
@@ -140,10 +139,11 @@ function referredValues(page: Uint8Array, start: number, count: number, dictiona
 }
 
 /**
- * The lengths of all values, as integers by their differences, and then their bytes; if each says only how it differs
- * from the one before, the lengths of what they share come first.
+ * DELTA_LENGTH_BYTE_ARRAY: the lengths of all values as delta-packed integers, then the bytes of all values.
+ * DELTA_BYTE_ARRAY (`sharesPrefixes`): before these come the lengths of the prefixes that each value shares with the one
+ * before it.
  */
-function differingValues(
+function deltaValues(
   page: Uint8Array,
   start: number,
   count: number,

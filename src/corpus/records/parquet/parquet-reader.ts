@@ -1,21 +1,21 @@
 import { isUtf8 } from "node:buffer";
-import { UserError } from "../../../errors.ts";
 import { type FileSource, readFully } from "../../byte-sources.ts";
 import { TextRoom } from "../../text-room.ts";
 import { RecordBatch } from "../record-batch.ts";
 import { pageMemoryBytes } from "./decompress-page.ts";
-import { type Page, type PageRun, pageAt, valueCountOf } from "./page-headers.ts";
-import { dictionaryValues, NullValue, type PageValues, pageValues } from "./page-values.ts";
-import { reading } from "./parquet-errors.ts";
+import { type Page, pageAt, valueCountOf } from "./page-headers.ts";
+import { dictionaryValues, type PageValues, pageValues } from "./page-values.ts";
+import { readingFile, readingRows, wrongRow } from "./parquet-errors.ts";
+import type { PageGroup } from "./plan-pages.ts";
 
-/** Texts in a batch, in bytes, if none is longer: a page may name one text of its dictionary any number of times. */
+/** Bytes of text in a batch, if no text is longer. A page may name one text of its dictionary any number of times. */
 const batchSizeBytes = 1 << 20;
 
 /** Glue: pages of a column -> texts of records. */
 export class ParquetReader {
-  /** Where in the file the work stands: the place of an error. */
+  /** How far the file has been read: the place of an error. */
   offsetByte = 0;
-  /** The dictionary read last: neighbouring runs mostly refer to the same one. */
+  /** The dictionary read last: neighbouring page groups mostly refer to the same one. */
   private dictionary: { path: string; startByte: number; values: PageValues } | undefined;
 
   constructor(
@@ -25,63 +25,58 @@ export class ParquetReader {
     readonly batch = new RecordBatch(),
   ) {}
 
-  /** Reads the texts of a run of pages into `batch`, some at a time; yields the bytes of the run done after each time. */
-  *read(source: FileSource, run: PageRun, textField: string): Generator<number, void> {
+  /** Reads the texts of a page group into `batch`, some at a time; yields how many bytes of the group are done. */
+  *read(source: FileSource, group: PageGroup, textField: string): Generator<number, void> {
     const { path } = source;
-    let row = run.firstRow;
+    let row = group.firstRow;
     const nameText = () => `"${path}": the page of row ${row + 1}`;
     const dictionaryPage =
-      run.dictionaryByte < 0 ? undefined : pageAt(source, run.dictionaryByte, run.partEndByte);
-    const dictionaryBytes = dictionaryPage === undefined ? 0 : memoryOfPage(dictionaryPage, run);
+      group.dictionaryByte < 0 ? undefined : pageAt(source, group.dictionaryByte, group.chunkEndByte);
+    const dictionaryBytes = dictionaryPage === undefined ? 0 : memoryOfPage(dictionaryPage, group);
     if (this.claim(dictionaryBytes, nameText)) yield 0;
-    const dictionary = this.dictionaryOf(source, run, dictionaryPage);
-    for (this.offsetByte = run.startByte; this.offsetByte < run.endByte; ) {
-      const page = pageAt(source, this.offsetByte, run.partEndByte);
+    const dictionary = this.dictionaryOf(source, group, dictionaryPage);
+    for (this.offsetByte = group.startByte; this.offsetByte < group.endByte; ) {
+      const page = pageAt(source, this.offsetByte, group.chunkEndByte);
       const valueCount = valueCountOf(page.header);
       if (valueCount > 0) {
-        // What it is decoded to, when that is known: the texts of a batch, of which one may be as long as the page.
-        const neededBytes = dictionaryBytes + memoryOfPage(page, run);
-        if (this.claim(neededBytes, nameText)) yield this.offsetByte - run.startByte;
+        // The batch comes on top, once its texts are known: one may be as long as the page.
+        const neededBytes = dictionaryBytes + memoryOfPage(page, group);
+        if (this.claim(neededBytes, nameText)) yield this.offsetByte - group.startByte;
         const claimValues = (bytes: number) => void this.claim(neededBytes + bytes, nameText);
-        const values = reading(path, () => {
+        const values = readingRows(path, row, textField, () => {
           const packed = readFully(source, page.dataByte, page.endByte);
-          return withoutNull(
-            () => pageValues(page, packed, run, dictionary, claimValues),
-            path,
-            row,
-            textField,
-          );
+          return pageValues(page, packed, group, dictionary, claimValues);
         });
         for (let v = 0; v < valueCount; ) {
           const { end, byteCount } = this.batchFrom(values, v);
           if (byteCount > this.batchBytes && this.claim(neededBytes + byteCount, nameText)) {
-            yield this.offsetByte - run.startByte;
+            yield this.offsetByte - group.startByte;
           }
           this.fill(values, v, end, byteCount);
           this.checkTexts(path, row + v, textField);
           v = end;
-          if (v < valueCount) yield this.offsetByte - run.startByte;
+          if (v < valueCount) yield this.offsetByte - group.startByte;
         }
         row += valueCount;
       }
       this.offsetByte = page.endByte;
-      if (valueCount > 0) yield this.offsetByte - run.startByte;
+      if (valueCount > 0) yield this.offsetByte - group.startByte;
     }
   }
 
-  /** Claims memory for what is read next; the batch was taken, and is empty while room is made. */
+  /** Claims memory for what is read next. The caller has taken the batch: it is emptied while room is made. */
   private claim(bytes: number, nameText: () => string): boolean {
     const needsRoom = this.room.claim(bytes, nameText);
     if (needsRoom) this.batch.restart(0);
     return needsRoom;
   }
 
-  private dictionaryOf(source: FileSource, run: PageRun, page: Page | undefined): PageValues | undefined {
-    const { dictionaryByte: startByte, codec } = run;
+  private dictionaryOf(source: FileSource, group: PageGroup, page: Page | undefined): PageValues | undefined {
+    const { dictionaryByte: startByte, codec } = group;
     const { path } = source;
     if (page === undefined) return undefined;
     if (this.dictionary?.path !== path || this.dictionary.startByte !== startByte) {
-      const values = reading(path, () => {
+      const values = readingFile(path, () => {
         return dictionaryValues(page, readFully(source, page.dataByte, page.endByte), codec);
       });
       this.dictionary = { path, startByte, values };
@@ -89,7 +84,7 @@ export class ParquetReader {
     return this.dictionary.values;
   }
 
-  /** How far the values from `first` on go into one batch, and how many bytes they are. */
+  /** Where the values from `first` on that fit into one batch end, and how many bytes they have. */
   private batchFrom({ starts, ends }: PageValues, first: number): { end: number; byteCount: number } {
     let byteCount = 0;
     let end = first;
@@ -107,7 +102,7 @@ export class ParquetReader {
     for (let v = first; v < end; v++) batch.append(bytes.subarray(starts[v]!, ends[v]!));
   }
 
-  /** Bytes that are valid as a whole are so text by text if no text begins within a character. */
+  /** Texts whose bytes are valid UTF-8 as a whole are valid one by one, if none begins inside a character. */
   private checkTexts(path: string, firstRow: number, textField: string): void {
     const { text, ends, count, byteCount } = this.batch;
     let isValid = isUtf8(text.bytes.subarray(0, byteCount));
@@ -121,20 +116,7 @@ export class ParquetReader {
   }
 }
 
-/** A page and its values: for each a place in it, and a level and an index by which it is found. */
-const memoryOfPage = ({ header, dataByte, endByte }: Page, { codec, isOptional }: PageRun) =>
+/** Memory for a page and its values: each has a start and an end, and maybe an index and a level. */
+const memoryOfPage = ({ header, dataByte, endByte }: Page, { codec, isOptional }: PageGroup) =>
   pageMemoryBytes(endByte - dataByte, codec, header.uncompressed_page_size) +
   (valueCountOf(header) + (header.dictionary_page_header?.num_values ?? 0)) * (isOptional ? 16 : 12);
-
-function withoutNull(read: () => PageValues, path: string, firstRow: number, textField: string): PageValues {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof NullValue)) throw error;
-    throw wrongRow(path, firstRow + error.index, `the column "${textField}" is null`);
-  }
-}
-
-/** People count rows from 1, as lines. */
-const wrongRow = (path: string, row: number, what: string) =>
-  new UserError(`"${path}" row ${row + 1}: ${what}`);

@@ -1,13 +1,13 @@
 /**
- * Decodes `out.length` integers of the hybrid of runs and packed bits (Parquet's RLE encoding), from `start` on and
- * before `end`: a header, whose lowest bit tells the kind, and then
+ * Decodes `out.length` integers of Parquet's RLE/bit-packing hybrid, from byte `start` on and before `end`. It is a
+ * sequence of runs. A run begins with a header, a varint, whose lowest bit says which of two kinds it is:
  *
- *   0   header / 2 times the value that follows, in as many whole bytes as `bitWidth` needs
- *   1   header / 2 groups of eight values of `bitWidth` bits each, the lowest bits first
+ *   0   RLE: header / 2 times the value that follows, in as many whole bytes as `bitWidth` needs
+ *   1   bit-packed: header / 2 groups of eight values of `bitWidth` bits each, lowest bits first
  *
- * Of the last group only what is wanted counts. Returns whether there were enough.
+ * The last group may have more values than are wanted. Returns false if there are too few.
  */
-export function decodeRuns(
+export function decodeRleBitPacked(
   bytes: Uint8Array,
   start: number,
   end: number,

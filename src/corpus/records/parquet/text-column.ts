@@ -3,17 +3,17 @@ import { UserError } from "../../../errors.ts";
 import { type FileSource, readFully } from "../../byte-sources.ts";
 import type { TextRoom } from "../../text-room.ts";
 import { isKnownCodec } from "./decompress-page.ts";
-import { damaged, reading } from "./parquet-errors.ts";
+import { damagedParquet, readingFile } from "./parquet-errors.ts";
 
-/** The column of a Parquet file that holds the texts: a part of it in each row group. */
+/** The column of a Parquet file that holds the texts: a column chunk in each row group that has rows. */
 export type TextColumn = {
-  /** Whether its pages say of each value if there is one. */
+  /** Whether its pages say of each value if it is null. */
   readonly isOptional: boolean;
-  readonly parts: readonly ColumnPart[];
+  readonly chunks: readonly TextColumnChunk[];
 };
 
-/** Its pages in one row group: bytes [startByte, endByte) of the file. */
-export type ColumnPart = {
+/** The pages of the column in one row group: bytes [startByte, endByte) of the file. */
+export type TextColumnChunk = {
   readonly startByte: number;
   readonly endByte: number;
   readonly firstRow: number;
@@ -27,7 +27,7 @@ const tailBytes = 8;
 
 /** Reads what the end of the file says about the column, and refuses one that holds no text. */
 export const findTextColumn = (source: FileSource, name: string, room: TextRoom): TextColumn =>
-  reading(source.path, () => textColumnOf(source, readMetadata(source, room), name));
+  readingFile(source.path, () => textColumnOf(source, readMetadata(source, room), name));
 
 function textColumnOf(
   { path, sizeBytes }: FileSource,
@@ -35,7 +35,7 @@ function textColumnOf(
   name: string,
 ): TextColumn {
   const isOptional = checkColumn(path, topLevel(schema), name);
-  const parts: ColumnPart[] = [];
+  const chunks: TextColumnChunk[] = [];
   let firstRow = 0;
   for (const { columns, num_rows } of groups) {
     const rowCount = Number(num_rows);
@@ -45,29 +45,22 @@ function textColumnOf(
       return first === name && rest.length === 0;
     });
     const { startByte, endByte, codec } = placeOf(chunk);
-    if (
-      !(
-        Number.isSafeInteger(rowCount) &&
-        rowCount >= 0 &&
-        startByte >= magic.length &&
-        startByte <= endByte &&
-        endByte <= sizeBytes
-      )
-    ) {
-      throw damaged(path, `rows from ${firstRow + 1} on would be at bytes ${startByte} to ${endByte}`);
+    const isInFile = startByte >= magic.length && startByte <= endByte && endByte <= sizeBytes;
+    if (!(Number.isSafeInteger(rowCount) && rowCount >= 0 && isInFile)) {
+      throw damagedParquet(path, `rows from ${firstRow + 1} on would be at bytes ${startByte} to ${endByte}`);
     }
     if (!isKnownCodec(codec)) {
       throw new UserError(`"${path}": the compression of column "${name}" (${codec}) is not known`, {
         hint: "write it anew, e.g. with zstd",
       });
     }
-    parts.push({ startByte, endByte, firstRow, rowCount, codec });
+    chunks.push({ startByte, endByte, firstRow, rowCount, codec });
     firstRow += rowCount;
   }
-  return { isOptional, parts };
+  return { isOptional, chunks };
 }
 
-/** What a byte of metadata becomes: of five bytes the library may make an object. Measured: 57 bytes. */
+/** Memory for a byte of metadata: the library may make an object of five bytes. Measured: 57 bytes. */
 const memoryPerMetadataByte = 60;
 
 function readMetadata(source: FileSource, room: TextRoom): ReturnType<typeof parquetMetadata> {
@@ -83,12 +76,15 @@ function readMetadata(source: FileSource, room: TextRoom): ReturnType<typeof par
   if (text(tail.subarray(4)) !== magic) throw cutOff(path);
   const metadataBytes = new DataView(tail.buffer).getUint32(0, true);
   if (metadataBytes > sizeBytes - tailBytes) {
-    throw damaged(path, `its metadata would have ${metadataBytes} bytes, and the file has ${sizeBytes}`);
+    throw damagedParquet(
+      path,
+      `its metadata would have ${metadataBytes} bytes, and the file has ${sizeBytes}`,
+    );
   }
   room.claim(memoryPerMetadataByte * metadataBytes, () => `"${path}": its metadata`);
   return parquetMetadata(readFully(source, sizeBytes - tailBytes - metadataBytes, sizeBytes), {
     geoparquet: false,
-    // Statistics, which nobody asks for, are left as they are.
+    // Statistics stay bytes: nobody asks for them.
     parsers: { stringFromBytes: (bytes) => bytes },
   });
 }
@@ -96,7 +92,7 @@ function readMetadata(source: FileSource, room: TextRoom): ReturnType<typeof par
 const cutOff = (path: string) =>
   new UserError(`"${path}" is cut off: it begins as a Parquet file, and does not end as one`);
 
-/** The columns of the table: children of the first element, each with what is below it passed over. */
+/** The columns of the table: the children of the first element, without their own children. */
 function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
   const columns: SchemaElement[] = [];
   for (let i = 1; i < schema.length; ) {
@@ -107,7 +103,7 @@ function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
   return columns;
 }
 
-/** Whether its values are optional. */
+/** Refuses a column that is missing, doubled or no text; returns whether its values are optional. */
 function checkColumn(path: string, columns: readonly SchemaElement[], name: string): boolean {
   const [column, second] = columns.filter((element) => element.name === name);
   if (second !== undefined) {
