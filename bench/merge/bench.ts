@@ -10,10 +10,10 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
-import { trainMergesInJavaScript } from "../../src/merge/javascript/engine.ts";
-import { estimateMergeMemoryBytes } from "../../src/merge/merge-memory.ts";
+import { estimateMergeMemoryBytes } from "../../src/merge/estimate-merge-memory.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { type MergeProgress, trainMerges } from "../../src/merge/train-merges.ts";
+import { trainMergesInJavaScript } from "../../test/merge/javascript/engine.ts";
 import { readWords } from "./words.ts";
 
 const { positionals, values } = parseArgs({

@@ -6,7 +6,7 @@
  * KIND: aaaa (one letter), abab, acgt (random DNA), base64 (random), runs (of "a", 1 to 1,000 long, a "b" after each).
  */
 import { readFileSync } from "node:fs";
-import { estimateMergeMemoryBytes } from "../../src/merge/merge-memory.ts";
+import { estimateMergeMemoryBytes } from "../../src/merge/estimate-merge-memory.ts";
 import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
 

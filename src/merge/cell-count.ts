@@ -4,11 +4,10 @@ import type { WordTable } from "../words/word-table.ts";
 /** Positions are below 2^31, and the last weight step must end beyond every cell. */
 const cellCountMax = 2 ** 31 - 2;
 
-/** Cells that the layout of these words takes: a boundary first, then each word with one behind it. */
-export function countCells(words: WordTable): number {
-  const { wordCount, starts } = words;
+/** Cells that the layout of words [first, end) takes: a boundary first, then each word with one behind it. */
+export function countCells({ wordCount, starts }: WordTable, first = 0, end = wordCount): number {
   let cellCount = 1;
-  for (let w = 0; w < wordCount; w++) {
+  for (let w = first; w < end; w++) {
     const length = starts[w + 1]! - starts[w]!;
     if (length > 1) cellCount += length + 1;
   }

@@ -6,6 +6,9 @@ export type MergePlan = {
   readonly wordCount: number;
   readonly wordByteCount: number;
   readonly cellCount: number;
+  /** Memories in which the words lie, and the cells of all. */
+  readonly memoryCount: number;
+  readonly cellCountOfAll: number;
   readonly tokenCapacity: number;
   readonly isWide: boolean;
   readonly prefixLength: number;
@@ -25,6 +28,7 @@ export type MergeHelp = {
 /** Plans the regions of this thread's kernel; the bytes that the memory must have, or 0 if the engine does not fit. */
 export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes: number): number {
   exports.describeWords(plan.wordCount, plan.wordByteCount, plan.cellCount);
+  exports.describeMemories(plan.memoryCount, plan.cellCountOfAll);
   exports.describeTokens(plan.tokenCapacity, plan.isWide, plan.prefixLength);
   exports.describeSpecials(plan.specialCount, plan.specialByteCount);
   return exports.planRegions(plan.threadCount, capacityBytes);
@@ -33,11 +37,13 @@ export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes:
 /** Threads that help: they take parts of long lists. Nobody waits for one that has not started yet. */
 export type MergeHelpers = { end(): void };
 
-export function startMergeHelpers(
-  { exports, memory }: Kernel,
-  plan: MergePlan,
-  capacityBytes: number,
-): MergeHelpers {
+/** Starts the helpers of one memory. */
+export function startMergeHelpers({
+  exports,
+  memory,
+  plan,
+  capacityBytes,
+}: Kernel & { readonly plan: MergePlan; readonly capacityBytes: number }): MergeHelpers {
   const help: MergeHelp = { module: kernelModule(), memory, plan, capacityBytes };
   const workers = Array.from({ length: plan.threadCount - 1 }, () => startHelper(help)).filter(
     (worker) => worker !== undefined,

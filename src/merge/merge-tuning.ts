@@ -28,8 +28,10 @@ export type MergeTuning = {
   readonly sharedCellCount: number;
   /** Whether there are threads that help; the work is cut for them in any case. */
   readonly startsHelpers: boolean;
-  /** Address space that the kernel's engine may plan for; without as much as it needs the one in JavaScript runs. */
-  readonly kernelBytesMax: number;
+  /** Address space that a memory of the engine may plan for; words that need more lie in several. */
+  readonly memoryBytesMax: number;
+  /** Memories of the engine, also where fewer would do. */
+  readonly memoryCountMin: number;
 };
 
 export const defaultTuning: MergeTuning = {
@@ -46,5 +48,6 @@ export const defaultTuning: MergeTuning = {
   sharedListLength: 2048,
   sharedCellCount: 4_000_000,
   startsHelpers: true,
-  kernelBytesMax: 2 ** 32,
+  memoryBytesMax: 2 ** 32,
+  memoryCountMin: 1,
 };

@@ -1,7 +1,10 @@
+import { UserError } from "../errors.ts";
+import { giveBack } from "../runtime/give-back.ts";
 import type { WordTable } from "../words/word-table.ts";
 import { checkCellCount, countCells } from "./cell-count.ts";
-import { trainMergesInJavaScript } from "./javascript/engine.ts";
-import { trainMergesInKernel } from "./merge-engine.ts";
+import { learnMerges } from "./merge-engine.ts";
+import { startMergeHelpers } from "./merge-helpers.ts";
+import { createMergeEngine, type MergeEngine } from "./merge-memories.ts";
 import type { MergeOptions } from "./merge-options.ts";
 import { defaultTuning, type MergeTuning } from "./merge-tuning.ts";
 import type { Merges } from "./merges.ts";
@@ -10,20 +13,54 @@ import type { MergeProgress } from "./work-budget.ts";
 export type { MergeOptions } from "./merge-options.ts";
 export type { MergeProgress } from "./work-budget.ts";
 
+/** Two thirds of the most cells fit into eight memories; more are only needed where the system has little address space. */
+const memoryCountMax = 16;
+
 /**
  * Learns the merges of a word table. Yields after a bounded amount of work, tens of milliseconds at most, in every
  * phase; the caller draws progress, sees signals, and calls on. The result depends on the words and the options alone.
  *
- * The engine in the kernel does it, in a memory of its own. What does not fit into that, 4 GB, is begun anew by the
- * engine in JavaScript.
+ * The engine takes as few memories as it fits into. Whether it does may show only in the middle, if the words have
+ * more pairs than any text that was seen: then it begins anew with twice as many.
  */
 export function* trainMerges(
   words: WordTable,
   options: MergeOptions,
   tuning: MergeTuning = defaultTuning,
 ): Generator<MergeProgress, Merges> {
-  const cellCount = countCells(words);
-  checkCellCount(cellCount);
-  const merges = yield* trainMergesInKernel(words, cellCount, options, tuning);
-  return merges ?? (yield* trainMergesInJavaScript(words, options, tuning));
+  checkCellCount(countCells(words));
+  for (let memoryCount = tuning.memoryCountMin; memoryCount <= memoryCountMax; ) {
+    const engine = createMergeEngine(words, memoryCount, options, tuning);
+    const merges = engine && (yield* runEngine(engine, words, tuning));
+    if (merges !== undefined) return merges;
+    memoryCount = engine === undefined ? memoryCount + 1 : 2 * memoryCount;
+    // A word lies in one memory.
+    if (memoryCount > words.wordCount) break;
+  }
+  throw tooLarge(words, options);
 }
+
+/** Undefined if a memory is too small; what it held is given back. */
+function* runEngine(
+  engine: MergeEngine,
+  words: WordTable,
+  tuning: MergeTuning,
+): Generator<MergeProgress, Merges | undefined> {
+  const { memories } = engine;
+  const helpers = tuning.startsHelpers ? memories.map(startMergeHelpers) : [];
+  try {
+    const merges = yield* learnMerges(engine, words, tuning);
+    if (merges === undefined) for (const { memory } of memories) giveBack(new Int32Array(memory.buffer));
+    return merges;
+  } finally {
+    for (const helper of helpers) helper.end();
+  }
+}
+
+const tooLarge = ({ wordCount }: WordTable, { mergeCount }: MergeOptions) =>
+  new UserError(
+    `${wordCount.toLocaleString("en-US")} distinct words and ${mergeCount.toLocaleString("en-US")} merges do not fit into the memory of the merge engine`,
+    {
+      hint: "use a smaller --vocab-size, a --pattern that cuts the text into shorter words, or a part of the input",
+    },
+  );

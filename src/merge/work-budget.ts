@@ -23,3 +23,32 @@ export function spend(pace: Pace, work: number): boolean {
   pace.workLeft = pace.sliceWork;
   return true;
 }
+
+/** Calls `work` for runs of [0, count), until all are done. */
+export function* inRuns(
+  pace: Pace,
+  count: number,
+  work: (from: number, to: number) => void,
+): Generator<MergeProgress, void> {
+  for (let from = 0; from < count; from += pace.sliceWork) {
+    const to = Math.min(from + pace.sliceWork, count);
+    work(from, to);
+    if (spend(pace, to - from)) yield pace.progress;
+  }
+}
+
+/** Calls `doSome` for a slice at a time, until there is no more to do; `workMax` bounds the work of all calls. */
+export function* inSlices(
+  pace: Pace,
+  doSome: (work: number) => boolean,
+  { report, workMax = Number.POSITIVE_INFINITY }: { report?: () => void; workMax?: number } = {},
+): Generator<MergeProgress, void> {
+  let workLeft = workMax;
+  for (let hasMore = true; hasMore; ) {
+    hasMore = doSome(pace.sliceWork);
+    report?.();
+    const work = Math.min(pace.sliceWork, workLeft);
+    workLeft -= work;
+    if (spend(pace, work)) yield pace.progress;
+  }
+}

@@ -6,7 +6,7 @@ import type { CountsFiles } from "../count/counts-files.ts";
 import type { RangeFindings } from "../count/range-counter.ts";
 import type { Run } from "../count/sorted-runs.ts";
 import { UserError } from "../errors.ts";
-import { boundMergeMemoryBytes, estimateMergeMemoryBytes } from "../merge/merge-memory.ts";
+import { boundMergeMemoryBytes, estimateMergeMemoryBytes } from "../merge/estimate-merge-memory.ts";
 import type { Compat, Merges } from "../merge/merges.ts";
 import { type MergeOptions, trainMerges } from "../merge/train-merges.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";

@@ -7,6 +7,7 @@ export type MergeExports = {
   // What it is to do, and where everything goes. To be called in this order.
 
   describeWords(wordCount: number, byteCount: number, cellCount: number): void;
+  describeMemories(memoryCount: number, cellCountOfAll: number): void;
   describeTokens(tokenCapacity: number, areWide: boolean, prefixLength: number): void;
   describeSpecials(count: number, byteCount: number): void;
   /** The bytes that the memory must have, or 0 if the engine does not fit into `capacityBytes`. */
@@ -27,6 +28,13 @@ export type MergeExports = {
   readonly specials: WebAssembly.Global;
   readonly specialBytes: WebAssembly.Global;
 
+  // Addresses of regions that JavaScript reads and fills, where there are several memories.
+
+  /** 16 bytes for each pair of bytes and thread: a Float64, the weight, and eight bytes more (byte-pairs.ts). */
+  readonly bytePairs: WebAssembly.Global;
+  /** 16 bytes each: a Float64, the weight, and two Uint32, tokens (memory-exchange.ts). */
+  readonly exchangedRecords: WebAssembly.Global;
+
   // Addresses of regions that JavaScript reads: by token id, those of merges from 256 on.
 
   /** Uint32 each: the halves of a token. */
@@ -37,7 +45,8 @@ export type MergeExports = {
 
   // From words to cells.
 
-  startLayout(): void;
+  /** `firstByte`: where the first word starts. */
+  startLayout(firstByte: number): void;
   tallyWords(from: number, to: number): void;
   frequentWordCount(): number;
   startDigit(shift: number): boolean;
@@ -64,6 +73,8 @@ export type MergeExports = {
   /** 0: all pairs are counted; 1: some; 2: the memory is too small. */
   countPairsSome(work: number): number;
   startKeeping(mergesWanted: number): void;
+  /** In a memory that was told what to keep. */
+  startKeepingTold(): void;
   keepPairsSome(work: number): boolean;
   /** False: the memory is too small. */
   startLists(): boolean;
@@ -79,8 +90,13 @@ export type MergeExports = {
   mergeCount(): number;
   mergedEntryCount(): number;
   replacedCount(): number;
+  /** The same, if every merge were large: 0, 2 or 3. */
+  lookAtTop(): number;
   startLargeMerge(): void;
+  /** Entries of its list. */
+  largeListLength(): number;
   mergeSome(work: number): boolean;
+  endWalk(): void;
   /** False: there is room already. */
   startMakingRoom(): boolean;
   compactSome(work: number): boolean;
@@ -91,6 +107,20 @@ export type MergeExports = {
   settleLargeMerge(): boolean;
   writeSome(work: number): boolean;
   endMerge(): void;
+
+  // Several memories: `give` writes into the exchange what is here and says how much that is; `take` reads what is in all.
+
+  giveNeighbours(areRight: boolean): number;
+  takeNeighbours(areRight: boolean, count: number): void;
+  giveVoidWeight(): number;
+  takeVoidWeight(weight: number): void;
+  givePairs(from: number, most: number): number;
+  /** False: the memory is too small. */
+  addPairs(count: number): boolean;
+  /** False: the memory is too small. */
+  keepToldPairs(count: number): boolean;
+  gateNow(): number;
+  adoptGate(count: number): void;
 
   // Threads.
 

@@ -77,5 +77,6 @@ export function makeTuning(random: Random): MergeTuning {
     sharedCellCount: 0,
     startsHelpers: false,
     sharedListLength: pick(random, [1, 3, 10, 2048]),
+    memoryCountMin: pick(random, [1, 1, 2, 3, 5]),
   };
 }

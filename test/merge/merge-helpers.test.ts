@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { countCells } from "../../src/merge/cell-count.ts";
-import { trainMergesInJavaScript } from "../../src/merge/javascript/engine.ts";
-import { createMergeKernel, learnMerges } from "../../src/merge/merge-engine.ts";
+import { learnMerges } from "../../src/merge/merge-engine.ts";
 import { startMergeHelpers } from "../../src/merge/merge-helpers.ts";
+import { createMergeEngine } from "../../src/merge/merge-memories.ts";
 import { defaultTuning } from "../../src/merge/merge-tuning.ts";
 import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
+import { trainMergesInJavaScript } from "./javascript/engine.ts";
 import { seededRandom, tableOf } from "./made-words.ts";
 
 const random = seededRandom(77);
@@ -24,16 +24,22 @@ function atOnce<T>(work: Generator<unknown, T>): T {
   }
 }
 
-test("threads that help change nothing, however many and however short the lists they share", async () => {
+test("threads that help change nothing, however many, however short the lists they share, in however many memories", async () => {
   for (const compat of ["cs336", "huggingface", "rustbpe"] as const satisfies Compat[]) {
     const expected = atOnce(trainMergesInJavaScript(words, { mergeCount: 2000, compat }));
     for (const threadCount of [2, 3, 7]) {
-      for (const sharedListLength of [2, 64, 2048]) {
-        const tuning = { ...defaultTuning, sharedCellCount: 0, sharedListLength };
+      for (const [memoryCountMin, sharedListLength] of [
+        [1, 2],
+        [1, 64],
+        [1, 2048],
+        [3, 64],
+      ] as const) {
+        const tuning = { ...defaultTuning, sharedCellCount: 0, sharedListLength, memoryCountMin };
         const merges = atOnce(trainMerges(words, { mergeCount: 2000, compat, threadCount }, tuning));
-        expect({ compat, threadCount, sharedListLength, merges }).toEqual({
+        expect({ compat, threadCount, memoryCountMin, sharedListLength, merges }).toEqual({
           compat,
           threadCount,
+          memoryCountMin,
           sharedListLength,
           merges: expected,
         });
@@ -46,11 +52,11 @@ test("threads that help change nothing, however many and however short the lists
 test("a helper does help", async () => {
   const options = { mergeCount: 2000, compat: "cs336", threadCount: 2 } as const;
   const tuning = { ...defaultTuning, sharedCellCount: 0, sharedListLength: 64 };
-  const kernel = createMergeKernel(words, countCells(words), options, tuning)!;
-  const helpers = startMergeHelpers(kernel, kernel.plan, kernel.capacityBytes);
+  const engine = createMergeEngine(words, 1, options, tuning)!;
+  const helpers = startMergeHelpers(engine.memories[0]!);
   await Bun.sleep(100);
-  const merges = atOnce(learnMerges(kernel, words, tuning));
-  expect(kernel.exports.helpedCount()).toBeGreaterThan(0);
+  const merges = atOnce(learnMerges(engine, words, tuning));
+  expect(engine.memories[0]!.exports.helpedCount()).toBeGreaterThan(0);
   expect(merges).toEqual(atOnce(trainMergesInJavaScript(words, options)));
   helpers.end();
 });
@@ -58,7 +64,7 @@ test("a helper does help", async () => {
 test("a helper that cannot go on does not leave the others waiting", () => {
   const options = { mergeCount: 2000, compat: "cs336", threadCount: 2 } as const;
   const tuning = { ...defaultTuning, sharedCellCount: 0, sharedListLength: 64 };
-  const kernel = createMergeKernel(words, countCells(words), options, tuning)!;
-  kernel.exports.failHelp();
-  expect(() => atOnce(learnMerges(kernel, words, tuning))).toThrow();
+  const engine = createMergeEngine(words, 1, options, tuning)!;
+  engine.memories[0]!.exports.failHelp();
+  expect(() => atOnce(learnMerges(engine, words, tuning))).toThrow();
 });

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { encodeBytes } from "../../src/bytes/byte-characters.ts";
 import { UserError } from "../../src/errors.ts";
-import { countCells } from "../../src/merge/cell-count.ts";
-import { trainMergesInJavaScript } from "../../src/merge/javascript/engine.ts";
-import { createMergeKernel } from "../../src/merge/merge-engine.ts";
+import { createMergeEngine } from "../../src/merge/merge-memories.ts";
 import { defaultTuning, type MergeTuning } from "../../src/merge/merge-tuning.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
+import { trainMergesInJavaScript } from "./javascript/engine.ts";
 import { makeTuning, makeWords, seededRandom, tableOf } from "./made-words.ts";
 import { type NaiveMerge, naiveMerges } from "./naive.ts";
 import { naiveHuggingface } from "./naive-huggingface.ts";
@@ -27,8 +26,8 @@ function train(
   }
 }
 
-/** The one that is used, and the one for words that do not fit into the kernel's memory. */
-const engines = { "the kernel": trainMerges, "the engine in JavaScript": trainMergesInJavaScript };
+/** The one that is used, and its twin in JavaScript. */
+const engines = { "the engine": trainMerges, "its twin": trainMergesInJavaScript };
 
 /** The merges with the bytes of each half as a string of code points 0-255. */
 function spelled(merges: Merges): NaiveMerge[] {
@@ -210,15 +209,20 @@ describe("edges", () => {
   });
 });
 
-describe("words that do not fit into the kernel's memory", () => {
+describe("words in several memories", () => {
   const random = seededRandom(11);
-  const noise: WordTable = oneWord(() => random(256), 100_000);
+  const length = 20;
+  const someWords = (wordCount: number, byteAt: (pos: number) => number) => {
+    const word = (w: number) =>
+      String.fromCharCode(...Array.from({ length }, (_, k) => byteAt(w * length + k)));
+    return tableOf(new Map(Array.from({ length: wordCount }, (_, w) => [word(w), 1])));
+  };
+  const noise = someWords(5_000, () => random(256));
 
-  /** The least address space that the kernel's engine begins with. */
-  function leastBytes(words: WordTable, options: MergeOptions): number {
-    const fits = (kernelBytesMax: number) =>
-      createMergeKernel(words, countCells(words), options, { ...defaultTuning, kernelBytesMax }) !==
-      undefined;
+  /** The least address space of a memory that an engine of so many begins with. */
+  function leastBytes(words: WordTable, options: MergeOptions, memoryCount: number): number {
+    const fits = (memoryBytesMax: number) =>
+      createMergeEngine(words, memoryCount, options, { ...defaultTuning, memoryBytesMax }) !== undefined;
     let [low, high] = [0, 2 ** 32];
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2);
@@ -239,35 +243,75 @@ describe("words that do not fit into the kernel's memory", () => {
     return { phases, merges: step.value };
   }
 
-  test("are merged by the engine in JavaScript", () => {
+  test("the merges are the same, in however many", () => {
+    for (const compat of compats) {
+      for (const gate of ["rising", 1, 300] as const) {
+        const options = { mergeCount: 3000, compat, specialTokens: ["ab"] };
+        const expected = train(noise, options, defaultTuning, trainMergesInJavaScript);
+        for (const memoryCountMin of [1, 2, 3, 5]) {
+          const merges = train(noise, options, { ...defaultTuning, memoryCountMin, gate });
+          expect({ compat, gate, memoryCountMin, merges }).toEqual({
+            compat,
+            gate,
+            memoryCountMin,
+            merges: expected,
+          });
+        }
+      }
+    }
+  });
+
+  test("more memories than words, and none at all, are no matter", () => {
+    const tuning = { ...defaultTuning, memoryCountMin: 4 };
+    expect(train(wordTableOf([]), { mergeCount: 10, compat: "cs336" }, tuning).mergeCount).toBe(0);
+    const merges = train(wordTableOf([["aaaaa", 3]]), { mergeCount: 3, compat: "cs336" }, tuning);
+    expect(readable(merges)).toEqual(["a a", "aa aa", "aaaa a"]);
+    expect([...merges.counts]).toEqual([12, 3, 3]);
+  });
+
+  test("a count of 2^53 over all memories is refused, and the one below is exact", () => {
+    const tuning = { ...defaultTuning, memoryCountMin: 2 };
+    const counts = (second: number) => wordTableOf([["abc", 2 ** 52], ["abd", second]]); // biome-ignore format: one thought
+    const merges = train(counts(2 ** 52 - 1), { mergeCount: 1, compat: "cs336" }, tuning);
+    expect(merges.counts[0]).toBe(2 ** 53 - 1);
+    expect(() => train(counts(2 ** 52), { mergeCount: 1, compat: "cs336" }, tuning)).toThrow(UserError);
+  });
+
+  test("what does not fit into one lies in two", () => {
     const options: MergeOptions = { mergeCount: 50, compat: "cs336" };
-    const tuning = { ...defaultTuning, kernelBytesMax: leastBytes(noise, options) - 1 };
-    const { phases, merges } = phasesOf(noise, options, tuning);
-    expect(phases).toEqual(["layout", "index", "merge"]);
+    const memoryBytesMax = leastBytes(noise, options, 1) - 1;
+    expect(createMergeEngine(noise, 1, options, { ...defaultTuning, memoryBytesMax })).toBeUndefined();
+    expect(createMergeEngine(noise, 2, options, { ...defaultTuning, memoryBytesMax })).toBeDefined();
+    const { phases, merges } = phasesOf(noise, options, { ...defaultTuning, memoryBytesMax });
+    expect(phases.slice(-3)).toEqual(["layout", "index", "merge"]);
     expect(merges).toEqual(train(noise, options));
   });
 
-  test("are begun anew by it where that shows only later: too many pairs", () => {
-    const options: MergeOptions = { mergeCount: 50_000, compat: "cs336" };
-    const tuning: MergeTuning = { ...defaultTuning, gate: 1 };
-    const tight = { ...tuning, kernelBytesMax: leastBytes(noise, options) };
-    const { phases, merges } = phasesOf(noise, options, tight);
+  test("where it shows only later that one memory is too small, two begin anew: too many occurrences", () => {
+    // "ababababababababab" and a number in two bytes: after the first merge the arena must hold it, and what it may bring.
+    const letterAt = (word: number, place: number) => 99 + (Math.floor(word / 100 ** place) % 100);
+    const words = someWords(10_000, (pos) => {
+      const [word, k] = [Math.floor(pos / 20), pos % 20];
+      return k < 18 ? 97 + (k & 1) : letterAt(word, k - 18);
+    });
+    const options: MergeOptions = { mergeCount: 3000, compat: "cs336" };
+    const memoryBytesMax = leastBytes(words, options, 1);
+    const { phases, merges } = phasesOf(words, options, { ...defaultTuning, gate: 1, memoryBytesMax });
     expect(phases).toEqual(["layout", "index", "merge", "layout", "index", "merge"]);
-    expect(merges).toEqual(train(noise, options, tuning));
+    expect(merges).toEqual(train(words, options, defaultTuning, trainMergesInJavaScript));
   });
 
-  test("are begun anew by it where that shows only later: too many occurrences", () => {
-    const words = oneWord((pos) => 97 + (pos & 1), 200_000);
+  test("a word that does not fit into a memory is refused", () => {
     const options: MergeOptions = { mergeCount: 20, compat: "cs336" };
-    const least = leastBytes(words, options);
-    expect(phasesOf(words, options, { ...defaultTuning, kernelBytesMax: least }).phases).toEqual([
-      ...["layout", "index", "merge"],
-      ...["layout", "index", "merge"],
-    ]);
-    const roomy = { ...defaultTuning, kernelBytesMax: least + 4 * 100_000 };
-    expect(phasesOf(words, options, roomy).phases).toEqual(["layout", "index", "merge"]);
-    expect(train(words, options, roomy)).toEqual(
-      train(words, options, defaultTuning, trainMergesInJavaScript),
+    const word = oneWord(() => random(256), 100_000);
+    const memoryBytesMax = leastBytes(word, options, 1) - 1;
+    expect(() => train(word, options, { ...defaultTuning, memoryBytesMax })).toThrow(UserError);
+    const alternating = oneWord((pos) => 97 + (pos & 1), 200_000);
+    const tight = { ...defaultTuning, memoryBytesMax: leastBytes(alternating, options, 1) };
+    expect(() => train(alternating, options, tight)).toThrow(UserError);
+    const roomy = { ...tight, memoryBytesMax: tight.memoryBytesMax + 4 * 100_000 };
+    expect(train(alternating, options, roomy)).toEqual(
+      train(alternating, options, defaultTuning, trainMergesInJavaScript),
     );
   });
 });

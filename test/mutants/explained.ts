@@ -9,20 +9,6 @@ export type Explained = {
 /** Changes that no test can see, because the result is the same, or that are not worth a test; and why. */
 export const explained: readonly (Explained & { readonly why: string })[] = [
   {
-    file: "src/merge/javascript/long-tokens.ts",
-    before: "if (sharedByOthers < sharedBelow) return { place, sharedBelow, sharedAbove: sharedByOthers };",
-    line: "if (sharedByOthers > sharedBelow) continue;",
-    changed: ";",
-    why: "Saves looking at bytes: the comparison that follows finds the same order and the same number of shared bytes.",
-  },
-  {
-    file: "src/merge/javascript/tie-rules.ts",
-    before: "export function tieRuleOf(compat: Compat, specialTokens: readonly string[]): TieRule {",
-    line: "const plain = { specialTokens: [], specialIndexOf: () => -1 };",
-    changed: "const plain = { specialTokens: [], specialIndexOf: () => -2 };",
-    why: "Only whether it is below 0 is asked.",
-  },
-  {
     file: "src/store/cache-directory.ts",
     before: "const { stats } = this;",
     line: "if (!isOpenToAll(stats)) return names;",
@@ -116,62 +102,6 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Less is given back at the ends, and filled with zeros instead.",
   },
   {
-    file: "src/merge/javascript/engine.ts",
-    before: "rule,",
-    line: "pairs: createPairs(Math.min(4 * limits.mergeCountMax, cellCount / 8)),",
-    changed: "pairs: createPairs(Math.min(5 * limits.mergeCountMax, cellCount / 8)),",
-    why: "A first capacity: the tables grow as they must.",
-  },
-  {
-    file: "src/merge/javascript/neighbours.ts",
-    before: "const pos = entries[k]!;",
-    line: "sum ^= cells[pos - 1]! ^ cells[pos + length]!;",
-    changed: "sum ^= cells[pos - 2]! ^ cells[pos + length]!;",
-    why: "Loads ahead of their use: the sum says nothing.",
-  },
-  {
-    file: "src/merge/javascript/neighbours.ts",
-    before: "const pos = entries[k]!;",
-    line: "sum ^= cells[pos - 1]! ^ cells[pos + length]!;",
-    changed: "sum ^= cells[pos + 1]! ^ cells[pos + length]!;",
-    why: "Loads ahead of their use: the sum says nothing.",
-  },
-  {
-    file: "src/merge/javascript/pairs.ts",
-    before: "function growRecords(pairs: Pairs): void {",
-    line: "const capacity = pairs.lefts.length * 2;",
-    changed: "const capacity = pairs.lefts.length * 3;",
-    why: "How much the tables grow at a time.",
-  },
-  {
-    file: "src/merge/javascript/engine.ts",
-    before: "tokens.tieKeys[id] = rule.tieKey(tokens, id, specialIndex);",
-    line: "if (rule.comparesBytes && isLong(tokens, id)) insertLongToken(longTokens, tokens, id);",
-    changed: "if (rule.comparesBytes || isLong(tokens, id)) insertLongToken(longTokens, tokens, id);",
-    why: "More tokens are put in order than are asked for: only two long ones are compared by their places.",
-  },
-  {
-    file: "src/merge/javascript/merge-pair.ts",
-    before: "}",
-    line: "pairs.listLengths[p] = 0;",
-    changed: "pairs.listLengths[p] = 1;",
-    why: "The list of a merged pair, whose count is 0: nobody reads it again, and it is dropped when the arena makes room.",
-  },
-  {
-    file: "src/merge/javascript/merge-pair.ts",
-    before: "}",
-    line: "pairs.listLengths[p] = 0;",
-    changed: "pairs.listLengths[p] = 1;",
-    why: "The list of a merged pair, whose count is 0: nobody reads it again, and it is dropped when the arena makes room.",
-  },
-  {
-    file: "src/merge/javascript/pair-index.ts",
-    before: "if (count >= countMax) throwCountTooLarge();",
-    line: "if (!mayMerge(rooms, key >> 8, key & 255)) continue;",
-    changed: "if (!mayMerge(rooms, key >> 9, key & 255)) continue;",
-    why: "Only the lengths of two bytes are asked, which are all 1.",
-  },
-  {
     file: "src/runtime/hints.ts",
     before: "const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);",
     line: "next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));",
@@ -184,13 +114,6 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     line: "return this.length >= fullBytes;",
     changed: "return this.length > fullBytes;",
     why: "Where a file is cut into chunks: its bytes are the same.",
-  },
-  {
-    file: "src/merge/javascript/pair-index.ts",
-    before: "let entryCount = 0;",
-    line: "for (let p = 0; p < all.count; p++) {",
-    changed: "for (let p = 0; p <= all.count; p++) {",
-    why: "The record behind the last has count 0, or none: below the gate.",
   },
   {
     file: "src/count/describe-counts.ts",

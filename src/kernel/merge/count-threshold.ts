@@ -34,6 +34,16 @@ export function riseGate(topCount: u64, mergeNumber: u32, mergeCountMax: u32): v
   gate = max(gate, <u64>guess);
 }
 
+/** The gate, as another memory lowered it. */
+export function adoptGate(count: f64): void {
+  gate = <u64>count;
+}
+
+/** What `adoptGate` takes. */
+export function gateNow(): f64 {
+  return <f64>gate;
+}
+
 /**
  * Falls to a gate that lets about `pairsWanted` pairs in, by powers of two, and at most to a quarter of what it was:
  * so it comes down in few steps, whatever the counts are like. `tally`: 64 u32, how many pairs have a count of so many

@@ -4,14 +4,28 @@ import { boundary, cellCount, cells, isWide, weights } from "./merge-regions";
 import { lengthOf } from "./merge-tokens";
 import { entryAddress, startArena, takeEntries } from "./occurrences";
 import { pushPair, startQueue } from "./pair-queue";
-import { addPair, clearPairs, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from "./pair-table";
+import {
+  addPair,
+  clearPairs,
+  findPair,
+  hasRoomForPairs,
+  noPair,
+  Pair,
+  pairAt,
+  pairCount,
+} from "./pair-table";
 import { stepCount, stepOf } from "./word-layout";
 
 /**
  * The index anew, for the text as it stands, with a lower gate: needed when the gate proved too high (gate.ts). Counts
  * every pair, keeps those that pass the new gate, and writes their lists; all of it a bit at a time.
+ *
+ * Where words lie in several memories, each counts its own. The first memory adds the counts of all (memory-exchange.ts), lowers
+ * the gate and keeps what passes; the others are told which pairs that are, and keep these.
  */
 
+/** Whether the walk over the text writes lists; else it counts. */
+let isWriting: bool = false;
 /** How far a walk over the text is. */
 let pos: u32 = 1;
 let step: u32 = 0;
@@ -19,6 +33,8 @@ let step: u32 = 0;
 let nextPair: u32 = 0;
 let pairEnd: u32 = 0;
 let entryCount: f64 = 0;
+/** Whether another memory says which pairs are kept. */
+let isTold: bool = false;
 
 /** How a bit of counting ended. */
 export enum Counted {
@@ -31,16 +47,24 @@ export enum Counted {
 export function startReindex(): void {
   clearPairs();
   startQueue();
+  isWriting = false;
+  isTold = false;
   pos = 1;
   step = 0;
 }
 
 /** Counts the pairs that begin in the next `work` cells. */
 export function countPairsSome(work: u32): i32 {
-  return isWide ? countPairs<u32>(work) : countPairs<u16>(work);
+  if (!walkSome(work)) return Counted.noRoom;
+  return pos < cellCount ? Counted.some : Counted.all;
 }
 
-function countPairs<T>(work: u32): i32 {
+/** Visits the pairs that begin in the next `work` cells; false if there is no room for one of them. */
+function walkSome(work: u32): bool {
+  return isWide ? walk<u32>(work) : walk<u16>(work);
+}
+
+function walk<T>(work: u32): bool {
   const until = pos + min(cellCount - pos, work);
   while (pos < until) {
     const left = tokenAt<T>(pos);
@@ -51,25 +75,39 @@ function countPairs<T>(work: u32): i32 {
     const next = pos + lengthOf(left);
     const right = tokenAt<T>(next);
     if (right !== boundary) {
-      step = stepOf(stepCount, step, pos);
-      const weight = load<u64>(weights + ((<usize>step) << 3));
       const p = findPair(left, right);
-      if (p !== noPair) {
-        const pair = pairAt(p);
-        pair.count += weight;
-        pair.listLength++;
-      } else {
-        if (!hasRoomForPairs(1)) return Counted.noRoom;
-        addPair(left, right, weight, 0, 1);
-      }
+      if (isWriting) writePair(p);
+      else if (!countPair(left, right, p)) return false;
     }
     pos = next;
   }
-  return pos < cellCount ? Counted.some : Counted.all;
+  return true;
 }
 
 function tokenAt<T>(position: u32): u32 {
   return <u32>load<T>(cells + <usize>position * sizeof<T>());
+}
+
+/** Counts the pair at `pos`, which has record `p`, if any; false if there is no room for one. */
+function countPair(left: u32, right: u32, p: u32): bool {
+  step = stepOf(stepCount, step, pos);
+  const weight = load<u64>(weights + ((<usize>step) << 3));
+  if (p !== noPair) {
+    const pair = pairAt(p);
+    pair.count += weight;
+    pair.listLength++;
+    return true;
+  }
+  if (!hasRoomForPairs(1)) return false;
+  addPair(left, right, weight, 0, 1);
+  return true;
+}
+
+/** Writes `pos` into the list of a pair, if it was kept. */
+function writePair(p: u32): void {
+  if (p === noPair) return;
+  const pair = pairAt(p);
+  store<u32>(entryAddress(pair.listStart + pair.listLength++), pos);
 }
 
 const bitCount: u32 = 64;
@@ -85,10 +123,34 @@ export function startKeeping(mergesWanted: u32): void {
     store<u32>(bits, load<u32>(bits) + 1);
   }
   lowerGate(tally, 4 * mergesWanted + 64);
+  startKeepingRecords();
+}
+
+/** The same where the first memory lowered the gate, and `keepToldPair` was told what it keeps. */
+export function startKeepingTold(): void {
+  isTold = true;
+  startKeepingRecords();
+}
+
+function startKeepingRecords(): void {
   pairEnd = pairCount;
   nextPair = 0;
   entryCount = 0;
   clearPairs();
+}
+
+/** Where the list of a pair begins that the first memory keeps, until its place is known: lists are not written yet. */
+const toldStart: u32 = 1;
+
+/** The first memory keeps a pair, with the count that it has in all memories. False: there is no room for a record. */
+export function keepToldPair(left: u32, right: u32, count: u64): bool {
+  const p = findPair(left, right);
+  if (p === noPair && !hasRoomForPairs(1)) return false;
+  const pair = pairAt(p === noPair ? addPair(left, right, count, 0, 0) : p);
+  pair.listStart = toldStart;
+  // Subtle: `count` stays what it is here: a record without a count would be lost when the hash table grows.
+  pair.listCount = count;
+  return true;
 }
 
 /** Keeps those of the next `work` records that pass the gate, and says where their lists go; false after the last. */
@@ -97,46 +159,32 @@ export function keepPairsSome(work: u32): bool {
   for (; nextPair < until; nextPair++) {
     // A record is read before it is written over: as many are kept as were read at most.
     const pair = pairAt(nextPair);
-    if (pair.count < gate || !mayMerge(pair.left, pair.right)) continue;
+    if (!isKept(pair)) continue;
+    const count = isTold ? pair.listCount : pair.count;
     const listLength = pair.listLength;
-    addPair(pair.left, pair.right, pair.count, 1 + <u32>entryCount, 0);
+    addPair(pair.left, pair.right, count, 1 + <u32>entryCount, 0);
     entryCount += <f64>listLength;
   }
   return nextPair < pairEnd;
+}
+
+function isKept(pair: Pair): bool {
+  return isTold ? pair.listStart === toldStart : pair.count >= gate && mayMerge(pair.left, pair.right);
 }
 
 /** Begins to write the lists; false if the arena has no room for them. */
 export function startLists(): bool {
   if (!startArena(entryCount, 1)) return false;
   takeEntries(<u32>entryCount);
+  isWriting = true;
   pos = 1;
   return true;
 }
 
 /** Writes the occurrences that begin in the next `work` cells; false after the last. */
 export function writePairsSome(work: u32): bool {
-  if (isWide) writePairs<u32>(work);
-  else writePairs<u16>(work);
+  walkSome(work);
   return pos < cellCount;
-}
-
-function writePairs<T>(work: u32): void {
-  const until = pos + min(cellCount - pos, work);
-  while (pos < until) {
-    const left = tokenAt<T>(pos);
-    if (left === boundary) {
-      pos++;
-      continue;
-    }
-    const next = pos + lengthOf(left);
-    const right = tokenAt<T>(next);
-    const p = right === boundary ? noPair : findPair(left, right);
-    if (p !== noPair) {
-      const pair = pairAt(p);
-      store<u32>(entryAddress(pair.listStart + pair.listLength++), pos);
-    }
-    pos = next;
-  }
 }
 
 /** Begins to put the pairs into the queue. */

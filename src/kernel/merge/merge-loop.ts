@@ -107,6 +107,13 @@ export function mergeUntilPause(work: i32): i32 {
   return Pause.finished;
 }
 
+/** What `mergeUntilPause` would do next, if every merge were large: for words in several memories. */
+export function lookAtTop(): i32 {
+  if (entryCount === mergeCountMax) return Pause.finished;
+  if (settleTop()) return Pause.largePairOnTop;
+  return gate > countMin ? Pause.topBelowGate : Pause.finished;
+}
+
 /** Brings the top of the queue to its true count; false if no pair at or above the gate is left. */
 function settleTop(): bool {
   while (queueSize > 0) {
@@ -136,9 +143,13 @@ export function startLargeMerge(): void {
   startMerge(largePair, takeTop());
 }
 
-/** After the walk: begins to make room for what will be born. False if there is enough. */
+/** Entries of its list. */
+export function largeListLength(): u32 {
+  return pairAt(largePair).listLength;
+}
+
+/** After the walk has ended: begins to make room for what will be born. False if there is enough. */
 export function startMakingRoom(): bool {
-  endWalk();
   neededEntries = countBornEntries(gate);
   if (hasRoomForEntries(neededEntries)) return false;
   startCompaction(neededEntries, largePair, gate, cleanShare);

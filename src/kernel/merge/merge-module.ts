@@ -2,7 +2,7 @@
 // src/runtime/merge-exports.ts says what each function takes. What may take long is cut into calls of bounded work.
 
 // What it is to do, and where everything goes.
-export { startGate } from "./count-threshold";
+export { adoptGate, gateNow, startGate } from "./count-threshold";
 // From cells to pairs.
 export { addBytePairs, countBytePairsSome, startText, writeBytePairsSome } from "./first-index";
 export {
@@ -10,14 +10,27 @@ export {
   keepPairsSome,
   pushPairsSome,
   startKeeping,
+  startKeepingTold,
   startLists,
   startPushing,
   startReindex,
   writePairsSome,
 } from "./index-anew";
+// Several memories.
+export {
+  addPairs,
+  giveNeighbours,
+  givePairs,
+  giveVoidWeight,
+  keepToldPairs,
+  takeNeighbours,
+  takeVoidWeight,
+} from "./memory-exchange";
 // Merges.
 export {
   endMakingRoom,
+  largeListLength,
+  lookAtTop,
   mergeCount,
   mergedEntryCount,
   mergeUntilPause,
@@ -29,12 +42,15 @@ export {
   startMakingRoom,
   workLeftOfSlice,
 } from "./merge-loop";
-export { endMerge, mergeSome, startMerges, writeSome } from "./merge-pair";
+export { endMerge, endWalk, mergeSome, startMerges, writeSome } from "./merge-pair";
 export {
+  bytePairs,
   byteRanks,
+  describeMemories,
   describeSpecials,
   describeTokens,
   describeWords,
+  exchange as exchangedRecords,
   lefts,
   mergeCounts,
   planRegions,

@@ -102,7 +102,7 @@ export function endWalk(): void {
 }
 
 /** A slot that says: this neighbour is among those seen by part 0, or added to them. */
-const isListed: u32 = 0xffffffff;
+export const isListed: u32 = 0xffffffff;
 
 /** From now on part 0 has the weights of all parts, and all distinct neighbours. */
 function joinSums(): void {

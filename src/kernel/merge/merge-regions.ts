@@ -1,5 +1,6 @@
 import { BytePair, bytePairCount } from "./byte-pairs";
 import { partStride } from "./list-parts";
+import { Told } from "./memory-exchange";
 import { Job } from "./merge-threads";
 import { Merge, Sum } from "./neighbours";
 import { queueEntryBytes } from "./pair-queue";
@@ -37,6 +38,7 @@ import { Special } from "./tie-rules";
  *   stagedLefts     u16 or u32   cellCount                 neighbours.ts
  *   stagedRights    u16 or u32   cellCount                 neighbours.ts
  *   bytePairs       BytePair     65,536 a part             byte-pairs.ts
+ *   exchange        Told         tokenCount                memory-exchange.ts; where there are several memories
  *   pairs           Pair         pairCapacity              pairs.ts
  *   slots           u32          2 x pairCapacity          pairs.ts
  *   queue           QueueEntry   pairCapacity              queue.ts
@@ -46,7 +48,7 @@ import { Special } from "./tie-rules";
  * written.
  *
  *   wordCounts      f64          wordCount                 occurrences in the corpus
- *   wordStarts      u32          wordCount + 1             offset into wordBytes
+ *   wordStarts      u32          wordCount + 1             offset into the word table's bytes
  *   order, others   u32          wordCount                 word-order.ts
  *   wordBytes       u8           wordByteCount             words end to end
  */
@@ -77,6 +79,7 @@ export let seen: usize = 0;
 export let stagedLefts: usize = 0;
 export let stagedRights: usize = 0;
 export let bytePairs: usize = 0;
+export let exchange: usize = 0;
 export let pairs: usize = 0;
 export let slots: usize = 0;
 export let queue: usize = 0;
@@ -90,6 +93,9 @@ export let wordBytes: usize = 0;
 export let wordCount: u32 = 0;
 export let wordByteCount: u32 = 0;
 export let cellCount: u32 = 0;
+/** In how many memories the words lie, an engine in each; and the cells of all of them. */
+export let memoryCount: u32 = 1;
+let cellCountOfAll: u64 = 0;
 /** How many tokens there may be. */
 export let tokenCapacity: u32 = 0;
 /** What stands between two words: the id behind the last token's. */
@@ -108,11 +114,17 @@ export let partCount: u32 = 0;
 export let pairCapacity: u32 = 0;
 export let entryCapacityMax: u32 = 0;
 
-/** The words to be laid out; `cellCountOfAll` are those that layout.ts says. */
-export function describeWords(count: u32, byteCount: u32, cellCountOfAll: u32): void {
+/** The words to be laid out in this memory, and the cells that they take (layout.ts). */
+export function describeWords(count: u32, byteCount: u32, cells: u32): void {
   wordCount = count;
   wordByteCount = byteCount;
-  cellCount = cellCountOfAll;
+  cellCount = cells;
+}
+
+/** How many memories there are, and the cells of all: of these come the pairs, which every memory has (memory-exchange.ts). */
+export function describeMemories(count: u32, cells: f64): void {
+  memoryCount = count;
+  cellCountOfAll = <u64>cells;
 }
 
 /** How many tokens there may be, how wide their ids are in the cells, and what is kept of their bytes. */
@@ -132,6 +144,8 @@ export function describeSpecials(count: u32, byteCount: u32): void {
 
 const alignment: u64 = 64;
 const pairCapacityMin: u64 = 1 << 17;
+/** With fewer records than one for so many cells the engine does not begin: English took one for 360. */
+const cellsPerPairMax: u64 = 128;
 /** Of a cell. With fewer the engine does not begin. */
 const entriesMin: f64 = 1.25;
 /** Of a cell. More are never needed: a cleaned arena has one at most, and the pairs that are born two at most. */
@@ -150,9 +164,11 @@ export function planRegions(threadCount: u32, capacityBytes: f64): f64 {
   placeFixedRegions();
   const leastBytes = max(<u64>(entriesMin * <f64>cellCount) * sizeof<u32>(), wordRegionBytes()) + alignment;
   // A merge takes one cell away for each occurrence, and two pairs at most are born of it.
-  let pairCount = pairCapacityMin;
-  while (pairCount < 2 * <u64>cellCount + bytePairCount) pairCount *= 2;
-  while (pairCount > pairCapacityMin && end + pairRegionBytes(pairCount) + leastBytes > capacity)
+  let leastPairCount = pairCapacityMin;
+  while (leastPairCount < cellCountOfAll / cellsPerPairMax) leastPairCount *= 2;
+  let pairCount = leastPairCount;
+  while (pairCount < 2 * cellCountOfAll + bytePairCount) pairCount *= 2;
+  while (pairCount > leastPairCount && end + pairRegionBytes(pairCount) + leastBytes > capacity)
     pairCount /= 2;
   if (end + pairRegionBytes(pairCount) + leastBytes > capacity) return 0;
   pairCapacity = <u32>pairCount;
@@ -205,6 +221,7 @@ function placeFixedRegions(): void {
   stagedLefts = place(<u64>cellCount * cellBytes);
   stagedRights = place(<u64>cellCount * cellBytes);
   bytePairs = place(<u64>partCount * bytePairCount * offsetof<BytePair>());
+  exchange = place(memoryCount > 1 ? <u64>tokenCount * offsetof<Told>() : 0);
 }
 
 function wordRegionBytes(): u64 {

@@ -52,10 +52,12 @@ let writtenCount: u32 = 1;
 let nextPlace: u32 = 0;
 let nextWord: u32 = 0;
 let nextOffset: u32 = 0;
+let firstWordStart: u32 = 0;
 let stepWeight: u64 = 0;
 
-/** Begins a layout; the words are in their regions. */
-export function startLayout(): void {
+/** Begins a layout; the words are in their regions, and `firstByte` is where the first of them starts in the table. */
+export function startLayout(firstByte: u32): void {
+  firstWordStart = firstByte;
   startOrder();
   stepCount = 0;
   frequentEnd = 1;
@@ -146,7 +148,8 @@ function layOutRare<T>(work: u32): bool {
  */
 function layOutWord<T>(word: u32, pos: u32, target: u32): u32 {
   const length = lengthOfWord(word);
-  const from = wordBytes + load<u32>(wordStarts + ((<usize>word) << 2)) + nextOffset;
+  const start = load<u32>(wordStarts + ((<usize>word) << 2)) - firstWordStart;
+  const from = wordBytes + start + nextOffset;
   const byteCount = min(length - nextOffset, max(target - writtenCount, 1));
   let cell = cells + <usize>pos * sizeof<T>();
   for (let address = from; address < from + byteCount; address++, cell += sizeof<T>()) {

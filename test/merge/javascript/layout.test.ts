@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { UserError } from "../../../src/errors.ts";
 import { checkCellCount, countCells } from "../../../src/merge/cell-count.ts";
-import { layOutWords, stepOf } from "../../../src/merge/javascript/layout.ts";
 import { createPace } from "../../../src/merge/work-budget.ts";
 import { wordTableOf } from "../../../src/words/word-table.ts";
+import { layOutWords, stepOf } from "./layout.ts";
 
 const boundary = 300;
 

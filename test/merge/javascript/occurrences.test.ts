@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { capacityFor, entryCountMax, makeRoom } from "../../../src/merge/javascript/occurrences.ts";
-import type { Rooms } from "../../../src/merge/javascript/rooms.ts";
 import { createPace } from "../../../src/merge/work-budget.ts";
+import { capacityFor, entryCountMax, makeRoom } from "./occurrences.ts";
+import type { Rooms } from "./rooms.ts";
 
 const [a, b, merged, boundary] = [97, 98, 300, 999];
 

@@ -1,4 +1,4 @@
-import type { MergeTuning } from "../merge-tuning.ts";
+import type { MergeTuning } from "../../../src/merge/merge-tuning.ts";
 
 /**
  * The gate: no pair without a record has a count of `gate` or more. A pair born below it gets no record, no list and

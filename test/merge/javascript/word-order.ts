@@ -1,5 +1,5 @@
-import type { WordTable } from "../../words/word-table.ts";
-import { type MergeProgress, type Pace, spend } from "../work-budget.ts";
+import { type MergeProgress, type Pace, spend } from "../../../src/merge/work-budget.ts";
+import type { WordTable } from "../../../src/words/word-table.ts";
 
 const digitBits = 11;
 const digitCount = 1 << digitBits;

@@ -1,6 +1,6 @@
-import type { MergeLimits } from "../merge-options.ts";
-import type { MergeTuning } from "../merge-tuning.ts";
-import type { Pace } from "../work-budget.ts";
+import type { MergeLimits } from "../../../src/merge/merge-options.ts";
+import type { MergeTuning } from "../../../src/merge/merge-tuning.ts";
+import type { Pace } from "../../../src/merge/work-budget.ts";
 import type { Layout } from "./layout.ts";
 import type { LongTokens } from "./long-tokens.ts";
 import type { Neighbours } from "./neighbours.ts";

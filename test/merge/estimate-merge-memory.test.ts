@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { boundMergeMemoryBytes, estimateMergeMemoryBytes } from "../../src/merge/merge-memory.ts";
+import { boundMergeMemoryBytes, estimateMergeMemoryBytes } from "../../src/merge/estimate-merge-memory.ts";
 import { makeWords, seededRandom, tableOf } from "./made-words.ts";
 
 const words = tableOf(makeWords(seededRandom(3)));
@@ -34,4 +34,12 @@ test("threads that help are counted where there are cells enough for them", () =
   expect(bound(1e6, 2) - bound(1e6, 1)).toBeGreaterThan(12e6);
   expect(bound(1e6, 2) - bound(1e6, 1)).toBeLessThan(15e6);
   expect(bound(1e6, 100)).toBe(bound(1e6, 8));
+});
+
+test("words that need several memories have their tokens in each of them", () => {
+  const bound = (wordCount: number, mergeCount: number) =>
+    boundMergeMemoryBytes({ wordCount, byteCount: 12 * wordCount }, { mergeCount, compat: "rustbpe" });
+  const bytesOfTokens = (wordCount: number) => bound(wordCount, 60_000) - bound(wordCount, 30_000);
+  expect(bytesOfTokens(20e6)).toBe(bytesOfTokens(1e6));
+  expect(bytesOfTokens(60e6)).toBe(3 * bytesOfTokens(20e6));
 });

@@ -1,4 +1,4 @@
-import { type MergeProgress, spend } from "../work-budget.ts";
+import { type MergeProgress, spend } from "../../../src/merge/work-budget.ts";
 import { mergeOccurrences, noSlot, startNeighbours, writeStaged } from "./neighbours.ts";
 import { makeRoom } from "./occurrences.ts";
 import { addPair, findPair, noPair, type Pairs } from "./pairs.ts";

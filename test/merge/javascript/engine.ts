@@ -1,9 +1,9 @@
-import type { WordTable } from "../../words/word-table.ts";
-import { checkCellCount, countCells } from "../cell-count.ts";
-import { limitsOf, type MergeOptions } from "../merge-options.ts";
-import { defaultTuning, type MergeTuning } from "../merge-tuning.ts";
-import type { Merges } from "../merges.ts";
-import { createPace, type MergeProgress, spend } from "../work-budget.ts";
+import { checkCellCount, countCells } from "../../../src/merge/cell-count.ts";
+import { limitsOf, type MergeOptions } from "../../../src/merge/merge-options.ts";
+import { defaultTuning, type MergeTuning } from "../../../src/merge/merge-tuning.ts";
+import type { Merges } from "../../../src/merge/merges.ts";
+import { createPace, type MergeProgress, spend } from "../../../src/merge/work-budget.ts";
+import type { WordTable } from "../../../src/words/word-table.ts";
 import { risenGate } from "./gate.ts";
 import { grow } from "./grow.ts";
 import { layOutWords } from "./layout.ts";

@@ -6,7 +6,8 @@ import { defaultTuning } from "./merge-tuning.ts";
 /**
  * The memory that the engine will take beside the word table, in bytes, said before it starts. Cells, the order of
  * the words and the arena are known exactly; the longest list and the number of records are guesses (the measured
- * ones stand in docs/merge.md), and the arena grows if a text is unlike any seen.
+ * ones stand in docs/merge.md), and the arena grows if a text is unlike any seen. Words that need several memories
+ * (src/merge/merge-memories.ts) have their tokens and pairs in each of them.
  */
 export function estimateMergeMemoryBytes(words: WordTable, options: MergeOptions): number {
   return estimateBytes(words.wordCount, countCells(words), options);
@@ -30,10 +31,16 @@ function estimateBytes(wordCount: number, cellCount: number, options: MergeOptio
   const tokenBytes = tokenCount * (bytesOfToken + threadCount * bytesOfSums);
   const pairBytes = bytesPerPair * (cellCount / positionsPerPair + pairsPerToken * tokenCount);
   const threadBytes = threadCount * bytePairTableBytes + (threadCount - 1) * helperBytes;
-  return Math.ceil(
-    cellBytes + Math.max(wordBytes, arenaBytes) + stagedBytes + tokenBytes + pairBytes + threadBytes,
-  );
+  const bytesOfEach = tokenBytes + pairBytes + threadBytes;
+  const memoryCount = Math.ceil((cellCount * roomPerCell(cellBytes / cellCount)) / memoryBytesMax);
+  return Math.ceil(cellBytes + Math.max(wordBytes, arenaBytes) + stagedBytes + memoryCount * bytesOfEach);
 }
+
+/** What one memory of the engine has for cells and lists: what is left of 4 GB beside its pairs and tokens. */
+const memoryBytesMax = 3.5e9;
+
+/** Address space for a cell: itself, its neighbours, which may be staged, and the least that the arena begins with. */
+const roomPerCell = (cellBytes: number) => 3 * cellBytes + 5;
 
 /** One huge word can be one pair throughout; among many words the commonest pair held at most 3 % of the cells. */
 function longestListLength(wordCount: number, cellCount: number): number {

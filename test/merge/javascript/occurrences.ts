@@ -1,5 +1,5 @@
-import { UserError } from "../../errors.ts";
-import { type MergeProgress, type Pace, spend } from "../work-budget.ts";
+import { UserError } from "../../../src/errors.ts";
+import { type MergeProgress, type Pace, spend } from "../../../src/merge/work-budget.ts";
 import type { Layout } from "./layout.ts";
 import type { Pairs } from "./pairs.ts";
 import type { Rooms } from "./rooms.ts";

@@ -1,6 +1,6 @@
-import { decodeCharacters } from "../../bytes/byte-characters.ts";
-import { alphabetOrder } from "../alphabet-order.ts";
-import type { Compat } from "../merges.ts";
+import { decodeCharacters } from "../../../src/bytes/byte-characters.ts";
+import { alphabetOrder } from "../../../src/merge/fill-tie-rule.ts";
+import type { Compat } from "../../../src/merge/merges.ts";
 import { compareTokens, type LongTokens } from "./long-tokens.ts";
 import type { Pairs } from "./pairs.ts";
 import { hasBytes, type Tokens } from "./tokens.ts";

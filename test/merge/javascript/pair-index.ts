@@ -1,5 +1,5 @@
-import { UserError } from "../../errors.ts";
-import { type MergeProgress, spend } from "../work-budget.ts";
+import { UserError } from "../../../src/errors.ts";
+import { type MergeProgress, spend } from "../../../src/merge/work-budget.ts";
 import type { Layout } from "./layout.ts";
 import { resetArena } from "./occurrences.ts";
 import { addPair, clearPairs, createPairs, findPair, noPair, type Pairs } from "./pairs.ts";

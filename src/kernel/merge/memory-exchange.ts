@@ -1,0 +1,112 @@
+import { keepToldPair } from "./index-anew";
+import { partAt } from "./list-parts";
+import { isListed } from "./merge-pair";
+import { exchange, tokenCount } from "./merge-regions";
+import { leftSeenOf, leftSumsOf, rightSeenOf, rightSumsOf, sumAt } from "./neighbours";
+import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from "./pair-table";
+
+/**
+ * Exchange: how words that do not fit into one memory are merged. They lie in several, a slice of the words in each,
+ * and each memory has an engine. Every engine has all tokens, all pairs with their counts in the whole corpus, and the
+ * whole queue, but only the cells and the lists of its own words. So all of them come to the same best pair. After the
+ * walk over its list they need to know one thing of each other: the weights of the neighbours.
+ *
+ *   REGION    ELEMENT  ELEMENTS    MEANING
+ *   exchange  Told     tokenCount  what JavaScript carries from one memory to another (src/merge/join-memories.ts)
+ *
+ * `give...` writes what this memory has; `take...` reads what all have together.
+ */
+@unmanaged
+export class Told {
+  /** A weight or a count, a whole number below 2^53. */
+  weight: f64;
+  /** A neighbour, or the left half of a pair. */
+  token: u32;
+  /** The right half of a pair. */
+  right: u32;
+}
+
+function toldAt(index: u32): Told {
+  return changetype<Told>(exchange + <usize>index * offsetof<Told>());
+}
+
+function tell(index: u32, token: u32, right: u32, weight: u64): void {
+  const told = toldAt(index);
+  told.weight = <f64>weight;
+  told.token = token;
+  told.right = right;
+}
+
+/** After a walk: the neighbours on one side and their weights. How many they are. */
+export function giveNeighbours(areRight: bool): u32 {
+  const part = partAt(0);
+  const seen = areRight ? rightSeenOf(0) : leftSeenOf(0);
+  const sums = areRight ? rightSumsOf(0) : leftSumsOf(0);
+  const count = areRight ? part.rightSeenCount : part.leftSeenCount;
+  for (let k: u32 = 0; k < count; k++) {
+    const id = load<u32>(seen + ((<usize>k) << 2));
+    tell(k, id, 0, sumAt(sums, id).weight);
+  }
+  return count;
+}
+
+/** From now on the neighbours on one side are those of all memories, with their weights there. */
+export function takeNeighbours(areRight: bool, count: u32): void {
+  const part = partAt(0);
+  const seen = areRight ? rightSeenOf(0) : leftSeenOf(0);
+  const sums = areRight ? rightSumsOf(0) : leftSumsOf(0);
+  let seenCount = areRight ? part.rightSeenCount : part.leftSeenCount;
+  for (let k: u32 = 0; k < count; k++) {
+    const told = toldAt(k);
+    const sum = sumAt(sums, told.token);
+    if (sum.count === 0 && sum.slot !== isListed) {
+      sum.slot = isListed;
+      store<u32>(seen + ((<usize>seenCount) << 2), told.token);
+      seenCount++;
+    }
+    sum.weight = <u64>told.weight;
+  }
+  if (areRight) part.rightSeenCount = seenCount;
+  else part.leftSeenCount = seenCount;
+}
+
+/** Weight of the right neighbours that a merge took away (parts.ts). */
+export function giveVoidWeight(): f64 {
+  return <f64>partAt(0).voidWeight;
+}
+
+export function takeVoidWeight(weight: f64): void {
+  partAt(0).voidWeight = <u64>weight;
+}
+
+/** While the text is indexed anew (reindex.ts): the pairs from record `from` on, at most `most`, with their counts here.
+ *  How many that are. */
+export function givePairs(from: u32, most: u32): u32 {
+  const count = min(min(pairCount - from, most), tokenCount);
+  for (let k: u32 = 0; k < count; k++) {
+    const pair = pairAt(from + k);
+    tell(k, pair.left, pair.right, pair.count);
+  }
+  return count;
+}
+
+/** Adds the counts that another memory has; a pair that has no record gets one. False: there is no room for it. */
+export function addPairs(count: u32): bool {
+  for (let k: u32 = 0; k < count; k++) {
+    const told = toldAt(k);
+    const p = findPair(told.token, told.right);
+    if (p === noPair && !hasRoomForPairs(1)) return false;
+    if (p === noPair) addPair(told.token, told.right, <u64>told.weight, 0, 0);
+    else pairAt(p).count += <u64>told.weight;
+  }
+  return true;
+}
+
+/** The first memory keeps these pairs, with these counts. False: there is no room for a record. */
+export function keepToldPairs(count: u32): bool {
+  for (let k: u32 = 0; k < count; k++) {
+    const told = toldAt(k);
+    if (!keepToldPair(told.token, told.right, <u64>told.weight)) return false;
+  }
+  return true;
+}

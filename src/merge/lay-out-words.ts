@@ -1,0 +1,57 @@
+import type { WordTable } from "../words/word-table.ts";
+import type { MergeMemory } from "./merge-memories.ts";
+import { inRuns, inSlices, type MergeProgress, type Pace, spend } from "./work-budget.ts";
+
+/** Bytes that are copied with as much work as one cell. */
+const bytesPerWork = 16;
+
+/** Copies the words of a memory into it. */
+export function* copyWords(
+  { exports, memory, words: { first, end } }: MergeMemory,
+  words: WordTable,
+  pace: Pace,
+): Generator<MergeProgress, void> {
+  const { bytes, starts, counts } = words;
+  const { buffer } = memory;
+  const firstByte = starts[first]!;
+  const regions = [
+    [asBytes(counts.subarray(first, end)), exports.mergeWordCounts],
+    [asBytes(starts.subarray(first, end + 1)), exports.mergeWordStarts],
+    [bytes.subarray(firstByte, starts[end]!), exports.mergeWordBytes],
+  ] as const;
+  for (const [source, address] of regions) {
+    const target = new Uint8Array(buffer, address.value >>> 0, source.length);
+    const sliceBytes = pace.sliceWork * bytesPerWork;
+    for (let from = 0; from < source.length; from += sliceBytes) {
+      target.set(source.subarray(from, from + sliceBytes), from);
+      if (spend(pace, pace.sliceWork)) yield pace.progress;
+    }
+  }
+  exports.startLayout(firstByte);
+}
+
+const asBytes = (array: Float64Array | Uint32Array) =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+
+/** Writes the words that were copied as cells, by falling count (src/kernel/merge/word-layout.ts). */
+export function* layOutWords(
+  { exports, plan }: MergeMemory,
+  pace: Pace,
+  report: (cellCount: number) => void,
+): Generator<MergeProgress, void> {
+  yield* inRuns(pace, plan.wordCount, exports.tallyWords);
+  const frequentCount = exports.frequentWordCount();
+  for (let shift = 0; exports.startDigit(shift); shift += digitBits) {
+    yield* inRuns(pace, frequentCount, (from, to) => exports.tallyDigits(shift, from, to));
+    exports.addUpDigits();
+    yield* inRuns(pace, frequentCount, (from, to) => exports.placeByDigit(shift, from, to));
+    exports.endDigit();
+  }
+  const reportCells = () => report(exports.laidOutCells());
+  yield* inSlices(pace, exports.layOutFrequentWords, { report: reportCells });
+  exports.startRareWords();
+  yield* inSlices(pace, exports.layOutRareWords, { report: reportCells });
+}
+
+/** Of the sort of the frequent words. */
+const digitBits = 11;

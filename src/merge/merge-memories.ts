@@ -1,0 +1,128 @@
+import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
+import type { WordTable } from "../words/word-table.ts";
+import { countCells } from "./cell-count.ts";
+import { fillTieRule, tieRuleOf } from "./fill-tie-rule.ts";
+import { type MergePlan, planRegions } from "./merge-helpers.ts";
+import { limitsOf, type MergeLimits, type MergeOptions, threadCountOf } from "./merge-options.ts";
+import type { MergeTuning } from "./merge-tuning.ts";
+import { createPace, type Pace } from "./work-budget.ts";
+
+/**
+ * A merge engine, set up for its task. Its words lie in one memory of up to 4 GB or, where they do not fit, in several:
+ * a slice of the word table in each (src/kernel/merge/memory-exchange.ts).
+ */
+export type MergeEngine = {
+  readonly memories: readonly MergeMemory[];
+  readonly limits: MergeLimits;
+  readonly pace: Pace;
+};
+
+export type MergeMemory = Kernel & {
+  readonly words: WordSlice;
+  readonly plan: MergePlan;
+  /** What the regions were planned for. */
+  readonly capacityBytes: number;
+};
+
+/** Words [first, end) of the table, and the cells that they take. */
+type WordSlice = { readonly first: number; readonly end: number; readonly cellCount: number };
+
+/** Sets up an engine in so many memories; undefined if it does not fit. */
+export function createMergeEngine(
+  words: WordTable,
+  memoryCount: number,
+  options: MergeOptions,
+  tuning: MergeTuning,
+): MergeEngine | undefined {
+  const slices = cutWords(words, memoryCount);
+  const cellCount = sum(slices.map((slice) => slice.cellCount)) - (memoryCount - 1);
+  const limits = limitsOf(options, cellCount);
+  const rule = tieRuleOf(options);
+  // Every merge takes an id, also one that spells a special token; the boundary is the id after the last.
+  const tokenCapacity = 256 + limits.mergeCountMax + rule.specials.length;
+  if (tokenCapacity >= 2 ** 31) return undefined;
+  const planOfAll = {
+    memoryCount,
+    cellCountOfAll: cellCount,
+    tokenCapacity,
+    isWide: tuning.wideCells || tokenCapacity > 0xffff,
+    prefixLength: rule.comparesBytes ? tuning.prefixBytes : 0,
+    specialCount: rule.specials.length,
+    specialByteCount: sum(rule.specials.map(({ bytes }) => bytes.length)),
+    threadCount: threadCountOf(options, cellCount, tuning),
+  };
+  const memories: MergeMemory[] = [];
+  for (const slice of slices) {
+    const wordByteCount = words.starts[slice.end]! - words.starts[slice.first]!;
+    const wordCount = slice.end - slice.first;
+    const plan = { ...planOfAll, wordCount, wordByteCount, cellCount: slice.cellCount };
+    const memory = createMergeMemory(slice, plan, tuning.memoryBytesMax);
+    if (memory === undefined) return undefined;
+    fillTieRule(memory, rule);
+    startEngine(memory, limits, tuning);
+    memories.push(memory);
+  }
+  return { memories, limits, pace: createPace(tuning.sliceWork) };
+}
+
+/**
+ * Cuts the table into slices of about as many cells each. A word is in one slice, so it makes no difference to the
+ * merges where the cuts are.
+ */
+function cutWords(words: WordTable, sliceCount: number): WordSlice[] {
+  const { wordCount, starts } = words;
+  const sizeBefore = (word: number) => starts[word]! + word;
+  const cuts = Array.from({ length: sliceCount + 1 }, (_, k) =>
+    firstWord(wordCount, (word) => sizeBefore(word) >= (sizeBefore(wordCount) * k) / sliceCount),
+  );
+  return Array.from({ length: sliceCount }, (_, k) => {
+    const [first, end] = [cuts[k]!, cuts[k + 1]!];
+    return { first, end, cellCount: countCells(words, first, end) };
+  });
+}
+
+/** The first word from which on `isBehind` is true, by binary search; `wordCount` if there is none. */
+function firstWord(wordCount: number, isBehind: (word: number) => boolean): number {
+  let [low, high] = [0, wordCount];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (isBehind(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/**
+ * Plans for as much address space as there is; where the system refuses it, for less. Undefined if the slice does not
+ * fit.
+ */
+function createMergeMemory(words: WordSlice, plan: MergePlan, bytesMax: number): MergeMemory | undefined {
+  const kernel = createKernel();
+  for (let capacityBytes = bytesMax; ; ) {
+    const plannedBytes = planRegions(kernel, plan, capacityBytes);
+    if (plannedBytes === 0) return undefined;
+    try {
+      growMemory(kernel.memory, plannedBytes);
+      return { ...kernel, words, plan, capacityBytes };
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      capacityBytes = plannedBytes / 2;
+    }
+  }
+}
+
+/** The kernel has counts as whole numbers of 64 bits; none that it counts is as large as this. */
+const countEnd = 2 ** 53;
+const noLimit = 2 ** 32 - 1;
+
+function startEngine({ exports }: Kernel, limits: MergeLimits, tuning: MergeTuning): void {
+  const least = Math.min(Math.ceil(limits.countMin), countEnd);
+  const rises = tuning.gate === "rising";
+  const first = rises ? least : Math.min(Math.max(least, tuning.gate), countEnd);
+  exports.startGate(first, least, tuning.gateFromMerge, rises ? tuning.gateShare : 0, tuning.gateExponent);
+  const lengthMax = Math.max(0, Math.min(limits.lengthMax, noLimit));
+  exports.startMerges(tuning.blockSize, tuning.sharedListLength, lengthMax, limits.bytePairsAlways);
+  exports.startEngine(limits.mergeCountMax, tuning.sliceWork, tuning.cleanShare);
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
