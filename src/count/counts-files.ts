@@ -4,10 +4,10 @@ import { UserError } from "../errors.ts";
 import { reasonNotRead } from "../runtime/system-error.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { agreedOptions, checkOptions, type Made } from "../words/counts-options.ts";
-import { CountsReader } from "../words/counts-reader.ts";
+import { CountsReader, type ReadBytes } from "../words/counts-reader.ts";
 import { countsFileChunks } from "../words/counts-writer.ts";
 import { listCounts } from "../words/listed-frames.ts";
-import { distinctLinesMemory, readDistinctLines } from "../words/listed-lines.ts";
+import { listedLinesMemory, readListedLines } from "../words/listed-lines.ts";
 import { sortedTsvChunks, TsvReader } from "../words/tsv.ts";
 import { readTsvHead, type TsvHead } from "../words/tsv-head.ts";
 import type { WordTable } from "../words/word-table.ts";
@@ -114,38 +114,21 @@ export class CountsFiles {
   }
 
   /**
-   * The words as a table, straight from the file, if there is one only and each word stands there once; else null, and they are to be
-   * added up. That takes up to `memoryBytes`.
+   * The words as a table, listed straight from the files: of one in the compact form, or of any number of text files. Null
+   * where that is not possible, does not pay, or takes more than `memoryBytes`: then they are to be added up.
    */
   *readDistinct(memoryBytes: number): Generator<undefined, WordTable | null> {
-    const [source, ...otherSources] = this.sources;
-    if (source !== undefined && otherSources.length === 0 && this.others.length === 0) {
-      const reader = CountsFileReader.open(source.path);
-      try {
-        return yield* listCounts(reader, memoryBytes);
-      } finally {
-        reader.close();
-      }
+    const { sources, others } = this;
+    if (sources.length === 1 && others.length === 0) return yield* listSource(sources[0]!, memoryBytes);
+    if (sources.length > 0 || others.length === 0) return null;
+    const files: TextFile[] = [];
+    for (const file of others) {
+      if (file instanceof CountsFileReader || file.fd >= 0) return null;
+      files.push(file);
     }
-    const [file, ...more] = this.others;
-    const isOne = file !== undefined && more.length === 0 && this.sources.length === 0;
-    if (!isOne || file instanceof CountsFileReader || file.fd >= 0) return null;
-    const { read, rest, fd } = openText(file);
-    try {
-      const { size } = fstatSync(fd);
-      if (size * distinctLinesMemory > memoryBytes) return null;
-      let left = rest;
-      const readOn = (into: Uint8Array) => {
-        if (left.length === 0) return read(into);
-        const some = left.subarray(0, into.length);
-        into.set(some);
-        left = left.subarray(some.length);
-        return some.length;
-      };
-      return yield* readDistinctLines(readOn, size);
-    } finally {
-      closeSync(fd);
-    }
+    const sizeBytes = files.reduce((sum, { path }) => sum + statSync(path).size, 0);
+    if (sizeBytes * listedLinesMemory > memoryBytes) return null;
+    return yield* readListedLines(openedInTurn(files), sizeBytes);
   }
 
   /** The first one that says what it was made with. */
@@ -184,6 +167,35 @@ function openText({ path, fd: openFd, head }: TextFile) {
     throw new UserError(`${path} was replaced while it was read`, { hint: "run again" });
   }
   return { fd, read, rest, hasHead: options !== null };
+}
+
+/** Lists a file in the compact form. */
+function* listSource({ path }: CountsSource, memoryBytes: number): Generator<undefined, WordTable | null> {
+  const reader = CountsFileReader.open(path);
+  try {
+    return yield* listCounts(reader, memoryBytes);
+  } finally {
+    reader.close();
+  }
+}
+
+/** The lines of each of the files, which is open until the next one is asked for. */
+function* openedInTurn(files: readonly TextFile[]): Generator<ReadBytes, void> {
+  for (const file of files) {
+    const { read, rest, fd } = openText(file);
+    let left = rest;
+    try {
+      yield (into) => {
+        if (left.length === 0) return read(into);
+        const some = left.subarray(0, into.length);
+        into.set(some);
+        left = left.subarray(some.length);
+        return some.length;
+      };
+    } finally {
+      closeSync(fd);
+    }
+  }
 }
 
 /** Reads a text file to its end and closes it. */

@@ -38,7 +38,15 @@ export {
   sortedTotal,
   sortedWordCount,
 } from "./words/list-frames";
-export { countParts, fillParts, hasEqual, listLines, placeParts } from "./words/list-lines";
+export {
+  countParts,
+  fillParts,
+  findEqual,
+  listLines,
+  placeParts,
+  useLists,
+  useParts,
+} from "./words/list-lines";
 export {
   addPretokens,
   addRecords,

@@ -93,19 +93,13 @@ export type KernelExports = MergeExports & {
   readLineCount(): number;
 
   // words/listed-lines.ts
-  listLines(
-    line: number,
-    end: number,
-    words: number,
-    ends: number,
-    counts: number,
-    hashes: number,
-    lineMax: number,
-  ): number;
-  countParts(hashes: number, first: number, stop: number, ends: number, partBits: number): void;
-  placeParts(ends: number, partBits: number): void;
-  fillParts(hashes: number, first: number, stop: number, ends: number, partBits: number, parts: number): void;
-  hasEqual(first: number, stop: number, ends: number, partBits: number, parts: number, slots: number): number;
+  useLists(words: number, ends: number, counts: number): void;
+  listLines(line: number, end: number, hashes: number, lineMax: number): number;
+  useParts(hashes: number, stops: number, parts: number, slots: number, partBits: number): void;
+  countParts(first: number, stop: number): void;
+  placeParts(): void;
+  fillParts(first: number, stop: number): void;
+  findEqual(first: number, stop: number, marks: number): number;
 
   // words/sorted-words.ts
   beginSortedWords(): void;

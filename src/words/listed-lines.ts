@@ -4,8 +4,8 @@ import type { ReadBytes } from "./counts-reader.ts";
 import { WordList } from "./word-list.ts";
 import type { WordTable } from "./word-table.ts";
 
-/** Reading and looking through so large a file takes at most so many times its size: of lines of four bytes, the shortest. */
-export const distinctLinesMemory = 9;
+/** Listing files takes at most so many times their size: lines have at least four bytes. */
+export const listedLinesMemory = 9;
 
 const newline = 10;
 
@@ -16,10 +16,11 @@ const batchLines = 1 << 13;
 const paddingBytes = 64;
 /** Hashes that are counted, or brought into their parts, between two turns: some milliseconds. */
 const hashesPerSlice = 1 << 20;
-/** Hashes of a part, about: a third of what its table has room for. */
-const partHashes = 1 << 12;
+/** Words of a part, about: a third of what its table has room for. */
+const partWords = 1 << 12;
 const slotsBytes = 8 << 14;
 const partsPerSlice = 1 << 8;
+const wordsPerSlice = 1 << 17;
 
 /**
  * Where things stand in the memory of a kernel of their own (src/kernel/words/list-lines.ts says what they hold):
@@ -27,8 +28,8 @@ const partsPerSlice = 1 << 8;
  *   LINES          lines, the last one's beginning moved to the front for the next ones
  *   WORDS          of a batch, in plain bytes
  *   ENDS, COUNTS   of a batch
- *   SLOTS          a table of hashes
- *   HASHES         of all words; behind them, at the end, the ends of the parts, and the parts
+ *   SLOTS          a table of the words of one part
+ *   HASHES         of all words; behind them, at the end, the stops of the parts, and the parts
  */
 const linesStart = 1 << 12;
 const wordsStart = linesStart + chunkBytes + paddingBytes;
@@ -38,49 +39,78 @@ const slotsStart = countsStart + 8 * batchLines;
 const hashesStart = slotsStart + slotsBytes;
 
 /**
- * The words of a file of lines (tsv.ts) as a table, if each stands there once; null where one may stand twice, and where a line
- * is not plainly right: the reader for all files says what is wrong with it. Yields between slices of some milliseconds.
+ * The words of files of lines (tsv.ts) as one table, equal words added up. Yields between slices of some milliseconds.
  *
- * @param readBytes gives the bytes of the lines
- * @param sizeBytes about how many they are
+ * Null where the reader for all files (`TsvReader`) does better: where a line is not plainly right, it says what is wrong; where
+ * many words are equal, its tables may be small enough for the caches.
+ *
+ * @param files one after the other: each gives its bytes until there are none
+ * @param sizeBytes about how many bytes there are in all
  */
-export function* readDistinctLines(
-  readBytes: ReadBytes,
+export function* readListedLines(
+  files: Iterable<ReadBytes>,
   sizeBytes: number,
 ): Generator<undefined, WordTable | null> {
   const kernel = createKernel();
+  const { exports, memory } = kernel;
   const list = new WordList(Math.ceil(sizeBytes / commonLineBytes), sizeBytes);
-  kernel.exports.beginLines();
-  growMemory(kernel.memory, hashesStart);
+  exports.beginLines();
+  exports.useLists(wordsStart, endsStart, countsStart);
+  growMemory(memory, hashesStart);
   let nextLook = firstLookWords;
-  for (let filled = 0; ; ) {
-    const memory = new Uint8Array(kernel.memory.buffer);
-    const lines = memory.subarray(linesStart, linesStart + chunkBytes);
-    if (filled === chunkBytes) return null;
-    const size = readBytes(lines.subarray(filled));
-    // The last line may do without its newline.
-    if (size === 0 && filled > 0) lines[filled++] = newline;
-    filled += size;
-    const linesEnd = lines.subarray(0, filled).lastIndexOf(newline) + 1;
-    if (!listAll(kernel, linesStart + linesEnd, list)) return null;
-    if (size === 0) break;
-    lines.copyWithin(0, linesEnd, filled);
-    filled -= linesEnd;
-    yield;
-    // Files of files show it soon.
-    if (list.wordCount < nextLook) continue;
-    if (!(yield* areDistinct(kernel, list.wordCount))) return null;
-    nextLook *= 4;
+  for (const readBytes of files) {
+    for (let filled = 0; filled >= 0; ) {
+      filled = readChunk(kernel, readBytes, filled, list);
+      if (filled === notRight) return null;
+      yield;
+      if (list.wordCount < nextLook) continue;
+      const equalCount = yield* findEqual(kernel, list.wordCount, false);
+      const isLarge = list.wordCount - equalCount > cachedWords;
+      if (!isLarge && equalCount > list.wordCount / 4) return null;
+      nextLook = isLarge ? Number.POSITIVE_INFINITY : 4 * nextLook;
+    }
   }
-  const isDistinct = yield* areDistinct(kernel, list.wordCount);
-  const hashes = new Int32Array(kernel.memory.buffer, hashesStart);
-  if (hashes.byteLength >= worthGivingBackBytes) giveBack(hashes);
-  return isDistinct ? list.table() : null;
+  const equalCount = yield* findEqual(kernel, list.wordCount, true);
+  if (equalCount > list.wordCount) return null;
+  const hashes = new Uint32Array(memory.buffer, hashesStart, 2 * list.wordCount);
+  const table = equalCount === 0 ? list.table() : yield* joinEqual(list.table(), hashes);
+  const used = new Int32Array(memory.buffer, hashesStart);
+  if (used.byteLength >= worthGivingBackBytes) giveBack(used);
+  return table;
 }
 
+/** After so many words it is looked at for the first time how many are equal. */
 const firstLookWords = 1 << 17;
+/** Tables of so many distinct words stand in the processor's caches. */
+const cachedWords = 1 << 18;
 /** The first call to the system takes 2 ms: what is small is left to the garbage collector. */
 const worthGivingBackBytes = 16e6;
+
+/** What `readChunk` returns at the end of a file, and where a line is not plainly right. */
+const atEnd = -1;
+const notRight = -2;
+
+/**
+ * Reads the next bytes of a file and lists their lines.
+ *
+ * @param filled bytes of a line that stand there from before
+ * @returns the same for the next call
+ */
+function readChunk(kernel: Kernel, readBytes: ReadBytes, filled: number, list: WordList): number {
+  const lines = new Uint8Array(kernel.memory.buffer, linesStart, chunkBytes);
+  if (filled === chunkBytes) return notRight;
+  const size = readBytes(lines.subarray(filled));
+  // The last line may do without its newline.
+  if (size === 0 && filled > 0) lines[filled++] = newline;
+  filled += size;
+  const linesEnd = lines.subarray(0, filled).lastIndexOf(newline) + 1;
+  // Subtle: before the lines are listed, which may grow the memory.
+  const nextLine = lines.slice(linesEnd, filled);
+  if (!listAll(kernel, linesStart + linesEnd, list)) return notRight;
+  if (size === 0) return atEnd;
+  new Uint8Array(kernel.memory.buffer, linesStart).set(nextLine);
+  return filled - linesEnd;
+}
 
 /** Lists the lines up to `end`; false where one is not plainly right. */
 function listAll(kernel: Kernel, end: number, list: WordList): boolean {
@@ -88,7 +118,7 @@ function listAll(kernel: Kernel, end: number, list: WordList): boolean {
   for (let line = linesStart; line < end; ) {
     const hashes = hashesStart + 8 * list.wordCount;
     growMemory(memory, hashes + 8 * batchLines);
-    const next = exports.listLines(line, end, wordsStart, endsStart, countsStart, hashes, batchLines) >>> 0;
+    const next = exports.listLines(line, end, hashes, batchLines) >>> 0;
     if (next === line) return false;
     line = next;
     const lineCount = exports.readLineCount();
@@ -101,30 +131,106 @@ function listAll(kernel: Kernel, end: number, list: WordList): boolean {
   return true;
 }
 
-function* areDistinct({ exports, memory }: Kernel, wordCount: number): Generator<undefined, boolean> {
-  const partBits = Math.max(1, Math.ceil(Math.log2(wordCount / partHashes)));
-  const ends = hashesStart + 8 * wordCount;
-  const parts = ends + 8 * 2 ** partBits;
+/** How many words have the hash of an earlier one, more than there are words where that cannot be found out. */
+function* findEqual(
+  { exports, memory }: Kernel,
+  wordCount: number,
+  marks: boolean,
+): Generator<undefined, number> {
+  const partBits = Math.max(1, Math.ceil(Math.log2(wordCount / partWords)));
+  const stops = hashesStart + 8 * wordCount;
+  const parts = stops + 8 * 2 ** partBits;
   growMemory(memory, parts + 8 * wordCount);
-  new Uint8Array(memory.buffer, ends, 4 * 2 ** partBits).fill(0);
+  new Uint8Array(memory.buffer, stops, 4 * 2 ** partBits).fill(0);
+  exports.useParts(hashesStart, stops, parts, slotsStart, partBits);
   for (const [first, stop] of slices(wordCount, hashesPerSlice)) {
-    exports.countParts(hashesStart, first, stop, ends, partBits);
+    exports.countParts(first, stop);
     yield;
   }
-  exports.placeParts(ends, partBits);
+  exports.placeParts();
   for (const [first, stop] of slices(wordCount, hashesPerSlice)) {
-    exports.fillParts(hashesStart, first, stop, ends, partBits, parts);
+    exports.fillParts(first, stop);
     yield;
   }
+  let equalCount = 0;
   for (const [first, stop] of slices(2 ** partBits, partsPerSlice)) {
-    if (exports.hasEqual(first, stop, ends, partBits, parts, slotsStart) !== 0) return false;
+    equalCount += exports.findEqual(first, stop, marks ? 1 : 0) >>> 0;
     yield;
   }
-  return true;
+  return equalCount;
 }
 
 function* slices(count: number, size: number): Generator<readonly [first: number, stop: number]> {
   for (let first = 0; first < count; first += size) yield [first, Math.min(first + size, count)];
+}
+
+/**
+ * Adds up equal words, in place. Null where two words are not equal that have the same hash.
+ *
+ * @param hashes for each word two numbers: its hash, or the index of an earlier word with the same hash and 0. The index of
+ *   a word that stays is written over by its new one
+ */
+export function* joinEqual(table: WordTable, hashes: Uint32Array): Generator<undefined, WordTable | null> {
+  const { bytes, starts, counts } = table;
+  let wordCount = 0;
+  for (const [first, stop] of slices(table.wordCount, wordsPerSlice)) {
+    wordCount = joinSlice(table, hashes, first, stop, wordCount);
+    if (wordCount === notEqual) return null;
+    yield;
+  }
+  return {
+    wordCount,
+    bytes: bytes.subarray(0, starts[wordCount]!),
+    starts: starts.subarray(0, wordCount + 1),
+    counts: counts.subarray(0, wordCount),
+  };
+}
+
+/** What `joinSlice` returns where words of one hash are not equal. */
+const notEqual = -1;
+
+/** The same for the words [first, stop), behind `wordCount` words that stay. Returns how many stay now. */
+function joinSlice(
+  { bytes, starts, counts }: WordTable,
+  hashes: Uint32Array,
+  first: number,
+  stop: number,
+  wordCount: number,
+): number {
+  let end = starts[wordCount]!;
+  for (let word = first; word < stop; ) {
+    // Words that stay move together.
+    const start = starts[word]!;
+    const shift = start - end;
+    for (; word < stop && hashes[2 * word + 1] !== 0; word++) {
+      hashes[2 * word] = wordCount;
+      counts[wordCount] = counts[word]!;
+      starts[wordCount++] = starts[word]! - shift;
+    }
+    if (shift > 0) bytes.copyWithin(end, start, starts[word]!);
+    end = starts[word]! - shift;
+    starts[wordCount] = end;
+    for (; word < stop && hashes[2 * word + 1] === 0; word++) {
+      const equal = hashes[2 * hashes[2 * word]!]!;
+      const isEqual = isSame(bytes, starts[equal]!, starts[equal + 1]!, starts[word]!, starts[word + 1]!);
+      if (!isEqual) return notEqual;
+      counts[equal] = counts[equal]! + counts[word]!;
+    }
+  }
+  return wordCount;
+}
+
+/** Whether bytes [start, end) and [otherStart, otherEnd) are the same. */
+function isSame(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  otherStart: number,
+  otherEnd: number,
+): boolean {
+  if (end - start !== otherEnd - otherStart) return false;
+  for (; start < end; start++, otherStart++) if (bytes[start] !== bytes[otherStart]) return false;
+  return true;
 }
 
 /** Lines are seldom shorter, on average. */

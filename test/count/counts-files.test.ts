@@ -15,7 +15,7 @@ test("a name is that of a file before it is a glob, and a glob matches in the or
   expect(errorOf(() => countsPathsOf(at("x*"))).message).toContain("no file matches it as a glob");
 });
 
-test("the words of one file are a table without being added up, if each stands there once", () => {
+test("the words of one file, or of several text files, are a table without tables of words", () => {
   const home = scratch();
   const options = { patterns: ["a+"], specialTokens: [], isLinewise: false };
   const words = wordTableOf([
@@ -34,7 +34,8 @@ test("the words of one file are a table without being added up, if each stands t
   const [headed, bare, twice] = [file("a.tsv"), file("b.tsv", "a\t1\nb\t2"), file("c.tsv", "a\t1\na\t2\n")];
   const [empty, packed] = [file("d.tsv", ""), file("e.words")];
   expect([headed, bare, empty, packed].map((path) => distinct([path]))).toEqual([2, 2, 0, 2]);
-  for (const paths of [[twice], [headed, bare], [headed, packed], [packed, packed], []]) {
+  expect([[twice], [headed, bare], [bare, empty, twice]].map((paths) => distinct(paths))).toEqual([1, 4, 2]);
+  for (const paths of [[headed, packed], [packed, packed], []]) {
     expect(distinct(paths)).toBeUndefined();
   }
   for (const path of [headed, packed]) expect(distinct([path], 20)).toBeUndefined();

@@ -1,25 +1,30 @@
 import { expect, test } from "bun:test";
 import { encodeBytes } from "../../src/bytes/byte-characters.ts";
 import { createKernel, growMemory } from "../../src/runtime/kernel.ts";
-import { readDistinctLines } from "../../src/words/listed-lines.ts";
+import { joinEqual, readListedLines } from "../../src/words/listed-lines.ts";
 import { TsvReader } from "../../src/words/tsv.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
-import type { WordTable } from "../../src/words/word-table.ts";
+import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { bytesOf, entriesOf, keyOf, randomOf } from "./generators.ts";
 
-/** Read in pieces of at most so many bytes. */
-function readDistinct(file: string, pieceBytes = 1 << 30, sizeBytes?: number): WordTable | null {
-  const bytes = bytesOf(file);
-  let pos = 0;
-  const read = (into: Uint8Array) => {
-    const piece = bytes.subarray(pos, pos + Math.min(pieceBytes, into.length));
-    into.set(piece);
-    pos += piece.length;
-    return piece.length;
-  };
-  const work = readDistinctLines(read, sizeBytes ?? bytes.length);
+/** The files listed, read in pieces of at most so many bytes. */
+function listed(files: readonly string[], pieceBytes = 1 << 30, sizeBytes?: number): WordTable | null {
+  const readers = files.map((file) => {
+    const bytes = bytesOf(file);
+    let pos = 0;
+    return (into: Uint8Array) => {
+      const piece = bytes.subarray(pos, pos + Math.min(pieceBytes, into.length));
+      into.set(piece);
+      pos += piece.length;
+      return piece.length;
+    };
+  });
+  const work = readListedLines(readers, sizeBytes ?? files.join("").length);
   for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
 }
+
+const listedOne = (file: string, pieceBytes?: number, sizeBytes?: number) =>
+  listed([file], pieceBytes, sizeBytes);
 
 /** The same by the reader for all files. */
 function readAny(file: string): WordTable {
@@ -48,33 +53,33 @@ test("words that stand once are read as the reader for all files reads them, in 
     const file = distinctLines(seed, [1, 2, 100, 5000, 20_000][seed % 5]!).join("");
     const expected = entriesOf(readAny(file));
     for (const pieceBytes of [seed < 3 ? 1 : 1000, 1 << 30]) {
-      expect(entriesOrNull(readDistinct(file, pieceBytes))).toEqual(expected);
+      expect(entriesOrNull(listedOne(file, pieceBytes))).toEqual(expected);
     }
     // The last newline may be missing, and the size be another one: a file may grow.
-    expect(entriesOrNull(readDistinct(file.slice(0, -1), 5000, 1))).toEqual(expected);
+    expect(entriesOrNull(listedOne(file.slice(0, -1), 5000, 1))).toEqual(expected);
   }
 });
 
 test("no lines are no words", () => {
-  expect(readDistinct("")?.wordCount).toBe(0);
+  expect(listedOne("")?.wordCount).toBe(0);
 });
 
-test("a word that stands twice is found, wherever its lines are and however many lie between", () => {
+test("a word that stands twice is added up, wherever its lines are and however many lie between", () => {
   for (let seed = 1; seed <= 12; seed++) {
     const random = randomOf(seed);
     const lines = distinctLines(seed, [2, 10, 3000, 40_000][seed % 4]!);
     const [from, to] = [random(lines.length), random(lines.length + 1)];
     const word = lines[from]!.split("\t")[0]!;
     const twice = [...lines.slice(0, to), `${word}\t1\n`, ...lines.slice(to)].join("");
-    expect(readDistinct(twice)).toBeNull();
-    expect(readDistinct(lines.join(""))?.wordCount).toBe(lines.length);
+    expect(entriesOrNull(listedOne(twice))).toEqual(entriesOf(readAny(twice)));
+    expect(listedOne(lines.join(""))?.wordCount).toBe(lines.length);
   }
 });
 
 test("files with more words than are looked through at once", () => {
   const lines = Array.from({ length: 300_000 }, (_, i) => `w${i}\t${1 + (i % 7)}\n`);
   const file = lines.join("");
-  const table = readDistinct(file)!;
+  const table = listedOne(file)!;
   expect(table.wordCount).toBe(300_000);
   expect(table.counts.reduce((sum, count) => sum + count, 0)).toBe(
     lines.reduce((sum, line) => sum + Number(line.split("\t")[1]), 0),
@@ -83,8 +88,12 @@ test("files with more words than are looked through at once", () => {
     expect(Buffer.from(table.bytes.subarray(table.starts[w], table.starts[w + 1])).toString()).toBe(`w${w}`);
     expect(table.counts[w]).toBe(1 + (w % 7));
   }
-  for (const twice of ["w0", "w131072", "w299999"]) expect(readDistinct(`${file}${twice}\t1\n`)).toBeNull();
-  expect(readDistinct(`w299999\t1\n${file}`)).toBeNull();
+  const countOf = (table: WordTable | null, word: string) =>
+    new Map(table && entriesOf(table)).get(keyOf(bytesOf(word)));
+  for (const twice of ["w0", "w131072", "w299999"]) {
+    expect(countOf(listedOne(`${file}${twice}\t1\n`), twice)).toBe(2 + (Number(twice.slice(1)) % 7));
+  }
+  expect(countOf(listedOne(`w299999\t1\n${file}`), "w299999")).toBe(2 + (299_999 % 7));
 });
 
 test("a line that is not plainly right, or longer than all that is read at once, is left to the other reader", () => {
@@ -103,63 +112,127 @@ test("a line that is not plainly right, or longer than all that is read at once,
   ];
   for (const line of [...strangers, `b\t${"0".repeat(16)}1`, `${"b".repeat(1 << 18)}\t1`]) {
     for (const at of [0, 1000, 2000]) {
-      expect(readDistinct([...lines.slice(0, at), `${line}\n`, ...lines.slice(at)].join("")) === null).toBe(
+      expect(listedOne([...lines.slice(0, at), `${line}\n`, ...lines.slice(at)].join("")) === null).toBe(
         true,
       );
     }
   }
   // A line that just fits.
   const long = "b".repeat((1 << 18) - 3);
-  expect(entriesOrNull(readDistinct(`a\t1\n${long}\t1\nc\t1\n`))?.length).toBe(3);
+  expect(entriesOrNull(listedOne(`a\t1\n${long}\t1\nc\t1\n`))?.length).toBe(3);
 });
 
 test("counts are exact, and together no more than 2^53 - 1", () => {
   const most = Number.MAX_SAFE_INTEGER;
-  expect(entriesOrNull(readDistinct(`a\t${most - 1}\nb\t1\n`))).toEqual([
+  expect(entriesOrNull(listedOne(`a\t${most - 1}\nb\t1\n`))).toEqual([
     ["a", most - 1],
     ["b", 1],
   ]);
-  expect(readDistinct(`a\t${most}\nb\t1\n`)).toBeNull();
+  expect(listedOne(`a\t${most}\nb\t1\n`)).toBeNull();
 });
 
-test("equal hashes are found in parts of any number, and a part with too many is not looked through", () => {
+test("several files are added up as the reader for all files does it, whatever they share", () => {
+  for (let seed = 1; seed <= 24; seed++) {
+    const random = randomOf(seed);
+    const words = distinctLines(seed, [3, 50, 4000, 20_000][seed % 4]!).map((line) => line.split("\t")[0]!);
+    const share = 1 + random(4);
+    const files = Array.from({ length: 2 + random(5) }, () =>
+      words
+        .filter(() => random(share) === 0)
+        .map((word) => `${word}\t${1 + random(1000)}\n`)
+        .join(""),
+    );
+    // The last newline of a file may be missing.
+    const cut = files.map((file) => (random(2) === 0 ? file : file.slice(0, -1)));
+    const expected = entriesOf(readAny(files.join("")));
+    expect({ seed, words: entriesOrNull(listed(cut, 3000)) }).toEqual({ seed, words: expected });
+  }
+});
+
+test("few words in many files are left to the tables, many words are not", () => {
+  const fileOf = (wordCount: number) => Array.from({ length: wordCount }, (_, i) => `w${i}\t1\n`).join("");
+  const few = fileOf(70_000);
+  expect(listed([few])?.wordCount).toBe(70_000);
+  expect(listed([few, few])).toBeNull();
+  const many = fileOf(300_000);
+  const table = listed([many, many, many])!;
+  expect(table.wordCount).toBe(300_000);
+  expect(table.counts.every((count) => count === 3)).toBe(true);
+});
+
+test("words of one hash that differ are not added up", () => {
+  const table = wordTableOf([
+    ["a", 1],
+    ["b", 2],
+    ["bc", 3],
+    ["b", 4],
+  ]);
+  const join = (hashes: readonly (readonly [low: number, high: number])[]) => {
+    const work = joinEqual({ ...table, counts: table.counts.slice() }, Uint32Array.from(hashes.flat()));
+    for (let step = work.next(); ; step = work.next()) if (step.done) return entriesOrNull(step.value);
+  };
+  const other = [7, 1] as const;
+  expect(join([other, other, other, [1, 0]])).toEqual([
+    [keyOf(bytesOf("a")), 1],
+    [keyOf(bytesOf("b")), 6],
+    [keyOf(bytesOf("bc")), 3],
+  ]);
+  for (const wrong of [0, 2]) expect(join([other, other, other, [wrong, 0]])).toBeNull();
+});
+
+test("words with the hash of an earlier one are found in parts of any number, and a part with too many is given up", () => {
   const kernel = createKernel();
   const { exports, memory } = kernel;
-  const [slots, ends, hashes] = [1 << 12, (1 << 12) + (8 << 14), (1 << 12) + (8 << 14) + (4 << 8)];
-  const hasEqual = (values: readonly bigint[], partBits: number) => {
+  const [slots, stops, hashes] = [1 << 12, (1 << 12) + (8 << 14), (1 << 12) + (8 << 14) + (4 << 8)];
+  const findEqual = (values: readonly bigint[], partBits: number) => {
     const parts = hashes + 8 * values.length;
     growMemory(memory, parts + 8 * values.length);
-    new BigUint64Array(memory.buffer, hashes, values.length).set(values);
-    new Uint32Array(memory.buffer, ends, 2 ** partBits).fill(0);
+    const marked = new BigUint64Array(memory.buffer, hashes, values.length);
+    marked.set(values);
+    new Uint32Array(memory.buffer, stops, 2 ** partBits).fill(0);
     const middle = values.length >> 1;
-    exports.countParts(hashes, 0, middle, ends, partBits);
-    exports.countParts(hashes, middle, values.length, ends, partBits);
-    exports.placeParts(ends, partBits);
-    exports.fillParts(hashes, 0, middle, ends, partBits, parts);
-    exports.fillParts(hashes, middle, values.length, ends, partBits, parts);
+    exports.useParts(hashes, stops, parts, slots, partBits);
+    exports.countParts(0, middle);
+    exports.countParts(middle, values.length);
+    exports.placeParts();
+    exports.fillParts(0, middle);
+    exports.fillParts(middle, values.length);
     const split = (2 ** partBits) >> 1;
-    return (
-      exports.hasEqual(0, split, ends, partBits, parts, slots) !== 0 ||
-      exports.hasEqual(split, 2 ** partBits, ends, partBits, parts, slots) !== 0
+    const all = [0, 1].map(
+      (marks) =>
+        (exports.findEqual(0, split, marks) >>> 0) + (exports.findEqual(split, 2 ** partBits, marks) >>> 0),
     );
+    expect(all[0]).toBe(all[1]!);
+    return { equalCount: all[0]!, marked: [...marked] };
   };
   for (let seed = 1; seed <= 60; seed++) {
     const random = randomOf(seed);
     const bits = 10 + random(54);
     const value = () => {
       const wide = (BigInt(random(2 ** 31)) << 33n) | (BigInt(random(2 ** 31)) << 2n) | BigInt(random(4));
-      return (wide >> BigInt(64 - bits)) << BigInt(random(2) * (64 - bits)) || 1n;
+      const some = (wide >> BigInt(64 - bits)) << BigInt(random(2) * (64 - bits));
+      // Lower ones are marks.
+      return some >> 32n === 0n ? some | (1n << 32n) : some;
     };
     const values = Array.from({ length: 2 + random(3000) }, value);
+    const firsts = new Map<bigint, number>();
+    const marks = values.map((hash, i) => {
+      const first = firsts.get(hash);
+      if (first === undefined) firsts.set(hash, i);
+      return first === undefined ? hash : BigInt(first);
+    });
     for (const partBits of [1, 2, 5, 8]) {
-      expect({ seed, partBits, is: hasEqual(values, partBits) }).toEqual({
+      const { equalCount, marked } = findEqual(values, partBits);
+      expect({ seed, partBits, equalCount }).toEqual({
         seed,
         partBits,
-        is: new Set(values).size < values.length,
+        equalCount: values.length - firsts.size,
       });
+      expect(marked).toEqual(marks);
     }
   }
-  const crowd = Array.from({ length: 12 << 10 }, (_, i) => BigInt(i + 1));
-  expect(hasEqual(crowd, 3)).toBe(false);
-  expect(hasEqual([...crowd, 1n << 40n], 3)).toBe(true);
+  const crowd = Array.from({ length: 12 << 10 }, (_, i) => BigInt(i + 1) << 32n);
+  expect(findEqual(crowd, 3).equalCount).toBe(0);
+  expect(findEqual([...crowd, ...crowd], 3).equalCount).toBe(crowd.length);
+  expect(findEqual([...crowd, 1n << 47n], 3).equalCount).toBeGreaterThan(crowd.length);
 });

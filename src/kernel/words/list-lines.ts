@@ -2,36 +2,53 @@ import { readLineCount, readLines } from "./counts-text";
 import { hashBytes } from "./word-keys";
 
 /**
- * Lines of word counts whose words, as far as is known, are distinct: they are listed as they come, with a hash of each, and
- * at the end it is found out whether two hashes are equal. No table of words is needed, which takes a cache miss a word.
+ * Lines of word counts, listed as they come, with a hash of each word. At the end the words that stand more than once are
+ * found by their hashes. No table of all words is needed, in which each word would be a cache miss.
  *
- * Hashes are brought into parts by their top `partBits` bits, so that each part has its place in the cache when it is looked
- * through. All addresses are the caller's:
+ * The hashes are first brought into parts by their top `partBits` bits, so that the table of one part stays in the cache.
+ * All addresses are the caller's:
  *
- *   ARRAY    TYPE   LENGTH              MEANING
- *   hashes   u64    count               of the words, in their order; none is 0
- *   ends     u32    2^partBits          while they are counted: how many hashes each part has; then where the next one of it
- *                                       goes, and at last where it ends, as indices into `parts`
- *   parts    u64    count               the hashes, part by part
- *   slots    u64    2^slotBits          a table of one part's hashes; 0 is free
+ *   ARRAY    TYPE    LENGTH          MEANING
+ *   words    bytes                   words of the lines listed last, end to end
+ *   ends     u32     lines + 1       word i is bytes [ends[i], ends[i + 1]) of `words`
+ *   counts   f64     lines           their counts
+ *   hashes   u64     count           of all words; 2^32 or more. Below that: the index of the first word with the same hash
+ *   stops    u32     2^partBits      first how many words each part has; then where its next word goes; at last where it
+ *                                    ends, as indices into `parts`
+ *   parts    u64     count           the words, part by part: in the upper half 32 bits of the hash behind those of the
+ *                                    part, in the lower half the word's index
+ *   slots    u64     2^slotBits      a table of the words of one part; all bits are set in a free slot
  */
-const slotBits: u32 = 14;
-/** So many hashes of a part have room in `slots`. */
-const partCountMax: u32 = 12 << 10;
+let words: usize = 0;
+let ends: usize = 0;
+let counts: usize = 0;
+let hashes: usize = 0;
+let stops: usize = 0;
+let parts: usize = 0;
+let slots: usize = 0;
+let partBits: u64 = 0;
+
+const slotBits: u64 = 14;
+/** So many distinct words of a part have room in `slots`. */
+const partWordsMax: u32 = 12 << 10;
+const freeSlot: u64 = ~0;
+const upperHalf: u64 = 0xffffffff00000000;
+
+/** What `findEqual` returns where a part has too many distinct words. */
+const crowded: u32 = 0xffffffff;
+
+/** Where `listLines` writes. */
+export function useLists(wordsAddress: usize, endsAddress: usize, countsAddress: usize): void {
+  words = wordsAddress;
+  ends = endsAddress;
+  counts = countsAddress;
+}
 
 /**
- * Lists the words of the lines in [line, end), at most `lineMax` of them, as `readLines` does, and their hashes. Counts are
- * f64. Returns the first line that was not read.
+ * Lists the words of the lines in [line, end), at most `lineMax` of them, and writes their hashes to `hashesAt`. Returns the
+ * first line that was not read.
  */
-export function listLines(
-  line: usize,
-  end: usize,
-  words: usize,
-  ends: usize,
-  counts: usize,
-  hashes: usize,
-  lineMax: u32,
-): usize {
+export function listLines(line: usize, end: usize, hashesAt: usize, lineMax: u32): usize {
   const next = readLines(line, end, words, ends, counts, lineMax);
   const lineCount = readLineCount();
   let start: u32 = 0;
@@ -40,84 +57,110 @@ export function listLines(
     store<f64>(count, <f64>load<u64>(count));
     const wordEnd = load<u32>(ends + ((<usize>i) << 2), 4);
     const hash = hashBytes(words + start, wordEnd - start);
-    store<u64>(hashes + ((<usize>i) << 3), hash === 0 ? 1 : hash);
+    store<u64>(hashesAt + ((<usize>i) << 3), hash >> 32 === 0 ? hash | ((<u64>1) << 32) : hash);
     start = wordEnd;
   }
   return next;
 }
 
-/** Counts the hashes of each part, among those of [first, stop). */
-export function countParts(hashes: usize, first: u32, stop: u32, ends: usize, partBits: u32): void {
+/** Where the parts are made. `stops` is all zeros. */
+export function useParts(
+  hashesAddress: usize,
+  stopsAddress: usize,
+  partsAddress: usize,
+  slotsAddress: usize,
+  bits: u32,
+): void {
+  hashes = hashesAddress;
+  stops = stopsAddress;
+  parts = partsAddress;
+  slots = slotsAddress;
+  partBits = bits;
+}
+
+/** Counts the words of each part, among the words [first, stop). */
+export function countParts(first: u32, stop: u32): void {
   for (let i = first; i < stop; i++) {
-    const part = ends + partOf(load<u64>(hashes + ((<usize>i) << 3)), partBits);
+    const part = stopOf(hashOf(i));
     store<u32>(part, load<u32>(part) + 1);
   }
 }
 
 /** Makes of these numbers the places where the parts begin. */
-export function placeParts(ends: usize, partBits: u32): void {
+export function placeParts(): void {
   let start: u32 = 0;
-  for (let part = ends, stop = ends + ((<usize>4) << partBits); part < stop; part += 4) {
+  for (let part = stops, end = stops + ((<usize>4) << (<usize>partBits)); part < end; part += 4) {
     const count = load<u32>(part);
     store<u32>(part, start);
     start += count;
   }
 }
 
-/** Brings the hashes of [first, stop) into their parts. */
-export function fillParts(
-  hashes: usize,
-  first: u32,
-  stop: u32,
-  ends: usize,
-  partBits: u32,
-  parts: usize,
-): void {
+/** Brings the words [first, stop) into their parts. */
+export function fillParts(first: u32, stop: u32): void {
   for (let i = first; i < stop; i++) {
-    const hash = load<u64>(hashes + ((<usize>i) << 3));
-    const part = ends + partOf(hash, partBits);
+    const hash = hashOf(i);
+    const part = stopOf(hash);
     const place = load<u32>(part);
     store<u32>(part, place + 1);
-    store<u64>(parts + ((<usize>place) << 3), hash);
+    store<u64>(parts + ((<usize>place) << 3), ((hash << partBits) & upperHalf) | i);
   }
 }
 
-/** Where a hash's part has its end, behind `ends`. */
-function partOf(hash: u64, partBits: u32): usize {
-  return (<usize>(hash >> (64 - <u64>partBits))) << 2;
-}
-
-/** Whether two hashes are equal in the parts [first, stop), or a part has more than can be looked through. */
-export function hasEqual(
-  first: u32,
-  stop: u32,
-  ends: usize,
-  partBits: u32,
-  parts: usize,
-  slots: usize,
-): bool {
-  const shift = 64 - <u64>partBits - slotBits;
-  const slotMask: u64 = (1 << slotBits) - 1;
+/**
+ * Finds the words in the parts [first, stop) whose hash an earlier word has. Returns how many they are, or `crowded`.
+ *
+ * @param marks whether to write the index of the first word with that hash in place of the hash
+ */
+export function findEqual(first: u32, stop: u32, marks: bool): u32 {
+  let equalCount: u32 = 0;
   for (let part = first; part < stop; part++) {
-    const start: u32 = part === 0 ? 0 : load<u32>(ends + ((<usize>(part - 1)) << 2));
-    const end = load<u32>(ends + ((<usize>part) << 2));
-    if (end - start > partCountMax) return true;
-    memory.fill(slots, 0, (<usize>8) << slotBits);
+    const start: u32 = part === 0 ? 0 : load<u32>(stops + ((<usize>(part - 1)) << 2));
+    const end = load<u32>(stops + ((<usize>part) << 2));
+    memory.fill(slots, 0xff, (<usize>8) << (<usize>slotBits));
+    let distinctCount: u32 = 0;
     for (let i = start; i < end; i++) {
-      const hash = load<u64>(parts + ((<usize>i) << 3));
-      // The bits behind those of the part.
-      let place = (hash >> shift) & slotMask;
-      for (;;) {
-        const slot = slots + ((<usize>place) << 3);
-        const found = load<u64>(slot);
-        if (found === hash) return true;
-        if (found === 0) {
-          store<u64>(slot, hash);
-          break;
-        }
-        place = (place + 1) & slotMask;
+      const entry = load<u64>(parts + ((<usize>i) << 3));
+      const slot = findSlot(entry);
+      const found = load<u64>(slot);
+      if (found !== freeSlot) {
+        equalCount++;
+        if (marks) store<u64>(hashes + ((<usize>(<u32>entry)) << 3), <u64>(<u32>found));
+        continue;
       }
+      if (++distinctCount > partWordsMax) return crowded;
+      store<u64>(slot, entry);
     }
   }
-  return false;
+  return equalCount;
+}
+
+/** The slot of an earlier word with the same hash, or the free one where this word goes. */
+function findSlot(entry: u64): usize {
+  const mask: u64 = (1 << slotBits) - 1;
+  let place = entry >> (64 - slotBits);
+  let slot = slotAt(place);
+  for (let found = load<u64>(slot); found !== freeSlot && !hasHashOf(found, entry); found = load<u64>(slot)) {
+    place = (place + 1) & mask;
+    slot = slotAt(place);
+  }
+  return slot;
+}
+
+function slotAt(place: u64): usize {
+  return slots + ((<usize>place) << 3);
+}
+
+/** Whether two entries of a part have the same hash. Most that differ are told apart without a look at `hashes`. */
+function hasHashOf(entry: u64, other: u64): bool {
+  return ((entry ^ other) & upperHalf) === 0 && hashOf(<u32>entry) === hashOf(<u32>other);
+}
+
+function hashOf(word: u32): u64 {
+  return load<u64>(hashes + ((<usize>word) << 3));
+}
+
+/** Where the number of a hash's part stands, in `stops`. */
+function stopOf(hash: u64): usize {
+  return stops + ((<usize>(hash >> (64 - partBits))) << 2);
 }
