@@ -39,10 +39,14 @@ export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 
     const key = select<u64>(standIn, shortKey(text + start, length), length > shortBytesMax);
     start = end;
     let slot = slots + ((<usize>(hashShort(key) >> shift)) << 4);
-    for (;;) {
-      const found = load<u64>(slot);
-      if (found === key || found === 0) break;
-      slot = slot === lastSlot ? slots : slot + shortSlotBytes;
+    let found = load<u64>(slot);
+    // Most often the word stands where it is looked for first: one comparison, not two.
+    if (found !== key) {
+      while (found !== 0) {
+        slot = slot === lastSlot ? slots : slot + shortSlotBytes;
+        found = load<u64>(slot);
+        if (found === key) break;
+      }
     }
     store<u64>(result, load<u64>(slot, 8));
     result += 8;

@@ -150,19 +150,22 @@ function endAt(index: u32): u32 {
   return load<u32>(endsStart + (index << 2));
 }
 
-/** Position of the first byte of [pos, stop) that is not ASCII, or `stop`. */
+/** Position of the first byte of [from, stop) that is not ASCII, or `stop`. Up to 15 bytes behind `stop` are read. */
 function findNonAscii(from: u32, stop: u32): u32 {
-  let at = textStart + from;
-  const end = textStart + stop;
-  for (; at + 16 <= end; at += 16) {
-    if (((load<u64>(at) | load<u64>(at, 8)) & 0x8080808080808080) !== 0) break;
+  for (let at = from; at < stop; at += 16) {
+    const first = load<u64>(textStart + at) & highBits;
+    const second = load<u64>(textStart + at, 8) & highBits;
+    if ((first | second) === 0) continue;
+    const found = at + <u32>(first !== 0 ? ctz(first) >> 3 : 8 + (ctz(second) >> 3));
+    return min(found, stop);
   }
-  while (at < end && load<u8>(at) < 0x80) at++;
-  return <u32>(at - textStart);
+  return stop;
 }
 
+const highBits: u64 = 0x8080808080808080;
+
 /**
- * Position of the first byte of [pos, stop) that is not ASCII, or `stop`. A lone character of three bytes does not count:
+ * Position of the first byte of [from, stop) that is not ASCII, or `stop`. A lone character of three bytes does not count:
  * it mostly is a quotation mark or a dash.
  */
 function findForeignRun(from: u32, stop: u32): u32 {
@@ -171,7 +174,7 @@ function findForeignRun(from: u32, stop: u32): u32 {
   while (from < stop && load<u8>(textStart + from) >> 4 === 0xe && load<u8>(textStart + from, 3) < 0x80) {
     from = findNonAscii(from + 3, stop);
   }
-  return min(from, stop);
+  return from;
 }
 
 /** Index of the first end behind `at`, where ends[from] is not: steps that double, then halves. */
