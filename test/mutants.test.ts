@@ -186,7 +186,7 @@ for (const { kind, mutate } of [
       const path = files[random.below(files.length)]!;
       writeFileSync(path, mutate(readFileSync(path), random));
       const about = { kind, n, seed };
-      const { words, findings, warnings } = await countCached(cache, wanted).catch((error: unknown) => {
+      const { words, statistics, warnings } = await countCached(cache, wanted).catch((error: unknown) => {
         throw new Error(`mutant ${n} of seed ${seed}: ${error}`, { cause: error });
       });
       expect({ ...about, warnings: warnings.length }).toEqual({
@@ -198,7 +198,7 @@ for (const { kind, mutate } of [
         ...about,
         warnings: [expect.stringContaining(`"${path}" is damaged`)],
       });
-      expect({ ...about, words, findings }).toEqual({ ...about, ...plain });
+      expect({ ...about, words, statistics }).toEqual({ ...about, ...plain });
       expect((await countCached(cache, wanted)).warnings).toEqual([]);
       setAsideCount++;
     }

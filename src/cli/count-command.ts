@@ -65,17 +65,17 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   // Text lists the highest count first, which takes a table of all words. The compact form is written word by word.
   const [place] = places;
   const isStreamed = places.length === 1 && !isText(place!) && cache === undefined;
-  const { parts, words, findings, keepRest } = isStreamed
+  const { parts, words, statistics, keepRest } = isStreamed
     ? { words: null, keepRest: undefined, ...(await countParts(corpus, report)) }
     : { parts: null, ...(await countWords(corpus, report, sortingFits(budget))) };
-  warnOfInvalidBytes(inputs, findings, output);
+  warnOfInvalidBytes(inputs, statistics, output);
   const saved =
     words !== null
       ? await writeTable(words, places, countsOptions, minCount)
       : await writeSum(parts, place!, countsOptions, minCount);
   await keepRest?.();
   cached?.shrink();
-  const textBytes = findings.reduce((sum, found) => sum + found.textBytes, 0);
+  const textBytes = statistics.reduce((sum, found) => sum + found.textBytes, 0);
   tellCounted(saved, { textBytes, minCount, startMs, place: places.at(-1)! }, opened, output);
 }
 

@@ -70,7 +70,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     },
     report,
   );
-  warnOfInvalidBytes(inputs, trained.findings, output);
+  warnOfInvalidBytes(inputs, trained.statistics, output);
 
   const { typed } = invocation;
   const written = await writeResult(
@@ -136,7 +136,7 @@ function summaryOf(
     output,
     keptPath,
     notes,
-    textBytes: trained.findings.reduce((sum, found) => sum + found.textBytes, 0),
+    textBytes: trained.statistics.reduce((sum, found) => sum + found.textBytes, 0),
     wordBytes: trained.wordBytes,
     tokenCount: trained.tokenCount,
     longestTokens: longestTokens(trained, 10),

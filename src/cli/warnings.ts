@@ -1,5 +1,5 @@
 import type { Input } from "../corpus/input.ts";
-import type { RangeFindings } from "../count/range-counter.ts";
+import type { RangeStatistics } from "../count/range-counter.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import type { CountsRecord } from "../vocabulary/formats/training-json.ts";
 import type { Output } from "./output.ts";
@@ -10,13 +10,13 @@ import { grouped } from "./units.ts";
 /** Bytes that were not valid UTF-8: how many, and where the first of them is. */
 export function warnOfInvalidBytes(
   inputs: readonly Input[],
-  findings: readonly RangeFindings[],
+  statistics: readonly RangeStatistics[],
   output: Output,
 ): void {
-  const count = findings.reduce((sum, found) => sum + found.invalidByteCount, 0);
-  const first = findings.findIndex((found) => found.invalidByteCount > 0);
+  const count = statistics.reduce((sum, found) => sum + found.invalidByteCount, 0);
+  const first = statistics.findIndex((found) => found.invalidByteCount > 0);
   if (first < 0) return;
-  const place = `the first at offset ${findings[first]!.firstInvalidByte} of "${inputs[first]!.path}"`;
+  const place = `the first at offset ${statistics[first]!.firstInvalidByte} of "${inputs[first]!.path}"`;
   const subject = count === 1 ? "1 byte is" : `${grouped(count)} bytes are`;
   output.warn(`${subject} not valid UTF-8, ${place}; each was counted as a pretoken of its own`);
 }

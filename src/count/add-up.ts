@@ -6,17 +6,17 @@ import { type SortedWords, TableWords } from "../words/sorted-words.ts";
 import { type Summand, SumOfWords, totalsOfSum, wordTableOfSum } from "../words/sum-of-words.ts";
 import { tableBytes, type WordTable } from "../words/word-table.ts";
 import { CountsFileReader, type CountsSource } from "./counts-files.ts";
-import { type Run, removeRun, writeRun } from "./sorted-runs.ts";
-import { WordKeeper } from "./spilling-counter.ts";
+import { removeSortedRun, type SortedRun, writeSortedRun } from "./sorted-runs.ts";
+import { SpillingCounter } from "./spilling-counter.ts";
 
-/** All words of a corpus, still apart: what a keeper holds, and sorted counts in files, some of them to be taken off. */
+/** All words of a corpus, still apart: what a counter holds, and sorted counts in files, some of them to be taken off. */
 export type Parts = {
-  readonly keeper: WordKeeper;
+  readonly counter: SpillingCounter;
   readonly sources: readonly CountsSource[];
 };
 
 /** The runs whose words are nowhere else. */
-export const sourcesOfRuns = (runs: readonly Run[]): CountsSource[] =>
+export const sourcesOfSortedRuns = (runs: readonly SortedRun[]): CountsSource[] =>
   runs.flatMap(({ path, totals, isHeldToo }) => (isHeldToo ? [] : [{ path, totals, sign: 1 }]));
 
 /** The sum of parts, to be read as often as it takes. All work is in slices of some milliseconds. */
@@ -25,14 +25,14 @@ export class SumOfParts {
 
   private constructor(
     private readonly sources: readonly CountsSource[],
-    /** What the keeper held. */
+    /** What the counter held. */
     private readonly own: TableWords | null,
   ) {}
 
-  static *of({ keeper, sources }: Parts): Generator<undefined, SumOfParts> {
-    if (keeper.counter.distinctWordCount === 0) return new SumOfParts(sources, null);
-    const table = yield* keeper.counter.listWords();
-    keeper.counter.clear();
+  static *of({ counter, sources }: Parts): Generator<undefined, SumOfParts> {
+    if (counter.words.distinctWordCount === 0) return new SumOfParts(sources, null);
+    const table = yield* counter.words.listWords();
+    counter.words.clear();
     return new SumOfParts(sources, yield* TableWords.sort(table));
   }
 
@@ -89,7 +89,7 @@ export function* addUp(
   parts: Parts,
   check: (totals: CountsTotals) => void = () => {},
 ): Generator<undefined, WordTable> {
-  const { counter } = parts.keeper;
+  const { words: counter } = parts.counter;
   if (parts.sources.length === 0) {
     const table = yield* counter.listWords();
     // The first call to the system takes 2 ms: what is little is left to the collector.
@@ -123,10 +123,10 @@ export function* narrowed(
     left.sort((a, b) => b.totals.byteCount - a.totals.byteCount);
     const group = left.splice(-Math.min(sourceCountMax, left.length - sourceCountMax + 1));
     const options = { ...scratch.open(), countsOptions };
-    const sum = yield* SumOfParts.of({ keeper: new WordKeeper({}, ""), sources: group });
-    const run = yield* sum.read((words) => writeRun(words, `sum-${round}`, null, options));
-    for (const { path } of group) if (dirname(path) === options.directory) removeRun(path);
-    left.push(...sourcesOfRuns([run]));
+    const sum = yield* SumOfParts.of({ counter: new SpillingCounter({}, ""), sources: group });
+    const run = yield* sum.read((words) => writeSortedRun(words, `sum-${round}`, null, options));
+    for (const { path } of group) if (dirname(path) === options.directory) removeSortedRun(path);
+    left.push(...sourcesOfSortedRuns([run]));
   }
   return left;
 }

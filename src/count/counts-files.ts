@@ -11,7 +11,7 @@ import { listedLinesMemory, readListedLines } from "../words/listed-lines.ts";
 import { sortedTsvChunks, TsvReader } from "../words/tsv.ts";
 import { readTsvHead, type TsvHead } from "../words/tsv-head.ts";
 import type { WordTable } from "../words/word-table.ts";
-import type { WordKeeper } from "./spilling-counter.ts";
+import type { SpillingCounter } from "./spilling-counter.ts";
 
 /** Word counts in files: text where the name ends in `.tsv`, and on stdout (`-`), else the compact form. */
 export const isText = (path: string) => path === "-" || path.endsWith(".tsv");
@@ -140,21 +140,21 @@ export class CountsFiles {
     return this.others.length > 0;
   }
 
-  /** Adds what cannot be added up in one pass to the words of the keeper. */
-  *addUnsortedTo(keeper: WordKeeper): Generator<undefined, void> {
+  /** Adds what cannot be added up in one pass to the words of the counter. */
+  *addUnsortedTo(counter: SpillingCounter): Generator<undefined, void> {
     for (const file of this.others) {
-      yield* keeper.startTask(null);
-      yield* file instanceof CountsFileReader ? addWords(file, keeper) : addText(file, keeper);
+      yield* counter.startTask(null);
+      yield* file instanceof CountsFileReader ? addWords(file, counter) : addText(file, counter);
     }
   }
 }
 
-function* addWords(reader: CountsFileReader, keeper: WordKeeper): Generator<undefined, void> {
+function* addWords(reader: CountsFileReader, counter: SpillingCounter): Generator<undefined, void> {
   for (let words = 1; reader.next(); words++) {
-    keeper.counter.add(reader.word, 0, reader.wordLength, reader.count);
+    counter.words.add(reader.word, 0, reader.wordLength, reader.count);
     if (words % wordsPerSlice !== 0) continue;
     yield;
-    yield* keeper.makeRoom();
+    yield* counter.makeRoom();
   }
 }
 
@@ -199,13 +199,13 @@ function* openedInTurn(files: readonly TextFile[]): Generator<ReadBytes, void> {
 }
 
 /** Reads a text file to its end and closes it. */
-function* addText(file: TextFile, keeper: WordKeeper): Generator<undefined, void> {
+function* addText(file: TextFile, counter: SpillingCounter): Generator<undefined, void> {
   const { fd, read, rest, hasHead } = openText(file);
-  const lines = new TsvReader(file.path, keeper.counter, hasHead ? 2 : 1);
+  const lines = new TsvReader(file.path, counter.words, hasHead ? 2 : 1);
   lines.read(rest);
   while (lines.readNext(read) > 0) {
     yield;
-    yield* keeper.makeRoom();
+    yield* counter.makeRoom();
   }
   lines.finish();
   closeSync(fd);

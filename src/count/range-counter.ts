@@ -6,7 +6,7 @@ import { TextRoom } from "../corpus/text-room.ts";
 import type { DocumentPart, Documents } from "./documents.ts";
 
 /** What was met in a range besides words. */
-export type RangeFindings = {
+export type RangeStatistics = {
   /** Bytes that were read of the range, as they are when nothing packs them. */
   textBytes: number;
   /** Documents that begin in the range and hold at least one byte. */
@@ -57,7 +57,7 @@ export class RangeCounter {
    * Counts the words of a range; yields the bytes done after each window. Where its bytes are still coming it yields
    * when it has done with them, and `range` may say where it ends before it goes on.
    */
-  *count(source: ByteSource, range: Range): Generator<number, RangeFindings> {
+  *count(source: ByteSource, range: Range): Generator<number, RangeStatistics> {
     const { documents, reader } = this;
     const invalidBefore = documents.invalidByteCount;
     const documentsBefore = documents.documentCount;

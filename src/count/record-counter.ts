@@ -1,13 +1,13 @@
 import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { Documents } from "./documents.ts";
-import type { RangeFindings } from "./range-counter.ts";
+import type { RangeStatistics } from "./range-counter.ts";
 
 /** Glue: texts of records -> documents -> word counts. */
 export class RecordCounter {
   constructor(private readonly documents: Documents) {}
 
   /** Counts what `reading` puts into the batch; yields what that yields, and is done when it is. */
-  *count(reading: Iterable<number>, batch: RecordBatch): Generator<number, RangeFindings> {
+  *count(reading: Iterable<number>, batch: RecordBatch): Generator<number, RangeStatistics> {
     const { documents } = this;
     const documentsBefore = documents.documentCount;
     let textBytes = 0;

@@ -14,7 +14,7 @@ import type { WordTable } from "../words/word-table.ts";
  * (`inputIndex` is null), and the words of single inputs where those are wanted apart: the runs of an input are its
  * words.
  */
-export type Run = {
+export type SortedRun = {
   readonly path: string;
   readonly inputIndex: number | null;
   readonly totals: CountsTotals;
@@ -26,7 +26,7 @@ export type Run = {
   readonly table: WordTable | null;
 };
 
-export type RunOptions = {
+export type SortedRunOptions = {
   /** Where the runs go. */
   readonly directory: string;
   /** Why they cannot go there, if so: an error only when one is to be written. */
@@ -38,12 +38,12 @@ export type RunOptions = {
 };
 
 /** Writes sorted words as a run; yields between slices of some milliseconds. */
-export function* writeRun(
+export function* writeSortedRun(
   words: SortedWords,
   name: string,
   inputIndex: number | null,
-  { directory, problem, countsOptions }: Omit<RunOptions, "wordBytesMax">,
-): Generator<undefined, Run> {
+  { directory, problem, countsOptions }: Omit<SortedRunOptions, "wordBytesMax">,
+): Generator<undefined, SortedRun> {
   if (problem) throw new UserError(problem.message, { hint: problem.hint });
   const path = join(directory, name);
   let fd: number | undefined;
@@ -72,6 +72,6 @@ export function* writeRun(
 const wordsPerSlice = 1 << 15;
 
 /** A run whose words are in another one. What cannot be removed goes with the directory. */
-export function removeRun(path: string): void {
+export function removeSortedRun(path: string): void {
   rmSync(path, { force: true });
 }

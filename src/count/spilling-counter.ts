@@ -4,129 +4,132 @@ import { totalsOf } from "../words/counts-writer.ts";
 import { TableWords } from "../words/sorted-words.ts";
 import { type PackedCounts, WordCounter } from "../words/word-counter.ts";
 import { tableBytes } from "../words/word-table.ts";
-import { type Run, type RunOptions, writeRun } from "./sorted-runs.ts";
+import { type SortedRun, type SortedRunOptions, writeSortedRun } from "./sorted-runs.ts";
 
-/** What is counted between two looks at the memory: a window of the reader. */
+/** Text that is counted between two looks at the memory: a window of the reader. */
 const textBytesBetween = 1 << 20;
-/** Words that are held too are not written by who counts as long as they are so few: the result does not wait for them. */
+/** Sorted runs whose words are in memory too are left unwritten up to this size: the result need not wait for them. */
 const unwrittenBytesMax = 1 << 23;
 
-export type KeeperOptions = {
-  /** Where runs go, and when. Without it no words are written to runs. */
-  readonly runOptions?: RunOptions | undefined;
-  /** How much text there is at most for all threads together, if it is known. */
+export type SpillingOptions = {
+  /** Where sorted runs go, and when. Left out: all words stay in memory. */
+  readonly runOptions?: SortedRunOptions | undefined;
+  /** Upper bound of the text that all threads together count, if it is known. */
   readonly textBytesMax?: number | undefined;
 };
 
 /**
- * Keeps the words of one thread: in counters, and in runs where memory has no room for more. Where the words of an
- * input are wanted apart, they are in runs of their own, and in memory too if there is room. Generators yield between
- * slices of work, for who has to stay responsive.
+ * Counts the words of one thread: in memory, and in sorted runs where memory has no room for more. The words of an input
+ * that are counted per input go to sorted runs of their own, and into memory too if there is room. Generators yield
+ * between slices of work.
  */
-export class WordKeeper {
-  /** What is counted goes here. */
-  readonly counter: WordCounter;
-  readonly runs: Run[] = [];
-  private readonly options: RunOptions | undefined;
-  /** The input whose words the counter has, if they are wanted apart. */
-  private apart: number | null = null;
-  /** What was counted before, as far as memory has room for it. */
-  private readonly held: WordCounter;
+export class SpillingCounter {
+  /** The words counted now go here. */
+  readonly words: WordCounter;
+  readonly runs: SortedRun[] = [];
+  private readonly options: SortedRunOptions | undefined;
+  /** The input that `words` is of, if that is counted per input. */
+  private inputIndex: number | null = null;
+  /** Words counted before, as far as memory has room for them. */
+  private readonly inMemory: WordCounter;
   private nameCount = 0;
-  /** Of the tables in runs. */
+  /** Size of the tables in `runs`, which are not written yet. */
   private unwrittenBytes = 0;
 
   /**
-   * @param name of the thread, unique among those that write to one directory
-   * @param room what texts take of the memory for words
+   * @param name unique among those that write sorted runs to one directory
+   * @param room memory for words that texts have claimed
    */
   constructor(
-    { runOptions, textBytesMax }: KeeperOptions,
+    { runOptions, textBytesMax }: SpillingOptions,
     private readonly name: string,
     private readonly room = new TextRoom(),
   ) {
     this.options = runOptions;
-    this.counter = new WordCounter(textBytesMax);
-    this.held = new WordCounter(textBytesMax);
+    this.words = new WordCounter(textBytesMax);
+    this.inMemory = new WordCounter(textBytesMax);
   }
 
   get distinctWordCount(): number {
-    return Math.max(this.counter.distinctWordCount, this.held.distinctWordCount);
+    return Math.max(this.words.distinctWordCount, this.inMemory.distinctWordCount);
   }
 
-  /** Words are to come, of this input if they are wanted apart. */
-  *startTask(apart: number | null): Generator<undefined, void> {
-    if (apart !== this.apart) yield* this.setAside();
-    this.apart = apart;
+  /** To be called before words of another task come. `inputIndex` is its input, if that is counted per input. */
+  *startTask(inputIndex: number | null): Generator<undefined, void> {
+    if (inputIndex !== this.inputIndex) yield* this.setAside();
+    this.inputIndex = inputIndex;
     yield* this.makeRoom();
   }
 
   /** To be called before a window of text is counted. */
   *makeRoom(): Generator<undefined, void> {
-    const { options, counter, held } = this;
+    const { options, words, inMemory, runs } = this;
     if (options === undefined || this.hasRoom()) return;
-    if (held.distinctWordCount > 0) this.runs.push(yield* this.runOf(held, null));
-    if (this.hasRoom() || counter.distinctWordCount === 0) return;
-    this.runs.push(yield* this.runOf(counter, this.apart));
+    if (inMemory.distinctWordCount > 0) runs.push(yield* this.moveToRun(inMemory, null));
+    if (this.hasRoom() || words.distinctWordCount === 0) return;
+    runs.push(yield* this.moveToRun(words, this.inputIndex));
   }
 
   /** Takes over the words of another thread. */
   *absorb(packed: PackedCounts): Generator<undefined, void> {
-    const { options, counter } = this;
-    const hasRoom = options === undefined || counter.memoryBytesWithPacked(packed) <= options.wordBytesMax;
-    if (!hasRoom && counter.distinctWordCount > 0) this.runs.push(yield* this.runOf(counter, null));
-    yield* counter.absorb(packed);
+    const { options, words, runs } = this;
+    const hasRoom = options === undefined || words.memoryBytesWithPacked(packed) <= options.wordBytesMax;
+    if (!hasRoom && words.distinctWordCount > 0) runs.push(yield* this.moveToRun(words, null));
+    yield* words.absorb(packed);
   }
 
   /**
-   * No words are to come: the counter keeps what is there only if memory has had room for all, and nobody else is to have
-   * that memory (`leavesMemory`).
+   * To be called when no more words come. All words end in `words` if memory had room for them, else in sorted runs. They
+   * also go to sorted runs if another thread needs this memory (`leavesMemory`).
+   *
+   * @param otherRuns those of other threads
    */
-  *finish(otherRuns: readonly Run[] = [], leavesMemory = false): Generator<undefined, void> {
-    const { counter, held, runs } = this;
-    if (this.apart !== null || held.distinctWordCount > 0) {
+  *finish(otherRuns: readonly SortedRun[] = [], leavesMemory = false): Generator<undefined, void> {
+    const { words, inMemory, runs } = this;
+    if (this.inputIndex !== null || inMemory.distinctWordCount > 0) {
       yield* this.setAside();
-      this.apart = null;
-      yield* held.moveInto(counter);
+      this.inputIndex = null;
+      yield* inMemory.moveInto(words);
     }
     const hadNoRoom = [...runs, ...otherRuns].some((run) => run.inputIndex === null);
-    const goes = hadNoRoom || (leavesMemory && this.options !== undefined);
-    if (goes && counter.distinctWordCount > 0) runs.push(yield* this.runOf(counter, null));
+    const spills = hadNoRoom || (leavesMemory && this.options !== undefined);
+    if (spills && words.distinctWordCount > 0) runs.push(yield* this.moveToRun(words, null));
   }
 
   private hasRoom(): boolean {
-    const { options, counter, held } = this;
-    if (!counter.hasRoomFor(textBytesBetween)) return false;
-    const usedBytes = counter.memoryBytesWith(textBytesBetween) + held.memoryBytes + this.unwrittenBytes;
+    const { options, words, inMemory } = this;
+    if (!words.hasRoomFor(textBytesBetween)) return false;
+    const usedBytes = words.memoryBytesWith(textBytesBetween) + inMemory.memoryBytes + this.unwrittenBytes;
     return usedBytes + this.room.claimedBytes <= options!.wordBytesMax;
   }
 
-  /** Other words are to come: those of an input that are wanted apart become a run. */
+  /** Empties `words`: those of an input that is counted per input become a sorted run, and stay in memory if there is room. */
   private *setAside(): Generator<undefined, void> {
-    const { options, counter, held, apart, runs } = this;
-    if (options === undefined || counter.distinctWordCount === 0) return;
+    const { options, words, inMemory, inputIndex, runs } = this;
+    if (options === undefined || words.distinctWordCount === 0) return;
     // A table that takes in another one at most doubles.
-    const canHold = 2 * (counter.memoryBytes + held.memoryBytes) + unwrittenBytesMax <= options.wordBytesMax;
-    if (!canHold) {
-      runs.push(yield* this.runOf(counter, apart));
+    const staysInMemory =
+      2 * (words.memoryBytes + inMemory.memoryBytes) + unwrittenBytesMax <= options.wordBytesMax;
+    if (!staysInMemory) {
+      runs.push(yield* this.moveToRun(words, inputIndex));
       return;
     }
-    if (apart !== null) runs.push(yield* this.copyOf(counter, apart));
-    yield* counter.moveInto(held);
+    if (inputIndex !== null) runs.push(yield* this.copyToRun(words, inputIndex));
+    yield* words.moveInto(inMemory);
   }
 
-  /** Moves all words of a counter into a run. */
-  private *runOf(counter: WordCounter, inputIndex: number | null): Generator<undefined, Run> {
+  /** Moves all words of a counter into a sorted run. */
+  private *moveToRun(counter: WordCounter, inputIndex: number | null): Generator<undefined, SortedRun> {
     const table = yield* counter.listWords();
     counter.clear();
     const words = yield* TableWords.sort(table);
-    const run = yield* writeRun(words, this.nextName(), inputIndex, this.options!);
+    const run = yield* writeSortedRun(words, this.nextName(), inputIndex, this.options!);
     words.release();
     return run;
   }
 
-  /** Copies all words of a counter into a run, the first ones unwritten. Writing may fail: the words are not lost. */
-  private *copyOf(counter: WordCounter, inputIndex: number): Generator<undefined, Run> {
+  /** Copies all words of a counter into a sorted run. The first runs are not written, and writing may fail: the words are in memory. */
+  private *copyToRun(counter: WordCounter, inputIndex: number): Generator<undefined, SortedRun> {
     const table = yield* counter.listWords();
     const name = this.nextName();
     const unwrittenBytes = this.unwrittenBytes + tableBytes({ ...table, byteCount: table.bytes.length });
@@ -136,7 +139,7 @@ export class WordKeeper {
     }
     const words = yield* TableWords.sort(table);
     try {
-      const run = yield* writeRun(words, name, inputIndex, this.options!);
+      const run = yield* writeSortedRun(words, name, inputIndex, this.options!);
       return { ...run, isHeldToo: true };
     } catch (error) {
       if (!(error instanceof UserError)) throw error;

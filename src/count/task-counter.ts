@@ -11,7 +11,7 @@ import { TextRoom } from "../corpus/text-room.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import type { WordCounter } from "../words/word-counter.ts";
 import { createDocuments } from "./documents.ts";
-import { RangeCounter, type RangeFindings } from "./range-counter.ts";
+import { RangeCounter, type RangeStatistics } from "./range-counter.ts";
 import { RecordCounter } from "./record-counter.ts";
 
 export type TaskCounterOptions = {
@@ -37,7 +37,7 @@ export class TaskCounter {
   private readonly file: OpenFile;
   /** Who read last. */
   private current: { readonly offsetByte: number };
-  private readonly pieces: PieceRanges<RangeFindings>;
+  private readonly pieces: PieceRanges<RangeStatistics>;
 
   constructor(
     private readonly options: TaskCounterOptions,
@@ -68,7 +68,7 @@ export class TaskCounter {
    * Counts the words of a task; yields the bytes of it that are done after each window. Returns what was met in the
    * range that ends with it; nothing if the range goes on in the next task.
    */
-  count(task: Task): Generator<number, RangeFindings | undefined> {
+  count(task: Task): Generator<number, RangeStatistics | undefined> {
     if (task.kind === "piece") return this.pieces.take(task);
     const source = this.file.of(task.inputIndex);
     return task.kind === "pages" ? this.countPages(source, task) : this.countRange(source, task);
@@ -78,14 +78,14 @@ export class TaskCounter {
     this.file.close();
   }
 
-  private countPages(source: FileSource, pages: PagesTask): Generator<number, RangeFindings> {
+  private countPages(source: FileSource, pages: PagesTask): Generator<number, RangeStatistics> {
     const { textField } = this.options.inputs[pages.inputIndex]!;
     this.parquet ??= createParquetReader(this.room, this.batch);
     this.current = this.parquet;
     return this.records.count(this.parquet.read(source, pages, textField), this.parquet.batch);
   }
 
-  private countRange(source: ByteSource, range: LineRange): Generator<number, RangeFindings> {
+  private countRange(source: ByteSource, range: LineRange): Generator<number, RangeStatistics> {
     const input = this.options.inputs[range.inputIndex]!;
     const isText = input.format === "text";
     this.current = isText ? this.ranges : this.jsonl;

@@ -1,9 +1,9 @@
 import { canSeek, type Input } from "../corpus/input.ts";
 import { type Range, type RangePlanOptions, totalBytesOf } from "../corpus/range.ts";
 import { mayTakeLong } from "../corpus/task.ts";
-import type { RangeFindings } from "../count/range-counter.ts";
-import type { Run, RunOptions } from "../count/sorted-runs.ts";
-import { WordKeeper } from "../count/spilling-counter.ts";
+import type { RangeStatistics } from "../count/range-counter.ts";
+import type { SortedRun, SortedRunOptions } from "../count/sorted-runs.ts";
+import { SpillingCounter } from "../count/spilling-counter.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import { kernelModule } from "../runtime/kernel.ts";
 import { workerBytes } from "../runtime/memory-budget.ts";
@@ -24,9 +24,9 @@ export type CountOptions = {
   /** Wished size of the ranges that threads take. */
   readonly rangeSizeBytes?: number;
   /** Where runs go, and when. Without it no words are written to runs. */
-  readonly runOptions?: RunOptions | undefined;
+  readonly runOptions?: SortedRunOptions | undefined;
   /** Indices of the inputs whose words are wanted apart: in runs of their own, in memory too if there is room. */
-  readonly inputsApart?: ReadonlySet<number> | undefined;
+  readonly countedPerInput?: ReadonlySet<number> | undefined;
   /** Wished size of the pieces in which a worker is given what is read once and in order. */
   readonly pieceSizeBytes?: number;
 };
@@ -40,10 +40,10 @@ type CountProgress = {
 
 type CorpusCounts = {
   /** The words, but for those in runs. */
-  readonly keeper: WordKeeper;
-  readonly runs: readonly Run[];
+  readonly counter: SpillingCounter;
+  readonly runs: readonly SortedRun[];
   /** Of each input, in their order. */
-  readonly findings: readonly RangeFindings[];
+  readonly statistics: readonly RangeStatistics[];
 };
 
 /**
@@ -55,9 +55,10 @@ export async function countCorpus(
   report: (progress: CountProgress) => void,
 ): Promise<CorpusCounts> {
   const { inputs, ranges, workerCount, runOptions } = options;
-  const findings = inputs.map(noFindings);
+  const statistics = inputs.map(noStatistics);
   const name = nextName();
-  if ((ranges ?? inputs).length === 0) return { keeper: new WordKeeper(options, name), runs: [], findings };
+  if ((ranges ?? inputs).length === 0)
+    return { counter: new SpillingCounter(options, name), runs: [], statistics };
   const bytesTotal = totalBytesOf(inputs, ranges);
   // One for each thread, and one for a worker that stands in for the main thread.
   const distinctWordCounts = new Float64Array(new SharedArrayBuffer(8 * (workerCount + 2)));
@@ -70,7 +71,7 @@ export async function countCorpus(
       start: startCounting,
       setupOf: ({ index, isExtra }) =>
         setupOf(options, { name: `${name}-${index}`, distinctWordCounts, isExtra }),
-      sink: { endTask: ({ inputIndex }, found) => found && addFindings(findings[inputIndex]!, found) },
+      sink: { endTask: ({ inputIndex }, found) => found && addStatistics(statistics[inputIndex]!, found) },
       inputs,
       ranges,
       cutting: cuttingOf(options),
@@ -86,13 +87,13 @@ export async function countCorpus(
   );
   // This thread has the room of all of them for it.
   const room = runOptions && { ...runOptions, wordBytesMax: runOptions.wordBytesMax * workerCount };
-  const keeper = new WordKeeper({ ...options, runOptions: room }, name);
-  const runs = await inTurns(gather(keeper, threads));
-  tell(bytesDone, keeper.counter.distinctWordCount);
-  return { keeper, runs, findings };
+  const counter = new SpillingCounter({ ...options, runOptions: room }, name);
+  const runs = await inTurns(gather(counter, threads));
+  tell(bytesDone, counter.words.distinctWordCount);
+  return { counter, runs, statistics };
 }
 
-const noFindings = (): RangeFindings => ({
+const noStatistics = (): RangeStatistics => ({
   textBytes: 0,
   documentCount: 0,
   invalidByteCount: 0,
@@ -100,21 +101,21 @@ const noFindings = (): RangeFindings => ({
 });
 
 /** Adds what was met in a range to what was met in the ranges of the input before it. */
-function addFindings(sum: RangeFindings, found: RangeFindings): void {
+function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
   sum.textBytes += found.textBytes;
   sum.documentCount += found.documentCount;
   sum.invalidByteCount += found.invalidByteCount;
   if (sum.firstInvalidByte < 0) sum.firstInvalidByte = found.firstInvalidByte;
 }
 
-/** Adds the words of the threads up in the keeper; all runs, also those that it wrote meanwhile. */
-function* gather(keeper: WordKeeper, threads: ThreadWords[]): Generator<undefined, Run[]> {
+/** Adds the words of the threads up in the counter; all runs, also those that it wrote meanwhile. */
+function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<undefined, SortedRun[]> {
   const runs = threads.flatMap((thread) => thread.runs);
   // The most words first: their memory is taken over, and the others are added to it.
   threads.sort((a, b) => b.words.distinctWordCount - a.words.distinctWordCount);
-  for (const { words } of threads) yield* keeper.absorb(words);
-  yield* keeper.finish(runs);
-  return [...runs, ...keeper.runs];
+  for (const { words } of threads) yield* counter.absorb(words);
+  yield* counter.finish(runs);
+  return [...runs, ...counter.runs];
 }
 
 /** Whoever writes runs has a name of its own, also where a corpus is counted in several goes. */
@@ -136,7 +137,7 @@ const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
   inputs.every(canSeek) || (workerCount === 1 && inputs.length === 1);
 
 function setupOf(
-  { inputs, pattern, specialTokens, textBytesMax, runOptions, inputsApart }: CountOptions,
+  { inputs, pattern, specialTokens, textBytesMax, runOptions, countedPerInput }: CountOptions,
   { isExtra, ...thread }: { readonly isExtra: boolean } & Pick<CountSetup, "name" | "distinctWordCounts">,
 ): CountSetup {
   const room = runOptions && {
@@ -151,7 +152,7 @@ function setupOf(
     specialTokens,
     textBytesMax,
     runOptions: room,
-    inputsApart,
+    countedPerInput,
   };
 }
 
@@ -159,7 +160,7 @@ function setupOf(
 function cuttingOf(options: CountOptions): RangePlanOptions {
   const { inputs, ranges, pattern, specialTokens, workerCount, pieceSizeBytes } = options;
   // What is wanted apart is sorted and written for each thread that counts some of it.
-  const leastSizeBytes = options.inputsApart?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
+  const leastSizeBytes = options.countedPerInput?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
   const evenSizeBytes = (totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread);
   const rangeSizeBytes =
     options.rangeSizeBytes ?? Math.min(Math.max(evenSizeBytes, leastSizeBytes), largestRangeSizeBytes);

@@ -1,6 +1,6 @@
 import type { Input } from "../corpus/input.ts";
 import { type Range, sizeOfRanges } from "../corpus/range.ts";
-import type { RunOptions } from "../count/sorted-runs.ts";
+import type { SortedRunOptions } from "../count/sorted-runs.ts";
 import { wholeMemoryBytes } from "../runtime/kernel.ts";
 import type { MemoryBudget } from "../runtime/memory-budget.ts";
 import type { ScratchDirectory } from "../store/scratch-directory.ts";
@@ -35,7 +35,7 @@ export function runOptionsOf(
   { budget, scratch, countsOptions }: CountMemory,
   textBytesMax: number | undefined,
   threadCount: number,
-): RunOptions | undefined {
+): SortedRunOptions | undefined {
   const wordBytesMax = Math.floor(budget.wordBytesMax(threadCount) / threadCount);
   const isEnough =
     textBytesMax !== undefined &&

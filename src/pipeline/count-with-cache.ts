@@ -1,7 +1,7 @@
 import { expectedTextBytes, type Input } from "../corpus/input.ts";
 import { type Range, wholeRange } from "../corpus/range.ts";
-import type { RangeFindings } from "../count/range-counter.ts";
-import type { Run } from "../count/sorted-runs.ts";
+import type { RangeStatistics } from "../count/range-counter.ts";
+import type { SortedRun } from "../count/sorted-runs.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { Cache } from "../store/cache.ts";
 import type { EntryId } from "../store/cache-names.ts";
@@ -14,11 +14,11 @@ import type { CorpusOptions, CountedWords, Report } from "./train.ts";
 /** What is counted of the corpus, and which inputs' words are wanted apart. */
 type Part = {
   readonly ranges: readonly Range[];
-  readonly inputsApart: ReadonlySet<number>;
+  readonly countedPerInput: ReadonlySet<number>;
   readonly workerCount: number;
   readonly countsFiles?: undefined;
 };
-type Counted = CountedWords & { readonly runs: readonly Run[] };
+type Counted = CountedWords & { readonly runs: readonly SortedRun[] };
 
 /**
  * Counts with `count` what the cache does not know, adds what it knows, and lets it keep what is new: part of it, and the
@@ -31,8 +31,8 @@ export async function countWithCache(
   count: (part: Part) => Promise<Counted>,
 ): Promise<CountedWords> {
   await identify(cache, inputs, report);
-  const findings: RangeFindings[] = [];
-  const runs: Run[] = [];
+  const statistics: RangeStatistics[] = [];
+  const runs: SortedRun[] = [];
   const had = new Set<number>();
   let fresh = emptyTable;
   let known: WordTable | undefined;
@@ -41,12 +41,12 @@ export async function countWithCache(
     await inTurns(cache.plan(had));
     const ranges = inputs
       .map(wholeRange)
-      .filter(({ inputIndex }) => !had.has(inputIndex) && cache.findingsOf(inputIndex) === undefined);
+      .filter(({ inputIndex }) => !had.has(inputIndex) && cache.statisticsOf(inputIndex) === undefined);
     const toKeep = ranges.map(({ inputIndex }) => inputIndex).filter((index) => cache.canKeep(index));
     const toCount = ranges.map(({ inputIndex }) => inputs[inputIndex]!);
     const part = {
       ranges,
-      inputsApart: new Set(toKeep),
+      countedPerInput: new Set(toKeep),
       workerCount: workerCountFor?.(expectedTextBytes(toCount)) ?? workerCountMax,
       ...(round > 0 && { countsFiles: undefined }),
     };
@@ -62,20 +62,20 @@ export async function countWithCache(
     runs.push(...counted.runs);
     for (const { inputIndex } of ranges) {
       had.add(inputIndex);
-      findings[inputIndex] = counted.findings[inputIndex]!;
+      statistics[inputIndex] = counted.statistics[inputIndex]!;
     }
   }
-  for (const inputIndex of inputs.keys()) findings[inputIndex] ??= cache.findingsOf(inputIndex)!;
+  for (const inputIndex of inputs.keys()) statistics[inputIndex] ??= cache.statisticsOf(inputIndex)!;
   // What was written is kept at once, for the run may fail yet.
-  await inTurns(cache.keep(runs, findings, true));
+  await inTurns(cache.keep(runs, statistics, true));
   const isAllNew = known.wordCount === 0;
   const words = isAllNew ? fresh : addTable(known, await inTurns(inByteOrder(fresh)));
   return {
     words,
     wordCount: sumOfCounts(0, totalsOf(words).pretokenCount),
-    findings,
+    statistics,
     keepRest: async () => {
-      await inTurns(cache.keep(runs, findings, false));
+      await inTurns(cache.keep(runs, statistics, false));
       if (countsFiles !== undefined) cache.keepIndex();
       else cache.keepSum(isAllNew ? await inTurns(inByteOrder(words)) : words);
     },

@@ -1,9 +1,9 @@
 import { canSeek } from "../corpus/input.ts";
 import type { Task } from "../corpus/task.ts";
 import { TextRoom } from "../corpus/text-room.ts";
-import type { RangeFindings } from "../count/range-counter.ts";
-import type { Run } from "../count/sorted-runs.ts";
-import { type KeeperOptions, WordKeeper } from "../count/spilling-counter.ts";
+import type { RangeStatistics } from "../count/range-counter.ts";
+import type { SortedRun } from "../count/sorted-runs.ts";
+import { SpillingCounter, type SpillingOptions } from "../count/spilling-counter.ts";
 import { TaskCounter, type TaskCounterOptions } from "../count/task-counter.ts";
 import { expectLossOfMemory } from "../runtime/compile-sparingly.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
@@ -13,23 +13,23 @@ import type { Thread, ThreadJob } from "./job.ts";
 
 /** What a thread that counts begins with. */
 export type CountSetup = TaskCounterOptions &
-  KeeperOptions & {
+  SpillingOptions & {
     /** The code that all threads share. */
     readonly kernelModule: WebAssembly.Module;
     /** Of this thread, unique among all that write runs to one directory. */
     readonly name: string;
     /** Inputs whose words are wanted apart. */
-    readonly inputsApart?: ReadonlySet<number> | undefined;
+    readonly countedPerInput?: ReadonlySet<number> | undefined;
     /** How many distinct words each thread has, by its index: written by it, read by the main thread. */
     readonly distinctWordCounts: Float64Array;
   };
 
 /** What a thread has counted: the words it has in memory, and the runs it wrote. */
-export type ThreadWords = { readonly words: PackedCounts; readonly runs: readonly Run[] };
+export type ThreadWords = { readonly words: PackedCounts; readonly runs: readonly SortedRun[] };
 
 /** What one thread of a count does: counts tasks and keeps their words. */
-export class ThreadCounter implements ThreadJob<never, RangeFindings | undefined, ThreadWords> {
-  private readonly keeper: WordKeeper;
+export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefined, ThreadWords> {
+  private readonly counter: SpillingCounter;
   private readonly tasks: TaskCounter;
 
   constructor(
@@ -37,8 +37,8 @@ export class ThreadCounter implements ThreadJob<never, RangeFindings | undefined
     private readonly index: number,
   ) {
     const room = new TextRoom(setup.runOptions?.wordBytesMax);
-    this.keeper = new WordKeeper(setup, setup.name, room);
-    this.tasks = new TaskCounter(setup, this.keeper.counter, room);
+    this.counter = new SpillingCounter(setup, setup.name, room);
+    this.tasks = new TaskCounter(setup, this.counter.words, room);
   }
 
   get offsetByte(): number {
@@ -46,28 +46,28 @@ export class ThreadCounter implements ThreadJob<never, RangeFindings | undefined
   }
 
   /** Counts a task, window by window; returns what was met in the range that ends with it, if one does. */
-  *take(task: Task): Generator<number, RangeFindings | undefined> {
-    const { keeper, setup, index } = this;
-    const isApart = setup.inputsApart?.has(task.inputIndex) ?? false;
-    for (const _ of keeper.startTask(isApart ? task.inputIndex : null)) yield 0;
+  *take(task: Task): Generator<number, RangeStatistics | undefined> {
+    const { counter, setup, index } = this;
+    const isApart = setup.countedPerInput?.has(task.inputIndex) ?? false;
+    for (const _ of counter.startTask(isApart ? task.inputIndex : null)) yield 0;
     const work = this.tasks.count(task);
     let step = work.next();
     for (; !step.done; step = work.next()) {
-      setup.distinctWordCounts[index] = keeper.distinctWordCount;
+      setup.distinctWordCounts[index] = counter.distinctWordCount;
       yield step.value;
-      for (const _ of keeper.makeRoom()) yield step.value;
+      for (const _ of counter.makeRoom()) yield step.value;
     }
-    setup.distinctWordCounts[index] = keeper.distinctWordCount;
+    setup.distinctWordCounts[index] = counter.distinctWordCount;
     return step.value;
   }
 
   /** `leavesMemory`: this thread keeps no words if they can go to runs. */
   *finish(leavesMemory: boolean): Generator<undefined, { rest: ThreadWords; memory: ArrayBuffer[] }> {
-    const { keeper } = this;
-    yield* keeper.finish([], leavesMemory);
-    const { runs } = keeper;
+    const { counter } = this;
+    yield* counter.finish([], leavesMemory);
+    const { runs } = counter;
     const memory = runs.flatMap(({ table }) => (table === null ? [] : tableMemory(table)));
-    return { rest: { words: keeper.counter.pack(), runs }, memory };
+    return { rest: { words: counter.words.pack(), runs }, memory };
   }
 
   close(): void {

@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os";
 import { canSeek, checkUnchanged, emptyCorpus, type Input } from "../corpus/input.ts";
 import { type Range, wholeRange } from "../corpus/range.ts";
-import { addUp, narrowed, type Parts, sourcesOfRuns } from "../count/add-up.ts";
+import { addUp, narrowed, type Parts, sourcesOfSortedRuns } from "../count/add-up.ts";
 import type { CountsFiles } from "../count/counts-files.ts";
-import type { RangeFindings } from "../count/range-counter.ts";
-import type { Run } from "../count/sorted-runs.ts";
+import type { RangeStatistics } from "../count/range-counter.ts";
+import type { SortedRun } from "../count/sorted-runs.ts";
 import { UserError } from "../errors.ts";
 import { boundMergeMemoryBytes, estimateMergeMemoryBytes } from "../merge/estimate-merge-memory.ts";
 import type { Compat, Merges } from "../merge/merges.ts";
@@ -39,9 +39,9 @@ export type CorpusOptions = {
 type CountedParts = {
   readonly parts: Parts;
   /** All that were written, also those whose words are held, too. */
-  readonly runs: readonly Run[];
+  readonly runs: readonly SortedRun[];
   /** What was met in each input, in their order. */
-  readonly findings: readonly RangeFindings[];
+  readonly statistics: readonly RangeStatistics[];
 };
 
 export type CountedWords = {
@@ -49,7 +49,7 @@ export type CountedWords = {
   /** Occurrences of all words. */
   readonly wordCount: number;
   /** What was met in each input, in their order. */
-  readonly findings: readonly RangeFindings[];
+  readonly statistics: readonly RangeStatistics[];
   /** With a cache: to be called when nobody waits for the result any more. */
   readonly keepRest?: () => Promise<void>;
 };
@@ -81,7 +81,7 @@ export type Report = (progress: StageProgress) => void;
 
 export type Trained = {
   readonly vocabulary: Vocabulary;
-  readonly findings: readonly RangeFindings[];
+  readonly statistics: readonly RangeStatistics[];
   readonly wordCount: number;
   readonly distinctWordCount: number;
   /** Bytes of all words, and how many tokens they are with all merges made. */
@@ -101,7 +101,7 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   const mergeOptions = mergeOptionsOf(options);
   const check = (size: TableSize, mergeBytes = boundMergeMemoryBytes(size, mergeOptions)) =>
     options.memory?.budget.check("training", tableBytes(size) + mergeBytes, "train on a part of the corpus");
-  const { words, wordCount, findings, keepRest } = await countWords(options, report, check);
+  const { words, wordCount, statistics, keepRest } = await countWords(options, report, check);
   if (options.inputs.length === 0 && wordCount === 0) throw noWords();
   const mergeBytes = estimateMergeMemoryBytes(words, mergeOptions);
   check({ wordCount: words.wordCount, byteCount: words.bytes.length }, mergeBytes);
@@ -114,7 +114,7 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   const wordBytes = bytesOfAll(words);
   return {
     vocabulary,
-    findings,
+    statistics,
     wordCount,
     distinctWordCount: words.wordCount,
     wordBytes,
@@ -139,22 +139,22 @@ export async function countWords(
   const counted = await countWithCache(cache, options, report, (part) =>
     countAfresh({ ...options, ...part }, report, check),
   );
-  checkNotEmpty(options, counted.findings);
+  checkNotEmpty(options, counted.statistics);
   return counted;
 }
 
 async function countAfresh(
-  options: CorpusOptions & Pick<CountOptions, "inputsApart">,
+  options: CorpusOptions & Pick<CountOptions, "countedPerInput">,
   report: Report,
   check?: (size: TableSize) => void,
-): Promise<CountedWords & { readonly runs: readonly Run[] }> {
+): Promise<CountedWords & { readonly runs: readonly SortedRun[] }> {
   const distinct = await readDistinct(options);
   if (distinct !== null)
-    return { words: distinct, wordCount: sumOf(distinct.counts), findings: [], runs: [] };
-  const { parts, runs, findings } = await countParts(options, report);
-  if (options.cache === undefined) checkNotEmpty(options, findings);
+    return { words: distinct, wordCount: sumOf(distinct.counts), statistics: [], runs: [] };
+  const { parts, runs, statistics } = await countParts(options, report);
+  if (options.cache === undefined) checkNotEmpty(options, statistics);
   const words = await inTurns(addUp(parts, check));
-  return { words, wordCount: sumOf(words.counts), findings, runs };
+  return { words, wordCount: sumOf(words.counts), statistics, runs };
 }
 
 /** The words of a single counts file, without any corpus, as a table that needs no adding up; null for anything else. */
@@ -166,36 +166,36 @@ async function readDistinct({ inputs, countsFiles, memory, workerCount, cache }:
 
 /** The words of the corpus and the counts files, still apart. */
 export async function countParts(
-  options: CorpusOptions & Pick<CountOptions, "inputsApart">,
+  options: CorpusOptions & Pick<CountOptions, "countedPerInput">,
   report: Report,
 ): Promise<CountedParts> {
-  const { inputs, pattern, workerCount, countsFiles, memory, cache, inputsApart } = options;
+  const { inputs, pattern, workerCount, countsFiles, memory, cache, countedPerInput } = options;
   const ranges = options.ranges ?? inputs.map(wholeRange);
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
   const textBytesMax = countsFiles?.hasUnsorted ? undefined : textBytesOf(inputs, ranges);
   const runOptions =
     memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);
-  const { keeper, runs, findings } = await countCorpus(
-    { inputs, ranges, pattern, specialTokens, workerCount, textBytesMax, runOptions, inputsApart },
+  const { counter, runs, statistics } = await countCorpus(
+    { inputs, ranges, pattern, specialTokens, workerCount, textBytesMax, runOptions, countedPerInput },
     ({ bytesDone, bytesTotal, distinctWordCount }) =>
       report({ stage: "counting", done: bytesDone, total: bytesTotal, unit: "bytes", distinctWordCount }),
   );
   for (const input of inputs) checkUnchanged(input);
-  const runsBefore = keeper.runs.length;
-  if (countsFiles !== undefined) await inTurns(countsFiles.addUnsortedTo(keeper));
-  await inTurns(keeper.finish(runs));
-  const allRuns = [...runs, ...keeper.runs.slice(runsBefore)];
-  const sources = [...sourcesOfRuns(allRuns), ...(countsFiles?.sources ?? [])];
-  const parts = { keeper, sources: memory ? await inTurns(narrowed(sources, memory)) : sources };
-  return { parts, runs: allRuns, findings };
+  const runsBefore = counter.runs.length;
+  if (countsFiles !== undefined) await inTurns(countsFiles.addUnsortedTo(counter));
+  await inTurns(counter.finish(runs));
+  const allRuns = [...runs, ...counter.runs.slice(runsBefore)];
+  const sources = [...sourcesOfSortedRuns(allRuns), ...(countsFiles?.sources ?? [])];
+  const parts = { counter, sources: memory ? await inTurns(narrowed(sources, memory)) : sources };
+  return { parts, runs: allRuns, statistics };
 }
 
 /**
  * Of a stream, of what is compressed and of records it is only known at the end whether there was text in it. Planned
  * ranges may be a part that has none.
  */
-function checkNotEmpty({ inputs, ranges }: CorpusOptions, findings: readonly RangeFindings[]): void {
-  const isEmpty = findings.every((found) => found.textBytes === 0);
+function checkNotEmpty({ inputs, ranges }: CorpusOptions, statistics: readonly RangeStatistics[]): void {
+  const isEmpty = statistics.every((found) => found.textBytes === 0);
   const wasUnknown = inputs.some((input) => !canSeek(input) || input.format !== "text");
   if (isEmpty && wasUnknown && ranges === undefined) throw emptyCorpus(inputs);
 }

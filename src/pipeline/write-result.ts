@@ -116,9 +116,9 @@ function recordOf(
     formats: result.formatNames ?? null,
     inputs: inputs.map(({ path, isStream, sizeBytes, format, formatFrom, textField }, i) => ({
       path,
-      sizeBytes: isStream ? trained.findings[i]!.textBytes : sizeBytes,
-      documents: trained.findings[i]!.documentCount,
-      invalidBytes: trained.findings[i]!.invalidByteCount,
+      sizeBytes: isStream ? trained.statistics[i]!.textBytes : sizeBytes,
+      documents: trained.statistics[i]!.documentCount,
+      invalidBytes: trained.statistics[i]!.invalidByteCount,
       format,
       formatFrom,
       ...(format !== "text" && { textField }),

@@ -1,14 +1,14 @@
 import { closeSync, fstatSync, openSync, readSync, renameSync, writeSync } from "node:fs";
 import { type Checked, fieldsOf, text, wholeNumber } from "../bytes/schema.ts";
-import type { RangeFindings } from "../count/range-counter.ts";
+import type { RangeStatistics } from "../count/range-counter.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { hasOptions } from "../words/counts-options.ts";
 import { CountsReader } from "../words/counts-reader.ts";
 import { tableOverflows } from "../words/sum-of-words.ts";
 import { type EntryId, entryIdCheck } from "./cache-names.ts";
 import { Damaged, naming, parseChecked, withFile } from "./checked-files.ts";
-import { findingsCheck } from "./findings.ts";
 import { settlePermissions } from "./output-permissions.ts";
+import { statisticsCheck } from "./statistics-check.ts";
 import { openFound } from "./trusted-files.ts";
 
 /**
@@ -26,7 +26,7 @@ import { openFound } from "./trusted-files.ts";
 type About = Checked<typeof aboutFields>;
 const aboutFields = fieldsOf({
   id: entryIdCheck,
-  findings: findingsCheck,
+  findings: statisticsCheck,
   countsBytes: wholeNumber(),
   /** Of the counts: xxHash64 of pieces of 1 MB, each with the hash of the one before as its seed; hexadecimal. */
   checksum: text,
@@ -39,11 +39,16 @@ const aboutBytesMax = 4096;
 const pieceBytes = 1 << 20;
 
 /** Makes an entry of a counts file of this run, at another place of the same file system. */
-export function makeEntry(countsPath: string, path: string, id: EntryId, findings: RangeFindings): void {
+export function makeEntry(countsPath: string, path: string, id: EntryId, statistics: RangeStatistics): void {
   const fd = openSync(countsPath, "r+");
   try {
     const countsBytes = fstatSync(fd).size;
-    const about: About = { id, findings, countsBytes, checksum: checksumOf(countsPath, fd, countsBytes) };
+    const about: About = {
+      id,
+      findings: statistics,
+      countsBytes,
+      checksum: checksumOf(countsPath, fd, countsBytes),
+    };
     const payload = new TextEncoder().encode(JSON.stringify(about));
     const tail = new Uint8Array(payload.length + tailBytes);
     tail.set(payload);
@@ -62,7 +67,7 @@ export function makeEntry(countsPath: string, path: string, id: EntryId, finding
 }
 
 /** What was met in the content besides its words. Reads all of the file: `Damaged` if a bit of it is not as written. */
-export function verifyEntry(path: string, id: EntryId): RangeFindings {
+export function verifyEntry(path: string, id: EntryId): RangeStatistics {
   return withFile(path, (fd) => {
     const about = readAbout(path, fd);
     if (about.id !== id || checksumOf(path, fd, about.countsBytes) !== about.checksum)

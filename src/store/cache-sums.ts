@@ -1,13 +1,13 @@
 import { fstatSync, readSync } from "node:fs";
 import { type Checked, fieldsOf, listOf, text, tupleOf, wholeNumber } from "../bytes/schema.ts";
-import type { RangeFindings } from "../count/range-counter.ts";
+import type { RangeStatistics } from "../count/range-counter.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { optionFields } from "../words/counts-header.ts";
 import { isSound } from "../words/sorted-tables.ts";
 import type { WordTable } from "../words/word-table.ts";
 import { type EntryId, entryIdCheck } from "./cache-names.ts";
 import { Damaged, parseChecked, withFile } from "./checked-files.ts";
-import { findingsCheck } from "./findings.ts";
+import { statisticsCheck } from "./statistics-check.ts";
 
 /**
  * A sum: the words of many entries together, ready to use. It is a word table as it stands in memory, its words in
@@ -27,7 +27,7 @@ export type SumHeader = Checked<typeof headerFields>;
 type Stated = { readonly [Key in keyof SumHeader]: Readonly<SumHeader[Key]> };
 
 /** An entry in a sum, and how often it was added. */
-export type SumTerm = readonly [id: EntryId, times: number, findings: RangeFindings];
+export type SumTerm = readonly [id: EntryId, times: number, statistics: RangeStatistics];
 
 const headerFields = fieldsOf({
   ...optionFields,
@@ -35,7 +35,7 @@ const headerFields = fieldsOf({
   byteCount: wholeNumber(),
   /** Of counts, starts and bytes, hexadecimal. */
   checksums: tupleOf(text, text, text),
-  terms: listOf<SumTerm>(tupleOf(entryIdCheck, wholeNumber(1), findingsCheck)),
+  terms: listOf<SumTerm>(tupleOf(entryIdCheck, wholeNumber(1), statisticsCheck)),
 });
 
 const magic = Uint8Array.of(...new TextEncoder().encode("bpesum"), 0, 1);

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import type { Input } from "../corpus/input.ts";
 import { CountsFileReader } from "../count/counts-files.ts";
-import type { RangeFindings } from "../count/range-counter.ts";
-import { type Run, writeRun } from "../count/sorted-runs.ts";
+import type { RangeStatistics } from "../count/range-counter.ts";
+import { type SortedRun, writeSortedRun } from "../count/sorted-runs.ts";
 import { UserError } from "../errors.ts";
 import { codeOf, reasonOf } from "../runtime/system-error.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
@@ -53,7 +53,7 @@ export class Cache {
   private readonly index: FileIndex;
   private readonly group: string;
   /** What was met in the contents whose words are had. */
-  private readonly findings = new Map<names.EntryId, RangeFindings>();
+  private readonly statistics = new Map<names.EntryId, RangeStatistics>();
   /** Sums whose headers were read, by their names, which never stand for others. */
   private readonly readSums = new Map<string, Sum>();
   /** Files that turned out to be of no use. */
@@ -94,7 +94,7 @@ export class Cache {
   }
 
   /**
-   * Finds out which inputs' words the cache has, beside those whose words are had already: `findingsOf` tells. Yields
+   * Finds out which inputs' words the cache has, beside those whose words are had already: `statisticsOf` tells. Yields
    * between slices of work.
    */
   *plan(had: ReadonlySet<number>): Generator<undefined, void> {
@@ -150,9 +150,9 @@ export class Cache {
   }
 
   /** What was met in an input, if its words are known. */
-  findingsOf(inputIndex: number): RangeFindings | undefined {
+  statisticsOf(inputIndex: number): RangeStatistics | undefined {
     const id = this.idOf(inputIndex);
-    return id === undefined ? undefined : this.findings.get(id);
+    return id === undefined ? undefined : this.statistics.get(id);
   }
 
   /** Whether the words of an input can be kept when they are counted. */
@@ -174,13 +174,13 @@ export class Cache {
    * @param inHaste only of those whose words are written
    */
   *keep(
-    runs: readonly Run[],
-    findings: readonly RangeFindings[],
+    runs: readonly SortedRun[],
+    statistics: readonly RangeStatistics[],
     inHaste: boolean,
   ): Generator<undefined, void> {
     const byInput = Map.groupBy(runs, (run) => run.inputIndex);
-    for (const [inputIndex, found] of findings.entries()) {
-      if (this.findingsOf(inputIndex) !== undefined || !this.canKeep(inputIndex)) continue;
+    for (const [inputIndex, found] of statistics.entries()) {
+      if (this.statisticsOf(inputIndex) !== undefined || !this.canKeep(inputIndex)) continue;
       const own = byInput.get(inputIndex) ?? [];
       if (inHaste && own.some(({ table }) => table !== null)) continue;
       yield* this.keepInput(inputIndex, own, found);
@@ -190,8 +190,8 @@ export class Cache {
   /** Nothing is kept of an input that is not for certain what was hashed. */
   private *keepInput(
     inputIndex: number,
-    runs: readonly Run[],
-    findings: RangeFindings,
+    runs: readonly SortedRun[],
+    statistics: RangeStatistics,
   ): Generator<undefined, void> {
     const { directory } = this;
     const known = this.known[inputIndex]!;
@@ -200,14 +200,14 @@ export class Cache {
     if (failure !== undefined) return directory.giveUp(new UserError(failure!));
     if (id === undefined || !(yield* this.isAsHashed(inputIndex, known))) return;
     try {
-      const written: Run[] = [];
+      const written: SortedRun[] = [];
       for (const run of runs) written.push(yield* this.written(run));
       const countsPath = written.length === 1 ? written[0]!.path : yield* this.joined(written);
-      makeEntry(countsPath, directory.pathOf(names.entryName(id)), id, findings);
+      makeEntry(countsPath, directory.pathOf(names.entryName(id)), id, statistics);
     } catch (error) {
       return directory.giveUp(error);
     }
-    this.findings.set(id, findings);
+    this.statistics.set(id, statistics);
     directory.need(names.entryName(id));
     yield;
   }
@@ -228,18 +228,18 @@ export class Cache {
     }
   }
 
-  private *written(run: Run): Generator<undefined, Run> {
+  private *written(run: SortedRun): Generator<undefined, SortedRun> {
     return run.table === null ? run : yield* this.writeWords(yield* TableWords.sort(run.table));
   }
 
-  private writeWords(words: SortedWords): Generator<undefined, Run> {
+  private writeWords(words: SortedWords): Generator<undefined, SortedRun> {
     const { countsOptions, scratchPath } = this.settings;
     const options = { countsOptions, directory: scratchPath() };
-    return writeRun(words, `entry-${this.writtenCount++}`, null, options);
+    return writeSortedRun(words, `entry-${this.writtenCount++}`, null, options);
   }
 
   /** One counts file of several, or of none. */
-  private *joined(runs: readonly Run[]): Generator<undefined, string> {
+  private *joined(runs: readonly SortedRun[]): Generator<undefined, string> {
     const readers: CountsFileReader[] = [];
     try {
       for (const { path } of runs) readers.push(CountsFileReader.open(path));
@@ -284,7 +284,7 @@ export class Cache {
 
   /** The same when all is counted: only what was counted for certain. */
   countedContents(): (names.EntryId | "empty" | undefined)[] {
-    return this.contents().map((id) => (id === "empty" || this.findings.has(id ?? "") ? id : undefined));
+    return this.contents().map((id) => (id === "empty" || this.statistics.has(id ?? "") ? id : undefined));
   }
 
   /** Notes that the entries of the inputs are still wanted. */
@@ -319,13 +319,13 @@ export class Cache {
 
   /** Notes what was met in the contents that the plan has; `Damaged` for an entry of them that is not whole. */
   private *verify({ added, removed }: Plan, sum: Sum | undefined): Generator<undefined, void> {
-    const { directory, findings } = this;
-    findings.clear();
+    const { directory, statistics } = this;
+    statistics.clear();
     for (const id of new Set([...added, ...removed.map(([id]) => id)])) {
-      findings.set(id, verifyEntry(directory.pathOf(names.entryName(id)), id));
+      statistics.set(id, verifyEntry(directory.pathOf(names.entryName(id)), id));
       yield;
     }
-    for (const [id, , found] of sum?.terms ?? []) findings.set(id, found);
+    for (const [id, , found] of sum?.terms ?? []) statistics.set(id, found);
   }
 
   /** A file that is damaged, gone or not to be read is not used; everything else is thrown again. */
@@ -392,10 +392,10 @@ export class Cache {
   /** The terms of the sum of all inputs; undefined if one of them is not known. */
   private terms(): SumTerm[] | undefined {
     const isWhole = this.inputs.every(
-      ({ sizeBytes, isStream }, i) => (sizeBytes === 0 && !isStream) || this.findingsOf(i) !== undefined,
+      ({ sizeBytes, isStream }, i) => (sizeBytes === 0 && !isStream) || this.statisticsOf(i) !== undefined,
     );
     if (!isWhole) return undefined;
-    return [...this.timesOf(() => true)].map(([id, times]): SumTerm => [id, times, this.findings.get(id)!]);
+    return [...this.timesOf(() => true)].map(([id, times]): SumTerm => [id, times, this.statistics.get(id)!]);
   }
 }
 

@@ -98,19 +98,19 @@ test("slices of a plan, in any order and any grouping, count to the whole, docum
         let documentCount = 0;
         for (const slice of slices.values()) {
           const { inputs: named, ranges } = readPlan(textOf(slice.toReversed()), "plan", options);
-          const { keeper, findings } = await countCorpus(
+          const { counter, statistics } = await countCorpus(
             { inputs: named, ranges, pattern: options.pattern, specialTokens: tokens, workerCount: 1 },
             () => {},
           );
-          counters.push(keeper.counter);
-          const found = findings.reduce((sum, { documentCount }) => sum + documentCount, 0);
+          counters.push(counter.words);
+          const found = statistics.reduce((sum, { documentCount }) => sum + documentCount, 0);
           expect(slice.reduce((sum, line) => sum + line.documents!, 0)).toBe(found);
           documentCount += found;
         }
         const whole = await countRanges(paths);
-        expect(wordsOf(counters)).toEqual(wordsOf([whole.keeper.counter]));
+        expect(wordsOf(counters)).toEqual(wordsOf([whole.counter.words]));
         file.close();
-        expect(documentCount).toBe(whole.findings.reduce((sum, found) => sum + found.documentCount, 0));
+        expect(documentCount).toBe(whole.statistics.reduce((sum, found) => sum + found.documentCount, 0));
       },
     ),
     { numRuns: 300 },
@@ -123,9 +123,9 @@ test("workers cut the ranges of a plan further, and give the same words", async 
   const lines = await planOf({ inputs: findInputs([path]), rangeSizeBytes: 50_000 });
   expect(lines.length).toBeGreaterThan(3);
   const { inputs, ranges } = readPlan(textOf(lines.toReversed()), "plan", options);
-  const whole = wordsOf([(await countRanges([path])).keeper.counter]);
+  const whole = wordsOf([(await countRanges([path])).counter.words]);
   for (const [workerCount, rangeSizeBytes] of [[1], [2, 1000], [3, 100_000]]) {
-    const { keeper } = await countCorpus(
+    const { counter } = await countCorpus(
       {
         inputs,
         ranges,
@@ -136,7 +136,7 @@ test("workers cut the ranges of a plan further, and give the same words", async 
       },
       () => {},
     );
-    expect(wordsOf([keeper.counter])).toEqual(whole);
+    expect(wordsOf([counter.words])).toEqual(whole);
   }
 });
 

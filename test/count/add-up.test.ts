@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { addUp, narrowed, sourcesOfRuns } from "../../src/count/add-up.ts";
+import { addUp, narrowed, sourcesOfSortedRuns } from "../../src/count/add-up.ts";
 import { CountsFileReader, type CountsSource } from "../../src/count/counts-files.ts";
 import { UserError } from "../../src/errors.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
@@ -35,18 +35,18 @@ function finished<T>(work: Generator<unknown, T>): T {
 }
 
 /** Counts with a memory for so many bytes of words, 0 being one that every window is too much for. */
-async function count(workerCount: number, wordBytesMax: number, inputsApart = new Set<number>()) {
+async function count(workerCount: number, wordBytesMax: number, countedPerInput = new Set<number>()) {
   const directory = mkdtempSync(join(home, "runs-"));
   const runOptions = { directory, countsOptions, wordBytesMax };
   const counts = await countCorpus(
-    { inputs, pattern, specialTokens: [], workerCount, runOptions, inputsApart },
+    { inputs, pattern, specialTokens: [], workerCount, runOptions, countedPerInput },
     () => {},
   );
   return { ...counts, directory };
 }
 
 const whole = await countCorpus({ inputs, pattern, specialTokens: [], workerCount: 1 }, () => {});
-const wanted = entriesOf(finished(addUp({ keeper: whole.keeper, sources: [] })));
+const wanted = entriesOf(finished(addUp({ counter: whole.counter, sources: [] })));
 
 function save(name: string, table: WordTable): CountsSource {
   const path = join(home, name);
@@ -57,20 +57,20 @@ function save(name: string, table: WordTable): CountsSource {
 describe("words that memory has no room for", () => {
   test("are the same words, with any number of workers", async () => {
     for (const workerCount of [1, 2, 7]) {
-      const { keeper, runs, directory } = await count(workerCount, 0);
+      const { counter, runs, directory } = await count(workerCount, 0);
       // A worker that takes one task only has room for it.
       if (workerCount === 1) expect(runs.length).toBe(3);
       expect(runs.every((run) => run.inputIndex === null)).toBe(true);
       expect(readdirSync(directory).length).toBe(runs.length);
-      expect(entriesOf(finished(addUp({ keeper, sources: sourcesOfRuns(runs) })))).toEqual(wanted);
+      expect(entriesOf(finished(addUp({ counter, sources: sourcesOfSortedRuns(runs) })))).toEqual(wanted);
     }
   }, 600_000);
 
   test("are none while there is room", async () => {
     for (const workerCount of [1, 2]) {
-      const { keeper, runs } = await count(workerCount, 1e12);
+      const { counter, runs } = await count(workerCount, 1e12);
       expect(runs).toEqual([]);
-      expect(entriesOf(finished(addUp({ keeper, sources: [] })))).toEqual(wanted);
+      expect(entriesOf(finished(addUp({ counter, sources: [] })))).toEqual(wanted);
     }
   });
 
@@ -91,7 +91,7 @@ describe("words of single inputs", () => {
   test("are apart where they are wanted so, and in memory too if there is room", async () => {
     for (const workerCount of [1, 2, 7]) {
       for (const wordBytesMax of [0, 1e12]) {
-        const { keeper, runs } = await count(workerCount, wordBytesMax, new Set([0, 2]));
+        const { counter, runs } = await count(workerCount, wordBytesMax, new Set([0, 2]));
         const only = await countCorpus(
           { inputs: [inputs[2]!], pattern, specialTokens: [], workerCount: 1 },
           () => {},
@@ -101,33 +101,33 @@ describe("words of single inputs", () => {
         expect(runsOfThird.every((run) => run.isHeldToo === wordBytesMax > 0)).toBe(true);
         const third = runsOfThird.flatMap((run) =>
           run.table === null
-            ? sourcesOfRuns([{ ...run, isHeldToo: false }])
+            ? sourcesOfSortedRuns([{ ...run, isHeldToo: false }])
             : [save(`${run.path}.counts`, run.table)],
         );
-        expect(entriesOf(finished(addUp({ keeper: ofOne.keeper, sources: third })))).toEqual(
-          entriesOf(finished(addUp({ keeper: only.keeper, sources: [] }))),
+        expect(entriesOf(finished(addUp({ counter: ofOne.counter, sources: third })))).toEqual(
+          entriesOf(finished(addUp({ counter: only.counter, sources: [] }))),
         );
-        expect(entriesOf(finished(addUp({ keeper, sources: sourcesOfRuns(runs) })))).toEqual(wanted);
+        expect(entriesOf(finished(addUp({ counter, sources: sourcesOfSortedRuns(runs) })))).toEqual(wanted);
       }
     }
   }, 600_000);
 });
 
 test("more sources than can be open are added up in rounds, and nothing is added twice", async () => {
-  const { keeper, runs, directory } = await count(1, 0);
+  const { counter, runs, directory } = await count(1, 0);
   const part = save("few.counts", wordTableOf([["word", 5]]));
-  const sources = [...sourcesOfRuns(runs), ...Array.from({ length: 20 }, () => part)];
-  const plain = entriesOf(finished(addUp({ keeper, sources })));
+  const sources = [...sourcesOfSortedRuns(runs), ...Array.from({ length: 20 }, () => part)];
+  const plain = entriesOf(finished(addUp({ counter, sources })));
   for (const sourceCountMax of [2, 3, 7, 22, 23]) {
     const { runs, directory } = await count(1, 0);
     const scratch = { open: () => ({ directory, problem: null }) } as ScratchDirectory;
-    const all = [...sourcesOfRuns(runs), ...Array.from({ length: 20 }, () => part)];
+    const all = [...sourcesOfSortedRuns(runs), ...Array.from({ length: 20 }, () => part)];
     const few = finished(narrowed(all, { scratch, countsOptions }, sourceCountMax));
     expect(few.length).toBe(Math.min(sourceCountMax, all.length));
     // What was added up and is in the way is removed; what the user named is not.
     expect(readdirSync(directory).length).toBe(few.filter(({ path }) => dirname(path) === directory).length);
     expect(existsSync(part.path)).toBe(true);
-    expect(entriesOf(finished(addUp({ keeper, sources: few })))).toEqual(plain);
+    expect(entriesOf(finished(addUp({ counter, sources: few })))).toEqual(plain);
   }
   expect(readdirSync(directory).length).toBe(runs.length);
 });
@@ -151,9 +151,9 @@ describe("counts that are taken off", async () => {
   );
 
   test("leave no word that occurs no more", async () => {
-    const { keeper } = await nothing();
+    const { counter } = await nothing();
     const sources = [sum, { ...part, sign: -1 as const }];
-    expect(entriesOf(finished(addUp({ keeper, sources })))).toEqual(
+    expect(entriesOf(finished(addUp({ counter, sources })))).toEqual(
       entriesOf(
         wordTableOf([
           ["ab", 5],
@@ -164,8 +164,8 @@ describe("counts that are taken off", async () => {
   });
 
   test("but were not there are an error of its own kind", async () => {
-    const { keeper } = await nothing();
+    const { counter } = await nothing();
     const sources = [part, { ...sum, sign: -1 as const }];
-    expect(() => finished(addUp({ keeper, sources }))).toThrow(NegativeSumError);
+    expect(() => finished(addUp({ counter, sources }))).toThrow(NegativeSumError);
   });
 });

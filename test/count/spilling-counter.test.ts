@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { textOf } from "../../src/bytes/text.ts";
 import { TextRoom } from "../../src/corpus/text-room.ts";
 import { CountsFileReader } from "../../src/count/counts-files.ts";
-import { WordKeeper } from "../../src/count/spilling-counter.ts";
+import { SpillingCounter } from "../../src/count/spilling-counter.ts";
 import { wordTableOfSum } from "../../src/words/sum-of-words.ts";
 import { scratch } from "../binary.ts";
 import { entriesOf } from "../words/generators.ts";
@@ -16,23 +16,26 @@ function finished<T>(work: Generator<undefined, T>): T {
 
 test("the first words of single inputs stay in memory, those that are too many are written", () => {
   const countsOptions = { patterns: ["\\s+"], specialTokens: [], isLinewise: false };
-  const keeper = new WordKeeper({ runOptions: { directory, countsOptions, wordBytesMax: 1e12 } }, "some");
+  const counter = new SpillingCounter(
+    { runOptions: { directory, countsOptions, wordBytesMax: 1e12 } },
+    "some",
+  );
   // A table of these takes 4 MB: two are kept, and a small one.
   const wordCounts = [200_000, 200_000, 200_000, 10];
   for (const [inputIndex, wordCount] of wordCounts.entries()) {
-    finished(keeper.startTask(inputIndex));
+    finished(counter.startTask(inputIndex));
     for (let word = 0; word < wordCount; word++) {
       const text = textOf(`${inputIndex}-${word}`.padStart(8));
-      keeper.counter.add(text, 0, 8, 1 + word);
+      counter.words.add(text, 0, 8, 1 + word);
     }
   }
-  finished(keeper.finish());
-  expect(keeper.runs.map(({ inputIndex, isHeldToo }) => ({ inputIndex, isHeldToo }))).toEqual(
+  finished(counter.finish());
+  expect(counter.runs.map(({ inputIndex, isHeldToo }) => ({ inputIndex, isHeldToo }))).toEqual(
     wordCounts.map((_, inputIndex) => ({ inputIndex, isHeldToo: true })),
   );
-  expect(keeper.runs.map(({ table }) => table === null)).toEqual([false, false, true, false]);
-  expect(keeper.runs.map(({ path }) => existsSync(path))).toEqual([false, false, true, false]);
-  for (const [inputIndex, { path, table, totals }] of keeper.runs.entries()) {
+  expect(counter.runs.map(({ table }) => table === null)).toEqual([false, false, true, false]);
+  expect(counter.runs.map(({ path }) => existsSync(path))).toEqual([false, false, true, false]);
+  for (const [inputIndex, { path, table, totals }] of counter.runs.entries()) {
     const words = table ?? finished(wordTableOfSum(CountsFileReader.open(path)));
     expect(words.wordCount).toBe(totals.wordCount);
     const wordCount = wordCounts[inputIndex]!;
@@ -43,23 +46,23 @@ test("the first words of single inputs stay in memory, those that are too many a
       ]).sort(([a], [b]) => (a < b ? -1 : 1)),
     );
   }
-  expect(keeper.distinctWordCount).toBe(600_010);
+  expect(counter.distinctWordCount).toBe(600_010);
 });
 
 test("words go to a run before a text is read that needs their room", () => {
   const countsOptions = { patterns: [], specialTokens: [], isLinewise: false };
   const room = new TextRoom(1e9);
-  const keeper = new WordKeeper(
+  const counter = new SpillingCounter(
     { runOptions: { directory, countsOptions, wordBytesMax: 1e9 } },
     "before-a-text",
     room,
   );
-  finished(keeper.startTask(null));
-  for (let word = 0; word < 1000; word++) keeper.counter.add(textOf(String(word).padStart(8)), 0, 8, 1);
-  finished(keeper.makeRoom());
-  expect(keeper.runs.length).toBe(0);
+  finished(counter.startTask(null));
+  for (let word = 0; word < 1000; word++) counter.words.add(textOf(String(word).padStart(8)), 0, 8, 1);
+  finished(counter.makeRoom());
+  expect(counter.runs.length).toBe(0);
   room.claim(1e9, () => "a text");
-  finished(keeper.makeRoom());
-  expect(keeper.runs.map(({ totals }) => totals.wordCount)).toEqual([1000]);
-  expect(keeper.counter.distinctWordCount).toBe(0);
+  finished(counter.makeRoom());
+  expect(counter.runs.map(({ totals }) => totals.wordCount)).toEqual([1000]);
+  expect(counter.words.distinctWordCount).toBe(0);
 });

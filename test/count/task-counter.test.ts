@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Input } from "../../src/corpus/input.ts";
-import type { RangeFindings } from "../../src/count/range-counter.ts";
+import type { RangeStatistics } from "../../src/count/range-counter.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
@@ -37,20 +37,20 @@ test("a range that comes in pieces of any size gives the words of the whole", ()
         { inputs: [stream], pattern: gpt2, specialTokens: tokens, windowBytes },
         counter,
       );
-      const findings: (RangeFindings | undefined)[] = [];
+      const statistics: (RangeStatistics | undefined)[] = [];
       for (const piece of piecesOf(Buffer.from(text), sizeBytes)) {
         const work = tasks.count(piece);
         let step = work.next();
         while (!step.done) step = work.next();
-        findings.push(step.value);
+        statistics.push(step.value);
       }
-      expect(findings.pop()).toEqual({
+      expect(statistics.pop()).toEqual({
         textBytes,
         documentCount: 4,
         invalidByteCount: 0,
         firstInvalidByte: -1,
       });
-      expect(findings.every((found) => found === undefined)).toBe(true);
+      expect(statistics.every((found) => found === undefined)).toBe(true);
       expect(entriesOf(counter.toWordTable())).toEqual(whole);
     }
   }

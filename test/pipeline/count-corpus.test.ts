@@ -34,9 +34,9 @@ test("many small files are counted as one corpus", async () => {
   const names = Array.from({ length: 300 }, (_, i) => put(directory, `file-${i}`, `word word${i}`));
   const small = findInputs(names);
   for (const workerCount of [1, 2, 7]) {
-    const { keeper, findings } = await countCorpus({ ...options, inputs: small, workerCount }, () => {});
-    expect([keeper.counter.pretokenCount, findings.length]).toEqual([900, 300]);
-    expect(findings.every((found) => found.documentCount === 1)).toBe(true);
+    const { counter, statistics } = await countCorpus({ ...options, inputs: small, workerCount }, () => {});
+    expect([counter.words.pretokenCount, statistics.length]).toEqual([900, 300]);
+    expect(statistics.every((found) => found.documentCount === 1)).toBe(true);
   }
 });
 
@@ -55,11 +55,11 @@ test("what comes in pieces is shared among any number of workers, also where it 
     const counts: unknown[] = [];
     for (const workerCount of [1, 2, 7]) {
       const settings = { specialTokens, workerCount, rangeSizeBytes: 20_000, pieceSizeBytes: 3000 };
-      const { keeper, findings } = await countCorpus(
+      const { counter, statistics } = await countCorpus(
         { inputs: findInputs(names), pattern: used, ...settings },
         () => {},
       );
-      counts.push([entriesOf(keeper.counter.toWordTable()), findings]);
+      counts.push([entriesOf(counter.words.toWordTable()), statistics]);
     }
     expect(counts[1]).toEqual(counts[0]);
     expect(counts[2]).toEqual(counts[0]);

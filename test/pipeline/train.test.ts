@@ -115,22 +115,22 @@ test("all 256 bytes are learned from, and invalid ones are never joined", async 
   const content = Uint8Array.from({ length: 512 }, (_, i) => i & 255);
   const trained = await trainOn(content, { mergeCount: 300 });
   for (const [left, right] of mergesOf(trained)) expect(/[\x80-\xff]/.test(left + right)).toBe(false);
-  expect(trained.findings[0]).toMatchObject({ invalidByteCount: 256, firstInvalidByte: 128 });
+  expect(trained.statistics[0]).toMatchObject({ invalidByteCount: 256, firstInvalidByte: 128 });
 });
 
 test("the first invalid byte is found wherever it stands, also at the start and behind others", async () => {
   for (const first of [0, 1, 5]) {
     const content = new Uint8Array(300_000).fill(97);
     for (let pos = first; pos < content.length; pos += 100_000) content[pos] = 0xff;
-    const { findings } = await trainOn(content, { mergeCount: 1 });
-    expect(findings[0]).toMatchObject({ invalidByteCount: 3, firstInvalidByte: first });
+    const { statistics } = await trainOn(content, { mergeCount: 1 });
+    expect(statistics[0]).toMatchObject({ invalidByteCount: 3, firstInvalidByte: first });
   }
 });
 
 test("a corpus of special tokens only has no words and no merges", async () => {
   const trained = await trainOn("<|end|><|end|>", { mergeCount: 10, specialTokens: ["<|end|>"] });
   expect([trained.wordCount, trained.vocabulary.mergeCount, trained.vocabulary.size]).toEqual([0, 0, 257]);
-  expect(trained.findings).toEqual([
+  expect(trained.statistics).toEqual([
     { textBytes: 14, documentCount: 0, invalidByteCount: 0, firstInvalidByte: -1 },
   ]);
 });
@@ -158,7 +158,7 @@ describe("1, 2 and 7 workers learn the same", () => {
       for (const workerCount of [2, 7]) {
         const many = await trainOn(content, { ...settings, workerCount });
         expect(mergesOf(many)).toEqual(mergesOf(one));
-        expect(many.findings).toEqual(one.findings);
+        expect(many.statistics).toEqual(one.statistics);
         expect(many.wordCount).toEqual(one.wordCount);
       }
     });

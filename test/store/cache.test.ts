@@ -42,7 +42,7 @@ async function count(paths: readonly string[], options: RunOptions = {}): Promis
   const ran = await countCached(cache, paths, options);
   const plain = await countPlain(paths, options.specialTokens);
   expect(ran.words).toEqual(plain.words);
-  expect(ran.findings).toEqual(plain.findings);
+  expect(ran.statistics).toEqual(plain.statistics);
   return ran;
 }
 
@@ -231,8 +231,8 @@ describe("a cache that is damaged", () => {
         damages[kinds[random(3) === 0 ? random(kinds.length) : 0]!]!(path, random);
       }
       for (const chosen of [random(2) === 0 ? paths : more, more]) {
-        const { words, findings, warnings } = await countCached(cache, chosen);
-        expect({ round, words, findings }).toEqual({ round, ...plain.get(chosen)! });
+        const { words, statistics, warnings } = await countCached(cache, chosen);
+        expect({ round, words, statistics }).toEqual({ round, ...plain.get(chosen)! });
         for (const warning of warnings) {
           expect(warning).toMatch(/^"[^"]+(\.words|\.sum|bpe-index)" is damaged: /);
           warningCount++;

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import type { RangeFindings } from "../../src/count/range-counter.ts";
+import type { RangeStatistics } from "../../src/count/range-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { type CorpusOptions, countWords } from "../../src/pipeline/train.ts";
 import { MemoryBudget } from "../../src/runtime/memory-budget.ts";
@@ -29,7 +29,7 @@ export type RunOptions = {
 
 export type Ran = {
   readonly words: [string, number][];
-  readonly findings: readonly RangeFindings[];
+  readonly statistics: readonly RangeStatistics[];
   readonly warnings: string[];
   /** Text that was counted, and that was only hashed beforehand. */
   readonly countedBytes: number;
@@ -71,7 +71,7 @@ export async function countCached(
     cache,
     memory: { budget: budgetOf(wordBytesMax), scratch, countsOptions },
   };
-  const { words, wordCount, findings, keepRest } = await countWords(corpus, ({ stage, done }) => {
+  const { words, wordCount, statistics, keepRest } = await countWords(corpus, ({ stage, done }) => {
     if (stage === "counting") countedBytes = done;
     if (stage === "hashing") hashedBytes = done;
   });
@@ -81,14 +81,14 @@ export async function countCached(
   if (options.limitBytes !== undefined) directory.shrinkTo(options.limitBytes);
   const entries = entriesOf(words);
   if (wordCount !== entries.reduce((sum, [, count]) => sum + count, 0)) throw new Error("a wrong sum");
-  return { words: entries, findings, warnings, countedBytes, hashedBytes };
+  return { words: entries, statistics, warnings, countedBytes, hashedBytes };
 }
 
 /** The same without a cache. */
 export async function countPlain(paths: readonly string[], specialTokens: readonly string[] = []) {
   const corpus = { inputs: findInputs(paths), pattern, specialTokens, workerCount: 1 };
-  const { words, findings } = await countWords(corpus, () => {});
-  return { words: entriesOf(words), findings };
+  const { words, statistics } = await countWords(corpus, () => {});
+  return { words: entriesOf(words), statistics };
 }
 
 /** A text of words, some of them its own, with bytes that are not UTF-8 in it now and then. */

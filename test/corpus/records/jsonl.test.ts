@@ -74,12 +74,12 @@ describe("lines of JSON", () => {
     const inputs = findInputs([put(directory, "many.jsonl", jsonl)]);
     const { words, documentCount } = expected(texts);
     for (const workerCount of [1, 2, 7]) {
-      const { keeper, findings } = await countCorpus(
+      const { counter, statistics } = await countCorpus(
         { ...options, inputs, workerCount, rangeSizeBytes: 1000 },
         () => {},
       );
-      expect(entriesOf(keeper.counter.toWordTable())).toEqual(words);
-      expect(findings).toEqual([
+      expect(entriesOf(counter.words.toWordTable())).toEqual(words);
+      expect(statistics).toEqual([
         {
           textBytes: Buffer.byteLength(texts.join("")),
           documentCount,

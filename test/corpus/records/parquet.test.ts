@@ -172,7 +172,7 @@ describe("the texts of a Parquet file", () => {
       .filter((part) => part !== "").length;
     for (const workerCount of [1, 2, 7]) {
       const done: number[] = [];
-      const { keeper, findings } = await countCorpus(
+      const { counter, statistics } = await countCorpus(
         {
           inputs,
           pattern: compilePattern(patterns.gpt2.sources),
@@ -181,8 +181,8 @@ describe("the texts of a Parquet file", () => {
         },
         ({ bytesDone }) => done.push(bytesDone),
       );
-      expect(entriesOf(keeper.counter.toWordTable())).toEqual(inOrder(words));
-      expect(findings).toEqual([{ textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 }]);
+      expect(entriesOf(counter.words.toWordTable())).toEqual(inOrder(words));
+      expect(statistics).toEqual([{ textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 }]);
       expect(done.at(-1)).toBeCloseTo(inputs[0]!.sizeBytes, 3);
     }
   });

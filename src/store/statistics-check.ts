@@ -1,7 +1,7 @@
 import { fieldsOf, wholeNumber } from "../bytes/schema.ts";
 
-/** `RangeFindings` as the files of a cache hold them. */
-export const findingsCheck = fieldsOf({
+/** `RangeStatistics` as the files of a cache hold them. */
+export const statisticsCheck = fieldsOf({
   textBytes: wholeNumber(),
   documentCount: wholeNumber(),
   invalidByteCount: wholeNumber(),
