@@ -7,6 +7,7 @@
 import { parseArgs } from "node:util";
 import { type Text, textOf } from "../../src/bytes/text.ts";
 import { buildProgram } from "../../src/pattern/matcher-program.ts";
+import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import {
   type CompiledPattern,
   compilePattern,
@@ -14,7 +15,6 @@ import {
   type NamedPattern,
   patterns,
 } from "../../src/pattern/pattern.ts";
-import { parsePattern } from "../../src/pattern/syntax.ts";
 import { keepRecord, median } from "../record.ts";
 import { scanByHand } from "./hand.ts";
 import { madeUpTexts } from "./texts.ts";

@@ -8,7 +8,8 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { type CompiledPattern, compilePattern } from "../../src/pattern/compile.ts";
+import { compilePattern } from "../../src/pattern/compile.ts";
+import type { CompiledPattern } from "../../src/pattern/compiled-pattern.ts";
 import { type Dialect, fancyRegex, oniguruma } from "../../src/pattern/dialect.ts";
 import { portableForm } from "../../src/pattern/portable-source.ts";
 import { Random, splitterEnds } from "../../test/pattern/naive.ts";

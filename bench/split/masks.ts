@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { KernelDocuments } from "../../src/count/kernel-documents.ts";
-import { buildQuadTables } from "../../src/pattern/four-byte-tables.ts";
+import type { PatternTables } from "../../src/pattern/compiled-pattern.ts";
+import { buildFourByteTables } from "../../src/pattern/four-byte-tables.ts";
 import { buildMaskTables } from "../../src/pattern/masks/build-mask-tables.ts";
 import { compilePattern, type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
-import type { ScanTables } from "../../src/pattern/scan-tables.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { keepRecord, median } from "../record.ts";
 
@@ -23,11 +23,11 @@ class Counting {
   private readonly documents: KernelDocuments;
 
   constructor(
-    tables: ScanTables,
+    tables: PatternTables,
     private readonly text: Uint8Array,
   ) {
     this.counter = new WordCounter(text.length + 64);
-    const atOnce = { quadsBytes: 0, masksBytes: 0, formulaBytes: 0 };
+    const atOnce = { fourByteTablesBytes: 0, masksBytes: 0, formulaBytes: 0 };
     this.documents = KernelDocuments.create(tables, [specialToken], this.counter, atOnce)!;
     this.counter.text(text.length).bytes.set(text);
   }
@@ -62,7 +62,10 @@ for (const path of process.argv.slice(2)) {
     const compiled = compilePattern(sources);
     if (compiled.kind !== "automata" || compiled.automata.length > 1 || isSeen.has(sources.join())) continue;
     isSeen.add(sources.join());
-    const tables = { ...compiled.automata[0]!, quads: buildQuadTables(compiled.automata[0]!) ?? null };
+    const tables = {
+      ...compiled.automata[0]!,
+      fourBytes: buildFourByteTables(compiled.automata[0]!) ?? null,
+    };
     const masks = buildMaskTables(tables);
     if (masks === undefined) throw new Error(`${name} has no formula`);
     const ways = [null, masks].map((masks) => new Counting({ ...tables, masks }, text));

@@ -1,6 +1,6 @@
 import { setUpTokens } from "../bytes/kernel-token-search.ts";
+import type { PatternTables } from "../pattern/compiled-pattern.ts";
 import { KernelScan, type SetUpAfter } from "../pattern/kernel-scan.ts";
-import type { ScanTables } from "../pattern/scan-tables.ts";
 import type { Kernel } from "../runtime/kernel.ts";
 import { noRoomForWords, type WordCounter } from "../words/word-counter.ts";
 import type { DocumentPart, Documents } from "./documents.ts";
@@ -19,7 +19,7 @@ export class KernelDocuments implements Documents {
 
   /** Undefined where the kernel's memory has no room for the tables of such a pattern or such tokens. */
   static create(
-    tables: ScanTables,
+    tables: PatternTables,
     specialTokens: readonly Uint8Array[],
     counter: WordCounter,
     setUpAfter?: SetUpAfter,

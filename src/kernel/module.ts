@@ -20,7 +20,7 @@ export { memoryBytes } from "./memory";
 export * from "./merge/merge-module";
 export { endsAddress, endsCapacity, layOut, reserveFixed, textAddress, textCapacity } from "./regions";
 export { useAutomaton } from "./scan/automaton-steps";
-export { useQuads } from "./scan/four-byte-steps";
+export { useFourByteTables } from "./scan/four-byte-steps";
 export {
   clearFirstInvalid,
   firstInvalidPosition,

@@ -1,40 +1,20 @@
 import type { Text } from "../bytes/text.ts";
-import { methodsOf, spareThirdTier } from "../runtime/compile-sparingly.ts";
-import { buildQuadTables, type QuadTables } from "./four-byte-tables.ts";
-import { type ScanCursor, scanCharacters, scanQuads } from "./scan.ts";
-import { endColumn, noSlot, type ScanTables } from "./scan-tables.ts";
+import {
+  cursorAt,
+  finishDocument,
+  type ScanCursor,
+  scanCharacters,
+  spareEndCount,
+} from "./scan-characters.ts";
+import type { ScanTables } from "./scan-tables.ts";
 import type { Splitter } from "./splitter.ts";
 
-/** Slots and the bin reach so far beyond the settled ends. */
-export const spareEndCount = 2 * noSlot + 2;
-
-/** Quad tables take 1 to 16 ms to build: as long as a byte a step takes for this much, or for some times as much. */
-const quadsAfterBytes = 1 << 18;
-
-/** One automaton over a document: every named pattern, and most that users write. */
+/** One automaton over a document. */
 export class AutomatonSplitter implements Splitter {
-  static {
-    spareThirdTier(...methodsOf(AutomatonSplitter));
-  }
-
   ends = new Int32Array(1 << 12);
-  private readonly tables: ScanTables;
-  private readonly cursor: ScanCursor = {
-    pos: 0,
-    entry: 0,
-    endCount: 1,
-    invalidByteCount: 0,
-    firstInvalidPos: -1,
-  };
+  private readonly cursor: ScanCursor = cursorAt(0, 1);
 
-  /** undefined: not built yet; null: the automaton allows none. */
-  private quadTables: QuadTables | null | undefined;
-  private scannedBytes = 0;
-
-  constructor(tables: ScanTables) {
-    this.tables = tables;
-    this.quadTables = tables.quads;
-  }
+  constructor(private readonly tables: ScanTables) {}
 
   get endCount(): number {
     return this.cursor.endCount;
@@ -59,24 +39,16 @@ export class AutomatonSplitter implements Splitter {
     this.ends[0] = pos;
   }
 
-  scan(text: Text, stop: number, limit: number): void {
-    const { cursor, tables } = this;
+  scan({ bytes }: Text, stop: number, limit: number): void {
+    const { cursor } = this;
     cursor.firstInvalidPos = -1;
     this.makeRoom(stop - cursor.pos);
-    this.scannedBytes += stop - cursor.pos;
-    if (this.quadTables === undefined && this.scannedBytes > quadsAfterBytes)
-      this.quadTables = buildQuadTables(tables) ?? null;
-    if (this.quadTables) scanQuads(cursor, tables, this.quadTables, text, stop, limit, this.ends);
-    else scanCharacters(cursor, tables, text.bytes, stop, limit, this.ends);
+    scanCharacters(cursor, this.tables, bytes, stop, limit, this.ends);
   }
 
   finish(end: number): boolean {
-    const { cursor } = this;
     this.makeRoom(0);
-    const entry = this.tables.transitions[(cursor.entry >>> 8) + endColumn]!;
-    this.ends[cursor.endCount + (entry & 15)] = end;
-    cursor.endCount += (entry >> 4) & 15;
-    cursor.entry = 0;
+    finishDocument(this.cursor, this.tables, end, this.ends);
     return true;
   }
 

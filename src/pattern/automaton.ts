@@ -32,3 +32,37 @@ export const here = -1;
 export function actionKey({ commitCount, writes }: Action): string {
   return `${commitCount} ${writes.map(({ slot, from }) => `${slot}=${from}`).join()}`;
 }
+
+/** Gives equal things equal numbers, counted up from 0. */
+export class Numbering<T> {
+  readonly items: T[] = [];
+  private readonly ids = new Map<string, number>();
+  private readonly keyOf: (item: T) => string;
+
+  constructor(keyOf: (item: T) => string) {
+    this.keyOf = keyOf;
+  }
+
+  idOf(item: T): number {
+    const key = this.keyOf(item);
+    let id = this.ids.get(key);
+    if (id === undefined) {
+      id = this.items.push(item) - 1;
+      this.ids.set(key, id);
+    }
+    return id;
+  }
+}
+
+/** Thrown where a pattern is right but asks for more than an automaton can do; the backtracking matcher takes it. */
+export class BeyondAutomaton extends Error {}
+
+/** Thrown where a pattern is no way to cut a text: it can match the empty string, or it matches nothing at all. */
+export class Unusable extends Error {
+  constructor(
+    message: string,
+    readonly hint?: string,
+  ) {
+    super(message);
+  }
+}

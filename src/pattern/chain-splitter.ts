@@ -1,8 +1,8 @@
 import type { Text } from "../bytes/text.ts";
-import { AutomatonSplitter, spareEndCount } from "./automaton-splitter.ts";
-import { columnAt } from "./columns.ts";
+import { AutomatonSplitter } from "./automaton-splitter.ts";
 import { DocumentTail } from "./document-tail.ts";
-import { endColumn, type ScanTables } from "./scan-tables.ts";
+import { cursorAt, finishDocument, scanCharacters, spareEndCount } from "./scan-characters.ts";
+import type { ScanTables } from "./scan-tables.ts";
 import type { Splitter } from "./splitter.ts";
 
 /** Splits that do not fuse into one automaton: the first reads the document, each further one the pieces before it. */
@@ -86,31 +86,12 @@ function addToAll(positions: Int32Array, delta: number): void {
 
 /** Every piece [ends[i], ends[i + 1]) cut by one automaton, as a document of its own. */
 function cutAgain(ends: Int32Array, tables: ScanTables, bytes: Uint8Array): Int32Array {
-  const { transitions, columnBlocks, columns } = tables;
-  const last = ends.length - 1;
-  const finer = new Int32Array(ends[last]! - ends[0]! + 1 + spareEndCount);
+  const finer = new Int32Array(ends.at(-1)! - ends[0]! + 1 + spareEndCount);
   finer[0] = ends[0]!;
-  let endCount = 1;
-  let pos = ends[0]!;
-  for (let piece = 1; piece <= last; piece++) {
-    const end = ends[piece]!;
-    let entry = 0;
-    while (pos < end) {
-      let column = bytes[pos]!;
-      let length = 1;
-      if (column >= 0x80) {
-        const found = columnAt(bytes, pos, end, columnBlocks, columns);
-        column = found & 255;
-        length = found >> 8;
-      }
-      entry = transitions[((entry >>> 8) + column) | 0]!;
-      finer[(endCount + (entry & 15)) | 0] = pos;
-      endCount = (endCount + ((entry >> 4) & 15)) | 0;
-      pos = (pos + length) | 0;
-    }
-    entry = transitions[((entry >>> 8) + endColumn) | 0]!;
-    finer[(endCount + (entry & 15)) | 0] = end;
-    endCount = (endCount + ((entry >> 4) & 15)) | 0;
+  const cursor = cursorAt(ends[0]!, 1);
+  for (const end of ends.subarray(1)) {
+    scanCharacters(cursor, tables, bytes, end, end, finer);
+    finishDocument(cursor, tables, end, finer);
   }
-  return finer.subarray(0, endCount);
+  return finer.subarray(0, cursor.endCount);
 }

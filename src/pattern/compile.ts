@@ -1,32 +1,14 @@
 import { exitCode, UserError } from "../errors.ts";
 import { embeddedDirectory } from "../runtime/embedded.ts";
-import type { Automaton } from "./automaton.ts";
+import { type Automaton, BeyondAutomaton, Unusable } from "./automaton.ts";
+import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
 import { buildAutomata } from "./determinize.ts";
 import { fuseAutomata } from "./fuse-automata.ts";
-import { buildProgram, type Program } from "./matcher-program.ts";
-import { BeyondAutomaton, Unusable } from "./pattern-errors.ts";
+import { buildProgram } from "./matcher-program.ts";
+import { parsePattern } from "./parse-pattern.ts";
 import { readReadyMade } from "./ready-made.ts";
 import { buildScanTables, type ScanTables } from "./scan-tables.ts";
-import { canBeEmpty, type Node, parsePattern } from "./syntax.ts";
-
-/**
- * A pattern ready to run: plain data that can be posted to a worker.
- *   automata   automaton k + 1 cuts the pieces of automaton k; nearly always there is one
- *   programs   the same for the backtracking matcher, with the reason why it came to that
- */
-export type CompiledPattern =
-  | { readonly kind: "automata"; readonly automata: readonly ScanTables[] }
-  | {
-      readonly kind: "programs";
-      readonly programs: readonly Program[];
-      readonly lineWise: boolean;
-      readonly reason: string;
-    };
-
-export type CompileOptions = {
-  /** A document also ends behind every "\n". */
-  readonly lineWise?: boolean;
-};
+import { canBeEmpty, type Node } from "./syntax-tree.ts";
 
 /**
  * `sources` are splits in order, each cutting the pieces of the one before. Throws UserError for a pattern that is wrong

@@ -1,12 +1,19 @@
-import { type Action, type Automaton, actionKey, here, type SlotWrite } from "./automaton.ts";
+import {
+  type Action,
+  type Automaton,
+  actionKey,
+  BeyondAutomaton,
+  here,
+  Numbering,
+  type SlotWrite,
+  Unusable,
+} from "./automaton.ts";
 import { type CharacterClasses, divideIntoClasses } from "./character-classes.ts";
 import { codePointRange } from "./code-point-set.ts";
 import { minimize } from "./minimize.ts";
 import { buildNfa, SymbolSets } from "./nfa.ts";
-import { Numbering } from "./numbering.ts";
-import { BeyondAutomaton, Unusable } from "./pattern-errors.ts";
 import { freshLevels, type Level, stepLevels } from "./speculation.ts";
-import type { Node } from "./syntax.ts";
+import type { Node } from "./syntax-tree.ts";
 import { buildThreadTable, type ThreadTable } from "./thread-table.ts";
 
 type AutomatonOptions = {

@@ -1,7 +1,7 @@
 import { endColumn, firstClassColumn, invalidColumn, noSlot, type ScanTables } from "./scan-tables.ts";
 
 /**
- * QuadTables: four ASCII bytes in one step. What four bytes do to an automaton is a function from states to (next
+ * FourByteTables: four ASCII bytes in one step. What four bytes do to an automaton is a function from states to (next
  * state, slots written, commits). Of the 128^4 possible quads most do the same: the named patterns have 400 to 1600 such
  * functions, made of 40 to 120 functions of two bytes. So a quad is named by two lookups that do not wait for
  * the state, and the state costs one lookup for four bytes. Derived from ScanTables, exactly: ahead for
@@ -16,7 +16,7 @@ import { endColumn, firstClassColumn, invalidColumn, noSlot, type ScanTables } f
  * written with the position of the first byte, and so on; all slots are counted from the end count before the quad;
  * slot 7 is the bin.
  */
-export type QuadTables = {
+export type FourByteTables = {
   readonly quadBits: number;
   readonly pairs: Uint8Array;
   readonly quads: Uint16Array;
@@ -29,7 +29,7 @@ const quadCountMax = 4096;
 const quadEntryCountMax = 1 << 17;
 
 /** undefined where the tables would be too large, or an entry too small; then a byte a step must do. */
-export function buildQuadTables(tables: ScanTables): QuadTables | undefined {
+export function buildFourByteTables(tables: ScanTables): FourByteTables | undefined {
   const { stateCount } = tables;
   const liveSlots = findLiveSlots(tables);
   const bytes = internBytes(tables);

@@ -1,7 +1,13 @@
-import { type Action, type Automaton, actionKey, here, type SlotWrite } from "./automaton.ts";
+import {
+  type Action,
+  type Automaton,
+  actionKey,
+  BeyondAutomaton,
+  here,
+  Numbering,
+  type SlotWrite,
+} from "./automaton.ts";
 import { liveSlotsOf, minimize } from "./minimize.ts";
-import { Numbering } from "./numbering.ts";
-import { BeyondAutomaton } from "./pattern-errors.ts";
 
 /*
  * Two splits as one automaton, where the first one decides late. It cuts a document into pieces, the second one cuts each

@@ -1,5 +1,6 @@
 import { type CodePointSet, complementOf, emptySet, intersectionOf, unionOf } from "./code-point-set.ts";
-import { type Node, parsePattern } from "./syntax.ts";
+import { parsePattern } from "./parse-pattern.ts";
+import type { Node } from "./syntax-tree.ts";
 
 /**
  * Whether some text may hold a character that no match takes. HF keeps such gaps as pretokens, and so do we; tiktoken and

@@ -1,3 +1,4 @@
+import { BeyondAutomaton } from "./automaton.ts";
 import {
   type CodePointSet,
   complementOf,
@@ -7,8 +8,7 @@ import {
   isFull,
   unionOf,
 } from "./code-point-set.ts";
-import { BeyondAutomaton } from "./pattern-errors.ts";
-import type { Node } from "./syntax.ts";
+import type { Node } from "./syntax-tree.ts";
 
 /** A neighbour of a position: a character of the set, or, with `edge`, none: there the text begins or ends. */
 type Neighbour = { readonly set: CodePointSet; readonly edge: boolean };

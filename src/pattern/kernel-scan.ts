@@ -1,18 +1,18 @@
 import { type Kernel, putArray } from "../runtime/kernel.ts";
-import { buildQuadTables, type QuadTables } from "./four-byte-tables.ts";
+import type { PatternTables } from "./compiled-pattern.ts";
+import { buildFourByteTables, type FourByteTables } from "./four-byte-tables.ts";
 import { buildMaskTables } from "./masks/build-mask-tables.ts";
-import type { ScanTables } from "./scan-tables.ts";
 
 /** After how much text what makes the scan faster is set up. */
 export type SetUpAfter = {
-  readonly quadsBytes: number;
+  readonly fourByteTablesBytes: number;
   readonly masksBytes: number;
   readonly formulaBytes: number;
 };
 
 const usualSetUpAfter: SetUpAfter = {
   /** Four-byte tables take 1 to 16 ms to build: as long as a byte a step takes for this much, or for some times as much. */
-  quadsBytes: 1 << 18,
+  fourByteTablesBytes: 1 << 18,
   /** Half a millisecond where the formula is known, and some for the compiler to learn the loops. */
   masksBytes: 1 << 20,
   /** To find the formula and prove it takes some 20 ms in a process that has not done it before. */
@@ -22,22 +22,22 @@ const usualSetUpAfter: SetUpAfter = {
 /** A pattern's automaton in the kernel (src/kernel/scan), with what makes its scan faster. */
 export class KernelScan {
   /** Whether the four-byte tables are still to be built, if the text is long enough. */
-  private wantsQuads: boolean;
+  private wantsFourBytes: boolean;
   private wantsMasks: boolean;
   private scannedBytes = 0;
 
   private constructor(
     private readonly kernel: Kernel,
-    private readonly tables: ScanTables,
+    private readonly tables: PatternTables,
     private readonly addresses: AutomatonAddresses,
     private readonly after: SetUpAfter,
   ) {
-    this.wantsQuads = tables.quads === undefined;
+    this.wantsFourBytes = tables.fourBytes === undefined;
     this.wantsMasks = tables.masks !== null;
   }
 
   /** Undefined where the kernel's memory has no room for the tables. */
-  static create(kernel: Kernel, tables: ScanTables, after = usualSetUpAfter): KernelScan | undefined {
+  static create(kernel: Kernel, tables: PatternTables, after = usualSetUpAfter): KernelScan | undefined {
     const addresses = setUpAutomaton(kernel, tables);
     return addresses && new KernelScan(kernel, tables, addresses, after);
   }
@@ -50,9 +50,9 @@ export class KernelScan {
   /** Sets up tables that make the scan faster, once there was enough text for them to pay. */
   prepare(): void {
     const { kernel, tables, after, scannedBytes } = this;
-    if (this.wantsQuads && scannedBytes >= after.quadsBytes) {
-      this.wantsQuads = false;
-      setUpQuads(kernel, buildQuadTables(tables));
+    if (this.wantsFourBytes && scannedBytes >= after.fourByteTablesBytes) {
+      this.wantsFourBytes = false;
+      setUpFourBytes(kernel, buildFourByteTables(tables));
     }
     if (
       this.wantsMasks &&
@@ -66,20 +66,24 @@ export class KernelScan {
 
 type AutomatonAddresses = { readonly columnBlocks: number; readonly columns: number };
 
-function setUpAutomaton(kernel: Kernel, tables: ScanTables): AutomatonAddresses | undefined {
-  const { slotCount, quads } = tables;
+function setUpAutomaton(kernel: Kernel, tables: PatternTables): AutomatonAddresses | undefined {
+  const { slotCount, fourBytes } = tables;
   const transitions = putArray(kernel, tables.transitions);
   const columnBlocks = putArray(kernel, tables.columnBlocks);
   const columns = putArray(kernel, tables.columns);
   if (transitions === 0 || columnBlocks === 0 || columns === 0) return undefined;
   kernel.exports.useAutomaton(transitions, columnBlocks, columns, slotCount);
-  setUpQuads(kernel, quads ?? undefined);
+  setUpFourBytes(kernel, fourBytes ?? undefined);
   kernel.exports.useMaskTables(0, 0, 0, 0);
   return { columnBlocks, columns };
 }
 
 /** Where the pattern has no formula, or the kernel no room, the tables have to do. */
-function setUpMasks(kernel: Kernel, tables: ScanTables, { columnBlocks, columns }: AutomatonAddresses): void {
+function setUpMasks(
+  kernel: Kernel,
+  tables: PatternTables,
+  { columnBlocks, columns }: AutomatonAddresses,
+): void {
   const { exports } = kernel;
   const masks = tables.masks === undefined ? buildMaskTables(tables) : tables.masks;
   if (masks === undefined || masks === null) return;
@@ -89,10 +93,10 @@ function setUpMasks(kernel: Kernel, tables: ScanTables, { columnBlocks, columns 
 }
 
 /** Without room for them a byte a step has to do. */
-function setUpQuads(kernel: Kernel, tables: QuadTables | undefined): void {
+function setUpFourBytes(kernel: Kernel, tables: FourByteTables | undefined): void {
   const arrays = tables === undefined ? [] : [tables.pairs, tables.quads, tables.quadEntries];
   const addresses = arrays.map((array) => putArray(kernel, array));
   const hasAll = tables !== undefined && !addresses.includes(0);
-  if (!hasAll) kernel.exports.useQuads(0, 0, 0, 0);
-  else kernel.exports.useQuads(addresses[0]!, addresses[1]!, addresses[2]!, tables.quadBits);
+  if (!hasAll) kernel.exports.useFourByteTables(0, 0, 0, 0);
+  else kernel.exports.useFourByteTables(addresses[0]!, addresses[1]!, addresses[2]!, tables.quadBits);
 }

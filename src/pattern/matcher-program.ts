@@ -1,7 +1,7 @@
 import { type CharacterClasses, divideIntoClasses } from "./character-classes.ts";
 import { lastCodePoint } from "./code-point-set.ts";
 import { buildNfa, nfaOp, SymbolSets } from "./nfa.ts";
-import type { Node } from "./syntax.ts";
+import type { Node } from "./syntax-tree.ts";
 
 /**
  * Program: a pattern as the matcher runs it, an Nfa made ready. Written once by the compiler, frozen then; plain data, so

@@ -1,7 +1,7 @@
 import { codePointOf } from "../bytes/utf8.ts";
+import { UserError } from "../errors.ts";
 import { type Program, spanOp } from "./matcher-program.ts";
 import { nfaOp } from "./nfa.ts";
-import { PatternLimit } from "./pattern-limit.ts";
 
 /**
  * What `Matcher.find` returns where it has found no match: there is none up to the end of the text; or it has done its
@@ -596,6 +596,15 @@ export class Matcher {
 
   private fail(what: string): never {
     throw new PatternLimit(this.program.source, what);
+  }
+}
+
+/** A pattern asks for more steps or memory than it is given; whoever knows it adds the place in the text. */
+export class PatternLimit extends UserError {
+  constructor(source: string, what: string) {
+    super(`the pattern ${what}: ${source}`, {
+      hint: "write it so that it fails sooner: without repeats inside repeats, without references to groups",
+    });
   }
 }
 

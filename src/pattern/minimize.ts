@@ -1,5 +1,4 @@
-import { type Action, type Automaton, actionKey, here } from "./automaton.ts";
-import { Numbering } from "./numbering.ts";
+import { type Action, type Automaton, actionKey, here, Numbering } from "./automaton.ts";
 
 /** The same automaton with fewer states: first without writes that nobody commits, then with equal states joined. */
 export function minimize(automaton: Automaton): Automaton {

@@ -1,6 +1,6 @@
 import type { CodePointSet } from "./code-point-set.ts";
 import { contains, setOf } from "./code-point-set.ts";
-import type { Node } from "./syntax.ts";
+import type { Node } from "./syntax-tree.ts";
 import { caseClasses } from "./unicode.ts";
 import { fullFoldings } from "./unicode-data.ts";
 

@@ -1,7 +1,7 @@
+import { BeyondAutomaton, Unusable } from "./automaton.ts";
 import { type CodePointSet, emptySet } from "./code-point-set.ts";
 import { type Guard, guardOf, isAny, notInside, takesNothing } from "./guards.ts";
-import { BeyondAutomaton, Unusable } from "./pattern-errors.ts";
-import { canBeEmpty, type Node } from "./syntax.ts";
+import { canBeEmpty, type Node } from "./syntax-tree.ts";
 
 /**
  * A pattern as a program of a backtracking matcher. The automaton runs its threads all at once, in order of preference;

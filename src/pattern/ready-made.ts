@@ -1,7 +1,7 @@
 import { deserialize, serialize } from "bun:jsc";
 import { readFileSync } from "node:fs";
-import type { CompiledPattern, CompileOptions } from "./compile.ts";
-import { buildQuadTables } from "./four-byte-tables.ts";
+import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
+import { buildFourByteTables } from "./four-byte-tables.ts";
 import { buildMaskTables } from "./masks/build-mask-tables.ts";
 
 /**
@@ -32,7 +32,7 @@ export function readyMadeFile(
   if (compiled.kind !== "automata") throw new Error("only automata are compiled ahead");
   const automata = compiled.automata.map((tables) => ({
     ...tables,
-    quads: buildQuadTables(tables) ?? null,
+    fourBytes: buildFourByteTables(tables) ?? null,
     masks: buildMaskTables(tables) ?? null,
   }));
   const bytes = new Uint8Array(serialize({ ...compiled, automata }));

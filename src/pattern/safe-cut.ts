@@ -1,7 +1,6 @@
 import type { Text } from "../bytes/text.ts";
-import { columnAt } from "./columns.ts";
-import type { CompiledPattern } from "./compile.ts";
-import { noSlot } from "./scan-tables.ts";
+import type { CompiledPattern } from "./compiled-pattern.ts";
+import { columnAt, noSlot } from "./scan-tables.ts";
 
 /**
  * Safe cuts: places where a document can be divided among readers that know nothing of each other. Position i is one

@@ -1,5 +1,4 @@
-import { here } from "./automaton.ts";
-import { BeyondAutomaton, Unusable } from "./pattern-errors.ts";
+import { BeyondAutomaton, here, Unusable } from "./automaton.ts";
 import type { ThreadTable } from "./thread-table.ts";
 
 /**

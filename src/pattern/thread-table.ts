@@ -1,6 +1,5 @@
+import { BeyondAutomaton, Numbering } from "./automaton.ts";
 import { type Nfa, nfaOp } from "./nfa.ts";
-import { Numbering } from "./numbering.ts";
-import { BeyondAutomaton } from "./pattern-errors.ts";
 
 /**
  * ThreadTable: all sets of threads that a run of the pattern can come to, numbered, and what each does on each symbol.

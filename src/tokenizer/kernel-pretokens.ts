@@ -1,7 +1,7 @@
 import { setUpTokens } from "../bytes/kernel-token-search.ts";
 import type { Text } from "../bytes/text.ts";
+import type { PatternTables } from "../pattern/compiled-pattern.ts";
 import { KernelScan } from "../pattern/kernel-scan.ts";
-import type { ScanTables } from "../pattern/scan-tables.ts";
 import type { EncodingKernel } from "./encoding-kernel.ts";
 import type { IdBuffer } from "./id-buffer.ts";
 import type { PretokenEncoder, TextPart } from "./pretoken-encoder.ts";
@@ -17,7 +17,7 @@ export class KernelPretokens implements PretokenEncoder {
   /** Undefined where the kernel's memory has no room for the tables of such a pattern or such tokens. */
   static create(
     kernel: EncodingKernel,
-    tables: ScanTables,
+    tables: PatternTables,
     addedTokens: readonly Uint8Array[],
   ): KernelPretokens | undefined {
     const scan = KernelScan.create(kernel.kernel, tables);

@@ -7,13 +7,13 @@ import { KernelDocuments } from "../../src/count/kernel-documents.ts";
 import { RangeCounter } from "../../src/count/range-counter.ts";
 import { SplitterDocuments } from "../../src/count/splitter-documents.ts";
 import { UserError } from "../../src/errors.ts";
-import { buildQuadTables } from "../../src/pattern/four-byte-tables.ts";
+import { buildFourByteTables } from "../../src/pattern/four-byte-tables.ts";
 import { type CompiledPattern, compilePattern, createSplitter, patterns } from "../../src/pattern/pattern.ts";
 import { kernelPaths } from "../../src/runtime/embedded.ts";
 import { adoptKernelModule, kernelModule } from "../../src/runtime/kernel.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { randomText as classesText, randomNumbers } from "../pattern/masks/texts.ts";
-import { Random, randomBytes } from "../pattern/naive.ts";
+import { longText, Random, randomBytes } from "../pattern/naive.ts";
 import { randomPattern, randomText } from "../pattern/random-patterns.ts";
 import { bytesOf, entriesOf } from "../words/generators.ts";
 
@@ -78,12 +78,12 @@ function expectSame(
 }
 
 /** The pattern with its four-byte tables, if it has any, and without. */
-function withAndWithoutQuads(pattern: CompiledPattern): CompiledPattern[] {
+function withAndWithoutFourByteTables(pattern: CompiledPattern): CompiledPattern[] {
   if (pattern.kind !== "automata") throw new Error("not an automaton");
   const [tables, ...others] = pattern.automata;
-  return [buildQuadTables(tables!) ?? null, null].map((quads) => ({
+  return [buildFourByteTables(tables!) ?? null, null].map((fourBytes) => ({
     ...pattern,
-    automata: [{ ...tables!, quads }, ...others],
+    automata: [{ ...tables!, fourBytes }, ...others],
   }));
 }
 
@@ -113,7 +113,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
     expect(named.length).toBe(2 * Object.keys(patterns).length);
     const random = new Random(seed);
     for (const [name, pattern] of named) {
-      const ways = withAndWithoutQuads(pattern).map((one) => kernelWay(one));
+      const ways = withAndWithoutFourByteTables(pattern).map((one) => kernelWay(one));
       const twin = splitterWay(pattern);
       for (let round = 0; round < 60; round++) {
         const bytes =
@@ -125,6 +125,15 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
               );
         expectSame(ways, twin, bytes, random.pick([1, 17, 64, 1000]), name);
       }
+    }
+  });
+
+  test("counts in a long text what the splitters in JavaScript count, by four bytes and by one", () => {
+    adoptKernelModule(module);
+    const bytes = longText(new Random(seed), 350_000);
+    for (const [name, pattern] of named) {
+      const ways = withAndWithoutFourByteTables(pattern).map((one) => kernelWay(one));
+      expectSame(ways, splitterWay(pattern), bytes, 1 << 16, name);
     }
   });
 
@@ -145,7 +154,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
       }
       if (!isKernelPattern(pattern)) continue;
       patternCount++;
-      const ways = withAndWithoutQuads(pattern).map((one) => kernelWay(one));
+      const ways = withAndWithoutFourByteTables(pattern).map((one) => kernelWay(one));
       const twin = splitterWay(pattern);
       for (let round = 0; round < 10; round++) {
         const text = utf8(randomText(random, 60));
@@ -181,7 +190,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
 test("counts with masks what the splitters in JavaScript count, for all named patterns", () => {
   const random = randomNumbers(seed);
   const tokens = [utf8("<|x|>")];
-  const atOnce = { quadsBytes: 0, masksBytes: 0, formulaBytes: 0 };
+  const atOnce = { fourByteTablesBytes: 0, masksBytes: 0, formulaBytes: 0 };
   for (const [name, pattern] of named) {
     if (pattern.kind !== "automata") continue;
     const counter = new WordCounter(textBytesMax);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { buildMaskTables } from "../../src/pattern/masks/build-mask-tables.ts";
-import { endsOfBytes } from "../../src/pattern/masks/find-formula.ts";
 import { type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
+import { endsOfText } from "../../src/pattern/scan-characters.ts";
 import type { ScanTables } from "../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../../src/runtime/kernel.ts";
 import { compiledTables, randomNumbers, randomText } from "../pattern/masks/texts.ts";
@@ -58,7 +58,7 @@ function putText({ exports, memory }: Kernel, text: Uint8Array, behind = 0x41): 
 function expectEnds(tables: ScanTables, text: Uint8Array, behind?: number): number {
   putText(kernel, text, behind);
   const { ends, reached } = maskEnds(kernel, 0, text.length, text.length);
-  const wanted = endsOfBytes(tables, text).filter((end) => end < reached);
+  const wanted = endsOfText(tables, text).filter((end) => end < reached);
   if (!Bun.deepEquals(ends, wanted))
     expect([`${Buffer.from(text)}`, ends]).toEqual([`${Buffer.from(text)}`, wanted]);
   return reached;
@@ -86,7 +86,7 @@ test("masks find the ends that the automaton finds, as far as they come, from ev
     let allBytes = 0;
     for (let i = 0; i < 150; i++) {
       const text = randomBytes(random, 400);
-      const all = [0, ...endsOfBytes(tables, text)];
+      const all = [0, ...endsOfText(tables, text)];
       putText(kernel, text);
       for (const start of all.slice(0, -1)) {
         const stop = start + 1 + random(text.length - start);

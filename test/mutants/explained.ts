@@ -144,25 +144,18 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Workers that have nothing more to do end with the process.",
   },
   {
-    file: "src/pattern/syntax.ts",
+    file: "src/pattern/parse-pattern.ts",
     before: 'return character === "\\\\"',
     line: "? this.escapedSet(this.pos - 1, true)",
     changed: "? this.escapedSet(this.pos + 1, true)",
     why: "Only the place that the message about a mistake names.",
   },
   {
-    file: "src/pattern/syntax.ts",
+    file: "src/pattern/parse-pattern.ts",
     before: 'return character === "\\\\"',
     line: "? this.escapedSet(this.pos - 1, true)",
     changed: "? this.escapedSet(this.pos, true)",
     why: "Only the place that the message about a mistake names.",
-  },
-  {
-    file: "src/pattern/scan.ts",
-    before: "let entry = (cursor.entry >>> 16) << quadStateShift;",
-    line: "while (pos <= lastOctetPos) {",
-    changed: "while (pos < lastOctetPos) {",
-    why: "The last eight bytes then go by four, to the same ends.",
   },
   {
     file: "src/pipeline/serve-workers.ts",

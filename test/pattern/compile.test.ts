@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
+import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import {
   type CompiledPattern,
   compilePattern,
@@ -8,7 +9,7 @@ import {
   patterns,
   resolvePattern,
 } from "../../src/pattern/pattern.ts";
-import { canBeEmpty, type Node, parsePattern } from "../../src/pattern/syntax.ts";
+import { canBeEmpty, type Node } from "../../src/pattern/syntax-tree.ts";
 import { errorOf } from "../thrown.ts";
 import { naivePieces, naiveRegExp, Random, splitterEnds } from "./naive.ts";
 import { naiveTreeEnds, TooSlow } from "./naive-matcher.ts";

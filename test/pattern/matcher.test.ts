@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { Matcher, noMatch, unfinished } from "../../src/pattern/matcher.ts";
 import { buildProgram, type Program } from "../../src/pattern/matcher-program.ts";
+import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import { compilePattern } from "../../src/pattern/pattern.ts";
-import { canBeEmpty, parsePattern } from "../../src/pattern/syntax.ts";
+import { canBeEmpty } from "../../src/pattern/syntax-tree.ts";
 import { errorOf } from "../thrown.ts";
 import { Random, splitterEnds } from "./naive.ts";
 import { naiveTreeEnds, TooSlow } from "./naive-matcher.ts";

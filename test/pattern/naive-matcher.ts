@@ -1,4 +1,5 @@
-import { type Node, parsePattern } from "../../src/pattern/syntax.ts";
+import { parsePattern } from "../../src/pattern/parse-pattern.ts";
+import type { Node } from "../../src/pattern/syntax-tree.ts";
 
 /** Thrown where a pattern takes too long on a text to be worth a test. */
 export class TooSlow extends Error {}

@@ -156,3 +156,29 @@ export function randomBytes(random: Random, partCount: number): Uint8Array {
   }
   return Uint8Array.from(parts);
 }
+
+/** Everything that a little text can hold, many times over. */
+export function longText(random: Random, sizeBytes: number): Uint8Array {
+  const words = [
+    "the",
+    " quick",
+    " brown's",
+    " FOX",
+    " 12",
+    "3456",
+    "  ",
+    "\n",
+    "\r\n\n",
+    " \n\t x",
+    "!?",
+    " ...",
+    "été",
+    "中文",
+    "🙂",
+  ];
+  const parts: Uint8Array[] = [];
+  for (let size = 0; size < sizeBytes; size += parts.at(-1)!.length) {
+    parts.push(random.below(40) === 0 ? randomBytes(random, 3) : Buffer.from(random.pick(words)));
+  }
+  return Buffer.concat(parts);
+}

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildQuadTables } from "../../src/pattern/four-byte-tables.ts";
+import { buildFourByteTables } from "../../src/pattern/four-byte-tables.ts";
 import { buildMaskTables } from "../../src/pattern/masks/build-mask-tables.ts";
 import { compilePattern, type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
 import { readReadyMade, readyMadeFile } from "../../src/pattern/ready-made.ts";
@@ -18,7 +18,7 @@ test("a pattern compiled ahead is the pattern compiled now, its four-byte tables
         writeFileSync(join(directory, file.name), file.bytes);
         const automata = compiled.automata.map((tables) => ({
           ...tables,
-          quads: buildQuadTables(tables) ?? null,
+          fourBytes: buildFourByteTables(tables) ?? null,
           masks: buildMaskTables(tables) ?? null,
         }));
         expect(readReadyMade(directory, sources, { lineWise })).toEqual({ kind: "automata", automata });

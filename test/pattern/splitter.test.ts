@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { textOf } from "../../src/bytes/text.ts";
 import { buildProgram } from "../../src/pattern/matcher-program.ts";
+import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import {
   compilePattern,
   createSplitter,
@@ -8,8 +9,15 @@ import {
   type NamedPattern,
   patterns,
 } from "../../src/pattern/pattern.ts";
-import { parsePattern } from "../../src/pattern/syntax.ts";
-import { naiveEnds, naiveRegExp, Random, randomBytes, splitterEnds, tellingCharacters } from "./naive.ts";
+import {
+  longText,
+  naiveEnds,
+  naiveRegExp,
+  Random,
+  randomBytes,
+  splitterEnds,
+  tellingCharacters,
+} from "./naive.ts";
 
 const names = Object.keys(patterns) as (keyof typeof patterns)[];
 /** Splits that do not fuse into one automaton. */
@@ -27,32 +35,6 @@ function expectEqual(found: number[], wanted: number[], name: string, bytes: Uin
   throw new Error(
     `${name} on ${Buffer.from(bytes).toString("hex")}: [${found}], not [${wanted}] (seed ${seed})`,
   );
-}
-
-/** Long enough for the quad tables to be built: everything a little text can hold, many times over. */
-function longText(random: Random, sizeBytes: number): Uint8Array {
-  const words = [
-    "the",
-    " quick",
-    " brown's",
-    " FOX",
-    " 12",
-    "3456",
-    "  ",
-    "\n",
-    "\r\n\n",
-    " \n\t x",
-    "!?",
-    " ...",
-    "été",
-    "中文",
-    "🙂",
-  ];
-  const parts: Uint8Array[] = [];
-  for (let size = 0; size < sizeBytes; size += parts.at(-1)!.length) {
-    parts.push(random.below(40) === 0 ? randomBytes(random, 3) : Buffer.from(random.pick(words)));
-  }
-  return Buffer.concat(parts);
 }
 
 describe.each(names)("%s", (name) => {
@@ -101,19 +83,19 @@ describe.each(names)("%s", (name) => {
     }
   });
 
-  test("splits a long text the same by four bytes, by one byte, and by backtracking", () => {
+  test("splits a long text the same as a whole, in blocks, and by backtracking", () => {
     const { sources }: NamedPattern = patterns[name];
     const { compiled } = prepared(name);
     const bytes = longText(new Random(seed), 350_000);
-    const byOne = splitterEnds(compiled, bytes);
-    expect(splitterEnds(compiled, bytes, 1 << 14)).toEqual(byOne);
+    const whole = splitterEnds(compiled, bytes);
+    expect(splitterEnds(compiled, bytes, 1 << 14)).toEqual(whole);
     const programs = sources.map((source) => buildProgram(parsePattern(source), source));
     const fallback = splitterEnds(
       { kind: "programs", programs, lineWise: false, reason: "" },
       bytes,
       1 << 14,
     );
-    expect(fallback).toEqual(byOne);
+    expect(fallback).toEqual(whole);
   });
 
   test("splits the parts between safe cuts as it splits the whole", () => {

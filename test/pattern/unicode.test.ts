@@ -8,7 +8,7 @@ import {
   setOf,
   unionOf,
 } from "../../src/pattern/code-point-set.ts";
-import { parsePattern } from "../../src/pattern/syntax.ts";
+import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import {
   caseClasses,
   decimalDigits,

@@ -13,14 +13,14 @@ export let quadEntriesStart: usize = 0;
 export let quadBits: u32 = 0;
 
 /** Takes the addresses of the arrays; all are 0 where a pattern has none. */
-export function useQuads(pairs: usize, quads: usize, quadEntries: usize, bits: u32): void {
+export function useFourByteTables(pairs: usize, quads: usize, quadEntries: usize, bits: u32): void {
   pairsStart = pairs;
   quadsStart = quads;
   quadEntriesStart = quadEntries;
   quadBits = bits;
 }
 
-export function hasQuads(): bool {
+export function hasFourByteTables(): bool {
   return quadEntriesStart !== 0;
 }
 

@@ -10,7 +10,14 @@ import {
   step,
   stepToEnd,
 } from "./automaton-steps";
-import { hasQuads, pairsStart, quadBits, quadEntriesStart, quadOf, quadsStart } from "./four-byte-steps";
+import {
+  hasFourByteTables,
+  pairsStart,
+  quadBits,
+  quadEntriesStart,
+  quadOf,
+  quadsStart,
+} from "./four-byte-steps";
 
 /**
  * Where the scan of a document stands. Positions count from the text's start.
@@ -53,7 +60,7 @@ export function scanTo(stop: i32, limit: i32): void {
 }
 
 function scanWithTables(stop: i32, limit: i32): void {
-  if (!hasQuads()) {
+  if (!hasFourByteTables()) {
     scanCharacters(stop, limit, false);
     return;
   }

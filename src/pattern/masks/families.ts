@@ -1,6 +1,5 @@
 import { type ClassSystem, casedClasses, deepseekClasses, plainClasses } from "./class-systems.ts";
 import { type Boundaries, deepseek, gpt2, modern, modernCased } from "./formulas.ts";
-import { lineWise } from "./line-wise.ts";
 import type { Count, Ops } from "./operators.ts";
 
 /** Patterns that have one formula. */
@@ -65,4 +64,32 @@ export function boundariesOf<Mask>(
   const lineFeed = classes.lineFeed!;
   const { begin, hard } = family.boundaries(lineWise(ops, lineFeed), classes, options, digitCount);
   return { begin: ops.or(begin, ops.prev(lineFeed)), hard };
+}
+
+/**
+ * The operators for texts that end behind every line feed: what a formula says of a text with them, it says of each of its lines.
+ * So a formula need not know of lines. A contraction or a group of digits never reaches over a line feed.
+ */
+function lineWise<Mask>(ops: Ops<Mask>, lineFeed: Mask): Ops<Mask> {
+  const { and, or, not } = ops;
+  const inLine = not(lineFeed);
+  return {
+    and,
+    or,
+    not,
+    none: ops.none,
+    every: ops.every,
+    contractions: ops.contractions,
+    prev: (mask) => ops.prev(and(mask, inLine)),
+    last: (run) => and(ops.last(run), inLine),
+    span(start, hold) {
+      const before = ops.span(start, and(hold, inLine));
+      return or(before, and(hold, lineFeed, or(start, ops.prev(before))));
+    },
+    before(where, run, target, atEnd) {
+      const ends = and(run, lineFeed, atEnd);
+      const found = ops.before(and(where, inLine), and(run, inLine), or(target, ends), atEnd);
+      return or(found, and(where, ends));
+    },
+  };
 }

@@ -1,5 +1,5 @@
-import { columnAt } from "../columns.ts";
-import { endColumn, type ScanTables } from "../scan-tables.ts";
+import { endsOfText } from "../scan-characters.ts";
+import type { ScanTables } from "../scan-tables.ts";
 import { mayBeginAnew } from "./begin-anew.ts";
 import type { BitOps } from "./bit-ops.ts";
 import { boundariesOf, families } from "./families.ts";
@@ -35,7 +35,8 @@ export function findFormula(tables: ScanTables): FoundFormula | undefined {
 }
 
 export function guessMember(tables: ScanTables): Member {
-  const pretokenCount = (text: string) => endsOf(tables, text).length;
+  const endsOf = (text: string) => endsOfText(tables, Buffer.from(text));
+  const pretokenCount = (text: string) => endsOf(text).length;
   const family =
     pretokenCount("aA") === 2
       ? "modernCased"
@@ -48,7 +49,7 @@ export function guessMember(tables: ScanTables): Member {
     signs.some(([text, count]) => pretokenCount(text) === count),
   );
   const digitText = "1".repeat(digitCountMax + 1);
-  const [firstEnd] = endsOf(tables, digitText);
+  const [firstEnd] = endsOf(digitText);
   return {
     family,
     options: options.map(([name]) => name),
@@ -79,31 +80,4 @@ export function bitFormula({ family: name, options, digitCount, lines }: Member)
 
 function maskRecord(names: readonly string[], isSet: (name: string) => boolean): Record<string, boolean> {
   return Object.fromEntries(names.map((name) => [name, isSet(name)]));
-}
-
-/** Where the automaton cuts a text: the ends of the pretokens in bytes. */
-export function endsOf(tables: ScanTables, text: string): number[] {
-  return endsOfBytes(tables, new TextEncoder().encode(text));
-}
-
-/** The same, for bytes that need not be valid UTF-8. */
-export function endsOfBytes(tables: ScanTables, text: Uint8Array): number[] {
-  const { transitions, columnBlocks, columns } = tables;
-  const ends: number[] = [];
-  let endCount = 0;
-  let state = 0;
-  const step = (column: number, pos: number) => {
-    const entry = transitions[(state << 8) | column]!;
-    ends[endCount + (entry & 15)] = pos;
-    endCount += (entry >> 4) & 15;
-    state = entry >>> 16;
-  };
-  for (let pos = 0; pos < text.length; ) {
-    const byte = text[pos]!;
-    const found = byte < 128 ? byte | (1 << 8) : columnAt(text, pos, text.length, columnBlocks, columns);
-    step(found & 255, pos);
-    pos += found >> 8;
-  }
-  step(endColumn, text.length);
-  return ends.slice(0, endCount);
 }

