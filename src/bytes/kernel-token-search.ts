@@ -1,13 +1,10 @@
 import { type Kernel, putArray } from "../runtime/kernel.ts";
+import { longestBlockBytes, prefixCountMax, sharedPrefix } from "./special-token-finder.ts";
 import { buildTokenTrie } from "./token-trie.ts";
 
 /** A prefix in memory: its length, where it occurs next, and from 16 on its bytes (src/kernel/special-token-search.ts). */
 const prefixSlotBytes = 32;
 const prefixBytesMax = 16;
-/** With more the search for each costs more than reading all of the text backwards does. */
-const prefixCountMax = 8;
-/** What is read backwards at a time at most, if no token is longer. */
-const longestBlockBytes = 1 << 14;
 
 /** Has the kernel look for these tokens (src/kernel/special-token-search.ts); false where its memory has no room for them. */
 export function setUpTokens(kernel: Kernel, specialTokens: readonly Uint8Array[]): boolean {
@@ -19,7 +16,8 @@ export function setUpTokens(kernel: Kernel, specialTokens: readonly Uint8Array[]
     groups.length <= prefixCountMax &&
     longestBytes <= prefixBytesMax &&
     groups.every((group) => group.length === 1);
-  const prefixes = groups.length > prefixCountMax ? [] : groups.map(sharedPrefix);
+  const prefixes =
+    groups.length > prefixCountMax ? [] : groups.map((group) => sharedPrefix(group, prefixBytesMax));
   const slots = new Uint8Array(prefixSlotBytes * prefixes.length);
   prefixes.forEach((prefix, i) => {
     new Int32Array(slots.buffer, i * prefixSlotBytes, 2).set([prefix.length, -1]);
@@ -38,16 +36,4 @@ export function setUpTokens(kernel: Kernel, specialTokens: readonly Uint8Array[]
   if (addresses.includes(0) || places === 0) return false;
   exports.useTokenTrie(addresses[0]!, addresses[1]!, addresses[2]!, addresses[3]!, addresses[4]!, places);
   return true;
-}
-
-/** What tokens with the same first byte share, as far as a prefix goes. */
-function sharedPrefix(tokens: readonly Uint8Array[]): Uint8Array {
-  const first = tokens[0]!;
-  let length = Math.min(first.length, prefixBytesMax);
-  for (const token of tokens) {
-    let same = 0;
-    while (same < length && same < token.length && token[same] === first[same]) same++;
-    length = same;
-  }
-  return first.subarray(0, length);
 }

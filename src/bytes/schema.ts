@@ -1,12 +1,12 @@
-// Checks of what others wrote: JSON, headers, records of a format. A check takes a value of unknown type and gives it back
-// typed, or throws a `Mismatch` that says what is wrong and where. Who reads the file adds its name.
+// Checks of data that others wrote: JSON, headers, records of a format. A check takes a value of unknown type and returns
+// it typed, or throws a `Mismatch` that says what is wrong and where. The reader of the file adds its name.
 
-/** `name` is where the value stands, as in `options.pattern`; the whole of what is read has the name "". */
+/** `name` says where the value is, as in `options.pattern`; the whole that is read has the name "". */
 export type Check<T> = (value: unknown, name: string) => T;
 
 export type Checked<C> = C extends Check<infer T> ? T : never;
 
-/** The value is not what it has to be: `its "start" is -1, no whole number from 0 to 100`. */
+/** A value is wrong: `its "start" is -1, no whole number from 0 to 100`. */
 export class Mismatch extends Error {
   constructor(value: unknown, name: string, wanted: string) {
     const what = name === "" ? "it is" : `its "${name}" is`;
@@ -14,7 +14,7 @@ export class Mismatch extends Error {
   }
 }
 
-/** What `check` makes of a value, or what `fail` throws, which is given the reason. */
+/** The value, checked; or what `fail` throws, which gets the reason. */
 export function checkOr<T>(check: Check<T>, value: unknown, fail: (what: string) => never): T {
   try {
     return check(value, "");
@@ -24,7 +24,7 @@ export function checkOr<T>(check: Check<T>, value: unknown, fail: (what: string)
   }
 }
 
-/** A value as messages show it: JSON, cut to one line that people can read. */
+/** A value as messages show it: JSON, cut to a line that people can read. */
 export function shown(value: unknown): string {
   const json = JSON.stringify(value) ?? "missing";
   return json.length > shownLengthMax ? `${json.slice(0, shownLengthMax)}…` : json;
@@ -40,7 +40,7 @@ export const wholeNumber =
     throw new Mismatch(value, name, `no whole number from ${min} to ${max}`);
   };
 
-/** A time in milliseconds since 1970, as far as a `Date` can go. */
+/** A time in milliseconds since 1970, in the range of a `Date`. */
 export const time: Check<number> = (value, name) => {
   if (typeof value === "number" && Math.abs(value) <= dateMsMax) return value;
   throw new Mismatch(value, name, "no time in milliseconds");
@@ -48,22 +48,22 @@ export const time: Check<number> = (value, name) => {
 
 const dateMsMax = 8.64e15;
 
-/** Text without half a surrogate pair, which no file can hold. */
+/** Text without half a surrogate pair, which no UTF-8 file can hold. */
 export const text: Check<string> = (value, name) => {
   if (typeof value === "string" && value.isWellFormed()) return value;
   throw new Mismatch(value, name, "no text");
 };
 
-/** Linux takes no longer ones. */
+/** Linux's limit. */
 const pathLengthMax = 4096;
 
-/** The path of a file: text that the system takes for one. */
+/** The path of a file: text that the system accepts as one. */
 export const path: Check<string> = (value, name) => {
   if (typeof value === "string" && /^[^\0]+$/s.test(value) && value.length < pathLengthMax) return value;
   throw new Mismatch(value, name, "no path");
 };
 
-/** Text of a form; `wanted` says of other text what it is not, as in "no hash". */
+/** Text of a certain form; `wanted` says what other text is not, as in "no hash". */
 export const textLike =
   (form: RegExp, wanted: string): Check<string> =>
   (value, name) => {
@@ -84,7 +84,7 @@ export const oneOf =
     throw new Mismatch(value, name, `none of ${names.join(", ")}`);
   };
 
-/** What may be missing; null is a value. */
+/** A value that may be missing; null is a value. */
 export const optional =
   <T>(check: Check<T>): Check<T | undefined> =>
   (value, name) =>
@@ -102,7 +102,7 @@ export const listOf =
     return value.map((item, i) => check(item, `${name}[${i}]`));
   };
 
-/** A list of as many values as there are checks, one for each. */
+/** A list with one value for each check. */
 export const tupleOf =
   <T extends readonly unknown[]>(...checks: { readonly [I in keyof T]: Check<T[I]> }): Check<T> =>
   (value, name) => {
@@ -112,7 +112,7 @@ export const tupleOf =
     return checks.map((check, i) => check(value[i], `${name}[${i}]`)) as unknown as T;
   };
 
-/** A value, or a list of at least one: a list in any case. */
+/** A value, or a list of at least one value; returns a list in either case. */
 export const oneOrMore =
   <T>(check: Check<T>): Check<T[]> =>
   (value, name) =>
@@ -120,7 +120,7 @@ export const oneOrMore =
 
 type Fields = Readonly<Record<string, Check<unknown>>>;
 
-/** An object with these fields; others are let through, and left out. */
+/** An object with these fields; other fields are allowed, and left out. */
 export const fieldsOf = <F extends Fields>(fields: F): Check<{ readonly [K in keyof F]: Checked<F[K]> }> => {
   const checks = Object.entries(fields);
   return (value, name) => {

@@ -1,32 +1,31 @@
 import { buildTokenTrie, matchBackwards, type TokenTrie } from "./token-trie.ts";
 
 /**
- * Special tokens in bytes. Where they occur, a document ends; of two that begin at one place the longest counts, and
- * the search goes on behind it (leftmost, longest, not overlapping).
+ * Finds special tokens in bytes: leftmost, longest, not overlapping. Where one occurs, a document ends.
  *
- * The native substring search finds the next place where a token may begin: tokens with the same first byte are searched
- * for by the longest prefix they share (`<|a|>` and `<|b|>` by `<|`). From there a block is read backwards
- * (`token-trie.ts`), which shows all tokens that begin in it. Blocks are short where such places are rare, and grow where
- * they are not. No block is shorter than the longest token, which may reach behind it: so no byte is read more than twice.
+ * The native substring search finds the next place where a token may begin: for all tokens with the same first byte it
+ * looks for the longest prefix that they share (`<|a|>` and `<|b|>` share `<|`). From there a block is read backwards
+ * (`token-trie.ts`), which shows all tokens that begin in it. Blocks are short where such places are rare, and longer where
+ * they are frequent. A block is not shorter than the longest token, so no byte is read more than twice.
  */
 export class SpecialTokenFinder {
-  /** Length of the longest token, 0 without any. */
+  /** Length of the longest token; 0 if there is none. */
   readonly longestBytes: number;
-  /** How many bytes were read backwards, for tests. */
+  /** How many bytes were read backwards; for tests. */
   visitedByteCount = 0;
   private readonly tokens: readonly Uint8Array[];
-  /** Made when the first block is read: most texts hold no special token. */
+  /** Made when the first block is read: most texts have no special token. */
   private trie: TokenTrie | undefined;
-  /** None where they are too many. */
+  /** Empty if there would be too many: then everything is read backwards. */
   private readonly prefixes: readonly Prefix[];
   private text: Buffer = Buffer.alloc(0);
-  /** Tokens that begin before it are known, if they end by `blockLimit`. */
+  /** The tokens that begin before `blockEnd` and end by `blockLimit` are known. */
   private blockEnd = 0;
   private blockLimit = notRead;
   private blockBytes: number;
   private readonly shortestBlockBytes: number;
   private readonly longestBlockBytes: number;
-  /** Where tokens begin in the block, from the last to the first, and their lengths; the first `left` are still ahead. */
+  /** Where tokens begin in the block, from last to first, and their lengths. The first `left` of them are still ahead. */
   private places = new Int32Array(0);
   private lengths = new Int32Array(0);
   private left = 0;
@@ -38,11 +37,11 @@ export class SpecialTokenFinder {
     this.longestBlockBytes = Math.max(longestBlockBytes, this.longestBytes);
     this.blockBytes = this.shortestBlockBytes;
     const groups = [...Map.groupBy(this.tokens, (token) => token[0]!).values()];
-    const prefixes = groups.length > prefixCountMax ? [] : groups.map(sharedPrefix);
+    const prefixes = groups.length > prefixCountMax ? [] : groups.map((group) => sharedPrefix(group));
     this.prefixes = prefixes.map((prefix) => ({ bytes: Buffer.from(prefix), nextPos: -1 }));
   }
 
-  /** The bytes to search from now on; what was found before is forgotten. */
+  /** Sets the bytes to search, and forgets what was found before. */
   reset(bytes: Uint8Array): void {
     this.text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     for (const prefix of this.prefixes) prefix.nextPos = -1;
@@ -55,8 +54,8 @@ export class SpecialTokenFinder {
   }
 
   /**
-   * Position of the first token at or after `pos` that ends by `limit`, or `limit`. Between two calls of `reset` no
-   * position may be below one that was asked for or returned.
+   * Position of the first token at or after `pos` that ends by `limit`; `limit` if there is none. Until the next `reset`
+   * no call may give a lower position than an earlier call gave or returned.
    */
   find(pos: number, limit: number): number {
     if (limit !== this.blockLimit) {
@@ -73,7 +72,7 @@ export class SpecialTokenFinder {
     }
   }
 
-  /** The first place from `from` on where a token may begin. */
+  /** The first position from `from` on where a token may begin. */
   private nextCandidate(from: number): number {
     if (this.prefixes.length === 0) return this.tokens.length === 0 ? nowhere : from;
     let first = nowhere;
@@ -106,23 +105,24 @@ export class SpecialTokenFinder {
   }
 }
 
-/** Behind every position. A small integer: one infinity would turn all positions into floating-point numbers. */
+/** After every position. Not infinity, which would turn all positions into floating-point numbers. */
 const nowhere = 0x7fffffff;
-/** A search for one prefix takes 0.02 ns a byte, reading backwards 0.4 to 0.7: with more prefixes there is little to gain. */
-const prefixCountMax = 8;
+/** Searching for one prefix takes 0.02 ns a byte, reading backwards 0.4 to 0.7: more prefixes gain little. */
+export const prefixCountMax = 8;
 const notRead = -1;
 const shortestBlockBytes = 64;
-const longestBlockBytes = 1 << 14;
+export const longestBlockBytes = 1 << 14;
 
 type Prefix = {
   readonly bytes: Buffer;
-  /** Where it occurs next, as far as it is known; -1 = not searched yet. */
+  /** Where it occurs next; -1 = not searched yet. */
   nextPos: number;
 };
 
-function sharedPrefix(tokens: readonly Uint8Array[]): Uint8Array {
+/** The longest prefix that all of the tokens share, at most `bytesMax` bytes of it. */
+export function sharedPrefix(tokens: readonly Uint8Array[], bytesMax = Number.POSITIVE_INFINITY): Uint8Array {
   const first = tokens[0]!;
-  let length = first.length;
+  let length = Math.min(first.length, bytesMax);
   for (const token of tokens) {
     let same = 0;
     while (same < length && same < token.length && token[same] === first[same]) same++;

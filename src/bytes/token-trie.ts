@@ -1,20 +1,20 @@
 /**
- * TokenTrie: some byte strings, written backwards, as an Aho-Corasick automaton. A text that is read backwards moves
- * it from state to state; at each byte the state says which is the longest token that begins there. One pass over n
- * bytes is at most 2n moves, whatever the tokens are: a search from left to right, which tries to go on from each
- * place, reads a text of near misses again and again.
+ * TokenTrie: an Aho-Corasick automaton of byte strings (tokens) that are written backwards. It reads a text backwards; at
+ * each byte its state says which is the longest token that begins there. One pass over n bytes makes at most 2n moves,
+ * whatever the tokens are. A search from left to right that tries each place would read a text of near misses again and
+ * again.
  *
  *   ARRAY            TYPE          LENGTH          MEANING
  *   labels           Uint8Array    stateCount      the byte that leads to the state from its parent
- *   firstChildren    Int32Array    stateCount + 1  children of state s are states firstChildren[s] to firstChildren[s + 1],
- *                                                  the last one not among them, by ascending label
- *   fallbacks        Int32Array    stateCount      the state to go on from where no child fits: that of the longest
- *                                                  shorter string that this one ends with
- *   tokenLengths     Int32Array    stateCount      length of the longest token that is read to its beginning; 0 = none
+ *   firstChildren    Int32Array    stateCount + 1  children of state s: states firstChildren[s] to firstChildren[s + 1],
+ *                                                  exclusive, by ascending label
+ *   fallbacks        Int32Array    stateCount      where to go on if no child fits: the state of the longest shorter
+ *                                                  string that this state's string ends with
+ *   tokenLengths     Int32Array    stateCount      length of the longest token that was read completely; 0 = none
  *   rootChildren     Int32Array    256             the child of state 0 by its label; 0 = none
  *
- * State 0 is the root: nothing read that matters. States stand level by level, so the children of one are neighbours, and each
- * fallback is smaller than its state. Nothing is written after `buildTokenTrie`.
+ * State 0 is the root: the empty string. States are numbered level by level, so the children of a state are neighbours,
+ * and each fallback is smaller than its state. Nothing is written after `buildTokenTrie`.
  *
  * The tokens "ab" and "b" give state 1 (b, a token of 1), and its child 2 (b, a: a token of 2): labels = [0, b, a],
  * firstChildren = [1, 2, 3, 3], fallbacks = [0, 0, 0], tokenLengths = [0, 1, 2].
@@ -27,7 +27,7 @@ export type TokenTrie = {
   readonly rootChildren: Int32Array;
 };
 
-/** Tokens without bytes are left out: they occur nowhere. */
+/** Builds the automaton; tokens without bytes are left out. */
 export function buildTokenTrie(tokens: readonly Uint8Array[]): TokenTrie {
   const keys = tokens
     .filter((token) => token.length > 0)
@@ -39,7 +39,7 @@ export function buildTokenTrie(tokens: readonly Uint8Array[]): TokenTrie {
   const fallbacks = new Int32Array(stateCountMax);
   const tokenLengths = new Int32Array(stateCountMax);
   const depths = new Int32Array(stateCountMax);
-  // Keys that begin with what leads to a state are neighbours: keys[firstKeys[s]] to keys[endKeys[s]].
+  // The keys that begin with the string of state s are neighbours: keys[firstKeys[s]] to keys[endKeys[s]].
   const firstKeys = new Int32Array(stateCountMax);
   const endKeys = new Int32Array(stateCountMax);
   endKeys[0] = keys.length;
@@ -103,9 +103,9 @@ function childOf(labels: Uint8Array, firstChildren: Int32Array, state: number, l
 }
 
 /**
- * Reads bytes [from, limit) from their end, and writes down each place in [from, to) at which a token begins that ends
- * by `limit`, with the length of the longest. Places fall. Returns how many there are; `places` and `lengths` have room for
- * a place a byte.
+ * Reads bytes [from, limit) backwards. Writes each position in [from, to) where a token begins that ends by `limit` to
+ * `places`, and the length of the longest such token to `lengths`; positions descend. Both have room for one element a
+ * byte. Returns how many positions there are.
  */
 export function matchBackwards(
   trie: TokenTrie,

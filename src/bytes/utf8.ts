@@ -1,3 +1,5 @@
+// UTF-8, one character at a time, in bytes.
+
 /** Length of the valid UTF-8 character at `pos` of a text that ends at `limit`, or 0: overlong, surrogate, too large, cut. */
 export function characterLengthAt(bytes: Uint8Array, pos: number, limit: number): number {
   const lead = bytes[pos]!;
@@ -20,4 +22,48 @@ export function codePointOf(bytes: Uint8Array, pos: number): number {
   const third = bytes[pos + 2]! & 63;
   if (lead < 0xf0) return ((lead & 15) << 12) | (second << 6) | third;
   return ((lead & 7) << 18) | (second << 12) | (third << 6) | (bytes[pos + 3]! & 63);
+}
+
+const noCodePoint = -1;
+
+/** The code point of the character at `pos` of a text that ends at `limit`; -1 if none there is valid and whole. */
+export function codePointAt(bytes: Uint8Array, pos: number, limit: number): number {
+  return pos < limit && characterLengthAt(bytes, pos, limit) > 0 ? codePointOf(bytes, pos) : noCodePoint;
+}
+
+/** The code point of the character that ends at `end`, or -1. */
+export function codePointBefore(bytes: Uint8Array, end: number): number {
+  let start = end - 1;
+  while (start > 0 && end - start < 4 && (bytes[start]! & 0xc0) === 0x80) start--;
+  const codePoint = codePointAt(bytes, Math.max(0, start), end);
+  return codePoint !== noCodePoint && start + byteCountOf(codePoint) === end ? codePoint : noCodePoint;
+}
+
+/** How many bytes a code point has. */
+export function byteCountOf(codePoint: number): number {
+  return codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
+}
+
+/** Whether the bytes at `pos` may become a character when more bytes follow. */
+export function isUnfinished(bytes: Uint8Array, pos: number, limit: number): boolean {
+  return limit - pos < 4 && bytes[pos]! >= 0xc2 && codePointAt(bytes, pos, limit) === noCodePoint;
+}
+
+/** Writes a character at `pos` and returns where it ends. */
+export function putCharacter(bytes: Uint8Array, pos: number, codePoint: number): number {
+  let end = pos;
+  if (codePoint < 0x80) bytes[end++] = codePoint;
+  else if (codePoint < 0x800) {
+    bytes[end++] = 0xc0 | (codePoint >> 6);
+    bytes[end++] = 0x80 | (codePoint & 0x3f);
+  } else {
+    if (codePoint < 0x10000) bytes[end++] = 0xe0 | (codePoint >> 12);
+    else {
+      bytes[end++] = 0xf0 | (codePoint >> 18);
+      bytes[end++] = 0x80 | ((codePoint >> 12) & 0x3f);
+    }
+    bytes[end++] = 0x80 | ((codePoint >> 6) & 0x3f);
+    bytes[end++] = 0x80 | (codePoint & 0x3f);
+  }
+  return end;
 }

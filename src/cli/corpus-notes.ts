@@ -1,7 +1,6 @@
 import type { Skipped } from "../corpus/each-file-once.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
-import type { Input } from "../corpus/input.ts";
-import type { InputFormat } from "../corpus/input-formats.ts";
+import type { Input, InputFormat } from "../corpus/input.ts";
 import { counted, grouped } from "./units.ts";
 
 /** What was decided about a corpus without being asked: rows of a summary, each a name and a text. */

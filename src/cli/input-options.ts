@@ -1,5 +1,5 @@
 import { checkNames, type FoundInputs, findCorpus } from "../corpus/find-inputs.ts";
-import { inputFormats } from "../corpus/input-formats.ts";
+import { inputFormats } from "../corpus/input.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
 import { usageError } from "../errors.ts";
 import type { Invocation } from "./arguments.ts";

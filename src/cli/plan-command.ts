@@ -1,4 +1,5 @@
-import { checkUnchanged, type Input } from "../corpus/input.ts";
+import type { Input } from "../corpus/input.ts";
+import { checkUnchanged } from "../corpus/open-input.ts";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import type { Range } from "../corpus/range.ts";
 import { TextRoom } from "../corpus/text-room.ts";

@@ -1,7 +1,6 @@
 import { exitCode, type UserError, usageError } from "../errors.ts";
-import { nearest } from "../runtime/hints.ts";
+import { nearest, shellLine } from "../runtime/hints.ts";
 import { prepareKernel } from "../runtime/kernel.ts";
-import { shellLine } from "../runtime/shell.ts";
 import { versionLine } from "../runtime/version.ts";
 import { isWithin } from "../store/output-place.ts";
 import { checkValidUtf8, type Invocation, parseInvocation, peekOption } from "./arguments.ts";

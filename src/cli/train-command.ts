@@ -6,7 +6,7 @@ import { usageError } from "../errors.ts";
 import { countsOptionsOf } from "../pipeline/open-memory.ts";
 import { type StageProgress, type Trained, train } from "../pipeline/train.ts";
 import { type Written, writeResult } from "../pipeline/write-result.ts";
-import { shellLine } from "../runtime/shell.ts";
+import { shellLine } from "../runtime/hints.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";

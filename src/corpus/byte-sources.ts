@@ -1,19 +1,20 @@
-import { readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import type { FileWindow } from "../runtime/file-window.ts";
-import { checkUnchanged, type Input, shrank } from "./input.ts";
+import type { Input } from "./input.ts";
+import { checkUnchanged, openInput, shrank } from "./open-input.ts";
 
-/** Where the bytes of a text come from. Offsets are those of the whole text, wherever the source begins. */
+/** Where the bytes of a text come from. Offsets count from the beginning of the whole text, wherever the source begins. */
 export interface ByteSource {
-  /** The name of the input, for errors. */
+  /** Path of the input, for errors. */
   readonly path: string;
-  /** Offset behind the last byte that there is, or that has come so far. */
+  /** Offset after the last byte, or after the last one that has arrived so far. */
   readonly sizeBytes: number;
   /**
-   * Puts up to `wantedBytes` bytes from `offsetByte` on into `into` at `atPos` and says how many; 0 only where more
-   * have yet to come.
+   * Puts up to `wantedBytes` bytes from `offsetByte` on into `into` at `atPos` and returns how many; 0 only if the next
+   * bytes have not arrived yet.
    */
   read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number;
-  /** The file, where the bytes are those of one. */
+  /** The file, if the bytes are those of one. */
   readonly file?: FileSource;
 }
 
@@ -38,15 +39,15 @@ export class FileSource implements ByteSource {
     return this.input.sizeBytes;
   }
 
-  /** Whether the file can be mapped to a window. */
+  /** Whether the file can be mapped into the window. */
   canMap(window: FileWindow): boolean {
     this.isMappable ??= window.canMap(this.fd);
     return this.isMappable;
   }
 
   /**
-   * To be called when bytes [startByte, endByte) were mapped and some of them were gone: throws what reading them would
-   * have said, if the file shows it.
+   * Called when bytes [startByte, endByte) were mapped and some of them are gone: throws the error that reading them would
+   * give.
    */
   checkMapped(startByte: number, endByte: number): void {
     checkUnchanged(this.input);
@@ -60,6 +61,30 @@ export class FileSource implements ByteSource {
   }
 }
 
+/** Opens one file at a time. The last one stays open: neighbouring ranges are mostly of one file. */
+export class OpenFile {
+  private inputIndex = -1;
+  private source: FileSource | undefined;
+
+  constructor(private readonly inputs: readonly Input[]) {}
+
+  /** The bytes of an input; valid until another input is asked for. */
+  of(inputIndex: number): FileSource {
+    if (this.source === undefined || this.inputIndex !== inputIndex) {
+      this.close();
+      const input = this.inputs[inputIndex]!;
+      this.source = new FileSource(openInput(input), input);
+      this.inputIndex = inputIndex;
+    }
+    return this.source;
+  }
+
+  close(): void {
+    if (this.source !== undefined) closeSync(this.source.fd);
+    this.source = undefined;
+  }
+}
+
 /** Bytes [startByte, endByte) of a file. */
 export function readFully(source: FileSource, startByte: number, endByte: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(endByte - startByte);
@@ -69,7 +94,7 @@ export function readFully(source: FileSource, startByte: number, endByte: number
   return bytes;
 }
 
-/** Bytes that were handed over in memory, one part after the other; each is read once, in order. */
+/** Bytes that arrive in memory, one part after the other. Each is read once, in order. */
 export class MemorySource implements ByteSource {
   private parts: Uint8Array[] = [];
   /** Offset of the first byte of the first part. */
@@ -89,7 +114,7 @@ export class MemorySource implements ByteSource {
     this.sizeBytes += bytes.length;
   }
 
-  /** Everything that has come was read. */
+  /** Whether everything that has arrived was read. */
   get isDrained(): boolean {
     return this.parts.length === 0;
   }

@@ -1,6 +1,6 @@
 import { UserError } from "../errors.ts";
-import { shellQuoted } from "../runtime/shell.ts";
-import type { Compression } from "./content.ts";
+import { shellQuoted } from "../runtime/hints.ts";
+import type { Compression } from "./input.ts";
 
 export type Packing = Exclude<Compression, "none">;
 

@@ -1,11 +1,9 @@
 import { UserError } from "../errors.ts";
-import { shellQuoted } from "../runtime/shell.ts";
+import { shellQuoted } from "../runtime/hints.ts";
+import { type Compression, nameOf } from "./input.ts";
 import { findSignature, hasBytes, type Signature } from "./signatures.ts";
 
-/** What the bytes of an input are packed in, as its first bytes tell. */
-export type Compression = "none" | "gzip" | "zstd";
-
-/** What an input holds, as the first of its bytes tell; of what is packed, the first bytes that come out. */
+/** What an input holds, by its first bytes; if it is compressed, by the first decompressed bytes. */
 export type Content = "text" | "parquet" | NotText;
 
 export type NotText = {
@@ -14,22 +12,19 @@ export type NotText = {
   readonly hint: string;
 };
 
-/**
- * As many bytes of the beginning are looked at. A zero byte among them tells what is no text; one that stands behind
- * them is part of a text.
- */
+/** How many bytes decide. A zero byte among them means that the input is no text; a later one is part of a text. */
 export const headBytesMax = 1 << 13;
 
-/** What an input that begins with `head` is packed in, if it is one of what is unpacked here. */
+/** How an input that begins with `head` is compressed, if it is a compression that we read. */
 export function compressionOf(head: Uint8Array): Compression {
   if (hasBytes(head, 0, "\x1f\x8b\x08")) return "gzip";
   if (hasBytes(head, 0, "\x28\xb5\x2f\xfd")) return "zstd";
-  // A frame that decoders skip: some compressors begin with one.
+  // A skippable frame: some compressors begin with one.
   const isSkipped = head.length >= 4 && head[0]! >> 4 === 5 && hasBytes(head, 1, "\x2a\x4d\x18");
   return isSkipped ? "zstd" : "none";
 }
 
-/** What an input holds that begins with `head`, unpacked. */
+/** What an input holds whose first decompressed bytes are `head`. */
 export function contentOf(head: Uint8Array, path: string): Content {
   const nulByte = head.indexOf(0);
   const hasNul = nulByte >= 0;
@@ -71,25 +66,22 @@ function hintOf(signature: Signature, path: string): string {
 
 const insist = "--binary text reads its bytes as they are";
 
-/** The error of an input that was named and is no text. */
+/** The error of an input that was named explicitly and is no text. */
 export function notText(path: string, { what, hint }: NotText): UserError {
   return new UserError(`${nameOf(path)} is ${what}`, { hint });
 }
 
-/** An input as errors name it. */
-export const nameOf = (path: string) => (path === "-" ? "standard input" : `"${path}"`);
-
-/** The encoding that a byte-order mark says. */
+/** The encoding that a byte-order mark stands for. */
 function markedEncodingOf(head: Uint8Array): string | undefined {
   if (hasBytes(head, 0, "\xff\xfe\0\0") || hasBytes(head, 0, "\0\0\xfe\xff")) return "UTF-32";
   return hasBytes(head, 0, "\xff\xfe") || hasBytes(head, 0, "\xfe\xff") ? "UTF-16" : undefined;
 }
 
-/** The encoding of which the zero bytes all stand where those of Latin letters, digits and spaces stand. */
+/** The encoding in which the zero bytes of the head would all be those of Latin letters, digits and spaces. */
 function unmarkedEncodingOf(head: Uint8Array): string | undefined {
   const units = head.length >> 2;
   if (units < 2) return undefined;
-  // How many bytes at each place of four are zero.
+  // How many of the bytes at positions 0, 1, 2 and 3 of four are zero.
   const zeros: [number, number, number, number] = [0, 0, 0, 0];
   for (let pos = 0; pos < 4 * units; pos++) if (head[pos] === 0) zeros[pos & 3]!++;
   const [first, second, third, fourth] = zeros;
@@ -101,5 +93,5 @@ function unmarkedEncodingOf(head: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** Of the characters: spaces and line ends alone are about as many in a script that has them. */
+/** Least share of characters with a zero byte: spaces and line ends alone are about that many. */
 const zeroShareLeast = 0.1;

@@ -2,29 +2,13 @@ import { type Dirent, readdirSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { UserError } from "../errors.ts";
 import { isMissing, reasonNotRead } from "../runtime/system-error.ts";
-import { eachFileOnce, fileId, type Skipped } from "./each-file-once.ts";
-
-/** Which files of a directory are meant: all, or those whose path below it one of the globs describes. */
-type FileFilter = (pathBelow: string) => boolean;
+import { eachFileOnce, fileId, inByteOrder, type Skipped } from "./each-file-once.ts";
+import type { FileFilter } from "./globs.ts";
 
 /**
- * A filter of globs. As in a .gitignore file, a glob with a slash describes the path below the directory, and one
- * without describes the name of a file at any depth.
- */
-export function includeFilter(globs: readonly string[]): FileFilter {
-  if (globs.length === 0) return () => true;
-  const filters = globs.map((text) => {
-    const glob = new Bun.Glob(text.replace(/^\.?\//, ""));
-    if (text.includes("/")) return (path: string) => glob.match(path);
-    return (path: string) => glob.match(path.slice(path.lastIndexOf("/") + 1));
-  });
-  return (path) => filters.some((matches) => matches(path));
-}
-
-/**
- * The regular files below a directory that the filter lets through, by the bytes of their paths. Hidden files and
- * folders are left out, and what is no file (a pipe, a socket) is passed over. Links are followed; each folder is gone
- * into once, by its own path rather than by a link, and each file is taken once.
+ * The regular files below a directory that the filter accepts, in byte order of their paths. Hidden files and folders are
+ * left out, and so are pipes, sockets and devices. Links are followed. Each folder is visited once, by its own path rather
+ * than through a link, and each file is taken once.
  */
 export function filesBelow(directory: string, wanted: FileFilter): { paths: string[]; skipped: Skipped[] } {
   const root = directory.replace(/\/+$/, "");
@@ -62,13 +46,13 @@ export function filesBelow(directory: string, wanted: FileFilter): { paths: stri
       if (kind === "file") found.push(`${root}/${path}`);
       if (kind !== "other") wantedNames.add(entry.name);
     }
-    checkNames(`${root}/${folder}`, wantedNames);
+    refuseUndecodable(`${root}/${folder}`, wantedNames);
   }
   const files = eachFileOnce(inByteOrder(found));
   return { paths: files.paths, skipped: [...skipped, ...files.skipped] };
 }
 
-/** The cache of Hugging Face's hub: files by their hashes, and folders of links that give them their names. */
+/** Whether a folder is a cache of Hugging Face's hub: files named by their hashes, and folders of links with their names. */
 function isHubCache(path: string, entries: readonly Dirent[]): boolean {
   const has = (name: string) => entries.some((entry) => entry.name === name && entry.isDirectory());
   return (
@@ -77,7 +61,7 @@ function isHubCache(path: string, entries: readonly Dirent[]): boolean {
 }
 const hubCacheParts = ["blobs", "refs"];
 
-/** Two versions of a data set are mostly the same texts, by other names for changed files. */
+/** Refuses several versions of a data set: they are mostly the same texts. */
 function checkOneSnapshot(cache: string): void {
   const [first, second] = inByteOrder(readdirSync(`${cache}/snapshots`));
   if (second === undefined) return;
@@ -86,19 +70,13 @@ function checkOneSnapshot(cache: string): void {
   });
 }
 
-/** Takes the first by its bytes: which link a folder is gone into by must not depend on the order of a listing. */
+/** Takes the first path in byte order: through which link a folder is visited must not depend on the order of a listing. */
 function firstOf(paths: string[]): string | undefined {
   paths.splice(0, paths.length, ...inByteOrder(paths));
   return paths.shift();
 }
 
-/** Paths by their bytes: the order that does not depend on language or operating system. */
-export function inByteOrder(paths: readonly string[]): string[] {
-  const keyed = paths.map((path) => ({ path, bytes: Buffer.from(path) }));
-  return keyed.sort((a, b) => Buffer.compare(a.bytes, b.bytes)).map(({ path }) => path);
-}
-
-/** What a name that is not valid UTF-8 has in place of its bytes once it is a string. */
+/** Whether a path has the replacement character, as a name that is not valid UTF-8 has once it is a string. */
 export const hasReplacement = (path: string) => path.includes("\ufffd");
 
 export function undecodable(path: string): UserError {
@@ -116,7 +94,7 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** Some file systems do not say in a listing what an entry is; what a link is shows what it leads to. */
+/** What an entry, or the target of a link, is. Some file systems do not say it in a listing. */
 function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | "folder" | "other" {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "folder";
@@ -135,10 +113,10 @@ function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | 
 }
 
 /**
- * A name that is not UTF-8 comes as a string that names nothing, or worse another file. Only the bytes tell it from a
- * name that has the replacement character in it.
+ * Refuses names that are not UTF-8: their strings name nothing, or even another file. Only the bytes tell them from names
+ * that contain the replacement character.
  */
-function checkNames(folder: string, names: ReadonlySet<string>): void {
+function refuseUndecodable(folder: string, names: ReadonlySet<string>): void {
   if (![...names].some(hasReplacement)) return;
   for (const bytes of readdirSync(folder, { encoding: "buffer" })) {
     const name = bytes.toString();
@@ -146,7 +124,7 @@ function checkNames(folder: string, names: ReadonlySet<string>): void {
   }
 }
 
-/** As people write a folder. */
+/** A folder as people write it. */
 const withoutSlash = (path: string) => path.replace(/(?<=.)\/+$/, "");
 
 function unlistable(path: string, error: unknown): UserError {

@@ -1,22 +1,16 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 
-/** A file, or a folder, that was met and is not read. */
+/** A file or folder that was found and is not read. */
 export type Skipped = {
   readonly path: string;
-  /** Follows "is". */
+  /** Follows "is" in a message. */
   readonly reason: string;
 };
 
-/** Names the file that a path leads to, whatever the path; a file system without numbers for its files has no names. */
-export function fileId(path: string): string | undefined {
-  const { dev, ino } = statSync(path, { bigint: true });
-  return ino === 0n ? undefined : `${dev} ${ino}`;
-}
-
 /**
- * Of several paths of one file one is left: its own, if it is among them and not only links to it are; else the first.
- * The order stays.
+ * Leaves one of several paths of the same file: its own path, if it is among them and the others are links to it; else
+ * the first. The order stays.
  */
 export function eachFileOnce(paths: readonly string[]): { paths: string[]; skipped: Skipped[] } {
   const pathsById = Map.groupBy(paths, (path) => fileId(path) ?? path);
@@ -31,4 +25,16 @@ export function eachFileOnce(paths: readonly string[]): { paths: string[]; skipp
     }
   }
   return { paths: paths.filter((path) => kept.has(path)), skipped };
+}
+
+/** Names the file that a path leads to, whatever the path; undefined where the file system does not number its files. */
+export function fileId(path: string): string | undefined {
+  const { dev, ino } = statSync(path, { bigint: true });
+  return ino === 0n ? undefined : `${dev} ${ino}`;
+}
+
+/** Sorts paths by their bytes: an order that does not depend on language or operating system. */
+export function inByteOrder(paths: readonly string[]): string[] {
+  const keyed = paths.map((path) => ({ path, bytes: Buffer.from(path) }));
+  return keyed.sort((a, b) => Buffer.compare(a.bytes, b.bytes)).map(({ path }) => path);
 }

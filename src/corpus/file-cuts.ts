@@ -1,22 +1,64 @@
 import { readSync } from "node:fs";
-import type { FileSource } from "./byte-sources.ts";
-import type { FileCut } from "./range.ts";
+import { lineFeed } from "../bytes/ascii.ts";
+import { allocateText, type Text } from "../bytes/text.ts";
+import { CutFinder, type CutOptions } from "./cut-finder.ts";
 
-export const lineFeed = 0x0a;
-const windowSizeBytes = 1 << 16;
-/** How far a cut is looked for; where lines are longer, a range is as long as its last line needs. */
+/** Where a file can be cut: before this byte, and whether that is inside a document. */
+export type FileCut = { readonly atByte: number; readonly inside: boolean };
+
+/**
+ * How far from the wished place a cut is looked for. Text has one every few bytes (docs/pattern.md); where a megabyte has
+ * none, the next may well have none either, and the range ends where a later search succeeds.
+ */
 const searchSizeBytes = 1 << 20;
+const defaultProbeSizeBytes = 1 << 16;
 
-/** Finds the places where a file of lines that stand for themselves can be cut. */
-export class LineSearch {
-  private readonly window = Buffer.alloc(windowSizeBytes);
+/** Finds the places where a file of text can be cut. */
+export class TextCutSearch {
+  private readonly finder: CutFinder;
+  private readonly probeSizeBytes: number;
+  private readonly text: Text;
+
+  constructor(
+    private readonly fd: number,
+    private readonly fileBytes: number,
+    options: CutOptions & { readonly probeSizeBytes?: number },
+  ) {
+    this.finder = new CutFinder(options);
+    this.probeSizeBytes = options.probeSizeBytes ?? defaultProbeSizeBytes;
+    this.text = allocateText(this.probeSizeBytes + 2 * this.finder.contextBytes);
+  }
+
+  /** The first cut found from `wishByte` on and before `stopByte`; undefined if none is near enough. */
+  *near(wishByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
+    const endByte = Math.min(stopByte, wishByte + Math.max(searchSizeBytes, this.probeSizeBytes));
+    for (let probeByte = wishByte; probeByte < endByte; probeByte += this.probeSizeBytes) {
+      const { contextBytes } = this.finder;
+      const baseByte = Math.max(0, probeByte - contextBytes);
+      const wantedEndByte = Math.min(this.fileBytes, probeByte + this.probeSizeBytes + contextBytes);
+      const limit = readSync(this.fd, this.text.bytes, 0, wantedEndByte - baseByte, baseByte);
+      const from = probeByte - baseByte;
+      const cut = this.finder.find(this.text, from, Math.min(limit, from + this.probeSizeBytes), limit);
+      if (cut !== undefined && baseByte + cut.pos > 0) {
+        const atByte = baseByte + cut.pos;
+        return atByte < stopByte ? { atByte, inside: cut.inside } : undefined;
+      }
+      yield undefined;
+    }
+    return undefined;
+  }
+}
+
+/** Finds the places where a file of lines can be cut: each line is a record of its own. */
+export class LineCutSearch {
+  private readonly window = Buffer.alloc(defaultProbeSizeBytes);
 
   constructor(private readonly fd: number) {}
 
-  /** The first place at or behind `wishByte` and before `stopByte` where a line begins; undefined if none is in reach. */
+  /** The first place from `wishByte` on and before `stopByte` where a line begins; undefined if none is near enough. */
   *near(wishByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
     const { window } = this;
-    // The line feed in front of `wishByte` counts, too. A line that begins at `stopByte` has no bytes.
+    // The line feed before `wishByte` counts, too. A line that begins at `stopByte` has no bytes.
     const endByte = Math.min(stopByte, wishByte + searchSizeBytes) - 1;
     for (let offset = wishByte - 1; offset < endByte; offset += window.length) {
       const wantedBytes = Math.min(window.length, endByte - offset);
@@ -27,22 +69,4 @@ export class LineSearch {
     }
     return undefined;
   }
-}
-
-/** How many lines end before `endByte`. */
-export function countLines(source: FileSource, endByte: number): number {
-  const window = Buffer.alloc(1 << 20);
-  let count = 0;
-  for (let offset = 0; offset < endByte; ) {
-    const readBytes = source.read(window, 0, Math.min(window.length, endByte - offset), offset);
-    count += lineFeedsIn(window.subarray(0, readBytes));
-    offset += readBytes;
-  }
-  return count;
-}
-
-export function lineFeedsIn(bytes: Buffer): number {
-  let count = 0;
-  for (let pos = bytes.indexOf(lineFeed); pos >= 0; pos = bytes.indexOf(lineFeed, pos + 1)) count++;
-  return count;
 }

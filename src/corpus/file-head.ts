@@ -1,6 +1,7 @@
 import { readSync } from "node:fs";
 import { decompressionError, type Packing } from "./compression-errors.ts";
-import { type Compression, compressionOf, headBytesMax } from "./content.ts";
+import { compressionOf, headBytesMax } from "./content.ts";
+import type { Compression } from "./input.ts";
 
 /** The beginning of a file, decompressed. */
 export type FileHead = {

@@ -2,9 +2,9 @@ import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { exitCode, UserError } from "../errors.ts";
 import { isMissing } from "../runtime/system-error.ts";
-import { filesBelow, includeFilter } from "./directories.ts";
+import { filesBelow } from "./directories.ts";
 import type { Skipped } from "./each-file-once.ts";
-import { filesMatching } from "./globs.ts";
+import { filesMatching, includeFilter } from "./globs.ts";
 import { emptyCorpus, type Input } from "./input.ts";
 import { type InputOptions, inspectInput, lookAt, noParquetStream } from "./inspect-input.ts";
 

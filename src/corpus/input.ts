@@ -1,33 +1,72 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats, statSync } from "node:fs";
 import { UserError } from "../errors.ts";
-import { isMissing, reasonNotRead } from "../runtime/system-error.ts";
-import { type Compression, nameOf } from "./content.ts";
-import { hasReplacement, undecodable } from "./directories.ts";
-import type { FormatSource, InputFormat } from "./input-formats.ts";
 
-/** A part of the corpus: a file as it was when the run began (what is appended later is not read), or a stream. */
+/** A part of the corpus: a file as it was when the run began (bytes appended later are not read), or a stream. */
 export type Input = {
   /** `-` is standard input. */
   readonly path: string;
-  /** Can be read once and from front to back only: standard input, a pipe, a device. */
+  /** Can be read only once and from front to back: standard input, a pipe, a device. */
   readonly isStream: boolean;
-  /** Of a stream that shows when it is read, and stands here as none. */
+  /** For a stream this is known only once it is read; until then it is `none`. */
   readonly compression: Compression;
   readonly format: InputFormat;
   readonly formatFrom: FormatSource;
-  /** Whatever bytes it has are text: it was said so, and is not looked into. */
+  /** `--binary text`: its bytes are text, whatever they are. */
   readonly isBinaryText: boolean;
-  /** The field, or column, that holds the text of a record: what all formats but `text` look for. */
+  /** The field, or column, that holds the text of a record. Formats other than `text` need it. */
   readonly textField: string;
-  /** The file as it lies there; 0 of a stream. */
+  /** The file as it is on disk, compressed or not; 0 for a stream. */
   readonly sizeBytes: number;
-  /** Which file the path named, so that another one put in its place is noticed. */
+  /** Which file the path named: another file put in its place is noticed. */
   readonly device: number;
   readonly inode: number;
   readonly modifiedMs: number;
 };
 
-/** The error of inputs that all have no text in them. */
+/** How the bytes of an input are compressed, by its first bytes. */
+export type Compression = "none" | "gzip" | "zstd";
+
+/**
+ * How an input holds its documents: as bytes of text; a JSON object a line; JSON objects in one array or one after the
+ * other; or a column of a Parquet file.
+ */
+export type InputFormat = "text" | "jsonl" | "json" | "parquet";
+
+export const inputFormats: readonly InputFormat[] = ["text", "jsonl", "json", "parquet"];
+
+/** What decided the format of an input: an option, the ending of its name, or its first bytes. */
+export type FormatSource = "option" | "name" | "content";
+
+/** The format that a name stands for; in a compressed file's name it comes before the ending of the compression. */
+export function formatOfName(path: string): InputFormat | undefined {
+  const [, ending] = /\.([^./]+)(\.(gz|gzip|zst|zstd))?$/.exec(path.toLowerCase()) ?? [];
+  if (ending === "jsonl" || ending === "ndjson") return "jsonl";
+  return ending === "json" || ending === "parquet" ? ending : undefined;
+}
+
+/** Whether any part of the text can be read at any time; if not, it is read once and in order. */
+export const canSeek = (input: Input) =>
+  !input.isStream && input.compression === "none" && input.format !== "json";
+
+/** Whether the file can be cut into ranges of bytes. If not, it is one range. */
+export const canBeCutByBytes = (input: Input) => canSeek(input) && input.format !== "parquet";
+
+/**
+ * About how many bytes of text the inputs have, for choosing the number of workers: compressed text is a third of its
+ * length or less, and a stream may have any length.
+ */
+export const expectedTextBytes = (inputs: readonly Input[]) =>
+  inputs.reduce((sum, { isStream, compression, format, sizeBytes }) => {
+    if (isStream) return Number.MAX_SAFE_INTEGER;
+    return Math.min(
+      Number.MAX_SAFE_INTEGER,
+      sum + (compression === "none" && format !== "parquet" ? 1 : 3) * sizeBytes,
+    );
+  }, 0);
+
+/** An input as errors name it. */
+export const nameOf = (path: string) => (path === "-" ? "standard input" : `"${path}"`);
+
+/** The error of inputs that have no text at all. */
 export function emptyCorpus(inputs: readonly Input[]): UserError {
   const emptiness = ({ format, sizeBytes }: Input) =>
     format === "text" || sizeBytes === 0 ? "is empty" : "has no record with text in it";
@@ -39,81 +78,3 @@ export function emptyCorpus(inputs: readonly Input[]): UserError {
     hint: "name at least one file with text in it",
   });
 }
-
-/**
- * About how many bytes of text the inputs have, to decide how they are read: text is compressed to a third or less, and
- * a stream may be of any length.
- */
-export const expectedTextBytes = (inputs: readonly Input[]) =>
-  inputs.reduce((sum, { isStream, compression, format, sizeBytes }) => {
-    if (isStream) return Number.MAX_SAFE_INTEGER;
-    return Math.min(
-      Number.MAX_SAFE_INTEGER,
-      sum + (compression === "none" && format !== "parquet" ? 1 : 3) * sizeBytes,
-    );
-  }, 0);
-
-/** Whether any part of the text can be read at any time: else it is read once and in order. */
-export const canSeek = (input: Input) =>
-  !input.isStream && input.compression === "none" && input.format !== "json";
-
-/** Opens the file that `input` describes; another file in its place, or a shorter one, is an error. */
-export function openInput(input: Input): number {
-  const fd = openFile(input.path);
-  try {
-    checkSame(input, fstatSync(fd));
-  } catch (error) {
-    closeSync(fd);
-    throw error;
-  }
-  return fd;
-}
-
-/** Called when everything is read: the corpus must still be what the run began with, appended bytes aside. */
-export function checkUnchanged(input: Input): void {
-  if (input.isStream) return;
-  let now: Stats;
-  try {
-    now = statSync(input.path);
-  } catch {
-    throw changed(input, "was removed");
-  }
-  checkSame(input, now);
-  if (now.size === input.sizeBytes && now.mtimeMs !== input.modifiedMs) throw changed(input, "was changed");
-}
-
-/** The error of a file that ends before the size it had when the run began. */
-export function shrank(input: Input, offset: number): UserError {
-  return changed(input, `shrank (it ended at byte ${offset} of ${input.sizeBytes})`);
-}
-
-/** The file that is open is the one that the run began with. */
-export function checkSame(input: Input, now: Stats): void {
-  if (now.dev !== input.device || now.ino !== input.inode) throw changed(input, "was replaced");
-  if (now.size < input.sizeBytes) throw shrank(input, now.size);
-}
-
-function changed(input: Input, what: string): UserError {
-  return new UserError(`"${input.path}" ${what} while it was read`, {
-    hint: "run again when nothing writes to the corpus",
-  });
-}
-
-export function openFile(path: string): number {
-  try {
-    // Non-blocking, because the file may have become a pipe since it was looked at.
-    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-}
-
-export function unreadable(path: string, error: unknown): UserError {
-  if (error instanceof UserError) return error;
-  if (isMissing(error) && hasReplacement(path)) return undecodable(path);
-  if (isMissing(error) && isLink(path)) return new UserError(`"${path}" is a link that leads nowhere`);
-  if (isMissing(error)) return new UserError(`"${path}": no such file`);
-  return new UserError(`${nameOf(path)} cannot be read: ${reasonNotRead(error)}`);
-}
-
-const isLink = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;

@@ -1,10 +1,17 @@
 import { accessSync, closeSync, constants, type Stats, statSync } from "node:fs";
 import { exitCode, UserError } from "../errors.ts";
-import { type Compression, contentOf, headBytesMax, type NotText, nameOf, notText } from "./content.ts";
+import { contentOf, headBytesMax, type NotText, notText } from "./content.ts";
 import { type FileHead, readHead } from "./file-head.ts";
-import { type Input, openFile, unreadable } from "./input.ts";
-import { type FormatSource, formatOfName, type InputFormat } from "./input-formats.ts";
+import {
+  type Compression,
+  type FormatSource,
+  formatOfName,
+  type Input,
+  type InputFormat,
+  nameOf,
+} from "./input.ts";
 import { beginsAsJson, jsonShapeOf } from "./json-content.ts";
+import { openFile, unreadable } from "./open-input.ts";
 
 /** How what was named is to be read. */
 export type InputOptions = {

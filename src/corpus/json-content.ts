@@ -1,8 +1,22 @@
+import {
+  backslash,
+  beginsWithMark,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  lineFeed,
+  openBrace,
+  openBracket,
+  quote,
+  skipSpace,
+} from "../bytes/ascii.ts";
+
 /**
- * How JSON stands in a file whose beginning is `head`: `jsonl` for lines of objects; `json` for an array of objects, or
- * objects one behind the other that go over several lines; `document` for any other JSON; `none` if it is none.
+ * How a file whose beginning is `head` holds JSON: `jsonl` for lines of objects; `json` for an array of objects, or
+ * objects one after the other that go over several lines; `document` for any other JSON; `none` if it is not JSON.
  *
- * An object alone is a record if it has the field that is asked for, as a string, and else a document.
+ * A single object is a record if it has the text field, as a string; if not, it is a document.
  */
 export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: string): JsonShape {
   const start = skipSpace(head, beginsWithMark(head) ? 3 : 0);
@@ -16,7 +30,7 @@ export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: strin
   if (isArray) return { kind: "json", hasField, isSeveral: head[next] === comma };
   const isSeveral = head[next] === openBrace;
   if (end < 0) {
-    // It goes on behind what is seen here, if there is more.
+    // The object continues after the head, if there is more.
     const kind = isWhole ? "none" : !hasLineFeed ? "jsonl" : hasField ? "json" : "document";
     return { kind, hasField, isSeveral };
   }
@@ -28,40 +42,21 @@ export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: strin
 
 export type JsonShape = {
   readonly kind: "jsonl" | "json" | "document" | "none";
-  /** The first object has the field that is asked for, as a string. */
+  /** The first object has the text field, as a string. */
   readonly hasField: boolean;
   /** Another object follows the first one. */
   readonly isSeveral: boolean;
 };
 
-/** Its first character that is no space opens an object or an array. */
+/** Whether the first character that is not white space opens an object or an array. */
 export function beginsAsJson(head: Uint8Array): boolean {
   const first = head[skipSpace(head, beginsWithMark(head) ? 3 : 0)];
   return first === openBrace || first === openBracket;
 }
 
-const beginsWithMark = (head: Uint8Array) => head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf;
-
-const lineFeed = 0x0a;
-const quote = 0x22;
-const comma = 0x2c;
-const colon = 0x3a;
-const openBracket = 0x5b;
-const backslash = 0x5c;
-const openBrace = 0x7b;
-
-const isSpace = (byte: number | undefined) =>
-  byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
-
-function skipSpace(bytes: Uint8Array, pos: number): number {
-  let at = pos;
-  while (isSpace(bytes[at])) at++;
-  return at;
-}
-
 /**
- * Goes over the object at `start`, without checking it: where it ends (-1: not in these bytes), whether a line feed
- * stands in it, and whether it has the field, as a string.
+ * Goes over the object at `start` without checking it: where it ends (-1: not in these bytes), whether it contains a line
+ * feed, and whether it has the field, as a string.
  */
 function scanObject(bytes: Uint8Array, start: number, field: string) {
   let depth = 0;
@@ -71,7 +66,7 @@ function scanObject(bytes: Uint8Array, start: number, field: string) {
     const byte = bytes[pos]!;
     if (byte === lineFeed) hasLineFeed = true;
     else if (byte === openBrace || byte === openBracket) depth++;
-    else if (byte === openBrace + 2 || byte === openBracket + 2) {
+    else if (byte === closeBrace || byte === closeBracket) {
       depth--;
       if (depth === 0) return { end: pos + 1, hasLineFeed, hasField };
     } else if (byte === quote) {
@@ -87,7 +82,7 @@ function scanObject(bytes: Uint8Array, start: number, field: string) {
   return { end: -1, hasLineFeed, hasField };
 }
 
-/** Behind the quote that closes the string at `pos`; -1 if it is not in these bytes. */
+/** The position after the quote that closes the string at `pos`; -1 if that is not in these bytes. */
 function stringEnd(bytes: Uint8Array, pos: number): number {
   for (let at = pos + 1; at < bytes.length; at++) {
     if (bytes[at] === backslash) at++;

@@ -1,16 +1,29 @@
+import {
+  backslash,
+  carriageReturn,
+  closeBrace,
+  closeBracket,
+  comma,
+  lineFeed,
+  openBrace,
+  openBracket,
+  quote,
+  space,
+  tab,
+} from "../bytes/ascii.ts";
 import { UserError } from "../errors.ts";
 import type { ByteStream } from "./byte-stream.ts";
 
 /**
- * Makes a line of each record of a JSON file that is one array of records, or records one behind the other: white space
- * between the tokens becomes spaces, what separates two records a line feed. No byte comes or goes, so offsets are
- * those of the file, and line n is record n. What is around the records is checked here, each record by whoever reads
- * its line.
+ * Rewrites a JSON file that is one array of records, or records one after the other, into lines: white space between
+ * tokens becomes spaces, and what separates two records becomes a line feed. No byte is added or removed, so offsets are
+ * those of the file, and line n is record n. What is around the records is checked here; each record is checked by the
+ * reader of its line.
  */
 export class JsonLinesStream implements ByteStream {
   private state: State = state.start;
   private isArray = false;
-  /** How many objects and arrays are open in the record at hand. */
+  /** How many objects and arrays are open in the current record. */
   private depth = 0;
   private recordCount = 0;
 
@@ -50,7 +63,7 @@ export class JsonLinesStream implements ByteStream {
         this.state = state.string;
       } else if (byte === space || byte === tab || byte === lineFeed || byte === carriageReturn) {
         bytes[pos] = space;
-        if (this.state === state.behind && !this.isArray) {
+        if (this.state === state.after && !this.isArray) {
           bytes[pos] = lineFeed;
           this.state = state.before;
         }
@@ -64,11 +77,11 @@ export class JsonLinesStream implements ByteStream {
     else if (byte === openBrace || byte === openBracket) this.depth++;
     else if (byte === closeBrace || byte === closeBracket) {
       this.depth--;
-      if (this.depth === 0) this.state = state.behind;
+      if (this.depth === 0) this.state = state.after;
     }
   }
 
-  /** Takes a byte that is in no record, or begins one; returns what stands there in the lines. */
+  /** Takes a byte that is outside of records, or begins one; returns the byte to put there. */
   private goBetween(byte: number): number {
     const { state: now, isArray } = this;
     if (byte === openBrace && (now === state.start || now === state.before || now === state.first)) {
@@ -82,18 +95,18 @@ export class JsonLinesStream implements ByteStream {
       this.state = state.first;
       return space;
     }
-    // The three bytes of the mark; the reader of lines passes over it.
+    // The three bytes of the byte-order mark, which the reader of lines skips.
     if (now === state.start && (byte === 0xef || byte === 0xbb || byte === 0xbf)) return byte;
-    if (isArray && now === state.behind && byte === comma) {
+    if (isArray && now === state.after && byte === comma) {
       this.state = state.before;
       return lineFeed;
     }
-    if (isArray && byte === closeBracket && (now === state.behind || now === state.first)) {
+    if (isArray && byte === closeBracket && (now === state.after || now === state.first)) {
       this.state = state.end;
       return space;
     }
     if (now === state.end) throw this.error("is followed by something else behind its array");
-    throw this.error(now === state.behind ? "is followed by something else" : "is not a JSON object", now);
+    throw this.error(now === state.after ? "is followed by something else" : "is not a JSON object", now);
   }
 
   private end(): void {
@@ -101,7 +114,7 @@ export class JsonLinesStream implements ByteStream {
     if (
       now === state.end ||
       now === state.start ||
-      (!isArray && (now === state.behind || now === state.before))
+      (!isArray && (now === state.after || now === state.before))
     )
       return;
     throw new UserError(`"${this.path}" ends in the middle of its JSON`, {
@@ -118,30 +131,19 @@ export class JsonLinesStream implements ByteStream {
   }
 }
 
-/** Where the next byte stands. */
+/** Where the next byte is. */
 const state = {
   start: 0,
-  /** Behind the bracket of the array: a record or its end. */
+  /** After the opening bracket: a record, or the end of the array. */
   first: 1,
-  /** Where a record has to begin. */
+  /** A record has to begin. */
   before: 2,
   inside: 3,
   string: 4,
   escape: 5,
-  behind: 6,
-  /** Behind the array. */
+  /** After a record. */
+  after: 6,
+  /** After the array. */
   end: 7,
 } as const;
 type State = (typeof state)[keyof typeof state];
-
-const tab = 0x09;
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
-const space = 0x20;
-const quote = 0x22;
-const comma = 0x2c;
-const openBracket = 0x5b;
-const backslash = 0x5c;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;

@@ -1,5 +1,4 @@
-import type { Input } from "./input.ts";
-import type { InputFormat } from "./input-formats.ts";
+import type { Input, InputFormat } from "./input.ts";
 import type { Range } from "./range.ts";
 
 /**

@@ -1,12 +1,11 @@
 import { closeSync, readSync, realpathSync } from "node:fs";
 import { checkOr, fieldsOf, flag, oneOf, optional, path, text, time, wholeNumber } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
-import { type Input, openInput, unreadable } from "./input.ts";
-import { inputFormats } from "./input-formats.ts";
+import { canBeCutByBytes, type Input, inputFormats } from "./input.ts";
 import { defaultTextField, inspectInput } from "./inspect-input.ts";
+import { openInput, unreadable } from "./open-input.ts";
 import { type CutSettings, digestLine, digestOptions, type PlanLine } from "./plan-line.ts";
 import type { Range } from "./range.ts";
-import { hasRanges } from "./write-plan.ts";
 
 export type PlannedRanges = {
   /** The files of the plan, in the order in which it names them first. */
@@ -47,7 +46,7 @@ export function readPlan(
     checkFile(line, input, fail);
     checkField(line, input, options.textField, fail);
     if (line.end - line.start < line.sizeBytes) {
-      if (!hasRanges(input)) fail("it is a part of a file that can be read only as a whole", wroteHint);
+      if (!canBeCutByBytes(input)) fail("it is a part of a file that can be read only as a whole", wroteHint);
       if (options.wholeTextsOnly && input.format === "text") {
         fail("it is a part of a text, and this tokenizer can encode texts only as a whole", wholeHint);
       }

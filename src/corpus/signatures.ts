@@ -1,4 +1,4 @@
-import { shellQuoted } from "../runtime/shell.ts";
+import { shellQuoted } from "../runtime/hints.ts";
 /** What a file is that is no text, by its first bytes; and what helps. */
 export type Signature = {
   /** Bytes, as Latin-1, that stand at these offsets. */

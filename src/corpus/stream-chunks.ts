@@ -1,8 +1,8 @@
+import { countLineFeeds, lineFeed } from "../bytes/ascii.ts";
 import { type Cut, CutFinder } from "./cut-finder.ts";
-import { lineFeed, lineFeedsIn } from "./file-cuts.ts";
+import type { RangePlanOptions } from "./cut-into-ranges.ts";
 import type { Input } from "./input.ts";
 import { checkStream } from "./inspect-input.ts";
-import type { RangePlanOptions } from "./range.ts";
 import type { PieceTask } from "./task.ts";
 import { openTextStream } from "./text-stream.ts";
 
@@ -58,7 +58,7 @@ export async function* planPieces(
       const inputBytes = stream.inputBytes - inputBytesBefore;
       inputBytesBefore = stream.inputBytes;
       const linesBefore = lineCount;
-      if (input.format !== "text") lineCount += lineFeedsIn(Buffer.from(bytes.buffer, 0, pos));
+      if (input.format !== "text") lineCount += countLineFeeds(Buffer.from(bytes.buffer, 0, pos));
       return {
         kind: "piece",
         inputIndex,

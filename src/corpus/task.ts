@@ -1,6 +1,7 @@
 import { nextTurn } from "../runtime/turns.ts";
+import { cutIntoRanges, type RangePlanOptions } from "./cut-into-ranges.ts";
 import { canSeek, type Input } from "./input.ts";
-import { planRanges, type Range, type RangePlanOptions, wholeRange } from "./range.ts";
+import { type Range, wholeRange } from "./range.ts";
 import { planParquet } from "./records/parquet/load-parquet.ts";
 import type { InputPages } from "./records/parquet/plan-pages.ts";
 import { type PieceBuffers, planPieces } from "./stream-chunks.ts";
@@ -85,7 +86,7 @@ export async function* planTasks(
       yield* planPieces(input, whole.inputIndex, cutting, buffers);
       continue;
     }
-    for (const range of cutting === undefined ? [whole] : planRanges(input, whole, cutting)) {
+    for (const range of cutting === undefined ? [whole] : cutIntoRanges(input, whole, cutting)) {
       if (range === undefined) await nextTurn();
       else yield { ...range, kind: "range", endsInput: range.endByte === input.sizeBytes };
     }

@@ -1,8 +1,8 @@
 import type { ByteStream } from "./byte-stream.ts";
-import { type Compression, compressionOf } from "./content.ts";
+import { openByteStream } from "./byte-stream.ts";
+import { compressionOf } from "./content.ts";
 import { DecompressedStream } from "./decompressed-stream.ts";
-import type { Input } from "./input.ts";
-import { openByteStream } from "./input-stream.ts";
+import type { Compression, Input } from "./input.ts";
 import { JsonLinesStream } from "./json-lines-stream.ts";
 
 /** The text of an input that is read once and in order; of a stream the first bytes tell now what it is packed in. */

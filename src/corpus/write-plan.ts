@@ -2,9 +2,10 @@ import { realpathSync } from "node:fs";
 import { exitCode, UserError } from "../errors.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import { nextTurn } from "../runtime/turns.ts";
-import { canSeek, type Input } from "./input.ts";
+import { cutIntoRanges } from "./cut-into-ranges.ts";
+import { canBeCutByBytes, type Input } from "./input.ts";
 import { type CutSettings, digestOptions, type PlanLine, planLine } from "./plan-line.ts";
-import { planRanges, type Range, wholeRange } from "./range.ts";
+import { type Range, wholeRange } from "./range.ts";
 
 export type PlanOptions = CutSettings & {
   readonly inputs: readonly Input[];
@@ -14,9 +15,6 @@ export type PlanOptions = CutSettings & {
   /** Counts the documents of a range, which takes reading it; left out, the plan is without their numbers. */
   readonly countDocuments?: ((range: Range) => Promise<number>) | undefined;
 };
-
-/** Whether ranges of the file can be read by themselves. What is packed is one range. */
-export const hasRanges = (input: Input) => canSeek(input) && input.format !== "parquet";
 
 /** Refuses what others could not read by the plan, or would count twice. */
 export function checkPlannable(inputs: readonly Input[]): void {
@@ -50,7 +48,7 @@ export async function* planLines(options: PlanOptions): AsyncGenerator<PlanLine,
   for (const [inputIndex, input] of inputs.entries()) {
     const cutting = { pattern, specialTokens, rangeSizeBytes, keepsTextsWhole };
     const whole = wholeRange(input, inputIndex);
-    for (const range of hasRanges(input) ? planRanges(input, whole, cutting) : [whole]) {
+    for (const range of canBeCutByBytes(input) ? cutIntoRanges(input, whole, cutting) : [whole]) {
       await nextTurn();
       if (range === undefined) continue;
       yield planLine(input, range, index++, digests, await countDocuments?.(range));

@@ -1,7 +1,7 @@
 import type { ByteSource, FileSource } from "../corpus/byte-sources.ts";
+import { OpenFile } from "../corpus/byte-sources.ts";
 import { PieceRanges } from "../corpus/chunked-ranges.ts";
 import type { Input } from "../corpus/input.ts";
-import { OpenFile } from "../corpus/open-file.ts";
 import { JsonlReader, type LineRange } from "../corpus/records/jsonl-reader.ts";
 import { createParquetReader } from "../corpus/records/parquet/load-parquet.ts";
 import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";

@@ -2,28 +2,29 @@ import { blockBytes, dropEnds, endCount, finishDocument, pos, scanTo, startDocum
 import { findToken, foundLength } from "./special-token-search";
 import { countPretokens } from "./words/word-tables";
 
-/** The text is counted document by document; special tokens end them. */
+// Counts the text document by document. Special tokens end documents.
+
 let isInsideDocument: bool = false;
 let documentCount: u64 = 0;
 
-/** So much is counted in one call at most: while it runs, no signal is served. */
+/** How much is counted in one call at most: during a call no signal is served. */
 const sliceBytes: i32 = 1 << 20;
 
-/** Counting begins at `at`; with `isInside` in the middle of a document, which is counted elsewhere. */
+/** Begins to count at `at`; with `isInside` that is inside a document which is counted in another range. */
 export function startCounting(at: i32, isInside: bool): void {
   startDocument(at);
   isInsideDocument = isInside;
 }
 
 /**
- * Counts the words of documents from where counting stands.
+ * Counts the words of the documents from `pos` on.
  *
- * @param end special tokens that end by it are looked for
- * @param sureEnd those that begin before it are certain: no more text can make them longer
- * @param lastStop up to there the text behind the last token is counted
- * @param lastLimit what may be looked at there
+ * @param end special tokens must end by it
+ * @param sureEnd special tokens that begin before it are certain: more text cannot make them longer
+ * @param lastStop end of the text to count after the last special token
+ * @param lastLimit end of the text that may be read there
  * @param endsDocument whether the last document ends at `lastStop`
- * @returns 1 when all is done, 0 when there is more to it than is done at a time, -1 where a table has no room
+ * @returns 1: all is done; 0: call again, the slice was full; -1: a table has no room
  */
 export function countDocuments(
   end: i32,
@@ -34,7 +35,7 @@ export function countDocuments(
 ): i32 {
   const pausePos = pos + sliceBytes;
   for (;;) {
-    // A block at a time: it stays in the first caches from the search for tokens to the last count.
+    // A block at a time: it stays in the first caches from the search for tokens until it is counted.
     const blockEnd = min(pos + blockBytes, sureEnd);
     const token = pos < blockEnd ? findToken(pos, blockEnd, end) : blockEnd;
     const isFound = token < blockEnd;
@@ -57,19 +58,19 @@ export function countDocuments(
   return 1;
 }
 
-/** A pretoken that ends at `rangeEnd`, where counting stands, is settled by the next character, which is not counted. */
+/** The next character settles a pretoken that ends at `rangeEnd`, the current position. That character is not counted. */
 export function countLookahead(rangeEnd: i32, limit: i32): bool {
   if (pos !== rangeEnd) return true;
   scanTo(rangeEnd + 1, limit);
   return countEnds();
 }
 
-/** Documents that began. */
+/** How many documents began. */
 export function documents(): f64 {
   return <f64>documentCount;
 }
 
-/** Whether counting stands inside a document. */
+/** Whether the current position is inside a document. */
 export function isInside(): bool {
   return isInsideDocument;
 }

@@ -1,13 +1,13 @@
 import { textStart } from "./regions";
 
 /**
- * Where special tokens stand in the text: leftmost, longest, not overlapping, in one pass, as
+ * Finds special tokens in the text: leftmost, longest, not overlapping, in one pass, as
  * `SpecialTokenFinder` (src/bytes/special-token-finder.ts) finds them.
  *
- * Tokens with the same first byte are searched for by what they share, their *prefix*. Where a prefix is the whole of its
- * only token, it is the token that was found. Else a block is read backwards from there by the automaton of
- * src/bytes/token-trie.ts, which shows all tokens that begin in it: no byte is read more than twice, whatever the tokens are.
- * Without prefixes, because the tokens begin with too many different bytes, all of the text is read backwards.
+ * For all tokens with the same first byte the kernel looks for the longest *prefix* that they share. If every prefix is a
+ * whole token, a prefix that was found is a token. If not, a block from there on is read backwards by the automaton of
+ * src/bytes/token-trie.ts, which shows all tokens that begin in it: no byte is read more than twice, whatever the tokens
+ * are. If the tokens begin with too many different bytes there are no prefixes, and all of the text is read backwards.
  *
  *   ARRAY           TYPE   LENGTH           MEANING
  *   prefixes        32 B   prefixCount      a prefix each, below
@@ -16,15 +16,15 @@ import { textStart } from "./regions";
  *   fallbacks       i32    states            |  the automaton (TokenTrie)
  *   tokenLengths    i32    states            |
  *   rootChildren    i32    256              /
- *   places          i32    blockBytesMax    where tokens begin in the block, from the last to the first
+ *   places          i32    blockBytesMax    where tokens begin in the block, from last to first
  *   lengths         i32    blockBytesMax    the length of the longest token at each
  *
  * A prefix:
  *
  *   OFFSET   TYPE    MEANING
  *   0        u32     length in bytes, 1 to 16
- *   4        i32     no place before it has the prefix; -1 = not searched yet
- *   8        u32     1 if that place has it
+ *   4        i32     the prefix does not occur before this place; -1 = not searched yet
+ *   8        u32     1 if it occurs at that place
  *   16       bytes   the prefix
  */
 let prefixesStart: usize = 0;
@@ -38,14 +38,14 @@ let tokenLengthsStart: usize = 0;
 let rootChildrenStart: usize = 0;
 let placesStart: usize = 0;
 let lengthsStart: usize = 0;
-/** Length of the longest token; 0 without any. */
+/** Length of the longest token; 0 if there is none. */
 let longestBytes: i32 = 0;
 
 const prefixBytes: u32 = 32;
 const shortestBlockBytes: i32 = 64;
 const longestBlockBytes: i32 = 1 << 14;
 
-/** How much of the text may be looked at. */
+/** Bytes before it may be read. */
 let searchLimit: i32 = 0;
 /** Tokens that begin before `blockEnd` are known, if they end by `blockLimit`. */
 let blockEnd: i32 = 0;
@@ -56,7 +56,7 @@ let left: i32 = 0;
 /** Length of the token found last. */
 export let foundLength: i32 = 0;
 
-/** Takes the addresses of the prefixes, and how many there are. */
+/** Sets the address and number of the prefixes, and the length of the longest token. */
 export function usePrefixes(prefixes: usize, count: u32, areWhole: bool, longest: i32): void {
   prefixesStart = prefixes;
   prefixCount = count;
@@ -64,7 +64,7 @@ export function usePrefixes(prefixes: usize, count: u32, areWhole: bool, longest
   longestBytes = longest;
 }
 
-/** Takes the addresses of the automaton, and of the list of places, which has room for the longest block. */
+/** Sets the addresses of the automaton, and of the list of places, which has room for the longest block. */
 export function useTokenTrie(
   labels: usize,
   firstChildren: usize,
@@ -82,7 +82,7 @@ export function useTokenTrie(
   lengthsStart = places + ((<usize>max(longestBlockBytes, longestBytes)) << 2);
 }
 
-/** The text is another one now, of which bytes before `limit` may be looked at; what was found before is forgotten. */
+/** Begins with a new text, of which bytes before `limit` may be read; forgets what was found before. */
 export function searchText(limit: i32): void {
   searchLimit = limit;
   for (let i: u32 = 0; i < prefixCount; i++) store<i32>(prefixesStart + i * prefixBytes, -1, 4);
@@ -90,15 +90,15 @@ export function searchText(limit: i32): void {
 }
 
 /**
- * Position of the first token that begins in [from, stop) and ends by `limit`, its length in `foundLength`; or `stop`. Until
- * `searchText` is called again, no position may be below one that was asked for or returned. With a `stop` that is near,
- * text is looked at while it is in the first cache.
+ * Position of the first token that begins in [from, stop) and ends by `limit`, its length in `foundLength`; `stop` if there
+ * is none. Until the next `searchText` no call may give a lower position than an earlier call gave or returned. With a near
+ * `stop` the text is searched while it is in the first cache.
  */
 export function findToken(from: i32, stop: i32, limit: i32): i32 {
   if (longestBytes === 0) return stop;
   if (arePrefixesWhole) {
     let candidate = nextCandidate(from, stop);
-    // One that ends behind the limit is none, and hides none that begins in it.
+    // A candidate that ends after the limit is no token, and does not hide one that begins inside it.
     while (candidate < stop && candidate + foundLength > limit)
       candidate = nextCandidate(candidate + 1, stop);
     return candidate;
@@ -123,7 +123,7 @@ function placeOf(index: i32): i32 {
   return load<i32>(placesStart + (index << 2));
 }
 
-/** The first place in [from, stop) where a token may begin, its prefix having `foundLength` bytes; or `stop`. */
+/** The first place in [from, stop) where a token may begin, the length of its prefix in `foundLength`; or `stop`. */
 function nextCandidate(from: i32, stop: i32): i32 {
   if (prefixCount === 0) return min(from, stop);
   let first = stop;
@@ -143,7 +143,7 @@ function nextCandidate(from: i32, stop: i32): i32 {
   return first;
 }
 
-/** Goes on with the search for a prefix, at places before `stop`. */
+/** Continues the search for a prefix, up to `stop`. */
 function findPrefix(prefix: usize, stop: i32): void {
   const length = load<u32>(prefix);
   const next = load<i32>(prefix, 4);
@@ -154,8 +154,8 @@ function findPrefix(prefix: usize, stop: i32): void {
 }
 
 /**
- * The first place in [from, stop) where the `length` bytes at `prefix` stand; or `stop`. Their first and their last byte are
- * looked for at many places together.
+ * The first place in [from, stop) where the `length` bytes at `prefix` occur; or `stop`. Their first and their last byte are
+ * searched for at many places at once.
  */
 function placeOfPrefix(from: i32, stop: i32, prefix: usize, length: u32): i32 {
   const text = textStart;
@@ -193,7 +193,7 @@ function placeOfPrefix(from: i32, stop: i32, prefix: usize, length: u32): i32 {
 
 const ones: u64 = 0x0101010101010101;
 
-/** Marks bytes that are 0 with their top bit, and perhaps bytes above such a one that are 1. */
+/** Marks bytes that are 0 with their top bit, and perhaps bytes above a marked one that are 1. */
 function zeroBytes(bytes: u64): u64 {
   return (bytes - ones) & ~bytes & (ones << 7);
 }
@@ -209,8 +209,8 @@ function readBlock(from: i32): void {
 }
 
 /**
- * Reads bytes [from, limit) from their end, and writes down each place in [from, to) at which a token begins that ends by
- * `limit`. Returns how many there are.
+ * Reads bytes [from, limit) backwards. Writes each place in [from, to) where a token begins that ends by `limit`, and the
+ * length of the longest such token, to the lists. Returns how many there are.
  */
 function matchBackwards(from: i32, to: i32, limit: i32): i32 {
   let placeCount: i32 = 0;

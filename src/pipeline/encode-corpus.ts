@@ -1,4 +1,5 @@
-import { canSeek, checkUnchanged, emptyCorpus, type Input } from "../corpus/input.ts";
+import { canSeek, emptyCorpus, type Input } from "../corpus/input.ts";
+import { checkUnchanged } from "../corpus/open-input.ts";
 import { type Range, totalBytesOf } from "../corpus/range.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import { type EncodingHelpers, encodeTogether } from "./encode-together.ts";

@@ -1,5 +1,6 @@
+import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
 import { canSeek, type Input } from "../corpus/input.ts";
-import { type RangePlanOptions, totalBytesOf } from "../corpus/range.ts";
+import { totalBytesOf } from "../corpus/range.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import { kernelModule } from "../runtime/kernel.ts";

@@ -1,8 +1,8 @@
 import type { ByteSource, FileSource } from "../corpus/byte-sources.ts";
+import { OpenFile } from "../corpus/byte-sources.ts";
 import { PieceRanges } from "../corpus/chunked-ranges.ts";
 import { DocumentCounter } from "../corpus/document-counter.ts";
 import type { Input } from "../corpus/input.ts";
-import { OpenFile } from "../corpus/open-file.ts";
 import type { Range } from "../corpus/range.ts";
 import { JsonlReader, type LineRange } from "../corpus/records/jsonl-reader.ts";
 import { createParquetReader } from "../corpus/records/parquet/load-parquet.ts";

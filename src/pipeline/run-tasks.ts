@@ -1,5 +1,6 @@
+import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
 import type { Input } from "../corpus/input.ts";
-import type { Range, RangePlanOptions } from "../corpus/range.ts";
+import type { Range } from "../corpus/range.ts";
 import { PieceBuffers } from "../corpus/stream-chunks.ts";
 import { isEmpty, memoryOf, planTasks, type Task, TaskQueue } from "../corpus/task.ts";
 import type { JobName } from "../runtime/job-worker.ts";

@@ -1,6 +1,6 @@
+import { OpenFile } from "../corpus/byte-sources.ts";
 import { PieceRanges } from "../corpus/chunked-ranges.ts";
 import type { Input } from "../corpus/input.ts";
-import { OpenFile } from "../corpus/open-file.ts";
 import { JsonlReader } from "../corpus/records/jsonl-reader.ts";
 import { createParquetReader } from "../corpus/records/parquet/load-parquet.ts";
 import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";

@@ -1,5 +1,5 @@
 import { findInputs } from "../corpus/find-inputs.ts";
-import type { InputFormat } from "../corpus/input-formats.ts";
+import type { InputFormat } from "../corpus/input.ts";
 import { exitCode, UserError } from "../errors.ts";
 import { type ResolvedPattern, resolvePattern } from "../pattern/pattern.ts";
 import { takeLockNow } from "../store/output-lock.ts";

@@ -1,6 +1,6 @@
 import { findCorpus } from "../corpus/find-inputs.ts";
+import type { InputFormat } from "../corpus/input.ts";
 import { expectedTextBytes } from "../corpus/input.ts";
-import type { InputFormat } from "../corpus/input-formats.ts";
 import { refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { exitCode, UserError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";

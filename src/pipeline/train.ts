@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
-import { canSeek, checkUnchanged, emptyCorpus, type Input } from "../corpus/input.ts";
+import { canSeek, emptyCorpus, type Input } from "../corpus/input.ts";
+import { checkUnchanged } from "../corpus/open-input.ts";
 import { type Range, wholeRange } from "../corpus/range.ts";
 import { addUp, narrowed, type Parts, sourcesOfSortedRuns } from "../count/add-up.ts";
 import type { CountsFiles } from "../count/counts-files.ts";

@@ -1,4 +1,13 @@
-/** The candidate that is fewest edits away from `typed`, if it is near enough to be what was meant. */
+/** What hints are made of: a command with its arguments, and the name that was meant. */
+
+/** The arguments as they are typed in a POSIX shell. */
+export const shellLine = (args: readonly string[]) => args.map(shellQuoted).join(" ");
+
+/** One argument as it is typed in a POSIX shell. */
+export const shellQuoted = (argument: string) =>
+  /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
+
+/** The candidate with the fewest edits from `typed`, if these are few enough that it may have been meant. */
 export function nearest(typed: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.ceil(typed.length / 3)) + 1;

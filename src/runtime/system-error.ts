@@ -27,7 +27,7 @@ export function reasonOf(error: unknown): string {
   return reasons[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
 }
 
-/** Why a file cannot be read: to a reader, no part of its path is a directory that is wanted. */
+/** Why a file cannot be read. `reasonOf` speaks of a directory that is missing: for a reader it is the file. */
 export const reasonNotRead = (error: unknown) => (isMissing(error) ? "no such file" : reasonOf(error));
 
 export const isMissing = (error: unknown) => ["ENOENT", "ENOTDIR"].includes(codeOf(error));

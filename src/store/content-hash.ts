@@ -1,5 +1,6 @@
 import { closeSync, readSync } from "node:fs";
-import { type Input, openInput, shrank } from "../corpus/input.ts";
+import type { Input } from "../corpus/input.ts";
+import { openInput, shrank } from "../corpus/open-input.ts";
 
 /** Bytes read at a time: they stay in the second cache, and the memory is the same for all. */
 const piece = new Uint8Array(1 << 18);

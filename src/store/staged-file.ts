@@ -2,7 +2,7 @@ import { closeSync, fdatasync, openSync, renameSync, type Stats, writeSync } fro
 import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
 import { flush, flushDirectory, throwUnlessNoFlush, writeAll } from "../runtime/file-calls.ts";
-import { shellQuoted } from "../runtime/shell.ts";
+import { shellQuoted } from "../runtime/hints.ts";
 import { onPath } from "./on-path.ts";
 import { inherited, settlePermissions, stagedFileMode } from "./output-permissions.ts";
 import { type Place, pathOf, placeOf, statOrNull } from "./output-place.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { OpenFile } from "../../src/corpus/byte-sources.ts";
 import { DocumentCounter } from "../../src/corpus/document-counter.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { OpenFile } from "../../src/corpus/open-file.ts";
 import type { Range } from "../../src/corpus/range.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { closeSync } from "node:fs";
 import { FileSource } from "../../src/corpus/byte-sources.ts";
+import { cutIntoRanges } from "../../src/corpus/cut-into-ranges.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { openInput } from "../../src/corpus/input.ts";
-import { planRanges, type Range, wholeRange } from "../../src/corpus/range.ts";
+import { openInput } from "../../src/corpus/open-input.ts";
+import { type Range, wholeRange } from "../../src/corpus/range.ts";
 import { createDocuments } from "../../src/count/documents.ts";
 import { RangeCounter } from "../../src/count/range-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
@@ -31,7 +32,7 @@ function countInRanges(path: string, settings: Settings) {
   const inputs = findInputs([path]);
   const tokens = specialTokens.map(utf8);
   const plan = [
-    ...planRanges(inputs[0]!, wholeRange(inputs[0]!, 0), {
+    ...cutIntoRanges(inputs[0]!, wholeRange(inputs[0]!, 0), {
       pattern: gpt2,
       specialTokens: tokens,
       rangeSizeBytes,

@@ -4,7 +4,7 @@ import { zstdCompressSync } from "node:zlib";
 import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
 import { FileSource } from "../../src/corpus/byte-sources.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { openInput } from "../../src/corpus/input.ts";
+import { openInput } from "../../src/corpus/open-input.ts";
 import { wholeRange } from "../../src/corpus/range.ts";
 import { JsonlReader } from "../../src/corpus/records/jsonl-reader.ts";
 import { ParquetReader } from "../../src/corpus/records/parquet/parquet-reader.ts";

@@ -1,31 +1,47 @@
+import {
+  backslash,
+  carriageReturn,
+  closeBrace,
+  colon,
+  comma,
+  dot,
+  lineFeed,
+  minus,
+  openBrace,
+  openBracket,
+  quote,
+  space,
+  tab,
+} from "../../bytes/ascii.ts";
 import type { Text } from "../../bytes/text.ts";
+import { putCharacter } from "../../bytes/utf8.ts";
 
 /**
  * Reads one line of JSON: checks all of it, as JSON.parse would, and unescapes the text of one top-level field, without
- * making a string of anything. Everything here stops at a line feed, which no JSON text has inside a token, so nothing
- * looks for the end of what it is given: a line feed must stand there.
+ * making strings. Every function here stops at a line feed, which no JSON token contains, so none checks for the end of
+ * the bytes: the caller puts a line feed there.
  */
 
-/** What can be wrong with a line; `none` is nothing. */
+/** What is wrong with a line. */
 export const lineFault = {
   none: 0,
-  /** Not JSON, or an escape in the text that is no character (half a surrogate pair). */
   notJson: 1,
   notObject: 2,
   fieldMissing: 3,
   fieldNotString: 4,
+  /** The text has an escape that is half a surrogate pair, and so no character. */
   loneSurrogate: 5,
 } as const;
 
 export type LineCursor = {
   /** Where the next line begins. */
   pos: number;
-  /** Where the text that was unescaped ends; `fieldMissing` and a blank line leave it. */
+  /** Where the unescaped text ends in `out`; unchanged if the field is missing or the line is blank. */
   outPos: number;
   fault: number;
-  /** Nothing but white space. */
+  /** The line has nothing but white space. */
   isBlank: boolean;
-  /** What is open around the value at hand, outermost first: `{` or `[`. */
+  /** The objects and arrays that are open around the current value, outermost first: `{` or `[`. */
   nesting: Uint8Array;
 };
 
@@ -37,7 +53,7 @@ export const lineCursor = (): LineCursor => ({
   nesting: new Uint8Array(64),
 });
 
-/** A top-level field as it is looked for: its name, and the bytes it mostly has in JSON, quotes included. */
+/** The name of a top-level field, and its usual form in JSON, quotes included. */
 export type FieldName = { readonly name: string; readonly quoted: Uint8Array };
 
 export const fieldName = (name: string): FieldName => ({
@@ -45,28 +61,14 @@ export const fieldName = (name: string): FieldName => ({
   quoted: new TextEncoder().encode(JSON.stringify(name)),
 });
 
-const tab = 0x09;
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
-const space = 0x20;
-const quote = 0x22;
-const comma = 0x2c;
-const minus = 0x2d;
-const dot = 0x2e;
-const colon = 0x3a;
-const openBracket = 0x5b;
-const backslash = 0x5c;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-
-/** For the letter behind a backslash the byte it stands for; 0: none (`u` has its own way). */
+/** For the letter after a backslash the byte that it means; 0: none (`u` is handled apart). */
 const escapes = new Uint8Array(256);
 for (const [letter, byte] of Object.entries({ b: 8, t: tab, n: lineFeed, f: 12, r: carriageReturn })) {
   escapes[letter.charCodeAt(0)] = byte;
 }
 for (const itself of '"\\/') escapes[itself.charCodeAt(0)] = itself.charCodeAt(0);
 
-/** Values of hexadecimal digits; -1: none. */
+/** Values of hexadecimal digits; -1: not one. */
 const digits = new Int8Array(256).fill(-1);
 for (let value = 0; value < 16; value++) {
   const digit = value.toString(16);
@@ -75,16 +77,16 @@ for (let value = 0; value < 16; value++) {
 }
 
 /**
- * Reads the line at `cursor.pos` and writes the field's text to `out` from `cursor.outPos` on, with no more bytes than
- * the line has, and three of padding. Of a field that is there twice the last counts. Moves the cursor behind the line,
- * or says in `fault` what is wrong.
+ * Reads the line at `cursor.pos` and writes the text of the field to `out` from `cursor.outPos` on: no more bytes than the
+ * line has, and up to three bytes of padding. If a field occurs twice the last one counts. Moves the cursor to the next
+ * line, or says in `fault` what is wrong.
  */
 export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCursor): void {
   const { bytes } = text;
   const outStart = cursor.outPos;
   cursor.isBlank = false;
   cursor.fault = lineFault.fieldMissing;
-  let pos = skipSpace(bytes, cursor.pos);
+  let pos = skipBlanks(bytes, cursor.pos);
   if (bytes[pos] === lineFeed) {
     cursor.isBlank = true;
     cursor.fault = lineFault.none;
@@ -92,19 +94,19 @@ export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCu
     return;
   }
   if (bytes[pos] !== openBrace) {
-    pos = skipSpace(bytes, skipValue(text, pos, cursor));
+    pos = skipBlanks(bytes, skipValue(text, pos, cursor));
     cursor.fault = bytes[pos] === lineFeed ? lineFault.notObject : lineFault.notJson;
     return;
   }
-  pos = skipSpace(bytes, pos + 1);
+  pos = skipBlanks(bytes, pos + 1);
   if (bytes[pos] === closeBrace) pos++;
   else {
     for (;;) {
-      pos = skipSpace(bytes, pos);
+      pos = skipBlanks(bytes, pos);
       const keyStart = pos;
       pos = skipKey(text, pos);
       const isField = pos >= 0 && isKey(bytes, keyStart, field);
-      pos = skipSpace(bytes, pos);
+      pos = skipBlanks(bytes, pos);
       if (isField) {
         if (bytes[pos] === quote) {
           cursor.outPos = outStart;
@@ -115,22 +117,22 @@ export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCu
           pos = skipValue(text, pos, cursor);
         }
       } else pos = skipValue(text, pos, cursor);
-      pos = skipSpace(bytes, pos);
+      pos = skipBlanks(bytes, pos);
       if (bytes[pos] === comma) pos++;
       else break;
     }
     if (bytes[pos] === closeBrace) pos++;
     else pos = nowhere;
   }
-  pos = skipSpace(bytes, pos);
+  pos = skipBlanks(bytes, pos);
   if (bytes[pos] === lineFeed) cursor.pos = pos + 1;
   else cursor.fault = lineFault.notJson;
 }
 
-/** What a function answers that did not find what must stand there. Every function here passes it on. */
+/** What a function returns if the line is not JSON there. Every function here passes it on. */
 const nowhere = -1;
 
-function skipSpace(bytes: Uint8Array, pos: number): number {
+function skipBlanks(bytes: Uint8Array, pos: number): number {
   if (pos < 0) return nowhere;
   for (let at = pos; ; at++) {
     const byte = bytes[at]!;
@@ -141,11 +143,11 @@ function skipSpace(bytes: Uint8Array, pos: number): number {
 /** A key and its colon. */
 function skipKey(text: Text, pos: number): number {
   if (text.bytes[pos] !== quote) return nowhere;
-  const end = skipSpace(text.bytes, skipString(text, pos + 1));
+  const end = skipBlanks(text.bytes, skipString(text, pos + 1));
   return text.bytes[end] === colon ? end + 1 : nowhere;
 }
 
-/** Whether the key at `pos`, known to be one, names the field. */
+/** Whether the key at `pos`, which is a valid one, is the name of the field. */
 function isKey(bytes: Uint8Array, pos: number, { name, quoted }: FieldName): boolean {
   let same = 0;
   while (same < quoted.length && bytes[pos + same] === quoted[same]) same++;
@@ -157,17 +159,17 @@ function isKey(bytes: Uint8Array, pos: number, { name, quoted }: FieldName): boo
   return key.includes(backslash) && JSON.parse(new TextDecoder().decode(key)) === name;
 }
 
-/** Any value; what is nested is kept in an array and not on the call stack. */
+/** Any value. The nesting is kept in an array and not on the call stack. */
 function skipValue(text: Text, start: number, cursor: LineCursor): number {
   const { bytes } = text;
   let pos = start;
   let depth = 0;
   for (;;) {
-    pos = skipSpace(bytes, pos);
+    pos = skipBlanks(bytes, pos);
     const first = bytes[pos];
     if (first === quote) pos = skipString(text, pos + 1);
     else if (first === openBrace || first === openBracket) {
-      const inside = skipSpace(bytes, pos + 1);
+      const inside = skipBlanks(bytes, pos + 1);
       if (bytes[inside] === first + 2) pos = inside + 1;
       else {
         if (depth === cursor.nesting.length) cursor.nesting = doubled(cursor.nesting);
@@ -178,14 +180,14 @@ function skipValue(text: Text, start: number, cursor: LineCursor): number {
       }
     } else pos = skipScalar(bytes, pos);
 
-    // A value has ended: what is around it goes on, or ends too.
+    // A value has ended: the object or array around it continues, or ends too.
     for (;;) {
       if (pos < 0 || depth === 0) return pos;
-      pos = skipSpace(bytes, pos);
+      pos = skipBlanks(bytes, pos);
       const opened = cursor.nesting[depth - 1]!;
       const next = bytes[pos++];
       if (next === comma) {
-        if (opened === openBrace) pos = skipKey(text, skipSpace(bytes, pos));
+        if (opened === openBrace) pos = skipKey(text, skipBlanks(bytes, pos));
         break;
       }
       if (next !== opened + 2) return nowhere;
@@ -234,8 +236,8 @@ function skipDigits(bytes: Uint8Array, pos: number): number {
 }
 
 /**
- * Whether one of four bytes ends a run of characters that stand for themselves: a quote, a backslash, a control
- * character. `x - 0x01..` and not `x` has the top bit where x is 0, and `w - 0x20..` where w is below 0x20.
+ * Whether one of four bytes is a quote, a backslash or a control character; all other characters stand for themselves.
+ * `x - 0x01..` and not `x` has the top bit where x is 0, and `w - 0x20..` where w is below 0x20.
  */
 function hasSpecial(word: number): boolean {
   const quotes = word ^ 0x22222222;
@@ -247,7 +249,7 @@ function hasSpecial(word: number): boolean {
   return (found & 0x80808080) !== 0;
 }
 
-/** From behind the quote that opens a string to behind the one that closes it. */
+/** From after the quote that opens a string to after the one that closes it. */
 function skipString({ bytes, view }: Text, start: number): number {
   for (let pos = start; ; ) {
     while (!hasSpecial(view.getInt32(pos, true))) pos += 4;
@@ -263,7 +265,7 @@ function skipString({ bytes, view }: Text, start: number): number {
   }
 }
 
-/** As `skipString`, and writes what it says to `out` from `cursor.outPos` on. */
+/** As `skipString`, and writes the text of the string to `out` from `cursor.outPos` on. */
 function unescapeString({ bytes, view }: Text, start: number, out: Text, cursor: LineCursor): number {
   let { outPos } = cursor;
   for (let pos = start; ; ) {
@@ -309,22 +311,4 @@ function unescapeString({ bytes, view }: Text, start: number, out: Text, cursor:
 function hexadecimal(bytes: Uint8Array, pos: number): number {
   const high = (digits[bytes[pos]!]! << 12) | (digits[bytes[pos + 1]!]! << 8);
   return high | (digits[bytes[pos + 2]!]! << 4) | digits[bytes[pos + 3]!]!;
-}
-
-function putCharacter(bytes: Uint8Array, pos: number, codePoint: number): number {
-  let end = pos;
-  if (codePoint < 0x80) bytes[end++] = codePoint;
-  else if (codePoint < 0x800) {
-    bytes[end++] = 0xc0 | (codePoint >> 6);
-    bytes[end++] = 0x80 | (codePoint & 0x3f);
-  } else {
-    if (codePoint < 0x10000) bytes[end++] = 0xe0 | (codePoint >> 12);
-    else {
-      bytes[end++] = 0xf0 | (codePoint >> 18);
-      bytes[end++] = 0x80 | ((codePoint >> 12) & 0x3f);
-    }
-    bytes[end++] = 0x80 | ((codePoint >> 6) & 0x3f);
-    bytes[end++] = 0x80 | (codePoint & 0x3f);
-  }
-  return end;
 }

@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
+import { beginsWithMark, countLineFeeds, lineFeed } from "../../bytes/ascii.ts";
 import { allocateText, type Text } from "../../bytes/text.ts";
 import { assert, UserError } from "../../errors.ts";
 import { type ByteSource, FileSource } from "../byte-sources.ts";
-import { countLines } from "../file-cuts.ts";
 import type { Input } from "../input.ts";
 import type { Range } from "../range.ts";
 import { RangeReader } from "../range-reader.ts";
@@ -10,41 +10,40 @@ import { TextRoom } from "../text-room.ts";
 import { type FieldName, fieldName, type LineCursor, lineCursor, lineFault, readLine } from "./json-line.ts";
 import { RecordBatch } from "./record-batch.ts";
 
-/** The lines in a window and the texts made of them are gone through together: both should fit the second cache. */
+/** A window of lines and the texts made of it should fit into the processor's second cache together. */
 const windowSizeBytes = 1 << 19;
-const lineFeed = 0x0a;
 
 /** A range that begins and ends between lines. */
 export type LineRange = Range & {
-  /** How many lines of the input come before it; where it is not said, the file can be asked. */
+  /** How many lines of the input come before the range; if it is missing they are counted in the file. */
   readonly linesBefore?: number;
 };
 
-/** How records are looked for: in lines, or in what `JsonLinesStream` makes lines of. */
+/** How records are found: in lines (`jsonl`), or in the lines that `JsonLinesStream` makes (`json`). */
 export type RecordInput = Pick<Input, "format" | "textField">;
 
 /** Glue: bytes of a range -> lines -> texts of records. */
 export class JsonlReader {
-  /** Made when it is needed: most corpora are text. */
+  /** Made when it is first needed: most corpora are text. */
   private window: RangeReader | undefined;
   private readonly cursor = lineCursor();
 
   constructor(
     private readonly windowBytes = windowSizeBytes,
     private readonly room = new TextRoom(),
-    /** The texts of the lines read last. */
+    /** The texts of the lines that were read last. */
     readonly batch = new RecordBatch(),
   ) {}
 
-  /** Where in the text the work stands: the place of an error. */
+  /** How far the text has been read: the place of an error. */
   get offsetByte(): number {
     return this.window?.baseByte ?? 0;
   }
 
   /**
-   * Reads the lines of a range into `batch`, as many at a time as a window holds; yields the bytes done after each
-   * time. Where bytes are still coming it yields when it has done with them, and `range` may say where it ends before
-   * it goes on.
+   * Reads the lines of a range into `batch`, as many at a time as a window holds; yields how many bytes are done after
+   * each time. If the bytes are still arriving it also yields when it has read those that are there; the caller may then
+   * set the end of `range` before it goes on.
    */
   *read(source: ByteSource, range: LineRange, input: RecordInput): Generator<number, void> {
     this.window ??= new RangeReader(this.windowBytes, allocateText, lineTooLong);
@@ -55,10 +54,10 @@ export class JsonlReader {
     let lineCount = 0;
     reader.open(source, range.startByte, range.endByte);
     for (let end = 0; ; ) {
-      // What was kept is the beginning of one line.
+      // The bytes that are kept are the beginning of one line.
       const keptBytes = reader.limit - end;
       reader.endByte = range.endByte;
-      // The window as it was and as it will be, and the texts of what is in it.
+      // The window before and after it moves, and the texts of its lines.
       const wantedBytes = reader.bytesAfter(end);
       const neededBytes = (wantedBytes > reader.text.bytes.length ? 2.5 : 2) * wantedBytes;
       const nameLine = () => `"${source.path}" ${nameOf(linesBefore(source, range) + lineCount + 1)}`;
@@ -68,12 +67,12 @@ export class JsonlReader {
       }
       reader.advance(end);
       const { text, limit, atEnd } = reader;
-      // The last line of a file may lack its line feed: what stands behind `limit` is not text.
+      // The last line of a file may lack its line feed. The bytes after `limit` are not text.
       if (atEnd && text.bytes[limit - 1] !== lineFeed) text.bytes[limit] = lineFeed;
       end = atEnd ? limit : lineStart(text.bytes, keptBytes, limit);
       const validEnd = validLines(text.bytes, end);
       batch.restart(end);
-      cursor.pos = reader.baseByte === 0 && beginsWithMark(text.bytes, limit) ? 3 : 0;
+      cursor.pos = reader.baseByte === 0 && beginsWithMark(text.bytes.subarray(0, limit)) ? 3 : 0;
       lineCount += readLines(text, validEnd, field, batch, cursor);
       if (cursor.fault !== lineFault.none || validEnd < end) {
         const what = faultText(cursor.fault, textField);
@@ -85,13 +84,13 @@ export class JsonlReader {
   }
 }
 
-/** Where the last line begins that begins in [from, limit), behind a line feed there; 0 if none does. */
+/** Where the last line begins that follows a line feed in [from, limit); 0 if there is no line feed. */
 function lineStart(bytes: Uint8Array, from: number, limit: number): number {
   const found = Buffer.from(bytes.buffer, from, limit - from).lastIndexOf(lineFeed);
   return found < 0 ? 0 : from + found + 1;
 }
 
-/** Appends the records of the lines up to `end`; returns how many lines were right, and stops at one that is not. */
+/** Appends the records of the lines up to `end`; stops at a line that is wrong. Returns how many lines were right. */
 function readLines(
   text: Text,
   end: number,
@@ -111,24 +110,30 @@ function readLines(
   return lineCount;
 }
 
-/** Where the first line begins that is not valid UTF-8, or `end`. */
+/** Where the first line that is not valid UTF-8 begins; `end` if all are valid. */
 function validLines(bytes: Uint8Array, end: number): number {
   if (isUtf8(bytes.subarray(0, end))) return end;
   for (let start = 0; ; ) {
     const next = bytes.indexOf(lineFeed, start) + 1;
     if (!isUtf8(bytes.subarray(start, next))) return start;
-    assert(next < end, "bytes that are not UTF-8 stand in one of their lines");
+    assert(next < end, "bytes that are not UTF-8 are in one of their lines");
     start = next;
   }
 }
 
-const beginsWithMark = (bytes: Uint8Array, limit: number) =>
-  limit >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-
+/** How many lines of the input come before the range. */
 function linesBefore(source: ByteSource, range: LineRange): number {
   if (range.linesBefore !== undefined) return range.linesBefore;
-  assert(source instanceof FileSource, "what is read only once comes with its line number");
-  return countLines(source, range.startByte);
+  assert(source instanceof FileSource, "an input that is read only once comes with its line numbers");
+  const window = new Uint8Array(1 << 20);
+  let count = 0;
+  for (let offset = 0; offset < range.startByte; ) {
+    const wantedBytes = Math.min(window.length, range.startByte - offset);
+    const readBytes = source.read(window, 0, wantedBytes, offset);
+    count += countLineFeeds(window.subarray(0, readBytes));
+    offset += readBytes;
+  }
+  return count;
 }
 
 function faultText(fault: number, textField: string): string {

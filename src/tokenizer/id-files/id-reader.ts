@@ -2,7 +2,7 @@ import { closeSync, fstatSync, readSync } from "node:fs";
 import { inspectInput } from "../../corpus/inspect-input.ts";
 import { openTextStream } from "../../corpus/text-stream.ts";
 import { UserError } from "../../errors.ts";
-import { openRegularFile } from "../../runtime/regular-file.ts";
+import { openRegularFile } from "../../runtime/file-calls.ts";
 import { type IdType, idBytes, readNpyHead } from "./npy.ts";
 
 const windowSizeBytes = 1 << 20;

@@ -1,6 +1,6 @@
 import { closeSync, readSync } from "node:fs";
 import { UserError } from "../../errors.ts";
-import { openRegularFile } from "../../runtime/regular-file.ts";
+import { openRegularFile } from "../../runtime/file-calls.ts";
 import { reasonOf } from "../../runtime/system-error.ts";
 
 /** What a tokenizer's file is by its first bytes. Its name says little: Meta's file of ranks is called `tokenizer.model`. */

@@ -1,6 +1,6 @@
 import { closeSync, readFileSync, statSync } from "node:fs";
 import { UserError } from "../../errors.ts";
-import { openRegularFile } from "../../runtime/regular-file.ts";
+import { openRegularFile } from "../../runtime/file-calls.ts";
 import { reasonOf } from "../../runtime/system-error.ts";
 
 export const readText = (path: string): string => readBytes(path).toString("utf8");

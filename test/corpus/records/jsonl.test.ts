@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { FileSource } from "../../../src/corpus/byte-sources.ts";
+import { cutIntoRanges } from "../../../src/corpus/cut-into-ranges.ts";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
-import { type Input, openInput } from "../../../src/corpus/input.ts";
-import { planRanges, wholeRange } from "../../../src/corpus/range.ts";
+import type { Input } from "../../../src/corpus/input.ts";
+import { openInput } from "../../../src/corpus/open-input.ts";
+import { wholeRange } from "../../../src/corpus/range.ts";
 import { JsonlReader } from "../../../src/corpus/records/jsonl-reader.ts";
 import { TaskCounter } from "../../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
@@ -101,7 +103,7 @@ describe("lines of JSON", () => {
         const tasks = new TaskCounter({ ...options, inputs, windowBytes: rangeSizeBytes }, counter);
         let found = 0;
         const cutting = { ...options, rangeSizeBytes };
-        for (const range of planRanges(input, wholeRange(input, 0), cutting)) {
+        for (const range of cutIntoRanges(input, wholeRange(input, 0), cutting)) {
           if (range === undefined) continue;
           const work = tasks.count({ ...range, kind: "range", endsInput: false });
           let step = work.next();

@@ -1,7 +1,8 @@
 import { closeSync } from "node:fs";
 import type { CompressionCodec } from "hyparquet";
 import { FileSource } from "../../byte-sources.ts";
-import { type Input, openInput } from "../../input.ts";
+import type { Input } from "../../input.ts";
+import { openInput } from "../../open-input.ts";
 import { TextRoom } from "../../text-room.ts";
 import { type Page, pagesOf, valueCountOf } from "./page-headers.ts";
 import { damagedParquet } from "./parquet-errors.ts";
