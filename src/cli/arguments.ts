@@ -4,11 +4,11 @@ import { escapeBytes } from "../bytes/escape.ts";
 import { type UserError, usageError } from "../errors.ts";
 import { nearest } from "../runtime/hints.ts";
 import type { CommandSpec, OptionSpec } from "./command-table.ts";
+import { TypedOptions } from "./option-values.ts";
 
-/** What a command gets: its options by name, each with the texts typed for it, and its files. */
+/** What a command gets. */
 export type Invocation = {
-  /** A flag has no texts. */
-  readonly options: ReadonlyMap<string, readonly string[]>;
+  readonly options: TypedOptions;
   readonly files: readonly string[];
   /** The arguments exactly as typed. */
   readonly typed: readonly string[];
@@ -21,7 +21,7 @@ export type Invocation = {
  * reports `--vocab-sise` as `vocabSise`.
  */
 export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
-  const options = new Map<string, string[]>();
+  const options = new TypedOptions();
   const files: string[] = [];
   let mistake: UserError | undefined;
 

@@ -4,7 +4,6 @@ import { type CacheChoice, openMemory } from "../pipeline/open-memory.ts";
 import type { MemoryBudget } from "../runtime/memory-budget.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { Invocation } from "./arguments.ts";
-import { sizeBytes } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 
@@ -12,8 +11,7 @@ import { onStop } from "./stop.ts";
 export function readCacheOptions({
   options,
 }: Invocation): (CacheChoice & { readonly ifChanged: boolean }) | undefined {
-  const path = options.get("cache")?.[0];
-  const limit = options.get("cache-limit")?.[0];
+  const path = options.text("cache");
   if (path === undefined) {
     for (const name of ["cache-limit", "if-changed"]) {
       if (options.has(name)) throw usageError(`--${name} needs --cache`, "e.g. --cache cache");
@@ -26,7 +24,7 @@ export function readCacheOptions({
   }
   return {
     path,
-    limitBytes: limit === undefined ? undefined : sizeBytes("--cache-limit", limit, 0),
+    limitBytes: options.sizeBytes("cache-limit", 0),
     ifChanged: options.has("if-changed"),
   };
 }

@@ -16,10 +16,10 @@ import { type TableSize, tableBytes, type WordTable } from "../words/word-table.
 import type { Invocation } from "./arguments.ts";
 import { openRunMemory, readCacheOptions } from "./cache-options.ts";
 import { corpusNoteLines } from "./corpus-notes.ts";
-import { openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
+import { openCorpus, readCorpusOptions } from "./corpus-options.ts";
+import { openCountsFiles } from "./counts-option.ts";
 import { writeChunks, writeData } from "./data-output.ts";
 import { lockOutputs } from "./lock-outputs.ts";
-import { wholeNumber } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import { openRanges, rangesPath } from "./ranges-option.ts";
 import { onStop } from "./stop.ts";
@@ -31,7 +31,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const startMs = performance.now();
   const asked = readCorpusOptions(invocation);
   const cacheOptions = readCacheOptions(invocation);
-  const minCount = wholeNumber("--min-count", invocation.options.get("min-count")?.[0] ?? "1", 1);
+  const minCount = invocation.options.wholeNumber("min-count", 1) ?? 1;
   const plan = rangesPath(invocation);
   const places = await takePlaces(invocation, output);
   const { options, countsFiles } = await openCountsFiles(invocation, asked, (made) =>
@@ -110,7 +110,7 @@ function tellCounted({ totals, leftOut }: Saved, run: Counting, corpus: FoundInp
 async function takePlaces(invocation: Invocation, output: Output): Promise<string[]> {
   const { options } = invocation;
   // Files first: who reads stdout may stop the run.
-  const named = ["save-counts", "output"].flatMap((name) => options.get(name)?.[0] ?? []);
+  const named = ["save-counts", "output"].flatMap((name) => options.text(name) ?? []);
   const files = named.filter((place) => place !== "-");
   for (const path of files) checkOutputFile(path);
   await lockOutputs(invocation, output, files.map(placeOfFile));

@@ -21,7 +21,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   const [file, ...more] = invocation.files;
   if (file === undefined) throw usageError("no file of ids", "e.g. bpe decode ids.npy --tokenizer tokenizer");
   if (more.length > 0) throw usageError(`decode takes one file, found ${1 + more.length}`);
-  const path = invocation.options.get("output")?.[0];
+  const path = invocation.options.text("output");
   await lockOutputFile(invocation, output, path);
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats?.isFile()) {

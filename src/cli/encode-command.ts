@@ -24,7 +24,6 @@ import { corpusNoteLines } from "./corpus-notes.ts";
 import { intoPipe, intoStream } from "./data-output.ts";
 import { openInputs, readInputOptions } from "./input-options.ts";
 import { lockOutputFile } from "./lock-outputs.ts";
-import { wholeNumber } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import { openRanges, rangesPath } from "./ranges-option.ts";
 import { onStop } from "./stop.ts";
@@ -118,9 +117,7 @@ function summarize(
 
 function readOptions(invocation: Invocation) {
   const { options } = invocation;
-  const text = (name: string) => options.get(name)?.[0];
-  const path = text("output");
-  const workers = text("workers");
+  const path = options.text("output");
   const output = path === undefined || path === "-" ? undefined : path;
   if (output !== undefined && !isIdFileName(output)) {
     throw usageError(
@@ -137,8 +134,8 @@ function readOptions(invocation: Invocation) {
     plan: rangesPath(invocation),
     reading: readInputOptions(invocation),
     output,
-    workers: workers === undefined ? undefined : wholeNumber("--workers", workers, 1),
-    appendToken: text("append-token"),
+    workers: options.wholeNumber("workers", 1),
+    appendToken: options.text("append-token"),
     specialTokensAsText: options.has("special-tokens-as-text"),
   };
 }

@@ -3,25 +3,20 @@ import { inputFormats } from "../corpus/input.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
 import { usageError } from "../errors.ts";
 import type { Invocation } from "./arguments.ts";
-import { oneOf } from "./option-values.ts";
 import type { Output } from "./output.ts";
 
 /** How the files are to be read. Looks at none. At least one must be named, unless an option stands for the files. */
 export function readInputOptions({ options, files }: Invocation): InputOptions {
-  const format = options.get("input-format")?.[0];
-  const binary = options.get("binary")?.[0];
   const reading = {
-    format: format === undefined ? undefined : oneOf("--input-format", format, inputFormats),
-    textField: options.get("text-field")?.[0],
+    format: options.oneOf("input-format", inputFormats),
+    textField: options.text("text-field"),
     include: options.get("include"),
-    binary: binary === undefined ? undefined : oneOf("--binary", binary, binaryModes),
+    binary: options.oneOf("binary", ["text"]),
   };
   const isOptional = options.has("counts") || options.has("ranges");
   if (files.length > 0 || !isOptional) checkNames(files, reading);
   return reading;
 }
-
-const binaryModes = ["text"] as const;
 
 /** The inputs as they are now, and the files that are skipped. */
 export function openInputs(names: readonly string[], options: InputOptions, output: Output): FoundInputs {

@@ -21,7 +21,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   const [path, ...more] = invocation.files;
   if (path === undefined) throw usageError("no tokenizer", "e.g. bpe inspect tokenizer");
   if (more.length > 0) throw usageError(`inspect takes one tokenizer, found ${1 + more.length}`);
-  const textPath = invocation.options.get("text")?.[0];
+  const textPath = invocation.options.text("text");
   const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);
   await print(await describeTokenizer(parts));
   if (textPath !== undefined) await print(await describeText(parts, textPath, output));

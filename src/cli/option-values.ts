@@ -3,6 +3,32 @@ import { nearest } from "../runtime/hints.ts";
 
 // Values of options: text as typed -> numbers, sizes, words of a list. A wrong one is a usage error that names the option.
 
+/** The options of a command by their long names, each with the texts typed for it; a flag has none. */
+export class TypedOptions extends Map<string, readonly string[]> {
+  /** The text typed for an option; undefined if it was not given. */
+  text(name: string): string | undefined {
+    return this.get(name)?.[0];
+  }
+
+  /** The same as a whole number of at least `least`. */
+  wholeNumber(name: string, least: number): number | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : wholeNumber(`--${name}`, text, least);
+  }
+
+  /** The same as a size of at least `leastBytes`, in bytes. */
+  sizeBytes(name: string, leastBytes: number): number | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : sizeBytes(`--${name}`, text, leastBytes);
+  }
+
+  /** The same as one of the words listed. */
+  oneOf<const Word extends string>(name: string, words: readonly Word[]): Word | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : oneOf(`--${name}`, text, words);
+  }
+}
+
 /** A whole number of at least `least`, in digits. */
 export function wholeNumber(option: string, text: string, least: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;

@@ -16,7 +16,6 @@ import { readCorpusOptions } from "./corpus-options.ts";
 import { writeData } from "./data-output.ts";
 import { openInputs, readInputOptions } from "./input-options.ts";
 import { lockOutputFile } from "./lock-outputs.ts";
-import { sizeBytes } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, seconds } from "./units.ts";
@@ -66,11 +65,11 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
 
 /** Smaller ranges would cost more to plan than to count. */
 const leastRangeSizeBytes = 64_000;
+const defaultRangeSizeBytes = 256e6;
 
 function readOptions(invocation: Invocation) {
   const { options } = invocation;
-  const text = (name: string) => options.get(name)?.[0];
-  const path = text("output");
+  const path = options.text("output");
   const asText = "special-tokens-as-text";
   if (!options.has("tokenizer") && options.has(asText)) {
     throw usageError(`--${asText} is for plans to encode by`, "name the tokenizer: --tokenizer PATH");
@@ -82,7 +81,7 @@ function readOptions(invocation: Invocation) {
   return {
     reading: readInputOptions(invocation),
     readCuts: options.has("tokenizer") ? tokenizerCuts(invocation) : corpusCuts(invocation),
-    rangeSizeBytes: sizeBytes("--range-size", text("range-size") ?? "256MB", leastRangeSizeBytes),
+    rangeSizeBytes: options.sizeBytes("range-size", leastRangeSizeBytes) ?? defaultRangeSizeBytes,
     countDocuments: options.has("count-documents"),
     output: path === "-" ? undefined : path,
   };

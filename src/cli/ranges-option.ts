@@ -6,7 +6,7 @@ import type { Invocation } from "./arguments.ts";
 
 /** The path that `--ranges` names; undefined without that option. Looks at no file. */
 export function rangesPath({ files, options }: Invocation): string | undefined {
-  const path = options.get("ranges")?.[0];
+  const path = options.text("ranges");
   if (path !== undefined && files.length > 0) {
     throw usageError(
       `--ranges and "${files[0]}": the ranges name their files themselves`,

@@ -51,7 +51,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     output = new Output(outputOptions);
     serveSignals((how, code) => output.stop(how, code));
     serveCrashes((error) => output.fail(error));
-    if (invocation.options.get("pattern")?.[0] === "help") {
+    if (invocation.options.text("pattern") === "help") {
       const [{ describePatterns }, { patterns }] = await Promise.all([
         import("./help.ts"),
         import("../pattern/pattern.ts"),
@@ -102,15 +102,15 @@ async function showHelp(command: CommandSpec | undefined): Promise<number> {
 
 /** The options that name a place in the directory that `train` replaces as a whole. */
 function optionsWithinOutput({ options }: Invocation): string[] {
-  const output = options.get("output")?.[0];
+  const output = options.text("output");
   return ["log-file", "save-counts", "cache"].filter((name) => {
-    const path = options.get(name)?.[0];
+    const path = options.text(name);
     return path && output && isWithin(path, output);
   });
 }
 
 function withinOutput({ options }: Invocation, name: string): UserError {
-  const [path, output] = [name, "output"].map((option) => options.get(option)?.[0]);
+  const [path, output] = [name, "output"].map((option) => options.text(option));
   return usageError(
     `--${name} "${path}" is in --output "${output}", which is replaced as a whole`,
     "name a place beside it",
@@ -118,11 +118,11 @@ function withinOutput({ options }: Invocation, name: string): UserError {
 }
 
 function readOutputOptions({ options }: Invocation, typed: readonly string[]): OutputOptions {
-  const logPath = options.get("log-file")?.[0];
+  const logPath = options.text("log-file");
   if (logPath === "") throw usageError("--log-file is empty", "name a file, e.g. --log-file bpe.log");
   return {
     quiet: options.has("quiet"),
-    progress: options.get("progress")?.[0] ?? "auto",
+    progress: options.text("progress") ?? "auto",
     command: shellLine(["bpe", ...typed]),
     log: logPath === undefined ? undefined : new LogFile(logPath),
   };

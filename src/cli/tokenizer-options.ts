@@ -5,25 +5,23 @@ import type { IdType } from "../tokenizer/id-files/npy.ts";
 import type { SpecialTokenOption } from "../tokenizer/load/load-tokenizer.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
-import { oneOf } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import { warnOfSlowPattern } from "./warnings.ts";
 
 /** The options of every command that uses a tokenizer. Looks at no file. */
 export function readTokenizerOptions({ options }: Invocation) {
-  const path = options.get("tokenizer")?.[0];
+  const path = options.text("tokenizer");
   if (path === undefined) throw usageError("--tokenizer is missing", "e.g. --tokenizer tokenizer");
-  const dtype = options.get("dtype")?.[0];
   return {
     path,
     ...readBesideTokenizer(options),
-    dtype: dtype === undefined ? undefined : oneOf("--dtype", dtype, ["uint16", "uint32"]),
+    dtype: options.oneOf("dtype", ["uint16", "uint32"]),
   };
 }
 
 /** `--pattern` and `--special-token`, for tokenizer files that hold neither. */
 export function readBesideTokenizer(options: Invocation["options"]) {
-  const pattern = options.get("pattern")?.[0];
+  const pattern = options.text("pattern");
   return {
     pattern: pattern === undefined ? undefined : resolvePattern(pattern),
     specialTokens: (options.get("special-token") ?? []).map(readSpecialToken),

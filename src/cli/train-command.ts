@@ -19,10 +19,11 @@ import type { WordTable } from "../words/word-table.ts";
 import type { Invocation } from "./arguments.ts";
 import { openRunMemory, readCacheOptions } from "./cache-options.ts";
 import { corpusNotes } from "./corpus-notes.ts";
-import { countsPaths, openCorpus, openCountsFiles, readCorpusOptions } from "./corpus-options.ts";
+import { openCorpus, readCorpusOptions } from "./corpus-options.ts";
+import { countsPaths, openCountsFiles } from "./counts-option.ts";
 import { writeChunks } from "./data-output.ts";
 import { lockOutputs } from "./lock-outputs.ts";
-import { oneOf, wholeNumber } from "./option-values.ts";
+import { oneOf } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { summary } from "./train-summary.ts";
@@ -152,47 +153,36 @@ type TrainOptions = ReturnType<typeof readOptions>;
 
 function readOptions(invocation: Invocation, made?: CountsOptions) {
   const { options } = invocation;
-  const text = (name: string) => options.get(name)?.[0];
-  const vocabSizeText = text("vocab-size");
-  if (vocabSizeText === undefined) throw usageError("--vocab-size is missing", "e.g. --vocab-size 32000");
-  const outputPath = text("output");
+  if (!options.has("vocab-size")) throw usageError("--vocab-size is missing", "e.g. --vocab-size 32000");
+  const outputPath = options.text("output");
   if (outputPath === undefined) throw usageError("--output is missing", "e.g. --output tokenizer");
   if (outputPath === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
 
   const corpusOptions = readCorpusOptions(invocation, made);
   const { compat, specialTokens } = corpusOptions;
   const leastSize = baseSize(specialTokens, compat);
-  const vocabSize = wholeNumber("--vocab-size", vocabSizeText, 1);
+  const vocabSize = options.wholeNumber("vocab-size", 1)!;
   if (vocabSize < leastSize) {
     const parts = `256 bytes${specialTokens.length > 0 ? ` and ${specialTokens.length} special tokens` : ""}`;
     throw usageError(`--vocab-size ${vocabSize} is too small: ${parts} need ${leastSize}`);
   }
-  const chosen = text("format")?.split(",");
+  const chosen = options.text("format")?.split(",");
   const formatsChosen = chosen?.map((name) => oneOf("--format", name.trim(), formatNames));
   if (formatsChosen?.includes("tiktoken") && corpusOptions.pattern.sources.length > 1) {
     throw usageError(
       "--format tiktoken: tiktoken cuts text by one regular expression, and this pattern is a sequence of them",
     );
   }
-  const keepCount = text("keep");
-  const minFrequency = text("min-frequency");
-  const maxTokenLength = text("max-token-length");
   return {
     output: outputPath,
     vocabSize,
-    saveCounts: text("save-counts"),
+    saveCounts: options.text("save-counts"),
     ...corpusOptions,
     cache: readCacheOptions(invocation),
-    minFrequency:
-      minFrequency === undefined
-        ? compat === "huggingface"
-          ? 0
-          : 1
-        : wholeNumber("--min-frequency", minFrequency, 0),
-    maxTokenLength:
-      maxTokenLength === undefined ? null : wholeNumber("--max-token-length", maxTokenLength, 1),
+    minFrequency: options.wholeNumber("min-frequency", 0) ?? (compat === "huggingface" ? 0 : 1),
+    maxTokenLength: options.wholeNumber("max-token-length", 1) ?? null,
     formats: formatsChosen,
-    keepCount: keepCount === undefined ? undefined : wholeNumber("--keep", keepCount, 0),
+    keepCount: options.wholeNumber("keep", 0),
   };
 }
 
