@@ -1,24 +1,16 @@
-import type { TableSize, WordTable } from "../words/word-table.ts";
-import { countCells } from "./cell-count.ts";
-import { type MergeOptions, threadCountOf } from "./merge-options.ts";
+import type { TableSize } from "../words/word-table.ts";
+import { cellCountBound, type MergeOptions, threadCountOf } from "./merge-options.ts";
 import { defaultTuning } from "./merge-tuning.ts";
 
 /**
  * The memory that the engine will take beside the word table, in bytes, said before it starts. Cells, the order of
- * the words and the arena are known exactly; the longest list and the number of records are guesses (the measured
+ * the words and the arena are nearly exact; the longest list and the number of records are guesses (the measured
  * ones stand in docs/merge.md), and the arena grows if a text is unlike any seen. Words that need several memories
  * (src/merge/merge-memories.ts) have their tokens and pairs in each of them.
  */
-export function estimateMergeMemoryBytes(words: WordTable, options: MergeOptions): number {
-  return estimateBytes(words.wordCount, countCells(words), options);
-}
-
-/** The same before there is a word table: an upper bound, because words of one byte take no cells. */
-export function boundMergeMemoryBytes({ wordCount, byteCount }: TableSize, options: MergeOptions): number {
-  return estimateBytes(wordCount, 1 + byteCount + wordCount, options);
-}
-
-function estimateBytes(wordCount: number, cellCount: number, options: MergeOptions): number {
+export function estimateMergeMemoryBytes(size: TableSize, options: MergeOptions): number {
+  const { wordCount } = size;
+  const cellCount = cellCountBound(size);
   const { mergeCount, compat } = options;
   const threadCount = threadCountOf(options, cellCount, defaultTuning);
   const tokenCount = 256 + Math.min(mergeCount, cellCount);

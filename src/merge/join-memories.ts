@@ -1,5 +1,5 @@
 import type { MergeMemory } from "./merge-memories.ts";
-import { type MergeProgress, type Pace, spend } from "./work-budget.ts";
+import { type MergeProgress, spend, type WorkBudget } from "./work-budget.ts";
 
 /**
  * What the memories of an engine tell each other (src/kernel/merge/memory-exchange.ts): each gives what its words have, this
@@ -73,10 +73,13 @@ export function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbour
 }
 
 /** While the text is indexed anew: the first memory gets the counts of all. False: it has no room for them. */
-export function* joinPairs(memories: readonly MergeMemory[], pace: Pace): Generator<MergeProgress, boolean> {
+export function* joinPairs(
+  memories: readonly MergeMemory[],
+  budget: WorkBudget,
+): Generator<MergeProgress, boolean> {
   const [first, ...others] = memories;
   for (const other of others) {
-    const isDone = yield* tellPairs(other, [first!], ({ exports }, count) => exports.addPairs(count), pace);
+    const isDone = yield* tellPairs(other, [first!], ({ exports }, count) => exports.addPairs(count), budget);
     if (!isDone) return false;
   }
   return true;
@@ -85,12 +88,12 @@ export function* joinPairs(memories: readonly MergeMemory[], pace: Pace): Genera
 /** What the first memory keeps, the others keep with the same counts. False: one has no room for it. */
 export function* keepSamePairs(
   memories: readonly MergeMemory[],
-  pace: Pace,
+  budget: WorkBudget,
 ): Generator<MergeProgress, boolean> {
   const [first, ...others] = memories;
-  const gate = first!.exports.gateNow();
-  for (const { exports } of others) exports.adoptGate(gate);
-  if (!(yield* tellPairs(first!, others, ({ exports }, count) => exports.keepToldPairs(count), pace)))
+  const threshold = first!.exports.thresholdNow();
+  for (const { exports } of others) exports.adoptThreshold(threshold);
+  if (!(yield* tellPairs(first!, others, ({ exports }, count) => exports.keepToldPairs(count), budget)))
     return false;
   for (const { exports } of others) exports.startKeepingTold();
   return true;
@@ -101,17 +104,17 @@ function* tellPairs(
   from: MergeMemory,
   others: readonly MergeMemory[],
   take: (to: MergeMemory, count: number) => boolean,
-  pace: Pace,
+  budget: WorkBudget,
 ): Generator<MergeProgress, boolean> {
   if (others.length === 0) return true;
   const given = exchangeOf(from).numbers;
   for (let start = 0; ; ) {
-    const count = from.exports.givePairs(start, pace.sliceWork);
+    const count = from.exports.givePairs(start, budget.sliceWork);
     if (count === 0) return true;
     for (const other of others) {
       exchangeOf(other).numbers.set(given.subarray(0, 4 * count));
       if (!take(other, count)) return false;
-      if (spend(pace, count)) yield pace.progress;
+      if (spend(budget, count)) yield budget.progress;
     }
     start += count;
   }

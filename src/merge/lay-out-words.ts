@@ -1,6 +1,6 @@
 import type { WordTable } from "../words/word-table.ts";
 import type { MergeMemory } from "./merge-memories.ts";
-import { inRuns, inSlices, type MergeProgress, type Pace, spend } from "./work-budget.ts";
+import { inRuns, inSlices, type MergeProgress, spend, type WorkBudget } from "./work-budget.ts";
 
 /** Bytes that are copied with as much work as one cell. */
 const bytesPerWork = 16;
@@ -9,7 +9,7 @@ const bytesPerWork = 16;
 export function* copyWords(
   { exports, memory, words: { first, end } }: MergeMemory,
   words: WordTable,
-  pace: Pace,
+  budget: WorkBudget,
 ): Generator<MergeProgress, void> {
   const { bytes, starts, counts } = words;
   const { buffer } = memory;
@@ -21,10 +21,10 @@ export function* copyWords(
   ] as const;
   for (const [source, address] of regions) {
     const target = new Uint8Array(buffer, address.value >>> 0, source.length);
-    const sliceBytes = pace.sliceWork * bytesPerWork;
+    const sliceBytes = budget.sliceWork * bytesPerWork;
     for (let from = 0; from < source.length; from += sliceBytes) {
       target.set(source.subarray(from, from + sliceBytes), from);
-      if (spend(pace, pace.sliceWork)) yield pace.progress;
+      if (spend(budget, budget.sliceWork)) yield budget.progress;
     }
   }
   exports.startLayout(firstByte);
@@ -36,21 +36,21 @@ const asBytes = (array: Float64Array | Uint32Array) =>
 /** Writes the words that were copied as cells, by falling count (src/kernel/merge/word-layout.ts). */
 export function* layOutWords(
   { exports, plan }: MergeMemory,
-  pace: Pace,
+  budget: WorkBudget,
   report: (cellCount: number) => void,
 ): Generator<MergeProgress, void> {
-  yield* inRuns(pace, plan.wordCount, exports.tallyWords);
+  yield* inRuns(budget, plan.wordCount, exports.tallyWords);
   const frequentCount = exports.frequentWordCount();
   for (let shift = 0; exports.startDigit(shift); shift += digitBits) {
-    yield* inRuns(pace, frequentCount, (from, to) => exports.tallyDigits(shift, from, to));
+    yield* inRuns(budget, frequentCount, (from, to) => exports.tallyDigits(shift, from, to));
     exports.addUpDigits();
-    yield* inRuns(pace, frequentCount, (from, to) => exports.placeByDigit(shift, from, to));
+    yield* inRuns(budget, frequentCount, (from, to) => exports.placeByDigit(shift, from, to));
     exports.endDigit();
   }
   const reportCells = () => report(exports.laidOutCells());
-  yield* inSlices(pace, exports.layOutFrequentWords, { report: reportCells });
+  yield* inSlices(budget, exports.layOutFrequentWords, { report: reportCells });
   exports.startRareWords();
-  yield* inSlices(pace, exports.layOutRareWords, { report: reportCells });
+  yield* inSlices(budget, exports.layOutRareWords, { report: reportCells });
 }
 
 /** Of the sort of the frequent words. */

@@ -24,20 +24,20 @@ export function* learnMerges(
 ): Generator<MergeProgress, Merges | undefined> {
   yield* prepareWords(engine, words);
   if (!(yield* indexBytePairs(engine, tuning))) return undefined;
-  const { memories, pace } = engine;
+  const { memories, budget } = engine;
   const joinNeighbours = neighbourJoiner(memories);
   for (;;) {
     switch (mergeUntilPause(engine)) {
       case "slice used up":
-        spend(pace, 0);
+        spend(budget, 0);
         reportMerges(engine);
-        yield pace.progress;
+        yield budget.progress;
         break;
       case "large pair on top":
         reportMerges(engine);
         if (!(yield* mergeTopInSlices(engine, joinNeighbours))) return undefined;
         break;
-      case "top below gate":
+      case "top below threshold":
         if (!(yield* indexAnew(engine))) return undefined;
         break;
       case "no room":
@@ -48,25 +48,25 @@ export function* learnMerges(
   }
 }
 
-const pauses = ["finished", "slice used up", "large pair on top", "top below gate", "no room"] as const;
+const pauses = ["finished", "slice used up", "large pair on top", "top below threshold", "no room"] as const;
 
 /** In one memory all merges that fit into a slice are made in one call; in several, each is a large one. */
-function mergeUntilPause({ memories, pace }: MergeEngine): (typeof pauses)[number] {
+function mergeUntilPause({ memories, budget }: MergeEngine): (typeof pauses)[number] {
   const [{ exports }] = memories as [MergeEngine["memories"][number]];
   if (memories.length > 1) return pauses[memories.map((memory) => memory.exports.lookAtTop())[0]!]!;
-  const pause = exports.mergeUntilPause(pace.workLeft);
-  pace.workLeft = exports.workLeftOfSlice();
+  const pause = exports.mergeUntilPause(budget.workLeft);
+  budget.workLeft = exports.workLeftOfSlice();
   return pauses[pause]!;
 }
 
-function* prepareWords({ memories, pace }: MergeEngine, words: WordTable): Generator<MergeProgress, void> {
+function* prepareWords({ memories, budget }: MergeEngine, words: WordTable): Generator<MergeProgress, void> {
   let cellsBefore = 0;
   for (const memory of memories) {
     const { cellCount, cellCountOfAll } = memory.plan;
-    yield* copyWords(memory, words, pace);
-    yield* layOutWords(memory, pace, (cells) => {
+    yield* copyWords(memory, words, budget);
+    yield* layOutWords(memory, budget, (cells) => {
       const shareDone = Math.min(1, (cellsBefore + cells) / cellCountOfAll);
-      pace.progress = { phase: "layout", mergeCount: 0, shareDone };
+      budget.progress = { phase: "layout", mergeCount: 0, shareDone };
     });
     cellsBefore += cellCount;
   }
@@ -74,14 +74,14 @@ function* prepareWords({ memories, pace }: MergeEngine, words: WordTable): Gener
 
 /** False if a memory is too small. */
 function* indexBytePairs(
-  { memories, pace }: MergeEngine,
+  { memories, budget }: MergeEngine,
   tuning: MergeTuning,
 ): Generator<MergeProgress, boolean> {
   const { threadCount, cellCountOfAll } = memories[0]!.plan;
   let cellsDone = 0;
   const report = () => {
-    cellsDone += pace.sliceWork * threadCount;
-    pace.progress = {
+    cellsDone += budget.sliceWork * threadCount;
+    budget.progress = {
       phase: "index",
       mergeCount: 0,
       shareDone: Math.min(1, cellsDone / (2 * cellCountOfAll)),
@@ -89,7 +89,7 @@ function* indexBytePairs(
   };
   for (const { exports } of memories) {
     exports.startText();
-    yield* inSlices(pace, exports.countBytePairsSome, { report });
+    yield* inSlices(budget, exports.countBytePairsSome, { report });
   }
   joinBytePairs(memories);
   for (const { exports } of memories) {
@@ -97,7 +97,7 @@ function* indexBytePairs(
     if (added === 1) throw countTooLarge();
     if (added === 2) return false;
     exports.startText();
-    yield* inSlices(pace, exports.writeBytePairsSome, { report });
+    yield* inSlices(budget, exports.writeBytePairsSome, { report });
   }
   return true;
 }
@@ -107,27 +107,27 @@ const countTooLarge = () =>
     hint: "divide all word counts by the same number, or train from a part of the input",
   });
 
-/** The index anew, with a lower gate (src/kernel/merge/index-anew.ts). False if a memory is too small. */
-function* indexAnew({ memories, pace, limits }: MergeEngine): Generator<MergeProgress, boolean> {
+/** The index anew, with a lower threshold (src/kernel/merge/index-anew.ts). False if a memory is too small. */
+function* indexAnew({ memories, budget, limits }: MergeEngine): Generator<MergeProgress, boolean> {
   for (const { exports } of memories) {
     exports.startReindex();
     for (let counted = 1; counted !== 0; ) {
-      counted = exports.countPairsSome(pace.sliceWork);
+      counted = exports.countPairsSome(budget.sliceWork);
       if (counted === 2) return false;
-      if (spend(pace, pace.sliceWork)) yield pace.progress;
+      if (spend(budget, budget.sliceWork)) yield budget.progress;
     }
   }
-  if (!(yield* joinPairs(memories, pace))) return false;
+  if (!(yield* joinPairs(memories, budget))) return false;
   const [first, ...others] = memories.map(({ exports }) => exports);
   first!.startKeeping(limits.mergeCountMax - first!.mergedEntryCount());
-  yield* inSlices(pace, first!.keepPairsSome);
-  if (!(yield* keepSamePairs(memories, pace))) return false;
-  for (const other of others) yield* inSlices(pace, other.keepPairsSome);
+  yield* inSlices(budget, first!.keepPairsSome);
+  if (!(yield* keepSamePairs(memories, budget))) return false;
+  for (const other of others) yield* inSlices(budget, other.keepPairsSome);
   for (const { exports } of memories) {
     if (!exports.startLists()) return false;
-    yield* inSlices(pace, exports.writePairsSome);
+    yield* inSlices(budget, exports.writePairsSome);
     exports.startPushing();
-    yield* inSlices(pace, exports.pushPairsSome);
+    yield* inSlices(budget, exports.pushPairsSome);
   }
   return true;
 }
@@ -137,36 +137,36 @@ const mergeWork = 64;
 
 /** A merge with a long list, or with an arena that is full, or in several memories. False if one is too small. */
 function* mergeTopInSlices(
-  { memories, pace }: MergeEngine,
+  { memories, budget }: MergeEngine,
   joinNeighbours: JoinNeighbours,
 ): Generator<MergeProgress, boolean> {
   for (const { exports } of memories) {
     exports.startLargeMerge();
-    yield* inSlices(pace, exports.mergeSome, { workMax: exports.largeListLength() });
+    yield* inSlices(budget, exports.mergeSome, { workMax: exports.largeListLength() });
     exports.endWalk();
   }
   joinNeighbours();
   for (const { exports } of memories) {
     if (exports.startMakingRoom()) {
-      yield* inSlices(pace, exports.compactSome);
+      yield* inSlices(budget, exports.compactSome);
       if (!exports.endMakingRoom()) {
         exports.startCleaningAll();
-        yield* inSlices(pace, exports.compactSome);
+        yield* inSlices(budget, exports.compactSome);
         if (!exports.endMakingRoom()) return false;
       }
     }
     if (!exports.settleLargeMerge()) return false;
-    yield* inSlices(pace, exports.writeSome, { workMax: exports.largeListLength() });
+    yield* inSlices(budget, exports.writeSome, { workMax: exports.largeListLength() });
     exports.endMerge();
-    if (spend(pace, mergeWork)) yield pace.progress;
+    if (spend(budget, mergeWork)) yield budget.progress;
   }
   return true;
 }
 
-function reportMerges({ memories, pace, limits }: MergeEngine): void {
+function reportMerges({ memories, budget, limits }: MergeEngine): void {
   const { exports } = memories[0]!;
   const shareDone = exports.mergedEntryCount() / limits.mergeCountMax;
-  pace.progress = { phase: "merge", mergeCount: exports.mergeCount(), shareDone };
+  budget.progress = { phase: "merge", mergeCount: exports.mergeCount(), shareDone };
 }
 
 /** Every memory has all of them. */

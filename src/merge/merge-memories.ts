@@ -1,11 +1,16 @@
 import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
-import type { WordTable } from "../words/word-table.ts";
-import { countCells } from "./cell-count.ts";
+import { sizeOf, type TableSize, type WordTable } from "../words/word-table.ts";
 import { fillTieRule, tieRuleOf } from "./fill-tie-rule.ts";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
-import { limitsOf, type MergeLimits, type MergeOptions, threadCountOf } from "./merge-options.ts";
+import {
+  cellCountBound,
+  limitsOf,
+  type MergeLimits,
+  type MergeOptions,
+  threadCountOf,
+} from "./merge-options.ts";
 import type { MergeTuning } from "./merge-tuning.ts";
-import { createPace, type Pace } from "./work-budget.ts";
+import { createWorkBudget, type WorkBudget } from "./work-budget.ts";
 
 /**
  * A merge engine, set up for its task. Its words lie in one memory of up to 4 GB or, where they do not fit, in several:
@@ -14,7 +19,7 @@ import { createPace, type Pace } from "./work-budget.ts";
 export type MergeEngine = {
   readonly memories: readonly MergeMemory[];
   readonly limits: MergeLimits;
-  readonly pace: Pace;
+  readonly budget: WorkBudget;
 };
 
 export type MergeMemory = Kernel & {
@@ -24,8 +29,13 @@ export type MergeMemory = Kernel & {
   readonly capacityBytes: number;
 };
 
-/** Words [first, end) of the table, and the cells that they take. */
-type WordSlice = { readonly first: number; readonly end: number; readonly cellCount: number };
+/** Words [first, end) of the table. */
+type WordSlice = TableSize & {
+  readonly first: number;
+  readonly end: number;
+  /** Cells that they take at most. */
+  readonly cellCount: number;
+};
 
 /** Sets up an engine in so many memories; undefined if it does not fit. */
 export function createMergeEngine(
@@ -35,34 +45,33 @@ export function createMergeEngine(
   tuning: MergeTuning,
 ): MergeEngine | undefined {
   const slices = cutWords(words, memoryCount);
-  const cellCount = sum(slices.map((slice) => slice.cellCount)) - (memoryCount - 1);
-  const limits = limitsOf(options, cellCount);
+  const cellCountOfAll = cellCountBound(sizeOf(words));
+  const limits = limitsOf(options, cellCountOfAll);
   const rule = tieRuleOf(options);
   // Every merge takes an id, also one that spells a special token; the boundary is the id after the last.
   const tokenCapacity = 256 + limits.mergeCountMax + rule.specials.length;
   if (tokenCapacity >= 2 ** 31) return undefined;
   const planOfAll = {
     memoryCount,
-    cellCountOfAll: cellCount,
+    cellCountOfAll,
     tokenCapacity,
     isWide: tuning.wideCells || tokenCapacity > 0xffff,
     prefixLength: rule.comparesBytes ? tuning.prefixBytes : 0,
     specialCount: rule.specials.length,
     specialByteCount: sum(rule.specials.map(({ bytes }) => bytes.length)),
-    threadCount: threadCountOf(options, cellCount, tuning),
+    threadCount: threadCountOf(options, cellCountOfAll, tuning),
   };
   const memories: MergeMemory[] = [];
   for (const slice of slices) {
-    const wordByteCount = words.starts[slice.end]! - words.starts[slice.first]!;
-    const wordCount = slice.end - slice.first;
-    const plan = { ...planOfAll, wordCount, wordByteCount, cellCount: slice.cellCount };
+    const { wordCount, byteCount, cellCount } = slice;
+    const plan = { ...planOfAll, wordCount, wordByteCount: byteCount, cellCount };
     const memory = createMergeMemory(slice, plan, tuning.memoryBytesMax);
     if (memory === undefined) return undefined;
     fillTieRule(memory, rule);
     startEngine(memory, limits, tuning);
     memories.push(memory);
   }
-  return { memories, limits, pace: createPace(tuning.sliceWork) };
+  return { memories, limits, budget: createWorkBudget(tuning.sliceWork) };
 }
 
 /**
@@ -77,7 +86,8 @@ function cutWords(words: WordTable, sliceCount: number): WordSlice[] {
   );
   return Array.from({ length: sliceCount }, (_, k) => {
     const [first, end] = [cuts[k]!, cuts[k + 1]!];
-    return { first, end, cellCount: countCells(words, first, end) };
+    const size = { wordCount: end - first, byteCount: starts[end]! - starts[first]! };
+    return { first, end, ...size, cellCount: cellCountBound(size) };
   });
 }
 
@@ -117,9 +127,15 @@ const noLimit = 2 ** 32 - 1;
 
 function startEngine({ exports }: Kernel, limits: MergeLimits, tuning: MergeTuning): void {
   const least = Math.min(Math.ceil(limits.countMin), countEnd);
-  const rises = tuning.gate === "rising";
-  const first = rises ? least : Math.min(Math.max(least, tuning.gate), countEnd);
-  exports.startGate(first, least, tuning.gateFromMerge, rises ? tuning.gateShare : 0, tuning.gateExponent);
+  const rises = tuning.threshold === "rising";
+  const first = rises ? least : Math.min(Math.max(least, tuning.threshold), countEnd);
+  exports.startThreshold(
+    first,
+    least,
+    tuning.thresholdFromMerge,
+    rises ? tuning.thresholdShare : 0,
+    tuning.thresholdExponent,
+  );
   const lengthMax = Math.max(0, Math.min(limits.lengthMax, noLimit));
   exports.startMerges(tuning.blockSize, tuning.sharedListLength, lengthMax, limits.bytePairsAlways);
   exports.startEngine(limits.mergeCountMax, tuning.sliceWork, tuning.cleanShare);

@@ -1,3 +1,5 @@
+import { UserError } from "../errors.ts";
+import type { TableSize } from "../words/word-table.ts";
 import type { MergeTuning } from "./merge-tuning.ts";
 import type { Compat } from "./merges.ts";
 
@@ -28,6 +30,20 @@ export type MergeLimits = {
   /** Whether two bytes may be merged whatever `lengthMax` says: HF looks only at pairs that a merge forms. */
   readonly bytePairsAlways: boolean;
 };
+
+/** Cells that the layout of these words takes at most: a boundary first, then each word with one behind it. */
+export const cellCountBound = ({ wordCount, byteCount }: TableSize) => 1 + byteCount + wordCount;
+
+/** Positions are below 2^31, and the last weight step must end beyond every cell. */
+const cellCountMax = 2 ** 31 - 2;
+
+export function checkCellCount(cellCount: number): void {
+  if (cellCount <= cellCountMax) return;
+  throw new UserError(
+    `the distinct words hold ${cellCount.toLocaleString("en-US")} positions; at most ${cellCountMax.toLocaleString("en-US")} can be merged`,
+    { hint: "use a --pattern that cuts the text into shorter words, or train from a part of the input" },
+  );
+}
 
 export function limitsOf(options: MergeOptions, cellCount: number): MergeLimits {
   const isHuggingface = options.compat === "huggingface";

@@ -9,13 +9,13 @@ export type MergeTuning = {
   readonly blockSize: number;
   /** Cells of 32 bits even where 16 would do. */
   readonly wideCells: boolean;
-  /** "rising" as described in gate.ts, or a number that stays until it proves too high. */
-  readonly gate: "rising" | number;
-  /** The gate does not rise before this many merges: the first counts say little about the last. */
-  readonly gateFromMerge: number;
-  /** The gate after merge k of K is gateShare x top count x (k / K) ^ gateExponent. */
-  readonly gateShare: number;
-  readonly gateExponent: number;
+  /** "rising" as described in count-threshold.ts, or a number that stays until it proves too high. */
+  readonly threshold: "rising" | number;
+  /** The threshold does not rise before this many merges: the first counts say little about the last. */
+  readonly thresholdFromMerge: number;
+  /** The threshold after merge k of K is thresholdShare x top count x (k / K) ^ thresholdExponent. */
+  readonly thresholdShare: number;
+  readonly thresholdExponent: number;
   /** Room for occurrences, as a multiple of those of the first index. */
   readonly arenaSlack: number;
   /** A list is cleaned, where room is short, if its pair has lost more than this share of its count. */
@@ -38,10 +38,10 @@ export const defaultTuning: MergeTuning = {
   sliceWork: 1 << 18,
   blockSize: 128,
   wideCells: false,
-  gate: "rising",
-  gateFromMerge: 64,
-  gateShare: 0.5,
-  gateExponent: 1.7,
+  threshold: "rising",
+  thresholdFromMerge: 64,
+  thresholdShare: 0.5,
+  thresholdExponent: 1.7,
   arenaSlack: 1.5,
   cleanShare: 0.5,
   prefixBytes: 64,

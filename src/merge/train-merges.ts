@@ -1,11 +1,10 @@
 import { UserError } from "../errors.ts";
 import { giveBack } from "../runtime/give-back.ts";
-import type { WordTable } from "../words/word-table.ts";
-import { checkCellCount, countCells } from "./cell-count.ts";
+import { sizeOf, type WordTable } from "../words/word-table.ts";
 import { learnMerges } from "./merge-engine.ts";
 import { startMergeHelpers } from "./merge-helpers.ts";
 import { createMergeEngine, type MergeEngine } from "./merge-memories.ts";
-import type { MergeOptions } from "./merge-options.ts";
+import { cellCountBound, checkCellCount, type MergeOptions } from "./merge-options.ts";
 import { defaultTuning, type MergeTuning } from "./merge-tuning.ts";
 import type { Merges } from "./merges.ts";
 import type { MergeProgress } from "./work-budget.ts";
@@ -28,7 +27,7 @@ export function* trainMerges(
   options: MergeOptions,
   tuning: MergeTuning = defaultTuning,
 ): Generator<MergeProgress, Merges> {
-  checkCellCount(countCells(words));
+  checkCellCount(cellCountBound(sizeOf(words)));
   for (let memoryCount = tuning.memoryCountMin; memoryCount <= memoryCountMax; ) {
     const engine = createMergeEngine(words, memoryCount, options, tuning);
     const merges = engine && (yield* runEngine(engine, words, tuning));

@@ -6,49 +6,49 @@ export type MergeProgress = {
 };
 
 /**
- * Pace: how much work is left until the engine yields. Work is what was touched (cells, entries, words), never time:
+ * WorkBudget: how much work is left until the engine yields. Work is what was touched (cells, entries, words), never time:
  * the engine knows no clock. Every loop that can be long is cut into calls of at most `sliceWork` and says after each
- * `if (spend(pace, work)) yield pace.progress`.
+ * `if (spend(budget, work)) yield budget.progress`.
  */
-export type Pace = { readonly sliceWork: number; workLeft: number; progress: MergeProgress };
+export type WorkBudget = { readonly sliceWork: number; workLeft: number; progress: MergeProgress };
 
-export function createPace(sliceWork: number): Pace {
+export function createWorkBudget(sliceWork: number): WorkBudget {
   return { sliceWork, workLeft: sliceWork, progress: { phase: "layout", mergeCount: 0, shareDone: 0 } };
 }
 
 /** Takes `work` off the slice; true when the slice is used up and it is time to yield. */
-export function spend(pace: Pace, work: number): boolean {
-  pace.workLeft -= work;
-  if (pace.workLeft > 0) return false;
-  pace.workLeft = pace.sliceWork;
+export function spend(budget: WorkBudget, work: number): boolean {
+  budget.workLeft -= work;
+  if (budget.workLeft > 0) return false;
+  budget.workLeft = budget.sliceWork;
   return true;
 }
 
 /** Calls `work` for runs of [0, count), until all are done. */
 export function* inRuns(
-  pace: Pace,
+  budget: WorkBudget,
   count: number,
   work: (from: number, to: number) => void,
 ): Generator<MergeProgress, void> {
-  for (let from = 0; from < count; from += pace.sliceWork) {
-    const to = Math.min(from + pace.sliceWork, count);
+  for (let from = 0; from < count; from += budget.sliceWork) {
+    const to = Math.min(from + budget.sliceWork, count);
     work(from, to);
-    if (spend(pace, to - from)) yield pace.progress;
+    if (spend(budget, to - from)) yield budget.progress;
   }
 }
 
 /** Calls `doSome` for a slice at a time, until there is no more to do; `workMax` bounds the work of all calls. */
 export function* inSlices(
-  pace: Pace,
+  budget: WorkBudget,
   doSome: (work: number) => boolean,
   { report, workMax = Number.POSITIVE_INFINITY }: { report?: () => void; workMax?: number } = {},
 ): Generator<MergeProgress, void> {
   let workLeft = workMax;
   for (let hasMore = true; hasMore; ) {
-    hasMore = doSome(pace.sliceWork);
+    hasMore = doSome(budget.sliceWork);
     report?.();
-    const work = Math.min(pace.sliceWork, workLeft);
+    const work = Math.min(budget.sliceWork, workLeft);
     workLeft -= work;
-    if (spend(pace, work)) yield pace.progress;
+    if (spend(budget, work)) yield budget.progress;
   }
 }

@@ -7,14 +7,14 @@ import type { CountsFiles } from "../count/counts-files.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
 import type { SortedRun } from "../count/sorted-runs.ts";
 import { UserError } from "../errors.ts";
-import { boundMergeMemoryBytes, estimateMergeMemoryBytes } from "../merge/estimate-merge-memory.ts";
+import { estimateMergeMemoryBytes } from "../merge/estimate-merge-memory.ts";
 import type { Compat, Merges } from "../merge/merges.ts";
 import { type MergeOptions, trainMerges } from "../merge/train-merges.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { Cache } from "../store/cache.ts";
 import { baseSize, buildVocabulary, type Vocabulary } from "../vocabulary/vocabulary.ts";
-import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
+import { sizeOf, type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import { type CountOptions, countCorpus } from "./count-corpus.ts";
 import { type CountMemory, runOptionsOf, textBytesOf } from "./count-memory.ts";
 import { countWithCache } from "./count-with-cache.ts";
@@ -100,15 +100,19 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   const { specialTokens, compat } = options;
   const startMs = performance.now();
   const mergeOptions = mergeOptionsOf(options);
-  const check = (size: TableSize, mergeBytes = boundMergeMemoryBytes(size, mergeOptions)) =>
-    options.memory?.budget.check("training", tableBytes(size) + mergeBytes, "train on a part of the corpus");
+  const mergeBytesOf = (size: TableSize) => estimateMergeMemoryBytes(size, mergeOptions);
+  const check = (size: TableSize) =>
+    options.memory?.budget.check(
+      "training",
+      tableBytes(size) + mergeBytesOf(size),
+      "train on a part of the corpus",
+    );
   const { words, wordCount, statistics, keepRest } = await countWords(options, report, check);
   if (options.inputs.length === 0 && wordCount === 0) throw noWords();
-  const mergeBytes = estimateMergeMemoryBytes(words, mergeOptions);
-  check({ wordCount: words.wordCount, byteCount: words.bytes.length }, mergeBytes);
+  check(sizeOf(words));
   await options.keepWords?.(words);
   const countedMs = performance.now();
-  options.tellMemory?.(mergeBytes);
+  options.tellMemory?.(mergeBytesOf(sizeOf(words)));
   const merges = await learnMerges(words, mergeOptions, report);
   const mergedMs = performance.now();
   const vocabulary = buildVocabulary({ merges, specialTokens, compat });

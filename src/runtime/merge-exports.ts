@@ -12,7 +12,7 @@ export type MergeExports = {
   describeSpecials(count: number, byteCount: number): void;
   /** The bytes that the memory must have, or 0 if the engine does not fit into `capacityBytes`. */
   planRegions(threadCount: number, capacityBytes: number): number;
-  startGate(first: number, least: number, fromMerge: number, shareOfTop: number, exponent: number): void;
+  startThreshold(first: number, least: number, fromMerge: number, shareOfTop: number, exponent: number): void;
   startMerges(blockSize: number, sharedLength: number, lengthMax: number, bytePairsAlways: boolean): void;
   startEngine(mergesWanted: number, sliceWork: number, cleanShare: number): void;
 
@@ -84,7 +84,7 @@ export type MergeExports = {
 
   // Merges.
 
-  /** Why it paused: 0 finished, 1 slice used up, 2 large pair on top, 3 top below gate, 4 the memory is too small. */
+  /** Why it paused: 0 finished, 1 slice used up, 2 large pair on top, 3 top below threshold, 4 the memory is too small. */
   mergeUntilPause(work: number): number;
   workLeftOfSlice(): number;
   mergeCount(): number;
@@ -119,8 +119,8 @@ export type MergeExports = {
   addPairs(count: number): boolean;
   /** False: the memory is too small. */
   keepToldPairs(count: number): boolean;
-  gateNow(): number;
-  adoptGate(count: number): void;
+  thresholdNow(): number;
+  adoptThreshold(count: number): void;
 
   // Threads.
 

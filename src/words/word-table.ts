@@ -22,6 +22,11 @@ export type WordTable = {
 /** How large a table is, or is to be. */
 export type TableSize = { readonly wordCount: number; readonly byteCount: number };
 
+export const sizeOf = ({ wordCount, bytes }: WordTable): TableSize => ({
+  wordCount,
+  byteCount: bytes.length,
+});
+
 export const tableBytes = ({ wordCount, byteCount }: TableSize) => byteCount + 12 * wordCount;
 
 /** What to list as transferred when a table is posted. */

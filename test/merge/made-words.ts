@@ -61,16 +61,16 @@ export function tableOf(words: NaiveWords): WordTable {
   return { wordCount, bytes, starts, counts: Float64Array.from(words.values()) };
 }
 
-/** Every knob turned at random: small slices, gates that prove too high, arenas that overflow, prefixes of a byte. */
+/** Every knob turned at random: small slices, thresholds that prove too high, arenas that overflow, prefixes of a byte. */
 export function makeTuning(random: Random): MergeTuning {
   return {
     ...defaultTuning,
     sliceWork: pick(random, [1, 2, 7, 64, 1 << 18]),
     blockSize: 1 + random(9),
     wideCells: random(3) === 0,
-    gate: pick<MergeTuning["gate"]>(random, ["rising", "rising", 1, 1 + random(20), 1000]),
-    gateFromMerge: random(70),
-    gateExponent: pick(random, [1.7, 0.3]),
+    threshold: pick<MergeTuning["threshold"]>(random, ["rising", "rising", 1, 1 + random(20), 1000]),
+    thresholdFromMerge: random(70),
+    thresholdExponent: pick(random, [1.7, 0.3]),
     arenaSlack: pick(random, [1, 1.1, 1.5]),
     cleanShare: pick(random, [0.5, 0]),
     prefixBytes: pick(random, [1, 2, 3, 64]),

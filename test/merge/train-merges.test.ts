@@ -245,14 +245,14 @@ describe("words in several memories", () => {
 
   test("the merges are the same, in however many", () => {
     for (const compat of compats) {
-      for (const gate of ["rising", 1, 300] as const) {
+      for (const threshold of ["rising", 1, 300] as const) {
         const options = { mergeCount: 3000, compat, specialTokens: ["ab"] };
         const expected = train(noise, options, defaultTuning, trainMergesInJavaScript);
         for (const memoryCountMin of [1, 2, 3, 5]) {
-          const merges = train(noise, options, { ...defaultTuning, memoryCountMin, gate });
-          expect({ compat, gate, memoryCountMin, merges }).toEqual({
+          const merges = train(noise, options, { ...defaultTuning, memoryCountMin, threshold });
+          expect({ compat, threshold, memoryCountMin, merges }).toEqual({
             compat,
-            gate,
+            threshold,
             memoryCountMin,
             merges: expected,
           });
@@ -296,7 +296,7 @@ describe("words in several memories", () => {
     });
     const options: MergeOptions = { mergeCount: 3000, compat: "cs336" };
     const memoryBytesMax = leastBytes(words, options, 1);
-    const { phases, merges } = phasesOf(words, options, { ...defaultTuning, gate: 1, memoryBytesMax });
+    const { phases, merges } = phasesOf(words, options, { ...defaultTuning, threshold: 1, memoryBytesMax });
     expect(phases).toEqual(["layout", "index", "merge", "layout", "index", "merge"]);
     expect(merges).toEqual(train(words, options, defaultTuning, trainMergesInJavaScript));
   });

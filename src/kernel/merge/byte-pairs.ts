@@ -1,4 +1,4 @@
-import { Part } from "./list-parts";
+import { BytePair, bytePairCount, Part } from "./merge-records";
 import { boundary, bytePairs, cells, weightEnds, weights } from "./merge-regions";
 import { entryAddress } from "./occurrences";
 import { stepCount, stepOf } from "./word-layout";
@@ -9,17 +9,6 @@ import { stepCount, stepOf } from "./word-layout";
  *   REGION     ELEMENT   ELEMENTS       MEANING
  *   bytePairs  BytePair  65,536 a part  pair (l, r) is element 256 l + r
  */
-@unmanaged
-export class BytePair {
-  /** Weight of all its occurrences in the part; a Float64, which does not wrap where it is no longer exact. */
-  weight: f64;
-  /** How many occurrences that are. */
-  count: u32;
-  /** Where the next of them goes in the arena, or `noStart`. */
-  start: u32;
-}
-
-export const bytePairCount: u32 = 1 << 16;
 export const noStart: u32 = 0;
 
 export function bytePairAt(part: u32, key: u32): BytePair {

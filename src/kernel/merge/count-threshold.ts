@@ -1,26 +1,32 @@
 /**
- * The gate: no pair without a record has a count of `gate` or more. A pair born below it gets no record, no list and
+ * The threshold: no pair without a record has a count of `threshold` or more. A pair born below it gets no record, no list and
  * no place in the queue.
  *
- * Why that is right: counts only fall, and the gate only rises while records are kept. As long as the exact top of the
- * queue is at or above the gate, every pair that could beat it or tie with it has a record; so the top is the true
- * maximum. When it falls below, the text is indexed anew with a lower gate, and the loop goes on.
+ * Why that is right: counts only fall, and the threshold only rises while records are kept. As long as the exact top of the
+ * queue is at or above the threshold, every pair that could beat it or tie with it has a record; so the top is the true
+ * maximum. When it falls below, the text is indexed anew with a lower threshold, and the loop goes on.
  *
- * The gate after merge k of K is a guess at the count of merge K: `share` of the top count, times (k / K) ^ exponent.
+ * The threshold after merge k of K is a guess at the count of merge K: `share` of the top count, times (k / K) ^ exponent.
  * On real text it has never been too high; what it costs if it is, is one walk over the text.
  */
-export let gate: u64 = 1;
+export let threshold: u64 = 1;
 /** A best pair with a lower count ends the training; at least 1. */
 export let countMin: u64 = 1;
 
-/** The gate does not rise before this many merges: the first counts say little about the last. */
+/** The threshold does not rise before this many merges: the first counts say little about the last. */
 let fromMerge: u32 = 0;
 let share: f64 = 0;
 let exponent: f64 = 0;
 
-/** The gate at first. A share of 0: it does not rise. */
-export function startGate(first: f64, least: f64, fromMergeNumber: u32, shareOfTop: f64, power: f64): void {
-  gate = <u64>first;
+/** The threshold at first. A share of 0: it does not rise. */
+export function startThreshold(
+  first: f64,
+  least: f64,
+  fromMergeNumber: u32,
+  shareOfTop: f64,
+  power: f64,
+): void {
+  threshold = <u64>first;
   countMin = <u64>least;
   fromMerge = fromMergeNumber;
   share = shareOfTop;
@@ -28,33 +34,33 @@ export function startGate(first: f64, least: f64, fromMergeNumber: u32, shareOfT
 }
 
 /** Rises, perhaps, after merge `mergeNumber`, the first being 1, of at most `mergeCountMax`. */
-export function riseGate(topCount: u64, mergeNumber: u32, mergeCountMax: u32): void {
+export function raiseThreshold(topCount: u64, mergeNumber: u32, mergeCountMax: u32): void {
   if (share === 0 || mergeNumber < fromMerge) return;
   const guess = <f64>topCount * share * NativeMath.pow(<f64>mergeNumber / <f64>mergeCountMax, exponent);
-  gate = max(gate, <u64>guess);
+  threshold = max(threshold, <u64>guess);
 }
 
-/** The gate, as another memory lowered it. */
-export function adoptGate(count: f64): void {
-  gate = <u64>count;
+/** The threshold, as another memory lowered it. */
+export function adoptThreshold(count: f64): void {
+  threshold = <u64>count;
 }
 
-/** What `adoptGate` takes. */
-export function gateNow(): f64 {
-  return <f64>gate;
+/** What `adoptThreshold` takes. */
+export function thresholdNow(): f64 {
+  return <f64>threshold;
 }
 
 /**
- * Falls to a gate that lets about `pairsWanted` pairs in, by powers of two, and at most to a quarter of what it was:
+ * Falls to a threshold that lets about `pairsWanted` pairs in, by powers of two, and at most to a quarter of what it was:
  * so it comes down in few steps, whatever the counts are like. `tally`: 64 u32, how many pairs have a count of so many
  * bits.
  */
-export function lowerGate(tally: usize, pairsWanted: u32): void {
+export function lowerThreshold(tally: usize, pairsWanted: u32): void {
   let power = 63;
   let pairCount: u32 = 0;
   for (; power > 0; power--) {
     pairCount += load<u32>(tally + ((<usize>power) << 2));
     if (pairCount >= pairsWanted) break;
   }
-  gate = max(countMin, min((<u64>1) << power, gate / 4));
+  threshold = max(countMin, min((<u64>1) << power, threshold / 4));
 }

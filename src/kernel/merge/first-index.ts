@@ -1,9 +1,9 @@
-import { bytePairAt, bytePairCount } from "./byte-pairs";
-import { gate } from "./count-threshold";
-import { startPart } from "./list-parts";
+import { bytePairAt } from "./byte-pairs";
+import { threshold } from "./count-threshold";
 import { mayMerge } from "./merge-pair";
+import { bytePairCount } from "./merge-records";
 import { cellCount, partCount } from "./merge-regions";
-import { Work, workTogether } from "./merge-threads";
+import { startPart, Work, workTogether } from "./merge-threads";
 import { startArena, takeEntries } from "./occurrences";
 import { pushPair } from "./pair-queue";
 import { addPair } from "./pair-table";
@@ -45,7 +45,7 @@ export enum Added {
 }
 
 /**
- * Records for the pairs that pass the gate, and where their lists begin: one part's behind the other's. The arena may
+ * Records for the pairs that pass the threshold, and where their lists begin: one part's behind the other's. The arena may
  * use `slack` times what they take. No more than 65,536 pairs: there are always records for those.
  */
 export function addBytePairs(slack: f64): i32 {
@@ -68,7 +68,7 @@ export function addBytePairs(slack: f64): i32 {
 }
 
 function isIndexed(key: u32, weight: f64): bool {
-  return weight >= <f64>gate && mayMerge(key >> 8, key & 255);
+  return weight >= <f64>threshold && mayMerge(key >> 8, key & 255);
 }
 
 function weightInAllParts(key: u32): f64 {

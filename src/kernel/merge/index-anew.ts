@@ -1,27 +1,19 @@
-import { gate, lowerGate } from "./count-threshold";
+import { lowerThreshold, threshold } from "./count-threshold";
 import { mayMerge } from "./merge-pair";
+import { Pair } from "./merge-records";
 import { boundary, cellCount, cells, isWide, weights } from "./merge-regions";
 import { lengthOf } from "./merge-tokens";
 import { entryAddress, startArena, takeEntries } from "./occurrences";
 import { pushPair, startQueue } from "./pair-queue";
-import {
-  addPair,
-  clearPairs,
-  findPair,
-  hasRoomForPairs,
-  noPair,
-  Pair,
-  pairAt,
-  pairCount,
-} from "./pair-table";
+import { addPair, clearPairs, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from "./pair-table";
 import { stepCount, stepOf } from "./word-layout";
 
 /**
- * The index anew, for the text as it stands, with a lower gate: needed when the gate proved too high (gate.ts). Counts
- * every pair, keeps those that pass the new gate, and writes their lists; all of it a bit at a time.
+ * The index anew, for the text as it stands, with a lower threshold: needed when the threshold proved too high (count-threshold.ts). Counts
+ * every pair, keeps those that pass the new threshold, and writes their lists; all of it a bit at a time.
  *
  * Where words lie in several memories, each counts its own. The first memory adds the counts of all (memory-exchange.ts), lowers
- * the gate and keeps what passes; the others are told which pairs that are, and keep these.
+ * the threshold and keeps what passes; the others are told which pairs that are, and keep these.
  */
 
 /** Whether the walk over the text writes lists; else it counts. */
@@ -113,7 +105,7 @@ function writePair(p: u32): void {
 const bitCount: u32 = 64;
 const tally = memory.data(64 * 4);
 
-/** Lowers the gate, so that about four times as many pairs pass as merges are wanted; then records can be kept. */
+/** Lowers the threshold, so that about four times as many pairs pass as merges are wanted; then records can be kept. */
 export function startKeeping(mergesWanted: u32): void {
   memory.fill(tally, 0, bitCount * sizeof<u32>());
   for (let p: u32 = 0; p < pairCount; p++) {
@@ -122,11 +114,11 @@ export function startKeeping(mergesWanted: u32): void {
     const bits = tally + ((63 - <usize>clz(count)) << 2);
     store<u32>(bits, load<u32>(bits) + 1);
   }
-  lowerGate(tally, 4 * mergesWanted + 64);
+  lowerThreshold(tally, 4 * mergesWanted + 64);
   startKeepingRecords();
 }
 
-/** The same where the first memory lowered the gate, and `keepToldPair` was told what it keeps. */
+/** The same where the first memory lowered the threshold, and `keepToldPair` was told what it keeps. */
 export function startKeepingTold(): void {
   isTold = true;
   startKeepingRecords();
@@ -153,7 +145,7 @@ export function keepToldPair(left: u32, right: u32, count: u64): bool {
   return true;
 }
 
-/** Keeps those of the next `work` records that pass the gate, and says where their lists go; false after the last. */
+/** Keeps those of the next `work` records that pass the threshold, and says where their lists go; false after the last. */
 export function keepPairsSome(work: u32): bool {
   const until = nextPair + min(pairEnd - nextPair, work);
   for (; nextPair < until; nextPair++) {
@@ -169,7 +161,7 @@ export function keepPairsSome(work: u32): bool {
 }
 
 function isKept(pair: Pair): bool {
-  return isTold ? pair.listStart === toldStart : pair.count >= gate && mayMerge(pair.left, pair.right);
+  return isTold ? pair.listStart === toldStart : pair.count >= threshold && mayMerge(pair.left, pair.right);
 }
 
 /** Begins to write the lists; false if the arena has no room for them. */

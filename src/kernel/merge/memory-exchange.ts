@@ -1,7 +1,8 @@
 import { keepToldPair } from "./index-anew";
-import { partAt } from "./list-parts";
 import { isListed } from "./merge-pair";
+import { Told } from "./merge-records";
 import { exchange, tokenCount } from "./merge-regions";
+import { partAt } from "./merge-threads";
 import { leftSeenOf, leftSumsOf, rightSeenOf, rightSumsOf, sumAt } from "./neighbours";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from "./pair-table";
 
@@ -16,16 +17,6 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from ".
  *
  * `give...` writes what this memory has; `take...` reads what all have together.
  */
-@unmanaged
-export class Told {
-  /** A weight or a count, a whole number below 2^53. */
-  weight: f64;
-  /** A neighbour, or the left half of a pair. */
-  token: u32;
-  /** The right half of a pair. */
-  right: u32;
-}
-
 function toldAt(index: u32): Told {
   return changetype<Told>(exchange + <usize>index * offsetof<Told>());
 }
@@ -70,7 +61,7 @@ export function takeNeighbours(areRight: bool, count: u32): void {
   else part.leftSeenCount = seenCount;
 }
 
-/** Weight of the right neighbours that a merge took away (parts.ts). */
+/** Weight of the right neighbours that a merge took away (merge-records.ts). */
 export function giveVoidWeight(): f64 {
   return <f64>partAt(0).voidWeight;
 }
@@ -79,7 +70,7 @@ export function takeVoidWeight(weight: f64): void {
   partAt(0).voidWeight = <u64>weight;
 }
 
-/** While the text is indexed anew (reindex.ts): the pairs from record `from` on, at most `most`, with their counts here.
+/** While the text is indexed anew (index-anew.ts): the pairs from record `from` on, at most `most`, with their counts here.
  *  How many that are. */
 export function givePairs(from: u32, most: u32): u32 {
   const count = min(min(pairCount - from, most), tokenCount);

@@ -1,4 +1,4 @@
-import { countMin, gate, riseGate } from "./count-threshold";
+import { countMin, raiseThreshold, threshold } from "./count-threshold";
 import { startLongTokens } from "./long-tokens";
 import {
   countBornEntries,
@@ -31,7 +31,7 @@ export enum Pause {
   sliceUsedUp,
   /** The pair on top has more entries than a slice, or the arena must make room. */
   largePairOnTop,
-  topBelowGate,
+  topBelowThreshold,
   /** There is no room for the pairs that would be born: the engine cannot go on. */
   noRoom,
 }
@@ -89,7 +89,7 @@ export function workLeftOfSlice(): i32 {
 export function mergeUntilPause(work: i32): i32 {
   workLeft = work;
   while (entryCount < mergeCountMax) {
-    if (!settleTop()) return gate > countMin ? Pause.topBelowGate : Pause.finished;
+    if (!settleTop()) return threshold > countMin ? Pause.topBelowThreshold : Pause.finished;
     const p = topPair();
     const listLength = pairAt(p).listLength;
     // A merge gives birth to at most two entries for each that it takes.
@@ -98,7 +98,7 @@ export function mergeUntilPause(work: i32): i32 {
     mergeSome(listLength);
     endWalk();
     if (!hasRoomForBirths()) return Pause.noRoom;
-    replacedWeight += settleNeighbours(gate);
+    replacedWeight += settleNeighbours(threshold);
     writeSome(listLength);
     endMerge();
     workLeft -= mergeWork + listLength;
@@ -111,14 +111,14 @@ export function mergeUntilPause(work: i32): i32 {
 export function lookAtTop(): i32 {
   if (entryCount === mergeCountMax) return Pause.finished;
   if (settleTop()) return Pause.largePairOnTop;
-  return gate > countMin ? Pause.topBelowGate : Pause.finished;
+  return threshold > countMin ? Pause.topBelowThreshold : Pause.finished;
 }
 
-/** Brings the top of the queue to its true count; false if no pair at or above the gate is left. */
+/** Brings the top of the queue to its true count; false if no pair at or above the threshold is left. */
 function settleTop(): bool {
   while (queueSize > 0) {
     const count = pairAt(topPair()).count;
-    if (count < gate) dropTop();
+    if (count < threshold) dropTop();
     else if (count === topCount()) return true;
     else lowerTop(count);
   }
@@ -130,7 +130,7 @@ function takeTop(): u32 {
   const pair = pairAt(topPair());
   const count = topCount();
   dropTop();
-  riseGate(count, entryCount + 1, mergeCountMax);
+  raiseThreshold(count, entryCount + 1, mergeCountMax);
   const id = addToken(pair.left, pair.right);
   store<f64>(mergeCounts + ((<usize>id) << 3), <f64>count);
   if (giveTieKey(id)) entryCount++;
@@ -150,9 +150,9 @@ export function largeListLength(): u32 {
 
 /** After the walk has ended: begins to make room for what will be born. False if there is enough. */
 export function startMakingRoom(): bool {
-  neededEntries = countBornEntries(gate);
+  neededEntries = countBornEntries(threshold);
   if (hasRoomForEntries(neededEntries)) return false;
-  startCompaction(neededEntries, largePair, gate, cleanShare);
+  startCompaction(neededEntries, largePair, threshold, cleanShare);
   return true;
 }
 
@@ -164,13 +164,13 @@ export function endMakingRoom(): bool {
 const all: f64 = -1;
 
 export function startCleaningAll(): void {
-  startCompaction(neededEntries, largePair, gate, all);
+  startCompaction(neededEntries, largePair, threshold, all);
 }
 
 /** Before what was merged is written: false if there is no room for the pairs that are born. */
 export function settleLargeMerge(): bool {
   if (!hasRoomForBirths()) return false;
-  replacedWeight += settleNeighbours(gate);
+  replacedWeight += settleNeighbours(threshold);
   return true;
 }
 

@@ -2,7 +2,7 @@
 // src/runtime/merge-exports.ts says what each function takes. What may take long is cut into calls of bounded work.
 
 // What it is to do, and where everything goes.
-export { adoptGate, gateNow, startGate } from "./count-threshold";
+export { adoptThreshold, startThreshold, thresholdNow } from "./count-threshold";
 // From cells to pairs.
 export { addBytePairs, countBytePairsSome, startText, writeBytePairsSome } from "./first-index";
 export {

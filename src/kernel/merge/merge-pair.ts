@@ -1,8 +1,8 @@
-import { partAt, startPart } from "./list-parts";
+import { Merge } from "./merge-records";
 import { boundary, merge, partCount } from "./merge-regions";
-import { Work, workTogether } from "./merge-threads";
+import { partAt, startPart, Work, workTogether } from "./merge-threads";
 import { lengthOf } from "./merge-tokens";
-import { leftSeenOf, leftSumsOf, Merge, noSlot, rightSeenOf, rightSumsOf, sumAt } from "./neighbours";
+import { leftSeenOf, leftSumsOf, noSlot, rightSeenOf, rightSumsOf, sumAt } from "./neighbours";
 import { entryAddress, takeEntries } from "./occurrences";
 import { pushPair } from "./pair-queue";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt } from "./pair-table";
@@ -153,19 +153,19 @@ function joinSide(
 }
 
 /** Entries of the lists that `settleNeighbours` will make, or a few more. */
-export function countBornEntries(gate: u64): u32 {
+export function countBornEntries(threshold: u64): u32 {
   const part = partAt(0);
   return (
-    countBornAt(leftSumsOf(0), leftSeenOf(0), part.leftSeenCount, gate) +
-    countBornAt(rightSumsOf(0), rightSeenOf(0), part.rightSeenCount, gate)
+    countBornAt(leftSumsOf(0), leftSeenOf(0), part.leftSeenCount, threshold) +
+    countBornAt(rightSumsOf(0), rightSeenOf(0), part.rightSeenCount, threshold)
   );
 }
 
-function countBornAt(sums: usize, seen: usize, seenCount: u32, gate: u64): u32 {
+function countBornAt(sums: usize, seen: usize, seenCount: u32, threshold: u64): u32 {
   let count: u32 = 0;
   for (let k: u32 = 0; k < seenCount; k++) {
     const id = load<u32>(seen + ((<usize>k) << 2));
-    if (id !== boundary && sumAt(sums, id).weight >= gate) count += countInAllParts(sums, id);
+    if (id !== boundary && sumAt(sums, id).weight >= threshold) count += countInAllParts(sums, id);
   }
   return count;
 }
@@ -190,9 +190,9 @@ export function hasRoomForBirths(): bool {
 
 /**
  * Goes through the distinct neighbours: pairs of before lose what the merge took, pairs with the new token are born if
- * they have `gate` or more, and the sums are 0 again. How much weight was replaced. The arena has room.
+ * they have `threshold` or more, and the sums are 0 again. How much weight was replaced. The arena has room.
  */
-export function settleNeighbours(gate: u64): f64 {
+export function settleNeighbours(threshold: u64): f64 {
   const merge = theMerge();
   const x = merge.left;
   const y = merge.right;
@@ -205,7 +205,7 @@ export function settleNeighbours(gate: u64): f64 {
     replaced += <f64>weight;
     // A left neighbour `id` is itself a merge just made; the (y, x) between the two went as its right neighbour.
     if (t !== boundary && t !== id) loseCount(t, x, weight);
-    const isBorn = t !== boundary && weight >= gate && mayMerge(t, id);
+    const isBorn = t !== boundary && weight >= threshold && mayMerge(t, id);
     const entryCount = isBorn ? countInAllParts(leftSumsOf(0), t) : 0;
     const listStart = isBorn ? bearPair(t, id, weight, entryCount) : noSlot;
     giveSlots(leftSumsOf(0), t, listStart);
@@ -216,7 +216,7 @@ export function settleNeighbours(gate: u64): f64 {
     if (t !== boundary) loseCount(y, t, weight);
     // In "xyxy" the first merge noted x as its right neighbour and the second took it away: nothing is born there.
     if (t === x) weight -= part.voidWeight;
-    const isBorn = t !== boundary && weight >= gate && mayMerge(id, t);
+    const isBorn = t !== boundary && weight >= threshold && mayMerge(id, t);
     const entryCount = isBorn ? countInAllParts(rightSumsOf(0), t) : 0;
     const listStart = isBorn ? bearPair(id, t, weight, entryCount) : noSlot;
     giveSlots(rightSumsOf(0), t, listStart);
@@ -229,7 +229,7 @@ function loseCount(left: u32, right: u32, weight: u64): void {
   const p = findPair(left, right);
   if (p === noPair) return;
   const pair = pairAt(p);
-  // Of a pair whose list was dropped, below the gate, the count is 0 already.
+  // Of a pair whose list was dropped, below the threshold, the count is 0 already.
   pair.count -= min(weight, pair.count);
 }
 

@@ -1,11 +1,15 @@
-import { BytePair, bytePairCount } from "./byte-pairs";
-import { partStride } from "./list-parts";
-import { Told } from "./memory-exchange";
-import { Job } from "./merge-threads";
-import { Merge, Sum } from "./neighbours";
-import { queueEntryBytes } from "./pair-queue";
-import { Pair } from "./pair-table";
-import { Special } from "./tie-rules";
+import {
+  BytePair,
+  bytePairCount,
+  Job,
+  Merge,
+  Pair,
+  partStride,
+  queueEntryBytes,
+  Special,
+  Sum,
+  Told,
+} from "./merge-records";
 
 /**
  * Regions: where everything of a merge engine stands in its memory. The main thread plans them once; a thread that
@@ -13,24 +17,24 @@ import { Special } from "./tie-rules";
  * come to, which costs nothing until it is written. The memory is new, all zeros, and the engine relies on that.
  *
  *   REGION          ELEMENT      ELEMENTS                  FILE
- *   job             Job          1                         together.ts
+ *   job             Job          1                         merge-threads.ts
  *   merge           Merge        1                         neighbours.ts
- *   parts           Part         partCount                 parts.ts
- *   cells           u16 or u32   cellCount + 1             layout.ts
- *   weightEnds      u32          wordCount + 1             layout.ts
- *   weights         u64          wordCount + 1             layout.ts
- *   rareCells       u32          2,048                     layout.ts
+ *   parts           Part         partCount                 merge-records.ts
+ *   cells           u16 or u32   cellCount + 1             word-layout.ts
+ *   weightEnds      u32          wordCount + 1             word-layout.ts
+ *   weights         u64          wordCount + 1             word-layout.ts
+ *   rareCells       u32          2,048                     word-layout.ts
  *   tallies         u32          2,049                     word-order.ts
- *   lefts, rights   u32          tokenCapacity             tokens.ts
- *   lengths         u32          tokenCapacity             tokens.ts
+ *   lefts, rights   u32          tokenCapacity             merge-tokens.ts
+ *   lengths         u32          tokenCapacity             merge-tokens.ts
  *   mergeCounts     f64          tokenCapacity             merge-loop.ts
  *   tieKeys         u64          tokenCapacity             tie-rules.ts
  *   byteRanks       u32          256                       tie-rules.ts
  *   specials        Special      specialCount              tie-rules.ts
  *   specialBytes    u8           specialByteCount          tie-rules.ts
- *   stack           u32          2 x tokenCapacity         tokens.ts
- *   prefixStarts    u32          tokenCapacity             tokens.ts
- *   prefixBytes     u8           prefixLengthMax a token   tokens.ts
+ *   stack           u32          2 x tokenCapacity         merge-tokens.ts
+ *   prefixStarts    u32          tokenCapacity             merge-tokens.ts
+ *   prefixBytes     u8           prefixLengthMax a token   merge-tokens.ts
  *   labels          u64          tokenCapacity             long-tokens.ts
  *   sorted, shared  u32          tokenCapacity             long-tokens.ts
  *   sums            Sum          2 x tokenCount, a part    neighbours.ts
@@ -39,9 +43,9 @@ import { Special } from "./tie-rules";
  *   stagedRights    u16 or u32   cellCount                 neighbours.ts
  *   bytePairs       BytePair     65,536 a part             byte-pairs.ts
  *   exchange        Told         tokenCount                memory-exchange.ts; where there are several memories
- *   pairs           Pair         pairCapacity              pairs.ts
- *   slots           u32          2 x pairCapacity          pairs.ts
- *   queue           QueueEntry   pairCapacity              queue.ts
+ *   pairs           Pair         pairCapacity              pair-table.ts
+ *   slots           u32          2 x pairCapacity          pair-table.ts
+ *   queue           QueueEntry   pairCapacity              pair-queue.ts
  *   entries         u32          entryCapacityMax          occurrences.ts; the rest of the memory
  *
  * The words that are laid out stand where `entries` will be: they are read for the last time before the first entry is
@@ -114,11 +118,17 @@ export let partCount: u32 = 0;
 export let pairCapacity: u32 = 0;
 export let entryCapacityMax: u32 = 0;
 
-/** The words to be laid out in this memory, and the cells that they take (layout.ts). */
+/** The words to be laid out in this memory, and the cells that they take at most (word-layout.ts). */
 export function describeWords(count: u32, byteCount: u32, cells: u32): void {
   wordCount = count;
   wordByteCount = byteCount;
   cellCount = cells;
+}
+
+/** The cells that they do take. */
+export function setCellCount(count: u32): void {
+  assert(count <= cellCount, "the words take no more cells than was said");
+  cellCount = count;
 }
 
 /** How many memories there are, and the cells of all: of these come the pairs, which every memory has (memory-exchange.ts). */

@@ -1,7 +1,7 @@
 import { countBytePairs, writeBytePairs } from "./byte-pairs";
-import { Part, partAt } from "./list-parts";
-import { isWide, job, merge } from "./merge-regions";
-import { Merge, mergeOccurrences, writeStaged } from "./neighbours";
+import { Job, Merge, Part, partStride } from "./merge-records";
+import { isWide, job, merge, parts } from "./merge-regions";
+import { mergeOccurrences, writeStaged } from "./neighbours";
 import { adoptStepCount, stepCount } from "./word-layout";
 
 /**
@@ -9,31 +9,33 @@ import { adoptStepCount, stepCount } from "./word-layout";
  * and how much of each part, marks all parts but the first as open, and takes the first. A helper takes an open part.
  * The main thread then takes what is still open, so it never waits for a helper that has not begun.
  *
- *   FIELD      MEANING
- *   turn       atomic: counts up with each work; a helper waits for it to change
- *   sleepers   atomic: helpers that have to be woken
- *   isOver     atomic: 1 when helpers shall end
- *   kind       which work (Work)
- *   share      how much of each part: entries or cells
- *   partCount  parts in work
- *   stepCount  weight steps (layout.ts)
- *   helped     atomic: parts that helpers have done
- *   hasFailed  1 if a helper ended in the middle of a part
- *
  * A part's state goes from `open` to `taken` by an atomic exchange, perhaps to `awaited`, and to `done`. What was written before a part was
  * opened is seen by whoever takes it; what a helper wrote is seen by whoever finds it done.
  */
-@unmanaged
-export class Job {
-  turn: i32;
-  sleepers: u32;
-  isOver: u32;
-  kind: u32;
-  share: u32;
-  partCount: u32;
-  stepCount: u32;
-  helped: u32;
-  hasFailed: u32;
+
+/** How often a thread looks before it sleeps: spinning for ever would take a core from the compiler, or from the other. */
+const spinCount: u32 = 20_000;
+/** A helper that slept so long goes back to its event loop: there it can be ended. */
+const sleepNs: i64 = 20_000_000;
+/** And so it does after this many entries, some tens of milliseconds. */
+const shareMax: u64 = 1 << 20;
+
+export function partAt(index: u32): Part {
+  return changetype<Part>(parts + <usize>index * partStride);
+}
+
+/** A part that has not begun. */
+export function startPart(index: u32, start: u32, end: u32): void {
+  const part = partAt(index);
+  part.start = start;
+  part.end = end;
+  part.next = start;
+  part.step = 0;
+  part.stagedCount = 0;
+  part.writtenCount = 0;
+  part.leftSeenCount = 0;
+  part.rightSeenCount = 0;
+  part.voidWeight = 0;
 }
 
 export enum Work {
@@ -50,13 +52,6 @@ enum State {
   /** Taken by a helper, and the main thread sleeps until it is done. */
   awaited,
 }
-
-/** How often a thread looks before it sleeps: spinning for ever would take a core from the compiler, or from the other. */
-const spinCount: u32 = 20_000;
-/** A helper that slept so long goes back to its event loop: there it can be ended. */
-const sleepNs: i64 = 20_000_000;
-/** And so it does after this many entries, some tens of milliseconds. */
-const shareMax: u64 = 1 << 20;
 
 function theJob(): Job {
   return changetype<Job>(job);

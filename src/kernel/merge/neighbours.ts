@@ -1,4 +1,4 @@
-import { Part } from "./list-parts";
+import { Merge, Part, Sum } from "./merge-records";
 import {
   cells,
   lengths,
@@ -15,7 +15,7 @@ import { stepCount, stepOf } from "./word-layout";
 
 /**
  * Neighbours: what stands to the left and to the right of the token in work, summed up by token id. Each part of the
- * list (parts.ts) has sums of its own; between two merges all weights and counts are 0.
+ * list (merge-records.ts) has sums of its own; between two merges all weights and counts are 0.
  *
  *   REGION        ELEMENT     ELEMENTS               MEANING
  *   sums          Sum         2 x tokenCount a part  by token id: those at the left, then those at the right
@@ -26,15 +26,6 @@ import { stepCount, stepOf } from "./word-layout";
  * Merging "b c" into Z in "a b c d", counted twice: the left sum of a has weight 2 and count 1, and so the right sum of
  * d: (a, b) and (c, d) lose 2, (a, Z) and (Z, d) are born with 2.
  */
-@unmanaged
-export class Sum {
-  weight: u64;
-  /** Occurrences. */
-  count: u32;
-  /** Where the next occurrence of the pair born goes in the arena, or `noSlot`. */
-  slot: u32;
-}
-
 export const noSlot: u32 = 0;
 
 /** Address of the sums of the left neighbours that a part has. */
@@ -56,20 +47,6 @@ export function rightSeenOf(part: u32): usize {
 
 export function sumAt(someSums: usize, id: u32): Sum {
   return changetype<Sum>(someSums + <usize>id * offsetof<Sum>());
-}
-
-/** A merge in work: tokens `left` and `right` become `id` wherever they stand together. */
-@unmanaged
-export class Merge {
-  left: u32;
-  right: u32;
-  id: u32;
-  leftLength: u32;
-  rightLength: u32;
-  /** Where the list of occurrences begins in the arena. */
-  listStart: u32;
-  /** Occurrences looked at together. */
-  blockSize: u32;
 }
 
 /**

@@ -1,6 +1,7 @@
+import { Pair } from "./merge-records";
 import { cells, entries, entryCapacityMax, isWide } from "./merge-regions";
 import { lengthOf } from "./merge-tokens";
-import { Pair, pairAt, pairCount } from "./pair-table";
+import { pairAt, pairCount } from "./pair-table";
 
 /**
  * Occurrences: where each pair stands. One arena; a pair's list is a run of ascending positions in it, written once
@@ -65,13 +66,13 @@ let cleanBelow: f64 = 0;
 let livingCount: u32 = 0;
 
 /**
- * Begins to make room for `need` more entries: drops the lists of pairs that are gone or below the gate. What follows
+ * Begins to make room for `need` more entries: drops the lists of pairs that are gone or below the threshold. What follows
  * slides the others down in the order of their records, which is the order they stand in. If that will not do, lists
  * whose pair lost more than `cleanShare` of its count are cleaned of dead entries on the way.
  */
-export function startCompaction(need: u32, pinnedPair: u32, gate: u64, cleanShare: f64): void {
+export function startCompaction(need: u32, pinnedPair: u32, threshold: u64, cleanShare: f64): void {
   pinned = pinnedPair;
-  dropLists(gate);
+  dropLists(threshold);
   cleanBelow = <u64>livingCount + need + 1 > entryCapacity ? 1 - cleanShare : 0;
   next = 0;
   done = 0;
@@ -79,12 +80,12 @@ export function startCompaction(need: u32, pinnedPair: u32, gate: u64, cleanShar
 }
 
 /** Forgets the lists that nobody will read again. */
-function dropLists(gate: u64): void {
+function dropLists(threshold: u64): void {
   livingCount = 0;
   for (let p: u32 = 0; p < pairCount; p++) {
     const pair = pairAt(p);
     if (pair.listLength === 0) continue;
-    if (p !== pinned && pair.count < gate) {
+    if (p !== pinned && pair.count < threshold) {
       pair.listLength = 0;
       pair.count = 0;
     } else livingCount += pair.listLength;

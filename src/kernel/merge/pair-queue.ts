@@ -1,3 +1,4 @@
+import { QueueEntry, queueEntryBytes } from "./merge-records";
 import { pairCapacity, queue } from "./merge-regions";
 import { pairWins } from "./tie-rules";
 
@@ -9,22 +10,11 @@ import { pairWins } from "./tie-rules";
  *   REGION  ELEMENT     ELEMENTS      MEANING
  *   queue   QueueEntry  pairCapacity  entry k has its children at 2k + 1 and 2k + 2
  */
-@unmanaged
-export class QueueEntry {
-  /** Count of the pair when the entry was written. */
-  count: u64;
-  /** The pair's record. */
-  pair: u32;
-}
-
 export let queueSize: u32 = 0;
 
 export function startQueue(): void {
   queueSize = 0;
 }
-
-/** Bytes of an entry, with what aligns the next one. */
-export const queueEntryBytes: usize = 16;
 
 function entryAt(index: u32): QueueEntry {
   return changetype<QueueEntry>(queue + <usize>index * queueEntryBytes);

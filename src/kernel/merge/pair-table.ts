@@ -1,3 +1,4 @@
+import { Pair } from "./merge-records";
 import { pairCapacity, pairs, slots } from "./merge-regions";
 
 /**
@@ -12,20 +13,6 @@ import { pairCapacity, pairs, slots } from "./merge-regions";
  * that do not say the slot.
  * Records are never removed, and their lists stand in the arena in the order of the records.
  */
-@unmanaged
-export class Pair {
-  /** Token ids of the halves. */
-  left: u32;
-  right: u32;
-  /** Occurrences now, weighted; 0: merged, gone or forgotten. */
-  count: u64;
-  /** `count` when the list was written: their ratio says how stale it is. */
-  listCount: u64;
-  /** Where its list stands in the arena (occurrences.ts), and how many entries that has, stale ones included. */
-  listStart: u32;
-  listLength: u32;
-}
-
 export let pairCount: u32 = 0;
 let slotMask: u32 = 0;
 

@@ -1,4 +1,5 @@
 import { compareTokens, insertLongToken, isLong } from "./long-tokens";
+import { Special } from "./merge-records";
 import { byteRanks, prefixLengthMax, specialBytes, specialCount, specials, tieKeys } from "./merge-regions";
 import { byteCount, hasBytes, lengthOf, prefixLengthOf, prefixOf } from "./merge-tokens";
 import { pairAt } from "./pair-table";
@@ -18,15 +19,6 @@ import { pairAt } from "./pair-table";
  *   specials      Special  specialCount      the special tokens that a merge may spell
  *   specialBytes  u8       specialByteCount  their bytes
  */
-@unmanaged
-export class Special {
-  /** Its bytes are specialBytes[start .. start + length). */
-  start: u32;
-  length: u32;
-  /** 2^32 plus this is its tie key: the first special token has the greatest. */
-  rank: u32;
-}
-
 const middleKey: u64 = 1 << 32;
 const keyBytes: u32 = 8;
 

@@ -2,7 +2,7 @@ import { order, others, tallies, wordCounts } from "./merge-regions";
 
 /**
  * The order of the frequent words, by falling count: a radix sort, least significant digit first, 11 bits at a time.
- * Words of equal count keep the order of the table, which nothing depends on. Rare words need no such order: layout.ts
+ * Words of equal count keep the order of the table, which nothing depends on. Rare words need no such order: word-layout.ts
  * gives each count a stretch of cells of its own.
  *
  *   REGION         MEANING

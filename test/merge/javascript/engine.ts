@@ -1,10 +1,11 @@
-import { checkCellCount, countCells } from "../../../src/merge/cell-count.ts";
 import { limitsOf, type MergeOptions } from "../../../src/merge/merge-options.ts";
 import { defaultTuning, type MergeTuning } from "../../../src/merge/merge-tuning.ts";
 import type { Merges } from "../../../src/merge/merges.ts";
-import { createPace, type MergeProgress, spend } from "../../../src/merge/work-budget.ts";
+import { createWorkBudget, type MergeProgress, spend } from "../../../src/merge/work-budget.ts";
 import type { WordTable } from "../../../src/words/word-table.ts";
-import { risenGate } from "./gate.ts";
+import { countCells } from "./cell-count.ts";
+import { raisedThreshold } from "./count-threshold.ts";
+import type { EngineState, Learned } from "./engine-state.ts";
 import { grow } from "./grow.ts";
 import { layOutWords } from "./layout.ts";
 import { createLongTokens, insertLongToken, isLong } from "./long-tokens.ts";
@@ -14,7 +15,6 @@ import { createOccurrences } from "./occurrences.ts";
 import { indexAnew, indexBytePairs } from "./pair-index.ts";
 import { createPairs } from "./pairs.ts";
 import { createQueue, dropTop, lowerTop } from "./queue.ts";
-import type { Learned, Rooms } from "./rooms.ts";
 import { tieRuleOf } from "./tie-rules.ts";
 import { addToken, createTokens } from "./tokens.ts";
 
@@ -28,41 +28,41 @@ export function* trainMergesInJavaScript(
   options: MergeOptions,
   tuning: MergeTuning = defaultTuning,
 ): Generator<MergeProgress, Merges> {
-  const rooms = yield* prepare(words, options, tuning);
-  yield* indexBytePairs(rooms);
+  const state = yield* prepare(words, options, tuning);
+  yield* indexBytePairs(state);
   for (;;) {
-    switch (mergeUntilPause(rooms)) {
+    switch (mergeUntilPause(state)) {
       case "slice used up":
-        yield rooms.pace.progress;
+        yield state.budget.progress;
         break;
       case "large pair on top":
-        yield* mergeTopInSlices(rooms);
+        yield* mergeTopInSlices(state);
         break;
-      case "top below gate":
-        yield* indexAnew(rooms, rooms.gate);
+      case "top below threshold":
+        yield* indexAnew(state, state.threshold);
         break;
       case "finished":
-        return finished(rooms.learned);
+        return finished(state.learned);
     }
   }
 }
 
-type Pause = "slice used up" | "large pair on top" | "top below gate" | "finished";
+type Pause = "slice used up" | "large pair on top" | "top below threshold" | "finished";
 
 /** The loop of all loops. It runs without a generator in it, as long as no merge is too large for one slice. */
-function mergeUntilPause(rooms: Rooms): Pause {
-  const { learned, limits, pairs, queue, occurrences, pace } = rooms;
+function mergeUntilPause(state: EngineState): Pause {
+  const { learned, limits, pairs, queue, occurrences, budget } = state;
   while (learned.entryCount < limits.mergeCountMax) {
-    if (!settleTop(rooms)) return rooms.gate > limits.countMin ? "top below gate" : "finished";
+    if (!settleTop(state)) return state.threshold > limits.countMin ? "top below threshold" : "finished";
     const p = queue.pairs[0]!;
     const listLength = pairs.listLengths[p]!;
     // A merge gives birth to at most two entries for each that it takes.
     const isLarge =
-      listLength > pace.sliceWork || occurrences.used + 2 * listLength > occurrences.entries.length;
+      listLength > budget.sliceWork || occurrences.used + 2 * listLength > occurrences.entries.length;
     if (isLarge) return "large pair on top";
-    mergeIntoNewToken(rooms, p, takeTop(rooms, p));
-    if (spend(pace, mergeWork + listLength)) {
-      reportMerges(rooms);
+    mergeIntoNewToken(state, p, takeTop(state, p));
+    if (spend(budget, mergeWork + listLength)) {
+      reportMerges(state);
       return "slice used up";
     }
   }
@@ -72,24 +72,23 @@ function mergeUntilPause(rooms: Rooms): Pause {
 /** What a merge costs beside its occurrences, in entries: the queue, the hash table, the token. */
 const mergeWork = 64;
 
-function* mergeTopInSlices(rooms: Rooms): Generator<MergeProgress, void> {
-  reportMerges(rooms);
-  const p = rooms.queue.pairs[0]!;
-  yield* mergeIntoNewTokenInSlices(rooms, p, takeTop(rooms, p));
+function* mergeTopInSlices(state: EngineState): Generator<MergeProgress, void> {
+  reportMerges(state);
+  const p = state.queue.pairs[0]!;
+  yield* mergeIntoNewTokenInSlices(state, p, takeTop(state, p));
 }
 
-function reportMerges({ pace, learned, limits }: Rooms): void {
+function reportMerges({ budget, learned, limits }: EngineState): void {
   const { mergeCount, entryCount } = learned;
-  pace.progress = { phase: "merge", mergeCount, shareDone: entryCount / limits.mergeCountMax };
+  budget.progress = { phase: "merge", mergeCount, shareDone: entryCount / limits.mergeCountMax };
 }
 
 function* prepare(
   words: WordTable,
   options: MergeOptions,
   tuning: MergeTuning,
-): Generator<MergeProgress, Rooms> {
+): Generator<MergeProgress, EngineState> {
   const cellCount = countCells(words);
-  checkCellCount(cellCount);
   const limits = limitsOf(options, cellCount);
   const rule = tieRuleOf(options.compat, options.specialTokens ?? []);
   // Every merge takes an id, also one that spells a special token; the boundary is the id after the last.
@@ -98,9 +97,9 @@ function* prepare(
   for (let byte = 0; byte < 256; byte++) {
     tokens.tieKeys[byte] = rule.tieKey(tokens, byte, rule.specialIndexOf(tokens, byte));
   }
-  const pace = createPace(tuning.sliceWork);
+  const budget = createWorkBudget(tuning.sliceWork);
   const isWide = tuning.wideCells || tokenCapacity > 0xffff;
-  const layout = yield* layOutWords(words, cellCount, tokenCapacity, isWide, pace);
+  const layout = yield* layOutWords(words, cellCount, tokenCapacity, isWide, budget);
   return {
     layout,
     tokens,
@@ -113,30 +112,36 @@ function* prepare(
     learned: createLearned(),
     limits,
     tuning,
-    pace,
-    gate: tuning.gate === "rising" ? limits.countMin : Math.max(limits.countMin, tuning.gate),
+    budget,
+    threshold: tuning.threshold === "rising" ? limits.countMin : Math.max(limits.countMin, tuning.threshold),
   };
 }
 
-/** Brings the top of the queue to its true count; false if no pair at or above the gate is left. */
-function settleTop(rooms: Rooms): boolean {
-  const { queue, pairs, tokens, longTokens, gate } = rooms;
+/** Brings the top of the queue to its true count; false if no pair at or above the threshold is left. */
+function settleTop(state: EngineState): boolean {
+  const { queue, pairs, tokens, longTokens, threshold } = state;
   while (queue.size > 0) {
     const p = queue.pairs[0]!;
     const count = pairs.counts[p]!;
-    if (count === queue.counts[0] && count >= gate) return true;
-    if (count >= gate) lowerTop(queue, pairs, tokens, longTokens, count);
+    if (count === queue.counts[0] && count >= threshold) return true;
+    if (count >= threshold) lowerTop(queue, pairs, tokens, longTokens, count);
     else dropTop(queue, pairs, tokens, longTokens);
   }
   return false;
 }
 
 /** Takes the best pair `p` off the queue, writes the merge down and makes its token, whose id is returned. */
-function takeTop(rooms: Rooms, p: number): number {
-  const { queue, pairs, tokens, longTokens, learned, limits, rule, tuning } = rooms;
+function takeTop(state: EngineState, p: number): number {
+  const { queue, pairs, tokens, longTokens, learned, limits, rule, tuning } = state;
   const count = queue.counts[0]!;
   dropTop(queue, pairs, tokens, longTokens);
-  rooms.gate = risenGate(rooms.gate, count, learned.entryCount + 1, limits.mergeCountMax, tuning);
+  state.threshold = raisedThreshold(
+    state.threshold,
+    count,
+    learned.entryCount + 1,
+    limits.mergeCountMax,
+    tuning,
+  );
   const left = pairs.lefts[p]!;
   const right = pairs.rights[p]!;
   const id = addToken(tokens, left, right);

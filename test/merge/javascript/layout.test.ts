@@ -1,15 +1,16 @@
 import { expect, test } from "bun:test";
 import { UserError } from "../../../src/errors.ts";
-import { checkCellCount, countCells } from "../../../src/merge/cell-count.ts";
-import { createPace } from "../../../src/merge/work-budget.ts";
+import { checkCellCount } from "../../../src/merge/merge-options.ts";
+import { createWorkBudget } from "../../../src/merge/work-budget.ts";
 import { wordTableOf } from "../../../src/words/word-table.ts";
+import { countCells } from "./cell-count.ts";
 import { layOutWords, stepOf } from "./layout.ts";
 
 const boundary = 300;
 
 function layOut(entries: [string, number][], sliceWork: number) {
   const words = wordTableOf(entries);
-  const laying = layOutWords(words, countCells(words), boundary, false, createPace(sliceWork));
+  const laying = layOutWords(words, countCells(words), boundary, false, createWorkBudget(sliceWork));
   let step = laying.next();
   while (!step.done) step = laying.next();
   return step.value;

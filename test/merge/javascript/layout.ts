@@ -1,4 +1,4 @@
-import { type MergeProgress, type Pace, spend } from "../../../src/merge/work-budget.ts";
+import { type MergeProgress, spend, type WorkBudget } from "../../../src/merge/work-budget.ts";
 import type { WordTable } from "../../../src/words/word-table.ts";
 import { grow } from "./grow.ts";
 import { orderByFallingCount } from "./word-order.ts";
@@ -39,17 +39,17 @@ export function* layOutWords(
   cellCount: number,
   boundary: number,
   isWide: boolean,
-  pace: Pace,
+  budget: WorkBudget,
 ): Generator<MergeProgress, Layout> {
-  const order = yield* orderByFallingCount(words, pace);
+  const order = yield* orderByFallingCount(words, budget);
   const cells = isWide ? new Int32Array(cellCount) : new Uint16Array(cellCount);
   const steps: WeightSteps = { ends: new Int32Array(64), weights: new Float64Array(64), count: 0, weight: 0 };
   cells[0] = boundary;
   const cursor: LayoutCursor = { place: 0, offset: 0, pos: 1 };
   while (cursor.place < words.wordCount) {
-    layOutSome(words, order, cursor, cells, boundary, steps, pace.sliceWork);
-    pace.progress = { phase: "layout", mergeCount: 0, shareDone: cursor.pos / cellCount };
-    if (spend(pace, pace.sliceWork)) yield pace.progress;
+    layOutSome(words, order, cursor, cells, boundary, steps, budget.sliceWork);
+    budget.progress = { phase: "layout", mergeCount: 0, shareDone: cursor.pos / cellCount };
+    if (spend(budget, budget.sliceWork)) yield budget.progress;
   }
   closeStep(steps, noEnd);
   return {

@@ -1,23 +1,23 @@
 import { type MergeProgress, spend } from "../../../src/merge/work-budget.ts";
+import { type EngineState, mayMerge } from "./engine-state.ts";
 import { mergeOccurrences, noSlot, startNeighbours, writeStaged } from "./neighbours.ts";
 import { makeRoom } from "./occurrences.ts";
 import { addPair, findPair, noPair, type Pairs } from "./pairs.ts";
 import { push } from "./queue.ts";
-import { mayMerge, type Rooms } from "./rooms.ts";
 
 /**
  * Merges pair `p` into the new token `id` everywhere, at once: the list of occurrences is walked once (neighbours.ts),
  * the distinct neighbours once (which pairs lose, which are born), and the lists of those born are written. The arena
  * has room for two entries for each of the list.
  */
-export function mergeIntoNewToken(rooms: Rooms, p: number, id: number): void {
-  const { pairs, neighbours, occurrences, tokens } = rooms;
+export function mergeIntoNewToken(state: EngineState, p: number, id: number): void {
+  const { pairs, neighbours, occurrences, tokens } = state;
   const listStart = pairs.listStarts[p]!;
   const listLength = pairs.listLengths[p]!;
   startNeighbours(neighbours, listLength);
-  mergeRun(rooms, p, id, listStart, listStart + listLength);
+  mergeRun(state, p, id, listStart, listStart + listLength);
   const entriesBefore = occurrences.used;
-  settleNeighbours(rooms, p, id);
+  settleNeighbours(state, p, id);
   if (occurrences.used > entriesBefore) {
     writeStaged(neighbours, occurrences.entries, listStart, 0, neighbours.stagedCount, tokens.lengths);
   }
@@ -26,32 +26,32 @@ export function mergeIntoNewToken(rooms: Rooms, p: number, id: number): void {
 
 /** The same for a long list or a full arena: in slices, and making room first. */
 export function* mergeIntoNewTokenInSlices(
-  rooms: Rooms,
+  state: EngineState,
   p: number,
   id: number,
 ): Generator<MergeProgress, void> {
-  const { pairs, neighbours, occurrences, tokens, pace } = rooms;
+  const { pairs, neighbours, occurrences, tokens, budget } = state;
   const listEnd = pairs.listStarts[p]! + pairs.listLengths[p]!;
   startNeighbours(neighbours, pairs.listLengths[p]!);
-  for (let from = pairs.listStarts[p]!; from < listEnd; from += pace.sliceWork) {
-    const to = Math.min(from + pace.sliceWork, listEnd);
-    mergeRun(rooms, p, id, from, to);
-    if (spend(pace, to - from)) yield pace.progress;
+  for (let from = pairs.listStarts[p]!; from < listEnd; from += budget.sliceWork) {
+    const to = Math.min(from + budget.sliceWork, listEnd);
+    mergeRun(state, p, id, from, to);
+    if (spend(budget, to - from)) yield budget.progress;
   }
   pairs.listLengths[p] = neighbours.stagedCount;
-  yield* makeRoom(rooms, countBornEntries(rooms), p);
-  settleNeighbours(rooms, p, id);
+  yield* makeRoom(state, countBornEntries(state), p);
+  settleNeighbours(state, p, id);
   const stagedFrom = pairs.listStarts[p]!; // making room may have moved it
-  for (let from = 0; from < neighbours.stagedCount; from += pace.sliceWork) {
-    const to = Math.min(from + pace.sliceWork, neighbours.stagedCount);
+  for (let from = 0; from < neighbours.stagedCount; from += budget.sliceWork) {
+    const to = Math.min(from + budget.sliceWork, neighbours.stagedCount);
     writeStaged(neighbours, occurrences.entries, stagedFrom, from, to, tokens.lengths);
-    if (spend(pace, to - from)) yield pace.progress;
+    if (spend(budget, to - from)) yield budget.progress;
   }
   pairs.listLengths[p] = 0;
 }
 
-function mergeRun(rooms: Rooms, p: number, id: number, from: number, to: number): void {
-  const { pairs, layout, neighbours, occurrences, tokens, tuning } = rooms;
+function mergeRun(state: EngineState, p: number, id: number, from: number, to: number): void {
+  const { pairs, layout, neighbours, occurrences, tokens, tuning } = state;
   const x = pairs.lefts[p]!;
   const y = pairs.rights[p]!;
   mergeOccurrences(
@@ -73,31 +73,31 @@ function mergeRun(rooms: Rooms, p: number, id: number, from: number, to: number)
 /**
  * How many entries the lists of the pairs born with `id` will have, at most: for the arena. ("xyxy" may take some.)
  */
-function countBornEntries(rooms: Rooms): number {
-  const { neighbours, gate } = rooms;
+function countBornEntries(state: EngineState): number {
+  const { neighbours, threshold } = state;
   const { leftSums, rightSums, leftSeen, rightSeen, leftSeenCount, rightSeenCount } = neighbours;
   let entryCount = 0;
   for (let k = 0; k < leftSeenCount; k++) {
     const t = leftSeen[k]!;
-    if (leftSums[2 * t]! >= gate) entryCount += leftSums[2 * t + 1]!;
+    if (leftSums[2 * t]! >= threshold) entryCount += leftSums[2 * t + 1]!;
   }
   for (let k = 0; k < rightSeenCount; k++) {
     const t = rightSeen[k]!;
-    if (rightSums[2 * t]! >= gate) entryCount += rightSums[2 * t + 1]!;
+    if (rightSums[2 * t]! >= threshold) entryCount += rightSums[2 * t + 1]!;
   }
   return entryCount;
 }
 
 /**
  * Visits each distinct neighbour t of the merged (x, y) once. The pair that stood there, (t, x) or (y, t), loses the
- * sum; the pair that stands there now, (t, id) or (id, t), is born with it: if it passes the gate, it gets a record,
+ * sum; the pair that stands there now, (t, id) or (id, t), is born with it: if it passes the threshold, it gets a record,
  * room for its list and a place in the queue. (x, y) itself ends with count 0. Leaves the sums at 0.
  */
-function settleNeighbours(rooms: Rooms, p: number, id: number): void {
-  const { neighbours, pairs, occurrences, gate } = rooms;
+function settleNeighbours(state: EngineState, p: number, id: number): void {
+  const { neighbours, pairs, occurrences, threshold } = state;
   const { leftSums, rightSums, leftSeen, rightSeen, leftSlots, rightSlots, voidWeight } = neighbours;
   const { leftSeenCount, rightSeenCount } = neighbours;
-  const boundary = rooms.layout.boundary;
+  const boundary = state.layout.boundary;
   const x = pairs.lefts[p]!;
   const y = pairs.rights[p]!;
   let replacedCount = 0;
@@ -112,9 +112,9 @@ function settleNeighbours(rooms: Rooms, p: number, id: number): void {
     if (t === boundary) continue;
     // A left neighbour `id` is itself a merge just made; the (y, x) between the two went as its right neighbour.
     if (t !== id) loseCount(pairs, t, x, count);
-    if (count >= gate && mayMerge(rooms, t, id)) {
+    if (count >= threshold && mayMerge(state, t, id)) {
       leftSlots[t] = occurrences.used;
-      bear(rooms, t, id, count, length);
+      bear(state, t, id, count, length);
     }
   }
   for (let k = 0; k < rightSeenCount; k++) {
@@ -128,13 +128,13 @@ function settleNeighbours(rooms: Rooms, p: number, id: number): void {
     loseCount(pairs, y, t, count);
     // In "xyxy" the first merge noted x as its right neighbour and the second took it away: nothing is born there.
     if (t === x) count -= voidWeight;
-    if (count >= gate && mayMerge(rooms, id, t)) {
+    if (count >= threshold && mayMerge(state, id, t)) {
       rightSlots[t] = occurrences.used;
-      bear(rooms, id, t, count, length);
+      bear(state, id, t, count, length);
     }
   }
   pairs.counts[p] = 0;
-  rooms.learned.replacedCount += replacedCount;
+  state.learned.replacedCount += replacedCount;
 }
 
 function loseCount(pairs: Pairs, left: number, right: number, count: number): void {
@@ -142,8 +142,8 @@ function loseCount(pairs: Pairs, left: number, right: number, count: number): vo
   if (loser !== noPair) pairs.counts[loser]! -= count;
 }
 
-function bear(rooms: Rooms, left: number, right: number, count: number, listLength: number): void {
-  const { pairs, occurrences, queue, tokens, longTokens } = rooms;
+function bear(state: EngineState, left: number, right: number, count: number, listLength: number): void {
+  const { pairs, occurrences, queue, tokens, longTokens } = state;
   const p = addPair(pairs, left, right, count, occurrences.used, listLength);
   occurrences.used += listLength;
   push(queue, pairs, tokens, longTokens, count, p);

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
-import { createPace } from "../../../src/merge/work-budget.ts";
+import { createWorkBudget } from "../../../src/merge/work-budget.ts";
+import type { EngineState } from "./engine-state.ts";
 import { capacityFor, entryCountMax, makeRoom } from "./occurrences.ts";
-import type { Rooms } from "./rooms.ts";
 
 const [a, b, merged, boundary] = [97, 98, 300, 999];
 
-/** Rooms of pairs (a, b), each with a list of its own, over cells in which "ab" stands at 1, 4, 7, ...; every second one is merged. */
+/** EngineState of pairs (a, b), each with a list of its own, over cells in which "ab" stands at 1, 4, 7, ...; every second one is merged. */
 function roomsOf(
   lists: { positions: number[]; count: number; countAtBirth: number }[],
   capacity: number,
-): Rooms {
+): EngineState {
   const cells = new Int32Array(100).fill(boundary);
   for (let pos = 1; pos + 1 < cells.length; pos += 3) {
     const isMerged = pos % 2 === 0;
@@ -37,22 +37,22 @@ function roomsOf(
       rights: Int32Array.from(lists, () => b),
     },
     occurrences: { entries, used },
-    pace: createPace(2),
+    budget: createWorkBudget(2),
     tuning: { cleanShare: 0.5 },
-    gate: 5,
-  } as unknown as Rooms;
+    threshold: 5,
+  } as unknown as EngineState;
 }
 
 /** The lists as they are, in the order of their pairs. */
-const listsOf = ({ pairs, occurrences }: Rooms) =>
+const listsOf = ({ pairs, occurrences }: EngineState) =>
   Array.from({ length: pairs.count }, (_, p) => {
     const start = pairs.listStarts[p]!;
     return [...occurrences.entries.subarray(start, start + pairs.listLengths[p]!)];
   });
 
-function make(rooms: Rooms, need: number, pinned: number): Rooms {
-  for (const _ of makeRoom(rooms, need, pinned));
-  return rooms;
+function make(state: EngineState, need: number, pinned: number): EngineState {
+  for (const _ of makeRoom(state, need, pinned));
+  return state;
 }
 
 const dead = [4, 10, 16];
@@ -67,7 +67,7 @@ test("the list in work stays as it is, whatever its pair has lost and wherever i
     { positions: mixed, count: 60, countAtBirth: 100 },
   ];
   const pinnedLast = make(roomsOf(lists, 16), 8, 2);
-  // Below the gate and dropped; cleaned; in work; has lost too little to be cleaned.
+  // Below the threshold and dropped; cleaned; in work; has lost too little to be cleaned.
   expect(listsOf(pinnedLast)).toEqual([[], living, dead, mixed]);
   expect(pinnedLast.occurrences.used).toBe(11);
   const pinnedFirst = make(roomsOf(lists, 16), 8, 0);

@@ -1,8 +1,8 @@
 import { UserError } from "../../../src/errors.ts";
-import { type MergeProgress, type Pace, spend } from "../../../src/merge/work-budget.ts";
+import { type MergeProgress, spend, type WorkBudget } from "../../../src/merge/work-budget.ts";
+import type { EngineState } from "./engine-state.ts";
 import type { Layout } from "./layout.ts";
 import type { Pairs } from "./pairs.ts";
-import type { Rooms } from "./rooms.ts";
 import type { Tokens } from "./tokens.ts";
 
 /**
@@ -42,16 +42,16 @@ export function createOccurrences(): Occurrences {
 }
 
 /**
- * Makes room for `need` more entries: drops the lists of pairs that are gone or below the gate, and slides the others
+ * Makes room for `need` more entries: drops the lists of pairs that are gone or below the threshold, and slides the others
  * down in the order of their records, which is the order they stand in. If that will not do, lists that lost more
  * than `cleanShare` of their count are cleaned of dead entries on the way, and then the arena grows.
  * The list of `pinned` is in work and stays as it is.
  */
-export function* makeRoom(rooms: Rooms, need: number, pinned: number): Generator<MergeProgress, void> {
-  const { occurrences, gate, layout, tokens, pairs, pace } = rooms;
-  const { cleanShare } = rooms.tuning;
+export function* makeRoom(state: EngineState, need: number, pinned: number): Generator<MergeProgress, void> {
+  const { occurrences, threshold, layout, tokens, pairs, budget } = state;
+  const { cleanShare } = state.tuning;
   if (occurrences.used + need <= occurrences.entries.length) return;
-  const livingCount = dropLists(pairs, pinned, gate);
+  const livingCount = dropLists(pairs, pinned, threshold);
   const isTight = livingCount + need > occurrences.entries.length;
   let to = 0;
   for (let p = 0; p < pairs.count; p++) {
@@ -59,13 +59,13 @@ export function* makeRoom(rooms: Rooms, need: number, pinned: number): Generator
     if (length === 0) continue;
     const listStart = to;
     const clean = isTight && p !== pinned && pairs.counts[p]! < (1 - cleanShare) * pairs.listCounts[p]!;
-    for (let done = 0; done < length; done += pace.sliceWork) {
+    for (let done = 0; done < length; done += budget.sliceWork) {
       const from = pairs.listStarts[p]! + done;
-      const end = from + Math.min(pace.sliceWork, length - done);
+      const end = from + Math.min(budget.sliceWork, length - done);
       to = clean
         ? cleanRun(occurrences.entries, from, end, to, layout, tokens, pairs.lefts[p]!, pairs.rights[p]!)
         : slideRun(occurrences.entries, from, end, to);
-      if (spend(pace, clean ? end - from : (end - from) >> 3)) yield pace.progress;
+      if (spend(budget, clean ? end - from : (end - from) >> 3)) yield budget.progress;
     }
     pairs.listStarts[p] = listStart;
     pairs.listLengths[p] = to - listStart;
@@ -74,28 +74,32 @@ export function* makeRoom(rooms: Rooms, need: number, pinned: number): Generator
   occurrences.used = to;
   if (to + need > occurrences.entries.length * (1 - freeShareMin)) {
     const capacity = capacityFor(to + need, (to + need) * growthFactor);
-    if (capacity > occurrences.entries.length) yield* growArena(occurrences, capacity, pace);
+    if (capacity > occurrences.entries.length) yield* growArena(occurrences, capacity, budget);
   }
 }
 
-function* growArena(occurrences: Occurrences, capacity: number, pace: Pace): Generator<MergeProgress, void> {
+function* growArena(
+  occurrences: Occurrences,
+  capacity: number,
+  budget: WorkBudget,
+): Generator<MergeProgress, void> {
   const { entries, used } = occurrences;
   const longer = new Int32Array(capacity);
-  for (let from = 0; from < used; from += pace.sliceWork) {
-    const to = Math.min(from + pace.sliceWork, used);
+  for (let from = 0; from < used; from += budget.sliceWork) {
+    const to = Math.min(from + budget.sliceWork, used);
     longer.set(entries.subarray(from, to), from);
-    if (spend(pace, (to - from) >> 2)) yield pace.progress;
+    if (spend(budget, (to - from) >> 2)) yield budget.progress;
   }
   occurrences.entries = longer;
 }
 
 /** Forgets the lists that nobody will read again; the entries that are left are returned. */
-function dropLists(pairs: Pairs, pinned: number, gate: number): number {
+function dropLists(pairs: Pairs, pinned: number, threshold: number): number {
   const { count, counts, listLengths } = pairs;
   let livingCount = 0;
   for (let p = 0; p < count; p++) {
     if (listLengths[p] === 0) continue;
-    if (p !== pinned && counts[p]! < gate) {
+    if (p !== pinned && counts[p]! < threshold) {
       listLengths[p] = 0;
       counts[p] = 0;
     } else livingCount += listLengths[p]!;

@@ -1,10 +1,10 @@
 import { UserError } from "../../../src/errors.ts";
 import { type MergeProgress, spend } from "../../../src/merge/work-budget.ts";
+import { type EngineState, mayMerge } from "./engine-state.ts";
 import type { Layout } from "./layout.ts";
 import { resetArena } from "./occurrences.ts";
 import { addPair, clearPairs, createPairs, findPair, noPair, type Pairs } from "./pairs.ts";
 import { push } from "./queue.ts";
-import { mayMerge, type Rooms } from "./rooms.ts";
 
 /** Above it a Float64 no longer counts one by one. */
 const countMax = 2 ** 53;
@@ -12,41 +12,46 @@ const byteRange = 256;
 const noStart = -1;
 
 /** The first index: pairs of bytes, counted in a dense table of 256 x 256, then their lists. */
-export function* indexBytePairs(rooms: Rooms): Generator<MergeProgress, void> {
-  const { layout, occurrences, pace } = rooms;
+export function* indexBytePairs(state: EngineState): Generator<MergeProgress, void> {
+  const { layout, occurrences, budget } = state;
   const weights = new Float64Array(byteRange * byteRange);
   const lengths = new Int32Array(byteRange * byteRange);
   const cursor = { pos: 1, step: 0 };
   while (cursor.pos < layout.cellCount) {
-    const until = Math.min(cursor.pos + pace.sliceWork, layout.cellCount);
+    const until = Math.min(cursor.pos + budget.sliceWork, layout.cellCount);
     const work = until - cursor.pos;
     countBytePairs(layout, cursor, until, weights, lengths);
-    pace.progress = { phase: "index", mergeCount: 0, shareDone: (0.5 * until) / layout.cellCount };
-    if (spend(pace, work)) yield pace.progress;
+    budget.progress = { phase: "index", mergeCount: 0, shareDone: (0.5 * until) / layout.cellCount };
+    if (spend(budget, work)) yield budget.progress;
   }
 
   const starts = new Int32Array(byteRange * byteRange).fill(noStart);
-  const entryCount = addBytePairs(rooms, weights, lengths, starts);
-  resetArena(occurrences, entryCount, rooms.tuning.arenaSlack);
+  const entryCount = addBytePairs(state, weights, lengths, starts);
+  resetArena(occurrences, entryCount, state.tuning.arenaSlack);
   for (let pos = 1; pos < layout.cellCount; ) {
-    const until = Math.min(pos + pace.sliceWork, layout.cellCount);
+    const until = Math.min(pos + budget.sliceWork, layout.cellCount);
     writeBytePairs(layout, pos, until, starts, occurrences.entries);
-    pace.progress = { phase: "index", mergeCount: 0, shareDone: 0.5 + (0.5 * until) / layout.cellCount };
-    if (spend(pace, until - pos)) yield pace.progress;
+    budget.progress = { phase: "index", mergeCount: 0, shareDone: 0.5 + (0.5 * until) / layout.cellCount };
+    if (spend(budget, until - pos)) yield budget.progress;
     pos = until;
   }
   occurrences.used = entryCount;
 }
 
-/** Records for the pairs that pass the gate, and where their lists begin; the length of all lists is returned. */
-function addBytePairs(rooms: Rooms, weights: Float64Array, lengths: Int32Array, starts: Int32Array): number {
-  const { gate, pairs, queue, tokens, longTokens } = rooms;
+/** Records for the pairs that pass the threshold, and where their lists begin; the length of all lists is returned. */
+function addBytePairs(
+  state: EngineState,
+  weights: Float64Array,
+  lengths: Int32Array,
+  starts: Int32Array,
+): number {
+  const { threshold, pairs, queue, tokens, longTokens } = state;
   let entryCount = 0;
   for (let key = 0; key < starts.length; key++) {
     const count = weights[key]!;
-    if (count < gate) continue;
+    if (count < threshold) continue;
     if (count >= countMax) throwCountTooLarge();
-    if (!mayMerge(rooms, key >> 8, key & 255)) continue;
+    if (!mayMerge(state, key >> 8, key & 255)) continue;
     starts[key] = entryCount;
     const p = addPair(pairs, key >> 8, key & 255, count, entryCount, lengths[key]!);
     push(queue, pairs, tokens, longTokens, count, p);
@@ -112,24 +117,24 @@ function writeBytePairs(
 }
 
 /**
- * The index anew, for the text as it stands, with a lower gate: needed when the gate proved too high (gate.ts).
- * Counts every pair, then keeps those at or above the new gate.
+ * The index anew, for the text as it stands, with a lower threshold: needed when the threshold proved too high (count-threshold.ts).
+ * Counts every pair, then keeps those at or above the new threshold.
  */
-export function* indexAnew(rooms: Rooms, gateBefore: number): Generator<MergeProgress, void> {
-  const { layout, pairs, tokens, longTokens, queue, occurrences, pace } = rooms;
+export function* indexAnew(state: EngineState, thresholdBefore: number): Generator<MergeProgress, void> {
+  const { layout, pairs, tokens, longTokens, queue, occurrences, budget } = state;
   const all = createPairs(pairs.count);
   const cursor = { pos: 1, step: 0 };
   while (cursor.pos < layout.cellCount) {
-    const until = Math.min(cursor.pos + pace.sliceWork, layout.cellCount);
+    const until = Math.min(cursor.pos + budget.sliceWork, layout.cellCount);
     const work = until - cursor.pos;
     countPairs(layout, cursor, until, tokens.lengths, all);
-    if (spend(pace, work)) yield pace.progress;
+    if (spend(budget, work)) yield budget.progress;
   }
-  rooms.gate = lowerGate(
+  state.threshold = lowerThreshold(
     all,
-    gateBefore,
-    rooms.limits.countMin,
-    rooms.limits.mergeCountMax - rooms.learned.entryCount,
+    thresholdBefore,
+    state.limits.countMin,
+    state.limits.mergeCountMax - state.learned.entryCount,
   );
 
   clearPairs(pairs);
@@ -139,10 +144,10 @@ export function* indexAnew(rooms: Rooms, gateBefore: number): Generator<MergePro
     const left = all.lefts[p]!;
     const right = all.rights[p]!;
     const count = all.counts[p]!;
-    if (count < rooms.gate || !mayMerge(rooms, left, right)) continue;
+    if (count < state.threshold || !mayMerge(state, left, right)) continue;
     addPair(pairs, left, right, count, entryCount, 0);
     entryCount += all.listLengths[p]!;
-    if (spend(pace, 4)) yield pace.progress;
+    if (spend(budget, 4)) yield budget.progress;
   }
   resetArena(occurrences, entryCount);
   occurrences.used = entryCount;
@@ -151,31 +156,36 @@ export function* indexAnew(rooms: Rooms, gateBefore: number): Generator<MergePro
     pos = writePairs(
       layout,
       pos,
-      Math.min(pos + pace.sliceWork, layout.cellCount),
+      Math.min(pos + budget.sliceWork, layout.cellCount),
       tokens.lengths,
       pairs,
       occurrences.entries,
     );
-    if (spend(pace, pos - from)) yield pace.progress;
+    if (spend(budget, pos - from)) yield budget.progress;
   }
   for (let p = 0; p < pairs.count; p++) {
     push(queue, pairs, tokens, longTokens, pairs.counts[p]!, p);
-    if (spend(pace, 8)) yield pace.progress;
+    if (spend(budget, 8)) yield budget.progress;
   }
 }
 
 /**
- * A gate that lets about four times as many pairs in as merges are wanted, by powers of two, and at most a quarter of
- * the gate before: so it comes down in few steps, whatever the counts are like.
+ * A threshold that lets about four times as many pairs in as merges are wanted, by powers of two, and at most a quarter of
+ * the threshold before: so it comes down in few steps, whatever the counts are like.
  */
-function lowerGate(all: Pairs, gateBefore: number, gateFloor: number, mergesWanted: number): number {
+function lowerThreshold(
+  all: Pairs,
+  thresholdBefore: number,
+  thresholdFloor: number,
+  mergesWanted: number,
+): number {
   const pairsWanted = 4 * mergesWanted + 64;
   const tally = new Float64Array(64);
   for (let p = 0; p < all.count; p++) tally[Math.floor(Math.log2(all.counts[p]!))]!++;
   let power = 63;
   for (let pairCount = 0; power > 0 && pairCount + tally[power]! < pairsWanted; power--)
     pairCount += tally[power]!;
-  return Math.max(gateFloor, Math.min(2 ** power, Math.floor(gateBefore / 4)));
+  return Math.max(thresholdFloor, Math.min(2 ** power, Math.floor(thresholdBefore / 4)));
 }
 
 function countPairs(

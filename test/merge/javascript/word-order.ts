@@ -1,4 +1,4 @@
-import { type MergeProgress, type Pace, spend } from "../../../src/merge/work-budget.ts";
+import { type MergeProgress, spend, type WorkBudget } from "../../../src/merge/work-budget.ts";
 import type { WordTable } from "../../../src/words/word-table.ts";
 
 const digitBits = 11;
@@ -15,22 +15,25 @@ const tallyCells = digitCount + 1;
  * The words by falling count, as indices into the table: a radix sort, least significant digit first, 11 bits at a
  * time; counts below 2^32 take at most three passes. Words of equal count keep their order, which nothing depends on.
  */
-export function* orderByFallingCount(words: WordTable, pace: Pace): Generator<MergeProgress, Int32Array> {
+export function* orderByFallingCount(
+  words: WordTable,
+  budget: WorkBudget,
+): Generator<MergeProgress, Int32Array> {
   const { wordCount, counts } = words;
   const order = new Int32Array(wordCount);
   const keys = new Uint32Array(wordCount);
   const tallies = new Int32Array(keyDigits * tallyCells);
   let countMax = 0;
-  for (let from = 0; from < wordCount; from += pace.sliceWork) {
-    const to = Math.min(from + pace.sliceWork, wordCount);
+  for (let from = 0; from < wordCount; from += budget.sliceWork) {
+    const to = Math.min(from + budget.sliceWork, wordCount);
     countMax = Math.max(countMax, takeKeys(counts, 1, from, to, keys, order, tallies));
-    if (spend(pace, to - from)) yield pace.progress;
+    if (spend(budget, to - from)) yield budget.progress;
   }
-  const ordered = yield* sortByKeys(keys, Math.min(countMax, lowWordSize - 1), order, tallies, pace);
+  const ordered = yield* sortByKeys(keys, Math.min(countMax, lowWordSize - 1), order, tallies, budget);
   if (countMax < lowWordSize) return ordered;
   tallies.fill(0);
   takeKeys(counts, lowWordSize, 0, wordCount, keys, undefined, tallies);
-  return yield* sortByKeys(keys, Math.floor(countMax / lowWordSize), ordered, tallies, pace);
+  return yield* sortByKeys(keys, Math.floor(countMax / lowWordSize), ordered, tallies, budget);
 }
 
 /**
@@ -68,17 +71,17 @@ function* sortByKeys(
   keyMax: number,
   order: Int32Array,
   tallies: Int32Array,
-  pace: Pace,
+  budget: WorkBudget,
 ): Generator<MergeProgress, Int32Array> {
   const wordCount = order.length;
   let next: Int32Array = new Int32Array(wordCount);
   for (let digit = 0, shift = 0; shift < 32 && keyMax >>> shift > 0; digit++, shift += digitBits) {
     const slots = tallies.subarray(digit * tallyCells, (digit + 1) * tallyCells);
     addUp(slots);
-    for (let from = 0; from < wordCount; from += pace.sliceWork) {
-      const to = Math.min(from + pace.sliceWork, wordCount);
+    for (let from = 0; from < wordCount; from += budget.sliceWork) {
+      const to = Math.min(from + budget.sliceWork, wordCount);
       placeByDigit(keys, shift, order, from, to, slots, next);
-      if (spend(pace, to - from)) yield pace.progress;
+      if (spend(budget, to - from)) yield budget.progress;
     }
     [order, next] = [next, order];
   }

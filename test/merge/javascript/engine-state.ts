@@ -1,6 +1,6 @@
 import type { MergeLimits } from "../../../src/merge/merge-options.ts";
 import type { MergeTuning } from "../../../src/merge/merge-tuning.ts";
-import type { Pace } from "../../../src/merge/work-budget.ts";
+import type { WorkBudget } from "../../../src/merge/work-budget.ts";
 import type { Layout } from "./layout.ts";
 import type { LongTokens } from "./long-tokens.ts";
 import type { Neighbours } from "./neighbours.ts";
@@ -10,8 +10,8 @@ import type { Queue } from "./queue.ts";
 import type { TieRule } from "./tie-rules.ts";
 import type { Tokens } from "./tokens.ts";
 
-/** The rooms of the engine, each described in its own file, and what the stages share. */
-export type Rooms = {
+/** The state of the engine, each described in its own file, and what the stages share. */
+export type EngineState = {
   readonly layout: Layout;
   readonly tokens: Tokens;
   readonly longTokens: LongTokens;
@@ -23,9 +23,9 @@ export type Rooms = {
   readonly learned: Learned;
   readonly limits: MergeLimits;
   readonly tuning: MergeTuning;
-  readonly pace: Pace;
-  /** See gate.ts. */
-  gate: number;
+  readonly budget: WorkBudget;
+  /** See count-threshold.ts. */
+  threshold: number;
 };
 
 /** What has been learned: `merges.ts`, growing. Token ids are those of the engine's outside. */
@@ -39,8 +39,8 @@ export type Learned = {
   counts: Float64Array;
 };
 
-export function mayMerge(rooms: Rooms, left: number, right: number): boolean {
-  const { lengths } = rooms.tokens;
+export function mayMerge(state: EngineState, left: number, right: number): boolean {
+  const { lengths } = state.tokens;
   const length = lengths[left]! + lengths[right]!;
-  return length <= rooms.limits.lengthMax || (length === 2 && rooms.limits.bytePairsAlways);
+  return length <= state.limits.lengthMax || (length === 2 && state.limits.bytePairsAlways);
 }
