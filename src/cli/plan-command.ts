@@ -2,7 +2,7 @@ import type { Input } from "../corpus/input.ts";
 import { checkUnchanged } from "../corpus/open-input.ts";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import type { Range } from "../corpus/range.ts";
-import { TextRoom } from "../corpus/text-room.ts";
+import { TextMemory } from "../corpus/text-memory.ts";
 import { checkPlannable, noFileToPlan, planLines } from "../corpus/write-plan.ts";
 import { usageError } from "../errors.ts";
 import { countsOptionsOf } from "../pipeline/open-memory.ts";
@@ -115,7 +115,7 @@ function documentCounting(inputs: readonly Input[], specialTokens: readonly stri
   const documents = new RangeDocuments(
     inputs,
     specialTokens.map((token) => encoder.encode(token)),
-    new TextRoom(new MemoryBudget().shareBytes(1)),
+    new TextMemory(new MemoryBudget().shareBytes(1)),
   );
   const total = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   let bytesBefore = 0;

@@ -2,25 +2,25 @@ import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
 import type { Text } from "../bytes/text.ts";
 import { type CompiledPattern, findSafeCut } from "../pattern/pattern.ts";
 
-/** Where a text may be divided among readers that know nothing of each other. */
+/** Where a text may be divided among readers that do not know of each other. */
 export type Cut = {
   readonly pos: number;
-  /** A safe cut inside a document; else a special token, which ends one, begins here. */
+  /** true: a safe cut inside a document. false: a special token begins here, which ends a document. */
   readonly inside: boolean;
 };
 
 export type CutOptions = {
-  /** Its safe cuts are places to cut; null: only special tokens are. */
+  /** The text may be cut at its safe cuts; null: only at special tokens. */
   readonly pattern: CompiledPattern | null;
   readonly specialTokens: readonly Uint8Array[];
 };
 
-/** Longest UTF-8 character less one: how far behind a position its character may reach. */
+/** How far a character may reach past its first byte. */
 const characterTailBytes = 3;
 
 /** Finds the places where a text can be cut, by the bytes around them. */
 export class CutFinder {
-  /** How many bytes before and behind a stretch have to be seen to find its cuts. */
+  /** How many bytes before and after a stretch must be known to find its cuts. */
   readonly contextBytes: number;
   private readonly finder: SpecialTokenFinder;
 
@@ -30,13 +30,13 @@ export class CutFinder {
   }
 
   /**
-   * The first cut found in [from, stop) of a text that is known up to `limit`; undefined if there is none. Before `from`
-   * stand `contextBytes` bytes, or the beginning or another cut of the text; behind `stop` as many, or its end.
+   * The first cut in [from, stop) of a text that is known up to `limit`; undefined if none was found. `contextBytes` bytes
+   * are known before `from`, or it is the beginning of the text or another cut; and as many after `stop`, or all.
    */
   find(text: Text, from: number, stop: number, limit: number): Cut | undefined {
     const { finder } = this;
-    // A special token is one for certain if none that begins earlier reaches into it: then reading from the left
-    // arrives at it, whatever came before. Tokens out of sight on the left end before `from`.
+    // A special token is certain if none that begins earlier reaches into it: then a reader that comes from the left
+    // arrives at it, whatever came before. Tokens that begin too far left to be known end before `from`.
     finder.reset(text.bytes.subarray(0, limit));
     let reach = 0;
     let touched = false;
@@ -48,7 +48,7 @@ export class CutFinder {
     const { pattern } = this.options;
     if (touched || pattern === null) return undefined;
 
-    // No special token begins before `stop`, so none begins on the characters that the safe cut was judged by.
+    // No special token begins before `stop`, so none begins at the characters that decide about a safe cut.
     const pos = findSafeCut(pattern, text, from, stop - characterTailBytes, limit);
     return pos < 0 ? undefined : { pos, inside: true };
   }

@@ -10,14 +10,15 @@ import { type InputOptions, inspectInput, lookAt, noParquetStream } from "./insp
 
 export type FoundInputs = {
   readonly inputs: readonly Input[];
-  /** What of directories and globs is not read. */
+  /** Files of directories and globs that are not read. */
   readonly skipped: readonly Skipped[];
 };
 
 /**
- * The files that the arguments name, in their order, each checked: a path; or, where no such path exists, a glob
- * (`*`, `?`, `[]`, `**`; hidden files are left out); or a directory, for the files below it. Files of one argument are
- * in byte order of their paths. What is no text is an error where it is named, and skipped in a directory.
+ * The files that the arguments name, in their order, each inspected. An argument is a path; or, if no such path exists, a
+ * glob (`*`, `?`, `[]`, `**`; hidden files are left out); or a directory, which stands for the files below it. Files of
+ * one argument are in byte order of their paths. A file that is no text is an error if it is named, and skipped in a
+ * directory.
  */
 export function findCorpus(names: readonly string[], options: InputOptions = {}): FoundInputs {
   checkNames(names, options);
@@ -34,12 +35,12 @@ export function findCorpus(names: readonly string[], options: InputOptions = {})
   return { inputs, skipped: found.flatMap((some) => some.skipped) };
 }
 
-/** The same, for those who do not ask what is skipped. */
+/** The same, without the files that are skipped. */
 export const findInputs = (names: readonly string[], options: InputOptions = {}): Input[] => [
   ...findCorpus(names, options).inputs,
 ];
 
-/** Refuses what the names alone tell to be wrong. Looks at no file. */
+/** Refuses names that are wrong by themselves. Reads no file. */
 export function checkNames(names: readonly string[], { format }: InputOptions = {}): void {
   if (names.length === 0) {
     throw new UserError("no input", { hint: "name at least one text file", exitCode: exitCode.usage });
@@ -91,7 +92,7 @@ function findBelow(directory: string, options: InputOptions): FoundInputs {
   };
 }
 
-/** Names of files that stand in data sets beside the files of records, and are none. */
+/** Names of the files in data sets that describe the files of records. */
 const aboutData = new RegExp(
   [
     String.raw`^(readme|licen[cs]e|copying|notice|citation|changelog|contributing)(\.(md|txt|rst|cff|bib))?$`,

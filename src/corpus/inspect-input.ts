@@ -13,26 +13,26 @@ import {
 import { beginsAsJson, jsonShapeOf } from "./json-content.ts";
 import { openFile, unreadable } from "./open-input.ts";
 
-/** How what was named is to be read. */
+/** How the named inputs are to be read. */
 export type InputOptions = {
-  /** The format of everything named, whatever its name and its content say. */
+  /** The format of all inputs, whatever their names and contents are. */
   readonly format?: InputFormat | undefined;
   /** Default: `text`. */
   readonly textField?: string | undefined;
-  /** Globs that say which files of a directory are meant. */
+  /** Globs of the files of a directory that are meant. */
   readonly include?: readonly string[] | undefined;
-  /** `text`: what is no text is read as text. Default: that is an error, or in a directory is skipped. */
+  /** `text`: files that are no text are read as text. By default they are an error, or skipped in a directory. */
   readonly binary?: "text" | undefined;
 };
 
-/** The file, or the stream, that the path names, as it is now. */
+/** The file or stream that the path names, as it is now. */
 export function inspectInput(path: string, options: InputOptions = {}): Input {
   const found = lookAt(path, options);
   if ("what" in found) throw notText(path, found);
   return found;
 }
 
-/** The same; or what the file is, if it is no text. A stream shows that only when it is read. */
+/** The same; or, if the file is no text, what it is. For a stream that is known only once it is read. */
 export function lookAt(path: string, options: InputOptions): Input | NotText {
   if (path === "-") return streamAt(path, options);
   let stats: Stats;
@@ -44,7 +44,7 @@ export function lookAt(path: string, options: InputOptions): Input | NotText {
   if (stats.isDirectory()) throw new UserError(`"${path}" is a directory, not a file`);
   if (stats.isSocket()) throw new UserError(`"${path}" is a socket, not a file`);
   if (!stats.isFile()) {
-    // A pipe is not opened yet: whoever writes to it would be told that nobody reads when it is closed again.
+    // A pipe is not opened yet: closing it again would end its writer.
     checkReadable(path);
     return streamAt(path, options);
   }
@@ -74,12 +74,12 @@ export function lookAt(path: string, options: InputOptions): Input | NotText {
 
 export const defaultTextField = "text";
 
-/** As much of what may be JSON is looked at: the first record, if it is not a giant. */
+/** How much of a file that may be JSON is inspected: the first record, unless it is a giant. */
 const jsonHeadBytesMax = 1 << 20;
 
 type Inside = { compression: Compression; format: InputFormat; formatFrom: FormatSource };
 
-/** What the file is packed in, and what is inside: the format that it is read in. */
+/** How the file is compressed, and the format of what it holds. */
 function lookInto(path: string, options: InputOptions): Inside | NotText {
   const fd = openFile(path);
   try {
@@ -116,8 +116,8 @@ const parquetAs = (format: InputFormat): NotText => ({
 });
 
 /**
- * Which records an input holds, by its beginning: of a file with the name for it any, of another one those that follow
- * each other and have the field for the text.
+ * Which records an input holds, by its beginning. A file named `.json` holds any records; in another file two records must
+ * follow each other, and have the text field.
  */
 function recordsIn(
   { bytes, isWhole }: Pick<FileHead, "bytes" | "isWhole">,
@@ -129,7 +129,7 @@ function recordsIn(
   return isNamedJson || (hasField && isSeveral) ? kind : undefined;
 }
 
-/** Refuses what the first bytes of a stream tell to be no text, or to be records that nobody spoke of. */
+/** Refuses a stream whose first bytes show that it is no text, or that it holds records and no format was given. */
 export function checkStream(head: Uint8Array, input: Input): void {
   const { path, format, formatFrom, isBinaryText, textField } = input;
   if (isBinaryText) return;

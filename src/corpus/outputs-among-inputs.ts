@@ -4,8 +4,8 @@ import { UserError } from "../errors.ts";
 import type { Input } from "./input.ts";
 
 /**
- * An error if an input stands in a directory that the run writes: a directory of texts that holds its own older result
- * would make every result different from the one before.
+ * Refuses an input in a directory that the run writes: if a directory of texts contained its own older result, every result
+ * would differ from the one before.
  */
 export function refuseOwnResults(inputs: readonly Input[], written: readonly (string | undefined)[]): void {
   const results = written.flatMap((path) => (path === undefined ? [] : (realPathOf(path) ?? [])));
@@ -22,7 +22,7 @@ export function refuseOwnResults(inputs: readonly Input[], written: readonly (st
   }
 }
 
-/** An error if one of the files that the run writes is an input: it would be replaced by what was made of it. */
+/** Refuses to write a file that is an input: it would be replaced by what is made of it. */
 export function refuseOverwriting(
   inputs: readonly Pick<Input, "path" | "isStream" | "device" | "inode">[],
   written: readonly (string | undefined)[],

@@ -3,26 +3,25 @@ import type { Range } from "./range.ts";
 
 /**
  * A plan as text: one range a line, as JSON. Each line can be checked by itself, so lines may be shuffled, split among
- * machines and joined with those of other plans.
+ * machines, and joined with lines of other plans.
  *
  *   FIELD                  MEANING
  *   path                   the file, as it was typed
- *   start, end             bytes [start, end) of it
+ *   start, end             bytes [start, end) of the file
  *   startsInside           the range begins (ends) at a safe cut inside a document, not at the edge of one
  *   endsInside
- *   index                  0, 1, 2, … through the plan: parts that are joined in this order are the whole
- *   sizeBytes, modifiedMs  of the file when the plan was made; of another one the ranges are not
- *   inputFormat            as what the file is read: text, jsonl, which is cut at ends of lines, or parquet
- *   textField              of jsonl and parquet: the field, or column, that holds the texts
- *   documents              that begin in the range; only if they were counted
- *   patternDigest          what the cuts depend on: ranges that were made for other options
- *   specialTokensDigest    are cut where words may cross
+ *   index                  0, 1, 2, … through the plan: the order in which parts are joined to the whole
+ *   sizeBytes, modifiedMs  of the file when the plan was made: the ranges hold for that file only
+ *   inputFormat            the format of the file: text, jsonl, json or parquet
+ *   textField              of all formats but text: the field, or column, that holds the texts
+ *   documents              how many documents begin in the range; only if they were counted
+ *   patternDigest          the options that the cuts depend on: with other options a word may cross the edge of a
+ *   specialTokensDigest    range
  *   isLinewise
- *   digest                 of all of the above: whether a place is a good one to cut cannot be seen without reading
- *                          what stands there, so a line is taken as it was written or not at all
+ *   digest                 of all of the above: without reading the text nobody can see whether it may be cut at a
+ *                          place, so a line is accepted as it was written or not at all
  *
- * The digest is over values, not over text: a line may be read and written anew by any JSON library, and fields may be
- * added.
+ * The digest is made of the values, not of the text: any JSON library may rewrite a line, and fields may be added.
  */
 export type PlanLine = {
   readonly path: string;
@@ -34,7 +33,7 @@ export type PlanLine = {
   readonly sizeBytes: number;
   readonly modifiedMs: number;
   readonly inputFormat: InputFormat;
-  /** Not there in lines of older versions: then it is for the run to say. */
+  /** Missing in lines of older versions: then the run's option counts. */
   readonly textField?: string | undefined;
   readonly documents?: number | undefined;
   readonly patternDigest: string;
@@ -43,16 +42,16 @@ export type PlanLine = {
   readonly digest: string;
 };
 
-/** What the cuts of a plan depend on. */
+/** The options that the cuts of a plan depend on. */
 export type CutSettings = {
   /** Sources of the pattern's splits, in order. */
   readonly patterns: readonly string[];
   readonly specialTokens: readonly string[];
-  /** Whether documents are cut at the ends of lines, too. */
+  /** Whether documents are cut at ends of lines, too. */
   readonly isLinewise: boolean;
 };
 
-/** The same for equal options only. Special tokens are a set: their order is a matter of ids, not of cuts. */
+/** Equal for equal options only. Special tokens are a set: their order matters for ids, not for cuts. */
 export const digestOptions = ({ patterns, specialTokens, isLinewise }: CutSettings) => ({
   patternDigest: hexDigest(patterns),
   specialTokensDigest: hexDigest(specialTokens.toSorted()),
@@ -83,7 +82,7 @@ export function planLine(
   return { ...line, digest: digestLine(line) };
 }
 
-/** Goes into every digest: lines of another format have no right one. */
+/** Part of every digest, so that the digest of a line in another format is wrong. */
 const formatVersion = 1;
 
 export const digestLine = (line: Omit<PlanLine, "digest">) =>

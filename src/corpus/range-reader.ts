@@ -7,39 +7,39 @@ import type { ByteSource, FileSource } from "./byte-sources.ts";
 const windowBytesMax = 2 ** 30;
 
 /**
- * Where a reader may map files instead of reading them: at the start of its text, which nobody but the kernel looks at as
- * long as a range is open.
+ * Where a reader may map files instead of reading them: at the start of its text, which only the kernel reads as long as a
+ * range is open.
  */
 export type Mapping = {
   readonly window: FileWindow;
-  /** Size of the files from which on it pays. */
+  /** Smallest size of a file that is mapped: smaller ones are read faster. */
   readonly fileBytesLeast: number;
 };
 
 /**
- * Reads a range of bytes through one window: `text` holds the bytes of the source from `baseByte` on, `limit` of them
- * valid. The window moves when `advance` says which bytes are still needed, and grows only when they fill it.
+ * Reads a range of bytes through a window: `text` holds the bytes of the source from `baseByte` on; `limit` of them are
+ * valid. `advance` moves the window to the bytes that are still needed. The window grows only if they fill half of it.
  *
- * Parts of a large file are mapped to the window where a `Mapping` was given, from the start of a page on, so the text may
- * begin before the range does. What is mapped does not grow: it is read anew, into memory. ARCHITECTURE.md ("Reading") says
- * what is mapped, and why.
+ * With a `Mapping`, parts of a large file are mapped into the window, from the start of a page on, so the text may begin
+ * before the range does. A mapped window does not grow: its bytes are read into memory instead. ARCHITECTURE.md
+ * ("Reading") says what is mapped, and why.
  */
 export class RangeReader {
   text: Text;
   /** Offset in the source of position 0 of the text. */
   baseByte = 0;
   limit = 0;
-  /** Where the range ends; of one whose end is not known yet, behind every byte. */
+  /** Where the range ends; after every byte if its end is not known yet. */
   endByte = 0;
   private source: ByteSource | undefined;
-  /** The file whose parts are mapped to the window. */
+  /** The file whose parts are mapped into the window. */
   private mapped: FileSource | undefined;
-  /** The most that is mapped at a time: what the window has before it grows. */
+  /** The most that is mapped at a time: the size of the window before it grows. */
   private readonly mappedBytesMax: number;
 
   /**
-   * @param tooLong makes the error for what has to be kept and is longer than a window can be
-   * @param mapping of the place of the texts that are made
+   * @param tooLong makes the error for bytes that must be kept and are more than a window can hold
+   * @param mapping where files are mapped: at the texts of `makeText`
    */
   constructor(
     private capacityBytes: number,
@@ -51,7 +51,7 @@ export class RangeReader {
     this.mappedBytesMax = capacityBytes;
   }
 
-  /** Starts on bytes [startByte, endByte) of the source. With a mapping `close` has to follow. */
+  /** Begins to read bytes [startByte, endByte) of the source. With a mapping, `close` must follow. */
   open(source: ByteSource, startByte: number, endByte: number): void {
     this.source = source;
     this.baseByte = startByte;
@@ -63,7 +63,7 @@ export class RangeReader {
     if (file.canMap(mapping.window)) this.mapped = file;
   }
 
-  /** The text is plain memory again. */
+  /** Ends the mapping: the text is plain memory again. */
   close(): void {
     if (this.mapped === undefined) return;
     this.mapped = undefined;
@@ -76,8 +76,8 @@ export class RangeReader {
   }
 
   /**
-   * Moves the bytes from `keepPos` on towards position 0 and reads on behind them, as far as bytes have come. Positions
-   * fall by what is returned; they may rise at the first time.
+   * Moves the bytes from `keepPos` on towards position 0 and reads more bytes after them, as far as they have arrived.
+   * Positions get lower by what is returned, which may be negative the first time.
    */
   advance(keepPos: number): number {
     const baseBefore = this.baseByte;
@@ -86,12 +86,12 @@ export class RangeReader {
     return this.baseByte - baseBefore;
   }
 
-  /** How large the window will be when it has moved: larger than now where what is kept fills half of it. */
+  /** How large the window will be after it moves: larger than now if the bytes that are kept fill half of it. */
   bytesAfter(keepPos: number): number {
     return (this.limit - keepPos > this.capacityBytes >> 1 ? 2 : 1) * this.capacityBytes;
   }
 
-  /** Why the kernel failed at the text: what is wrong with the file, if bytes that were mapped are gone. */
+  /** The error of the kernel, or what is wrong with the file if mapped bytes are gone. */
   explained(error: unknown): unknown {
     if (this.mapped === undefined || !(error instanceof WebAssembly.RuntimeError)) return error;
     try {

@@ -8,14 +8,14 @@ import { type CutSettings, digestLine, digestOptions, type PlanLine } from "./pl
 import type { Range } from "./range.ts";
 
 export type PlannedRanges = {
-  /** The files of the plan, in the order in which it names them first. */
+  /** The files of the plan, in the order in which they first occur. */
   readonly inputs: readonly Input[];
   /** In the order of the lines. */
   readonly ranges: readonly Range[];
 };
 
 /**
- * Reads a plan, or some lines of one or of several, and checks it against its files and the options of this run.
+ * Reads lines of one or several plans and checks them against the files and the options of this run.
  * @param source what the text was read from, for messages
  */
 export function readPlan(
@@ -64,9 +64,9 @@ export function readPlan(
 }
 
 /**
- * Whether the range begins and ends where `bpe plan` may have cut, as far as the bytes there tell: a digest can be made by
- * anyone. Lines of JSON are cut behind line feeds; a text before special tokens, and within a document, which has no cut at its
- * edges.
+ * Refuses a range that does not begin or end where `bpe plan` may have cut, as far as the bytes there show it: anyone can
+ * make a digest. Lines of JSON are cut after line feeds. A text is cut before special tokens, or inside a document; a cut at
+ * the edge of the file is not inside one.
  */
 function checkEnds(line: PlanLine, input: Input, { specialTokens }: CutSettings, fail: Fail): void {
   const { start, end, sizeBytes, startsInside, endsInside } = line;
@@ -85,7 +85,7 @@ function checkEnds(line: PlanLine, input: Input, { specialTokens }: CutSettings,
   }
 }
 
-/** Whether the file has the text from this byte on. */
+/** Whether the file has this text at `fromByte`. */
 function standsAt(input: Input, text: string, fromByte: number): boolean {
   const wanted = new TextEncoder().encode(text);
   const found = new Uint8Array(wanted.length);
@@ -152,7 +152,7 @@ function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, 
   }
 }
 
-/** The plan says which field holds the texts; one of an older version leaves it to the run. */
+/** The field that holds the texts, by the plan; in a plan of an older version it is the run's option. */
 const fieldOf = (line: PlanLine, asked: string | undefined) => line.textField ?? asked;
 
 function checkField(line: PlanLine, input: Input, asked: string | undefined, fail: Fail): void {
@@ -195,25 +195,25 @@ function checkFile(line: PlanLine, input: Input, fail: Fail): void {
   }
 }
 
-/** Copies have the time of their original, or what a coarser clock (scp, tar) leaves of it, cut off. */
+/** A copy has the time of its original, maybe cut off to the ticks of a coarser clock (scp, tar). */
 const isSameTime = (originalMs: number, copyMs: number) =>
   Math.abs(originalMs - copyMs) < microsecondsMs ||
   copyMs === Math.floor(originalMs) ||
   copyMs === 1000 * Math.floor(originalMs / 1000);
 
-/** Two microseconds: a clock that has no finer ticks, and what is lost where times are doubles. */
+/** Two microseconds: the ticks of some clocks, and what is lost because times are doubles. */
 const microsecondsMs = 0.002;
 
 function realPathOf(path: string): string {
   try {
     return realpathSync(path);
   } catch (error) {
-    // It was there a moment ago.
+    // It existed a moment ago.
     throw unreadable(path, error);
   }
 }
 
-/** A byte that two ranges hold would be counted twice. Links are followed: one file may have several paths. */
+/** Refuses a byte in two ranges: it would be counted twice. Links are followed: one file may have several paths. */
 function checkOverlaps(
   { inputs, ranges }: PlannedRanges,
   lineNumbers: readonly number[],

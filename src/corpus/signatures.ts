@@ -1,17 +1,18 @@
 import { shellQuoted } from "../runtime/hints.ts";
-/** What a file is that is no text, by its first bytes; and what helps. */
+
+/** The first bytes of a format that is no text, what the format is, and what helps. */
 export type Signature = {
-  /** Bytes, as Latin-1, that stand at these offsets. */
+  /** Bytes, as Latin-1, and their offsets. */
   readonly at: readonly (readonly [offset: number, bytes: string])[];
-  /** What else has to be so. */
+  /** A further condition. */
   readonly also?: (head: Uint8Array) => boolean;
-  /** What makes text of it; left out where nothing does. */
+  /** How to make text of it, if that is possible. */
   readonly remedy?: (path: string) => string;
 } & ({ readonly what: string } | { readonly packer: string });
 
 /**
- * The first signature that the head of a file has. One that plain text could have, too (`BZh91AY&SY`, `GIF89a`), counts
- * only if the head has `hasNul`: such formats have a zero byte soon.
+ * The first signature that the head of a file has. A signature that a plain text could have, too (`BZh91AY&SY`, `GIF89a`),
+ * counts only if the head has a zero byte (`hasNul`): such formats have one soon.
  */
 export function findSignature(head: Uint8Array, hasNul: boolean): Signature | undefined {
   return signatures.find(
@@ -40,7 +41,7 @@ const inZip = (name: string) => (head: Uint8Array) => latin1(head).includes(name
 const latin1 = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 
-/** More special ones first. */
+/** More specific ones first. */
 const signatures: readonly Signature[] = [
   // Archives, and documents that are archives.
   { what: "a Word document", remedy: piped("pandoc -t plain FILE"), at: zip, also: inZip("word/") },
@@ -55,7 +56,7 @@ const signatures: readonly Signature[] = [
   { what: "a RAR archive", remedy: piped("unrar p -inul FILE"), at: [[0, "Rar!\x1a\x07"]] },
   { what: "a tar archive", remedy: piped("tar -xOf FILE"), at: [], also: isTar },
 
-  // Texts that are packed, but not by what is unpacked here.
+  // Texts in compressions that we do not read.
   { packer: "xz", at: [[0, "\xfd7zXZ\0"]] },
   {
     packer: "bzip2",
@@ -167,7 +168,7 @@ const signatures: readonly Signature[] = [
   { what: "a library of object files, or a Debian package", at: [[0, "!<arch>\n"]] },
 ];
 
-/** The checksum of the header in a tar archive is right: that also tells those without the later magic `ustar`. */
+/** Whether the checksum of a tar header is right: older archives lack the magic `ustar`. */
 function isTar(head: Uint8Array): boolean {
   const [sumAt, sumEnd, headerBytes] = [148, 156, 512];
   if (head.length < headerBytes) return false;
@@ -178,20 +179,20 @@ function isTar(head: Uint8Array): boolean {
   return sum === Number.parseInt(written, 8);
 }
 
-/** Behind the properties stands the size of the text, which is below 2^40, or 2^64 - 1 for an unknown one. */
+/** After the properties comes the size of the text: below 2^40, or 2^64 - 1 if it is unknown. */
 function isLzma(head: Uint8Array): boolean {
   if (head.length < 13) return false;
   const unknown = head.subarray(5, 13).every((byte) => byte === 0xff);
   return unknown || head.subarray(10, 13).every((byte) => byte === 0);
 }
 
-/** A pickle of protocol 2 to 5: the protocol, and an opcode behind it. */
+/** A pickle of protocol 2 to 5: the protocol, then an opcode. */
 function isPickle(head: Uint8Array): boolean {
   if (head.length < 3 || head[1]! < 2 || head[1]! > 5) return false;
   return /[\x80\x95a-zA-Z\]})(.]/.test(latin1(head.subarray(2, 3)));
 }
 
-/** The version, and then what a text about PDF has not: objects, or the line of high bytes that says it is binary. */
+/** The version, then what a text about PDF does not have: an object, or the line of high bytes that says it is binary. */
 function isPdf(head: Uint8Array): boolean {
   const beginning = latin1(head.subarray(0, 1 << 10));
   return (
@@ -200,7 +201,7 @@ function isPdf(head: Uint8Array): boolean {
   );
 }
 
-/** Some byte is not UTF-8; a character cut off by the end of the head does not count. */
+/** Whether a byte is not UTF-8; a character that the end of the head cuts off does not count. */
 function hasInvalidByte(head: Uint8Array): boolean {
   try {
     new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });

@@ -5,7 +5,7 @@ import { type Range, wholeRange } from "./range.ts";
 import { planParquet } from "./records/parquet/load-parquet.ts";
 import type { InputPages } from "./records/parquet/plan-pages.ts";
 import { type PieceBuffers, planPieces } from "./stream-chunks.ts";
-import { TextRoom } from "./text-room.ts";
+import { TextMemory } from "./text-memory.ts";
 
 /**
  * The unit of work that a worker takes: a range of a text, to be read from a file or handed over in memory, or pages of
@@ -100,7 +100,7 @@ async function* planPages(
   cutting: RangePlanOptions | undefined,
 ): AsyncGenerator<Task, void> {
   let isEmptyFile = true;
-  const room = new TextRoom(cutting?.textBytesMax);
+  const room = new TextMemory(cutting?.textBytesMax);
   for (const pages of planParquet(input, cutting?.pagesSizeBytes, room)) {
     if (pages === undefined) await nextTurn();
     else {

@@ -5,28 +5,28 @@ import { DecompressedStream } from "./decompressed-stream.ts";
 import type { Compression, Input } from "./input.ts";
 import { JsonLinesStream } from "./json-lines-stream.ts";
 
-/** The text of an input that is read once and in order; of a stream the first bytes tell now what it is packed in. */
+/** The text of an input that is read once and in order. The first bytes of a stream show how it is compressed. */
 export async function openTextStream(input: Input): Promise<ByteStream> {
   const bytes = await openByteStream(input);
   try {
-    if (!input.isStream) return unpacked(bytes, input, input.compression);
+    if (!input.isStream) return decompressed(bytes, input, input.compression);
     const { head, whole } = await peek(bytes);
-    return unpacked(whole, input, compressionOf(head));
+    return decompressed(whole, input, compressionOf(head));
   } catch (error) {
     bytes.close();
     throw error;
   }
 }
 
-function unpacked(bytes: ByteStream, { path, format }: Input, compression: Compression): ByteStream {
+function decompressed(bytes: ByteStream, { path, format }: Input, compression: Compression): ByteStream {
   const text = compression === "none" ? bytes : new DecompressedStream(bytes, path, compression);
   return format === "json" ? new JsonLinesStream(text, path) : text;
 }
 
-/** What a stream is packed in shows in so many bytes. */
+/** So many bytes show how a stream is compressed. */
 const magicBytesMax = 4;
 
-/** The first bytes of a stream, and the stream as if they were not read yet. */
+/** The first bytes of a stream, and a stream that gives all of its bytes. */
 async function peek(from: ByteStream): Promise<{ head: Uint8Array; whole: ByteStream }> {
   const buffer = new Uint8Array(magicBytesMax);
   let end = 0;

@@ -12,11 +12,11 @@ export type PlanOptions = CutSettings & {
   readonly pattern: CompiledPattern;
   readonly rangeSizeBytes: number;
   readonly keepsTextsWhole: boolean;
-  /** Counts the documents of a range, which takes reading it; left out, the plan is without their numbers. */
+  /** Counts the documents of a range, which means reading it; without it the plan does not have their numbers. */
   readonly countDocuments?: ((range: Range) => Promise<number>) | undefined;
 };
 
-/** Refuses what others could not read by the plan, or would count twice. */
+/** Refuses inputs that others could not read by the plan, or would count twice. */
 export function checkPlannable(inputs: readonly Input[]): void {
   const paths = new Map<string, string>();
   for (const input of inputs) {
@@ -39,7 +39,7 @@ export function noFileToPlan(path: string): UserError {
   });
 }
 
-/** The lines of the plan, in order. An input without bytes has one, too, so that the plan names every input. */
+/** The lines of the plan, in order. An empty input has a line, too, so that the plan names every input. */
 export async function* planLines(options: PlanOptions): AsyncGenerator<PlanLine, void> {
   const { inputs, pattern, rangeSizeBytes, keepsTextsWhole, countDocuments } = options;
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));

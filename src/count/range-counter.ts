@@ -2,7 +2,7 @@ import type { TextMaker } from "../bytes/text.ts";
 import type { ByteSource } from "../corpus/byte-sources.ts";
 import type { Range } from "../corpus/range.ts";
 import { type Mapping, RangeReader } from "../corpus/range-reader.ts";
-import { TextRoom } from "../corpus/text-room.ts";
+import { TextMemory } from "../corpus/text-memory.ts";
 import type { DocumentPart, Documents } from "./documents.ts";
 
 /** What was met in a range besides words. */
@@ -39,7 +39,7 @@ export class RangeCounter {
     specialTokens: readonly Uint8Array[],
     makeText: TextMaker,
     windowBytes = windowSizeBytes,
-    private readonly room = new TextRoom(),
+    private readonly room = new TextMemory(),
     mapping?: Mapping,
   ) {
     this.longestTokenBytes = Math.max(0, ...specialTokens.map((token) => token.length));

@@ -1,4 +1,4 @@
-import { TextRoom } from "../corpus/text-room.ts";
+import { TextMemory } from "../corpus/text-memory.ts";
 import { UserError } from "../errors.ts";
 import { totalsOf } from "../words/counts-writer.ts";
 import { TableWords } from "../words/sorted-words.ts";
@@ -43,7 +43,7 @@ export class SpillingCounter {
   constructor(
     { runOptions, textBytesMax }: SpillingOptions,
     private readonly name: string,
-    private readonly room = new TextRoom(),
+    private readonly room = new TextMemory(),
   ) {
     this.options = runOptions;
     this.words = new WordCounter(textBytesMax);

@@ -7,7 +7,7 @@ import { createParquetReader } from "../corpus/records/parquet/load-parquet.ts";
 import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
 import { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { PagesTask, Task } from "../corpus/task.ts";
-import { TextRoom } from "../corpus/text-room.ts";
+import { TextMemory } from "../corpus/text-memory.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import type { WordCounter } from "../words/word-counter.ts";
 import { createDocuments } from "./documents.ts";
@@ -42,7 +42,7 @@ export class TaskCounter {
   constructor(
     private readonly options: TaskCounterOptions,
     counter: WordCounter,
-    private readonly room = new TextRoom(),
+    private readonly room = new TextMemory(),
   ) {
     const { pattern, specialTokens, windowBytes } = options;
     const documents = createDocuments(pattern, specialTokens, counter);

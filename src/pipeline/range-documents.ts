@@ -9,7 +9,7 @@ import { createParquetReader } from "../corpus/records/parquet/load-parquet.ts";
 import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
 import { PieceBuffers } from "../corpus/stream-chunks.ts";
 import { inputBytesOf, type PagesTask, planTasks, type Task } from "../corpus/task.ts";
-import { TextRoom } from "../corpus/text-room.ts";
+import { TextMemory } from "../corpus/text-memory.ts";
 
 /** Counts the documents that begin in a range of an input, whatever these are packed in. */
 export class RangeDocuments {
@@ -23,7 +23,7 @@ export class RangeDocuments {
   constructor(
     private readonly inputs: readonly Input[],
     specialTokens: readonly Uint8Array[],
-    private readonly room = new TextRoom(),
+    private readonly room = new TextMemory(),
   ) {
     this.jsonl = new JsonlReader(undefined, room);
     this.counter = new DocumentCounter(specialTokens);

@@ -6,7 +6,7 @@ import { createParquetReader } from "../corpus/records/parquet/load-parquet.ts";
 import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
 import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { PieceTask, RangeTask, Task } from "../corpus/task.ts";
-import { TextRoom } from "../corpus/text-room.ts";
+import { TextMemory } from "../corpus/text-memory.ts";
 import { expectLossOfMemory } from "../runtime/compile-sparingly.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import type { IdBuffer, Ids } from "../tokenizer/id-buffer.ts";
@@ -50,7 +50,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
   private readonly inputs: readonly Input[];
   private readonly window = new Uint8Array(windowSizeBytes);
   private readonly file: OpenFile;
-  private readonly room: TextRoom;
+  private readonly room: TextMemory;
   private readonly jsonl: JsonlReader;
   private parquet: ParquetReader | undefined;
   private readonly linePieces: PieceRanges<void>;
@@ -62,7 +62,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
   constructor({ inputs, parts, specialTokensAsText, textBytesMax }: TaskEncoderOptions) {
     this.inputs = inputs;
     this.file = new OpenFile(inputs);
-    this.room = new TextRoom(textBytesMax);
+    this.room = new TextMemory(textBytesMax);
     this.jsonl = new JsonlReader(undefined, this.room);
     this.linePieces = new PieceRanges(inputs, (source, range) => {
       const reading = this.jsonl.read(source, range, this.inputs[range.inputIndex]!);

@@ -1,6 +1,6 @@
 import { canSeek } from "../corpus/input.ts";
 import type { Task } from "../corpus/task.ts";
-import { TextRoom } from "../corpus/text-room.ts";
+import { TextMemory } from "../corpus/text-memory.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
 import type { SortedRun } from "../count/sorted-runs.ts";
 import { SpillingCounter, type SpillingOptions } from "../count/spilling-counter.ts";
@@ -36,7 +36,7 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
     private readonly setup: CountSetup,
     private readonly index: number,
   ) {
-    const room = new TextRoom(setup.runOptions?.wordBytesMax);
+    const room = new TextMemory(setup.runOptions?.wordBytesMax);
     this.counter = new SpillingCounter(setup, setup.name, room);
     this.tasks = new TaskCounter(setup, this.counter.words, room);
   }

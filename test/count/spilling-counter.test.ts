@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { textOf } from "../../src/bytes/text.ts";
-import { TextRoom } from "../../src/corpus/text-room.ts";
+import { TextMemory } from "../../src/corpus/text-memory.ts";
 import { CountsFileReader } from "../../src/count/counts-files.ts";
 import { SpillingCounter } from "../../src/count/spilling-counter.ts";
 import { wordTableOfSum } from "../../src/words/sum-of-words.ts";
@@ -51,7 +51,7 @@ test("the first words of single inputs stay in memory, those that are too many a
 
 test("words go to a run before a text is read that needs their room", () => {
   const countsOptions = { patterns: [], specialTokens: [], isLinewise: false };
-  const room = new TextRoom(1e9);
+  const room = new TextMemory(1e9);
   const counter = new SpillingCounter(
     { runOptions: { directory, countsOptions, wordBytesMax: 1e9 } },
     "before-a-text",

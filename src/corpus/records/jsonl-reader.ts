@@ -6,7 +6,7 @@ import { type ByteSource, FileSource } from "../byte-sources.ts";
 import type { Input } from "../input.ts";
 import type { Range } from "../range.ts";
 import { RangeReader } from "../range-reader.ts";
-import { TextRoom } from "../text-room.ts";
+import { TextMemory } from "../text-memory.ts";
 import { type FieldName, fieldName, type LineCursor, lineCursor, lineFault, readLine } from "./json-line.ts";
 import { RecordBatch } from "./record-batch.ts";
 
@@ -30,7 +30,7 @@ export class JsonlReader {
 
   constructor(
     private readonly windowBytes = windowSizeBytes,
-    private readonly room = new TextRoom(),
+    private readonly memory = new TextMemory(),
     /** The texts of the lines that were read last. */
     readonly batch = new RecordBatch(),
   ) {}
@@ -61,7 +61,7 @@ export class JsonlReader {
       const wantedBytes = reader.bytesAfter(end);
       const neededBytes = (wantedBytes > reader.text.bytes.length ? 2.5 : 2) * wantedBytes;
       const nameLine = () => `"${source.path}" ${nameOf(linesBefore(source, range) + lineCount + 1)}`;
-      if (this.room.claim(neededBytes, nameLine)) {
+      if (this.memory.claim(neededBytes, nameLine)) {
         batch.restart(0);
         yield reader.baseByte + end - range.startByte;
       }

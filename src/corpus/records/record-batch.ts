@@ -2,12 +2,12 @@ import type { SpecialTokenFinder } from "../../bytes/special-token-finder.ts";
 import { allocateText, paddingBytes, releaseText, type Text, type TextMaker } from "../../bytes/text.ts";
 
 /**
- * RecordBatch: the texts of some records, end to end, no separator. A reader of records fills it, counting and encoding
- * read it; a record is a document, and nothing crosses its ends. Every text is valid UTF-8.
+ * RecordBatch: the texts of some records, end to end, without separators. A reader of records fills it; counting and
+ * encoding read it. A record is a document, and nothing crosses its ends. Every text is valid UTF-8.
  *
  *   FIELD    TYPE         LENGTH       MEANING
  *   text     Text         ends[last]   bytes of all texts
- *   ends     Int32Array   count        record r is text.bytes[ends[r - 1] .. ends[r]), the first from 0 on
+ *   ends     Int32Array   count        record r is text.bytes[ends[r - 1] .. ends[r]); record 0 begins at 0
  *
  * The texts "ab", "" and "c" give bytes = "abc", ends = [2, 2, 3], count = 3.
  */
@@ -33,7 +33,7 @@ export class RecordBatch {
     releaseText(old);
   }
 
-  /** The bytes that stand behind the last record up to `end` are the next one. */
+  /** Makes a record of the bytes from the end of the last record up to `end`. */
   endRecord(end: number): void {
     if (this.count === this.ends.length) {
       const longer = new Int32Array(2 * this.count);
@@ -51,8 +51,8 @@ export class RecordBatch {
 }
 
 /**
- * Shows `visit` where each document of the batch begins and ends, and returns how many there are. A record is a
- * document, or several where special tokens end them inside it; one without bytes is none.
+ * Calls `visit` with the beginning and end of each document of the batch; returns how many there are. A record is one
+ * document, or several if special tokens end documents inside it; without bytes it is none.
  */
 export function visitDocuments(
   { text, ends, count, byteCount }: RecordBatch,

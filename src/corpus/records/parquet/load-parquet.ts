@@ -1,4 +1,4 @@
-import type { TextRoom } from "../../text-room.ts";
+import type { TextMemory } from "../../text-memory.ts";
 import type { RecordBatch } from "../record-batch.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { RecordBatch } from "../record-batch.ts";
 export const planParquet: typeof import("./plan-pages.ts").planInputPages = (...args) =>
   (require("./plan-pages.ts") as typeof import("./plan-pages.ts")).planInputPages(...args);
 
-export const createParquetReader = (room?: TextRoom, batch?: RecordBatch) => {
+export const createParquetReader = (memory?: TextMemory, batch?: RecordBatch) => {
   const { ParquetReader } = require("./parquet-reader.ts") as typeof import("./parquet-reader.ts");
-  return new ParquetReader(undefined, room, batch);
+  return new ParquetReader(undefined, memory, batch);
 };

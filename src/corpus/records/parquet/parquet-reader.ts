@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { type FileSource, readFully } from "../../byte-sources.ts";
-import { TextRoom } from "../../text-room.ts";
+import { TextMemory } from "../../text-memory.ts";
 import { RecordBatch } from "../record-batch.ts";
 import { pageMemoryBytes } from "./decompress-page.ts";
 import { type Page, pageAt, valueCountOf } from "./page-headers.ts";
@@ -20,7 +20,7 @@ export class ParquetReader {
 
   constructor(
     private readonly batchBytes = batchSizeBytes,
-    private readonly room = new TextRoom(),
+    private readonly memory = new TextMemory(),
     /** The texts of the rows read last. */
     readonly batch = new RecordBatch(),
   ) {}
@@ -66,7 +66,7 @@ export class ParquetReader {
 
   /** Claims memory for what is read next. The caller has taken the batch: it is emptied while room is made. */
   private claim(bytes: number, nameText: () => string): boolean {
-    const needsRoom = this.room.claim(bytes, nameText);
+    const needsRoom = this.memory.claim(bytes, nameText);
     if (needsRoom) this.batch.restart(0);
     return needsRoom;
   }

@@ -3,7 +3,7 @@ import type { CompressionCodec } from "hyparquet";
 import { FileSource } from "../../byte-sources.ts";
 import type { Input } from "../../input.ts";
 import { openInput } from "../../open-input.ts";
-import { TextRoom } from "../../text-room.ts";
+import { TextMemory } from "../../text-memory.ts";
 import { type Page, pagesOf, valueCountOf } from "./page-headers.ts";
 import { damagedParquet } from "./parquet-errors.ts";
 import { findTextColumn, type TextColumn, type TextColumnChunk } from "./text-column.ts";
@@ -44,12 +44,12 @@ const defaultGroupSizeBytes = 1 << 20;
 export function* planInputPages(
   input: Input,
   groupSizeBytes = defaultGroupSizeBytes,
-  room = new TextRoom(),
+  memory = new TextMemory(),
 ): Generator<InputPages | undefined, void> {
   const fd = openInput(input);
   try {
     const source = new FileSource(fd, input);
-    const column = findTextColumn(source, input.textField, room);
+    const column = findTextColumn(source, input.textField, memory);
     const rowCount = column.chunks.reduce((sum, chunk) => sum + chunk.rowCount, 0);
     const withShare = (group: PageGroup, endsInput: boolean): InputPages => {
       return { ...group, endsInput, inputBytes: (group.rowCount / rowCount) * input.sizeBytes };

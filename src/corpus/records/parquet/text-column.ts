@@ -1,7 +1,7 @@
 import { type ColumnChunk, type CompressionCodec, parquetMetadata, type SchemaElement } from "hyparquet";
 import { UserError } from "../../../errors.ts";
 import { type FileSource, readFully } from "../../byte-sources.ts";
-import type { TextRoom } from "../../text-room.ts";
+import type { TextMemory } from "../../text-memory.ts";
 import { isKnownCodec } from "./decompress-page.ts";
 import { damagedParquet, readingFile } from "./parquet-errors.ts";
 
@@ -26,8 +26,8 @@ const magic = "PAR1";
 const tailBytes = 8;
 
 /** Reads what the end of the file says about the column, and refuses one that holds no text. */
-export const findTextColumn = (source: FileSource, name: string, room: TextRoom): TextColumn =>
-  readingFile(source.path, () => textColumnOf(source, readMetadata(source, room), name));
+export const findTextColumn = (source: FileSource, name: string, memory: TextMemory): TextColumn =>
+  readingFile(source.path, () => textColumnOf(source, readMetadata(source, memory), name));
 
 function textColumnOf(
   { path, sizeBytes }: FileSource,
@@ -63,7 +63,7 @@ function textColumnOf(
 /** Memory for a byte of metadata: the library may make an object of five bytes. Measured: 57 bytes. */
 const memoryPerMetadataByte = 60;
 
-function readMetadata(source: FileSource, room: TextRoom): ReturnType<typeof parquetMetadata> {
+function readMetadata(source: FileSource, memory: TextMemory): ReturnType<typeof parquetMetadata> {
   const { path, sizeBytes } = source;
   const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
   const begins = text(readFully(source, 0, Math.min(magic.length, sizeBytes)));
@@ -81,7 +81,7 @@ function readMetadata(source: FileSource, room: TextRoom): ReturnType<typeof par
       `its metadata would have ${metadataBytes} bytes, and the file has ${sizeBytes}`,
     );
   }
-  room.claim(memoryPerMetadataByte * metadataBytes, () => `"${path}": its metadata`);
+  memory.claim(memoryPerMetadataByte * metadataBytes, () => `"${path}": its metadata`);
   return parquetMetadata(readFully(source, sizeBytes - tailBytes - metadataBytes, sizeBytes), {
     geoparquet: false,
     // Statistics stay bytes: nobody asks for them.

@@ -9,7 +9,7 @@ import { wholeRange } from "../../src/corpus/range.ts";
 import { JsonlReader } from "../../src/corpus/records/jsonl-reader.ts";
 import { ParquetReader } from "../../src/corpus/records/parquet/parquet-reader.ts";
 import { planInputPages } from "../../src/corpus/records/parquet/plan-pages.ts";
-import { TextRoom } from "../../src/corpus/text-room.ts";
+import { TextMemory } from "../../src/corpus/text-memory.ts";
 import { put, scratch } from "../binary.ts";
 
 const directory = scratch();
@@ -18,7 +18,7 @@ const directory = scratch();
 function read(path: string, roomBytes: number): { sizes: number[]; claimedBytes: number } {
   const [input] = findInputs([path]);
   const source = new FileSource(openInput(input!), input!);
-  const room = new TextRoom(roomBytes);
+  const room = new TextMemory(roomBytes);
   const sizes: number[] = [];
   let claimedBytes = 0;
   const readAll = (reader: ParquetReader | JsonlReader, reading: Iterable<number>) => {
