@@ -1,12 +1,12 @@
 import { escapeBytes } from "../bytes/escape.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { countsChunks } from "../count/counts-files.ts";
-import { describeCounts } from "../count/describe-counts.ts";
 import { usageError } from "../errors.ts";
 import { countsOptionsOf } from "../pipeline/open-memory.ts";
 import { type StageProgress, type Trained, train } from "../pipeline/train.ts";
 import { type Written, writeResult } from "../pipeline/write-result.ts";
 import { shellLine } from "../runtime/hints.ts";
+import { describeCounts } from "../store/content-hash.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";

@@ -6,9 +6,8 @@ import { hasOptions } from "../words/counts-options.ts";
 import { CountsReader } from "../words/counts-reader.ts";
 import { tableOverflows } from "../words/sum-of-words.ts";
 import { type EntryId, entryIdCheck } from "./cache-names.ts";
-import { Damaged, naming, parseChecked, withFile } from "./checked-files.ts";
+import { Damaged, naming, parseChecked, statisticsCheck, withFile } from "./checked-files.ts";
 import { settlePermissions } from "./output-permissions.ts";
-import { statisticsCheck } from "./statistics-check.ts";
 import { openFound } from "./trusted-files.ts";
 
 /**

@@ -15,11 +15,10 @@ import type { CacheDirectory } from "./cache-directory.ts";
 import { makeEntry, openEntry, verifyEntry } from "./cache-entries.ts";
 import * as names from "./cache-names.ts";
 import { makePlan, type Plan } from "./cache-plan.ts";
-import { readSum, readSumHeader, type SumTerm, sumFileParts } from "./cache-sums.ts";
+import { readSum, readSumHeader, type SumTerm, sumFileParts, sumOfEntries } from "./cache-sums.ts";
 import { Damaged } from "./checked-files.ts";
 import { hashInput } from "./content-hash.ts";
 import { FileIndex, type FileState, stateOf } from "./file-index.ts";
-import { sumOfEntries } from "./sum-of-entries.ts";
 import { Untrusted } from "./trusted-files.ts";
 
 export type CacheSettings = {

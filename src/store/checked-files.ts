@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs";
-import { type Check, Mismatch } from "../bytes/schema.ts";
+import { type Check, fieldsOf, Mismatch, wholeNumber } from "../bytes/schema.ts";
 import { openFound } from "./trusted-files.ts";
 
 /** Thrown where a file of the cache is not as it was written. */
@@ -34,3 +34,11 @@ export function withFile<T>(path: string, read: (fd: number) => T): T {
 export function naming(path: string, error: unknown): unknown {
   return error instanceof Error && "code" in error ? Object.assign(error, { path }) : error;
 }
+
+/** `RangeStatistics` as the files of a cache hold them. */
+export const statisticsCheck = fieldsOf({
+  textBytes: wholeNumber(),
+  documentCount: wholeNumber(),
+  invalidByteCount: wholeNumber(),
+  firstInvalidByte: wholeNumber(-1),
+});

@@ -13,10 +13,8 @@ import { join } from "node:path";
 import { UserError } from "../errors.ts";
 import { isNamed, lockFile } from "../runtime/flock.ts";
 import { codeOf } from "../runtime/system-error.ts";
-import { checkParent, notWritable } from "./check-parent.ts";
-import { onPath } from "./on-path.ts";
+import { checkParent, makeParents, notWritable, onPath } from "./output-parent.ts";
 import type { Place } from "./output-place.ts";
-import { makeParents } from "./parents.ts";
 import { isLockedHere, markLocked, mendLeftOvers, unmarkLocked, writtenTwice } from "./staging-names.ts";
 import { isMine, openFound } from "./trusted-files.ts";
 

@@ -14,10 +14,9 @@ import { beginFlush, type exchange, flush, flushDirectory, writeAll } from "../r
 import { codeOf, reasonOf } from "../runtime/system-error.ts";
 import { type FormerResults, freePath, settleFormer } from "./former-results.ts";
 import { nextGeneration } from "./kept-results.ts";
-import { onPath } from "./on-path.ts";
+import { makeParents, onPath } from "./output-parent.ts";
 import { inherited, settlePermissions, stagedDirectoryMode } from "./output-permissions.ts";
 import { type Place, pathOf, placeOf } from "./output-place.ts";
-import { makeParents } from "./parents.ts";
 import { openDirectory, removeQuietly } from "./remove-quietly.ts";
 import { HiddenPath, mendLeftOvers } from "./staging-names.ts";
 import { whatStands } from "./standing-result.ts";

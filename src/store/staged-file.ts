@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
 import { flush, flushDirectory, throwUnlessNoFlush, writeAll } from "../runtime/file-calls.ts";
 import { shellQuoted } from "../runtime/hints.ts";
-import { onPath } from "./on-path.ts";
+import { onPath } from "./output-parent.ts";
 import { inherited, settlePermissions, stagedFileMode } from "./output-permissions.ts";
 import { type Place, pathOf, placeOf, statOrNull } from "./output-place.ts";
 import { removeQuietly } from "./remove-quietly.ts";
