@@ -7,9 +7,10 @@
 
 import { CountsReader } from "../../src/words/counts-reader.ts";
 import { countsFileChunks } from "../../src/words/counts-writer.ts";
-import { sortWordsByCount } from "../../src/words/sort-words.ts";
+import { sortWordsByCount } from "../../src/words/sort-by-count.ts";
 import { SumOfWords, wordTableOfSum } from "../../src/words/sum-of-words.ts";
-import { TsvReader, tsvChunks } from "../../src/words/tsv.ts";
+import { TsvReader } from "../../src/words/tsv-reader.ts";
+import { tsvChunks } from "../../src/words/tsv-writer.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { makeWords } from "./english.ts";

@@ -3,7 +3,8 @@
  *
  * Words are made of English syllables (seeded), 11 bytes on average, in no order, their counts falling as 1 / rank.
  */
-import { sortWordsByBytes, sortWordsByCount } from "../../src/words/sort-words.ts";
+import { sortWordsByBytes } from "../../src/words/sort-by-bytes.ts";
+import { sortWordsByCount } from "../../src/words/sort-by-count.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { makeWords } from "./english.ts";
 

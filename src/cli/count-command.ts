@@ -11,7 +11,7 @@ import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
 import { commonWordsOf, nothingLeftOut } from "../words/common-words.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { totalsOf } from "../words/counts-writer.ts";
-import { sortBytesPerWord } from "../words/sort-words.ts";
+import { sortBytesPerWord } from "../words/sort-by-bytes.ts";
 import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import type { Invocation } from "./arguments.ts";
 import { openRunMemory, readCacheOptions } from "./cache-options.ts";

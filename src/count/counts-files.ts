@@ -8,8 +8,9 @@ import { CountsReader, type ReadBytes } from "../words/counts-reader.ts";
 import { countsFileChunks } from "../words/counts-writer.ts";
 import { listCounts } from "../words/listed-frames.ts";
 import { listedLinesMemory, readListedLines } from "../words/listed-lines.ts";
-import { sortedTsvChunks, TsvReader } from "../words/tsv.ts";
 import { readTsvHead, type TsvHead } from "../words/tsv-head.ts";
+import { TsvReader } from "../words/tsv-reader.ts";
+import { sortedTsvChunks } from "../words/tsv-writer.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { SpillingCounter } from "./spilling-counter.ts";
 

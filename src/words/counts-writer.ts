@@ -7,7 +7,7 @@ import {
   magic,
 } from "./counts-format.ts";
 import { optionsToState } from "./counts-header.ts";
-import { sortByBytesInSteps } from "./sort-words.ts";
+import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { WordTable } from "./word-table.ts";
 
 /** A frame is closed when it has reached this size: large enough to hash fast, small enough to read many files at once. */

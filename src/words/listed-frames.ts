@@ -1,8 +1,7 @@
 import { createKernel, growMemory } from "../runtime/kernel.ts";
 import type { CountsReader } from "./counts-reader.ts";
 import { tableOverflows } from "./sum-of-words.ts";
-import { WordList } from "./word-list.ts";
-import { tableBytes, type WordTable } from "./word-table.ts";
+import { tableBytes, WordList, type WordTable } from "./word-table.ts";
 
 /** Where things stand in the memory of a kernel of their own (src/kernel/words/list-frames.ts says what they hold). */
 const batchWords = 1 << 13;

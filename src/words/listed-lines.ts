@@ -1,8 +1,7 @@
 import { giveBack } from "../runtime/give-back.ts";
 import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
 import type { ReadBytes } from "./counts-reader.ts";
-import { WordList } from "./word-list.ts";
-import type { WordTable } from "./word-table.ts";
+import { WordList, type WordTable } from "./word-table.ts";
 
 /** Listing files takes at most so many times their size: lines have at least four bytes. */
 export const listedLinesMemory = 9;
@@ -39,7 +38,7 @@ const slotsStart = countsStart + 8 * batchLines;
 const hashesStart = slotsStart + slotsBytes;
 
 /**
- * The words of files of lines (tsv.ts) as one table, equal words added up. Yields between slices of some milliseconds.
+ * The words of files of lines (tsv-writer.ts) as one table, equal words added up. Yields between slices of some milliseconds.
  *
  * Null where the reader for all files (`TsvReader`) does better: where a line is not plainly right, it says what is wrong; where
  * many words are equal, its tables may be small enough for the caches.

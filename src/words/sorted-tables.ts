@@ -1,4 +1,4 @@
-import { sortByBytesInSteps } from "./sort-words.ts";
+import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { SortedWords } from "./sorted-words.ts";
 import { tooManyWords, type WordTable } from "./word-table.ts";
 

@@ -1,7 +1,7 @@
 import { allocateText, paddingBytes, type Text } from "../bytes/text.ts";
 import type { CountsTotals } from "./counts-format.ts";
 import { totalsOf } from "./counts-writer.ts";
-import { sortByBytesInSteps, sortWordsByBytes } from "./sort-words.ts";
+import { sortByBytesInSteps, sortWordsByBytes } from "./sort-by-bytes.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**

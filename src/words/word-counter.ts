@@ -135,7 +135,7 @@ export class WordCounter {
   }
 
   /**
-   * Adds the words of lines of word counts (tsv.ts) in the kernel's text: bytes [start, start + byteCount), the last one a
+   * Adds the words of lines of word counts (tsv-writer.ts) in the kernel's text: bytes [start, start + byteCount), the last one a
    * newline. Words in plain bytes are written before them, from the start of the text on; so there has to be room.
    *
    * @param total of all counts of lines before, at most 2^53 - 1; it stays so with those that are added

@@ -44,7 +44,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "A time for people; what time it was is not tested.",
   },
   {
-    file: "src/words/sort-words.ts",
+    file: "src/words/sort-by-bytes.ts",
     before: "}",
     line: "for (let bucket = 0, first = 0, sinceYield = 0; bucket < bucketCount; bucket++) {",
     changed: "for (let bucket = 1, first = 0, sinceYield = 0; bucket < bucketCount; bucket++) {",

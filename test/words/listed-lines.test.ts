@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { encodeBytes } from "../../src/bytes/byte-characters.ts";
 import { createKernel, growMemory } from "../../src/runtime/kernel.ts";
 import { joinEqual, readListedLines } from "../../src/words/listed-lines.ts";
-import { TsvReader } from "../../src/words/tsv.ts";
+import { TsvReader } from "../../src/words/tsv-reader.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { bytesOf, entriesOf, keyOf, randomOf } from "./generators.ts";

@@ -22,7 +22,7 @@ import {
 import { addPretokens, long, middle, records, short } from "./word-tables";
 
 /**
- * Word counts as text (src/words/tsv.ts): lines of a word in byte-to-character form, a tab, its count and a newline. Lines
+ * Word counts as text (src/words/tsv-writer.ts): lines of a word in byte-to-character form, a tab, its count and a newline. Lines
  * are read in batches. The words of a batch, in plain bytes, stand end to end from the text's start on; behind them stand
  * the lines. A line that is not plainly right is left to JavaScript, which says what is wrong with it.
  *

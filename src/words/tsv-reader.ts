@@ -1,126 +1,38 @@
-import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
+import { decodeCharacters } from "../bytes/byte-characters.ts";
 import { textOf } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
-import type { CountsOptions } from "./counts-format.ts";
 import type { ReadBytes } from "./counts-reader.ts";
-import { sortByCountInSteps } from "./sort-words.ts";
-import { isTsvHead, tsvHead } from "./tsv-head.ts";
+import { isTsvHead } from "./tsv-head.ts";
 import type { WordCounter } from "./word-counter.ts";
-import type { WordTable } from "./word-table.ts";
 
-/**
- * Word counts as text: behind a line that says what they were made with (tsv-head.ts) a line a word, `word<TAB>count`, the word in byte-to-character form, so that it never holds a
- * space, a tab or a newline. " the" counted 12 times is "Ġthe\t12\n". The characters are below U+0800: one or two
- * bytes of UTF-8 each.
- */
 const tab = 9;
 const newline = 10;
 const digitZero = 48;
 
-const chunkSizeBytes = 1 << 18;
-/** Tab, at most 16 digits, newline. */
-const countSizeBytesMax = 18;
-
-/** For each byte: the first byte of its character in UTF-8, and the second, or 0 if there is none. */
-const utf8First = new Uint8Array(256);
-const utf8Second = new Uint8Array(256);
-for (let byte = 0; byte < 256; byte++) {
-  const codePoint = byteToCharacter[byte]!.charCodeAt(0);
-  utf8First[byte] = codePoint < 0x80 ? codePoint : 0xc0 | (codePoint >> 6);
-  utf8Second[byte] = codePoint < 0x80 ? 0 : 0x80 | (codePoint & 63);
-}
-
-/** A file of all words, the highest count first. While they are sorted the chunks are empty: slices of work. */
-export function* sortedTsvChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
-  yield tsvHead(options);
-  const steps = sortByCountInSteps(table);
-  for (let step = steps.next(); ; step = steps.next()) {
-    if (step.done) return yield* tsvChunks(table, step.value);
-    yield noBytes;
-  }
-}
-
-const noBytes = new Uint8Array(0);
-
-/** The lines of the words listed in `order`, in chunks of 256 KB. Each chunk is the reader's to keep. */
-export function* tsvChunks(table: WordTable, order: Uint32Array): Generator<Uint8Array> {
-  const { bytes, starts, counts } = table;
-  let chunk = new Uint8Array(chunkSizeBytes);
-  let chunkEnd = 0;
-  for (const word of order) {
-    const end = starts[word + 1]!;
-    let pos = starts[word]!;
-    for (;;) {
-      const room = (chunk.length - countSizeBytesMax - chunkEnd) >> 1;
-      const stop = Math.min(end, pos + Math.max(room, 0));
-      chunkEnd = writeCharacters(bytes, pos, stop, chunk, chunkEnd);
-      pos = stop;
-      if (pos === end) break;
-      yield chunk.subarray(0, chunkEnd);
-      chunk = new Uint8Array(chunkSizeBytes);
-      chunkEnd = 0;
-    }
-    chunk[chunkEnd++] = tab;
-    chunkEnd = writeNumber(counts[word]!, chunk, chunkEnd);
-    chunk[chunkEnd++] = newline;
-  }
-  if (chunkEnd > 0) yield chunk.subarray(0, chunkEnd);
-}
-
-/** Writes bytes [pos, stop) in byte-to-character form; returns where they end. */
-function writeCharacters(
-  bytes: Uint8Array,
-  pos: number,
-  stop: number,
-  chunk: Uint8Array,
-  chunkEnd: number,
-): number {
-  for (; pos < stop; pos++) {
-    const byte = bytes[pos]!;
-    const second = utf8Second[byte]!;
-    chunk[chunkEnd] = utf8First[byte]!;
-    chunk[chunkEnd + 1] = second;
-    // A second byte has its top bit set: that is the place more.
-    chunkEnd += 1 + (second >> 7);
-  }
-  return chunkEnd;
-}
-
-/** Writes a whole number of at least 1 in decimal; returns where it ends. */
-function writeNumber(number: number, chunk: Uint8Array, chunkEnd: number): number {
-  let digitCount = 1;
-  for (let limit = 10; limit <= number; limit *= 10) digitCount++;
-  for (let place = chunkEnd + digitCount - 1; place >= chunkEnd; place--) {
-    const tenth = Math.floor(number / 10);
-    chunk[place] = digitZero + (number - tenth * 10);
-    number = tenth;
-  }
-  return chunkEnd + digitCount;
-}
-
-/** What is shown of a count that is no count. */
+/** How much of a wrong count an error shows. */
 const shownBytesMax = 40;
 
 /** Lines of so many bytes are read at once: a millisecond. */
 const firstCapacityBytes = 1 << 18;
 
 /**
- * Reads the lines of words into a counter; words that stand twice add up. The last line may do without its newline.
+ * Reads lines of words (tsv-writer.ts) into a counter. A word with several lines is added up. The last line may lack its
+ * newline.
  *
- * The kernel reads them (src/kernel/words/counts-text.ts): they stand in its text, behind as many bytes for their words. What it
- * stops at is read here, a line at a time: it is wrong, or so unusual that the kernel does not take it.
+ * The kernel does the work (src/kernel/words/counts-text.ts). The lines stand in the second half of its text, their words
+ * go to the first half. A line at which the kernel stops is read here: it is wrong, or too unusual for the kernel.
  */
 export class TsvReader {
-  /** Bytes that the lines may have in the kernel's text: they stand at [capacity, 2 capacity) of it. */
+  /** The lines stand at bytes [capacity, 2 capacity) of the kernel's text. */
   private capacity = firstCapacityBytes;
-  /** Bytes there, without a newline so far: the beginning of a line. */
+  /** Bytes there of a line whose end is not read yet. */
   private filled = 0;
-  /** Of all counts so far. */
+  /** The sum of all counts so far. */
   private total = 0;
 
   /**
-   * @param path of the file, for messages
-   * @param lineNumber of the first line
+   * @param path the file's, for messages
+   * @param lineNumber the first line's
    */
   constructor(
     private readonly path: string,
@@ -139,7 +51,7 @@ export class TsvReader {
     }
   }
 
-  /** The same, the bytes being had from `readBytes`; how many they are, 0 at the end of the file. */
+  /** The same with bytes that `readBytes` gives. Returns how many there were, 0 at the end of the file. */
   readNext(readBytes: ReadBytes): number {
     if (this.filled === this.capacity) this.lengthen();
     const { capacity, filled } = this;
@@ -161,7 +73,7 @@ export class TsvReader {
     if (this.filled > 0) this.read(Uint8Array.of(newline));
   }
 
-  /** Adds lines that stand in the kernel's text from `start` on. */
+  /** Adds lines that begin at byte `start` of the kernel's text. */
   private addLines(lines: Uint8Array, start: number): void {
     for (let pos = 0; pos < lines.length; ) {
       const added = this.counter.addLines(start + pos, lines.length - pos, this.total);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { sortWordsByBytes, sortWordsByCount } from "../../src/words/sort-words.ts";
+import { sortWordsByBytes } from "../../src/words/sort-by-bytes.ts";
+import { sortWordsByCount } from "../../src/words/sort-by-count.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { bytesOf, keyOf, randomOf } from "./generators.ts";
 
