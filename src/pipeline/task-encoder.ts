@@ -11,6 +11,7 @@ import { expectLossOfMemory } from "../runtime/compile-sparingly.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import type { IdBuffer, Ids } from "../tokenizer/id-buffer.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
+import type { ReadText } from "../tokenizer/text-sink.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import type { OutputPart, PartMaker, ThreadJob } from "./job.ts";
 
@@ -48,7 +49,8 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
   readonly encoding: TextEncoding;
   readonly output: PartMaker<IdsPart>;
   private readonly inputs: readonly Input[];
-  private readonly window = new Uint8Array(windowSizeBytes);
+  /** What follows a safe cut. */
+  private readonly lookahead = new Uint8Array(lookaheadBytes);
   private readonly file: OpenFile;
   private readonly room: TextMemory;
   private readonly jsonl: JsonlReader;
@@ -124,20 +126,22 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
   }
 
   private *encodeRange(range: RangeTask): Generator<number, void> {
-    const { window, encoding } = this;
+    const { encoding, lookahead } = this;
     const file = this.file.of(range.inputIndex);
     this.readByte = range.startByte;
-    while (this.readByte < range.endByte) {
-      const wantedBytes = Math.min(window.length, range.endByte - this.readByte);
-      const readBytes = file.read(window, 0, wantedBytes, this.readByte);
+    const read: ReadText = (into, pos, wantedBytes) => {
+      const readBytes = file.read(into, pos, wantedBytes, this.readByte);
       this.readByte += readBytes;
-      encoding.push(window, 0, readBytes);
-      this.textBytes += readBytes;
+      return readBytes;
+    };
+    while (this.readByte < range.endByte) {
+      const wantedBytes = Math.min(windowSizeBytes, range.endByte - this.readByte);
+      this.textBytes += encoding.pushRead(wantedBytes, read);
       if (this.readByte < range.endByte) yield this.readByte - range.startByte;
     }
     if (range.endsInside) {
       const wantedBytes = Math.min(lookaheadBytes, file.sizeBytes - range.endByte);
-      encoding.cut(window, 0, file.read(window, 0, wantedBytes, range.endByte));
+      encoding.cut(lookahead, 0, file.read(lookahead, 0, wantedBytes, range.endByte));
     } else encoding.end();
     yield range.endByte - range.startByte;
   }

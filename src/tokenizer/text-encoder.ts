@@ -1,6 +1,6 @@
 import type { IdBuffer } from "./id-buffer.ts";
 import type { PretokenEncoder } from "./pretoken-encoder.ts";
-import type { TextSink } from "./text-sink.ts";
+import type { ReadText, TextSink } from "./text-sink.ts";
 
 /** A character is read whole, and a byte behind it looked at. */
 const lookaheadBytes = 4;
@@ -30,6 +30,21 @@ export class PieceEncoder implements TextSink {
 
   push(bytes: Uint8Array, start: number, end: number): void {
     this.append(bytes, start, end);
+    this.encode();
+  }
+
+  /** The same for bytes that `read` puts where the text stands; returns how many came. */
+  pushRead(byteCount: number, read: ReadText): number {
+    this.makeRoom(byteCount);
+    const readBytes = read(this.pretokens.text.bytes, this.limit, byteCount);
+    this.limit += readBytes;
+    this.pretokens.textChanged(this.limit);
+    this.encode();
+    return readBytes;
+  }
+
+  /** Encodes what no more text can change. */
+  private encode(): void {
     const { pretokens, limit } = this;
     const sureEnd = limit - Math.max(0, pretokens.tokenBytesMax - 1);
     pretokens.encode(
@@ -88,7 +103,7 @@ export class PieceEncoder implements TextSink {
     pretokens.shift(keepPos);
     this.limit -= keepPos;
     if (this.limit + byteCount <= this.capacityBytes) return;
-    this.capacityBytes = 2 * (this.limit + byteCount);
+    this.capacityBytes = Math.ceil(1.25 * (this.limit + byteCount));
     pretokens.reserveText(this.capacityBytes);
   }
 }

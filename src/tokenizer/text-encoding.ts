@@ -4,7 +4,7 @@ import { normalize } from "./normal-form.ts";
 import { Normalizer } from "./normalizer.ts";
 import { PrefixSpace } from "./prefix-space.ts";
 import { PieceEncoder } from "./text-encoder.ts";
-import type { TextSink } from "./text-sink.ts";
+import type { ReadText, TextSink } from "./text-sink.ts";
 import { TokenCutter } from "./token-cutter.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
@@ -16,6 +16,8 @@ export class TextEncoding {
   readonly out: IdBuffer;
   private readonly pieces: PieceEncoder;
   private readonly first: TextSink;
+  /** What was read and has yet to go down the chain. */
+  private window = new Uint8Array(0);
 
   constructor(parts: EncodingParts, options: { specialTokensAsText?: boolean } = {}) {
     const { addedTokens, normalization, isNarrow } = parts;
@@ -55,6 +57,15 @@ export class TextEncoding {
   /** The next bytes of the text; they may be written over once it returns. */
   push(bytes: Uint8Array, start: number, end: number): void {
     this.first.push(bytes, start, end);
+  }
+
+  /** The next bytes of the text, up to `byteCount`, which `read` puts where they are needed; returns how many came. */
+  pushRead(byteCount: number, read: ReadText): number {
+    if (this.first === this.pieces) return this.pieces.pushRead(byteCount, read);
+    if (this.window.length < byteCount) this.window = new Uint8Array(byteCount);
+    const readBytes = read(this.window, 0, byteCount);
+    this.first.push(this.window, 0, readBytes);
+    return readBytes;
   }
 
   /** The text ends here; the next one may begin. */

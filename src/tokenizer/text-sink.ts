@@ -14,6 +14,9 @@ export interface TextSink {
   settle(): void;
 }
 
+/** Puts up to `byteCount` bytes of a text into `into` from `pos` on; returns how many, one or more. */
+export type ReadText = (into: Uint8Array, pos: number, byteCount: number) => number;
+
 /** Bytes that wait for what follows: bytes[0 .. length). */
 export class PendingBytes {
   bytes = new Uint8Array(1 << 12);
