@@ -37,16 +37,14 @@ export type RankedMerges = {
 export type ModelParts = {
   readonly byteIds: Int32Array;
   readonly merges: RankedMerges;
+  /** No id is larger; looked for where it is left out. */
+  readonly idMax?: number;
   /** Ids by the tokens' bytes as Latin-1 text. */
   readonly wholeTokens?: ReadonlyMap<string, number>;
 };
 
-export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelParts): EncodingModel {
-  const { left, right, merged } = merges;
-  const idMax = [byteIds, left, right, merged, [...wholeTokens.values()]].reduce(
-    (max, ids) => Math.max(max, maxOf(ids)),
-    0,
-  );
+export function buildModel(parts: ModelParts): EncodingModel {
+  const { byteIds, merges, wholeTokens = new Map(), idMax = largestIdOf(parts) } = parts;
   assert(idMax < 2 ** 27, "ids of the model fit into 27 bits");
   return {
     byteIds,
@@ -57,8 +55,13 @@ export function buildModel({ byteIds, merges, wholeTokens = new Map() }: ModelPa
   };
 }
 
+function largestIdOf({ byteIds, merges: { left, right, merged }, wholeTokens }: ModelParts): number {
+  const wholeIds = [...(wholeTokens?.values() ?? [])];
+  return [byteIds, left, right, merged, wholeIds].reduce((max, ids) => Math.max(max, maxOf(ids)), 0);
+}
+
 /** The largest, 0 without any; as arguments of a call they might be too many. */
-function maxOf(numbers: ArrayLike<number>): number {
+export function maxOf(numbers: ArrayLike<number>): number {
   let max = 0;
   for (let i = 0; i < numbers.length; i++) max = Math.max(max, numbers[i]!);
   return max;

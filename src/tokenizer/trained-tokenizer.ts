@@ -1,7 +1,7 @@
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
-import { buildModel } from "./encoding-model.ts";
+import { buildModel, maxOf } from "./encoding-model.ts";
 import { areNarrow } from "./load/assemble-model.ts";
 import { buildTokenTable } from "./token-table.ts";
 import { plainSpecial, type TokenizerParts } from "./tokenizer-parts.ts";
@@ -24,7 +24,7 @@ export function partsOfVocabulary(vocabulary: Vocabulary, pattern: ResolvedPatte
     normalization: null,
     addsPrefixSpace: false,
     addedTokens,
-    isNarrow: areNarrow(tokenIds, addedTokens),
+    isNarrow: areNarrow(maxOf(tokenIds), addedTokens),
     tokens,
     description: {
       path: "",

@@ -6,8 +6,9 @@ import { buildTokenTable, idLimitMax, lateTokenTable, type TokenTable } from "..
 import type { AddedToken } from "../tokenizer-parts.ts";
 import { WordMerger } from "../word-merger.ts";
 
-/** Token to id: a Map, or what is as good as one here. */
-export type TokenIds = Pick<ReadonlyMap<string, number>, "get" | "size"> & Iterable<[string, number]>;
+/** Token to id: a Map, or what is as good as one here; and the largest id, 0 without any. */
+export type TokenIds = Pick<ReadonlyMap<string, number>, "get" | "size"> &
+  Iterable<[string, number]> & { readonly idMax: number };
 
 /** A vocabulary in byte-to-character form, as HF's and GPT-2's files have it. */
 type CharacterVocabulary = {
@@ -36,10 +37,11 @@ export function modelOf(
     byteToCharacter,
     (character) => vocab.get(character) ?? unknownId ?? droppedByte,
   );
-  const model = buildModel({ byteIds, merges });
+  const { idMax } = vocab;
+  const model = buildModel({ byteIds, merges, idMax });
   if (!ignoresMerges) return model;
   const wholeTokens = tokensBeyondMerging(model, vocab);
-  return wholeTokens.size === 0 ? model : buildModel({ byteIds, merges, wholeTokens });
+  return wholeTokens.size === 0 ? model : buildModel({ byteIds, merges, idMax, wholeTokens });
 }
 
 function rankedMerges({ path, vocab, merges }: CharacterVocabulary): RankedMerges {
@@ -110,20 +112,21 @@ export function assembleTokens(vocab: TokenIds, addedTokens: readonly AddedToken
   });
 }
 
-/** Whether every id fits 16 bits. */
-export function areNarrow(ids: Iterable<number>, addedTokens: readonly AddedToken[]): boolean {
-  if (ids instanceof Int32Array) {
-    for (let i = 0; i < ids.length; i++) if (ids[i]! > 0xffff) return false;
-  } else for (const id of ids) if (id > 0xffff) return false;
-  return addedTokens.every(({ id }) => id <= 0xffff);
-}
+/** Whether every id fits 16 bits; `idMax` is the largest one of the model. */
+export const areNarrow = (idMax: number, addedTokens: readonly AddedToken[]): boolean =>
+  idMax <= 0xffff && addedTokens.every(({ id }) => id <= 0xffff);
 
 /** A vocabulary as JSON gives it: token to id. */
-export function idsOfTokens(entries: Record<string, unknown>, path: string): Map<string, number> {
+export function idsOfTokens(entries: Record<string, unknown>, path: string): TokenIds {
   const vocab = new Map<string, number>();
+  let idMax = 0;
   // A JSON object has nothing but its own; its entries as a list would be 32,000 arrays more.
-  for (const token in entries) vocab.set(token, checkId(entries[token], token, path));
-  return vocab;
+  for (const token in entries) {
+    const id = checkId(entries[token], token, path);
+    vocab.set(token, id);
+    idMax = Math.max(idMax, id);
+  }
+  return Object.assign(vocab, { idMax });
 }
 
 /** An id as a file or an option gives it. */

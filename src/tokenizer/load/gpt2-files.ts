@@ -4,7 +4,7 @@ import { shown } from "../../bytes/schema.ts";
 import { UserError } from "../../errors.ts";
 import { patterns, type ResolvedPattern } from "../../pattern/pattern.ts";
 import { type AddedToken, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
-import { areNarrow, assembleModel, assembleTokens, idsOfTokens } from "./assemble-model.ts";
+import { areNarrow, assembleModel, assembleTokens, idsOfTokens, type TokenIds } from "./assemble-model.ts";
 import type { LoadOptions, SpecialTokenOption } from "./load-tokenizer.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { objectAt, readJson, readText } from "./read-file.ts";
@@ -24,7 +24,7 @@ export function loadGpt2Files(vocabPath: string, mergesPath: string, options: Lo
     normalization: null,
     addsPrefixSpace: false,
     addedTokens,
-    isNarrow: areNarrow(vocab.values(), addedTokens),
+    isNarrow: areNarrow(vocab.idMax, addedTokens),
     tokens,
     description: {
       path: dirname(vocabPath),
@@ -68,7 +68,7 @@ function readMergeLines(path: string): [string, string][] {
  * and control bytes (`Ġ`) is a token that merges do not reach, and no special one.
  */
 function addedTokensOf(
-  vocab: ReadonlyMap<string, number>,
+  vocab: TokenIds,
   merges: readonly (readonly [string, string])[],
   asked: readonly SpecialTokenOption[],
 ): AddedToken[] {
@@ -79,8 +79,7 @@ function addedTokensOf(
     if (decodeCharacters(text) !== null && /[\u0100-\u0143]/.test(text)) continue;
     found.set(text, id);
   }
-  let nextId = 0;
-  for (const id of vocab.values()) nextId = Math.max(nextId, id + 1);
+  let nextId = vocab.size === 0 ? 0 : vocab.idMax + 1;
   for (const { text, id } of asked) {
     const given = id ?? found.get(text) ?? vocab.get(text) ?? nextId;
     found.set(text, given);

@@ -197,6 +197,7 @@ function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): numbe
   const { bytes, starts, hashes, ids } = texts;
   if (file[pos] !== openObject) return failed;
   let count = 0;
+  let idMax = 0;
   let at = 0;
   for (;;) {
     pos = readString(file, skipSpace(file, pos + 1), bytes, at);
@@ -220,12 +221,14 @@ function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): numbe
     const isNumber = pos > idStart && (file[idStart] !== zero || pos === idStart + 1);
     if (!isNumber || id >= idLimitMax) return failed;
     ids[count] = id;
+    idMax = id > idMax ? id : idMax;
     count = (count + 1) | 0;
     pos = skipSpace(file, pos);
     if (file[pos] === closeObject) break;
     if (file[pos] !== comma) return failed;
   }
   texts.count = count;
+  texts.idMax = idMax;
   return pos + 1;
 }
 

@@ -17,6 +17,8 @@ export type TokenTexts = {
   readonly hashes: Int32Array;
   readonly ids: Int32Array;
   count: number;
+  /** The largest id. */
+  idMax: number;
   slots: Int32Array;
   slotBits: number;
   byId: Int32Array;
@@ -34,6 +36,7 @@ export function allocateTexts(fileBytes: number): TokenTexts {
     hashes: new Int32Array(countMax),
     ids: new Int32Array(countMax),
     count: 0,
+    idMax: 0,
     slots: new Int32Array(0),
     slotBits: 0,
     byId: new Int32Array(0),
@@ -122,8 +125,8 @@ export class ScannedVocabulary {
     return this.texts.count;
   }
 
-  values(): Iterable<number> {
-    return this.texts.ids.subarray(0, this.texts.count);
+  get idMax(): number {
+    return this.texts.idMax;
   }
 
   *[Symbol.iterator](): Generator<[string, number]> {

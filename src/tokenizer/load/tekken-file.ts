@@ -33,7 +33,7 @@ export function loadTekkenFile(path: string): TokenizerParts {
     addsPrefixSpace: false,
     addedTokens: [],
     controlTokens,
-    isNarrow: areNarrow([size - 1], controlTokens),
+    isNarrow: areNarrow(size - 1, controlTokens),
     tokens: buildTokenTable([
       ...tokens.map(({ rank, bytes }) => [rank, bytes] as const),
       ...controlTokens.map(({ id, content }) => [id, encoder.encode(content)] as const),

@@ -31,16 +31,14 @@ export function loadTiktokenFile(path: string, options: LoadOptions): TokenizerP
     ),
     { ranks: tokens, normalized: normalization !== null },
   );
+  const idMax = tokens.reduce((max, { rank }) => Math.max(max, rank), 0);
   return {
     model: modelOfRanks(tokens, path),
     pattern: pattern.compiled,
     normalization,
     addsPrefixSpace: false,
     addedTokens,
-    isNarrow: areNarrow(
-      tokens.map(({ rank }) => rank),
-      addedTokens,
-    ),
+    isNarrow: areNarrow(idMax, addedTokens),
     tokens: tableOf(tokens, addedTokens, path),
     description: { path, kind: kindOf(known), patternName: pattern.name, patternSources: pattern.sources },
     notes: [],

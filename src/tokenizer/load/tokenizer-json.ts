@@ -34,7 +34,7 @@ export function loadTokenizerJson(path: string): TokenizerParts {
     normalization,
     addsPrefixSpace,
     addedTokens,
-    isNarrow: areNarrow(vocab.values(), addedTokens),
+    isNarrow: areNarrow(vocab.idMax, addedTokens),
     tokens,
     description: { path, kind: "tokenizer.json", patternName: name, patternSources: sources },
     notes: [...notes, ...notesOn(root, model.dropsBytes)],
