@@ -7,7 +7,7 @@ import { randomSource } from "../bench/random.ts";
 import { findInputs } from "../src/corpus/find-inputs.ts";
 import type { PlanLine } from "../src/corpus/plan-line.ts";
 import { readPlan } from "../src/corpus/read-plan.ts";
-import { planLines } from "../src/corpus/write-plan.ts";
+import { planLineMaker, plannedRanges } from "../src/corpus/write-plan.ts";
 import { CountsFiles, countsChunks } from "../src/count/counts-files.ts";
 import { UserError } from "../src/errors.ts";
 import { compilePattern, patterns } from "../src/pattern/pattern.ts";
@@ -116,7 +116,9 @@ test("a mutated plan is read, or refused by its line, also where its digests wer
   const lines: PlanLine[] = [];
   const pattern = compilePattern(cutting.patterns);
   const options = { ...cutting, pattern, keepsTextsWhole: false, rangeSizeBytes: 20_000 };
-  for await (const line of planLines({ ...options, inputs: findInputs([corpus]) })) lines.push(line);
+  const planOptions = { ...options, inputs: findInputs([corpus]) };
+  const lineOf = planLineMaker(planOptions);
+  for await (const range of plannedRanges(planOptions)) lines.push(lineOf(range));
   await readMutants("plan", "the plan, line", (random) => {
     const mutated: (PlanLine | string)[] = [...lines];
     const at = random.below(lines.length);

@@ -3,7 +3,7 @@ import { expectedTextBytes } from "../corpus/input.ts";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import { sizeOfRanges } from "../corpus/range.ts";
 import { UserError, usageError } from "../errors.ts";
-import { encodeCorpus, type IdSink } from "../pipeline/encode-corpus.ts";
+import { encodeCorpus, type IdSink, startEncodingWorkers } from "../pipeline/encode-corpus.ts";
 import {
   type EncodedFile,
   type EncodeToFileOptions,
@@ -11,7 +11,6 @@ import {
   isIdFileName,
   withAppended,
 } from "../pipeline/encode-to-file.ts";
-import { startHelpers } from "../pipeline/encode-together.ts";
 import { peakMemoryBytes } from "../runtime/system-memory.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { placeOfFile } from "../store/staged-file.ts";
@@ -48,7 +47,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   // How much planned ranges are shows only when the tokenizer is known.
   const namedThreads =
     options.plan === undefined ? threadCount(options.workers, expectedTextBytes(named)) : 1;
-  const helpers = namedThreads > 1 ? startHelpers(namedThreads, named) : undefined;
+  const workers = namedThreads > 1 ? startEncodingWorkers(namedThreads, named) : undefined;
   try {
     const parts = await openTokenizer(options, false, output);
     const { specialTokensAsText, appendToken } = options;
@@ -69,7 +68,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
       specialTokensAsText,
       workerCount:
         planned === undefined ? namedThreads : threadCount(options.workers, sizeOfRanges(planned.ranges)),
-      helpers,
+      workers,
       type,
       appendId: appendToken === undefined ? undefined : specialTokenId(parts, appendToken),
       report: ({ bytesDone, bytesTotal }) =>
@@ -81,7 +80,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
       path: options.output ?? "-",
     });
   } finally {
-    helpers?.terminate();
+    workers?.terminate();
   }
 }
 

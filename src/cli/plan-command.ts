@@ -1,13 +1,16 @@
-import type { Input } from "../corpus/input.ts";
 import { checkUnchanged } from "../corpus/open-input.ts";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import type { Range } from "../corpus/range.ts";
-import { TextMemory } from "../corpus/text-memory.ts";
-import { checkPlannable, noFileToPlan, planLines } from "../corpus/write-plan.ts";
+import {
+  checkPlannable,
+  noFileToPlan,
+  type PlanOptions,
+  planLineMaker,
+  plannedRanges,
+} from "../corpus/write-plan.ts";
 import { usageError } from "../errors.ts";
+import { countDocuments } from "../pipeline/count-documents.ts";
 import { countsOptionsOf } from "../pipeline/open-memory.ts";
-import { RangeDocuments } from "../pipeline/range-documents.ts";
-import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
 import type { Invocation } from "./arguments.ts";
@@ -34,18 +37,17 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
 
   let rangeCount = 0;
   let documentCount = 0;
-  const lines = planLines({
-    ...cuts,
-    inputs,
-    rangeSizeBytes: options.rangeSizeBytes,
-    countDocuments: options.countDocuments ? documentCounting(inputs, cuts.specialTokens, output) : undefined,
-  });
+  const planOptions = { ...cuts, inputs, rangeSizeBytes: options.rangeSizeBytes };
+  const lineOf = planLineMaker(planOptions);
   await writeData(options.output, async (put) => {
-    for await (const line of lines) {
-      await put(Buffer.from(`${JSON.stringify(line)}\n`));
+    const write = (range: Range, documents?: number) => {
       rangeCount++;
-      documentCount += line.documents ?? 0;
-    }
+      documentCount += documents ?? 0;
+      return put(Buffer.from(`${JSON.stringify(lineOf(range, documents))}\n`));
+    };
+    const ranges = plannedRanges(planOptions);
+    if (options.countDocuments) await countPlanned(await Array.fromAsync(ranges), planOptions, write, output);
+    else for await (const range of ranges) await write(range);
     for (const input of inputs) checkUnchanged(input);
   });
 
@@ -110,24 +112,28 @@ function tokenizerCuts(invocation: Invocation) {
   };
 }
 
-function documentCounting(inputs: readonly Input[], specialTokens: readonly string[], output: Output) {
+/** Counts the documents of each range, and writes the range as soon as they are known. */
+async function countPlanned(
+  ranges: readonly Range[],
+  { inputs, specialTokens }: PlanOptions,
+  write: (range: Range, documents: number) => Promise<void>,
+  output: Output,
+): Promise<void> {
   const encoder = new TextEncoder();
-  const documents = new RangeDocuments(
-    inputs,
-    specialTokens.map((token) => encoder.encode(token)),
-    new TextMemory(new MemoryBudget().shareBytes(1)),
-  );
   const total = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
-  let bytesBefore = 0;
-  return async (range: Range) => {
-    const work = documents.count(range);
-    for (let step = await work.next(); ; step = await work.next()) {
-      if (step.done) {
-        bytesBefore += range.endByte - range.startByte;
-        return step.value;
-      }
-      output.progress({ stage: "planning", done: bytesBefore + step.value, total, unit: "bytes" });
-      await nextTurn();
-    }
+  let written = Promise.resolve();
+  const sink = {
+    endRange(range: Range, documents: number) {
+      written = written.then(() => write(range, documents));
+      // An error is thrown where `written` is awaited.
+      written.catch(() => {});
+    },
+    drained: () => written.then(nextTurn),
   };
+  await countDocuments(
+    { inputs, ranges, specialTokens: specialTokens.map((token) => encoder.encode(token)), threadCount: 1 },
+    sink,
+    (done) => output.progress({ stage: "planning", done, total, unit: "bytes" }),
+  );
+  await written;
 }

@@ -2,9 +2,9 @@ import { type ByteSource, MemorySource } from "./byte-sources.ts";
 import type { Input } from "./input.ts";
 import type { Range } from "./range.ts";
 import type { LineRange } from "./records/jsonl-reader.ts";
-import type { PieceTask } from "./task.ts";
+import type { ChunkTask } from "./task.ts";
 
-/** Behind every byte, until the last piece of the range says where it ends. */
+/** Behind every byte, until the last chunk of the range says where it ends. */
 const endUnknown = Number.MAX_SAFE_INTEGER;
 
 type Unfinished<Result> = {
@@ -13,9 +13,9 @@ type Unfinished<Result> = {
   readonly work: Generator<number, Result>;
 };
 
-/** Puts the pieces of a range together for work that reads it from a source, as it would read a file. */
-export class PieceRanges<Result> {
-  /** The range that the last piece did not end. */
+/** Puts the chunks of a range together for work that reads it from a source, as it would read a file. */
+export class ChunkedRanges<Result> {
+  /** The range that the last chunk did not end. */
   private unfinished: Unfinished<Result> | undefined;
 
   /** `start` gives the work on a range: it yields the bytes done, and also where bytes have yet to come. */
@@ -25,27 +25,27 @@ export class PieceRanges<Result> {
   ) {}
 
   /**
-   * Works on with a piece; yields the bytes of it that are done. Returns the result for the range that ends with it;
-   * nothing if the range goes on in the next piece.
+   * Works on with a chunk; yields the bytes of it that are done. Returns the result for the range that ends with it;
+   * nothing if the range goes on in the next chunk.
    */
-  *take(piece: PieceTask): Generator<number, Result | undefined> {
-    const { source, range, work } = this.unfinished ?? this.begin(piece);
-    source.append(piece.bytes);
-    if (!piece.goesOn) {
-      range.endByte = piece.endByte;
-      range.endsInside = piece.endsInside;
+  *take(chunk: ChunkTask): Generator<number, Result | undefined> {
+    const { source, range, work } = this.unfinished ?? this.begin(chunk);
+    source.append(chunk.bytes);
+    if (!chunk.continues) {
+      range.endByte = chunk.endByte;
+      range.endsInside = chunk.endsInside;
     }
     this.unfinished = undefined;
     do {
       const step = work.next();
       if (step.done) return step.value;
-      yield Math.max(0, range.startByte + step.value - piece.startByte);
-    } while (!piece.goesOn || !source.isDrained);
+      yield Math.max(0, range.startByte + step.value - chunk.startByte);
+    } while (!chunk.continues || !source.isDrained);
     this.unfinished = { source, range, work };
     return undefined;
   }
 
-  private begin({ inputIndex, startByte, startsInside, linesBefore = 0 }: PieceTask): Unfinished<Result> {
+  private begin({ inputIndex, startByte, startsInside, linesBefore = 0 }: ChunkTask): Unfinished<Result> {
     const source = new MemorySource(this.inputs[inputIndex]!.path, startByte);
     const range = {
       inputIndex,

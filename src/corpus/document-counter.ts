@@ -20,6 +20,11 @@ export class DocumentCounter {
     this.reader = new RangeReader(Math.max(windowBytes, 4 * this.finder.longestBytes));
   }
 
+  /** Where in a plain text the work stands. */
+  get offsetByte(): number {
+    return this.reader.baseByte;
+  }
+
   /** The same for records; yields what `reading` yields. */
   *countRecords(reading: Iterable<number>, batch: RecordBatch): Generator<number, number> {
     let documentCount = 0;
@@ -37,7 +42,7 @@ export class DocumentCounter {
     let documentCount = 0;
     reader.open(source, range.startByte, range.endByte);
     for (let pos = 0; ; ) {
-      // Of what comes in pieces the end shows only with the last.
+      // The end of a stream is known only with its last chunk.
       reader.endByte = range.endByte;
       reader.advance(pos);
       finder.reset(reader.text.bytes.subarray(0, reader.limit));

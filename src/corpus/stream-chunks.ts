@@ -3,17 +3,17 @@ import { type Cut, CutFinder } from "./cut-finder.ts";
 import type { RangePlanOptions } from "./cut-into-ranges.ts";
 import type { Input } from "./input.ts";
 import { checkStream } from "./inspect-input.ts";
-import type { PieceTask } from "./task.ts";
+import type { ChunkTask } from "./task.ts";
 import { openTextStream } from "./text-stream.ts";
 
-/** Wished size of a piece: its words are counted in some 10 ms. */
-const defaultPieceSizeBytes = 1 << 20;
+/** Wished size of a chunk: its words are counted in some 10 ms. */
+const defaultChunkSizeBytes = 1 << 20;
 const defaultProbeSizeBytes = 1 << 16;
-/** A piece shows this much of what follows it: the character at its end, and more than anyone looks at. */
+/** A chunk shows this much of what follows it: the character at its end, and more than anyone looks at. */
 const lookaheadBytes = 8;
 
-/** Memory of pieces that are done with: used again, because fresh pages cost more than what is read into them. */
-export class PieceBuffers {
+/** Memory of chunks that are done with: used again, because fresh pages cost more than what is read into them. */
+export class ChunkBuffers {
   private free: ArrayBuffer[] = [];
   private sizeBytes = 0;
 
@@ -31,17 +31,17 @@ export class PieceBuffers {
 }
 
 /**
- * The pieces of a text that is read once and in order. It is read no further than what is asked for, so whoever asks
- * decides how much of it is in memory. Without `cutting` every piece but the last goes on in the next one, and so does
+ * The chunks of a text that is read once and in order. It is read no further than what is asked for, so whoever asks
+ * decides how much of it is in memory. Without `cutting` every chunk but the last goes on in the next one, and so does
  * one that has no cut near its end.
  */
-export async function* planPieces(
+export async function* planChunks(
   input: Input,
   inputIndex: number,
   cutting: RangePlanOptions | undefined,
-  buffers: PieceBuffers,
-): AsyncGenerator<PieceTask, void> {
-  const { pieceSizeBytes = defaultPieceSizeBytes, probeSizeBytes = defaultProbeSizeBytes } = cutting ?? {};
+  buffers: ChunkBuffers,
+): AsyncGenerator<ChunkTask, void> {
+  const { pieceSizeBytes = defaultChunkSizeBytes, probeSizeBytes = defaultProbeSizeBytes } = cutting ?? {};
   const cutter = createCutter(input, cutting);
   const contextBytes = cutter?.contextBytes ?? 0;
   const bufferBytes = Math.max(pieceSizeBytes, contextBytes) + probeSizeBytes + contextBytes;
@@ -54,20 +54,20 @@ export async function* planPieces(
     let startsInside = false;
     let inputBytesBefore = 0;
     let lineCount = 0;
-    const pieceTo = (pos: number, end: "input" | "document" | "inside" | "open"): PieceTask => {
+    const chunkTo = (pos: number, end: "input" | "document" | "inside" | "open"): ChunkTask => {
       const inputBytes = stream.inputBytes - inputBytesBefore;
       inputBytesBefore = stream.inputBytes;
       const linesBefore = lineCount;
       if (input.format !== "text") lineCount += countLineFeeds(Buffer.from(bytes.buffer, 0, pos));
       return {
-        kind: "piece",
+        kind: "chunk",
         inputIndex,
         startByte,
         endByte: startByte + pos,
         startsInside,
         endsInside: end === "inside",
         endsInput: end === "input",
-        goesOn: end === "open",
+        continues: end === "open",
         bytes: bytes.subarray(0, end === "inside" ? Math.min(limit, pos + lookaheadBytes) : pos),
         inputBytes,
         linesBefore,
@@ -81,7 +81,7 @@ export async function* planPieces(
       }
       if (startByte === 0 && input.isStream) checkStream(bytes.subarray(0, limit), input);
       if (limit < bufferBytes) {
-        const last = pieceTo(limit, "input");
+        const last = chunkTo(limit, "input");
         if (limit > bufferBytes >> 2) return yield last;
         // Small inputs would have memory of this size moved from thread to thread for a few bytes each.
         const copy = { ...last, bytes: bytes.slice(0, limit) };
@@ -91,14 +91,14 @@ export async function* planPieces(
 
       const cut = cutter?.find(bytes, limit);
       const keepPos = cut?.pos ?? limit;
-      const piece = pieceTo(keepPos, cut === undefined ? "open" : cut.inside ? "inside" : "document");
+      const chunk = chunkTo(keepPos, cut === undefined ? "open" : cut.inside ? "inside" : "document");
       const next = buffers.take(bufferBytes);
       next.set(bytes.subarray(keepPos, limit));
       bytes = next;
       limit -= keepPos;
       startByte += keepPos;
-      startsInside = piece.endsInside;
-      yield piece;
+      startsInside = chunk.endsInside;
+      yield chunk;
     }
   } finally {
     stream.close();
@@ -106,20 +106,20 @@ export async function* planPieces(
 }
 
 /** Where the bytes of a buffer can be cut. */
-type PieceCutter = {
+type ChunkCutter = {
   /** How many bytes before and behind a stretch have to be seen to find its cuts. */
   readonly contextBytes: number;
   /** A cut near the end of the bytes. */
   find(bytes: Uint8Array<ArrayBuffer>, limit: number): Cut | undefined;
 };
 
-function createCutter(input: Input, cutting: RangePlanOptions | undefined): PieceCutter | undefined {
+function createCutter(input: Input, cutting: RangePlanOptions | undefined): ChunkCutter | undefined {
   if (cutting === undefined) return undefined;
   if (input.format !== "text") return lineCutter;
   return cutting.keepsTextsWhole ? undefined : textCutter(cutting);
 }
 
-const lineCutter: PieceCutter = {
+const lineCutter: ChunkCutter = {
   contextBytes: 0,
   find(bytes, limit) {
     const pos = Buffer.from(bytes.buffer, 0, limit).lastIndexOf(lineFeed) + 1;
@@ -128,7 +128,7 @@ const lineCutter: PieceCutter = {
 };
 
 /** The first cut in as many bytes as are probed, with what has to be seen behind them. */
-function textCutter(cutting: RangePlanOptions): PieceCutter {
+function textCutter(cutting: RangePlanOptions): ChunkCutter {
   const finder = new CutFinder(cutting);
   const { contextBytes } = finder;
   const { probeSizeBytes = defaultProbeSizeBytes } = cutting;

@@ -12,8 +12,6 @@ export type PlanOptions = CutSettings & {
   readonly pattern: CompiledPattern;
   readonly rangeSizeBytes: number;
   readonly keepsTextsWhole: boolean;
-  /** Counts the documents of a range, which means reading it; without it the plan does not have their numbers. */
-  readonly countDocuments?: ((range: Range) => Promise<number>) | undefined;
 };
 
 /** Refuses inputs that others could not read by the plan, or would count twice. */
@@ -39,19 +37,24 @@ export function noFileToPlan(path: string): UserError {
   });
 }
 
-/** The lines of the plan, in order. An empty input has a line, too, so that the plan names every input. */
-export async function* planLines(options: PlanOptions): AsyncGenerator<PlanLine, void> {
-  const { inputs, pattern, rangeSizeBytes, keepsTextsWhole, countDocuments } = options;
+/** The ranges of the plan, in order. An empty input has a range, too, so that the plan names every input. */
+export async function* plannedRanges(options: PlanOptions): AsyncGenerator<Range, void> {
+  const { inputs, pattern, rangeSizeBytes, keepsTextsWhole } = options;
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
-  const digests = digestOptions(options);
-  let index = 0;
   for (const [inputIndex, input] of inputs.entries()) {
     const cutting = { pattern, specialTokens, rangeSizeBytes, keepsTextsWhole };
     const whole = wholeRange(input, inputIndex);
     for (const range of canBeCutByBytes(input) ? cutIntoRanges(input, whole, cutting) : [whole]) {
       await nextTurn();
-      if (range === undefined) continue;
-      yield planLine(input, range, index++, digests, await countDocuments?.(range));
+      if (range !== undefined) yield range;
     }
   }
+}
+
+/** Makes the line of each range of the plan, called in their order. */
+export function planLineMaker(options: PlanOptions): (range: Range, documentCount?: number) => PlanLine {
+  const digests = digestOptions(options);
+  let index = 0;
+  return (range, documentCount) =>
+    planLine(options.inputs[range.inputIndex]!, range, index++, digests, documentCount);
 }

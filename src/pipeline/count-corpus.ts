@@ -9,7 +9,7 @@ import type { CompiledPattern } from "../pattern/pattern.ts";
 import { kernelModule } from "../runtime/kernel.ts";
 import { workerBytes } from "../runtime/memory-budget.ts";
 import { inTurns } from "../runtime/turns.ts";
-import { runTasks } from "./run-tasks.ts";
+import { longTextBytes, runTasks } from "./run-tasks.ts";
 import { type CountSetup, startCounting, type ThreadWords } from "./thread-counter.ts";
 
 export type CountOptions = {
@@ -127,8 +127,6 @@ const smallestRangeSizeBytes = 1 << 20;
 const largestRangeSizeBytes = 1 << 23;
 /** So many that the last range of one thread keeps the others waiting only for a small share of the whole. */
 const rangesPerThread = 16;
-/** So much text, if it is one line, one page or one word, takes this thread some 0.1 s at a time. */
-const longTextBytes = 1 << 24;
 
 /**
  * The main thread counts too, unless the others wait for what it reads: who reads between windows reads slowly. One stream may

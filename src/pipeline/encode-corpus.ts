@@ -1,9 +1,17 @@
+import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
 import { canSeek, emptyCorpus, type Input } from "../corpus/input.ts";
 import { checkUnchanged } from "../corpus/open-input.ts";
 import { type Range, totalBytesOf } from "../corpus/range.ts";
+import { mayTakeLong, type Task } from "../corpus/task.ts";
+import type { CompiledPattern } from "../pattern/pattern.ts";
+import { kernelModule } from "../runtime/kernel.ts";
+import { MemoryBudget } from "../runtime/memory-budget.ts";
+import { textCutting } from "../tokenizer/text-cutting.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
-import { type EncodingHelpers, encodeTogether } from "./encode-together.ts";
-import type { EncodedText } from "./task-encoder.ts";
+import type { Sink } from "./ordered-output.ts";
+import { runTasks, startJobWorkers } from "./run-tasks.ts";
+import type { StartedWorkers } from "./serve-workers.ts";
+import { type EncodedText, type IdsPart, startEncoding } from "./task-encoder.ts";
 
 export type EncodeCorpusOptions = {
   readonly inputs: readonly Input[];
@@ -13,11 +21,11 @@ export type EncodeCorpusOptions = {
   readonly specialTokensAsText: boolean;
   /** Threads that encode, this one included, unless the pattern may keep it from serving signals. */
   readonly workerCount: number;
-  /** The others, if they were started ahead. */
-  readonly helpers?: EncodingHelpers | undefined;
+  /** The other threads, if they were started ahead (`startEncodingWorkers`). */
+  readonly workers?: StartedWorkers | undefined;
   /** Wished size of the ranges that threads take. */
   readonly rangeSizeBytes?: number;
-  /** Wished size of the pieces in which a worker is given what is read once and in order. */
+  /** Wished size of the chunks of a stream. */
   readonly pieceSizeBytes?: number;
 };
 
@@ -33,6 +41,28 @@ export type IdSink = {
 
 export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: number | null };
 
+const smallestRangeSizeBytes = 1 << 19;
+const largestRangeSizeBytes = 1 << 22;
+/** So many that the last range of one thread keeps the others waiting only for a small share of the whole. */
+const rangesPerThread = 40;
+
+/**
+ * The main thread encodes too, unless it has a stream to read: between windows it would read too slowly. Nor does it if one
+ * pretoken may take long to find: it would serve no signals meanwhile, but a worker can be terminated.
+ */
+const doesMainEncode = (inputs: readonly Input[], pattern?: CompiledPattern) =>
+  inputs.every(canSeek) && pattern?.kind !== "programs";
+
+/**
+ * Starts the workers of `encodeCorpus`, so that they are up when the tokenizer is loaded. Whoever starts them terminates
+ * them, whatever happens. The pattern may not be known yet.
+ */
+export const startEncodingWorkers = (
+  workerCount: number,
+  inputs: readonly Input[],
+  pattern?: CompiledPattern,
+): StartedWorkers => startJobWorkers("encoding", workerCount, doesMainEncode(inputs, pattern));
+
 /**
  * Encodes the inputs, or the ranges of them that are given, in order. Calls `report` between slices of work of at most
  * some 10 ms, and lets the event loop turn there, so that signals are served. Throws what a worker throws; no worker is
@@ -43,11 +73,82 @@ export async function encodeCorpus(
   sink: IdSink,
   report: (progress: EncodeProgress) => void,
 ): Promise<EncodedText> {
-  const { inputs, ranges } = options;
+  const { inputs, ranges, parts, specialTokensAsText, workerCount, workers } = options;
   const bytesTotal = totalBytesOf(inputs, ranges);
-  const encoded = await encodeTogether(options, sink, (bytesDone) => report({ bytesDone, bytesTotal }));
+  const cutting = cuttingOf(options);
+  const setup = {
+    kernelModule: kernelModule(),
+    inputs,
+    parts: encodingParts(parts),
+    specialTokensAsText,
+    textBytesMax: new MemoryBudget().shareBytes(workerCount),
+  };
+  const encoded = await runTasks(
+    {
+      name: "encoding",
+      start: startEncoding,
+      setupOf: () => setup,
+      sink: inOrder(sink, inputs),
+      inputs,
+      ranges,
+      cutting,
+      aheadBytes: workerCount * smallestRangeSizeBytes,
+      threadCount: workerCount,
+      mainWorks: doesMainEncode(inputs, parts.pattern),
+      mayTakeLong: (task) => mayTakeLong(task, longBytesOf(task, options, cutting)),
+      workers,
+    },
+    (bytesDone) => report({ bytesDone, bytesTotal }),
+  );
   for (const input of inputs) checkUnchanged(input);
+  const sumOf = (field: keyof EncodedText) => encoded.reduce((sum, thread) => sum + thread[field], 0);
+  const textBytes = sumOf("textBytes");
   // Some of many ranges may well be empty.
-  if (encoded.textBytes === 0 && ranges === undefined && !inputs.every(canSeek)) throw emptyCorpus(inputs);
-  return encoded;
+  if (textBytes === 0 && ranges === undefined && !inputs.every(canSeek)) throw emptyCorpus(inputs);
+  return { textBytes, invalidByteCount: sumOf("invalidByteCount") };
+}
+
+/** What a sink of ids takes of tasks and their output. A text that is no record ends with its last task. */
+function inOrder(sink: IdSink, inputs: readonly Input[]): Sink<IdsPart, void> {
+  return {
+    write: ({ ids, recordEnds }) => sink.write(ids, recordEnds),
+    endTask({ endsInput, inputIndex }) {
+      if (endsInput && inputs[inputIndex]!.format === "text") sink.endInput();
+    },
+    drained: () => sink.drained?.(),
+  };
+}
+
+/** The parts alone: what else the tokenizer knows stays here. */
+function encodingParts(parts: EncodingParts): EncodingParts {
+  const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
+  return { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow };
+}
+
+/**
+ * How much text without a cut takes some 0.2 s: a page or a line of that length, cut into words; or a range that grew because no
+ * cut was found, which may be one word.
+ */
+function longBytesOf(
+  task: Task,
+  { inputs }: EncodeCorpusOptions,
+  { rangeSizeBytes, keepsTextsWhole }: RangePlanOptions,
+): number {
+  const isCut = task.kind === "range" && !(keepsTextsWhole && inputs[task.inputIndex]!.format === "text");
+  return isCut ? 2 * rangeSizeBytes : 2 * largestRangeSizeBytes;
+}
+
+/** How inputs are cut. */
+function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions {
+  const { inputs, ranges, parts, workerCount, specialTokensAsText, pieceSizeBytes } = options;
+  const evenSizeBytes = Math.ceil((totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread));
+  const rangeSizeBytes =
+    options.rangeSizeBytes ??
+    Math.min(Math.max(evenSizeBytes, smallestRangeSizeBytes), largestRangeSizeBytes);
+  return {
+    ...textCutting(parts, specialTokensAsText),
+    rangeSizeBytes,
+    textBytesMax: new MemoryBudget().shareBytes(workerCount),
+    ...(pieceSizeBytes !== undefined && { pieceSizeBytes }),
+  };
 }

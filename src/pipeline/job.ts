@@ -9,11 +9,12 @@ import type { Failure } from "./thread-failure.ts";
 export interface ThreadJob<Part extends OutputPart, Found, Rest> {
   /** Does a task; yields after each slice of work how many bytes of the task's text are done. */
   take(task: Task): Generator<number, Found>;
-  /**
-   * No task is to come. `leavesMemory`: another thread needs the memory of this one.
-   * The result comes with the memory in it that is handed over instead of copied.
-   */
-  finish(leavesMemory: boolean): Generator<undefined, { rest: Rest; memory?: ArrayBuffer[] }>;
+  /** The work that is left when no task is to come. `leavesMemory`: another thread needs the memory of this one. */
+  finish?(leavesMemory: boolean): Generator<undefined, void>;
+  /** What the thread has at the end. */
+  readonly rest: Rest;
+  /** The memory in it that is handed over instead of copied. */
+  readonly restMemory?: ArrayBuffer[];
   /** Where in the text of the task the work stands: the place of an error. */
   readonly offsetByte: number;
   /** What the tasks make besides, if it is written in their order. */

@@ -1,13 +1,15 @@
 import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
 import type { Input } from "../corpus/input.ts";
+import { planTasks } from "../corpus/plan-tasks.ts";
 import type { Range } from "../corpus/range.ts";
-import { PieceBuffers } from "../corpus/stream-chunks.ts";
-import { isEmpty, memoryOf, planTasks, type Task, TaskQueue } from "../corpus/task.ts";
+import { ChunkBuffers } from "../corpus/stream-chunks.ts";
+import { isEmpty, memoryOf, type Task } from "../corpus/task.ts";
 import type { JobName } from "../runtime/job-worker.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { FromWorker, OutputPart, SharedProgress, StartThread, Thread, ToWorker } from "./job.ts";
 import { Outbox, type Sink, TaskOrder, type Turn } from "./ordered-output.ts";
 import { type StartedWorkers, serveWorkers, startWorkers } from "./serve-workers.ts";
+import { TaskQueue } from "./task-queue.ts";
 import { TaskThread } from "./task-thread.ts";
 
 /** A job as the main thread sees it: which tasks there are, who does them, and who takes what they find. */
@@ -42,6 +44,8 @@ export const startJobWorkers = (name: JobName, threadCount: number, mainWorks: b
   startWorkers(name, mainWorks ? threadCount - 1 : threadCount);
 
 const reportIntervalMs = 50;
+/** So much text takes a thread some 0.1 s, if it cannot be done in slices: one line, one page or one word. */
+export const longTextBytes = 1 << 24;
 
 /**
  * Does the tasks of a job: the main thread and the workers take one after the other, and the sink gets what they find in
@@ -75,7 +79,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest> {
   private standIn: StartedWorkers | undefined;
   private readonly tasks: TaskQueue;
   private readonly order: TaskOrder<Part, Found>;
-  private readonly buffers = new PieceBuffers();
+  private readonly buffers = new ChunkBuffers();
   /** A cell for each worker, for the main thread, and for the worker that stands in for it. */
   private readonly bytesDone: SharedProgress;
   private readonly mainIndex: number;
@@ -150,7 +154,8 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest> {
           for (const memory of memoryOf([task])) buffers.give(memory);
         }
       }
-      this.rests.push((await inTurns(threadJob.finish(tasks.hasLeft))).rest);
+      if (threadJob.finish !== undefined) await inTurns(threadJob.finish(tasks.hasLeft));
+      this.rests.push(threadJob.rest);
     } finally {
       threadJob.close();
     }

@@ -1,11 +1,11 @@
 import { OpenFile } from "../corpus/byte-sources.ts";
-import { PieceRanges } from "../corpus/chunked-ranges.ts";
+import { ChunkedRanges } from "../corpus/chunked-ranges.ts";
 import type { Input } from "../corpus/input.ts";
 import { JsonlReader } from "../corpus/records/jsonl-reader.ts";
 import { createParquetReader } from "../corpus/records/parquet/load-parquet.ts";
 import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
 import type { RecordBatch } from "../corpus/records/record-batch.ts";
-import type { PieceTask, RangeTask, Task } from "../corpus/task.ts";
+import type { ChunkTask, RangeTask, Task } from "../corpus/task.ts";
 import { TextMemory } from "../corpus/text-memory.ts";
 import { expectLossOfMemory } from "../runtime/compile-sparingly.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
@@ -55,7 +55,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
   private readonly room: TextMemory;
   private readonly jsonl: JsonlReader;
   private parquet: ParquetReader | undefined;
-  private readonly linePieces: PieceRanges<void>;
+  private readonly lineChunks: ChunkedRanges<void>;
   /** Bytes of text encoded so far. */
   private textBytes = 0;
   /** How far the text has been read. */
@@ -66,7 +66,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
     this.file = new OpenFile(inputs);
     this.room = new TextMemory(textBytesMax);
     this.jsonl = new JsonlReader(undefined, this.room);
-    this.linePieces = new PieceRanges(inputs, (source, range) => {
+    this.lineChunks = new ChunkedRanges(inputs, (source, range) => {
       const reading = this.jsonl.read(source, range, this.inputs[range.inputIndex]!);
       return this.encodeRecords(reading, this.jsonl);
     });
@@ -86,7 +86,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
   take(task: Task): Generator<number, void> {
     const input = this.inputs[task.inputIndex]!;
     const { format, textField } = input;
-    if (task.kind === "piece") return format !== "text" ? this.linePieces.take(task) : this.encodePiece(task);
+    if (task.kind === "chunk") return format !== "text" ? this.lineChunks.take(task) : this.encodeChunk(task);
     const source = this.file.of(task.inputIndex);
     if (task.kind === "pages") {
       this.parquet ??= createParquetReader(this.room);
@@ -96,10 +96,9 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
     return this.encodeRecords(this.jsonl.read(source, task, input), this.jsonl);
   }
 
-  // biome-ignore lint/correctness/useYield: other jobs have work left here
-  *finish(): Generator<undefined, { rest: EncodedText }> {
+  get rest(): EncodedText {
     const { textBytes, encoding } = this;
-    return { rest: { textBytes, invalidByteCount: encoding.invalidByteCount } };
+    return { textBytes, invalidByteCount: encoding.invalidByteCount };
   }
 
   close(): void {
@@ -146,13 +145,13 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
     yield range.endByte - range.startByte;
   }
 
-  private *encodePiece({
+  private *encodeChunk({
     bytes,
     startByte,
     endByte,
     endsInside,
-    goesOn,
-  }: PieceTask): Generator<number, void> {
+    continues,
+  }: ChunkTask): Generator<number, void> {
     const { encoding } = this;
     const sizeBytes = endByte - startByte;
     for (let pos = 0; pos < sizeBytes; pos += windowSizeBytes) {
@@ -163,7 +162,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
       if (end < sizeBytes) yield end;
     }
     if (endsInside) encoding.cut(bytes, sizeBytes, Math.min(bytes.length, sizeBytes + lookaheadBytes));
-    else if (!goesOn) encoding.end();
+    else if (!continues) encoding.end();
     yield sizeBytes;
   }
 }

@@ -132,7 +132,7 @@ class TaskServer<Part extends OutputPart, Found, Rest> {
   private finish(): void {
     const { job } = this.thread;
     job.close();
-    const { rest, memory } = atOnce(job.finish(false));
-    this.post({ kind: "finished", rest }, memory);
+    if (job.finish !== undefined) atOnce(job.finish(false));
+    this.post({ kind: "finished", rest: job.rest }, job.restMemory);
   }
 }

@@ -61,13 +61,18 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
     return step.value;
   }
 
-  /** `leavesMemory`: this thread keeps no words if they can go to runs. */
-  *finish(leavesMemory: boolean): Generator<undefined, { rest: ThreadWords; memory: ArrayBuffer[] }> {
-    const { counter } = this;
-    yield* counter.finish([], leavesMemory);
-    const { runs } = counter;
-    const memory = runs.flatMap(({ table }) => (table === null ? [] : tableMemory(table)));
-    return { rest: { words: counter.words.pack(), runs }, memory };
+  /** `leavesMemory`: this thread keeps no words if they can go to sorted runs. */
+  finish(leavesMemory: boolean): Generator<undefined, void> {
+    return this.counter.finish([], leavesMemory);
+  }
+
+  get rest(): ThreadWords {
+    const { words, runs } = this.counter;
+    return { words: words.pack(), runs };
+  }
+
+  get restMemory(): ArrayBuffer[] {
+    return this.counter.runs.flatMap(({ table }) => (table === null ? [] : tableMemory(table)));
   }
 
   close(): void {

@@ -24,6 +24,13 @@ const loaders: Record<JobName, () => Promise<Serve>> = {
     ]);
     return serveTasks(startEncoding, post);
   },
+  planning: async () => {
+    const [{ serveTasks }, { startCountingDocuments }] = await Promise.all([
+      import("./task-thread.ts"),
+      import("./document-tasks.ts"),
+    ]);
+    return serveTasks(startCountingDocuments, post);
+  },
   loading: async () => (await import("./load-apart.ts")).serveLoading(post),
   merging: async () => (await import("../merge/merge-helpers.ts")).helpMerging,
 };

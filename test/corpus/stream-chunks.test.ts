@@ -3,8 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { PieceBuffers, planPieces } from "../../src/corpus/stream-chunks.ts";
-import type { PieceTask } from "../../src/corpus/task.ts";
+import { ChunkBuffers, planChunks } from "../../src/corpus/stream-chunks.ts";
+import type { ChunkTask } from "../../src/corpus/task.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";
 import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
@@ -20,53 +20,53 @@ const utf8 = (text: string) => new TextEncoder().encode(text);
 
 type Settings = { specialTokens: string[]; pieceSizeBytes: number; probeSizeBytes?: number };
 
-/** Counts a compressed file piece by piece, as workers do: each range by a counter that knows nothing of the others. */
-async function countInPieces(path: string, pattern: CompiledPattern, settings: Settings) {
+/** Counts a compressed file chunk by chunk, as workers do: each range by a counter that knows nothing of the others. */
+async function countInChunks(path: string, pattern: CompiledPattern, settings: Settings) {
   const inputs = findInputs([path]);
   const specialTokens = settings.specialTokens.map(utf8);
   const { pieceSizeBytes, probeSizeBytes = 16 } = settings;
   const cutting = { pattern, specialTokens, rangeSizeBytes: 1, pieceSizeBytes, probeSizeBytes };
   const counter = new WordCounter();
-  const buffers = new PieceBuffers();
-  const pieces: Omit<PieceTask, "bytes">[] = [];
+  const buffers = new ChunkBuffers();
+  const chunks: Omit<ChunkTask, "bytes">[] = [];
   let documentCount = 0;
   let tasks: TaskCounter | undefined;
-  for await (const piece of planPieces(inputs[0]!, 0, cutting, buffers)) {
+  for await (const chunk of planChunks(inputs[0]!, 0, cutting, buffers)) {
     tasks ??= new TaskCounter({ inputs, pattern, specialTokens }, counter);
-    const work = tasks.count(piece);
+    const work = tasks.count(chunk);
     let step = work.next();
     while (!step.done) step = work.next();
     documentCount += step.value?.documentCount ?? 0;
-    if (!piece.goesOn) tasks = undefined;
+    if (!chunk.continues) tasks = undefined;
     // Whoever is done with the memory may write over it.
-    piece.bytes.fill(0x78);
-    buffers.give(piece.bytes.buffer);
-    pieces.push(piece);
+    chunk.bytes.fill(0x78);
+    buffers.give(chunk.bytes.buffer);
+    chunks.push(chunk);
   }
-  return { words: entriesOf(counter.toWordTable()), pieces, documentCount };
+  return { words: entriesOf(counter.toWordTable()), chunks, documentCount };
 }
 
 const text =
   "It's  a\ttest, isn't it?\n\n  日本語 текст ünï 12345 !!<|end|>\r\n<|end|><|end|> x<|end|><|endless|>'ll   'LL\u3000\u3000z  " +
   "aaaa aaaa\n\n\nThe end.<|end|> <|end|>";
 
-test("a stream in pieces of every size gives the words of the whole", async () => {
+test("a stream in chunks of every size gives the words of the whole", async () => {
   const path = put(directory, "text.gz", gzipSync(text.repeat(3)));
   for (const specialTokens of [[], ["<|end|>"], ["<|end|>", "<|endless|>"], ["a", "aa", " a"]]) {
     const whole = inOrder(naiveWords(text.repeat(3), specialTokens));
     for (let pieceSizeBytes = 1; pieceSizeBytes < 200; pieceSizeBytes++) {
-      const { words } = await countInPieces(path, gpt2, { specialTokens, pieceSizeBytes });
+      const { words } = await countInChunks(path, gpt2, { specialTokens, pieceSizeBytes });
       expect(words).toEqual(whole);
     }
   }
 });
 
-test("a run of overlapping special tokens is read from its left end whatever the pieces", async () => {
+test("a run of overlapping special tokens is read from its left end whatever the chunks", async () => {
   const content = `x ${"ab".repeat(101)}a y`;
   const path = put(directory, "run.zst", zstdCompressSync(content));
   const whole = inOrder(naiveWords(content, ["aba", "bab"]));
   for (let pieceSizeBytes = 1; pieceSizeBytes < 100; pieceSizeBytes++) {
-    const { words } = await countInPieces(path, gpt2, { specialTokens: ["aba", "bab"], pieceSizeBytes });
+    const { words } = await countInChunks(path, gpt2, { specialTokens: ["aba", "bab"], pieceSizeBytes });
     expect(words).toEqual(whole);
   }
 });
@@ -77,25 +77,25 @@ test("a pattern without safe cuts is cut at special tokens only", async () => {
   for (const specialTokens of [[], ["<|end|>"]]) {
     const whole = inOrder(naiveWords(text, specialTokens));
     for (let pieceSizeBytes = 1; pieceSizeBytes < 200; pieceSizeBytes += 7) {
-      const { words, pieces } = await countInPieces(path, backtracking, { specialTokens, pieceSizeBytes });
+      const { words, chunks } = await countInChunks(path, backtracking, { specialTokens, pieceSizeBytes });
       expect(words).toEqual(whole);
-      expect(pieces.some((piece) => piece.endsInside)).toBe(false);
+      expect(chunks.some((chunk) => chunk.endsInside)).toBe(false);
     }
   }
 });
 
-test("pieces join without gaps, the last one ends the input, documents are counted once", async () => {
+test("chunks join without gaps, the last one ends the input, documents are counted once", async () => {
   const path = put(directory, "documents.gz", gzipSync(text));
   for (let pieceSizeBytes = 1; pieceSizeBytes < 200; pieceSizeBytes += 3) {
     const settings = { specialTokens: ["<|end|>"], pieceSizeBytes };
-    const { pieces, documentCount } = await countInPieces(path, gpt2, settings);
+    const { chunks, documentCount } = await countInChunks(path, gpt2, settings);
     expect(documentCount).toBe(5);
-    expect(pieces[0]!.startByte).toBe(0);
-    expect(pieces.at(-1)!.endByte).toBe(utf8(text).length);
-    for (const [i, piece] of pieces.entries()) {
-      expect(piece.endsInput).toBe(i === pieces.length - 1);
-      if (i > 0) expect(piece.startByte).toBe(pieces[i - 1]!.endByte);
-      if (i > 0) expect(piece.startsInside).toBe(pieces[i - 1]!.endsInside);
+    expect(chunks[0]!.startByte).toBe(0);
+    expect(chunks.at(-1)!.endByte).toBe(utf8(text).length);
+    for (const [i, chunk] of chunks.entries()) {
+      expect(chunk.endsInput).toBe(i === chunks.length - 1);
+      if (i > 0) expect(chunk.startByte).toBe(chunks[i - 1]!.endByte);
+      if (i > 0) expect(chunk.startsInside).toBe(chunks[i - 1]!.endsInside);
     }
   }
 });
@@ -125,7 +125,7 @@ test("UTF-16 and UTF-32 are refused, with a mark or without, packed or not", asy
     const message = new RegExp(`is ${encoding}, not UTF-8`);
     expect(() => findInputs([put(directory, name, content)])).toThrow(message);
     const packed = put(directory, `${name}.gz`, gzipSync(content));
-    await expect(countInPieces(packed, gpt2, { specialTokens: [], pieceSizeBytes: 100 })).rejects.toThrow(
+    await expect(countInChunks(packed, gpt2, { specialTokens: [], pieceSizeBytes: 100 })).rejects.toThrow(
       message,
     );
   }
@@ -133,7 +133,7 @@ test("UTF-16 and UTF-32 are refused, with a mark or without, packed or not", asy
   expect(findInputs([marked]).length).toBe(1);
 });
 
-test("lines of JSON are cut between lines, in pieces of every size, and a wrong one is named by its number", async () => {
+test("lines of JSON are cut between lines, in chunks of every size, and a wrong one is named by its number", async () => {
   const texts = Array.from({ length: 12 }, (_, n) => `${"word ".repeat(n)}it's <|end|>\n\u3000${n}`);
   const lines = texts.map((content, n) => JSON.stringify({ id: n, text: content }));
   const expected = new Map<string, number>();
@@ -146,10 +146,10 @@ test("lines of JSON are cut between lines, in pieces of every size, and a wrong 
   const wrongPath = put(directory, "wrong.jsonl.gz", gzipSync(wrong));
   for (let pieceSizeBytes = 1; pieceSizeBytes < 400; pieceSizeBytes += 5) {
     const settings = { specialTokens: ["<|end|>"], pieceSizeBytes };
-    const { words, documentCount } = await countInPieces(path, gpt2, settings);
+    const { words, documentCount } = await countInChunks(path, gpt2, settings);
     expect(words).toEqual(inOrder(expected));
     expect(documentCount).toBe(24);
-    await expect(countInPieces(wrongPath, gpt2, settings)).rejects.toThrow(
+    await expect(countInChunks(wrongPath, gpt2, settings)).rejects.toThrow(
       /jsonl.gz" line 10: no field "text"/,
     );
   }

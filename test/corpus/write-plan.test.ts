@@ -8,10 +8,10 @@ import { findInputs } from "../../src/corpus/find-inputs.ts";
 import type { PlanLine } from "../../src/corpus/plan-line.ts";
 import { type Range, wholeRange } from "../../src/corpus/range.ts";
 import { readPlan } from "../../src/corpus/read-plan.ts";
-import { type PlanOptions, planLines } from "../../src/corpus/write-plan.ts";
+import { type PlanOptions, planLineMaker, plannedRanges } from "../../src/corpus/write-plan.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { countCorpus } from "../../src/pipeline/count-corpus.ts";
-import { RangeDocuments } from "../../src/pipeline/range-documents.ts";
+import { countDocuments } from "../../src/pipeline/count-documents.ts";
 import { atOnce } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
@@ -29,9 +29,14 @@ const options = {
 };
 const tokens = specialTokens.map((token) => new TextEncoder().encode(token));
 
-async function planOf(settings: Omit<PlanOptions, keyof typeof options>): Promise<PlanLine[]> {
+async function planOf(
+  settings: Omit<PlanOptions, keyof typeof options>,
+  countDocuments?: (range: Range) => number,
+): Promise<PlanLine[]> {
   const lines: PlanLine[] = [];
-  for await (const line of planLines({ ...options, ...settings })) lines.push(line);
+  const lineOf = planLineMaker({ ...options, ...settings });
+  for await (const range of plannedRanges({ ...options, ...settings }))
+    lines.push(lineOf(range, countDocuments?.(range)));
   return lines;
 }
 
@@ -80,15 +85,11 @@ test("slices of a plan, in any order and any grouping, count to the whole, docum
         const inputs = findInputs(paths);
         const counter = new DocumentCounter(tokens, 16);
         const file = new OpenFile(inputs);
-        const lines = await planOf({
-          inputs,
-          rangeSizeBytes,
-          countDocuments: async (range) => {
-            const work = counter.count(file.of(range.inputIndex), range);
-            let step = work.next();
-            while (!step.done) step = work.next();
-            return step.value;
-          },
+        const lines = await planOf({ inputs, rangeSizeBytes }, (range) => {
+          const work = counter.count(file.of(range.inputIndex), range);
+          let step = work.next();
+          while (!step.done) step = work.next();
+          return step.value;
         });
         const slices = Map.groupBy(
           lines,
@@ -176,7 +177,7 @@ test("a plan of 5 GB reads less than a thousandth of it", async () => {
   expect(lines.length).toBeGreaterThan(15);
 });
 
-test("documents are counted in any range of what comes in pieces or in records as in plain text", async () => {
+test("documents are counted in any range of what comes in chunks or in records as in plain text", async () => {
   const texts = Array.from({ length: 3000 }, (_, i) => "a few words ".repeat((i * 7919) % 700));
   const joined = Buffer.from(texts.join("<|end|>"));
   const documentCount = texts.filter((text) => text !== "").length;
@@ -188,15 +189,18 @@ test("documents are counted in any range of what comes in pieces or in records a
     put(directory, "lines.jsonl.zst", Bun.zstdCompressSync(lines)),
   ];
   const inputs = findInputs(paths);
-  const documents = new RangeDocuments(inputs, tokens);
-  for (const [inputIndex, input] of inputs.entries()) {
-    const work = documents.count(wholeRange(input, inputIndex));
+  const ranges = inputs.map(wholeRange);
+  const totalBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  for (const threadCount of [1, 2, 3]) {
+    const found: number[] = [];
     const done: number[] = [];
-    let step = await work.next();
-    for (; !step.done; step = await work.next()) done.push(step.value);
-    expect(step.value).toBe(documentCount);
+    await countDocuments(
+      { inputs, ranges, specialTokens: tokens, threadCount },
+      { endRange: (_, documentCount) => found.push(documentCount) },
+      (bytesDone) => done.push(bytesDone),
+    );
+    expect(found).toEqual(paths.map(() => documentCount));
     expect(done.toSorted((a, b) => a - b)).toEqual(done);
-    expect(Math.round(done.at(-1)!)).toBe(input.sizeBytes);
+    expect(Math.round(done.at(-1)!)).toBe(totalBytes);
   }
-  documents.close();
 });

@@ -4,7 +4,7 @@ import type { RangeStatistics } from "../../src/count/range-counter.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
-import { piecesOf } from "../corpus/made-pieces.ts";
+import { chunksOf } from "../corpus/made-chunks.ts";
 import { inOrder, naiveWords } from "../naive.ts";
 import { entriesOf } from "../words/generators.ts";
 
@@ -38,7 +38,7 @@ test("a range that comes in pieces of any size gives the words of the whole", ()
         counter,
       );
       const statistics: (RangeStatistics | undefined)[] = [];
-      for (const piece of piecesOf(Buffer.from(text), sizeBytes)) {
+      for (const piece of chunksOf(Buffer.from(text), sizeBytes)) {
         const work = tasks.count(piece);
         let step = work.next();
         while (!step.done) step = work.next();

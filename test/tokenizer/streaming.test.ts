@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { PieceBuffers } from "../../src/corpus/stream-chunks.ts";
-import { planTasks } from "../../src/corpus/task.ts";
+import { planTasks } from "../../src/corpus/plan-tasks.ts";
+import { ChunkBuffers } from "../../src/corpus/stream-chunks.ts";
 import { encodeCorpus } from "../../src/pipeline/encode-corpus.ts";
 import { TaskEncoder } from "../../src/pipeline/task-encoder.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
@@ -119,7 +119,7 @@ test("ranges, cut anywhere the plan cuts, give the ids of the whole", async () =
           rangeSizeBytes: 1 + random(60),
           probeSizeBytes: 16,
         },
-        new PieceBuffers(),
+        new ChunkBuffers(),
       );
       const found: number[] = [];
       let rangeCount = 0;

@@ -13,7 +13,7 @@ import { WordCounter } from "../../../src/words/word-counter.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder, naiveWords } from "../../naive.ts";
 import { entriesOf, randomOf } from "../../words/generators.ts";
-import { piecesOf } from "../made-pieces.ts";
+import { chunksOf } from "../made-chunks.ts";
 
 const directory = scratch();
 
@@ -126,7 +126,7 @@ describe("lines of JSON", () => {
     for (let sizeBytes = 1; sizeBytes <= bytes.length; sizeBytes++) {
       const counter = new WordCounter();
       const tasks = new TaskCounter({ ...options, inputs: [stream], windowBytes: 16 }, counter);
-      for (const piece of piecesOf(bytes, sizeBytes)) {
+      for (const piece of chunksOf(bytes, sizeBytes)) {
         const work = tasks.count(piece);
         let step = work.next();
         while (!step.done) step = work.next();

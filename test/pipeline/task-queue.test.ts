@@ -1,32 +1,32 @@
 import { expect, test } from "bun:test";
 import {
+  type ChunkTask,
   mayTakeLong,
   type PagesTask,
-  type PieceTask,
   type RangeTask,
   type Task,
-  TaskQueue,
 } from "../../src/corpus/task.ts";
+import { TaskQueue } from "../../src/pipeline/task-queue.ts";
 import { nextTurn } from "../../src/runtime/turns.ts";
 
 /** More than what is handed out at a time. */
-const pieceBytes = 1e6;
+const chunkBytes = 1e6;
 
-function pieceAt(startByte: number, goesOn: boolean): PieceTask {
+function chunkAt(startByte: number, continues: boolean): ChunkTask {
   const place = {
     inputIndex: 0,
     startByte,
-    endByte: startByte + pieceBytes,
-    startsInside: goesOn,
-    endsInside: goesOn,
+    endByte: startByte + chunkBytes,
+    startsInside: continues,
+    endsInside: continues,
   };
   return {
     ...place,
-    kind: "piece",
+    kind: "chunk",
     endsInput: false,
     bytes: new Uint8Array(0),
-    goesOn,
-    inputBytes: pieceBytes,
+    continues,
+    inputBytes: chunkBytes,
   };
 }
 
@@ -35,11 +35,11 @@ async function* given(tasks: readonly Task[]): AsyncGenerator<Task, void> {
 }
 
 test("takers go on in the order of the tasks, also where one has to get the next and another waits already", async () => {
-  const pieces = [true, false, false, true, true, false, false].map((goesOn, i) =>
-    pieceAt(i * pieceBytes, goesOn),
+  const chunks = [true, false, false, true, true, false, false].map((continues, i) =>
+    chunkAt(i * chunkBytes, continues),
   );
   for (const aheadBytes of [1, 1e9]) {
-    const queue = new TaskQueue(given(pieces), aheadBytes);
+    const queue = new TaskQueue(given(chunks), aheadBytes);
     const order: number[] = [];
     const holders = new Map<number, number>();
     const take = async (taker: number) => {
@@ -55,8 +55,8 @@ test("takers go on in the order of the tasks, also where one has to get the next
     const asks = [take(0), take(1), take(0), take(0), take(1), take(1)];
     await Promise.all([second, ...asks]);
     queue.close();
-    expect(order).toEqual(pieces.map(({ startByte }) => startByte));
-    expect(holders.get(0)).toBe(holders.get(pieceBytes)!);
+    expect(order).toEqual(chunks.map(({ startByte }) => startByte));
+    expect(holders.get(0)).toBe(holders.get(chunkBytes)!);
   }
 });
 
@@ -91,8 +91,8 @@ test("a task may take long if it is large, holds a large page, or is a part of a
   const pages = { ...rangeOf(5, 10), kind: "pages" as const, pageBytesMax: 51 } as unknown as PagesTask;
   expect(mayTakeLong(pages, 50)).toBe(true);
   expect(mayTakeLong(pages, 51)).toBe(false);
-  const piece = { ...pieceAt(0, false), endsInput: true };
-  expect(mayTakeLong(piece, 50)).toBe(false);
-  expect(mayTakeLong({ ...piece, endsInput: false }, 50)).toBe(true);
-  expect(mayTakeLong({ ...piece, startByte: 1 }, 50)).toBe(true);
+  const chunk = { ...chunkAt(0, false), endsInput: true };
+  expect(mayTakeLong(chunk, 50)).toBe(false);
+  expect(mayTakeLong({ ...chunk, endsInput: false }, 50)).toBe(true);
+  expect(mayTakeLong({ ...chunk, startByte: 1 }, 50)).toBe(true);
 });

@@ -1,23 +1,23 @@
-import type { PieceTask } from "../../src/corpus/task.ts";
+import type { ChunkTask } from "../../src/corpus/task.ts";
 
-/** A text in pieces of the size given, none of which ends at a cut. */
-export function piecesOf(bytes: Uint8Array, sizeBytes: number): PieceTask[] {
-  const pieces: PieceTask[] = [];
+/** A text in chunks of the size given, none of which ends at a cut. */
+export function chunksOf(bytes: Uint8Array, sizeBytes: number): ChunkTask[] {
+  const chunks: ChunkTask[] = [];
   for (let startByte = 0; startByte < bytes.length; startByte += sizeBytes) {
     const endByte = Math.min(bytes.length, startByte + sizeBytes);
     const isLast = endByte === bytes.length;
-    pieces.push({
-      kind: "piece",
+    chunks.push({
+      kind: "chunk",
       inputIndex: 0,
       startByte,
       endByte,
       startsInside: false,
       endsInside: false,
       endsInput: isLast,
-      goesOn: !isLast,
+      continues: !isLast,
       bytes: new Uint8Array(bytes.subarray(startByte, endByte)),
       inputBytes: endByte - startByte,
     });
   }
-  return pieces;
+  return chunks;
 }
