@@ -11,6 +11,7 @@ import { run } from "./run.ts";
 import { fetchRuntime, pinnedRuntime } from "./runtimes.ts";
 import { type Archive, makeSbom } from "./sbom.ts";
 import { type Target, targets } from "./targets.ts";
+import { makeWheel } from "./wheel.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const directory = join(root, "dist/release");
@@ -37,6 +38,7 @@ mkdirSync(directory, { recursive: true });
 
 const noticeText = notice(root);
 const archives: Archive[] = [];
+const wheelNames: string[] = [];
 for (const target of targets) archives.push(await release(target));
 write(`bpe-${version}.cdx.json`, Buffer.from(await makeSbom(root, archives)));
 writeSums();
@@ -61,6 +63,15 @@ async function release(target: Target): Promise<Archive> {
   ];
   const packed = target.archive === "zip" ? zip(files, seconds) : tarGz(files, seconds);
   const sha256 = write(`${name}.${target.archive}`, packed);
+  const wheel = makeWheel({
+    root,
+    executable: bytes,
+    platform: target.wheelPlatform,
+    notice: noticeText,
+    seconds,
+  });
+  write(wheel.name, wheel.bytes);
+  wheelNames.push(wheel.name);
   return { name: `${name}.${target.archive}`, sha256, runtime };
 }
 
@@ -73,7 +84,7 @@ function write(name: string, bytes: Uint8Array): string {
 
 /** SHA256SUMS, as `sha256sum --check` reads it. */
 function writeSums(): void {
-  const names = [...archives.map(({ name }) => name), `bpe-${version}.cdx.json`].sort();
+  const names = [...archives.map(({ name }) => name), ...wheelNames, `bpe-${version}.cdx.json`].sort();
   const lines = names.map((name) => `${sha256Of(readFileSync(join(directory, name)))}  ${name}\n`);
   writeFileSync(join(directory, "SHA256SUMS"), lines.join(""));
 }

@@ -7,6 +7,8 @@ export type Target = {
   readonly runtimePackage: string;
   readonly format: ExecutableFormat;
   readonly archive: "tar.gz" | "zip";
+  /** The platform of its Python wheel (packaging.python.org, "platform compatibility tags"). */
+  readonly wheelPlatform: string;
   /** For people. */
   readonly title: string;
 };
@@ -30,6 +32,7 @@ export const targets: readonly Target[] = [
     runtimePackage: "@oven/bun-linux-x64",
     format: { kind: "ELF", machine: "x64", loader: "/lib64/ld-linux-x86-64.so.2" },
     archive: "tar.gz",
+    wheelPlatform: "manylinux_2_17_x86_64",
     title: "Linux, x64",
   },
   {
@@ -38,6 +41,7 @@ export const targets: readonly Target[] = [
     runtimePackage: "@oven/bun-linux-x64-musl",
     format: { kind: "ELF", machine: "x64", loader: "/lib/ld-musl-x86_64.so.1" },
     archive: "tar.gz",
+    wheelPlatform: "musllinux_1_2_x86_64",
     title: "Linux with musl (Alpine), x64",
   },
   {
@@ -46,6 +50,7 @@ export const targets: readonly Target[] = [
     runtimePackage: "@oven/bun-linux-aarch64",
     format: { kind: "ELF", machine: "arm64", loader: "/lib/ld-linux-aarch64.so.1" },
     archive: "tar.gz",
+    wheelPlatform: "manylinux_2_17_aarch64",
     title: "Linux, arm64",
   },
   {
@@ -54,6 +59,7 @@ export const targets: readonly Target[] = [
     runtimePackage: "@oven/bun-linux-aarch64-musl",
     format: { kind: "ELF", machine: "arm64", loader: "/lib/ld-musl-aarch64.so.1" },
     archive: "tar.gz",
+    wheelPlatform: "musllinux_1_2_aarch64",
     title: "Linux with musl (Alpine), arm64",
   },
   {
@@ -62,6 +68,7 @@ export const targets: readonly Target[] = [
     runtimePackage: "@oven/bun-darwin-aarch64",
     format: { kind: "Mach-O", machine: "arm64" },
     archive: "tar.gz",
+    wheelPlatform: "macosx_13_0_arm64",
     title: "macOS, Apple silicon",
   },
   {
@@ -70,6 +77,7 @@ export const targets: readonly Target[] = [
     runtimePackage: "@oven/bun-darwin-x64",
     format: { kind: "Mach-O", machine: "x64" },
     archive: "tar.gz",
+    wheelPlatform: "macosx_13_0_x86_64",
     title: "macOS, Intel",
   },
   {
@@ -78,6 +86,7 @@ export const targets: readonly Target[] = [
     runtimePackage: "@oven/bun-windows-x64",
     format: { kind: "PE", machine: "x64" },
     archive: "zip",
+    wheelPlatform: "win_amd64",
     title: "Windows, x64",
   },
 ];

@@ -51,7 +51,7 @@ function checkSums(): string {
   run("sha256sum", ["--check", "--strict", "--quiet", "SHA256SUMS"], released);
   const listed = readFileSync(join(released, "SHA256SUMS"), "utf8").trimEnd().split("\n");
   const there = readdirSync(released).filter((name) => name !== "SHA256SUMS");
-  if (listed.length !== there.length || there.length !== targets.length + 1) {
+  if (listed.length !== there.length || there.length !== 2 * targets.length + 1) {
     throw new Error(`${there.length} files, ${listed.length} sums, ${targets.length} targets`);
   }
   return `${there.length} files`;

@@ -333,4 +333,12 @@ export const commands: readonly CommandSpec[] = [
     ],
     example: "bpe inspect tokenizer --text corpus.txt",
   },
+  {
+    name: "serve",
+    files: "",
+    usage: "--tokenizer PATH",
+    description: "encodes and decodes for another program, through stdin and stdout",
+    options: [tokenizer, ...besideTokenizer, ...everywhere],
+    example: "bpe serve --tokenizer tokenizer",
+  },
 ];

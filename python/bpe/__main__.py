@@ -1,0 +1,5 @@
+import sys
+
+from ._executable import main
+
+sys.exit(main())

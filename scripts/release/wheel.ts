@@ -1,0 +1,80 @@
+// Python wheels: the module of python/bpe and the executable, which pip puts where it puts commands.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ArchivedFile, zip } from "./archive.ts";
+
+/** What pip knows the package as; the name "bpe" belongs to others there. */
+export const distributionName = "bpe_trainer";
+
+export type WheelOptions = {
+  /** The project's directory. */
+  readonly root: string;
+  readonly executable: Uint8Array;
+  /** Such as "manylinux_2_17_x86_64". */
+  readonly platform: string;
+  readonly notice: string;
+  /** Since 1970, of every file in it. */
+  readonly seconds: number;
+};
+
+/**
+ * A wheel, as the binary distribution format (packaging.python.org) has it: a ZIP file with the module, metadata, the
+ * executable below "NAME.data/scripts", and RECORD, which lists the SHA-256 of every other file.
+ */
+export function makeWheel({ root, executable, platform, notice, seconds }: WheelOptions) {
+  const { version, description }: { version: string; description: string } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  );
+  const tag = `py3-none-${platform}`;
+  const name = `${distributionName}-${version}`;
+  const text = (path: string, content: string): ArchivedFile => ({ path, bytes: Buffer.from(content) });
+  const moduleFiles = readdirSync(join(root, "python/bpe")).filter((file) => /\.py$|^py\.typed$/.test(file));
+  const files: ArchivedFile[] = [
+    ...moduleFiles
+      .sort()
+      .map((file) => ({ path: `bpe/${file}`, bytes: readFileSync(join(root, "python/bpe", file)) })),
+    {
+      path: `${name}.data/scripts/${platform.startsWith("win") ? "bpe.exe" : "bpe"}`,
+      bytes: executable,
+      isExecutable: true,
+    },
+    text(`${name}.dist-info/METADATA`, metadata(version, description, join(root, "python/README.md"))),
+    text(
+      `${name}.dist-info/WHEEL`,
+      lines("Wheel-Version: 1.0", "Generator: bpe", "Root-Is-Purelib: false", `Tag: ${tag}`),
+    ),
+    text(`${name}.dist-info/licenses/LICENSE`, readFileSync(join(root, "LICENSE"), "utf8")),
+    text(`${name}.dist-info/licenses/NOTICE`, notice),
+  ];
+  const record = files.map(({ path, bytes }) => `${path},sha256=${base64Sha256(bytes)},${bytes.length}`);
+  const recordPath = `${name}.dist-info/RECORD`;
+  files.push(text(recordPath, lines(...record, `${recordPath},,`)));
+  return { name: `${name}-${tag}.whl`, bytes: zip(files, seconds) };
+}
+
+const metadata = (version: string, description: string, readmePath: string) =>
+  lines(
+    "Metadata-Version: 2.4",
+    `Name: ${distributionName.replaceAll("_", "-")}`,
+    `Version: ${version}`,
+    `Summary: ${description}`,
+    "License-Expression: Apache-2.0",
+    "License-File: LICENSE",
+    "License-File: NOTICE",
+    "Requires-Python: >=3.9",
+    "Provides-Extra: numpy",
+    'Requires-Dist: numpy; extra == "numpy"',
+    "Provides-Extra: hf",
+    'Requires-Dist: tokenizers; extra == "hf"',
+    "Provides-Extra: tiktoken",
+    'Requires-Dist: tiktoken; extra == "tiktoken"',
+    "Description-Content-Type: text/markdown",
+    "",
+    readFileSync(readmePath, "utf8"),
+  );
+
+const lines = (...all: string[]) => all.map((line) => `${line}\n`).join("");
+
+/** Base64 for URLs, without padding, as RECORD has it. */
+const base64Sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("base64url");

@@ -1,0 +1,134 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { binary, bpe, environment, put, scratch } from "../binary.ts";
+
+const home = scratch();
+const tokenizer = join(home, "tokenizer");
+const corpus = put(home, "corpus.txt", "low lower lowest <|e|> new newer 你好 ".repeat(40));
+bpe(["train", corpus, "-n", "270", "-s", "<|e|>", "-o", tokenizer, "-q"]);
+const twin = await Tokenizer.load(tokenizer);
+
+type Answer = { readonly status: number; readonly items: readonly Buffer[] };
+
+const bytesOf = (ids: Iterable<number>) => Buffer.from(Uint32Array.from(ids).buffer);
+const idsOf = (item: Buffer) => [...new Uint32Array(Uint8Array.from(item).buffer)];
+
+function request(kind: number, items: readonly (string | Uint8Array)[]): Buffer {
+  const bytes = items.map((item) => Buffer.from(item as string));
+  return Buffer.concat([bytesOf([kind, bytes.length, ...bytes.map(({ length }) => length)]), ...bytes]);
+}
+
+/** What is answered to all that is sent, and how it ends. */
+async function serve(sent: Uint8Array, ...options: string[]) {
+  const run = Bun.spawn([binary, "serve", "--tokenizer", tokenizer, ...options], {
+    stdin: sent,
+    stdout: "pipe",
+    stderr: "pipe",
+    env: environment,
+  });
+  const [out, stderr, code] = await Promise.all([run.stdout.bytes(), run.stderr.text(), run.exited]);
+  const answers: Answer[] = [];
+  const view = Buffer.from(out);
+  for (let pos = 0; pos < view.length; ) {
+    const [status, count] = [view.readUInt32LE(pos), view.readUInt32LE(pos + 4)];
+    let end = pos + 8 + 4 * count;
+    const items = Array.from({ length: count }, (_, i) => {
+      const size = view.readUInt32LE(pos + 8 + 4 * i);
+      end += size;
+      return view.subarray(end - size, end);
+    });
+    answers.push({ status, items });
+    pos = end;
+  }
+  return { answers, stderr, code };
+}
+
+test("the first answer describes the tokenizer", async () => {
+  const { answers, code, stderr } = await serve(Buffer.alloc(0));
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(answers).toHaveLength(1);
+  expect(JSON.parse(answers[0]!.items[0]!.toString())).toEqual({
+    version: expect.stringMatching(/^bpe \d/),
+    idLimit: 270,
+    tokenCount: 270,
+    specialTokens: { "<|e|>": 269 },
+    notes: [],
+  });
+});
+
+test("texts become the ids of the library, in order, whatever they hold", async () => {
+  const texts = ["", "lower<|e|>lowest", "你好", "\0", "low ".repeat(200_000), "new"];
+  const { answers } = await serve(
+    Buffer.concat([
+      request(0, texts),
+      request(1, texts),
+      request(0, []),
+      request(0, [Buffer.of(0xff, 0x61)]),
+    ]),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([0, 0, 0, 0, 0]);
+  expect(answers[1]!.items.map(idsOf)).toEqual(texts.map((text) => [...twin.encode(text)]));
+  expect(answers[2]!.items.map(idsOf)).toEqual(
+    texts.map((text) => [...twin.encode(text, { specialTokensAsText: true })]),
+  );
+  expect(answers[3]!.items).toEqual([]);
+  expect(answers[4]!.items.map(idsOf)).toEqual([[...twin.encode(Uint8Array.of(0xff, 0x61))]]);
+});
+
+test("ids become bytes; a refused request leaves the next one alone", async () => {
+  const ids = bytesOf(twin.encode("lower<|e|>"));
+  const { answers, code } = await serve(
+    Buffer.concat([
+      request(2, [ids, bytesOf([])]),
+      request(2, [bytesOf([97, 270])]),
+      request(2, ["abc"]),
+      request(9, ["x"]),
+      request(0, ["low"]),
+    ]),
+  );
+  expect(code).toBe(0);
+  expect(answers.slice(1).map(({ status, items }) => [status, ...items.map(String)])).toEqual([
+    [0, "lower<|e|>", ""],
+    [1, "id 270 at position 1 stands for no token"],
+    [1, "3 bytes are no whole number of ids"],
+    [1, "9 is no kind of request"],
+    [0, String(bytesOf(twin.encode("low")))],
+  ]);
+});
+
+test("what is no whole request ends the run with an error", async () => {
+  for (const [sent, what] of [
+    [bytesOf([0]), "stdin ends in the head of a request"],
+    [bytesOf([0, 2, 1]), "stdin ends in the sizes of a request"],
+    [Buffer.concat([bytesOf([0, 1, 5]), Buffer.from("ab")]), "stdin ends in the items of a request"],
+    [bytesOf([0, 2 ** 24 + 1]), "a request of 16777217 items; 16777216 is the limit"],
+    [bytesOf([0, 2, 2 ** 29, 2 ** 29 + 1]), "a request of 1073741825 bytes; 1073741824 is the limit"],
+  ] as const) {
+    const { code, stderr } = await serve(sent);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `bpe: error: bpe serve: ${what}\nhint: docs/serve.md says what a request looks like\n`,
+    });
+  }
+});
+
+test("it takes a tokenizer and no file, and a signal ends it", async () => {
+  expect(bpe(["serve"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--tokenizer is missing"),
+  });
+  expect(bpe(["serve", "x", "--tokenizer", tokenizer])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('serve takes no file, found "x"'),
+  });
+  const run = Bun.spawn([binary, "serve", "--tokenizer", tokenizer], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "ignore",
+    env: environment,
+  });
+  await run.stdout.getReader().read();
+  run.kill("SIGTERM");
+  expect(await run.exited).toBe(143);
+});

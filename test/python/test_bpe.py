@@ -1,0 +1,231 @@
+"""The installed package, beside HF's tokenizers and tiktoken. Run by suite.ts, in the environment of setup.ts."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+import numpy
+import tokenizers
+from tokenizers import models, pre_tokenizers, trainers
+
+import bpe
+from bpe.cs336 import get_tokenizer, run_train_bpe
+
+END = "<|endoftext|>"
+random.seed(20261122)
+
+ALPHABET = "aaabbc  \n\tde'stß你好й😀1\u0301"
+
+
+def made_texts(count: int) -> list[str]:
+    """Short texts of few letters, so that pairs repeat and tie; some hold the special token."""
+    texts = ["".join(random.choices(ALPHABET, k=random.randrange(60))) for _ in range(count)]
+    return [text + END + text if i % 7 == 0 else text for i, text in enumerate(texts)]
+
+
+class Home(unittest.TestCase):
+    def setUp(self) -> None:
+        self.kept = tempfile.TemporaryDirectory()
+        self.home = Path(self.kept.name)
+        self.texts = made_texts(300)
+        self.corpus = self.home / "corpus.txt"
+        self.corpus.write_text(END.join(self.texts), "utf-8")
+
+    def tearDown(self) -> None:
+        self.kept.cleanup()
+
+
+class Training(Home):
+    def test_gives_the_merges_of_hf(self) -> None:
+        tokenizer = bpe.train(texts=self.texts, vocab_size=400, special_tokens=[END], compat="huggingface")
+        theirs = tokenizers.Tokenizer(models.BPE())
+        theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        trainer = trainers.BpeTrainer(
+            vocab_size=400,
+            special_tokens=[END],
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        )
+        # HF's trainer reads files by lines, and that is what the rule follows.
+        parts = [part for text in self.texts for part in text.split(END)]
+        theirs.train_from_iterator([line for part in parts for line in part.splitlines(keepends=True)], trainer)
+        ours = json.loads(tokenizer.to_hf().to_str())["model"]["merges"]
+        self.assertGreater(len(ours), 100)
+        self.assertEqual(ours, json.loads(theirs.to_str())["model"]["merges"])
+
+    def test_texts_and_a_file_of_them_give_the_same(self) -> None:
+        (self.home / "texts.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in self.texts))
+        named = bpe.train(str(self.home / "texts.jsonl"), 350, special_tokens=[END])
+        piped = bpe.train((text for text in self.texts), 350, special_tokens=[END])
+        self.assertEqual(named.to_hf().to_str(), piped.to_hf().to_str())
+
+    def test_takes_paths_and_tells_progress(self) -> None:
+        told = []
+        output = self.home / "tokenizer"
+        tokenizer = bpe.train(
+            [self.corpus], 300, special_tokens=[END], output=output, progress=lambda *args: told.append(args)
+        )
+        self.assertEqual(tokenizer.vocab_size, 300)
+        self.assertTrue((output / "tokenizer.json").is_file())
+        self.assertIn("counting", {stage for stage, _, _ in told})
+
+    def test_what_the_program_refuses_is_an_error_with_its_words(self) -> None:
+        with self.assertRaisesRegex(bpe.BpeError, "no such file"):
+            bpe.train(self.home / "none.txt", 300)
+        with self.assertRaisesRegex(bpe.BpeError, "vocab-size"):
+            bpe.train(self.corpus, 3)
+        with self.assertRaisesRegex(TypeError, "either files or texts"):
+            bpe.train(vocab_size=300)
+        with self.assertRaisesRegex(TypeError, "has to be strings"):
+            bpe.train(texts=[b"bytes"], vocab_size=300)
+
+    def test_an_error_of_the_texts_ends_the_run_and_leaves_nothing(self) -> None:
+        def failing():
+            yield "some text"
+            raise RuntimeError("the source broke")
+
+        with self.assertRaisesRegex(RuntimeError, "the source broke"):
+            bpe.train(failing(), 300, output=self.home / "out")
+        self.assertFalse((self.home / "out").exists())
+
+    def test_ctrl_c_ends_the_run_and_leaves_nothing(self) -> None:
+        script = (
+            "import bpe, itertools, sys\n"
+            "def endless():\n"
+            "    for i in itertools.count():\n"
+            "        if i == 1000: print('reading', flush=True)\n"
+            "        yield f'word{i} and some more'\n"
+            f"bpe.train(endless(), 300, output={str(self.home / 'out')!r})\n"
+        )
+        run = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert run.stdout is not None
+        self.assertEqual(run.stdout.readline(), b"reading\n")
+        run.send_signal(signal.SIGINT)
+        _, stderr = run.communicate(timeout=60)
+        self.assertIn(b"KeyboardInterrupt", stderr)
+        self.assertEqual(sorted(path.name for path in self.home.iterdir()), ["corpus.txt"])
+
+
+class Encoding(Home):
+    def setUp(self) -> None:
+        super().setUp()
+        self.tokenizer = bpe.train(self.corpus, 380, special_tokens=[END])
+
+    def tearDown(self) -> None:
+        self.tokenizer.close()
+        super().tearDown()
+
+    def test_gives_the_ids_of_hf_and_of_tiktoken(self) -> None:
+        texts = [*made_texts(1000), "", END, "\U00010ffff", "a" * 5000]
+        hf, tiktoken = self.tokenizer.to_hf(), self.tokenizer.to_tiktoken()
+        ours = self.tokenizer.encode_batch(texts)
+        self.assertEqual(ours, [encoding.ids for encoding in hf.encode_batch(texts)])
+        self.assertEqual(ours, [tiktoken.encode(text, allowed_special="all") for text in texts])
+        self.assertEqual(self.tokenizer.decode_batch(ours), texts)
+        as_text = self.tokenizer.encode_batch(texts, special_tokens_as_text=True)
+        self.assertEqual(as_text, [tiktoken.encode_ordinary(text) for text in texts])
+
+    def test_a_batch_of_many_requests_keeps_its_order(self) -> None:
+        texts = [str(i) for i in range(200_000)]
+        ids = self.tokenizer.encode_batch(texts)
+        self.assertEqual(self.tokenizer.decode_batch(ids), texts)
+
+    def test_a_text_of_megabytes_goes_through_the_pipe_both_ways(self) -> None:
+        text = "".join(random.choices(ALPHABET, k=3_000_000))
+        self.assertEqual(self.tokenizer.decode(self.tokenizer.encode(text)), text)
+
+    def test_a_file_gives_an_array_of_the_same_ids(self) -> None:
+        ids = self.tokenizer.encode_file(self.corpus)
+        self.assertEqual(ids.dtype, numpy.uint16)
+        self.assertEqual(ids.tolist(), self.tokenizer.encode(self.corpus.read_text("utf-8")))
+        with self.assertRaisesRegex(bpe.BpeError, "no such file"):
+            self.tokenizer.encode_file("none.txt")
+
+    def test_threads_take_turns(self) -> None:
+        texts = made_texts(200)
+        expected = self.tokenizer.encode_batch(texts)
+        results = [[] for _ in range(8)]
+
+        def work(ids) -> None:
+            for text in texts:
+                ids.append(self.tokenizer.encode(text))
+
+        threads = [threading.Thread(target=work, args=(ids,)) for ids in results]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(results, [expected] * 8)
+
+    def test_a_wrong_id_is_an_error_and_the_tokenizer_goes_on(self) -> None:
+        with self.assertRaisesRegex(bpe.BpeError, "id 999 at position 1 stands for no token"):
+            self.tokenizer.decode([97, 999])
+        with self.assertRaises((OverflowError, TypeError)):
+            self.tokenizer.decode([-1])
+        with self.assertRaises(TypeError):
+            self.tokenizer.encode(b"bytes")
+        with self.assertRaises(UnicodeEncodeError):
+            self.tokenizer.encode("half a \ud800 character")
+        self.assertEqual(self.tokenizer.decode(self.tokenizer.encode("still here")), "still here")
+
+    def test_saved_and_loaded_it_is_the_same(self) -> None:
+        self.tokenizer.save(self.home / "saved")
+        with bpe.Tokenizer.load(self.home / "saved") as loaded, bpe.Tokenizer.load(
+            self.home / "saved" / "tokenizer.json"
+        ) as of_file:
+            texts = made_texts(50)
+            expected = self.tokenizer.encode_batch(texts)
+            self.assertEqual(loaded.encode_batch(texts), expected)
+            self.assertEqual(of_file.encode_batch(texts), expected)
+            self.assertEqual(loaded.special_tokens, {END: 379})
+        with self.assertRaisesRegex(bpe.BpeError, "closed"):
+            loaded.encode("x")
+        with self.assertRaisesRegex(bpe.BpeError, "holds no tokenizer"):
+            bpe.Tokenizer.load(self.home)
+
+    def test_what_is_no_longer_used_ends_its_process_and_its_files(self) -> None:
+        tokenizer = bpe.train(self.corpus, 300)
+        path, process = tokenizer._path, tokenizer._process
+        del tokenizer
+        self.assertIsNotNone(process.poll())
+        self.assertFalse(path.exists())
+
+    def test_a_process_that_was_killed_is_an_error_and_no_hang(self) -> None:
+        self.tokenizer._process.kill()
+        self.tokenizer._process.wait()
+        with self.assertRaises(bpe.BpeError):
+            self.tokenizer.encode("x")
+
+
+class Assignment(Home):
+    def test_the_adapters_of_cs336(self) -> None:
+        vocab, merges = run_train_bpe(self.corpus, 330, [END])
+        self.assertEqual(len(vocab), 330)
+        self.assertEqual(len(merges), 330 - 256 - 1)
+        self.assertEqual(set(vocab.values()), {bytes([b]) for b in range(256)} | {END.encode()} | {a + b for a, b in merges})
+        tokenizer = get_tokenizer(vocab, merges, [END, END + END])
+        text = f"aab {END}{END} bc{END}"
+        ids = tokenizer.encode(text)
+        self.assertEqual(tokenizer.decode(ids), text)
+        self.assertIn(330, ids)
+        self.assertEqual(list(tokenizer.encode_iterable(["aab ", "bc"])), tokenizer.encode("aab ") + tokenizer.encode("bc"))
+        self.assertEqual(get_tokenizer(vocab, merges).decode(get_tokenizer(vocab, merges).encode("ab ")), "ab ")
+
+
+class CommandLine(unittest.TestCase):
+    def test_is_installed_under_its_name_and_as_a_module(self) -> None:
+        here = os.path.join(os.path.dirname(sys.executable), "bpe")
+        said = [subprocess.check_output(command) for command in ([here, "--version"], [sys.executable, "-m", "bpe", "--version"])]
+        self.assertRegex(said[0], rb"^bpe \d")
+        self.assertEqual(*said)
+
+
+if __name__ == "__main__":
+    unittest.main()
