@@ -1,191 +1,30 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { kernelPaths } from "./embedded.ts";
-import type { MergeExports } from "./merge-exports.ts";
+import type { KernelExports } from "./kernel-exports.ts";
 
-/**
- * What src/kernel exports. Addresses and numbers of bytes are unsigned in the kernel and come back signed: whoever may have
- * more than 2 GB takes them `>>> 0`.
- */
-export type KernelExports = MergeExports & {
-  memoryBytes(): number;
-  // masks/mask-tables.ts, masks/scan-masks.ts
-  maskTablesBytes(columnsLength: number): number;
-  useMaskTables(address: number, columnBlocks: number, columns: number, columnsLength: number): void;
-  scanMasks(text: number, start: number, stop: number, limit: number, ends: number): number;
-  masksEnd(): number;
-  // vocabulary-rows.ts
-  useVocabulary(
-    kept: number,
-    starts: number,
-    lengths: number,
-    lefts: number,
-    rights: number,
-    entries: number,
-  ): void;
-  writeMerges(
-    first: number,
-    stop: number,
-    separators: number,
-    spelling: number,
-    to: number,
-    limit: number,
-  ): number;
-  writeIds(
-    first: number,
-    stop: number,
-    separators: number,
-    spelling: number,
-    to: number,
-    limit: number,
-  ): number;
-  writeRanks(first: number, stop: number, digits: number, to: number, limit: number): number;
-  rowsEnd(): number;
-
-  // regions.ts
-  layOut(): void;
-  reserveFixed(byteCount: number): number;
-  textAddress(): number;
-  textCapacity(): number;
-  endsAddress(): number;
-  endsCapacity(): number;
-
-  // scan/automaton-steps.ts, scan/four-byte-steps.ts, scan/scanner.ts
-  useAutomaton(transitions: number, columnBlocks: number, columns: number, slots: number): void;
-  useFourByteTables(pairs: number, quads: number, quadEntries: number, bits: number): void;
-  shiftText(delta: number): void;
-  keepPosition(): number;
-  scanPosition(): number;
-  invalidBytes(): number;
-  firstInvalidPosition(): number;
-  clearFirstInvalid(): void;
-
-  // special-tokens.ts
-  usePrefixes(prefixes: number, count: number, areWhole: number, longest: number): void;
-  useTokenTrie(
-    labels: number,
-    firstChildren: number,
-    fallbacks: number,
-    tokenLengths: number,
-    rootChildren: number,
-    places: number,
-  ): void;
-  searchText(limit: number): void;
-
-  // documents.ts
-  startCounting(at: number, isInside: number): void;
-  countDocuments(
-    end: number,
-    sureEnd: number,
-    lastStop: number,
-    lastLimit: number,
-    endsDocument: number,
-  ): number;
-  countLookahead(rangeEnd: number, limit: number): number;
-  documents(): number;
-  isInside(): number;
-
-  // words/counts-text.ts
-  addLines(start: number, byteCount: number, totalBefore: number): number;
-  addedLineCount(): number;
-  linesTotal(): number;
-  beginLines(): void;
-  readLineCount(): number;
-
-  // words/listed-lines.ts
-  useLists(words: number, ends: number, counts: number): void;
-  listLines(line: number, end: number, hashes: number, lineMax: number): number;
-  useParts(hashes: number, stops: number, parts: number, slots: number, partBits: number): void;
-  countParts(first: number, stop: number): void;
-  placeParts(): void;
-  fillParts(first: number, stop: number): void;
-  findEqual(first: number, stop: number, marks: number): number;
-
-  // words/sorted-words.ts
-  beginSortedWords(): void;
-  listSortedWords(
-    start: number,
-    end: number,
-    startsFrame: number,
-    words: number,
-    wordsEnd: number,
-    ends: number,
-    counts: number,
-    last: number,
-    wordMax: number,
-  ): number;
-  sortedWordCount(): number;
-  sortedTotal(): number;
-
-  // words/tables.ts
-  openTables(): void;
-  beginTables(shortSlotBits: number, middleSlotBits: number, longSlotBits: number): void;
-  pretokenCount(): number;
-  addPretokens(count: number): void;
-  distinctWordCount(): number;
-  countPretokens(pretokenCount: number): number;
-  addWord(length: number, count: number): number;
-  slotsAddress(kind: number): number;
-  slotsBytes(kind: number): number;
-  slotsBytesWith(kind: number, keyCount: number): number;
-  usedSlots(kind: number): number;
-  hasSlots(kind: number, keyCount: number): number;
-  reserveSlots(kind: number, keyCount: number): number;
-  recordsAddress(): number;
-  recordsBytes(): number;
-  hasRecords(byteCount: number): number;
-  addSlots(kind: number, byteCount: number): void;
-  missingKeys(kind: number, byteCount: number): number;
-  addRecords(byteCount: number): number;
-  wordBytes(): number;
-  beginList(): void;
-  listWords(firstStart: number): number;
-  listedBytesAddress(): number;
-  listedBytesCount(): number;
-  listedStartsAddress(): number;
-  listedCountsAddress(): number;
-
-  // encode/encode.ts; truth values are 0 and 1
-  beginModel(byteCount: number): number;
-  useModel(shrinkBits: number): number;
-  setTextBytes(byteCount: number): number;
-  encodeWords(endCount: number): number;
-  idsAddress(): number;
-  startEncoding(): void;
-  moveText(delta: number): void;
-  encodeText(end: number, sureEnd: number, lastStop: number, lastLimit: number, endsText: number): number;
-  isTextDone(): number;
-  encodeLookahead(rangeEnd: number, limit: number): number;
-  mergeText(lengthBytes: number): number;
-  wordIdsAddress(): number;
-  limitMerging(scannedMax: number, listedMin: number): void;
-  beginCuts(endCount: number): void;
-  nextCuts(): number;
-  cutEndsAddress(): number;
-};
-
-/** A kernel at work in one memory. Several may share a memory, each in its own thread. */
+/** An instance of the kernel in a memory. Several may share a memory, each in its own thread. */
 export type Kernel = { readonly exports: KernelExports; readonly memory: WebAssembly.Memory };
 
 let compiled: WebAssembly.Module | undefined;
 
-/** The kernel's code, read once a process; posted to workers, so that all threads share what the engine compiles. */
+/** The kernel's code, loaded once a process and posted to workers, so that all threads share what the engine compiles. */
 export function kernelModule(): WebAssembly.Module {
   compiled ??= new WebAssembly.Module(readModule());
   return compiled;
 }
 
-/** The same ahead of its use: threads of the engine compile it meanwhile. */
+/** Loads the code ahead of its use: threads of the engine compile it meanwhile. */
 export async function prepareKernel(): Promise<void> {
   compiled ??= await WebAssembly.compile(readModule());
 }
 
-/** For a worker: the code that the main thread has. */
+/** For a worker: takes the code that the main thread has loaded. */
 export function adoptKernelModule(module: WebAssembly.Module): void {
   compiled = module;
 }
 
-/** A kernel in a memory of its own, or beside others in theirs. */
+/** A kernel in a memory of its own, or beside others in the memory given. */
 export function createKernel(memory = createMemory()): Kernel {
   const { exports } = new WebAssembly.Instance(kernelModule(), { env: { memory, abort } });
   return { exports: exports as KernelExports, memory };
@@ -194,19 +33,19 @@ export function createKernel(memory = createMemory()): Kernel {
 const pageBytes = 1 << 16;
 const largestPageCount = 1 << 16;
 const smallestPageCount = 1 << 8;
-/** Regions have room for most patterns in 256 MB; in less than 64 MB for hardly any. */
+/** In 256 MB the regions have room for most patterns; in less than 64 MB for hardly any. */
 const commonPageCount = 1 << 12;
 const smallestWholePageCount = 1 << 10;
 
 /**
- * A memory of as much address space as there is, up to 4 GB; it costs nothing until it is written. It is shared, because
- * memory that is shared never moves.
+ * A memory with as much address space as there is, up to 4 GB. It costs nothing until it is written. It is shared, because
+ * shared memory never moves.
  */
 export function createMemory(): WebAssembly.Memory {
   return largestMemory(largestPageCount, smallestPageCount, () => 1);
 }
 
-/** A kernel in a memory of which all is accessible, with regions (src/kernel/regions.ts) as any other has them there. */
+/** A kernel in a memory that is accessible as a whole, with the regions of src/kernel/regions.ts. */
 export function createRegionKernel(memory: WebAssembly.Memory): Kernel {
   const kernel = createKernel(memory);
   kernel.exports.layOut();
@@ -214,8 +53,8 @@ export function createRegionKernel(memory: WebAssembly.Memory): Kernel {
 }
 
 /**
- * How many bytes the memory of a thread has that wishes for so many. Written or not, the engine refuses more than three
- * times the machine's memory in all: so no thread takes more than its share of twice that.
+ * The size of a thread's memory, in bytes, if it asks for so many. The engine refuses to have memories, written or not, of
+ * more than three times the machine's memory in all. So a thread gets at most its share of twice that.
  */
 export function wholeMemoryBytes(wishedBytes: number): number {
   const mostBytes = Math.min((2 * totalmem()) / (availableParallelism() + 1), largestPageCount * pageBytes);
@@ -224,7 +63,7 @@ export function wholeMemoryBytes(wishedBytes: number): number {
   return sizeBytes;
 }
 
-/** A memory of that size, accessible at once; smaller where the system refuses it. */
+/** A memory of that size, accessible at once as a whole; smaller where the system refuses it. */
 export function createWholeMemory(wishedBytes: number): WebAssembly.Memory {
   return largestMemory(
     wholeMemoryBytes(wishedBytes) / pageBytes,
@@ -233,7 +72,7 @@ export function createWholeMemory(wishedBytes: number): WebAssembly.Memory {
   );
 }
 
-/** A memory of `pageCount` pages at most, or of half as many, and so on, as the system allows; throws below the least. */
+/** A memory of `pageCount` pages, or half as many, and so on, as the system allows. Throws below `leastPageCount`. */
 function largestMemory(
   pageCount: number,
   leastPageCount: number,
@@ -248,13 +87,16 @@ function largestMemory(
   }
 }
 
-/** Makes a memory at least so large. */
+/** Grows a memory to at least so many bytes. */
 export function growMemory(memory: WebAssembly.Memory, sizeBytes: number): void {
   const missingPages = Math.ceil((sizeBytes - memory.buffer.byteLength) / pageBytes);
   if (missingPages > 0) memory.grow(missingPages);
 }
 
-/** Copies an array into the kernel's memory for good, to the front of so many bytes; its address, or 0 where there is no room. */
+/**
+ * Copies an array into the kernel's memory for good, at the front of `byteCount` reserved bytes. Returns its address, or 0
+ * if there is no room.
+ */
 export function putArray(
   { exports, memory }: Kernel,
   array: Int32Array | Uint16Array | Uint8Array,
@@ -268,7 +110,7 @@ export function putArray(
   return address;
 }
 
-/** Called by an assertion of the kernel that does not hold, where it was compiled with assertions. */
+/** Called by an assertion that does not hold, in the module with assertions. */
 function abort(_message: number, _file: number, line: number, column: number): never {
   throw new Error(`the kernel's assertion at line ${line}, column ${column} does not hold`);
 }
@@ -284,7 +126,7 @@ function readModule(): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** A module that is valid where the engine has SIMD: (func (result v128) i32.const 0 i8x16.splat) */
+/** A module that is valid if the engine has SIMD: (func (result v128) i32.const 0 i8x16.splat) */
 const simdProbe = Uint8Array.of(
   ...[0, 97, 115, 109, 1, 0, 0, 0], // magic, version
   ...[1, 5, 1, 96, 0, 1, 123], // type: () -> v128

@@ -1,4 +1,5 @@
-import { createKernel, growMemory, type Kernel, type KernelExports } from "../../runtime/kernel.ts";
+import { createKernel, growMemory, type Kernel } from "../../runtime/kernel.ts";
+import type { KernelExports } from "../../runtime/kernel-exports.ts";
 import { keptBytesMax } from "../token-bytes.ts";
 import { isSpecialEntry, specialOfEntry, type Vocabulary } from "../vocabulary.ts";
 import { Chunk } from "./output-file.ts";
