@@ -1,4 +1,4 @@
-import { buildTokenTrie, matchBackwards, type TokenTrie } from "./token-trie.ts";
+import { buildTokenTrie, matchBackwards, type TokenPlaces, type TokenTrie } from "./token-trie.ts";
 
 /**
  * Finds special tokens in bytes: leftmost, longest, not overlapping. Where one occurs, a document ends.
@@ -25,9 +25,8 @@ export class SpecialTokenFinder {
   private blockBytes: number;
   private readonly shortestBlockBytes: number;
   private readonly longestBlockBytes: number;
-  /** Where tokens begin in the block, from last to first, and their lengths. The first `left` of them are still ahead. */
-  private places = new Int32Array(0);
-  private lengths = new Int32Array(0);
+  /** Where tokens begin in the block, from last to first. The first `left` of them are still ahead. */
+  private found: TokenPlaces = { places: new Int32Array(0), lengths: new Int32Array(0) };
   private left = 0;
 
   constructor(tokens: readonly Uint8Array[]) {
@@ -50,7 +49,7 @@ export class SpecialTokenFinder {
 
   /** Length of the longest token at `pos` that ends by `limit`, or 0. */
   lengthAt(pos: number, limit: number): number {
-    return pos < limit && this.find(pos, limit) === pos ? this.lengths[this.left - 1]! : 0;
+    return pos < limit && this.find(pos, limit) === pos ? this.found.lengths[this.left - 1]! : 0;
   }
 
   /**
@@ -64,8 +63,9 @@ export class SpecialTokenFinder {
       this.left = 0;
     }
     for (;;) {
-      while (this.left > 0 && this.places[this.left - 1]! < pos) this.left--;
-      if (this.left > 0) return this.places[this.left - 1]!;
+      const { places } = this.found;
+      while (this.left > 0 && places[this.left - 1]! < pos) this.left--;
+      if (this.left > 0) return places[this.left - 1]!;
       const candidate = this.nextCandidate(Math.max(pos, this.blockEnd));
       if (candidate >= limit) return limit;
       this.readBlock(candidate);
@@ -93,14 +93,13 @@ export class SpecialTokenFinder {
     this.blockBytes = isNear
       ? Math.min(2 * this.blockBytes, this.longestBlockBytes)
       : this.shortestBlockBytes;
-    if (this.places.length < this.blockBytes) {
-      this.places = new Int32Array(this.blockBytes);
-      this.lengths = new Int32Array(this.blockBytes);
+    if (this.found.places.length < this.blockBytes) {
+      this.found = { places: new Int32Array(this.blockBytes), lengths: new Int32Array(this.blockBytes) };
     }
     this.blockEnd = Math.min(from + this.blockBytes, blockLimit);
     const stop = Math.min(this.blockEnd + longestBytes - 1, blockLimit);
     this.trie ??= buildTokenTrie(this.tokens);
-    this.left = matchBackwards(this.trie, text, from, this.blockEnd, stop, this.places, this.lengths);
+    this.left = matchBackwards(this.trie, text, from, this.blockEnd, stop, this.found);
     this.visitedByteCount += stop - from;
   }
 }

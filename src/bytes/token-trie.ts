@@ -103,9 +103,19 @@ function childOf(labels: Uint8Array, firstChildren: Int32Array, state: number, l
 }
 
 /**
- * Reads bytes [from, limit) backwards. Writes each position in [from, to) where a token begins that ends by `limit` to
- * `places`, and the length of the longest such token to `lengths`; positions descend. Both have room for one element a
- * byte. Returns how many positions there are.
+ * TokenPlaces: where tokens begin, and the length of the longest token there.
+ *
+ *   ARRAY     TYPE         LENGTH             MEANING
+ *   places    Int32Array   a block or more    positions, descending
+ *   lengths   Int32Array   the same           in bytes
+ *
+ * `matchBackwards` fills them from index 0 on; its caller knows how many are valid.
+ */
+export type TokenPlaces = { readonly places: Int32Array; readonly lengths: Int32Array };
+
+/**
+ * Reads bytes [from, limit) backwards. Writes to `found` each position in [from, to) where a token begins that ends by
+ * `limit`; there is room for each byte of [from, to). Returns how many positions there are.
  */
 export function matchBackwards(
   trie: TokenTrie,
@@ -113,8 +123,7 @@ export function matchBackwards(
   from: number,
   to: number,
   limit: number,
-  places: Int32Array,
-  lengths: Int32Array,
+  { places, lengths }: TokenPlaces,
 ): number {
   const { labels, firstChildren, fallbacks, tokenLengths, rootChildren } = trie;
   let placeCount = 0;

@@ -1,21 +1,17 @@
+import { decimalDigitsMax, lineFeed, putDecimal, tab } from "../bytes/ascii.ts";
 import { byteToCharacter } from "../bytes/byte-characters.ts";
 import type { CountsOptions } from "./counts-format.ts";
 import { sortByCountInSteps } from "./sort-by-count.ts";
 import { tsvHead } from "./tsv-head.ts";
 import type { WordTable } from "./word-table.ts";
 
-/**
- * Word counts as text. The first line says what the words were made with (tsv-head.ts). Then comes a line a word:
- * `word<TAB>count`, the word in byte-to-character form, so that it has no space, tab or newline. " the" counted 12 times
- * is "Ġthe\t12\n". All characters are below U+0800: one or two bytes of UTF-8.
- */
-const tab = 9;
-const newline = 10;
-const digitZero = 48;
+// Word counts as text. The first line says what the words were made with (tsv-head.ts). Then comes a line a word:
+// `word<TAB>count`, the word in byte-to-character form, so that it has no space, tab or newline. " the" counted 12 times
+// is "Ġthe\t12\n". All characters are below U+0800: one or two bytes of UTF-8.
 
 const chunkSizeBytes = 1 << 18;
-/** Tab, at most 16 digits, newline. */
-const countSizeBytesMax = 18;
+/** A tab, the count, a line feed. */
+const countSizeBytesMax = decimalDigitsMax + 2;
 
 /** For each byte: the first byte of its character in UTF-8, and the second, or 0 if there is none. */
 const utf8First = new Uint8Array(256);
@@ -57,8 +53,8 @@ export function* tsvChunks(table: WordTable, order: Uint32Array): Generator<Uint
       chunkEnd = 0;
     }
     chunk[chunkEnd++] = tab;
-    chunkEnd = writeNumber(counts[word]!, chunk, chunkEnd);
-    chunk[chunkEnd++] = newline;
+    chunkEnd = putDecimal(counts[word]!, chunk, chunkEnd);
+    chunk[chunkEnd++] = lineFeed;
   }
   if (chunkEnd > 0) yield chunk.subarray(0, chunkEnd);
 }
@@ -80,16 +76,4 @@ function writeCharacters(
     chunkEnd += 1 + (second >> 7);
   }
   return chunkEnd;
-}
-
-/** Writes a whole number of at least 1 in decimal; returns where it ends. */
-function writeNumber(number: number, chunk: Uint8Array, chunkEnd: number): number {
-  let digitCount = 1;
-  for (let limit = 10; limit <= number; limit *= 10) digitCount++;
-  for (let place = chunkEnd + digitCount - 1; place >= chunkEnd; place--) {
-    const tenth = Math.floor(number / 10);
-    chunk[place] = digitZero + (number - tenth * 10);
-    number = tenth;
-  }
-  return chunkEnd + digitCount;
 }

@@ -25,7 +25,7 @@ test("a place is written down only in its block, with tokens that reach behind t
   const places = new Int32Array(4);
   const lengths = new Int32Array(4);
   const match = (from: number, to: number, limit: number) => {
-    const count = matchBackwards(trie, utf8("ababc"), from, to, limit, places, lengths);
+    const count = matchBackwards(trie, utf8("ababc"), from, to, limit, { places, lengths });
     return Array.from({ length: count }, (_, i) => [places[i], lengths[i]]);
   };
   expect(match(0, 4, 5)).toEqual([

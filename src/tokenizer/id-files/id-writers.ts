@@ -1,3 +1,4 @@
+import { lineFeed, putDecimal, space } from "../../bytes/ascii.ts";
 import { UserError } from "../../errors.ts";
 import type { IdSink } from "../../pipeline/encode-corpus.ts";
 import { type IdType, npyHead } from "./npy.ts";
@@ -81,9 +82,6 @@ export class NpyWriter implements IdWriter {
 
 const noEnds = new Uint32Array(0);
 
-const space = 0x20;
-const newline = 0x0a;
-const zero = 0x30;
 /** 2^32 has ten digits, and the space. */
 const textBytesMax = 11;
 
@@ -115,7 +113,7 @@ export class TextWriter implements IdWriter {
   }
 
   endInput(): void {
-    this.out.write(Uint8Array.of(newline));
+    this.out.write(Uint8Array.of(lineFeed));
     this.isLineStart = true;
   }
 
@@ -126,16 +124,8 @@ export class TextWriter implements IdWriter {
 function writeDecimals(ids: Uint16Array | Uint32Array, out: Uint8Array): number {
   let pos = 0;
   for (let i = 0; i < ids.length; i++) {
-    let rest = ids[i]!;
-    let digitCount = 1;
-    for (let limit = 10; rest >= limit; limit *= 10) digitCount++;
     out[pos] = space;
-    pos += digitCount + 1;
-    for (let to = pos - 1; digitCount > 0; digitCount--) {
-      const tenth = Math.floor(rest / 10);
-      out[to--] = zero + rest - 10 * tenth;
-      rest = tenth;
-    }
+    pos = putDecimal(ids[i]!, out, pos + 1);
   }
   return pos;
 }

@@ -1,3 +1,5 @@
+import { decimalDigitsMax, putDecimal } from "../../bytes/ascii.ts";
+
 /**
  * One file of a tokenizer directory: its name and its bytes, chunk by chunk, so that no file is ever whole in memory.
  * A chunk is valid until the next one is asked for.
@@ -50,16 +52,8 @@ export class Chunk {
 
   /** A whole number from 0, in decimal. */
   decimal(number: number): void {
-    let digitCount = 1;
-    for (let rest = number; rest >= 10; rest = Math.floor(rest / 10)) digitCount++;
-    this.reserve(digitCount);
-    this.length += digitCount;
-    let pos = this.length;
-    for (let i = 0; i < digitCount; i++) {
-      const rest = Math.floor(number / 10);
-      this.bytes[--pos] = zero + number - 10 * rest;
-      number = rest;
-    }
+    this.reserve(decimalDigitsMax);
+    this.length = putDecimal(number, this.bytes, this.length);
   }
 
   /** The bytes gathered, valid until the next append, which begins anew. */
@@ -72,5 +66,4 @@ export class Chunk {
 
 /** Large enough that a write costs little beside its bytes, small enough for a processor's cache. */
 const fullBytes = 64 * 1024;
-const zero = 48;
 const encoder = new TextEncoder();
