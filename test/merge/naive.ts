@@ -13,59 +13,93 @@ export type NaiveOptions = {
 export type NaiveWords = ReadonlyMap<string, number>;
 
 /**
- * The truth that the engine is measured against: counts everything before every merge. A token is the string of its
- * bytes, so two derivations of the same bytes are one token. Ties: the greater (left, right).
+ * The truth that the engine is measured against (docs/merge.md prints it): counts all pairs, merges the best, begins again. A
+ * token is the string of its bytes, so two derivations of the same bytes are one token.
  */
-export function naiveCs336(words: NaiveWords, options: NaiveOptions): NaiveMerge[] {
+export function naiveCs336(
+  words: NaiveWords,
+  { mergeCount, minFrequency = 1, maxTokenLength = null }: NaiveOptions,
+): NaiveMerge[] {
   const texts = [...words].map(([word, count]) => ({ tokens: [...word], count }));
   const merges: NaiveMerge[] = [];
-  while (merges.length < options.mergeCount) {
-    let best: NaiveMerge | undefined;
-    for (const pair of countPairs(texts, (token) => token).values()) {
-      if (pair.left.length + pair.right.length > (options.maxTokenLength ?? Infinity)) continue;
-      if (
-        best === undefined ||
-        pair.count > best.count ||
-        (pair.count === best.count && isGreater(pair, best))
-      ) {
-        best = pair;
-      }
+  while (merges.length < mergeCount) {
+    let best = { left: "", right: "", count: 0 };
+    for (const pair of countPairs(texts)) {
+      const isShort = pair.left.length + pair.right.length <= (maxTokenLength ?? Infinity);
+      if (isShort && isBetter(pair, best)) best = pair;
     }
-    if (best === undefined || best.count < (options.minFrequency ?? 1)) break;
+    if (best.count < Math.max(1, minFrequency)) break;
     merges.push(best);
-    const { left, right } = best;
-    for (const text of texts) text.tokens = mergeTokens(text.tokens, left, right, left + right);
+    for (const text of texts)
+      text.tokens = mergePair(text.tokens, best.left, best.right, best.left + best.right);
   }
   return merges;
 }
 
+/** The greater count wins, then the greater left half, then the greater right half. */
+function isBetter(a: NaiveMerge, b: NaiveMerge): boolean {
+  if (a.count !== b.count) return a.count > b.count;
+  return a.left !== b.left ? a.left > b.left : a.right > b.right;
+}
+
+type Text<Token> = { tokens: Token[]; readonly count: number };
+
+/** Every pair of tokens that stand side by side, with the sum of the counts of its places. */
+function countPairs<Token>(texts: readonly Text<Token>[]) {
+  const pairs = new Map<string, { left: Token; right: Token; count: number }>();
+  for (const { tokens, count } of texts) {
+    for (let i = 0; i + 1 < tokens.length; i++) {
+      const [left, right] = [tokens[i]!, tokens[i + 1]!];
+      const key = `${left}\u{10000}${right}`; // no byte is U+10000
+      const pair = pairs.get(key);
+      if (pair === undefined) pairs.set(key, { left, right, count });
+      else pair.count += count;
+    }
+  }
+  return pairs.values();
+}
+
+/** Replaces `left right` by `merged`, from left to right; no token is taken twice. */
+function mergePair<Token>(tokens: readonly Token[], left: Token, right: Token, merged: Token): Token[] {
+  const result: Token[] = [];
+  for (let i = 0; i < tokens.length; i++) {
+    const isPair = tokens[i] === left && i + 1 < tokens.length && tokens[i + 1] === right;
+    result.push(isPair ? merged : tokens[i]!);
+    if (isPair) i++;
+  }
+  return result;
+}
+
 /** The same with a new id for every merge, whatever its bytes. Ties: the smaller (left id, right id). */
-function naiveRustbpe(words: NaiveWords, options: NaiveOptions): NaiveMerge[] {
+function naiveRustbpe(
+  words: NaiveWords,
+  { mergeCount, minFrequency = 1, maxTokenLength = null }: NaiveOptions,
+): NaiveMerge[] {
   const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   const texts = [...words].map(([word, count]) => ({ tokens: [...word].map((c) => c.charCodeAt(0)), count }));
   const merges: NaiveMerge[] = [];
-  while (merges.length < options.mergeCount) {
-    let best: { left: number; right: number; count: number } | undefined;
-    for (const pair of countPairs(texts, (id) => id).values()) {
-      if (bytes[pair.left]!.length + bytes[pair.right]!.length > (options.maxTokenLength ?? Infinity))
-        continue;
-      if (
-        best === undefined ||
-        pair.count > best.count ||
-        (pair.count === best.count &&
-          (pair.left < best.left || (pair.left === best.left && pair.right < best.right)))
-      ) {
-        best = pair;
-      }
+  while (merges.length < mergeCount) {
+    let best = { left: 0, right: 0, count: 0 };
+    for (const pair of countPairs(texts)) {
+      const isShort = bytes[pair.left]!.length + bytes[pair.right]!.length <= (maxTokenLength ?? Infinity);
+      if (isShort && isEarlier(pair, best)) best = pair;
     }
-    if (best === undefined || best.count < (options.minFrequency ?? 1)) break;
     const { left, right, count } = best;
+    if (count < Math.max(1, minFrequency)) break;
     merges.push({ left: bytes[left]!, right: bytes[right]!, count });
+    for (const text of texts) text.tokens = mergePair(text.tokens, left, right, bytes.length);
     bytes.push(bytes[left]! + bytes[right]!);
-    for (const text of texts) text.tokens = mergeTokens(text.tokens, left, right, bytes.length - 1);
   }
   return merges;
 }
+
+/** The greater count wins, then the smaller left id, then the smaller right id. */
+function isEarlier(a: Counted, b: Counted): boolean {
+  if (a.count !== b.count) return a.count > b.count;
+  return a.left !== b.left ? a.left < b.left : a.right < b.right;
+}
+
+type Counted = { left: number; right: number; count: number };
 
 export function naiveMerges(
   compat: Exclude<Compat, "huggingface">,
@@ -73,34 +107,4 @@ export function naiveMerges(
   options: NaiveOptions,
 ) {
   return compat === "cs336" ? naiveCs336(words, options) : naiveRustbpe(words, options);
-}
-
-type Counted<T> = { left: T; right: T; count: number };
-
-function countPairs<T>(texts: { tokens: T[]; count: number }[], keyOf: (token: T) => string | number) {
-  const pairs = new Map<string, Counted<T>>();
-  for (const { tokens, count } of texts) {
-    for (let i = 0; i + 1 < tokens.length; i++) {
-      const key = `${keyOf(tokens[i]!)}\u{10000}${keyOf(tokens[i + 1]!)}`; // no byte is U+10000
-      const pair = pairs.get(key);
-      if (pair === undefined) pairs.set(key, { left: tokens[i]!, right: tokens[i + 1]!, count });
-      else pair.count += count;
-    }
-  }
-  return pairs;
-}
-
-function isGreater(a: NaiveMerge, b: NaiveMerge): boolean {
-  return a.left !== b.left ? a.left > b.left : a.right > b.right;
-}
-
-function mergeTokens<T>(tokens: T[], left: T, right: T, merged: T): T[] {
-  const result: T[] = [];
-  for (let i = 0; i < tokens.length; i++) {
-    if (i + 1 < tokens.length && tokens[i] === left && tokens[i + 1] === right) {
-      result.push(merged);
-      i++;
-    } else result.push(tokens[i]!);
-  }
-  return result;
 }
