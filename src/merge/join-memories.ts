@@ -2,13 +2,13 @@ import type { MergeMemory } from "./merge-memories.ts";
 import { type MergeProgress, spend, type WorkBudget } from "./work-budget.ts";
 
 /**
- * What the memories of an engine tell each other (src/kernel/merge/memory-exchange.ts): each gives what its words have, this
- * adds it up, and each takes the sum. With one memory there is nothing to do.
+ * Adds up what the memories of an engine tell each other (src/kernel/merge/memory-exchange.ts): each gives what its
+ * words have, and takes the sum of all. With one memory there is nothing to do.
  */
 
 const bytePairCount = 1 << 16;
 
-/** After the bytes were counted: all memories have the weights of all, and their own places and numbers. */
+/** After the bytes were counted: gives every memory the weights of all. Numbers of occurrences stay its own. */
 export function joinBytePairs(memories: readonly MergeMemory[]): void {
   if (memories.length === 1) return;
   const totals = new Float64Array(bytePairCount);
@@ -31,7 +31,7 @@ export function joinBytePairs(memories: readonly MergeMemory[]): void {
   }
 }
 
-/** After the walk over the lists of the pair that is merged: all memories have the neighbours of all. */
+/** After the walk over the lists of the pair that is merged: gives every memory the neighbours of all. */
 export type JoinNeighbours = () => void;
 
 export function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
@@ -72,7 +72,7 @@ export function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbour
   };
 }
 
-/** While the text is indexed anew: the first memory gets the counts of all. False: it has no room for them. */
+/** While the text is indexed anew: gives the first memory the counts of all. False if it has no room for them. */
 export function* joinPairs(
   memories: readonly MergeMemory[],
   budget: WorkBudget,
@@ -85,7 +85,7 @@ export function* joinPairs(
   return true;
 }
 
-/** What the first memory keeps, the others keep with the same counts. False: one has no room for it. */
+/** Makes the other memories keep the pairs of the first, with its counts. False if one has no room for them. */
 export function* keepSamePairs(
   memories: readonly MergeMemory[],
   budget: WorkBudget,
@@ -99,7 +99,7 @@ export function* keepSamePairs(
   return true;
 }
 
-/** Carries the records of a memory to others, as many at a time as the exchange holds. False: one has no room. */
+/** Carries the records of a memory to others, as many at a time as the exchange holds. False if one has no room. */
 function* tellPairs(
   from: MergeMemory,
   others: readonly MergeMemory[],

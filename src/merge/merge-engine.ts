@@ -10,7 +10,7 @@ import {
 import { copyWords, layOutWords } from "./lay-out-words.ts";
 import type { MergeEngine } from "./merge-memories.ts";
 import type { MergeTuning } from "./merge-tuning.ts";
-import type { Merges } from "./merges.ts";
+import { type Merges, readMerges } from "./merges.ts";
 import { inSlices, type MergeProgress, spend } from "./work-budget.ts";
 
 /**
@@ -43,7 +43,8 @@ export function* learnMerges(
       case "no room":
         return undefined;
       case "finished":
-        return learnedMerges(engine);
+        // Every memory has all of them.
+        return readMerges(memories[0]!);
     }
   }
 }
@@ -167,19 +168,4 @@ function reportMerges({ memories, budget, limits }: MergeEngine): void {
   const { exports } = memories[0]!;
   const shareDone = exports.mergedEntryCount() / limits.mergeCountMax;
   budget.progress = { phase: "merge", mergeCount: exports.mergeCount(), shareDone };
-}
-
-/** Every memory has all of them. */
-function learnedMerges({ memories }: MergeEngine): Merges {
-  const { exports, memory } = memories[0]!;
-  const mergeCount = exports.mergeCount();
-  const idsOf = (region: WebAssembly.Global) =>
-    new Int32Array(memory.buffer, (region.value >>> 0) + 4 * 256, mergeCount).slice();
-  return {
-    mergeCount,
-    replacedCount: exports.replacedCount(),
-    left: idsOf(exports.lefts),
-    right: idsOf(exports.rights),
-    counts: new Float64Array(memory.buffer, (exports.mergeCounts.value >>> 0) + 8 * 256, mergeCount).slice(),
-  };
 }

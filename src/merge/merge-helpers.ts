@@ -1,7 +1,7 @@
 import { startWorker } from "../runtime/job-worker.ts";
 import { adoptKernelModule, createKernel, type Kernel, kernelModule } from "../runtime/kernel.ts";
 
-/** What the regions of a merge engine's memory are planned from (src/kernel/merge/merge-regions.ts): the same in every thread. */
+/** What a memory's regions are planned from (src/kernel/merge/merge-regions.ts), the same in every thread. */
 export type MergePlan = {
   readonly wordCount: number;
   readonly wordByteCount: number;
@@ -60,7 +60,7 @@ export function startMergeHelpers({
 function startHelper(help: MergeHelp): Worker | undefined {
   try {
     const worker = startWorker("merging");
-    // One that fails in the middle has said so in the memory, and the main thread fails; one that never starts does no harm.
+    // A helper that fails in the middle says so in the memory. One that never starts does no harm.
     worker.onerror = (event) => event.preventDefault();
     worker.unref();
     worker.postMessage(help);

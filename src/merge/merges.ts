@@ -1,3 +1,5 @@
+import type { Kernel } from "../runtime/kernel.ts";
+
 /**
  * Merges: what training learned, in the order it was learned. Token ids here are the engine's own: 0-255 are the
  * bytes, merge k makes token 256 + k. The ids of the finished vocabulary are given by `vocabulary/`.
@@ -22,3 +24,19 @@ export type Merges = {
 
 /** Whose trainer to agree with, merge for merge: the rule for equal counts, ids and stops. */
 export type Compat = "cs336" | "huggingface" | "rustbpe";
+
+/** Copies what an engine has learned out of one of its memories. */
+export function readMerges({ exports, memory }: Kernel): Merges {
+  const mergeCount = exports.mergeCount();
+  // The regions have an element for each token; those of merges begin behind the 256 bytes.
+  const idsOf = (region: WebAssembly.Global) =>
+    new Int32Array(memory.buffer, (region.value >>> 0) + 4 * 256, mergeCount).slice();
+  const countsStart = (exports.mergeCounts.value >>> 0) + 8 * 256;
+  return {
+    mergeCount,
+    replacedCount: exports.replacedCount(),
+    left: idsOf(exports.lefts),
+    right: idsOf(exports.rights),
+    counts: new Float64Array(memory.buffer, countsStart, mergeCount).slice(),
+  };
+}

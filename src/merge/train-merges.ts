@@ -12,7 +12,7 @@ import type { MergeProgress } from "./work-budget.ts";
 export type { MergeOptions } from "./merge-options.ts";
 export type { MergeProgress } from "./work-budget.ts";
 
-/** Two thirds of the most cells fit into eight memories; more are only needed where the system has little address space. */
+/** Seven hold the most cells there may be; more help where the system gives each of them less than 4 GB. */
 const memoryCountMax = 16;
 
 /**

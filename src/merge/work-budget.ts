@@ -6,9 +6,9 @@ export type MergeProgress = {
 };
 
 /**
- * WorkBudget: how much work is left until the engine yields. Work is what was touched (cells, entries, words), never time:
- * the engine knows no clock. Every loop that can be long is cut into calls of at most `sliceWork` and says after each
- * `if (spend(budget, work)) yield budget.progress`.
+ * Work budget: how much work is left until the engine yields. Work is counted in what is touched (cells, entries,
+ * words), not in time: the engine knows no clock. Every loop that can be long is cut into calls of at most `sliceWork`
+ * and says after each `if (spend(budget, work)) yield budget.progress`.
  */
 export type WorkBudget = { readonly sliceWork: number; workLeft: number; progress: MergeProgress };
 

@@ -1,7 +1,7 @@
 /**
- * What the merge engine of the kernel exports (src/kernel/merge). Positions, ids and numbers of things are whole numbers
- * below 2^31; addresses are unsigned in the kernel and come back signed. `Some` in a name: does a part of the work, so
- * much at most, and says whether there is more to do.
+ * What the merge engine of the kernel exports (src/kernel/merge). Positions, ids and numbers of things are whole
+ * numbers below 2^31; addresses are unsigned in the kernel and come back signed. A function with `Some` in its name
+ * does `work` at most, and says whether there is more to do.
  */
 export type MergeExports = {
   // What it is to do, and where everything goes. To be called in this order.
@@ -84,13 +84,13 @@ export type MergeExports = {
 
   // Merges.
 
-  /** Why it paused: 0 finished, 1 slice used up, 2 large pair on top, 3 top below threshold, 4 the memory is too small. */
+  /** Why it paused: 0 finished, 1 slice used up, 2 large pair on top, 3 top below threshold, 4 memory too small. */
   mergeUntilPause(work: number): number;
   workLeftOfSlice(): number;
   mergeCount(): number;
   mergedEntryCount(): number;
   replacedCount(): number;
-  /** The same, if every merge were large: 0, 2 or 3. */
+  /** The same where every merge is large: 0, 2 or 3. */
   lookAtTop(): number;
   startLargeMerge(): void;
   /** Entries of its list. */
@@ -108,7 +108,8 @@ export type MergeExports = {
   writeSome(work: number): boolean;
   endMerge(): void;
 
-  // Several memories: `give` writes into the exchange what is here and says how much that is; `take` reads what is in all.
+  // Several memories. `give` writes what this one has into the exchange and says how much that is; `take` reads what
+  // all have together.
 
   giveNeighbours(areRight: boolean): number;
   takeNeighbours(areRight: boolean, count: number): void;

@@ -1,13 +1,13 @@
 /**
- * The threshold: no pair without a record has a count of `threshold` or more. A pair born below it gets no record, no list and
- * no place in the queue.
+ * The count threshold: no pair without a record has a count of `threshold` or more. A pair born with less gets no
+ * record, no list and no place in the queue.
  *
- * Why that is right: counts only fall, and the threshold only rises while records are kept. As long as the exact top of the
- * queue is at or above the threshold, every pair that could beat it or tie with it has a record; so the top is the true
- * maximum. When it falls below, the text is indexed anew with a lower threshold, and the loop goes on.
+ * Why that is exact: counts only fall, and the threshold only rises while records are kept. As long as the best pair of
+ * the queue has `threshold` or more, every pair that could beat it or tie with it has a record, so it is the best of
+ * all. When it has less, the text is indexed anew with a lower threshold (index-anew.ts), and the loop goes on.
  *
- * The threshold after merge k of K is a guess at the count of merge K: `share` of the top count, times (k / K) ^ exponent.
- * On real text it has never been too high; what it costs if it is, is one walk over the text.
+ * The threshold after merge k of K guesses the count of merge K: `share` of the top count, times (k / K) ^ exponent. On
+ * real text the guess has never been too high. Where it is, it costs one walk over the text.
  */
 export let threshold: u64 = 1;
 /** A best pair with a lower count ends the training; at least 1. */
@@ -18,7 +18,7 @@ let fromMerge: u32 = 0;
 let share: f64 = 0;
 let exponent: f64 = 0;
 
-/** The threshold at first. A share of 0: it does not rise. */
+/** Sets the first threshold, and how it rises. With a share of 0 it does not rise. */
 export function startThreshold(
   first: f64,
   least: f64,
@@ -33,27 +33,27 @@ export function startThreshold(
   exponent = power;
 }
 
-/** Rises, perhaps, after merge `mergeNumber`, the first being 1, of at most `mergeCountMax`. */
+/** Raises the threshold, if the guess is higher, after merge `mergeNumber` (the first is 1) of `mergeCountMax`. */
 export function raiseThreshold(topCount: u64, mergeNumber: u32, mergeCountMax: u32): void {
   if (share === 0 || mergeNumber < fromMerge) return;
   const guess = <f64>topCount * share * NativeMath.pow(<f64>mergeNumber / <f64>mergeCountMax, exponent);
   threshold = max(threshold, <u64>guess);
 }
 
-/** The threshold, as another memory lowered it. */
+/** Sets the threshold to that of another memory, which lowered it. */
 export function adoptThreshold(count: f64): void {
   threshold = <u64>count;
 }
 
-/** What `adoptThreshold` takes. */
+/** The threshold, for `adoptThreshold` of another memory. */
 export function thresholdNow(): f64 {
   return <f64>threshold;
 }
 
 /**
- * Falls to a threshold that lets about `pairsWanted` pairs in, by powers of two, and at most to a quarter of what it was:
- * so it comes down in few steps, whatever the counts are like. `tally`: 64 u32, how many pairs have a count of so many
- * bits.
+ * Lowers the threshold to a power of two that about `pairsWanted` pairs reach, and to a quarter of what it was at
+ * least: so it comes down in few steps, whatever the counts are. `tally` is 64 u32: how many pairs have a count of so
+ * many bits.
  */
 export function lowerThreshold(tally: usize, pairsWanted: u32): void {
   let power = 63;

@@ -9,14 +9,14 @@ import { pushPair } from "./pair-queue";
 import { addPair } from "./pair-table";
 
 /**
- * The first index: pairs of bytes, counted in dense tables (byte-pairs.ts), then their lists. Each thread walks a part
- * of the text.
+ * The first index: pairs of bytes are counted in dense tables (byte-pairs.ts), then their lists are written. Each thread
+ * walks a part of the text.
  */
 
-/** Above it a Float64 no longer counts one by one. */
+/** From here on a Float64 no longer counts one by one. */
 const countMax: f64 = 9007199254740992;
 
-/** Begins a walk over the text, which may be cut anywhere. */
+/** Begins a walk over the text. It may be cut into parts anywhere. */
 export function startText(): void {
   for (let k: u32 = 0; k < partCount; k++) startPart(k, cutAt(k), cutAt(k + 1));
 }
@@ -35,7 +35,7 @@ export function writeBytePairsSome(work: u32): bool {
   return workTogether(Work.writeBytePairs, partCount, work);
 }
 
-/** What came of `addBytePairs`. */
+/** How `addBytePairs` ended. */
 export enum Added {
   all,
   /** A pair occurs more often than can be counted exactly. */
@@ -45,8 +45,8 @@ export enum Added {
 }
 
 /**
- * Records for the pairs that pass the threshold, and where their lists begin: one part's behind the other's. The arena may
- * use `slack` times what they take. No more than 65,536 pairs: there are always records for those.
+ * Makes a record for each pair that has the threshold or more, and gives each part its place in the list. The arena may
+ * use `slack` times what the lists take. There are 65,536 pairs at most, and always records for those.
  */
 export function addBytePairs(slack: f64): i32 {
   let entryCount: f64 = 0;

@@ -9,11 +9,12 @@ import { addPair, clearPairs, findPair, hasRoomForPairs, noPair, pairAt, pairCou
 import { stepCount, stepOf } from "./word-layout";
 
 /**
- * The index anew, for the text as it stands, with a lower threshold: needed when the threshold proved too high (count-threshold.ts). Counts
- * every pair, keeps those that pass the new threshold, and writes their lists; all of it a bit at a time.
+ * Indexes the text as it stands anew, when the threshold proved too high (count-threshold.ts): counts every pair, lowers
+ * the threshold, keeps the pairs that have it or more, and writes their lists. All of this is done a bit at a time.
  *
- * Where words lie in several memories, each counts its own. The first memory adds the counts of all (memory-exchange.ts), lowers
- * the threshold and keeps what passes; the others are told which pairs that are, and keep these.
+ * Where words lie in several memories, each counts its own pairs. The first memory adds up the counts of all
+ * (memory-exchange.ts), lowers the threshold and keeps the pairs that have it. The others are told which pairs these
+ * are, and keep the same.
  */
 
 /** Whether the walk over the text writes lists; else it counts. */
@@ -105,7 +106,7 @@ function writePair(p: u32): void {
 const bitCount: u32 = 64;
 const tally = memory.data(64 * 4);
 
-/** Lowers the threshold, so that about four times as many pairs pass as merges are wanted; then records can be kept. */
+/** Lowers the threshold: about four times as many pairs pass as merges are wanted. Then records can be kept. */
 export function startKeeping(mergesWanted: u32): void {
   memory.fill(tally, 0, bitCount * sizeof<u32>());
   for (let p: u32 = 0; p < pairCount; p++) {
@@ -118,7 +119,7 @@ export function startKeeping(mergesWanted: u32): void {
   startKeepingRecords();
 }
 
-/** The same where the first memory lowered the threshold, and `keepToldPair` was told what it keeps. */
+/** The same in another memory than the first, which was told by `keepToldPair` what to keep. */
 export function startKeepingTold(): void {
   isTold = true;
   startKeepingRecords();
@@ -131,7 +132,7 @@ function startKeepingRecords(): void {
   clearPairs();
 }
 
-/** Where the list of a pair begins that the first memory keeps, until its place is known: lists are not written yet. */
+/** `listStart` of a pair that the first memory keeps, until its list has a place. Others have 0. */
 const toldStart: u32 = 1;
 
 /** The first memory keeps a pair, with the count that it has in all memories. False: there is no room for a record. */
@@ -145,7 +146,7 @@ export function keepToldPair(left: u32, right: u32, count: u64): bool {
   return true;
 }
 
-/** Keeps those of the next `work` records that pass the threshold, and says where their lists go; false after the last. */
+/** Keeps the pairs that pass of the next `work` records, and places their lists; false after the last. */
 export function keepPairsSome(work: u32): bool {
   const until = nextPair + min(pairEnd - nextPair, work);
   for (; nextPair < until; nextPair++) {

@@ -71,7 +71,7 @@ export function insertLongToken(id: u32): void {
   const above = place + 1 === longCount ? below + 2 * labelGap : labelOf(sortedAt(place + 1));
   const label = (below + above) >> 1;
   setLabel(id, label);
-  // No room left between the two: spread all of them anew. Their order, and so the queue's, stays as it is.
+  // No label is left between the two: give all of them new ones. Their order stays, and so does the queue's.
   if (label === below) spreadLabels();
 }
 
@@ -98,9 +98,9 @@ function findPlace(id: u32): void {
 }
 
 /**
- * The place of a token that begins with the long token `left`: what begins with `left` stands directly behind it. The
- * walk goes on from there and looks at bytes only where the token above shares exactly as many with the one below as
- * the new one does; else the numbers tell. A token that grows by a piece at a time, over megabytes, costs nothing.
+ * Finds the place of a token that begins with the long token `left`: tokens that begin with `left` stand directly behind
+ * it. The walk starts there. It looks at bytes only where the next token shares exactly as many bytes with the one below
+ * it as the new token does; otherwise these numbers decide. So a token that grows bit by bit over megabytes is cheap.
  */
 function findPlaceBehind(id: u32, left: u32): void {
   place = placeOf(left) + 1;
@@ -165,7 +165,7 @@ function compareBytes(a: u32, b: u32, agreed: u32): i32 {
   return i32(topA > stack) - i32(topB > bottomB);
 }
 
-/** What is left of a token's derivation behind its first bytes goes to the stack, the next piece last; its new top. */
+/** Pushes what a token is made of behind its first bytes, the next piece last; returns the new top of the stack. */
 function skipBytes(bottom: usize, id: u32, bytesToSkip: u32): usize {
   store<u32>(bottom, id);
   let top = bottom + 4;

@@ -28,7 +28,7 @@ function tell(index: u32, token: u32, right: u32, weight: u64): void {
   told.right = right;
 }
 
-/** After a walk: the neighbours on one side and their weights. How many they are. */
+/** After a walk: writes the neighbours on one side and their weights. How many they are. */
 export function giveNeighbours(areRight: bool): u32 {
   const part = partAt(0);
   const seen = areRight ? rightSeenOf(0) : leftSeenOf(0);
@@ -41,7 +41,7 @@ export function giveNeighbours(areRight: bool): u32 {
   return count;
 }
 
-/** From now on the neighbours on one side are those of all memories, with their weights there. */
+/** Reads the neighbours on one side, those of all memories, with their weights in all. */
 export function takeNeighbours(areRight: bool, count: u32): void {
   const part = partAt(0);
   const seen = areRight ? rightSeenOf(0) : leftSeenOf(0);
@@ -70,8 +70,10 @@ export function takeVoidWeight(weight: f64): void {
   partAt(0).voidWeight = <u64>weight;
 }
 
-/** While the text is indexed anew (index-anew.ts): the pairs from record `from` on, at most `most`, with their counts here.
- *  How many that are. */
+/**
+ * While the text is indexed anew (index-anew.ts): the pairs from record `from` on, `most` at most, with their counts in
+ * this memory. How many they are.
+ */
 export function givePairs(from: u32, most: u32): u32 {
   const count = min(min(pairCount - from, most), tokenCount);
   for (let k: u32 = 0; k < count; k++) {

@@ -18,8 +18,8 @@ import { pairAt, startPairs } from "./pair-table";
 import { giveTieKey, startTieKeys } from "./tie-rules";
 
 /**
- * The loop of all loops: settles the top of the queue, makes its token, merges. It runs as long as merges are small;
- * a large one is left to the caller, who does it in slices.
+ * The main loop: settles the top of the queue, makes its token, merges. It runs as long as merges are small; the caller
+ * does a large one in slices.
  *
  *   REGION       ELEMENT  ELEMENTS       MEANING
  *   mergeCounts  f64      tokenCapacity  occurrences of the pair that became token id, when it did
@@ -107,7 +107,7 @@ export function mergeUntilPause(work: i32): i32 {
   return Pause.finished;
 }
 
-/** What `mergeUntilPause` would do next, if every merge were large: for words in several memories. */
+/** `mergeUntilPause` where every merge is large: for words in several memories. */
 export function lookAtTop(): i32 {
   if (entryCount === mergeCountMax) return Pause.finished;
   if (settleTop()) return Pause.largePairOnTop;

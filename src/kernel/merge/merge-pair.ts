@@ -101,10 +101,10 @@ export function endWalk(): void {
   joinSums();
 }
 
-/** A slot that says: this neighbour is among those seen by part 0, or added to them. */
+/** A slot that says: this neighbour is in the list of part 0 already, although part 0 has no occurrence of it. */
 export const isListed: u32 = 0xffffffff;
 
-/** From now on part 0 has the weights of all parts, and all distinct neighbours. */
+/** Gives part 0 the weights of all parts, and all distinct neighbours. */
 function joinSums(): void {
   const all = partAt(0);
   for (let k: u32 = 1; k < partsInWork; k++) {
@@ -129,7 +129,7 @@ function joinSums(): void {
   }
 }
 
-/** Adds the weights that another part has to `sums`, and ids to `seen` that are not in it; its new length is returned. */
+/** Adds the weights of another part to `sums`, and the ids that are not in `seen` to it; returns its new length. */
 function joinSide(
   sums: usize,
   seen: usize,

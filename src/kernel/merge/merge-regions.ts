@@ -13,8 +13,8 @@ import {
 
 /**
  * Regions: where everything of a merge engine stands in its memory. The main thread plans them once; a thread that
- * helps plans the same from the same numbers. A region never moves: what grows has address space for as much as it may
- * come to, which costs nothing until it is written. The memory is new, all zeros, and the engine relies on that.
+ * helps plans the same from the same numbers. A region never moves: one that grows has address space for the most it
+ * may need, which costs nothing until it is written. The memory is new, all zeros, and the engine relies on that.
  *
  *   REGION          ELEMENT      ELEMENTS                  FILE
  *   job             Job          1                         merge-threads.ts
@@ -131,7 +131,7 @@ export function setCellCount(count: u32): void {
   cellCount = count;
 }
 
-/** How many memories there are, and the cells of all: of these come the pairs, which every memory has (memory-exchange.ts). */
+/** How many memories there are, and the cells of all. Each has the pairs of all (memory-exchange.ts). */
 export function describeMemories(count: u32, cells: f64): void {
   memoryCount = count;
   cellCountOfAll = <u64>cells;

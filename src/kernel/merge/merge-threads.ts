@@ -9,15 +9,15 @@ import { adoptStepCount, stepCount } from "./word-layout";
  * and how much of each part, marks all parts but the first as open, and takes the first. A helper takes an open part.
  * The main thread then takes what is still open, so it never waits for a helper that has not begun.
  *
- * A part's state goes from `open` to `taken` by an atomic exchange, perhaps to `awaited`, and to `done`. What was written before a part was
- * opened is seen by whoever takes it; what a helper wrote is seen by whoever finds it done.
+ * A part's state goes from `open` to `taken` by an atomic exchange, perhaps to `awaited`, and to `done`. Whoever takes a
+ * part sees what was written before it was opened; whoever finds it done sees what the helper wrote.
  */
 
-/** How often a thread looks before it sleeps: spinning for ever would take a core from the compiler, or from the other. */
+/** How often a thread looks before it sleeps. Spinning for ever would keep a core from the compiler and from others. */
 const spinCount: u32 = 20_000;
-/** A helper that slept so long goes back to its event loop: there it can be ended. */
+/** A helper that slept so long goes back to its event loop, where it can be ended. */
 const sleepNs: i64 = 20_000_000;
-/** And so it does after this many entries, some tens of milliseconds. */
+/** It also goes back after this many entries, some tens of milliseconds. */
 const shareMax: u64 = 1 << 20;
 
 export function partAt(index: u32): Part {
@@ -91,7 +91,7 @@ export function workTogether(kind: u32, partCount: u32, share: u32): bool {
     waitForPart(stateAddress(part));
     hasMore |= part.hasMore;
   }
-  // What a helper left in the middle nobody can mend.
+  // Nobody can mend a part that a helper left in the middle.
   if (job.hasFailed !== 0) unreachable();
   return hasMore !== 0;
 }
@@ -151,7 +151,7 @@ export function helpMerging(): bool {
     if (atomic.load<u32>(isOverAddress()) !== 0) return false;
     const turn = atomic.load<i32>(turnAddress());
     let hasWorked = false;
-    // Which parts there are may change meanwhile; only what an open part says counts, once it is taken.
+    // The number of parts may change meanwhile. Only a part that was taken is certain.
     for (let k: u32 = 1; k < job.partCount; k++) {
       if (!takePart(k)) continue;
       adoptStepCount(job.stepCount);

@@ -20,7 +20,7 @@ import { stepCount, stepOf } from "./word-layout";
  *   REGION        ELEMENT     ELEMENTS               MEANING
  *   sums          Sum         2 x tokenCount a part  by token id: those at the left, then those at the right
  *   seen          u32         2 x tokenCount a part  the ids with a sum, in the order they came: left, then right
- *   stagedLefts   u16 or u32  cellCount              left neighbour of each occurrence merged; a part's begin at its start
+ *   stagedLefts   u16 or u32  cellCount              left neighbour of each occurrence merged, from the part's start on
  *   stagedRights  u16 or u32  cellCount              its right neighbour
  *
  * Merging "b c" into Z in "a b c d", counted twice: the left sum of a has weight 2 and count 1, and so the right sum of
@@ -98,20 +98,8 @@ export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: 
       const right = <u32>load<T>(behind);
       // Subtle: in "xyxy" the merge just to the left noted x as its right neighbour, which is now gone.
       if (left === id) voidWeight += weight;
-      const leftSum = sumAt(leftSums, left);
-      if (leftSum.count === 0) {
-        store<u32>(leftSeen + ((<usize>leftSeenCount) << 2), left);
-        leftSeenCount++;
-      }
-      leftSum.weight += weight;
-      leftSum.count++;
-      const rightSum = sumAt(rightSums, right);
-      if (rightSum.count === 0) {
-        store<u32>(rightSeen + ((<usize>rightSeenCount) << 2), right);
-        rightSeenCount++;
-      }
-      rightSum.weight += weight;
-      rightSum.count++;
+      leftSeenCount = addNeighbour(leftSums, leftSeen, leftSeenCount, left, weight);
+      rightSeenCount = addNeighbour(rightSums, rightSeen, rightSeenCount, right, weight);
       store<u32>(staged + ((<usize>stagedCount) << 2), pos);
       store<T>(lefts + <usize>stagedCount * sizeof<T>(), <T>left);
       store<T>(rights + <usize>stagedCount * sizeof<T>(), <T>right);
@@ -128,6 +116,16 @@ export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: 
   part.step = step;
   part.next = until;
   return until < part.end;
+}
+
+/** Adds an occurrence to the sum of a neighbour. How many distinct ones have been seen. */
+function addNeighbour(someSums: usize, someSeen: usize, seenCount: u32, id: u32, weight: u64): u32 {
+  const sum = sumAt(someSums, id);
+  const isNew = sum.count === 0;
+  if (isNew) store<u32>(someSeen + ((<usize>seenCount) << 2), id);
+  sum.weight += weight;
+  sum.count++;
+  return seenCount + u32(isNew);
 }
 
 /** Loads what the walk over the entries will need: independent loads, so that their cache misses overlap. */

@@ -30,8 +30,8 @@ export function entryAddress(index: u32): usize {
 }
 
 /**
- * An arena with nothing in it, for `entryCount` entries; it may use `slack` times as much memory, if there is so much,
- * and keeps what it had. False if there is no such room.
+ * Empties the arena, for `entryCount` entries. It may use `slack` times as much memory, if there is so much, and does
+ * not give back what it had. False if there is no room for them.
  */
 export function startArena(entryCount: f64, slack: f64): bool {
   if (entryCount + 1 > <f64>entryCapacityMax) return false;
@@ -62,13 +62,13 @@ let pinned: u32 = 0;
 /** A list is cleaned if its pair has less than this share of the count that it was written with; 0: none is. */
 let cleanBelow: f64 = 0;
 
-/** What the lists need that will be read again. */
+/** Entries of the lists that will be read again. */
 let livingCount: u32 = 0;
 
 /**
- * Begins to make room for `need` more entries: drops the lists of pairs that are gone or below the threshold. What follows
- * slides the others down in the order of their records, which is the order they stand in. If that will not do, lists
- * whose pair lost more than `cleanShare` of its count are cleaned of dead entries on the way.
+ * Begins to make room for `need` more entries: drops the lists of pairs that are gone or below the threshold.
+ * `compactSome` then slides the others down in the order of their records, which is the order they stand in. If that
+ * is not enough, it also removes the dead entries from lists whose pair lost more than `cleanShare` of its count.
  */
 export function startCompaction(need: u32, pinnedPair: u32, threshold: u64, cleanShare: f64): void {
   pinned = pinnedPair;
@@ -79,7 +79,7 @@ export function startCompaction(need: u32, pinnedPair: u32, threshold: u64, clea
   to = 1;
 }
 
-/** Forgets the lists that nobody will read again. */
+/** Drops the lists that nobody will read again. */
 function dropLists(threshold: u64): void {
   livingCount = 0;
   for (let p: u32 = 0; p < pairCount; p++) {

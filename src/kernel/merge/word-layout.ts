@@ -20,7 +20,7 @@ import { addFrequentWord, countOfWord, frequentCount, frequentWordAt, startOrder
  *   cells       u16 or u32   cellCount + 1  token ids, `boundary` before, between and after the words
  *   weightEnds  u32          stepCount      first cell past weight step s; the last is `noEnd`
  *   weights     u64          stepCount      count of every word in step s, falling
- *   rareCells   u32          2,048          while laying out: cells of the words of each count, then where the next goes
+ *   rareCells   u32          2,048          during layout: cells of the words of each count, then the next one's place
  *
  * A token that covers the cells s..e has its id in s and in e: the token to the right of s begins at s + its length,
  * the one to the left ends in s - 1. What stands between s and e is stale and never read as a token. (The cell behind
@@ -36,7 +36,7 @@ import { addFrequentWord, countOfWord, frequentCount, frequentWordAt, startOrder
  */
 export let stepCount: u32 = 0;
 
-/** For a thread that helps: what the thread that laid out has. */
+/** In a thread that helps: takes the step count of the main thread. */
 export function adoptStepCount(count: u32): void {
   stepCount = count;
 }
@@ -52,6 +52,7 @@ let writtenCount: u32 = 1;
 let nextPlace: u32 = 0;
 let nextWord: u32 = 0;
 let nextOffset: u32 = 0;
+/** Where the first word of this memory starts in the table's bytes. */
 let firstWordStart: u32 = 0;
 let stepWeight: u64 = 0;
 
@@ -143,8 +144,8 @@ function layOutRare<T>(work: u32): bool {
 }
 
 /**
- * Writes a word from `nextOffset` on into the cells from `pos` on, and a boundary behind it. A long word may be left
- * in the middle when as many cells as `target` are written: `nextOffset` is then above 0. The cell behind it is returned.
+ * Writes a word from `nextOffset` on into the cells from `pos` on, and a boundary behind it. It stops inside a long word
+ * when `target` cells are written in all; `nextOffset` is then above 0. Returns the next free cell.
  */
 function layOutWord<T>(word: u32, pos: u32, target: u32): u32 {
   const length = lengthOfWord(word);

@@ -2,8 +2,8 @@ import { order, others, tallies, wordCounts } from "./merge-regions";
 
 /**
  * The order of the frequent words, by falling count: a radix sort, least significant digit first, 11 bits at a time.
- * Words of equal count keep the order of the table, which nothing depends on. Rare words need no such order: word-layout.ts
- * gives each count a stretch of cells of its own.
+ * Words of equal count keep the order of the table; nothing depends on it. Rare words need no order: word-layout.ts gives
+ * each count a stretch of cells of its own.
  *
  *   REGION         MEANING
  *   order, others  words, as indices into the table; they change places with each digit
