@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { CountMemory } from "../pipeline/count-memory.ts";
-import type { CountsTotals } from "../words/counts-format.ts";
+import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { type SortedWords, TableWords } from "../words/sorted-words.ts";
 import { type Summand, SumOfWords, totalsOfSum, wordTableOfSum } from "../words/sum-of-words.ts";
 import { tableBytes, type WordTable } from "../words/word-table.ts";
 import { CountsFileReader, type CountsSource } from "./counts-files.ts";
-import { removeSortedRun, type SortedRun, writeSortedRun } from "./sorted-runs.ts";
+import { type RunDirectory, removeSortedRun, type SortedRun, writeSortedRun } from "./sorted-runs.ts";
 import { SpillingCounter } from "./spilling-counter.ts";
 
 /** All words of a corpus, still apart: what a counter holds, and sorted counts in files, some of them to be taken off. */
@@ -17,7 +16,7 @@ export type Parts = {
 
 /** The runs whose words are nowhere else. */
 export const sourcesOfSortedRuns = (runs: readonly SortedRun[]): CountsSource[] =>
-  runs.flatMap(({ path, totals, isHeldToo }) => (isHeldToo ? [] : [{ path, totals, sign: 1 }]));
+  runs.flatMap(({ path, totals, isInMemoryToo }) => (isInMemoryToo ? [] : [{ path, totals, sign: 1 }]));
 
 /** The sum of parts, to be read as often as it takes. All work is in slices of some milliseconds. */
 export class SumOfParts {
@@ -108,13 +107,19 @@ export function* addUp(
 const worthClearingBytes = 16e6;
 const worthCountingBytes = 32e6;
 
+/** Where sums of some of the sources go, and what their words are made with. */
+type RunsOfSums = {
+  readonly scratch: { open(): RunDirectory };
+  readonly countsOptions: CountsOptions;
+};
+
 /**
  * So few sources that all can be open, and a frame of each be in memory: where there are more, some are added up and
  * written as one, none of which is to be taken off. A run that was added up is removed.
  */
 export function* narrowed(
   sources: readonly CountsSource[],
-  { scratch, countsOptions }: Pick<CountMemory, "scratch" | "countsOptions">,
+  { scratch, countsOptions }: RunsOfSums,
   sourceCountMax = openFilesMax(),
 ): Generator<undefined, CountsSource[]> {
   const left = [...sources];

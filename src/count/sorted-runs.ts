@@ -3,41 +3,42 @@ import { join } from "node:path";
 import { UserError } from "../errors.ts";
 import { writeAll } from "../runtime/file-calls.ts";
 import { codeOf, reasonOf } from "../runtime/system-error.ts";
-import type { Problem } from "../store/scratch-directory.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { CountsWriter, countsFileHead, unknownTotals } from "../words/counts-writer.ts";
 import type { SortedWords } from "../words/sorted-words.ts";
 import type { WordTable } from "../words/word-table.ts";
 
 /**
- * A run: words of a part of the corpus, sorted, in a counts file of their own. Runs are what memory has no room for
- * (`inputIndex` is null), and the words of single inputs where those are wanted apart: the runs of an input are its
- * words.
+ * A sorted run: words of a part of the corpus in a counts file of their own, in the order of their bytes. It has words for
+ * which memory has no room (`inputIndex` is null), or the words of one input, where those are wanted per input.
  */
 export type SortedRun = {
   readonly path: string;
   readonly inputIndex: number | null;
   readonly totals: CountsTotals;
-  /** Of the words of a single input: they are also among the words that the thread holds. */
-  readonly isHeldToo: boolean;
-  /** Why the words are not there; only those that are held too may fail to be written. */
+  /** The words of an input may also be in the thread's memory, with those of all others. */
+  readonly isInMemoryToo: boolean;
+  /** Why the file was not written, if so. No error, because the words are in memory too. */
   readonly failure: string | null;
-  /** The words, not sorted, as long as they are not written: of a single input, held too, and few. */
+  /** The words of an input, not sorted, while they are so few that the file is not written yet. */
   readonly table: WordTable | null;
 };
 
-export type SortedRunOptions = {
-  /** Where the runs go. */
+/** Where sorted runs go. */
+export type RunDirectory = {
   readonly directory: string;
-  /** Why they cannot go there, if so: an error only when one is to be written. */
-  readonly problem?: Problem | null;
+  /** Why it cannot be written, if so. An error only when a run is to be written. */
+  readonly problem?: { readonly message: string; readonly hint: string } | null;
+};
+
+export type SortedRunOptions = RunDirectory & {
   /** What the words are made with. */
   readonly countsOptions: CountsOptions;
   /** The memory that the words of each thread may take, and sorting them. */
   readonly wordBytesMax: number;
 };
 
-/** Writes sorted words as a run; yields between slices of some milliseconds. */
+/** Writes words as a sorted run; yields between slices of some milliseconds. */
 export function* writeSortedRun(
   words: SortedWords,
   name: string,
@@ -58,7 +59,7 @@ export function* writeSortedRun(
     }
     const totals = writer.finish();
     writeAll(file, countsFileHead(countsOptions, totals), 0);
-    return { path, inputIndex, totals, isHeldToo: false, failure: null, table: null };
+    return { path, inputIndex, totals, isInMemoryToo: false, failure: null, table: null };
   } catch (error) {
     if (error instanceof UserError || codeOf(error) === "") throw error;
     throw new UserError(`words cannot be kept in "${directory}": ${reasonOf(error)}`, {
@@ -71,7 +72,7 @@ export function* writeSortedRun(
 
 const wordsPerSlice = 1 << 15;
 
-/** A run whose words are in another one. What cannot be removed goes with the directory. */
+/** Removes a run whose words are in another one. What cannot be removed goes with its directory. */
 export function removeSortedRun(path: string): void {
   rmSync(path, { force: true });
 }

@@ -135,16 +135,16 @@ export class SpillingCounter {
     const unwrittenBytes = this.unwrittenBytes + tableBytes({ ...table, byteCount: table.bytes.length });
     if (unwrittenBytes <= unwrittenBytesMax) {
       this.unwrittenBytes = unwrittenBytes;
-      return { path: name, inputIndex, totals: totalsOf(table), isHeldToo: true, failure: null, table };
+      return { path: name, inputIndex, totals: totalsOf(table), isInMemoryToo: true, failure: null, table };
     }
     const words = yield* TableWords.sort(table);
     try {
       const run = yield* writeSortedRun(words, name, inputIndex, this.options!);
-      return { ...run, isHeldToo: true };
+      return { ...run, isInMemoryToo: true };
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       const { totals } = words;
-      return { path: name, inputIndex, totals, isHeldToo: true, failure: error.message, table: null };
+      return { path: name, inputIndex, totals, isInMemoryToo: true, failure: error.message, table: null };
     }
   }
 

@@ -32,12 +32,7 @@ export {
 export { searchText, usePrefixes, useTokenTrie } from "./special-token-search";
 export { rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
 export { addedLineCount, addLines, beginLines, linesTotal, readLineCount } from "./words/counts-text";
-export {
-  beginSortedWords,
-  listSortedWords,
-  sortedTotal,
-  sortedWordCount,
-} from "./words/list-frames";
+export { beginFrames, framesTotal, frameWordCount, listFrame } from "./words/list-frames";
 export {
   countParts,
   fillParts,

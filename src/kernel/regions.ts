@@ -27,7 +27,7 @@
  *   middleKeys     16 * 1,025  the two keys of each middle word of a batch
  *   middleHomes    4 * 1,025   the address of the home slot of each
  *   longHashes     4 * 1,025   the hash of each long word of a batch
- *   run            2^18        slots on their way while a table grows
+ *   cluster        2^18        slots on their way while a table grows
  *   aside          2^16        the same, those that begin anew at the front
  *   listed         2^18        bytes of words on their way to JavaScript
  *   listedStarts   4 * 2^13    where each of them starts
@@ -40,7 +40,7 @@ export let longStart: usize = 0;
 export let middleKeysStart: usize = 0;
 export let middleHomesStart: usize = 0;
 export let longHashesStart: usize = 0;
-export let runStart: usize = 0;
+export let clusterStart: usize = 0;
 export let asideStart: usize = 0;
 export let listedStart: usize = 0;
 export let listedStartsStart: usize = 0;
@@ -57,7 +57,7 @@ export let sixteenth: usize = 0;
 export const endCountMax: u32 = 1 << 16;
 /** Pretokens counted together: few enough that their keys stay in the first cache, enough for cache misses to overlap. */
 export const batchPretokens: u32 = 1024;
-export const runBytes: usize = 1 << 18;
+export const clusterBytes: usize = 1 << 18;
 export const asideBytes: usize = 1 << 16;
 export const listedBytes: usize = 1 << 18;
 export const listedWords: u32 = 1 << 13;
@@ -102,7 +102,7 @@ function reserveArrays(): void {
   middleKeysStart = reserveFixed(16 * (batchPretokens + 1));
   middleHomesStart = reserveFixed(4 * (batchPretokens + 1));
   longHashesStart = reserveFixed(4 * (batchPretokens + 1));
-  runStart = reserveFixed(runBytes);
+  clusterStart = reserveFixed(clusterBytes);
   asideStart = reserveFixed(asideBytes);
   listedStart = reserveFixed(listedBytes);
   listedStartsStart = reserveFixed(4 * listedWords);

@@ -99,20 +99,10 @@ export type KernelExports = MergeExports & {
   findEqual(first: number, stop: number, marks: number): number;
 
   // words/list-frames.ts
-  beginSortedWords(): void;
-  listSortedWords(
-    start: number,
-    end: number,
-    startsFrame: number,
-    words: number,
-    wordsEnd: number,
-    ends: number,
-    counts: number,
-    last: number,
-    wordMax: number,
-  ): number;
-  sortedWordCount(): number;
-  sortedTotal(): number;
+  beginFrames(words: number, wordsEnd: number, ends: number, counts: number, last: number): void;
+  listFrame(start: number, end: number, startsFrame: number, wordMax: number): number;
+  frameWordCount(): number;
+  framesTotal(): number;
 
   // words/word-tables.ts
   openTables(): void;

@@ -3,7 +3,7 @@ import type { CountsReader } from "./counts-reader.ts";
 import { tableOverflows } from "./sum-of-words.ts";
 import { tableBytes, WordList, type WordTable } from "./word-table.ts";
 
-/** Where things stand in the memory of a kernel of their own (src/kernel/words/list-frames.ts says what they hold). */
+/** Where arrays lie in the memory of a kernel of their own (src/kernel/words/list-frames.ts says what they hold). */
 const batchWords = 1 << 13;
 const wordsBytes = 1 << 19;
 const lastBytes = 1 << 16;
@@ -15,8 +15,10 @@ const wordsStart = countsStart + 8 * batchWords;
 const frameStart = wordsStart + wordsBytes + overrunBytes;
 
 /**
- * The words of a counts file, whose header is read, as a table; null where something in it is not plainly right, or is too large for
- * `memoryBytes`: reading word by word says what is wrong. Yields after each frame.
+ * The words of a counts file as a table; its header is read already. Yields after each frame.
+ *
+ * Null where something is not plainly right: reading word by word says what is wrong. Null, too, where the table takes
+ * more than `memoryBytes`.
  */
 export function* listCounts(
   reader: CountsReader,
@@ -27,26 +29,16 @@ export function* listCounts(
   if (tableOverflows(totals) || tableBytes(totals) > memoryBytes) return null;
   const { exports, memory } = createKernel();
   const list = new WordList(wordCount, byteCount);
-  exports.beginSortedWords();
+  exports.beginFrames(wordsStart, wordsStart + wordsBytes, endsStart, countsStart, lastStart);
   for (let frame = reader.nextFrame(); frame.length > 0; frame = reader.nextFrame()) {
     growMemory(memory, frameStart + frame.length + overrunBytes);
     new Uint8Array(memory.buffer, frameStart, frame.length).set(frame);
     const end = frameStart + frame.length;
     for (let pos = frameStart; pos < end; ) {
-      const next = exports.listSortedWords(
-        pos,
-        end,
-        pos === frameStart ? 1 : 0,
-        wordsStart,
-        wordsStart + wordsBytes,
-        endsStart,
-        countsStart,
-        lastStart,
-        batchWords,
-      );
+      const next = exports.listFrame(pos, end, pos === frameStart ? 1 : 0, batchWords);
       if (next === 0) return null;
       pos = next >>> 0;
-      const listed = exports.sortedWordCount();
+      const listed = exports.frameWordCount();
       list.add(
         new Uint8Array(memory.buffer, wordsStart, wordsBytes),
         new Uint32Array(memory.buffer, endsStart, listed + 1),
@@ -57,5 +49,5 @@ export function* listCounts(
     yield;
   }
   const isAsSaid = list.wordCount === wordCount && list.byteCount === byteCount;
-  return isAsSaid && exports.sortedTotal() === pretokenCount && reader.isAtEnd() ? list.table() : null;
+  return isAsSaid && exports.framesTotal() === pretokenCount && reader.isAtEnd() ? list.table() : null;
 }

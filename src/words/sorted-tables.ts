@@ -105,11 +105,11 @@ const inBoth = 2 ** 32 - 1;
 
 /** Adds the counts of words that both tables have; before which word of `table` each other one is to stand. */
 function addCounts(table: WordTable, other: WordTable): Uint32Array {
-  const { wordCount, bytes, starts, counts } = table;
+  const { counts } = table;
   const places = new Uint32Array(other.wordCount);
   for (let word = 0, first = 0; word < other.wordCount; word++) {
     const start = other.starts[word]!;
-    const place = placeOf(bytes, starts, first, wordCount, other.bytes, start, other.starts[word + 1]!);
+    const place = placeOf(table, first, other.bytes, start, other.starts[word + 1]!);
     if (place < 0) {
       first = ~place;
       places[word] = first;
@@ -128,10 +128,10 @@ function addCounts(table: WordTable, other: WordTable): Uint32Array {
  * spoilt. Yields between slices of some milliseconds.
  */
 export function* takeOff(table: WordTable, part: SortedWords, times = 1): Generator<undefined, boolean> {
-  const { wordCount, bytes, starts, counts } = table;
+  const { counts } = table;
   let first = 0;
   for (let taken = 1; part.next(); taken++) {
-    const place = placeOf(bytes, starts, first, wordCount, part.word.bytes, 0, part.wordLength);
+    const place = placeOf(table, first, part.word.bytes, 0, part.wordLength);
     if (place < 0) return false;
     const count = counts[place]! - times * part.count;
     if (count < 0) return false;
@@ -206,10 +206,8 @@ function copyBytes(from: Uint8Array, start: number, stop: number, to: Uint8Array
  * there, the complement (~) of where it would.
  */
 function placeOf(
-  bytes: Uint8Array,
-  starts: Uint32Array,
+  { wordCount, bytes, starts }: WordTable,
   word: number,
-  wordCount: number,
   otherBytes: Uint8Array,
   otherStart: number,
   otherEnd: number,

@@ -98,10 +98,10 @@ describe("words of single inputs", () => {
         );
         const ofOne = await countCorpus({ inputs: [], pattern, specialTokens: [], workerCount: 1 }, () => {});
         const runsOfThird = runs.filter((run) => run.inputIndex === 2);
-        expect(runsOfThird.every((run) => run.isHeldToo === wordBytesMax > 0)).toBe(true);
+        expect(runsOfThird.every((run) => run.isInMemoryToo === wordBytesMax > 0)).toBe(true);
         const third = runsOfThird.flatMap((run) =>
           run.table === null
-            ? sourcesOfSortedRuns([{ ...run, isHeldToo: false }])
+            ? sourcesOfSortedRuns([{ ...run, isInMemoryToo: false }])
             : [save(`${run.path}.counts`, run.table)],
         );
         expect(entriesOf(finished(addUp({ counter: ofOne.counter, sources: third })))).toEqual(

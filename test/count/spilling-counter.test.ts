@@ -30,8 +30,8 @@ test("the first words of single inputs stay in memory, those that are too many a
     }
   }
   finished(counter.finish());
-  expect(counter.runs.map(({ inputIndex, isHeldToo }) => ({ inputIndex, isHeldToo }))).toEqual(
-    wordCounts.map((_, inputIndex) => ({ inputIndex, isHeldToo: true })),
+  expect(counter.runs.map(({ inputIndex, isInMemoryToo }) => ({ inputIndex, isInMemoryToo }))).toEqual(
+    wordCounts.map((_, inputIndex) => ({ inputIndex, isInMemoryToo: true })),
   );
   expect(counter.runs.map(({ table }) => table === null)).toEqual([false, false, true, false]);
   expect(counter.runs.map(({ path }) => existsSync(path))).toEqual([false, false, true, false]);

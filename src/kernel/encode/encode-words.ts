@@ -19,7 +19,6 @@ import {
   keepLong,
   long,
   middle,
-  records,
   reserveWords,
   short,
   useCache,
@@ -180,8 +179,8 @@ function resolve(start: usize, length: u32, room: usize): u64 {
     return missing;
   }
   const hash = hashLong(start, length);
-  const slot = findLong(long, records, start, length, hash);
-  if (load<u64>(slot) !== 0) return recordValue(recordOf(records, slot));
+  const slot = findLong(long, start, length, hash);
+  if (load<u64>(slot) !== 0) return recordValue(recordOf(long, slot));
   const result = merge(start, length, room);
   if (result !== missing) keepLong(slot, hash, start, length, result);
   return result;

@@ -1,10 +1,10 @@
 import { longerStart, longStart, middleHomesStart, middleKeysStart, textStart } from "../regions";
 import { findLong, recordOf, recordValue } from "../words/long-words";
-import { standIn } from "../words/short-words";
+import { sentinelKey } from "../words/short-words";
 import { endOfSlots, homeShift, middleSlotBytes, SlotTable, shortSlotBytes } from "../words/slot-table";
 import { hashLong, hashShort, shortBytesMax, shortKey } from "../words/word-keys";
 import { reserveTable } from "./encoding-memory";
-import { batchWordsMax, cachedBytesMax, long, records } from "./word-cache";
+import { batchWordsMax, cachedBytesMax, long } from "./word-cache";
 
 /**
  * Looks the words of a batch up, a length class a pass: each pass is a small loop whose cache misses overlap. The results
@@ -36,7 +36,7 @@ export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 
     // Written always, kept only if the word is longer.
     store<u32>(longerEnd, word);
     longerEnd += usize(length > shortBytesMax) << 2;
-    const key = select<u64>(standIn, shortKey(text + start, length), length > shortBytesMax);
+    const key = select<u64>(sentinelKey, shortKey(text + start, length), length > shortBytesMax);
     start = end;
     let slot = slots + ((<usize>(hashShort(key) >> shift)) << 4);
     let found = load<u64>(slot);
@@ -91,7 +91,7 @@ export function lookUpLong(ends: usize, longCount: u32): void {
     const length = load<u32>(ends + (word << 2), 4) - start;
     if (length > cachedBytesMax) continue;
     const at = textStart + start;
-    const slot = findLong(long, records, at, length, hashLong(at, length));
-    if (load<u64>(slot) !== 0) store<u64>(results + (word << 3), recordValue(recordOf(records, slot)));
+    const slot = findLong(long, at, length, hashLong(at, length));
+    if (load<u64>(slot) !== 0) store<u64>(results + (word << 3), recordValue(recordOf(long, slot)));
   }
 }

@@ -1,5 +1,5 @@
-import { beginRecords, insertLong, Records } from "../words/long-words";
-import { addStandIn } from "../words/short-words";
+import { beginRecords, insertLong, LongTable } from "../words/long-words";
+import { addSentinel } from "../words/short-words";
 import {
   beginTable,
   endOfSlots,
@@ -14,7 +14,7 @@ import { keptResult } from "./word-results";
 
 /**
  * WordCache: words already encoded, with their results (results.ts), in three tables by length. They stand there as
- * they do where words are counted, with the result in the place of the count; so does the stand-in of short words, whose
+ * they do where words are counted, with the result in the place of the count; so does the sentinel of short words, whose
  * result is missing.
  *
  *   REGION    SIZE   MEANING
@@ -39,20 +39,19 @@ export const cachedBytesMax: u32 = 4096;
 /** Words looked up together: few enough that their lists stay in the first cache, and that every table has room for them. */
 export let batchWordsMax: u32 = 0;
 
-/** Of a table, or of the records of one. */
+/** Of a table: that of long words is the largest. */
 const headBytes: usize = 32;
 
 export let short: SlotTable = changetype<SlotTable>(0);
 export let middle: SlotTable = changetype<SlotTable>(0);
-export let long: SlotTable = changetype<SlotTable>(0);
-export let records: Records = changetype<Records>(0);
+export let long: LongTable = changetype<LongTable>(0);
 let keptStart: usize = 0;
 let keptEnd: usize = 0;
 let keptLimit: usize = 0;
 
 /** Lays the cache out, 2^shrinkBits times smaller than it may be; false if there is no room for it. */
 export function useCache(shrinkBits: u32): bool {
-  const heads = reserveTable(4 * headBytes);
+  const heads = reserveTable(3 * headBytes);
   const shortSlots = reserveTable((<usize>shortSlotBytes) << (shortBitsMax - shrinkBits));
   const middleSlots = reserveTable((<usize>middleSlotBytes) << (middleBitsMax - shrinkBits));
   const longSlots = reserveTable((<usize>longSlotBytes) << (longBitsMax - shrinkBits));
@@ -62,11 +61,10 @@ export function useCache(shrinkBits: u32): bool {
   keptLimit = keptStart + (keptBytesMax >> shrinkBits);
   short = changetype<SlotTable>(heads);
   middle = changetype<SlotTable>(heads + headBytes);
-  long = changetype<SlotTable>(heads + 2 * headBytes);
-  records = changetype<Records>(heads + 3 * headBytes);
+  long = changetype<LongTable>(heads + 2 * headBytes);
   begin(short, shortSlots, shortSlotBytes, 14, shortBitsMax - shrinkBits);
   begin(middle, middleSlots, middleSlotBytes, 13, middleBitsMax - shrinkBits);
-  beginRecords(records, recordsStart, recordsBytesMax >> shrinkBits);
+  beginRecords(long, recordsStart, recordsBytesMax >> shrinkBits);
   begin(long, longSlots, longSlotBytes, 11, longBitsMax - shrinkBits);
   batchWordsMax = min<u32>(1024, 1 << (long.slotBitsMax - 1));
   beginEmpty();
@@ -78,7 +76,7 @@ function begin(table: SlotTable, slots: usize, slotBytes: u32, slotBits: u32, sl
 }
 
 function beginEmpty(): void {
-  addStandIn(short);
+  addSentinel(short);
   keptEnd = keptStart;
   isFull = false;
 }
@@ -102,7 +100,7 @@ function clear(): void {
   clearTable(short);
   clearTable(middle);
   clearTable(long);
-  beginRecords(records, records.records, (<usize>records.unitLimit) << 3);
+  beginRecords(long, long.records, (<usize>long.unitLimit) << 3);
   beginEmpty();
 }
 
@@ -113,7 +111,7 @@ function clearTable(table: SlotTable): void {
 
 /** Keeps a long word in a free slot, where there is room for its record. */
 export function keepLong(slot: usize, hash: u32, start: usize, length: u32, result: u64): void {
-  if (!insertLong(long, records, slot, start, length, hash, result)) isFull = true;
+  if (!insertLong(long, slot, start, length, hash, result)) isFull = true;
 }
 
 /** The result for `count` ids of 32 bits that do not fit into 64; missing where there is no room to keep them. */

@@ -19,7 +19,7 @@ import {
   shortBytesMax,
   shortKey,
 } from "./word-keys";
-import { addPretokens, long, middle, records, short } from "./word-tables";
+import { addPretokens, long, middle, short } from "./word-tables";
 
 /**
  * Word counts as text (src/words/tsv-writer.ts): lines of a word in byte-to-character form, a tab, its count and a newline. Lines
@@ -243,8 +243,7 @@ function addBatch(): bool {
     if (length <= shortBytesMax) addShortWord(short, shortKey(word, length), count);
     else if (length <= middleBytesMax)
       addMiddleWord(middle, load<u64>(word), middleTailKey(word, length), count);
-    else if (!addLongWord(long, records, word, length, load<u32>(longHashesStart + (i << 2)), count))
-      return false;
+    else if (!addLongWord(long, word, length, load<u32>(longHashesStart + (i << 2)), count)) return false;
   }
   addPretokens(<f64>sum);
   return true;

@@ -1,6 +1,7 @@
 /**
- * Words of a counts file (src/words/counts-format.ts): a frame's words in ascending order of their bytes, each told apart from
- * the one before, are written out as a list. What is not plainly right is left to JavaScript. All addresses are the caller's:
+ * Lists the words of a counts file (src/words/counts-format.ts), frame by frame. They come in ascending order of their
+ * bytes, each told apart from the one before. What is not plainly right is left to JavaScript, which says what is wrong.
+ * All addresses are the caller's:
  *
  *   ARRAY    TYPE    LENGTH          MEANING
  *   frame    bytes                   payload of a frame; 8 bytes behind it may be read
@@ -11,49 +12,55 @@
  *
  * After " that" the word " the" with count 12 is 3, 1, "e", 12.
  */
+let words: usize = 0;
+let wordsEnd: usize = 0;
+let ends: usize = 0;
+let counts: usize = 0;
+let last: usize = 0;
 
-/** Words that are longer are left to JavaScript. */
+/** Longer words are left to JavaScript. */
 const lastBytesMax: usize = 1 << 16;
 const countMax: u64 = 9007199254740991; // 2^53 - 1
 
 let lastLength: usize = 0;
-/** Where the next number is read, and where numbers end. */
+/** Where the next number is read, and where the frame ends. */
 let at: usize = 0;
 let frameEnd: usize = 0;
 let listedCount: u32 = 0;
 let total: u64 = 0;
 
-/** A file begins: no word stands before its first. */
-export function beginSortedWords(): void {
+/** Begins a file: no word comes before its first. Says where `listFrame` writes: words to [words, wordsEnd). */
+export function beginFrames(
+  wordsAddress: usize,
+  wordsEndAddress: usize,
+  endsAddress: usize,
+  countsAddress: usize,
+  lastAddress: usize,
+): void {
+  words = wordsAddress;
+  wordsEnd = wordsEndAddress;
+  ends = endsAddress;
+  counts = countsAddress;
+  last = lastAddress;
   lastLength = 0;
   total = 0;
 }
 
 /** How many words were listed last. */
-export function sortedWordCount(): u32 {
+export function frameWordCount(): u32 {
   return listedCount;
 }
 
 /** All counts of the file so far. */
-export function sortedTotal(): f64 {
+export function framesTotal(): f64 {
   return <f64>total;
 }
 
 /**
- * Lists words from `start` on, at most `wordMax` of them and as many as have room in [words, wordsEnd). Returns where it left
- * the frame: at its end, or where the next call goes on; 0 where a word is not plainly right.
+ * Lists the words in [start, end) of a frame, at most `wordMax` and as many as have room. Returns where the next call goes
+ * on, the frame's end at last; 0 where a word is not plainly right.
  */
-export function listSortedWords(
-  start: usize,
-  end: usize,
-  startsFrame: bool,
-  words: usize,
-  wordsEnd: usize,
-  ends: usize,
-  counts: usize,
-  last: usize,
-  wordMax: u32,
-): usize {
+export function listFrame(start: usize, end: usize, startsFrame: bool, wordMax: u32): usize {
   let to = words;
   let before = last;
   let beforeLength = lastLength;

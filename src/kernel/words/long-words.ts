@@ -20,15 +20,15 @@ import { hashLong, tailBytes } from "./word-keys";
  * Records stand end to end in the order in which words were met, from unit 1 on, so that no slot leads to unit 0. A word of
  * 17 bytes takes 5 units.
  *
- * The head of the table is followed by that of its records, 12 bytes:
+ * The head of the table goes on behind that of every table, to 32 bytes:
  *
  *   OFFSET   FIELD       MEANING
- *   0        records     address of unit 0
- *   4        endUnit     where the next record goes
- *   8        unitLimit   units that their region has
+ *   20       records     address of unit 0
+ *   24       endUnit     where the next record goes
+ *   28       unitLimit   units that their region has
  */
 @unmanaged
-export class Records {
+export class LongTable extends SlotTable {
   records: usize;
   endUnit: u32;
   unitLimit: u32;
@@ -38,19 +38,19 @@ const headBytes: usize = 16;
 const firstUnit: u32 = 1;
 
 /** No records yet, in a region of so many bytes. */
-export function beginRecords(long: Records, records: usize, regionBytes: usize): void {
+export function beginRecords(long: LongTable, records: usize, regionBytes: usize): void {
   long.records = records;
   long.endUnit = firstUnit;
   long.unitLimit = <u32>(regionBytes >> 3);
 }
 
 /** Address of the first record. */
-export function firstRecord(long: Records): usize {
+export function firstRecord(long: LongTable): usize {
   return long.records + ((<usize>firstUnit) << 3);
 }
 
 /** Address behind the last record, as a number that may be 2^32. */
-export function endOfRecords(long: Records): u64 {
+export function endOfRecords(long: LongTable): u64 {
   return <u64>long.records + ((<u64>long.endUnit) << 3);
 }
 
@@ -82,81 +82,72 @@ export function recordWord(record: usize): usize {
 }
 
 /** Counts the `longCount` pretokens in `long`; there are slots for all of them. False where no record has room. */
-export function countLongWords(table: SlotTable, long: Records, longCount: u32): bool {
-  hashLongWords(table, longCount);
-  touchRecords(table, long, longCount);
+export function countLongWords(long: LongTable, longCount: u32): bool {
+  hashLongWords(long, longCount);
+  touchRecords(long, longCount);
   for (let i: u32 = 0; i < longCount; i++) {
     const endAt = endsStart + (load<u32>(longStart + (i << 2)) << 2);
     const start = load<u32>(endAt);
     const length = load<u32>(endAt, 4) - start;
-    if (!addLongWord(table, long, textStart + start, length, load<u32>(longHashesStart + (i << 2)), 1))
-      return false;
+    if (!addLongWord(long, textStart + start, length, load<u32>(longHashesStart + (i << 2)), 1)) return false;
   }
   return true;
 }
 
 /** Writes the hashes of the pretokens in `long`, and reads their home slots, so that the cache misses overlap. */
-function hashLongWords(table: SlotTable, longCount: u32): void {
+function hashLongWords(long: LongTable, longCount: u32): void {
   let sum: u64 = 0;
   for (let i: u32 = 0; i < longCount; i++) {
     const endAt = endsStart + (load<u32>(longStart + (i << 2)) << 2);
     const start = load<u32>(endAt);
     const hash = hashLong(textStart + start, load<u32>(endAt, 4) - start);
     store<u32>(longHashesStart + (i << 2), hash);
-    sum ^= load<u64>(homeOf(table, hash));
+    sum ^= load<u64>(homeOf(long, hash));
   }
   keepLoads(sum);
 }
 
 /** Reads the head of the record in every home slot, for the same reason. */
-function touchRecords(table: SlotTable, long: Records, longCount: u32): void {
+function touchRecords(long: LongTable, longCount: u32): void {
   let sum: u64 = 0;
   for (let i: u32 = 0; i < longCount; i++) {
-    const home = homeOf(table, load<u32>(longHashesStart + (i << 2)));
+    const home = homeOf(long, load<u32>(longHashesStart + (i << 2)));
     sum ^= load<u64>(long.records + ((<usize>load<u32>(home, 4)) << 3));
   }
   keepLoads(sum);
 }
 
-function homeOf(table: SlotTable, hash: u32): usize {
-  return table.slots + <usize>(((<u64>hash) << 32) >> homeShift(table)) * longSlotBytes;
+function homeOf(long: LongTable, hash: u32): usize {
+  return long.slots + <usize>(((<u64>hash) << 32) >> homeShift(long)) * longSlotBytes;
 }
 
 /**
  * Adds `count` to the count of the word of `length` bytes at `at`, whose hash is known; there is a slot for it. False
  * where its record has no room.
  */
-export function addLongWord(
-  table: SlotTable,
-  long: Records,
-  at: usize,
-  length: u32,
-  hash: u32,
-  count: u64,
-): bool {
-  const slot = findLong(table, long, at, length, hash);
-  if (load<u64>(slot) === 0) return insertLong(table, long, slot, at, length, hash, count);
+export function addLongWord(long: LongTable, at: usize, length: u32, hash: u32, count: u64): bool {
+  const slot = findLong(long, at, length, hash);
+  if (load<u64>(slot) === 0) return insertLong(long, slot, at, length, hash, count);
   const record = recordOf(long, slot);
   store<u64>(record, load<u64>(record, 8) + count, 8);
   return true;
 }
 
 /** The slot of the word of `length` bytes at `at`, whose hash is known, or the free one where it would stand. */
-export function findLong(table: SlotTable, long: Records, at: usize, length: u32, hash: u32): usize {
-  const end = endOfSlots(table);
-  let slot = homeOf(table, hash);
+export function findLong(long: LongTable, at: usize, length: u32, hash: u32): usize {
+  const end = endOfSlots(long);
+  let slot = homeOf(long, hash);
   while (load<u64>(slot) !== 0) {
     if (load<u32>(slot) === hash && recordEquals(recordOf(long, slot), at, length)) break;
     slot += longSlotBytes;
-    if (slot === end) slot = table.slots;
+    if (slot === end) slot = long.slots;
   }
   return slot;
 }
 
 /** Puts a word with its value into a free slot that `findLong` found; false where its record has no room. */
 export function insertLong(
-  table: SlotTable,
-  long: Records,
+  long: LongTable,
   slot: usize,
   at: usize,
   length: u32,
@@ -166,18 +157,18 @@ export function insertLong(
   if (!hasRoomFor(long, recordBytes(length))) return false;
   store<u32>(slot, hash);
   store<u32>(slot, long.endUnit, 4);
-  table.usedCount++;
+  long.usedCount++;
   appendRecord(long, at, length, hash, value);
   return true;
 }
 
 /** The record that a slot leads to. */
-export function recordOf(long: Records, slot: usize): usize {
+export function recordOf(long: LongTable, slot: usize): usize {
   return long.records + ((<usize>load<u32>(slot, 4)) << 3);
 }
 
 /** Whether so many bytes of records more have room. */
-export function hasRoomFor(long: Records, byteCount: u64): bool {
+export function hasRoomFor(long: LongTable, byteCount: u64): bool {
   return ((<u64>long.endUnit) << 3) + byteCount <= (<u64>long.unitLimit) << 3;
 }
 
@@ -189,7 +180,7 @@ function recordEquals(record: usize, at: usize, length: u32): bool {
   return (length & 7) === 0 || load<u64>(word) === tailBytes(tail, length);
 }
 
-function appendRecord(long: Records, at: usize, length: u32, hash: u32, value: u64): void {
+function appendRecord(long: LongTable, at: usize, length: u32, hash: u32, value: u64): void {
   const record = long.records + ((<usize>long.endUnit) << 3);
   store<u32>(record, length);
   store<u32>(record, hash, 4);

@@ -11,14 +11,14 @@ import { hashShort, shortBytesMax, shortKey } from "./word-keys";
  *
  * " the", counted twice, is [0x6568742000000004, 2].
  *
- * The stand-in is one key that every longer pretoken counts up, so that the loop has no branch for them: it is always
- * the same slot, and always there. It is no word.
+ * The sentinel is a key that is no word. Every longer pretoken counts it up, so that the loop needs no branch for them:
+ * its slot is always the same, and always used.
  */
-export const standIn: u64 = 8;
+export const sentinelKey: u64 = 8;
 
-/** Puts the stand-in into an empty table. */
-export function addStandIn(table: SlotTable): void {
-  store<u64>(findShort(table, standIn), standIn);
+/** Puts the sentinel into an empty table. */
+export function addSentinel(table: SlotTable): void {
+  store<u64>(findShort(table, sentinelKey), sentinelKey);
   table.usedCount = 1;
 }
 
@@ -56,7 +56,7 @@ export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32
     // Written always, kept only if the word is longer: a branch here would be mispredicted once in eight.
     store<u32>(longerEnd, i);
     longerEnd += usize(length > shortBytesMax) << 2;
-    const key = select<u64>(standIn, shortKey(text + start, length), length > shortBytesMax);
+    const key = select<u64>(sentinelKey, shortKey(text + start, length), length > shortBytesMax);
     start = end;
     let slot = slots + ((<usize>(hashShort(key) >> shift)) << 4);
     for (;;) {
@@ -86,7 +86,7 @@ export function addShortWord(table: SlotTable, key: u64, count: u64): void {
   store<u64>(slot, load<u64>(slot, 8) + count, 8);
 }
 
-/** Adds the words of the slots in [from, end), the stand-in too; there is room for them. */
+/** Adds the words of the slots in [from, end), the sentinel too; there is room for them. */
 export function addShortSlots(table: SlotTable, from: usize, end: usize): void {
   for (; from < end; from += shortSlotBytes) {
     const key = load<u64>(from);

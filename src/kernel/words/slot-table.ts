@@ -1,4 +1,4 @@
-import { asideBytes, asideStart, runBytes, runStart } from "../regions";
+import { asideBytes, asideStart, clusterBytes, clusterStart } from "../regions";
 import { hashMiddle, hashShort } from "./word-keys";
 
 /**
@@ -113,13 +113,14 @@ function homeOf(table: SlotTable, first: u64, second: u64): usize {
  * Moves the keys of the first `slotCount` slots to where they belong in all of the table, the rest of which is free. False
  * where so many keys have their homes together that the buffers do not hold them; the table is ruined then.
  *
- * Run by run, a run being used slots without a free one between, from the last to the first: the keys of a run have
- * their homes in it, and their new homes at or behind its start, where all slots are free or already as they shall be.
- * The new homes have at least twice the index. So only the runs at the very front, whose new homes may lie among their own slots,
- * are taken out as a whole first. Keys that wrap around the end fit nowhere in this: they wait until all old slots are free.
+ * It goes cluster by cluster, from the last to the first. A cluster is used slots without a free one between. The keys of
+ * a cluster have their homes in it. Their new homes lie at or behind its start, where all slots are free or already as
+ * they shall be, because a new home has at least twice the index. Only at the very front may the new homes lie among the
+ * cluster's own slots: such a cluster is copied out first. Keys that would wrap around the end wait until all old slots
+ * are free.
  *
- * Subtle: within a run, the first key goes first. Of keys that want the same slot the one that was met earliest, which
- * is most often the most frequent one, so keeps it; the other way round, counting English was a fifth slower.
+ * Subtle: within a cluster the first key moves first. Of keys that want the same slot, the one that was met earliest,
+ * which is mostly the most frequent one, keeps it. The other way round, counting English was a fifth slower.
  */
 function spread(table: SlotTable, slotCount: u32): bool {
   const first = table.slots;
@@ -131,11 +132,11 @@ function spread(table: SlotTable, slotCount: u32): bool {
     while (start > first && load<u64>(start - slotBytes) !== 0) start -= slotBytes;
     const isFront = start - first < end - start;
     if (isFront) {
-      if (end - start > runBytes) return false;
-      memory.copy(runStart, start, end - start);
+      if (end - start > clusterBytes) return false;
+      memory.copy(clusterStart, start, end - start);
       memory.fill(start, 0, end - start);
     }
-    const from = isFront ? runStart : start;
+    const from = isFront ? clusterStart : start;
     for (let offset: usize = 0; offset < end - start; offset += slotBytes) {
       const slot = from + offset;
       // What stands behind a small slot is read, and never written.

@@ -21,8 +21,8 @@ import {
   endOfRecords,
   firstRecord,
   hasRoomFor,
+  LongTable,
   nextRecord,
-  Records,
   recordHash,
   recordLength,
   recordValue,
@@ -36,12 +36,12 @@ import {
   missingMiddle,
 } from "./middle-words";
 import {
+  addSentinel,
   addShortSlots,
   addShortWord,
-  addStandIn,
   countShortWords,
   missingShort,
-  standIn,
+  sentinelKey,
 } from "./short-words";
 import {
   beginTable,
@@ -74,23 +74,20 @@ import {
  *   OFFSET   TYPE        MEANING
  *   0        SlotTable   short words
  *   32       SlotTable   middle words
- *   64       SlotTable   long words
- *   96       Records     their records
- *   128      u64         occurrences of all words
+ *   64       LongTable   long words
+ *   96       u64         occurrences of all words
  */
 export let short: SlotTable = changetype<SlotTable>(0);
 export let middle: SlotTable = changetype<SlotTable>(0);
-export let long: SlotTable = changetype<SlotTable>(0);
-export let records: Records = changetype<Records>(0);
+export let long: LongTable = changetype<LongTable>(0);
 let pretokenCountAt: usize = 0;
 
 /** Finds the tables that stand in the memory. */
 export function openTables(): void {
   short = changetype<SlotTable>(headsStart);
   middle = changetype<SlotTable>(headsStart + 32);
-  long = changetype<SlotTable>(headsStart + 64);
-  records = changetype<Records>(headsStart + 96);
-  pretokenCountAt = headsStart + 128;
+  long = changetype<LongTable>(headsStart + 64);
+  pretokenCountAt = headsStart + 96;
 }
 
 /** Begins empty tables of so many slots (as powers of two) in regions that are all zeros. */
@@ -101,8 +98,8 @@ export function beginTables(shortSlotBits: u32, middleSlotBits: u32, longSlotBit
   beginTable(short, shortStart, shortSlotBytes, shortSlotBits, shortMax);
   beginTable(middle, middleStart, middleSlotBytes, middleSlotBits, middleMax);
   beginTable(long, longSlotsStart, longSlotBytes, longSlotBits, longMax);
-  beginRecords(records, recordsStart, 5 * sixteenth);
-  addStandIn(short);
+  beginRecords(long, recordsStart, 5 * sixteenth);
+  addSentinel(short);
   store<u64>(pretokenCountAt, 0);
 }
 
@@ -140,7 +137,7 @@ function countBatch(first: u32, pretokenCount: u32): bool {
   const longCount = cutMiddleWords(middle, endsStart, longerCount);
   countMiddleWords(middle, longerCount - longCount);
   if (longCount === 0) return true;
-  return reserve(long, longCount) && countLongWords(long, records, longCount);
+  return reserve(long, longCount) && countLongWords(long, longCount);
 }
 
 /** Adds `count` occurrences of the word of `length` bytes that stands at the text's start. False without room. */
@@ -158,7 +155,7 @@ export function addWord(length: u32, count: f64): bool {
     addMiddleWord(middle, load<u64>(at), middleTailKey(at, length), added);
     return true;
   }
-  return reserve(long, 1) && addLongWord(long, records, at, length, hashLong(at, length), added);
+  return reserve(long, 1) && addLongWord(long, at, length, hashLong(at, length), added);
 }
 
 // What JavaScript asks of a table, by its number: 0 short, 1 middle, 2 long.
@@ -184,7 +181,7 @@ export function slotsBytesWith(kind: u32, keyCount: f64): f64 {
   return <f64>table.slotBytes * <f64>((<u64>1) << slotBitsWith(table, keyCount));
 }
 
-/** Slots that are used; among the short ones the stand-in. */
+/** Slots that are used; among the short ones the sentinel. */
 export function usedSlots(kind: u32): u32 {
   return tableOf(kind).usedCount;
 }
@@ -202,17 +199,17 @@ export function reserveSlots(kind: u32, keyCount: u32): bool {
 
 /** Address of the records of long words. */
 export function recordsAddress(): usize {
-  return records.records;
+  return long.records;
 }
 
 /** Bytes of the records, from there on. */
 export function recordsBytes(): f64 {
-  return <f64>(endOfRecords(records) - records.records);
+  return <f64>(endOfRecords(long) - long.records);
 }
 
 /** Whether there is room for so many bytes of records more. */
 export function hasRecords(byteCount: f64): bool {
-  return hasRoomFor(records, <u64>byteCount);
+  return hasRoomFor(long, <u64>byteCount);
 }
 
 /** Adds the words of other slots, of short or middle words, that stand at the text's start. There is room for them. */
@@ -237,14 +234,7 @@ export function addRecords(byteCount: usize): f64 {
   while (record + 16 <= end && nextRecord(record) <= end) {
     const isAdded =
       reserve(long, 1) &&
-      addLongWord(
-        long,
-        records,
-        recordWord(record),
-        recordLength(record),
-        recordHash(record),
-        recordValue(record),
-      );
+      addLongWord(long, recordWord(record), recordLength(record), recordHash(record), recordValue(record));
     if (!isAdded) return -1;
     record = <usize>nextRecord(record);
   }
@@ -257,11 +247,11 @@ export function wordBytes(): f64 {
   for (let slot = short.slots, end = endOfSlots(short); slot < end; slot += shortSlotBytes) {
     byteCount += load<u64>(slot) & 255;
   }
-  byteCount -= standIn;
+  byteCount -= sentinelKey;
   for (let slot = middle.slots, end = endOfSlots(middle); slot < end; slot += middleSlotBytes) {
     byteCount += load<u64>(slot) & 255;
   }
-  for (let record = <u64>firstRecord(records), end = endOfRecords(records); record < end; ) {
+  for (let record = <u64>firstRecord(long), end = endOfRecords(long); record < end; ) {
     byteCount += recordLength(<usize>record);
     record = nextRecord(<usize>record);
   }
@@ -299,7 +289,7 @@ export function listWords(firstStart: u32): u32 {
     wordCount = listMiddle(firstStart);
     if (wordCount > 0) return wordCount;
     listedKind = 2;
-    listedAt = firstRecord(records);
+    listedAt = firstRecord(long);
   }
   return listLong(firstStart);
 }
@@ -331,7 +321,7 @@ function listShort(firstStart: u32): u32 {
   let slot = <usize>listedAt;
   for (const end = endOfSlots(short); slot < end && wordCount < listedWords; slot += shortSlotBytes) {
     const key = load<u64>(slot);
-    if (key === 0 || key === standIn) continue;
+    if (key === 0 || key === sentinelKey) continue;
     list(wordCount++, firstStart + <u32>(at - listedStart), load<u64>(slot, 8));
     writeShort(at, key);
     at += <usize>(key & 255);
@@ -360,7 +350,7 @@ function listMiddle(firstStart: u32): u32 {
 function listLong(firstStart: u32): u32 {
   let wordCount: u32 = 0;
   let at = listedStart;
-  for (const end = endOfRecords(records); listedAt < end && wordCount < listedWords; ) {
+  for (const end = endOfRecords(long); listedAt < end && wordCount < listedWords; ) {
     const record = <usize>listedAt;
     const length = recordLength(record);
     const hasRoom = <usize>length <= listedStart + listedBytes - at;
