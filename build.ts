@@ -17,7 +17,7 @@ function commit(): string {
   return head.stdout.trim() + (changed ? "-dirty" : "");
 }
 
-/** Compiles the patterns that have names; the paths of their tables. */
+/** Compiles the named patterns; returns the paths of their tables. */
 function readyMadePatterns(directory: string): string[] {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
@@ -32,14 +32,14 @@ function readyMadePatterns(directory: string): string[] {
   return [...paths];
 }
 
-/** What an executable is made for, where that is not this machine. */
+/** The target of an executable, if it is not this machine. */
 export type Platform = {
   readonly target: Bun.Build.CompileTarget;
   /** The Bun that it carries: an executable of that platform. */
   readonly runtimePath: string;
 };
 
-/** Builds one executable; its path, which ends with ".exe" for Windows. Throws where that fails. */
+/** Builds one executable; returns its path, which ends with ".exe" for Windows. Throws if the build fails. */
 export async function buildExecutable(path: string, platform?: Platform): Promise<string> {
   const target = platform?.target ?? process.platform;
   const isForWindows = target.includes("win") && !target.includes("darwin");
@@ -57,7 +57,7 @@ export async function buildExecutable(path: string, platform?: Platform): Promis
     naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
     define: { BPE_COMMIT: JSON.stringify(commit()) },
     minify: true,
-    // What a command or a worker loads when it is asked for is a file of its own.
+    // What a command or a worker imports when it needs it is a file of its own.
     splitting: true,
     // Compiled ahead: the program starts some 4 ms sooner.
     bytecode: true,
@@ -76,7 +76,7 @@ export async function buildExecutable(path: string, platform?: Platform): Promis
   if (!result.success) throw new Error(`"${outfile}" could not be built`);
   const left = closeVariables(outfile);
   if (left.length > 0) console.warn(`still looked up by the runtime: ${left.join(", ")}`);
-  // What was signed is no longer what is there; and of what Bun makes for Intel, it is not.
+  // Bun's signature is no longer valid, and for Intel it never was.
   if (target.includes("darwin")) signMachO(outfile, "bpe");
   return outfile;
 }

@@ -15,15 +15,15 @@ const sources = join(root, "src/kernel");
 
 const options = [
   ...["--optimizeLevel", "3", "--shrinkLevel", "0", "--converge"],
-  // Nothing is allocated by the language: every structure has its place in memory by our own layout.
+  // The language allocates nothing: every structure has its place by our own layout.
   ...["--runtime", "stub"],
-  // Vectors cannot cross the border to JavaScript: none does, they are passed between files.
+  // Vectors cannot be passed to JavaScript. None are; they are passed between files of the kernel.
   ...["--disableWarning", "112"],
   // One memory for all threads that work together; JavaScript makes it.
   ...["--importMemory", "--sharedMemory", "--initialMemory", "1", "--maximumMemory", "65536"],
 ];
 
-/** The flavours, by the names of their files. */
+/** The variants of the module, by the names of their files. */
 const flavours = {
   "kernel.wasm": ["--enable", "simd,threads,bulk-memory", "--noAssert"],
   /** For processors whose WebAssembly has no SIMD. */
@@ -32,7 +32,7 @@ const flavours = {
   "kernel-asserts.wasm": ["--enable", "simd,threads,bulk-memory"],
 };
 
-/** Puts the modules into `directory`, unless they are there already; their paths. Throws what the compiler says. */
+/** Puts the modules into `directory`, unless they are there already; returns their paths. Throws what the compiler says. */
 export async function buildKernel(directory: string): Promise<string[]> {
   const paths = Object.keys(flavours).map((name) => join(directory, name));
   generateMaskLoops();
@@ -50,7 +50,7 @@ export async function buildKernel(directory: string): Promise<string[]> {
       ...output,
     ]);
     if (error !== null) throw new Error(`the kernel does not compile:\n${stderr.toString()}`);
-    // The optimizer stopped when nothing got smaller: no warning.
+    // Says that the optimizer stopped because nothing got smaller: no warning.
     const warnings = stderr.toString().replace("Last converge was suboptimal.", "").trim();
     if (warnings !== "") console.warn(warnings);
   }
@@ -58,7 +58,7 @@ export async function buildKernel(directory: string): Promise<string[]> {
   return paths;
 }
 
-/** Of everything that the modules are made from: they are made anew where it changes. */
+/** A hash of everything that the modules are made from: when it changes they are made anew. */
 export function digestOfSources(): string {
   const hash = new Bun.CryptoHasher("sha256");
   const names = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter((name) =>

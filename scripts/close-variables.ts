@@ -14,9 +14,9 @@ export const closedVariables = [
 ] as const;
 
 /**
- * Makes an executable deaf to them: in the list of names that its runtime looks up, the first letter of each becomes a
- * "=", with which no shell lets the name of a variable begin. Returns those that were not found exactly once, and were left as
- * they are. An executable for macOS has to be signed anew.
+ * Makes an executable ignore these variables: in the list of names that its runtime looks up, the first letter of each
+ * becomes a "=", which no shell allows there. Returns the names that were not found exactly once, and are left as they are.
+ * An executable for macOS has to be signed anew.
  */
 export function closeVariables(executable: string): string[] {
   const bytes = readFileSync(executable);

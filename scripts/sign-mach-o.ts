@@ -1,8 +1,8 @@
-// The signature that macOS asks of an executable: hashes of its pages, with no name behind them ("ad hoc"). macOS on Apple
-// silicon starts nothing without one, and nothing where it does not fit.
+// The signature that macOS requires of an executable: hashes of its pages, by nobody in particular ("ad hoc"). On Apple
+// silicon macOS starts nothing without a valid one.
 //
-// Bun signs what it makes for Apple silicon. In what it makes for Intel it leaves the signature of its own executable, which
-// fits no longer (Bun 1.4.5).
+// Bun signs executables for Apple silicon. In those for Intel it leaves the signature of its own executable, which is no
+// longer valid (Bun 1.4.5).
 //
 //   SIGNATURE (all numbers big-endian)
 //   offset   bytes   meaning
@@ -45,10 +45,10 @@ const identifierStart = 88;
 const hashBytes = 32;
 const pageBytesLog2 = 12;
 const pageBytes = 1 << pageBytesLog2;
-/** Of segments in memory: a page of Apple silicon, four of Intel. */
+/** The alignment of segments in memory: a page of Apple silicon, four of Intel. */
 const segmentAlignmentBytes = 1 << 14;
 
-/** Where the things that concern the signature are in an executable. */
+/** The places in an executable that matter for its signature. */
 type Layout = {
   /** The load commands' own offsets. */
   readonly signatureCommandStart: number;
@@ -60,7 +60,7 @@ type Layout = {
   readonly signatureBytes: number;
 };
 
-/** Replaces the signature at the end of an executable by one that fits. */
+/** Replaces the signature at the end of an executable by a valid one. */
 export function signMachO(path: string, identifier: string): void {
   const bytes = readFileSync(path);
   const signed = withSignature(bytes, identifier);
@@ -73,7 +73,7 @@ export function signMachO(path: string, identifier: string): void {
   }
 }
 
-/** The same executable with a signature that fits; `bytes` are changed. */
+/** Returns the executable with a valid signature; changes `bytes`. */
 export function withSignature(bytes: Buffer, identifier: string): Buffer {
   const layout = layoutOf(bytes);
   const pages = Math.ceil(layout.signatureStart / pageBytes);
@@ -108,7 +108,7 @@ export function withSignature(bytes: Buffer, identifier: string): Buffer {
   return Buffer.concat([code, signature]);
 }
 
-/** The number of pages that a signature holds hashes of; throws if there is none, or if one of them does not fit. */
+/** Returns the number of pages that the signature has hashes of. Throws if there is no signature, or if a hash is wrong. */
 export function checkSignature(bytes: Buffer): number {
   const { signatureStart, signatureBytes } = layoutOf(bytes);
   if (signatureStart + signatureBytes !== bytes.length) throw new Error("the signature is not at the end");

@@ -1,7 +1,7 @@
 import { checkSignature } from "../sign-mach-o.ts";
 import type { ExecutableFormat } from "./targets.ts";
 
-/** Reads from an executable's head what it is; of one for macOS and for Windows, it checks the signature, too. Throws otherwise. */
+/** Reads what an executable is from its head; for macOS and Windows it checks the signature, too. Throws if it is wrong. */
 export function executableFormat(bytes: Buffer): ExecutableFormat {
   if (bytes.toString("latin1", 0, 4) === "\x7fELF") return elfFormat(bytes);
   if (bytes.toString("latin1", 0, 2) === "MZ") return peFormat(bytes);
@@ -34,8 +34,8 @@ function machOFormat(bytes: Buffer): ExecutableFormat {
 
 /**
  * PE: offset 60 says where its head is. From there: 4 the machine, 22 the characteristics, of which 2 is an executable, 24 the
- * kind of optional header, 92 the subsystem, of which 3 is the console, 168 the place and size of a signature. There must be none:
- * the runtime's own would not fit.
+ * kind of optional header, 92 the subsystem, of which 3 is the console, 168 the place and size of a signature. There must be
+ * none: the runtime's own would be wrong.
  */
 function peFormat(bytes: Buffer): ExecutableFormat {
   const head = bytes.readUInt32LE(60);

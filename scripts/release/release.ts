@@ -16,7 +16,7 @@ import { makeWheel } from "./wheel.ts";
 const root = resolve(import.meta.dir, "../..");
 const directory = join(root, "dist/release");
 
-/** What stands beside the executable in each archive. */
+/** The files beside the executable in each archive. */
 const documents = ["LICENSE", "README.md", "CHANGELOG.md"];
 
 const { values: options } = parseArgs({ options: { dirty: { type: "boolean", default: false } } });
@@ -29,7 +29,7 @@ if (changes !== "" && !options.dirty) {
 }
 
 const { version }: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-/** Of the commit: the only time that gets into a release. */
+/** The time of the commit: the only time in a release. */
 const seconds = Number(run("git", ["log", "-1", "--format=%ct"], root));
 
 run("npm", ["ci", "--omit=optional", "--ignore-scripts"], join(root, "scripts/release/tools"));
@@ -75,7 +75,7 @@ async function release(target: Target): Promise<Archive> {
   return { name: `${name}.${target.archive}`, sha256, runtime };
 }
 
-/** Writes a file of the release; its SHA-256 in hexadecimal digits. */
+/** Writes a file of the release; returns its SHA-256 in hexadecimal digits. */
 function write(name: string, bytes: Uint8Array): string {
   writeFileSync(join(directory, name), bytes);
   console.log(`${(bytes.length / 1e6).toFixed(1).padStart(6)} MB  ${name}`);

@@ -1,4 +1,4 @@
-// What a program makes of a corpus, to be compared with what the sources make of it. On any platform:
+// Compares what a program makes of a corpus with what the sources make of it. On any platform:
 //
 //   node scripts/bun.mjs run scripts/release/results.ts path/to/bpe
 import { createHash } from "node:crypto";
@@ -9,13 +9,13 @@ import { run } from "./run.ts";
 
 const root = resolve(import.meta.dir, "../..");
 
-/** Puts a corpus into `home` as corpus.txt; what the sources make of it there. */
+/** Writes a corpus to corpus.txt in `home`; returns what the sources make of it there. */
 export function resultsOfSources(home: string): string {
   writeFileSync(join(home, "corpus.txt"), corpus());
   return results([process.execPath, join(root, "src/main.ts")], home, (path) => join(home, path));
 }
 
-/** Trains, encodes and decodes in `home`, where corpus.txt is; the checksums of the merges and of the ids. */
+/** Trains, encodes and decodes corpus.txt in `home`; returns the checksums of the merges and of the ids. */
 export function results(
   command: readonly string[],
   home: string,
@@ -38,7 +38,7 @@ export function results(
   return `merges ${mergesSha256.slice(0, 16)}, ids ${idsSha256.slice(0, 16)}`;
 }
 
-/** Runs a command with what a system cannot do without in its environment; what it says. */
+/** Runs a command with the least environment that a system needs; returns its output. */
 export function inBareEnvironment([program, ...args]: readonly string[], cwd: string): string {
   const { PATH, SystemRoot, TEMP } = process.env;
   return run(program!, args, cwd, { PATH, ...(SystemRoot && { SystemRoot, TEMP }) });

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-/** Runs a program; throws what it says where it fails. */
+/** Runs a program. If it fails, throws what it printed. */
 export function run(program: string, args: readonly string[], cwd?: string, env = process.env): string {
   const { status, error, stdout, stderr } = spawnSync(program, args, {
     encoding: "utf8",

@@ -20,13 +20,13 @@ export type System = {
   readonly root: string;
   /** The command line that runs a program which is at `path` below the root. */
   command(path: string): string[];
-  /** How the program there names a path below the root. */
+  /** The path by which the program names a file below the root. */
   pathInside(path: string): string;
 };
 
 /** The Debian whose C libraries are used: its musl is the first that loads what Alpine builds today (1.2.4 or later). */
 const suite = "trixie";
-/** The qemu of the machine's own Debian, where none is installed, with the libraries that it needs and a bare system lacks. */
+/** The qemu of the machine's own Debian, if none is installed, with the libraries that a bare system lacks. */
 const emulatorPackages = ["qemu-user", "libcapstone4", "liburing2"];
 
 /** Makes the systems in `directory`, or finds them there. */

@@ -1,6 +1,6 @@
 /** What a release is made for. */
 export type Target = {
-  /** By which its archive is named: the names that Rust's tools use, and with them most that install from a release. */
+  /** The name in its archive's name: that of Rust's tools, which most installers use. */
   readonly triple: string;
   readonly compileTarget: Bun.Build.CompileTarget;
   /** The npm package with the Bun of that platform. */

@@ -77,7 +77,7 @@ function checkReproduced(): string {
   return "all sums are equal";
 }
 
-/** Each archive has the same NOTICE, which the sources make as well; there and in the SBOM stand all packages and parts. */
+/** Each archive has the same NOTICE, which the sources make, too. It and the SBOM list all packages and parts. */
 function checkContents(): string {
   const text = notice(root);
   for (const { triple, archive } of targets) {
@@ -97,7 +97,7 @@ function checkContents(): string {
   return `${names.length} packages and parts`;
 }
 
-/** What a system's program makes has to be what the sources make here. */
+/** The results of a system's program must be those of the sources here. */
 function checkSystem(system: System, expected: string): string {
   const home = join(system.root, "home");
   rmSync(home, { recursive: true, force: true });
@@ -130,7 +130,7 @@ function checkFormat(target: Target): string {
   return `${format.kind}, ${format.machine}`;
 }
 
-/** Unpacks with the system's own tools; the name of the directory that comes out. */
+/** Unpacks with the system's own tools; returns the name of the directory in the archive. */
 function unpackArchive(triple: string, into: string): string {
   const name = `bpe-${version}-${triple}`;
   const archive = join(released, name);

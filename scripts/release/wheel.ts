@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ArchivedFile, zip } from "./archive.ts";
 
-/** What pip knows the package as; the name "bpe" belongs to others there. */
+/** The package's name for pip; "bpe" is taken there. */
 export const distributionName = "bpe_trainer";
 
 export type WheelOptions = {
@@ -76,5 +76,5 @@ const metadata = (version: string, description: string, readmePath: string) =>
 
 const lines = (...all: string[]) => all.map((line) => `${line}\n`).join("");
 
-/** Base64 for URLs, without padding, as RECORD has it. */
+/** Base64 for URLs, without padding, as in RECORD. */
 const base64Sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("base64url");
