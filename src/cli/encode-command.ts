@@ -3,7 +3,7 @@ import { expectedTextBytes } from "../corpus/input.ts";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import { sizeOfRanges } from "../corpus/range.ts";
 import { UserError, usageError } from "../errors.ts";
-import { encodeCorpus, type IdSink, startEncodingWorkers } from "../pipeline/encode-corpus.ts";
+import { encodeCorpus, startEncodingWorkers } from "../pipeline/encode-corpus.ts";
 import {
   type EncodedFile,
   type EncodeToFileOptions,
@@ -14,7 +14,7 @@ import {
 import { peakMemoryBytes } from "../runtime/system-memory.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { placeOfFile } from "../store/staged-file.ts";
-import { BinaryWriter, type IdWriter, TextWriter } from "../tokenizer/id-files/id-writers.ts";
+import { BinaryWriter, type IdSink, type IdWriter, TextWriter } from "../tokenizer/id-files/id-writers.ts";
 import type { IdType } from "../tokenizer/id-files/npy.ts";
 import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
 import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";

@@ -1,9 +1,8 @@
 import { usageError } from "../errors.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
-import { loadApart } from "../pipeline/load-apart.ts";
+import { loadInWorker } from "../pipeline/load-in-worker.ts";
 import type { IdType } from "../tokenizer/id-files/npy.ts";
-import type { SpecialTokenOption } from "../tokenizer/load/load-tokenizer.ts";
-import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { SpecialTokenOption, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
 import { warnOfSlowPattern } from "./warnings.ts";
@@ -41,7 +40,7 @@ export async function openTokenizer(
   isDecoded: boolean,
   output: Output,
 ): Promise<TokenizerParts> {
-  const parts = await loadApart({ path, options: { pattern, specialTokens }, isDecoded });
+  const parts = await loadInWorker({ path, options: { pattern, specialTokens }, isDecoded });
   for (const note of parts.notes) output.warn(note);
   const { patternName: name, patternSources: sources } = parts.description;
   warnOfSlowPattern({ name, sources, compiled: parts.pattern }, output);

@@ -2,16 +2,9 @@
 // call; `KernelExports` in src/runtime/kernel.ts has the same functions as JavaScript sees them.
 
 export { countDocuments, countLookahead, documents, isInside, startCounting } from "./document-loop";
+export { beginModel, useModel } from "./encode/build-model";
 export { encodeLookahead, encodeText, isTextDone, moveText, startEncoding } from "./encode/encode-texts";
-export {
-  beginModel,
-  encodeWords,
-  idsAddress,
-  mergeText,
-  setTextBytes,
-  useModel,
-  wordIdsAddress,
-} from "./encode/encode-words";
+export { encodeWords, idsAddress, mergeText, setTextBytes, wordIdsAddress } from "./encode/encode-words";
 export { limitMerging } from "./encode/merge-word";
 export { beginCuts, cutEndsAddress, nextCuts } from "./encode/never-merged";
 export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";

@@ -6,6 +6,7 @@ import { mayTakeLong, type Task } from "../corpus/task.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import { kernelModule } from "../runtime/kernel.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
+import type { IdSink } from "../tokenizer/id-files/id-writers.ts";
 import { textCutting } from "../tokenizer/text-cutting.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Sink } from "./ordered-output.ts";
@@ -27,16 +28,6 @@ export type EncodeCorpusOptions = {
   readonly rangeSizeBytes?: number;
   /** Wished size of the chunks of a stream. */
   readonly pieceSizeBytes?: number;
-};
-
-/** Takes the ids, in the order of the inputs or of the ranges given. */
-export type IdSink = {
-  /** The next ids of the input at hand, valid until it returns; of records also where among them each ends. */
-  write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array): void;
-  /** A text ends that is no record. */
-  endInput(): void;
-  /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
-  drained?(): Promise<void> | undefined;
 };
 
 export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: number | null };

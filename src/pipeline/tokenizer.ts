@@ -4,10 +4,15 @@ import { exitCode, UserError } from "../errors.ts";
 import { type ResolvedPattern, resolvePattern } from "../pattern/pattern.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
-import { loadTokenizerParts, type SpecialTokenOption } from "../tokenizer/load/load-tokenizer.ts";
+import { loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import { decodeIds, tokenBytesOf } from "../tokenizer/token-table.ts";
-import { allAddedTokens, specialTokenId, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import {
+  allAddedTokens,
+  type SpecialTokenOption,
+  specialTokenId,
+  type TokenizerParts,
+} from "../tokenizer/tokenizer-parts.ts";
 import { encodeToFile, isIdFileName } from "./encode-to-file.ts";
 
 export type TokenizerLoadOptions = {

@@ -31,7 +31,7 @@ const loaders: Record<JobName, () => Promise<Serve>> = {
     ]);
     return serveTasks(startCountingDocuments, post);
   },
-  loading: async () => (await import("./load-apart.ts")).serveLoading(post),
+  loading: async () => (await import("./load-in-worker.ts")).serveLoading(post),
   merging: async () => (await import("../merge/merge-helpers.ts")).helpMerging,
 };
 

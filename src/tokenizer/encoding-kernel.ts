@@ -120,3 +120,23 @@ const noMemory = (what: string) =>
   new UserError(`no memory for ${what}`, {
     hint: "a text that its pattern cuts nowhere has to fit into 4 GB, with some 40 bytes for each of its own",
   });
+
+/** Merges pretokens, one at a time: for what is asked of a tokenizer while it is loaded. */
+export class WordMerger {
+  readonly kernel: EncodingKernel;
+  private capacityBytes = 0;
+
+  constructor(model: EncodingModel) {
+    this.kernel = new EncodingKernel(model, false);
+  }
+
+  /** The ids of a pretoken, or of a part of one; they are written over by the next ones. */
+  merge(bytes: Uint8Array): Int32Array {
+    if (bytes.length > this.capacityBytes) {
+      this.capacityBytes = 2 * bytes.length;
+      this.kernel.reserveText(this.capacityBytes);
+    }
+    this.kernel.text.bytes.set(bytes);
+    return this.kernel.merge(bytes.length);
+  }
+}

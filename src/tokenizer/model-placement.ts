@@ -1,5 +1,4 @@
-import type { EncodingModel } from "./encoding-model.ts";
-import type { WholeTokens } from "./packed-tokens.ts";
+import type { EncodingModel, WholeTokens } from "./encoding-model.ts";
 
 /** Tokens with their ids, as src/kernel/encode/token-index.ts indexes them. */
 export type PackedTokens = WholeTokens;

@@ -1,5 +1,4 @@
 import { characterLengthAt } from "../bytes/utf8.ts";
-import { normalize } from "./normal-form.ts";
 import { PendingBytes, type TextSink } from "./text-sink.ts";
 import type { NormalizationForm } from "./tokenizer-parts.ts";
 
@@ -78,4 +77,36 @@ export class Normalizer implements TextSink {
     const result = normalized === text ? bytes.subarray(start, end) : this.encoder.encode(normalized);
     this.next.push(result, 0, result.length);
   }
+}
+
+/**
+ * Characters that Unicode 9.0 does not have, and that later versions decompose, compose or put in another order. The
+ * normalizers of HF `tokenizers` have the tables of 9.0: to them these are characters without properties.
+ */
+const newerCharacters = [
+  String.raw`\u07fd\u0897-\u089f\u08ca-\u08d3\u09fe\u0c3c\u0d3b\u0d3c\u0eba\u1715\u1abf-\u1add\u1ae0-\u1aeb`,
+  String.raw`\u1df6-\u1dfa\u32ff\ua7f1-\ua7f4\ua82c\uab69\u{105c9}\u{105d2}\u{105da}\u{105e4}\u{10781}-\u{10785}`,
+  String.raw`\u{10787}-\u{107b0}\u{107b2}-\u{107ba}\u{10d24}-\u{10d27}\u{10d69}-\u{10d6d}\u{10eab}\u{10eac}\u{10efa}`,
+  String.raw`\u{10efb}\u{10efd}-\u{10eff}\u{10f46}-\u{10f50}\u{10f82}-\u{10f85}\u{11070}\u{1133b}\u{11382}-\u{11385}`,
+  String.raw`\u{1138b}\u{1138e}\u{11390}\u{11391}\u{113b8}\u{113bb}\u{113c2}\u{113c5}\u{113c7}-\u{113c9}`,
+  String.raw`\u{113ce}-\u{113d0}\u{1145e}\u{11839}\u{1183a}\u{11930}\u{11935}\u{11938}\u{1193d}\u{1193e}\u{11943}`,
+  String.raw`\u{119e0}\u{11a34}\u{11a47}\u{11a99}\u{11d42}\u{11d44}\u{11d45}\u{11d97}\u{11f41}\u{11f42}`,
+  String.raw`\u{1611e}-\u{16129}\u{1612f}\u{16d63}\u{16d67}-\u{16d6a}\u{16ff0}\u{16ff1}\u{1ccd6}-\u{1ccf9}`,
+  String.raw`\u{1e030}-\u{1e06d}\u{1e08f}\u{1e130}-\u{1e136}\u{1e2ae}\u{1e2ec}-\u{1e2ef}\u{1e4ec}-\u{1e4ef}\u{1e5ee}`,
+  String.raw`\u{1e5ef}\u{1e6e3}\u{1e6e6}\u{1e6ee}\u{1e6ef}\u{1e6f5}\u{1f16c}\u{1fbf0}-\u{1fbf9}`,
+].join("");
+const newer = new RegExp(`[${newerCharacters}]`, "u");
+/** Captured, so that a split keeps them. */
+const newerRuns = new RegExp(`([${newerCharacters}]+)`, "u");
+
+/**
+ * The text in a normalization form, as HF has it. A character without properties parts what is around it: nothing is
+ * composed with it, and no mark is moved across it. Where the engine's newer tables change nothing, the older ones do not
+ * either, because each part of a normalized text is normalized.
+ */
+export function normalize(text: string, form: NormalizationForm): string {
+  const normalized = text.normalize(form);
+  if (normalized === text || !newer.test(text)) return normalized;
+  const parts = text.split(newerRuns);
+  return parts.map((part, i) => (i % 2 === 1 ? part : part.normalize(form))).join("");
 }

@@ -1,5 +1,12 @@
+import { setUpTokens } from "../bytes/kernel-token-search.ts";
 import type { Text } from "../bytes/text.ts";
+import type { PatternTables } from "../pattern/compiled-pattern.ts";
+import { KernelScan } from "../pattern/kernel-scan.ts";
+import { createSplitter, type Splitter } from "../pattern/pattern.ts";
+import { EncodingKernel } from "./encoding-kernel.ts";
+import { packTokens } from "./encoding-model.ts";
 import type { IdBuffer } from "./id-buffer.ts";
+import type { AddedToken, EncodingParts } from "./tokenizer-parts.ts";
 
 /**
  * What of a text is encoded next. Positions are offsets into the text.
@@ -45,4 +52,174 @@ export interface PretokenEncoder {
   lookAhead(end: number, limit: number, out: IdBuffer): void;
   /** The text has moved: every position falls by `deltaBytes`. */
   shift(deltaBytes: number): void;
+}
+
+/** The encoder at the end of the chain; `findsTokens` where it finds the added tokens, too, and so is the whole chain. */
+export function createPretokenEncoder(
+  parts: EncodingParts,
+  specialTokensAsText: boolean,
+): { encoder: PretokenEncoder; findsTokens: boolean } {
+  const { model, pattern, isNarrow } = parts;
+  if (pattern.kind === "automata" && pattern.automata.length === 1) {
+    const findsTokens = areAllPlain(parts);
+    const addedTokens = findsTokens ? parts.addedTokens : [];
+    const kernel = new EncodingKernel(model, isNarrow, {
+      addedTokens: packAddedTokens(addedTokens, specialTokensAsText),
+    });
+    const contents = addedTokens.map(({ content }) => Buffer.from(content));
+    const encoder = KernelPretokens.create(kernel, pattern.automata[0]!, contents);
+    if (encoder !== undefined) return { encoder, findsTokens };
+  }
+  const encoder = new SplitterPretokens(createSplitter(pattern), new EncodingKernel(model, isNarrow));
+  return { encoder, findsTokens: false };
+}
+
+/** Whether the text goes to the pattern as it is, but for the added tokens in it, which look at nothing but themselves. */
+function areAllPlain({ addedTokens, normalization, addsPrefixSpace }: EncodingParts): boolean {
+  if (normalization !== null || addsPrefixSpace) return false;
+  return addedTokens.every(
+    ({ normalized, lstrip, rstrip, singleWord }) =>
+      normalized === addedTokens[0]!.normalized && !lstrip && !rstrip && !singleWord,
+  );
+}
+
+/** By their bytes; of equal ones the last counts. A token that is to stay text has the id -1. */
+function packAddedTokens(addedTokens: readonly AddedToken[], specialTokensAsText: boolean) {
+  return packTokens(
+    new Map(
+      addedTokens.map(({ content, special, id }) => [
+        Buffer.from(content).toString("latin1"),
+        special && specialTokensAsText ? -1 : id,
+      ]),
+    ),
+  );
+}
+
+/** Added tokens, and the pretokens of one automaton, that the kernel finds itself (src/kernel/encode/encode-texts.ts). */
+export class KernelPretokens implements PretokenEncoder {
+  private constructor(
+    private readonly kernel: EncodingKernel,
+    private readonly scan: KernelScan,
+    readonly tokenBytesMax: number,
+  ) {}
+
+  /** Undefined where the kernel's memory has no room for the tables of such a pattern or such tokens. */
+  static create(
+    kernel: EncodingKernel,
+    tables: PatternTables,
+    addedTokens: readonly Uint8Array[],
+  ): KernelPretokens | undefined {
+    const scan = KernelScan.create(kernel.kernel, tables);
+    if (scan === undefined || !setUpTokens(kernel.kernel, addedTokens)) return undefined;
+    const tokenBytesMax = addedTokens.reduce((max, token) => Math.max(max, token.length), 0);
+    return new KernelPretokens(kernel, scan, tokenBytesMax);
+  }
+
+  get text(): Text {
+    return this.kernel.text;
+  }
+
+  get keepPos(): number {
+    return this.exports.keepPosition();
+  }
+
+  get invalidByteCount(): number {
+    return this.exports.invalidBytes();
+  }
+
+  reserveText(capacityBytes: number): void {
+    this.kernel.reserveText(capacityBytes);
+  }
+
+  restart(): void {
+    this.exports.startEncoding();
+  }
+
+  textChanged(limit: number): void {
+    this.exports.searchText(limit);
+  }
+
+  encode({ end, sureEnd, stop, limit, endsText }: TextPart, out: IdBuffer): void {
+    const { kernel, exports } = this;
+    this.scan.prepare();
+    const posBefore = exports.scanPosition();
+    do {
+      out.append(kernel.idsOf(exports.encodeText(end, sureEnd, stop, limit, Number(endsText))));
+    } while (exports.isTextDone() === 0);
+    this.scan.noteScanned(exports.scanPosition() - posBefore);
+  }
+
+  lookAhead(end: number, limit: number, out: IdBuffer): void {
+    out.append(this.kernel.idsOf(this.exports.encodeLookahead(end, limit)));
+  }
+
+  shift(deltaBytes: number): void {
+    this.exports.moveText(deltaBytes);
+  }
+
+  private get exports() {
+    return this.kernel.kernel.exports;
+  }
+}
+
+/** Bytes handed from the splitter to the encoder at a time: their pretokens and results stay in the first caches. */
+const blockSizeBytes = 1 << 14;
+
+/** Pretokens that JavaScript finds, for patterns that are not one automaton. */
+export class SplitterPretokens implements PretokenEncoder {
+  readonly tokenBytesMax = 0;
+
+  constructor(
+    private readonly splitter: Splitter,
+    private readonly kernel: EncodingKernel,
+  ) {}
+
+  get text(): Text {
+    return this.kernel.text;
+  }
+
+  get keepPos(): number {
+    return this.splitter.ends[0]!;
+  }
+
+  get invalidByteCount(): number {
+    return this.splitter.invalidByteCount;
+  }
+
+  reserveText(capacityBytes: number): void {
+    this.kernel.reserveText(capacityBytes);
+  }
+
+  restart(): void {
+    this.splitter.start(0);
+  }
+
+  textChanged(): void {}
+
+  encode({ stop, limit, endsText }: TextPart, out: IdBuffer): void {
+    const { splitter } = this;
+    while (splitter.pos < stop) {
+      splitter.scan(this.text, Math.min(splitter.pos + blockSizeBytes, stop), limit);
+      this.take(out);
+    }
+    for (let isSettled = !endsText; !isSettled; ) {
+      isSettled = splitter.finish(stop);
+      this.take(out);
+    }
+  }
+
+  lookAhead(end: number, limit: number, out: IdBuffer): void {
+    if (this.splitter.pos === end) this.splitter.scan(this.text, end + 1, limit);
+    this.take(out);
+  }
+
+  shift(deltaBytes: number): void {
+    this.splitter.shift(deltaBytes);
+  }
+
+  private take(out: IdBuffer): void {
+    const { splitter, kernel } = this;
+    kernel.encode(splitter.ends, splitter.endCount, out);
+    splitter.take();
+  }
 }

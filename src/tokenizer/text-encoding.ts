@@ -1,9 +1,7 @@
-import { createPretokens } from "./create-pretokens.ts";
 import { IdBuffer } from "./id-buffer.ts";
-import { normalize } from "./normal-form.ts";
-import { Normalizer } from "./normalizer.ts";
-import { PrefixSpace } from "./prefix-space.ts";
-import { PieceEncoder } from "./text-encoder.ts";
+import { Normalizer, normalize } from "./normalizer.ts";
+import { createPretokenEncoder } from "./pretoken-encoder.ts";
+import { SectionEncoder } from "./section-encoder.ts";
 import type { ReadText, TextSink } from "./text-sink.ts";
 import { TokenCutter } from "./token-cutter.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
@@ -14,7 +12,7 @@ import type { EncodingParts } from "./tokenizer-parts.ts";
  */
 export class TextEncoding {
   readonly out: IdBuffer;
-  private readonly pieces: PieceEncoder;
+  private readonly pieces: SectionEncoder;
   private readonly first: TextSink;
   /** What was read and has yet to go down the chain. */
   private window = new Uint8Array(0);
@@ -23,8 +21,8 @@ export class TextEncoding {
     const { addedTokens, normalization, isNarrow } = parts;
     const asText = options.specialTokensAsText ?? false;
     this.out = new IdBuffer(isNarrow);
-    const { encoder, findsTokens } = createPretokens(parts, asText);
-    this.pieces = new PieceEncoder(encoder, this.out);
+    const { encoder, findsTokens } = createPretokenEncoder(parts, asText);
+    this.pieces = new SectionEncoder(encoder, this.out);
     let chain: TextSink = this.pieces;
     if (findsTokens) {
       this.first = chain;
@@ -77,5 +75,36 @@ export class TextEncoding {
   cut(bytes: Uint8Array, start: number, end: number): void {
     this.first.settle();
     this.pieces.cut(bytes, start, end);
+  }
+}
+
+const spaceByte = 0x20;
+const space = Uint8Array.of(spaceByte);
+
+/** Puts a space before each piece that does not begin with one. */
+export class PrefixSpace implements TextSink {
+  private isInside = false;
+
+  constructor(private readonly next: TextSink) {}
+
+  push(bytes: Uint8Array, start: number, end: number): void {
+    if (!this.isInside && end > start) {
+      if (bytes[start] !== spaceByte) this.next.push(space, 0, 1);
+      this.isInside = true;
+    }
+    this.next.push(bytes, start, end);
+  }
+
+  end(): void {
+    this.isInside = false;
+    this.next.end();
+  }
+
+  token(id: number): void {
+    this.next.token(id);
+  }
+
+  settle(): void {
+    this.next.settle();
   }
 }

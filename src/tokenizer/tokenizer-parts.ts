@@ -1,5 +1,5 @@
 import { UserError } from "../errors.ts";
-import type { CompiledPattern } from "../pattern/pattern.ts";
+import type { CompiledPattern, ResolvedPattern } from "../pattern/pattern.ts";
 import type { EncodingModel } from "./encoding-model.ts";
 import type { TokenTable } from "./token-table.ts";
 
@@ -54,6 +54,15 @@ export type TokenizerParts = EncodingParts & {
   };
   /** What is in the files and is not applied, a sentence each. */
   readonly notes: readonly string[];
+};
+
+/** A special token that is not in the files; without an id it gets the next free one. */
+export type SpecialTokenOption = { readonly text: string; readonly id: number | undefined };
+
+/** What some files do not hold and the user adds. */
+export type LoadOptions = {
+  readonly pattern?: ResolvedPattern | undefined;
+  readonly specialTokens?: readonly SpecialTokenOption[];
 };
 
 /** All that are no tokens of the model, whether they are found in a text or not. */

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import { EncodingKernel } from "../../src/tokenizer/encoding-kernel.ts";
+import { EncodingKernel, WordMerger } from "../../src/tokenizer/encoding-kernel.ts";
 import { buildModel, type EncodingModel } from "../../src/tokenizer/encoding-model.ts";
-import { WordMerger } from "../../src/tokenizer/word-merger.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 5);

@@ -5,8 +5,8 @@ import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { EncodingKernel } from "../../src/tokenizer/encoding-kernel.ts";
 import { buildModel, type RankedMerges } from "../../src/tokenizer/encoding-model.ts";
 import { IdBuffer } from "../../src/tokenizer/id-buffer.ts";
-import { SplitterPretokens } from "../../src/tokenizer/splitter-pretokens.ts";
-import { PieceEncoder } from "../../src/tokenizer/text-encoder.ts";
+import { SplitterPretokens } from "../../src/tokenizer/pretoken-encoder.ts";
+import { SectionEncoder } from "../../src/tokenizer/section-encoder.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { put, scratch } from "../binary.ts";
@@ -28,12 +28,12 @@ function madeScript(firstCodePoint: number, spread: number, length: number): str
 }
 
 /** Cuts no pretoken, and merges from bytes. */
-function uncutEncoding({ model, pattern, isNarrow }: EncodingParts): PieceEncoder {
+function uncutEncoding({ model, pattern, isNarrow }: EncodingParts): SectionEncoder {
   const kernel = new EncodingKernel(model, isNarrow, { mayCut: false });
-  return new PieceEncoder(new SplitterPretokens(createSplitter(pattern), kernel), new IdBuffer(isNarrow));
+  return new SectionEncoder(new SplitterPretokens(createSplitter(pattern), kernel), new IdBuffer(isNarrow));
 }
 
-const encode = (encoding: TextEncoding | PieceEncoder, bytes: Uint8Array) => {
+const encode = (encoding: TextEncoding | SectionEncoder, bytes: Uint8Array) => {
   encoding.push(bytes, 0, bytes.length);
   encoding.end();
   return [...encoding.out.flush()];

@@ -1,22 +1,43 @@
 import { fixedEnd } from "../regions";
 import { findCharacters } from "./characters";
-import { reserveTable, reserveTo } from "./encoding-memory";
+import { useAddedTokens } from "./encode-texts";
+import { useWords } from "./encode-words";
+import { beginRegions, reserveTable, reserveTo } from "./encoding-memory";
 import { addJoins, reserveJoins } from "./joins";
+import { useMerging } from "./merge-word";
 import { droppedByte, EncodingModel } from "./model-layout";
+import { useCuts } from "./never-merged";
 import { addPair, findPair, noRankByte, reservePairs } from "./pair-ranks";
+import { useWholeTokens } from "./whole-tokens";
+import { useCache } from "./word-cache";
+
+let modelHead: usize = 0;
+
+/** Lays the memory out and returns the address of `byteCount` bytes for the model, its head first; 0 if there is no room. */
+export function beginModel(byteCount: u32): usize {
+  modelHead = beginRegions() ? reserveTable(byteCount) : 0;
+  return modelHead;
+}
+
+/** Builds all tables from the model that JavaScript has written; false if there is no room. The cache is 2^shrinkBits times smaller. */
+export function useModel(shrinkBits: u32): bool {
+  const model = changetype<EncodingModel>(modelHead);
+  if (!buildModel(model)) return false;
+  if (!useCache(shrinkBits) || !useWords(model) || !useMerging(model)) return false;
+  return useWholeTokens(model) && useCuts(model) && useAddedTokens(model);
+}
 
 /**
- * Builds what the model has beyond what JavaScript gave. Meanwhile some arrays stand where later tables will, and are zeros
- * again at the end:
+ * Arrays that are needed while the model is built. They stand where later tables will, and are zeros again at the end:
  *
  *   ARRAY      TYPE   LENGTH    MEANING
  *   byteOf     i32    idLimit   the byte of each id, or -1; of several the last
- *   scratch    i32    idLimit   four of these, for whoever builds something
+ *   scratch    i32    idLimit   four of these
  */
 const scratchCount: u32 = 4;
 
-/** False if there is no room. */
-export function buildModel(model: EncodingModel): bool {
+/** Adds to the model what follows from the merges; false if there is no room. */
+function buildModel(model: EncodingModel): bool {
   model.byteRanks = reserveTable(4 * 65536);
   model.adjacency = reserveTable(65536);
   if (!reservePairs(model) || !reserveJoins(model)) return false;
@@ -34,8 +55,8 @@ export function buildModel(model: EncodingModel): bool {
   model.isMonotone = u32(ranksOnlyRise(model, isDistinct, scratch));
   const tellsBytesApart = addJoins(model, scratch, scratch + idsBytes);
   // Bytes that are left out, or share an id, are neighbours of what nobody can tell: nothing may be cut.
-  if (!tellsBytesApart || model.mayCut === 0) model.joinLanes = 0;
-  if (model.isMonotone !== 0 && model.joinLanes !== 0) {
+  if (!tellsBytesApart || model.mayCut === 0) model.joinSlots = 0;
+  if (model.isMonotone !== 0 && model.joinSlots !== 0) {
     model.characters = characters;
     findCharacters(model, byteOf, scratch);
   }

@@ -3,15 +3,12 @@ import { findLong, recordOf, recordValue } from "../words/long-words";
 import { cutMiddleWords, findMiddle } from "../words/middle-words";
 import { findShort } from "../words/short-words";
 import { hashLong, middleBytesMax, middleTailKey, shortBytesMax, shortKey } from "../words/word-keys";
-import { buildModel } from "./build-model";
 import { beginIds, emitIds, emitNarrow, emitWide, idsEnd } from "./emit";
-import { useAddedTokens } from "./encode-texts";
-import { beginRegions, reserveTable, reserveText, reserveTo, workAddress } from "./encoding-memory";
+import { reserveText, reserveTo, workAddress } from "./encoding-memory";
 import { lookUpLong, lookUpMiddle, lookUpShort, results, useLookUp } from "./look-up";
-import { mergeWord, noRoom, useMerging, wordIds } from "./merge-word";
+import { mergeWord, noRoom, wordIds } from "./merge-word";
 import { EncodingModel } from "./model-layout";
-import { beginCuts, cutEndsAddress, cutsPretokens, nextCuts, useCuts } from "./never-merged";
-import { useWholeTokens } from "./whole-tokens";
+import { beginCuts, cutEndsAddress, cutsPretokens, nextCuts } from "./never-merged";
 import {
   batchWordsMax,
   cachedBytesMax,
@@ -21,38 +18,25 @@ import {
   middle,
   reserveWords,
   short,
-  useCache,
 } from "./word-cache";
 import { missing, packedResult } from "./word-results";
 
 /**
- * Pretokens to ids, a batch at a time: look all words up, then write the results in order; what is missing is merged and
+ * Pretokens to ids, a batch at a time: looks up all words, then writes the results in order; a missing word is merged and
  * kept on the way. JavaScript calls, in this order:
  *
- *   beginModel     lays the memory out; returns where the model goes
- *   useModel       the model stands there: builds what it is asked by
+ *   beginModel     build-model.ts: lays the memory out; returns where the model goes
+ *   useModel       builds the tables, once JavaScript has written the model there
  *   …              more tables are set up: of a pattern, of tokens
- *   setTextBytes   the text's region has so much room; again when it needs more
- *   encodeWords    text and ends stand in their regions
+ *   setTextBytes   makes room for the text; again when it needs more
+ *   encodeWords    encodes, once the text and the ends are in their regions
  */
-
 let isNarrow: bool = false;
-let modelHead: usize = 0;
 
-/** Lays the memory out and returns the address of `byteCount` bytes for the model, its head first; 0 if there is no room. */
-export function beginModel(byteCount: u32): usize {
-  modelHead = beginRegions() ? reserveTable(byteCount) : 0;
-  return modelHead;
-}
-
-/** The model is where it belongs: lays the tables out; false if there is no room. The cache is 2^shrinkBits times smaller. */
-export function useModel(shrinkBits: u32): bool {
-  const model = changetype<EncodingModel>(modelHead);
+/** Sets up looking up with a model whose cache is laid out; false if there is no room. */
+export function useWords(model: EncodingModel): bool {
   isNarrow = model.isNarrow !== 0;
-  if (!buildModel(model)) return false;
-  if (!useCache(shrinkBits) || !useLookUp() || !useMerging(model)) return false;
-  if (!useWholeTokens(model) || !useCuts(model) || !useAddedTokens(model)) return false;
-  return true;
+  return useLookUp();
 }
 
 /** Makes room for so many bytes of text, padding included, in front of the work region; false if there is none. */

@@ -11,7 +11,7 @@ import { tokenLength, tokenStart } from "./token-index";
  * adds every place inside it.
  *
  *   ARRAY      TYPE      LENGTH       MEANING
- *   lanes      u32,u32   2^slotBits   open addressing, at most half full, home = top bits of the hash: the *edges* where two
+ *   slots      u32,u32   2^slotBits   open addressing, at most half full, home = top bits of the hash: the *edges* where two
  *                                     halves meet, the left half's last bytes and the right half's first ones; 0 if free
  *   hasSizes   u8        16           for l bytes on the left and r on the right whether there is any such join: 1 at 4 l + r.
  *                                     Most are never needed
@@ -19,7 +19,7 @@ import { tokenLength, tokenStart } from "./token-index";
  * An edge is up to three bytes, the first one highest, and their number << 24. "é" is c3 a9. The join of "é" and "é" is
  * [2 << 24 | c3a9, 2 << 24 | c3a9]. Only joins between two characters that are not ASCII are kept: elsewhere nobody asks.
  */
-let lanes: usize = 0;
+let slots: usize = 0;
 let slotBits: u32 = 0;
 let hasSizes: usize = 0;
 
@@ -36,12 +36,12 @@ export function reserveJoins(model: EncodingModel): bool {
   const joinCount = <u64>model.mergeCount + wholeBytes;
   slotBits = 4;
   while ((<u64>1) << slotBits < 2 * joinCount) slotBits++;
-  lanes = reserveTable((<usize>8) << slotBits);
+  slots = reserveTable((<usize>8) << slotBits);
   hasSizes = reserveTable(16);
-  model.joinLanes = lanes;
+  model.joinSlots = slots;
   model.joinSlotBits = slotBits;
   model.joinSizes = hasSizes;
-  return lanes !== 0 && hasSizes !== 0;
+  return slots !== 0 && hasSizes !== 0;
 }
 
 /**
@@ -132,13 +132,13 @@ function addJoin(adjacency: usize, left: u32, right: u32): void {
   store<u8>(hasSizes + 4 * (left >> 24) + (right >> 24), 1);
   const lastSlot: u32 = (1 << slotBits) - 1;
   let pos = homeOf(left, right);
-  while (load<u32>(lanes + (pos << 3)) !== 0 && !isAt(pos, left, right)) pos = (pos + 1) & lastSlot;
-  store<u32>(lanes + (pos << 3), left);
-  store<u32>(lanes + (pos << 3), right, 4);
+  while (load<u32>(slots + (pos << 3)) !== 0 && !isAt(pos, left, right)) pos = (pos + 1) & lastSlot;
+  store<u32>(slots + (pos << 3), left);
+  store<u32>(slots + (pos << 3), right, 4);
 }
 
 function isAt(pos: u32, left: u32, right: u32): bool {
-  return load<u32>(lanes + (pos << 3)) === left && load<u32>(lanes + (pos << 3), 4) === right;
+  return load<u32>(slots + (pos << 3)) === left && load<u32>(slots + (pos << 3), 4) === right;
 }
 
 function homeOf(left: u32, right: u32): u32 {
@@ -151,11 +151,11 @@ function homeOf(left: u32, right: u32): u32 {
  */
 export function fitsJoin(left: u32, right: u32): bool {
   for (let leftCount = contextBytes; leftCount > 0; leftCount--) {
-    const leftLane = (left & ((1 << (8 * leftCount)) - 1)) | (leftCount << 24);
+    const leftEdge = (left & ((1 << (8 * leftCount)) - 1)) | (leftCount << 24);
     for (let rightCount = contextBytes; rightCount > 0; rightCount--) {
       if (load<u8>(hasSizes + 4 * leftCount + rightCount) === 0) continue;
-      const rightLane = (right >> (8 * (contextBytes - rightCount))) | (rightCount << 24);
-      if (hasJoin(leftLane, rightLane)) return true;
+      const rightEdge = (right >> (8 * (contextBytes - rightCount))) | (rightCount << 24);
+      if (hasJoin(leftEdge, rightEdge)) return true;
     }
   }
   return false;
@@ -164,7 +164,7 @@ export function fitsJoin(left: u32, right: u32): bool {
 function hasJoin(left: u32, right: u32): bool {
   const last: u32 = (1 << slotBits) - 1;
   let pos = homeOf(left, right);
-  while (load<u32>(lanes + (pos << 3)) !== 0) {
+  while (load<u32>(slots + (pos << 3)) !== 0) {
     if (isAt(pos, left, right)) return true;
     pos = (pos + 1) & last;
   }

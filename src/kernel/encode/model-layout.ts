@@ -26,7 +26,7 @@ import { TokenTable } from "./token-index";
  *   68       characters       characters.ts; 0 where merging has to begin with bytes
  *   72       adjacency        u8[65536]: at left << 8 | right, 1 where the two bytes stand side by side in some token;
  *                             elsewhere no merge ever crosses
- *   76       joinLanes        joins.ts, as the next two; 0 where no pretoken may be cut
+ *   76       joinSlots        joins.ts, as the next two; 0 where no pretoken may be cut
  *   80       joinSlotBits
  *   84       joinSizes
  *
@@ -56,7 +56,7 @@ export class EncodingModel {
   pairFilter: usize;
   characters: usize;
   adjacency: usize;
-  joinLanes: usize;
+  joinSlots: usize;
   joinSlotBits: u32;
   joinSizes: usize;
 }

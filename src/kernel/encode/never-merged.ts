@@ -45,7 +45,7 @@ const finerEndsMax: u32 = 1 << 13;
 
 /** Lays the tables out; false if there is no room for them. */
 export function useCuts(model: EncodingModel): bool {
-  if (model.joinLanes === 0) return true;
+  if (model.joinSlots === 0) return true;
   places = reserveTable(65536);
   isWholeEdge = reserveTable(512);
   pairAnswers = reserveTable(2 << pairAnswerBits);

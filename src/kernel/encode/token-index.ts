@@ -1,5 +1,4 @@
 import { hashLong } from "../words/word-keys";
-import { equalBytes } from "./bytes";
 import { reserveTable } from "./encoding-memory";
 
 /**
@@ -72,4 +71,12 @@ export function insertToken(table: TokenTable, slots: usize, hash: u32, token: u
 /** The token in a slot, or -1. */
 export function tokenIn(slots: usize, pos: u32): i32 {
   return load<i32>(slots + (pos << 2)) - 1;
+}
+
+/** Whether the `length` bytes at two places are the same. Up to 7 bytes behind them are read. */
+export function equalBytes(a: usize, b: usize, length: u32): bool {
+  const wholeEnd = a + (length & ~7);
+  for (; a < wholeEnd; a += 8, b += 8) if (load<u64>(a) !== load<u64>(b)) return false;
+  const restBits = <u64>(8 * (length & 7));
+  return ((load<u64>(a) ^ load<u64>(b)) & (((<u64>1) << restBits) - 1)) === 0;
 }

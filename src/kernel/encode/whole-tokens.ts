@@ -1,7 +1,7 @@
-import { equalBytes } from "./bytes";
 import { reserveTable } from "./encoding-memory";
 import { EncodingModel } from "./model-layout";
 import {
+  equalBytes,
   findTokenAt,
   indexTokens,
   insertToken,

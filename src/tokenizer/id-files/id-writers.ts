@@ -1,6 +1,5 @@
 import { lineFeed, putDecimal, space } from "../../bytes/ascii.ts";
 import { UserError } from "../../errors.ts";
-import type { IdSink } from "../../pipeline/encode-corpus.ts";
 import { type IdType, npyHead } from "./npy.ts";
 
 /** Where bytes go: a staged file, or stdout. */
@@ -8,6 +7,16 @@ export type ByteSink = {
   write(chunk: Uint8Array): void;
   /** Only of a file. */
   overwrite?(chunk: Uint8Array, pos: number): void;
+};
+
+/** Takes the ids, in the order of the inputs or of the ranges given. */
+export type IdSink = {
+  /** The next ids of the input at hand, valid until it returns; of records also where among them each ends. */
+  write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array): void;
+  /** A text ends that is no record. */
+  endInput(): void;
+  /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
+  drained?(): Promise<void> | undefined;
 };
 
 /** A format of ids. `finish` is called when all are written. */

@@ -2,7 +2,7 @@ import { shown } from "../../bytes/schema.ts";
 import { UserError } from "../../errors.ts";
 import { contains } from "../../pattern/code-point-set.ts";
 import { whiteSpace } from "../../pattern/unicode.ts";
-import { normalize } from "../normal-form.ts";
+import { normalize } from "../normalizer.ts";
 import type { AddedToken, NormalizationForm } from "../tokenizer-parts.ts";
 import { checkId, type TokenIds } from "./assemble-model.ts";
 import { objectAt, refuse } from "./read-file.ts";

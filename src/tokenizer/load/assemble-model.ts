@@ -1,10 +1,10 @@
 import { byteToCharacter, decodeCharacters } from "../../bytes/byte-characters.ts";
 import { shown } from "../../bytes/schema.ts";
 import { UserError } from "../../errors.ts";
+import { WordMerger } from "../encoding-kernel.ts";
 import { buildModel, droppedByte, type EncodingModel, type RankedMerges } from "../encoding-model.ts";
 import { buildTokenTable, idLimitMax, lateTokenTable, type TokenTable } from "../token-table.ts";
 import type { AddedToken } from "../tokenizer-parts.ts";
-import { WordMerger } from "../word-merger.ts";
 
 /** Token to id: a Map, or what is as good as one here; and the largest id, 0 without any. */
 export type TokenIds = Pick<ReadonlyMap<string, number>, "get" | "size"> &

@@ -3,9 +3,14 @@ import { decodeCharacters } from "../../bytes/byte-characters.ts";
 import { shown } from "../../bytes/schema.ts";
 import { UserError } from "../../errors.ts";
 import { patterns, type ResolvedPattern } from "../../pattern/pattern.ts";
-import { type AddedToken, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
+import {
+  type AddedToken,
+  type LoadOptions,
+  plainSpecial,
+  type SpecialTokenOption,
+  type TokenizerParts,
+} from "../tokenizer-parts.ts";
 import { areNarrow, assembleModel, assembleTokens, idsOfTokens, type TokenIds } from "./assemble-model.ts";
-import type { LoadOptions, SpecialTokenOption } from "./load-tokenizer.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { objectAt, readJson, readText } from "./read-file.ts";
 import { recordedTraining } from "./read-training-record.ts";

@@ -2,10 +2,15 @@ import { basename } from "node:path";
 import { exitCode, UserError } from "../../errors.ts";
 import { patterns, type ResolvedPattern } from "../../pattern/pattern.ts";
 import { buildTokenTable, type TokenTable } from "../token-table.ts";
-import { type AddedToken, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
+import {
+  type AddedToken,
+  type LoadOptions,
+  plainSpecial,
+  type SpecialTokenOption,
+  type TokenizerParts,
+} from "../tokenizer-parts.ts";
 import { areNarrow, checkId } from "./assemble-model.ts";
 import { type KnownRanks, knownRanks } from "./known-ranks.ts";
-import type { LoadOptions, SpecialTokenOption } from "./load-tokenizer.ts";
 import { modelOfRanks, type RankedToken } from "./merges-of-ranks.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { readBytes } from "./read-file.ts";

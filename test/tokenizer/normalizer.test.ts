@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Tokenizer } from "tokenizers";
 import { randomSource } from "../../bench/random.ts";
-import { normalize } from "../../src/tokenizer/normal-form.ts";
+import { normalize } from "../../src/tokenizer/normalizer.ts";
 import type { NormalizationForm } from "../../src/tokenizer/tokenizer-parts.ts";
 
 const forms = ["NFC", "NFD", "NFKC", "NFKD"] as const satisfies NormalizationForm[];

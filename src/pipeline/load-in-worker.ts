@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { partnerOf } from "../tokenizer/load/gpt2-files.ts";
-import { type LoadOptions, loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
+import { loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
 import { lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
-import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { recordName } from "../vocabulary/formats/training-json.ts";
 import { serveWorkers, startWorkers } from "./serve-workers.ts";
 import { describeFailure, type Failure } from "./thread-failure.ts";
@@ -27,7 +27,7 @@ export type LoadedTokenizer = {
  * Loads a tokenizer as `loadTokenizerParts` does. Large files are loaded by another thread: parsing them cannot be
  * interrupted, and a thread can be ended in the middle of it. So the event loop is never kept from turning for long.
  */
-export async function loadApart(request: LoadRequest): Promise<TokenizerParts> {
+export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts> {
   const { path, options } = request;
   const load = () => loadTokenizerParts(path, options);
   if (loadedHereMs(path) <= loadedHereMsMax) return load();

@@ -6,7 +6,7 @@ import type { ReadText, TextSink } from "./text-sink.ts";
 const lookaheadBytes = 4;
 
 /** The end of the chain: gathers pieces in the kernel's memory, has them cut into pretokens there, and their ids put into `out`. */
-export class PieceEncoder implements TextSink {
+export class SectionEncoder implements TextSink {
   private capacityBytes = 1 << 12;
   /** Bytes of text. */
   private limit = 0;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadApart } from "../../src/pipeline/load-apart.ts";
+import { loadInWorker } from "../../src/pipeline/load-in-worker.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { loadTokenizerParts } from "../../src/tokenizer/load/load-tokenizer.ts";
 import { bpe, put, scratch } from "../binary.ts";
@@ -21,7 +21,7 @@ describe("a large tokenizer, which is loaded by another thread,", () => {
     const here = new Tokenizer(loadTokenizerParts(large));
     const ids = here.encode(text);
     for (const isDecoded of [true, false]) {
-      const parts = await loadApart({ path: large, options: {}, isDecoded });
+      const parts = await loadInWorker({ path: large, options: {}, isDecoded });
       const apart = new Tokenizer(parts);
       expect(apart.encode(text)).toEqual(ids);
       expect(Buffer.from(apart.decode(ids)).toString()).toBe(text);
@@ -38,7 +38,7 @@ describe("a large tokenizer, which is loaded by another thread,", () => {
     ] as const;
     for (const [path, options] of cases) {
       const { message, hint, exitCode } = errorOf(() => loadTokenizerParts(path, options));
-      const loading = loadApart({ path, options, isDecoded: true });
+      const loading = loadInWorker({ path, options, isDecoded: true });
       await expect(loading).rejects.toMatchObject({ message, hint, exitCode });
     }
   });

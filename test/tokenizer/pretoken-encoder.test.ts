@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { compilePattern } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
-import { createPretokens } from "../../src/tokenizer/create-pretokens.ts";
+import { createPretokenEncoder } from "../../src/tokenizer/pretoken-encoder.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import type { AddedToken, EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
@@ -15,10 +15,10 @@ const flags = { special: false, normalized: false, lstrip: false, rstrip: false,
 
 /** What the kernel does by itself, and the same by the links of the chain: a token that looks around needs them. */
 function bothWays(parts: EncodingParts, specialTokensAsText: boolean): [TextEncoding, TextEncoding] {
-  expect(createPretokens(parts, specialTokensAsText).findsTokens).toBe(true);
+  expect(createPretokenEncoder(parts, specialTokensAsText).findsTokens).toBe(true);
   const never: AddedToken = { ...flags, id: 400, content: "\u{10ffff}never", singleWord: true };
   const byLinks = { ...parts, addedTokens: [...parts.addedTokens, never] };
-  expect(createPretokens(byLinks, specialTokensAsText).findsTokens).toBe(false);
+  expect(createPretokenEncoder(byLinks, specialTokensAsText).findsTokens).toBe(false);
   return [
     new TextEncoding(parts, { specialTokensAsText }),
     new TextEncoding(byLinks, { specialTokensAsText }),
