@@ -7,7 +7,6 @@ import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts"
 import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { ChunkTask, RangeTask, Task } from "../corpus/task.ts";
 import { TextMemory } from "../corpus/text-memory.ts";
-import { expectLossOfMemory } from "../runtime/compile-sparingly.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import type { IdBuffer, Ids } from "../tokenizer/id-buffer.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
@@ -170,7 +169,6 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
 type RecordReader = { readonly batch: RecordBatch; readonly offsetByte: number };
 
 export function startEncoding(setup: EncodeSetup): TaskEncoder {
-  expectLossOfMemory();
   adoptKernelModule(setup.kernelModule);
   return new TaskEncoder(setup);
 }

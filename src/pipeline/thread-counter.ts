@@ -1,11 +1,9 @@
-import { canSeek } from "../corpus/input.ts";
 import type { Task } from "../corpus/task.ts";
 import { TextMemory } from "../corpus/text-memory.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
 import type { SortedRun } from "../count/sorted-runs.ts";
 import { SpillingCounter, type SpillingOptions } from "../count/spilling-counter.ts";
 import { TaskCounter, type TaskCounterOptions } from "../count/task-counter.ts";
-import { expectLossOfMemory } from "../runtime/compile-sparingly.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import type { PackedCounts } from "../words/word-counter.ts";
 import { tableMemory } from "../words/word-table.ts";
@@ -81,8 +79,6 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
 }
 
 export function startCounting(setup: CountSetup, { index }: Thread): ThreadCounter {
-  // Memory of streams comes and goes.
-  if (!setup.inputs.every(canSeek)) expectLossOfMemory();
   adoptKernelModule(setup.kernelModule);
   return new ThreadCounter(setup, index);
 }

@@ -1,5 +1,4 @@
 import { isUtf8 } from "node:buffer";
-import { spareThirdTier } from "../../runtime/compile-sparingly.ts";
 import type { RankedMerges } from "../encoding-model.ts";
 import { idLimitMax } from "../token-table.ts";
 import {
@@ -9,6 +8,7 @@ import {
   idOfSpan,
   indexTexts,
   ScannedVocabulary,
+  spareThirdTier,
   type TokenTexts,
 } from "./scanned-vocabulary.ts";
 

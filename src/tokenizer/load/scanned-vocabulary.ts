@@ -1,4 +1,4 @@
-import { spareThirdTier } from "../../runtime/compile-sparingly.ts";
+import { noFTL } from "bun:jsc";
 
 /**
  * TokenTexts: the tokens of a vocabulary as their file has them, and their ids.
@@ -135,6 +135,14 @@ export class ScannedVocabulary {
       yield [Buffer.from(bytes.buffer, starts[t]!, starts[t + 1]! - starts[t]!).toString("utf8"), ids[t]!];
     }
   }
+}
+
+/**
+ * For functions that run only while a tokenizer is loaded: the runtime does not compile them a third time. On two cores its
+ * compiler takes that time from the threads that encode, and the third tier saves less.
+ */
+export function spareThirdTier(...functions: ((...args: never[]) => unknown)[]): void {
+  for (const each of functions) noFTL(each as () => unknown);
 }
 
 spareThirdTier(indexTexts, findText, idOfSpan, equalSpans);
