@@ -2,7 +2,7 @@ import { fstatSync } from "node:fs";
 import { escapeText } from "../bytes/escape.ts";
 import type { Skipped } from "../corpus/each-file-once.ts";
 import { exitCode, outOfMemory, UserError } from "../errors.ts";
-import type { StageProgress } from "../pipeline/train.ts";
+import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { describeHolder, type Holder } from "../store/output-lock.ts";
 import type { LogFile } from "./log-file.ts";
 import { oneOf } from "./option-values.ts";

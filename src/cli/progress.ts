@@ -1,4 +1,4 @@
-import type { StageProgress } from "../pipeline/train.ts";
+import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { bytes, clock, grouped } from "./units.ts";
 
 /** `log` is for a file that is read days later: few lines, without the program's name. */

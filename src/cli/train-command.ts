@@ -3,7 +3,8 @@ import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inp
 import { countsChunks } from "../count/counts-files.ts";
 import { usageError } from "../errors.ts";
 import { countsOptionsOf } from "../pipeline/open-memory.ts";
-import { type StageProgress, type Trained, train } from "../pipeline/train.ts";
+import type { StageProgress } from "../pipeline/stage-progress.ts";
+import { type Trained, train } from "../pipeline/train.ts";
 import { type Written, writeResult } from "../pipeline/write-result.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { describeCounts } from "../store/content-hash.ts";
@@ -56,6 +57,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   warnOfSlowPattern(options.pattern, output);
   warnOfEqualCounts(counts, output);
 
+  let written: Written | undefined;
   const trained = await train(
     {
       ...options,
@@ -67,34 +69,26 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
       cache: cached?.cache,
       memory,
       tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
-      keepWords: wordKeeping(options.saveCounts, countsOptions),
+      saveWords: wordSaving(options.saveCounts, countsOptions),
+      async write(trained) {
+        warnOfInvalidBytes(inputs, trained.statistics, output);
+        const made = { ...training, skipped, workerCount, trained, startMs };
+        written = await writeResult(options.output, { ...askedFor(invocation, options), ...made }, onStop);
+      },
     },
     report,
   );
-  warnOfInvalidBytes(inputs, trained.statistics, output);
-
-  const { typed } = invocation;
-  const written = await writeResult(
-    options.output,
-    {
-      command: shellLine(["bpe", "train", ...typed]),
-      arguments: ["train", ...typed],
-      settings: options,
-      formatNames: options.formats,
-      keepCount: options.keepCount,
-      inputs,
-      skipped,
-      counts,
-      workerCount,
-      trained,
-      startMs,
-    },
-    onStop,
-  );
-  await trained.keepRest?.();
   if (cached !== undefined) noteResult(cached, training);
-  tellTrained(trained, written, options.output, corpusNotes({ inputs, skipped }), output);
+  tellTrained(trained, written!, options.output, corpusNotes({ inputs, skipped }), output);
 }
+
+/** What was asked for, as the record of the training keeps it. */
+const askedFor = ({ typed }: Invocation, { formats, keepCount }: TrainOptions) => ({
+  command: shellLine(["bpe", "train", ...typed]),
+  arguments: ["train", ...typed],
+  formatNames: formats,
+  keepCount,
+});
 
 /** Checks that the outputs can be written, and keeps other runs away from them. */
 async function takePlaces(invocation: Invocation, options: TrainOptions, output: Output): Promise<void> {
@@ -106,7 +100,7 @@ async function takePlaces(invocation: Invocation, options: TrainOptions, output:
 }
 
 /** Writes the words into the file of `--save-counts`, if there is one. */
-const wordKeeping = (path: string | undefined, countsOptions: CountsOptions) => async (words: WordTable) => {
+const wordSaving = (path: string | undefined, countsOptions: CountsOptions) => async (words: WordTable) => {
   if (path !== undefined) await writeChunks(path, countsChunks(path, words, countsOptions));
 };
 
@@ -138,7 +132,7 @@ function summaryOf(
     keptPath,
     notes,
     textBytes: trained.statistics.reduce((sum, found) => sum + found.textBytes, 0),
-    wordBytes: trained.wordBytes,
+    pretokenBytes: trained.pretokenBytes,
     tokenCount: trained.tokenCount,
     longestTokens: longestTokens(trained, 10),
     stoppedEarly: isShort

@@ -12,7 +12,7 @@ type SummaryFacts = {
   /** Bytes of text in the inputs, unpacked. */
   readonly textBytes: number;
   /** Bytes of all words that were counted, and the tokens they become by all merges. */
-  readonly wordBytes: number;
+  readonly pretokenBytes: number;
   readonly tokenCount: number;
   /** As they are shown, the longest first. */
   readonly longestTokens: readonly string[];
@@ -22,8 +22,17 @@ type SummaryFacts = {
 
 /** The summary that people read at the end of `bpe train`. */
 export function summary(facts: SummaryFacts): string {
-  const { record, output, keptPath, notes, textBytes, wordBytes, tokenCount, longestTokens, stoppedEarly } =
-    facts;
+  const {
+    record,
+    output,
+    keptPath,
+    notes,
+    textBytes,
+    pretokenBytes,
+    tokenCount,
+    longestTokens,
+    stoppedEarly,
+  } = facts;
   const { inputs, timings } = record;
   const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
   const perSecond = (amount: number, ms: number) => amount / Math.max(ms / 1000, 1e-3);
@@ -47,7 +56,7 @@ export function summary(facts: SummaryFacts): string {
       ].join(", "),
     ],
     ["memory", `${bytes(record.peakMemoryBytes)} at its peak`],
-    ["bytes/token", tokenCount === 0 ? "" : (wordBytes / tokenCount).toFixed(3)],
+    ["bytes/token", tokenCount === 0 ? "" : (pretokenBytes / tokenCount).toFixed(3)],
     ["longest", longestTokens.join(" ")],
     ["written", `${output}: ${record.files.join(", ")}`],
     ["kept", keptPath ?? ""],

@@ -1,8 +1,3 @@
-import { type CompiledPattern, createSplitter } from "../pattern/pattern.ts";
-import type { WordCounter } from "../words/word-counter.ts";
-import { KernelDocuments } from "./kernel-documents.ts";
-import { SplitterDocuments } from "./splitter-documents.ts";
-
 /**
  * What of the text is counted next. Positions are offsets into the text of the counter's kernel.
  *
@@ -48,16 +43,4 @@ export interface Documents {
   readonly invalidByteCount: number;
   /** Position of the first of them that the last `count` has met, or -1. */
   readonly firstInvalidPos: number;
-}
-
-export function createDocuments(
-  pattern: CompiledPattern,
-  specialTokens: readonly Uint8Array[],
-  counter: WordCounter,
-): Documents {
-  if (pattern.kind === "automata" && pattern.automata.length === 1) {
-    const documents = KernelDocuments.create(pattern.automata[0]!, specialTokens, counter);
-    if (documents !== undefined) return documents;
-  }
-  return new SplitterDocuments(createSplitter(pattern), specialTokens, counter);
 }

@@ -3,11 +3,13 @@ import { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { Task } from "../corpus/task.ts";
 import { TaskReader } from "../corpus/task-reader.ts";
 import { TextMemory } from "../corpus/text-memory.ts";
-import type { CompiledPattern } from "../pattern/pattern.ts";
+import { type CompiledPattern, createSplitter } from "../pattern/pattern.ts";
 import type { WordCounter } from "../words/word-counter.ts";
-import { createDocuments } from "./documents.ts";
+import type { Documents } from "./documents.ts";
+import { KernelDocuments } from "./kernel-documents.ts";
 import { RangeCounter, type RangeStatistics } from "./range-counter.ts";
 import { RecordCounter } from "./record-counter.ts";
+import { SplitterDocuments } from "./splitter-documents.ts";
 
 export type TaskCounterOptions = {
   readonly inputs: readonly Input[];
@@ -59,4 +61,17 @@ export class TaskCounter {
   close(): void {
     this.reader.close();
   }
+}
+
+/** The kernel finds the boundaries of one or two automata; for every other pattern JavaScript does. */
+export function createDocuments(
+  pattern: CompiledPattern,
+  specialTokens: readonly Uint8Array[],
+  counter: WordCounter,
+): Documents {
+  if (pattern.kind === "automata" && pattern.automata.length === 1) {
+    const documents = KernelDocuments.create(pattern.automata[0]!, specialTokens, counter);
+    if (documents !== undefined) return documents;
+  }
+  return new SplitterDocuments(createSplitter(pattern), specialTokens, counter);
 }

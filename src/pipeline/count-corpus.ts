@@ -10,6 +10,7 @@ import { kernelModule } from "../runtime/kernel.ts";
 import { workerBytes } from "../runtime/memory-budget.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { longTextBytes, runTasks } from "./run-tasks.ts";
+import type { ReportBytes } from "./stage-progress.ts";
 import { type CountSetup, startCounting, type ThreadWords } from "./thread-counter.ts";
 
 export type CountOptions = {
@@ -32,13 +33,6 @@ export type CountOptions = {
   readonly pieceSizeBytes?: number;
 };
 
-type CountProgress = {
-  readonly bytesDone: number;
-  /** Not known where the inputs are streams. */
-  readonly bytesTotal: number | null;
-  readonly distinctWordCount: number;
-};
-
 type CorpusCounts = {
   /** The words, but for those in runs. */
   readonly counter: SpillingCounter;
@@ -51,20 +45,14 @@ type CorpusCounts = {
  * Counts the words of the inputs. Calls `report` between slices of work of at most some 30 ms, and lets the event
  * loop turn there, so that signals are served. Throws what a worker throws; no worker is left running.
  */
-export async function countCorpus(
-  options: CountOptions,
-  report: (progress: CountProgress) => void,
-): Promise<CorpusCounts> {
+export async function countCorpus(options: CountOptions, report: ReportBytes): Promise<CorpusCounts> {
   const { inputs, ranges, workerCount, runOptions } = options;
   const statistics = inputs.map(noStatistics);
   const name = nextName();
   if ((ranges ?? inputs).length === 0)
     return { counter: new SpillingCounter(options, name), runs: [], statistics };
-  const bytesTotal = totalBytesOf(inputs, ranges);
   // One for each thread, and one for a worker that stands in for the main thread.
   const distinctWordCounts = new Float64Array(new SharedArrayBuffer(8 * (workerCount + 2)));
-  const tell = (bytesDone: number, distinctWordCount = Math.max(...distinctWordCounts)) =>
-    report({ bytesDone, bytesTotal, distinctWordCount });
   let bytesDone = 0;
   const threads = await runTasks(
     {
@@ -83,14 +71,14 @@ export async function countCorpus(
     },
     (done) => {
       bytesDone = done;
-      tell(done);
+      report(done, Math.max(...distinctWordCounts));
     },
   );
   // This thread has the room of all of them for it.
   const room = runOptions && { ...runOptions, wordBytesMax: runOptions.wordBytesMax * workerCount };
   const counter = new SpillingCounter({ ...options, runOptions: room }, name);
   const runs = await inTurns(gather(counter, threads));
-  tell(bytesDone, counter.words.distinctWordCount);
+  report(bytesDone, counter.words.distinctWordCount);
   return { counter, runs, statistics };
 }
 

@@ -14,8 +14,9 @@ import { partsOfVocabulary } from "../tokenizer/trained-tokenizer.ts";
 import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import { countsOptionsOf, openMemory } from "./open-memory.ts";
+import type { StageProgress } from "./stage-progress.ts";
 import { Tokenizer } from "./tokenizer.ts";
-import { type StageProgress, train } from "./train.ts";
+import { type Trained, train } from "./train.ts";
 import { trainingPattern } from "./training-pattern.ts";
 import { type TrainSettings, writeResult } from "./write-result.ts";
 
@@ -87,30 +88,22 @@ async function trainSettled(
   for (const { path, reason } of skipped) warn(`"${path}" is not read: ${reason}`);
   const pattern = settings.pattern.compiled;
   const { memory, cached } = openMemory(choice, countsOptionsOf(settings), pattern, budget, warn);
+  const write = async (trained: Trained) => {
+    if (options.output === undefined) return;
+    const asked = { command: "trainTokenizer", arguments: [], counts: [] };
+    const made = { settings, inputs, skipped, workerCount, trained, startMs };
+    await writeResult(options.output, { ...asked, ...made });
+  };
   try {
-    const trained = await train(
-      { ...settings, pattern, inputs, workerCount, workerCountFor, memory, cache: cached?.cache },
+    const { vocabulary } = await train(
+      { ...settings, pattern, inputs, workerCount, workerCountFor, memory, cache: cached?.cache, write },
       options.onProgress ?? (() => {}),
     );
-    if (options.output !== undefined) {
-      const command = "trainTokenizer";
-      const asked = { command, arguments: [], counts: [] };
-      await writeResult(options.output, {
-        ...asked,
-        settings,
-        inputs,
-        skipped,
-        workerCount,
-        trained,
-        startMs,
-      });
-    }
-    await trained.keepRest?.();
     cached?.shrink();
     // Training in HF's way cuts behind lines; the tokenizer, as HF's, does not.
     const { name, sources } = settings.pattern;
     const encodingPattern = { name, sources, compiled: compilePattern(sources) };
-    return new Tokenizer(partsOfVocabulary(trained.vocabulary, encodingPattern));
+    return new Tokenizer(partsOfVocabulary(vocabulary, encodingPattern));
   } finally {
     memory.scratch.remove();
   }

@@ -125,7 +125,7 @@ function recordOf(
     })),
     skipped,
     counts,
-    wordCount: trained.wordCount,
+    wordCount: trained.pretokenCount,
     distinctWordCount: trained.distinctWordCount,
     mergeCount: trained.vocabulary.mergeCount,
     files,

@@ -24,7 +24,7 @@ async function failureOf(failing: CountOptions): Promise<unknown> {
 test("progress never falls, and ends with all bytes", async () => {
   for (const workerCount of [1, 2]) {
     const done: number[] = [];
-    await countCorpus({ ...options, workerCount }, ({ bytesDone }) => done.push(bytesDone));
+    await countCorpus({ ...options, workerCount }, (bytesDone) => done.push(bytesDone));
     expect(done.toSorted((a, b) => a - b)).toEqual(done);
     expect(done.at(-1)).toBe(text.length);
   }

@@ -102,13 +102,13 @@ test("the worked example: low 5, lower 2, widest 3, newest 6", async () => {
     "w est",
     "n e",
   ]);
-  expect([trained.wordCount, trained.distinctWordCount]).toEqual([16, 4]);
+  expect([trained.pretokenCount, trained.distinctWordCount]).toEqual([16, 4]);
 });
 
 test("bytes per token come from the tokens that the corpus is cut into in the end", async () => {
   const trained = await trainOn("aaaaa bb", { mergeCount: 2 });
   // "aaaaa" and " bb": a a -> aa aa a; then "aa aa" -> aaaa a. So 2 + 3 tokens of 8 bytes.
-  expect([trained.wordBytes, trained.tokenCount]).toEqual([8, 5]);
+  expect([trained.pretokenBytes, trained.tokenCount]).toEqual([8, 5]);
 });
 
 test("all 256 bytes are learned from, and invalid ones are never joined", async () => {
@@ -129,7 +129,9 @@ test("the first invalid byte is found wherever it stands, also at the start and 
 
 test("a corpus of special tokens only has no words and no merges", async () => {
   const trained = await trainOn("<|end|><|end|>", { mergeCount: 10, specialTokens: ["<|end|>"] });
-  expect([trained.wordCount, trained.vocabulary.mergeCount, trained.vocabulary.size]).toEqual([0, 0, 257]);
+  expect([trained.pretokenCount, trained.vocabulary.mergeCount, trained.vocabulary.size]).toEqual([
+    0, 0, 257,
+  ]);
   expect(trained.statistics).toEqual([
     { textBytes: 14, documentCount: 0, invalidByteCount: 0, firstInvalidByte: -1 },
   ]);
@@ -159,7 +161,7 @@ describe("1, 2 and 7 workers learn the same", () => {
         const many = await trainOn(content, { ...settings, workerCount });
         expect(mergesOf(many)).toEqual(mergesOf(one));
         expect(many.statistics).toEqual(one.statistics);
-        expect(many.wordCount).toEqual(one.wordCount);
+        expect(many.pretokenCount).toEqual(one.pretokenCount);
       }
     });
   }

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import type { RangeStatistics } from "../../src/count/range-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
-import { type CorpusOptions, countWords } from "../../src/pipeline/train.ts";
+import type { CorpusOptions } from "../../src/pipeline/count-afresh.ts";
+import { countWords } from "../../src/pipeline/count-words.ts";
 import { MemoryBudget } from "../../src/runtime/memory-budget.ts";
 import { Cache } from "../../src/store/cache.ts";
 import { CacheDirectory } from "../../src/store/cache-directory.ts";
@@ -71,7 +72,7 @@ export async function countCached(
     cache,
     memory: { budget: budgetOf(wordBytesMax), scratch, countsOptions },
   };
-  const { words, wordCount, statistics, keepRest } = await countWords(corpus, ({ stage, done }) => {
+  const { words, pretokenCount, statistics, keepRest } = await countWords(corpus, ({ stage, done }) => {
     if (stage === "counting") countedBytes = done;
     if (stage === "hashing") hashedBytes = done;
   });
@@ -80,7 +81,7 @@ export async function countCached(
   scratch.remove();
   if (options.limitBytes !== undefined) directory.shrinkTo(options.limitBytes);
   const entries = entriesOf(words);
-  if (wordCount !== entries.reduce((sum, [, count]) => sum + count, 0)) throw new Error("a wrong sum");
+  if (pretokenCount !== entries.reduce((sum, [, count]) => sum + count, 0)) throw new Error("a wrong sum");
   return { words: entries, statistics, warnings, countedBytes, hashedBytes };
 }
 

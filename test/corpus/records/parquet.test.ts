@@ -180,7 +180,7 @@ describe("the texts of a Parquet file", () => {
           specialTokens: [new TextEncoder().encode("<|end|>")],
           workerCount,
         },
-        ({ bytesDone }) => done.push(bytesDone),
+        (bytesDone) => done.push(bytesDone),
       );
       expect(entriesOf(counter.words.toWordTable())).toEqual(inOrder(words));
       expect(statistics).toEqual([{ textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 }]);

@@ -1,0 +1,27 @@
+/** How far a long stage is, for whoever shows it. */
+export type StageProgress = {
+  readonly stage: "planning" | "hashing" | "counting" | "merging" | "encoding";
+  readonly done: number;
+  /** Null if only the end of a stream shows it. */
+  readonly total: number | null;
+  readonly unit: "bytes" | "merges";
+  /** Known while counting and merging. */
+  readonly distinctWordCount?: number;
+};
+
+export type Report = (progress: StageProgress) => void;
+
+/** Where the main thread is, called between slices of work. */
+export type ReportBytes = (bytesDone: number, distinctWordCount?: number) => void;
+
+/** Reports a stage that goes through the bytes of the inputs. */
+export function byBytes(
+  report: Report,
+  stage: StageProgress["stage"],
+  bytesTotal: number | null,
+): ReportBytes {
+  return (done, distinctWordCount) => {
+    const words = distinctWordCount === undefined ? undefined : { distinctWordCount };
+    report({ stage, done, total: bytesTotal, unit: "bytes", ...words });
+  };
+}
