@@ -2,7 +2,6 @@ import { nextTurn } from "../runtime/turns.ts";
 import { cutIntoRanges, type RangePlanOptions } from "./cut-into-ranges.ts";
 import { canSeek, type Input } from "./input.ts";
 import { type Range, wholeRange } from "./range.ts";
-import { planParquet } from "./records/parquet/load-parquet.ts";
 import { type ChunkBuffers, planChunks } from "./stream-chunks.ts";
 import type { Task } from "./task.ts";
 import { TextMemory } from "./text-memory.ts";
@@ -42,8 +41,11 @@ async function* planPages(
   cutting: RangePlanOptions | undefined,
 ): AsyncGenerator<Task, void> {
   let isEmptyFile = true;
-  const room = new TextMemory(cutting?.textBytesMax);
-  for (const pages of planParquet(input, cutting?.pagesSizeBytes, room)) {
+  const memory = new TextMemory(cutting?.textBytesMax);
+  // Loading what reads Parquet takes some 10 ms: only where there is such a file.
+  const loaded =
+    require("./records/parquet/plan-pages.ts") as typeof import("./records/parquet/plan-pages.ts");
+  for (const pages of loaded.planInputPages(input, cutting?.pagesSizeBytes, memory)) {
     if (pages === undefined) await nextTurn();
     else {
       yield { ...whole, ...pages, kind: "pages" };

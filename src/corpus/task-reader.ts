@@ -2,10 +2,9 @@ import { type ByteSource, type FileSource, OpenFile } from "./byte-sources.ts";
 import { ChunkedRanges } from "./chunked-ranges.ts";
 import type { Input } from "./input.ts";
 import type { Range } from "./range.ts";
-import { JsonlReader, type LineRange } from "./records/jsonl-reader.ts";
-import { createParquetReader } from "./records/parquet/load-parquet.ts";
-import type { ParquetReader } from "./records/parquet/parquet-reader.ts";
+import type { LineRange } from "./records/jsonl-reader.ts";
 import type { RecordBatch } from "./records/record-batch.ts";
+import { RecordReader } from "./records/record-reader.ts";
 import type { PagesTask, Task } from "./task.ts";
 import type { TextMemory } from "./text-memory.ts";
 
@@ -26,27 +25,26 @@ export type TaskReaderOptions = {
 
 /** Opens what the tasks of one thread are of, reads their records, and has the work on their text done. */
 export class TaskReader<Result> {
-  /** The reader of the records at work; undefined if plain text is. */
-  private current: { readonly offsetByte: number } | undefined;
   private readonly file: OpenFile;
-  private readonly jsonl: JsonlReader;
-  private parquet: ParquetReader | undefined;
+  private readonly records: RecordReader;
+  /** Whether the task that was begun last is one of records. */
+  private readsRecords = false;
   private readonly chunks: ChunkedRanges<Result>;
 
   constructor(
     private readonly options: TaskReaderOptions,
-    private readonly room: TextMemory,
+    memory: TextMemory,
     private readonly work: TextWork<Result>,
   ) {
     const { inputs, batch, windowBytes } = options;
     this.file = new OpenFile(inputs);
-    this.jsonl = new JsonlReader(windowBytes, room, batch);
+    this.records = new RecordReader(memory, batch, windowBytes);
     this.chunks = new ChunkedRanges(inputs, (source, range) => this.takeRange(source, range));
   }
 
   /** Where in their input the records at work are; undefined for plain text. */
   get recordOffsetByte(): number | undefined {
-    return this.current?.offsetByte;
+    return this.readsRecords ? this.records.offsetByte : undefined;
   }
 
   /** Does a task. Returns the result for the range that ends with it; undefined if the range continues in the next task. */
@@ -61,20 +59,17 @@ export class TaskReader<Result> {
   }
 
   private takePages(source: FileSource, pages: PagesTask): Generator<number, Result> {
-    const { inputs, batch } = this.options;
-    this.parquet ??= createParquetReader(this.room, batch);
-    this.current = this.parquet;
-    const { textField } = inputs[pages.inputIndex]!;
-    return this.work.records(this.parquet.read(source, pages, textField), this.parquet.batch);
+    const { records } = this;
+    this.readsRecords = true;
+    const { textField } = this.options.inputs[pages.inputIndex]!;
+    return this.work.records(records.readPages(source, pages, textField), records.batch);
   }
 
   private takeRange(source: ByteSource, range: LineRange): Generator<number, Result> {
     const input = this.options.inputs[range.inputIndex]!;
-    if (input.format === "text") {
-      this.current = undefined;
-      return this.work.text(source, range);
-    }
-    this.current = this.jsonl;
-    return this.work.records(this.jsonl.read(source, range, input), this.jsonl.batch);
+    this.readsRecords = input.format !== "text";
+    if (!this.readsRecords) return this.work.text(source, range);
+    const { records } = this;
+    return this.work.records(records.readLines(source, range, input), records.batch);
   }
 }

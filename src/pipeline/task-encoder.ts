@@ -1,10 +1,7 @@
 import { OpenFile } from "../corpus/byte-sources.ts";
 import { ChunkedRanges } from "../corpus/chunked-ranges.ts";
 import type { Input } from "../corpus/input.ts";
-import { JsonlReader } from "../corpus/records/jsonl-reader.ts";
-import { createParquetReader } from "../corpus/records/parquet/load-parquet.ts";
-import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
-import type { RecordBatch } from "../corpus/records/record-batch.ts";
+import { RecordReader } from "../corpus/records/record-reader.ts";
 import type { ChunkTask, RangeTask, Task } from "../corpus/task.ts";
 import { TextMemory } from "../corpus/text-memory.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
@@ -51,9 +48,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
   /** What follows a safe cut. */
   private readonly lookahead = new Uint8Array(lookaheadBytes);
   private readonly file: OpenFile;
-  private readonly room: TextMemory;
-  private readonly jsonl: JsonlReader;
-  private parquet: ParquetReader | undefined;
+  private readonly records: RecordReader;
   private readonly lineChunks: ChunkedRanges<void>;
   /** Bytes of text encoded so far. */
   private textBytes = 0;
@@ -63,12 +58,10 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
   constructor({ inputs, parts, specialTokensAsText, textBytesMax }: TaskEncoderOptions) {
     this.inputs = inputs;
     this.file = new OpenFile(inputs);
-    this.room = new TextMemory(textBytesMax);
-    this.jsonl = new JsonlReader(undefined, this.room);
-    this.lineChunks = new ChunkedRanges(inputs, (source, range) => {
-      const reading = this.jsonl.read(source, range, this.inputs[range.inputIndex]!);
-      return this.encodeRecords(reading, this.jsonl);
-    });
+    this.records = new RecordReader(new TextMemory(textBytesMax));
+    this.lineChunks = new ChunkedRanges(inputs, (source, range) =>
+      this.encodeRecords(this.records.readLines(source, range, inputs[range.inputIndex]!)),
+    );
     this.encoding = new TextEncoding(parts, { specialTokensAsText });
     this.output = new IdsOutput(this.encoding.out);
   }
@@ -87,12 +80,9 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
     const { format, textField } = input;
     if (task.kind === "chunk") return format !== "text" ? this.lineChunks.take(task) : this.encodeChunk(task);
     const source = this.file.of(task.inputIndex);
-    if (task.kind === "pages") {
-      this.parquet ??= createParquetReader(this.room);
-      return this.encodeRecords(this.parquet.read(source, task, textField), this.parquet);
-    }
+    if (task.kind === "pages") return this.encodeRecords(this.records.readPages(source, task, textField));
     if (format === "text") return this.encodeRange(task);
-    return this.encodeRecords(this.jsonl.read(source, task, input), this.jsonl);
+    return this.encodeRecords(this.records.readLines(source, task, input));
   }
 
   get rest(): EncodedText {
@@ -105,11 +95,11 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
   }
 
   /** Each record is a text of its own, and `encoding.out` is told where it ends. */
-  private *encodeRecords(reading: Iterable<number>, reader: RecordReader): Generator<number, void> {
-    const { encoding } = this;
+  private *encodeRecords(reading: Iterable<number>): Generator<number, void> {
+    const { encoding, records } = this;
     for (const bytesDone of reading) {
-      const { text, ends, count, byteCount } = reader.batch;
-      this.readByte = reader.offsetByte;
+      const { text, ends, count, byteCount } = records.batch;
+      this.readByte = records.offsetByte;
       let start = 0;
       for (let r = 0; r < count; r++) {
         const end = ends[r]!;
@@ -165,8 +155,6 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
     yield sizeBytes;
   }
 }
-
-type RecordReader = { readonly batch: RecordBatch; readonly offsetByte: number };
 
 export function startEncoding(setup: EncodeSetup): TaskEncoder {
   adoptKernelModule(setup.kernelModule);
