@@ -58,17 +58,9 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "One number more at the end of an array, which nobody reads.",
   },
   {
-    file: "src/pipeline/count-memory.ts",
-    before: "const isSizeKnown = inputs.every(isPlain) && !hasUnsortedCounts;",
-    line: "if (isSizeKnown && sizeOfRanges(ranges) * wordBytesPerTextByte <= wordBytesMax) return undefined;",
-    changed:
-      "if (isSizeKnown && sizeOfRanges(ranges) * wordBytesPerTextByte < wordBytesMax) return undefined;",
-    why: "Whether words may go to disk where there is room for them to the byte: the result is the same.",
-  },
-  {
-    file: "src/pipeline/count-corpus.ts",
-    before: "await nextTurn();",
-    line: "if (shared.isStopped) return;",
+    file: "src/pipeline/run-tasks.ts",
+    before: "await (this.job.sink.drained?.() ?? nextTurn());",
+    line: "if (this.isStopped) return undefined;",
     changed: ";",
     why: "After a failure this thread goes on in vain for a while; the failure is told all the same.",
   },
@@ -114,13 +106,6 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     line: "return this.length >= fullBytes;",
     changed: "return this.length > fullBytes;",
     why: "Where a file is cut into chunks: its bytes are the same.",
-  },
-  {
-    file: "src/count/describe-counts.ts",
-    before: "",
-    line: "const chunkSizeBytes = 1 << 20;",
-    changed: "const chunkSizeBytes = 1 << 21;",
-    why: "How much of a file is hashed at a time.",
   },
   {
     file: "src/vocabulary/formats/output-file.ts",

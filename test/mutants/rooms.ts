@@ -1,6 +1,6 @@
 /** Which tests look after which sources. */
 export type Room = {
-  /** Below src/; `.` for what stands in src/ itself. */
+  /** The directory below src/. */
   readonly name: string;
   /** Tests that run the sources. */
   readonly tests: readonly string[];
@@ -26,6 +26,7 @@ export const rooms: readonly Room[] = [
       "test/cli/records.test.ts",
     ],
   },
+  { name: "bytes", tests: ["test/bytes", "test/corpus", "test/count"] },
   { name: "merge", tests: ["test/merge"] },
   { name: "words", tests: ["test/words", "test/count"], executableTests: ["test/cli/counts.test.ts"] },
   {
@@ -53,7 +54,7 @@ export const rooms: readonly Room[] = [
     tests: [
       "test/cli/arguments.test.ts",
       "test/cli/units.test.ts",
-      "test/cli/sizes.test.ts",
+      "test/cli/option-values.test.ts",
       "test/cli/progress.test.ts",
     ],
     executableTests: ["test/cli"],
