@@ -1,4 +1,4 @@
-/** What the process ends with; the whole list stands in the command line's contract. */
+/** The exit codes of the process. */
 export const exitCode = {
   done: 0,
   failed: 1,
@@ -9,13 +9,13 @@ export const exitCode = {
 } as const;
 
 /**
- * A mistake of the user's or of the world's: shown as `bpe: error: <message>` and, where a remedy is known,
- * `hint: <hint>`; never with a stack trace. Everything else that is thrown is a bug.
+ * A mistake of the user, or a failure outside of the program. It is shown as `bpe: error: <message>` and, if a remedy is
+ * known, `hint: <hint>`; never with a stack trace. Everything else that is thrown is a bug.
  */
 export class UserError extends Error {
   override readonly name = "UserError";
   readonly hint: string | undefined;
-  /** `exitCode.failed` for something in the world, `exitCode.usage` for something the command line alone shows. */
+  /** `exitCode.usage` if the command line alone shows the mistake, else `exitCode.failed`. */
   readonly exitCode: number;
 
   constructor(message: string, options: { hint?: string | undefined; exitCode?: number } = {}) {
@@ -29,7 +29,7 @@ export class UserError extends Error {
 export const usageError = (message: string, hint?: string) =>
   new UserError(message, { hint, exitCode: exitCode.usage });
 
-/** What the user is told of an allocation that the system refused; undefined of any other error. */
+/** The error for the user if the system refused an allocation; undefined for any other error. */
 export function outOfMemory(error: unknown): UserError | undefined {
   if (!(error instanceof Error) || error instanceof UserError) return undefined;
   const isRefused =
@@ -42,7 +42,7 @@ export function outOfMemory(error: unknown): UserError | undefined {
   });
 }
 
-/** Ends the program with the invariant in words: what it says was believed impossible. */
+/** Ends the program if an invariant does not hold; `invariant` says it in words. */
 export function assert(holds: boolean, invariant: string): asserts holds {
   if (!holds) throw new Error(`bug: ${invariant}`);
 }

@@ -1,6 +1,6 @@
 /**
- * The byte-to-character form of GPT-2: each byte is shown as one printable character, so that a token is a plain
- * string without spaces, tabs or line ends. Bytes 33-126, 161-172 and 174-255 keep their code point; the other 68, in
+ * The byte-to-character form of GPT-2: each byte becomes one printable character, so that a token is a plain string
+ * without spaces, tabs or line ends. Bytes 33-126, 161-172 and 174-255 keep their code point; the other 68 bytes, in
  * order, become U+0100 + n.
  *
  * " low\n" is "ĠlowĊ".
@@ -9,7 +9,7 @@
 /** The character of each byte, 256 of them. */
 export const byteToCharacter: readonly string[] = makeCharacters();
 
-/** The code points above stay below this: U+0100 plus 68. */
+/** All these code points are below this one: U+0100 plus 68. */
 const codePointLimit = 0x100 + 68;
 const notInAlphabet = -1;
 const codePointToByte = makeCodePointToByte();
@@ -21,7 +21,7 @@ export function encodeBytes(bytes: Uint8Array): string {
   return text;
 }
 
-/** The bytes that a text in byte-to-character form stands for, or null if some character is none of the 256. */
+/** The bytes of a text in byte-to-character form; null if a character is not one of the 256. */
 export function decodeCharacters(text: string): Uint8Array | null {
   const bytes = new Uint8Array(text.length);
   for (let pos = 0; pos < text.length; pos++) {

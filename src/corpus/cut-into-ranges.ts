@@ -12,8 +12,8 @@ export type RangePlanOptions = CutOptions & {
   readonly pagesSizeBytes?: number;
   /** Only records are divided, between each other: a text stays whole. */
   readonly keepsTextsWhole?: boolean;
-  /** Wished size of a piece of an input that is read once and in order. */
-  readonly pieceSizeBytes?: number;
+  /** Wished size of a chunk of an input that is read once and in order. */
+  readonly chunkSizeBytes?: number;
   /** The memory for what a file says about itself. */
   readonly textBytesMax?: number | undefined;
   /** How many bytes are read at a time in the search for a cut. */

@@ -1,9 +1,12 @@
 import { shellQuoted } from "../runtime/hints.ts";
 
-/** The first bytes of a format that is no text, what the format is, and what helps. */
+/** The first bytes of a format that is no text, what the format is, and what helps. Bytes are written as Latin-1. */
 export type Signature = {
-  /** Bytes, as Latin-1, and their offsets. */
-  readonly at: readonly (readonly [offset: number, bytes: string])[];
+  /** The bytes at offset `from`, which is 0 by default. */
+  readonly begins: string;
+  readonly from?: number;
+  /** More bytes, at an offset of their own. */
+  readonly next?: readonly [offset: number, bytes: string];
   /** A further condition. */
   readonly also?: (head: Uint8Array) => boolean;
   /** How to make text of it, if that is possible. */
@@ -15,11 +18,11 @@ export type Signature = {
  * counts only if the head has a zero byte (`hasNul`): such formats have one soon.
  */
 export function findSignature(head: Uint8Array, hasNul: boolean): Signature | undefined {
-  return signatures.find(
-    (signature) =>
-      signature.at.every(([offset, bytes]) => hasBytes(head, offset, bytes)) &&
-      (signature.also?.(head) ?? (hasNul || !isPlain(signature))),
-  );
+  return signatures.find((signature) => {
+    const { begins, from = 0, next, also } = signature;
+    if (!hasBytes(head, from, begins) || (next !== undefined && !hasBytes(head, ...next))) return false;
+    return also === undefined ? hasNul || !isPlain(begins + (next?.[1] ?? "")) : also(head);
+  });
 }
 
 export function hasBytes(head: Uint8Array, offset: number, bytes: string): boolean {
@@ -28,7 +31,7 @@ export function hasBytes(head: Uint8Array, offset: number, bytes: string): boole
   return true;
 }
 
-const isPlain = ({ at }: Signature) => at.every(([, bytes]) => /^[\t\n\r\x20-\x7e]*$/.test(bytes));
+const isPlain = (bytes: string) => /^[\t\n\r\x20-\x7e]*$/.test(bytes);
 
 const piped = (command: string) => (path: string) =>
   `${command.replace("FILE", () => shellQuoted(path))} | bpe … - reads its text`;
@@ -36,7 +39,7 @@ const asRecords = () => "write its texts as Parquet or as lines of JSON, e.g. wi
 const addedUp = (path: string) => `--counts ${path} adds them up`;
 const decoded = (path: string) => `if it holds token ids: bpe decode --tokenizer PATH ${path}`;
 
-const zip: Signature["at"] = [[0, "PK\x03\x04"]];
+const zip = "PK\x03\x04";
 const inZip = (name: string) => (head: Uint8Array) => latin1(head).includes(name);
 const latin1 = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
@@ -44,128 +47,94 @@ const latin1 = (bytes: Uint8Array) =>
 /** More specific ones first. */
 const signatures: readonly Signature[] = [
   // Archives, and documents that are archives.
-  { what: "a Word document", remedy: piped("pandoc -t plain FILE"), at: zip, also: inZip("word/") },
-  { what: "an Excel workbook", remedy: asRecords, at: zip, also: inZip("xl/") },
-  { what: "an EPUB book", remedy: piped("pandoc -t plain FILE"), at: zip, also: inZip("application/epub") },
-  { what: "an OpenDocument file", remedy: piped("pandoc -t plain FILE"), at: zip, also: inZip("vnd.oasis") },
-  { what: "a PyTorch file", at: zip, also: inZip("/data.pkl") },
-  { what: "an archive of NumPy arrays", at: zip, also: inZip(".npy") },
-  { what: "a zip archive", remedy: piped("unzip -p FILE"), at: zip },
-  { what: "an empty zip archive", at: [[0, "PK\x05\x06"]] },
-  { what: "a 7z archive", remedy: piped("7z x -so FILE"), at: [[0, "7z\xbc\xaf\x27\x1c"]] },
-  { what: "a RAR archive", remedy: piped("unrar p -inul FILE"), at: [[0, "Rar!\x1a\x07"]] },
-  { what: "a tar archive", remedy: piped("tar -xOf FILE"), at: [], also: isTar },
+  { what: "a Word document", remedy: piped("pandoc -t plain FILE"), begins: zip, also: inZip("word/") },
+  { what: "an Excel workbook", remedy: asRecords, begins: zip, also: inZip("xl/") },
+  {
+    what: "an EPUB book",
+    remedy: piped("pandoc -t plain FILE"),
+    begins: zip,
+    also: inZip("application/epub"),
+  },
+  {
+    what: "an OpenDocument file",
+    remedy: piped("pandoc -t plain FILE"),
+    begins: zip,
+    also: inZip("vnd.oasis"),
+  },
+  { what: "a PyTorch file", begins: zip, also: inZip("/data.pkl") },
+  { what: "an archive of NumPy arrays", begins: zip, also: inZip(".npy") },
+  { what: "a zip archive", remedy: piped("unzip -p FILE"), begins: zip },
+  { what: "an empty zip archive", begins: "PK\x05\x06" },
+  { what: "a 7z archive", remedy: piped("7z x -so FILE"), begins: "7z\xbc\xaf\x27\x1c" },
+  { what: "a RAR archive", remedy: piped("unrar p -inul FILE"), begins: "Rar!\x1a\x07" },
+  { what: "a tar archive", remedy: piped("tar -xOf FILE"), begins: "", also: isTar },
 
   // Texts in compressions that we do not read.
-  { packer: "xz", at: [[0, "\xfd7zXZ\0"]] },
-  {
-    packer: "bzip2",
-    at: [
-      [0, "BZh"],
-      [4, "1AY&SY"],
-    ],
-    also: hasInvalidByte,
-  },
-  {
-    packer: "bzip2",
-    at: [
-      [0, "BZh"],
-      [4, "\x17\x72\x45\x38\x50\x90"],
-    ],
-  },
-  { packer: "lz4", at: [[0, "\x04\x22\x4d\x18"]] },
-  { packer: "lzip", at: [[0, "LZIP\x01"]] },
-  { packer: "lzop", at: [[0, "\x89LZO\0"]] },
-  { packer: "lzma", at: [[0, "\x5d\0\0"]], also: isLzma },
-  { packer: "compress", remedy: piped("gzip -dc FILE"), at: [[0, "\x1f\x9d"]] },
-  { packer: "snappy", remedy: piped("snzip -dc FILE"), at: [[0, "\xff\x06\0\0sNaPpY"]] },
+  { packer: "xz", begins: "\xfd7zXZ\0" },
+  { packer: "bzip2", begins: "BZh", next: [4, "1AY&SY"], also: hasInvalidByte },
+  { packer: "bzip2", begins: "BZh", next: [4, "\x17\x72\x45\x38\x50\x90"] },
+  { packer: "lz4", begins: "\x04\x22\x4d\x18" },
+  { packer: "lzip", begins: "LZIP\x01" },
+  { packer: "lzop", begins: "\x89LZO\0" },
+  { packer: "lzma", begins: "\x5d\0\0", also: isLzma },
+  { packer: "compress", remedy: piped("gzip -dc FILE"), begins: "\x1f\x9d" },
+  { packer: "snappy", remedy: piped("snzip -dc FILE"), begins: "\xff\x06\0\0sNaPpY" },
 
   // Tables and arrays.
-  { what: "an Arrow (Feather) file", remedy: asRecords, at: [[0, "ARROW1\0\0"]] },
-  {
-    what: "an Arrow stream",
-    remedy: asRecords,
-    at: [
-      [0, "\xff\xff\xff\xff"],
-      [6, "\0\0"],
-    ],
-  },
-  { what: "a Feather file", remedy: asRecords, at: [[0, "FEA1"]] },
-  { what: "an ORC file", remedy: asRecords, at: [[0, "ORC"]] },
-  { what: "an Avro file", remedy: asRecords, at: [[0, "Obj\x01"]] },
-  { what: "an HDF5 file", remedy: asRecords, at: [[0, "\x89HDF\r\n\x1a\n"]] },
-  { what: "a NetCDF file", at: [[0, "CDF\x01"]] },
-  { what: "a NetCDF file", at: [[0, "CDF\x02"]] },
-  { what: "a MATLAB file", remedy: asRecords, at: [[0, "MATLAB 5.0 MAT-file"]] },
-  { what: "an SQLite database", remedy: piped("sqlite3 FILE 'SELECT …'"), at: [[0, "SQLite format 3\0"]] },
-  { what: "a NumPy array", remedy: decoded, at: [[0, "\x93NUMPY"]] },
-  { what: "a pickle of Python", remedy: asRecords, at: [[0, "\x80"]], also: isPickle },
-  { what: "a safetensors file", at: [[5, '\0\0\0{"']] },
-  { what: "a GGUF model", at: [[0, "GGUF"]] },
-  { what: "a Megatron index", at: [[0, "MMIDIDX\0\0"]] },
-  { what: "a file of word counts", remedy: addedUp, at: [[0, '#bpe-counts\t{"version"']], also: () => true },
-  { what: "a file of word counts", remedy: addedUp, at: [[0, "bpecount"]] },
+  { what: "an Arrow (Feather) file", remedy: asRecords, begins: "ARROW1\0\0" },
+  { what: "an Arrow stream", remedy: asRecords, begins: "\xff\xff\xff\xff", next: [6, "\0\0"] },
+  { what: "a Feather file", remedy: asRecords, begins: "FEA1" },
+  { what: "an ORC file", remedy: asRecords, begins: "ORC" },
+  { what: "an Avro file", remedy: asRecords, begins: "Obj\x01" },
+  { what: "an HDF5 file", remedy: asRecords, begins: "\x89HDF\r\n\x1a\n" },
+  { what: "a NetCDF file", begins: "CDF\x01" },
+  { what: "a NetCDF file", begins: "CDF\x02" },
+  { what: "a MATLAB file", remedy: asRecords, begins: "MATLAB 5.0 MAT-file" },
+  { what: "an SQLite database", remedy: piped("sqlite3 FILE 'SELECT …'"), begins: "SQLite format 3\0" },
+  { what: "a NumPy array", remedy: decoded, begins: "\x93NUMPY" },
+  { what: "a pickle of Python", remedy: asRecords, begins: "\x80", also: isPickle },
+  { what: "a safetensors file", from: 5, begins: '\0\0\0{"' },
+  { what: "a GGUF model", begins: "GGUF" },
+  { what: "a Megatron index", begins: "MMIDIDX\0\0" },
+  { what: "a file of word counts", remedy: addedUp, begins: '#bpe-counts\t{"version"', also: () => true },
+  { what: "a file of word counts", remedy: addedUp, begins: "bpecount" },
 
   // Documents.
-  { what: "a PDF document", remedy: piped("pdftotext FILE -"), at: [[0, "%PDF-"]], also: isPdf },
-  { what: "a DjVu document", remedy: piped("djvutxt FILE"), at: [[0, "AT&TFORM"]] },
-  { what: "an old Office document", at: [[0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"]] },
+  { what: "a PDF document", remedy: piped("pdftotext FILE -"), begins: "%PDF-", also: isPdf },
+  { what: "a DjVu document", remedy: piped("djvutxt FILE"), begins: "AT&TFORM" },
+  { what: "an old Office document", begins: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" },
 
   // Images, sound, film, fonts.
-  { what: "a PNG image", at: [[0, "\x89PNG\r\n\x1a\n"]] },
-  { what: "a JPEG image", at: [[0, "\xff\xd8\xff"]] },
-  { what: "a GIF image", at: [[0, "GIF8"]] },
-  {
-    what: "a WebP image",
-    at: [
-      [0, "RIFF"],
-      [8, "WEBP"],
-    ],
-  },
-  {
-    what: "a WAVE sound",
-    at: [
-      [0, "RIFF"],
-      [8, "WAVE"],
-    ],
-  },
-  {
-    what: "an AVI film",
-    at: [
-      [0, "RIFF"],
-      [8, "AVI "],
-    ],
-  },
-  {
-    what: "a BMP image",
-    at: [
-      [0, "BM"],
-      [6, "\0\0\0\0"],
-    ],
-  },
-  { what: "a TIFF image", at: [[0, "II*\0"]] },
-  { what: "a TIFF image", at: [[0, "MM\0*"]] },
-  { what: "a Photoshop image", at: [[0, "8BPS\0"]] },
-  { what: "an MP4, HEIC or AVIF file", at: [[4, "ftyp"]] },
-  { what: "a Matroska or WebM film", at: [[0, "\x1a\x45\xdf\xa3"]] },
-  { what: "an Ogg file", at: [[0, "OggS"]] },
-  { what: "a FLAC sound", at: [[0, "fLaC"]] },
-  { what: "an MP3 sound", at: [[0, "ID3"]] },
-  { what: "a font", at: [[0, "\0\x01\0\0\0"]] },
-  { what: "a font", at: [[0, "OTTO"]] },
-  { what: "a font", at: [[0, "wOF"]] },
+  { what: "a PNG image", begins: "\x89PNG\r\n\x1a\n" },
+  { what: "a JPEG image", begins: "\xff\xd8\xff" },
+  { what: "a GIF image", begins: "GIF8" },
+  { what: "a WebP image", begins: "RIFF", next: [8, "WEBP"] },
+  { what: "a WAVE sound", begins: "RIFF", next: [8, "WAVE"] },
+  { what: "an AVI film", begins: "RIFF", next: [8, "AVI "] },
+  { what: "a BMP image", begins: "BM", next: [6, "\0\0\0\0"] },
+  { what: "a TIFF image", begins: "II*\0" },
+  { what: "a TIFF image", begins: "MM\0*" },
+  { what: "a Photoshop image", begins: "8BPS\0" },
+  { what: "an MP4, HEIC or AVIF file", from: 4, begins: "ftyp" },
+  { what: "a Matroska or WebM film", begins: "\x1a\x45\xdf\xa3" },
+  { what: "an Ogg file", begins: "OggS" },
+  { what: "a FLAC sound", begins: "fLaC" },
+  { what: "an MP3 sound", begins: "ID3" },
+  { what: "a font", begins: "\0\x01\0\0\0" },
+  { what: "a font", begins: "OTTO" },
+  { what: "a font", begins: "wOF" },
 
   // Programs.
-  { what: "an ELF executable or library", at: [[0, "\x7fELF"]] },
-  { what: "a Windows executable or library", at: [[0, "MZ"]] },
-  { what: "a Mach-O executable or library", at: [[0, "\xfe\xed\xfa\xce"]] },
-  { what: "a Mach-O executable or library", at: [[0, "\xfe\xed\xfa\xcf"]] },
-  { what: "a Mach-O executable or library", at: [[0, "\xce\xfa\xed\xfe"]] },
-  { what: "a Mach-O executable or library", at: [[0, "\xcf\xfa\xed\xfe"]] },
-  { what: "a Java class or Mach-O executable", at: [[0, "\xca\xfe\xba\xbe\0"]] },
-  { what: "a WebAssembly module", at: [[0, "\0asm"]] },
-  { what: "compiled Python", at: [[2, "\r\n\0\0"]] },
-  { what: "a library of object files, or a Debian package", at: [[0, "!<arch>\n"]] },
+  { what: "an ELF executable or library", begins: "\x7fELF" },
+  { what: "a Windows executable or library", begins: "MZ" },
+  { what: "a Mach-O executable or library", begins: "\xfe\xed\xfa\xce" },
+  { what: "a Mach-O executable or library", begins: "\xfe\xed\xfa\xcf" },
+  { what: "a Mach-O executable or library", begins: "\xce\xfa\xed\xfe" },
+  { what: "a Mach-O executable or library", begins: "\xcf\xfa\xed\xfe" },
+  { what: "a Java class or Mach-O executable", begins: "\xca\xfe\xba\xbe\0" },
+  { what: "a WebAssembly module", begins: "\0asm" },
+  { what: "compiled Python", from: 2, begins: "\r\n\0\0" },
+  { what: "a library of object files, or a Debian package", begins: "!<arch>\n" },
 ];
 
 /** Whether the checksum of a tar header is right: older archives lack the magic `ustar`. */

@@ -41,10 +41,10 @@ export async function* planChunks(
   cutting: RangePlanOptions | undefined,
   buffers: ChunkBuffers,
 ): AsyncGenerator<ChunkTask, void> {
-  const { pieceSizeBytes = defaultChunkSizeBytes, probeSizeBytes = defaultProbeSizeBytes } = cutting ?? {};
+  const { chunkSizeBytes = defaultChunkSizeBytes, probeSizeBytes = defaultProbeSizeBytes } = cutting ?? {};
   const cutter = createCutter(input, cutting);
   const contextBytes = cutter?.contextBytes ?? 0;
-  const bufferBytes = Math.max(pieceSizeBytes, contextBytes) + probeSizeBytes + contextBytes;
+  const bufferBytes = Math.max(chunkSizeBytes, contextBytes) + probeSizeBytes + contextBytes;
 
   const stream = await openTextStream(input);
   try {

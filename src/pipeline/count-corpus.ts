@@ -30,7 +30,7 @@ export type CountOptions = {
   /** Indices of the inputs whose words are wanted apart: in runs of their own, in memory too if there is room. */
   readonly countedPerInput?: ReadonlySet<number> | undefined;
   /** Wished size of the pieces in which a worker is given what is read once and in order. */
-  readonly pieceSizeBytes?: number;
+  readonly chunkSizeBytes?: number;
 };
 
 type CorpusCounts = {
@@ -145,7 +145,7 @@ function setupOf(
 
 /** How inputs are cut. */
 function cuttingOf(options: CountOptions): RangePlanOptions {
-  const { inputs, ranges, pattern, specialTokens, workerCount, pieceSizeBytes } = options;
+  const { inputs, ranges, pattern, specialTokens, workerCount, chunkSizeBytes } = options;
   // What is wanted apart is sorted and written for each thread that counts some of it.
   const leastSizeBytes = options.countedPerInput?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
   const evenSizeBytes = (totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread);
@@ -156,6 +156,6 @@ function cuttingOf(options: CountOptions): RangePlanOptions {
     specialTokens,
     rangeSizeBytes: Math.ceil(rangeSizeBytes),
     textBytesMax: options.runOptions?.wordBytesMax,
-    ...(pieceSizeBytes !== undefined && { pieceSizeBytes }),
+    ...(chunkSizeBytes !== undefined && { chunkSizeBytes }),
   };
 }

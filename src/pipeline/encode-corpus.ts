@@ -27,7 +27,7 @@ export type EncodeCorpusOptions = {
   /** Wished size of the ranges that threads take. */
   readonly rangeSizeBytes?: number;
   /** Wished size of the chunks of a stream. */
-  readonly pieceSizeBytes?: number;
+  readonly chunkSizeBytes?: number;
 };
 
 export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: number | null };
@@ -131,7 +131,7 @@ function longBytesOf(
 
 /** How inputs are cut. */
 function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions {
-  const { inputs, ranges, parts, workerCount, specialTokensAsText, pieceSizeBytes } = options;
+  const { inputs, ranges, parts, workerCount, specialTokensAsText, chunkSizeBytes } = options;
   const evenSizeBytes = Math.ceil((totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread));
   const rangeSizeBytes =
     options.rangeSizeBytes ??
@@ -140,6 +140,6 @@ function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions {
     ...textCutting(parts, specialTokensAsText),
     rangeSizeBytes,
     textBytesMax: new MemoryBudget().shareBytes(workerCount),
-    ...(pieceSizeBytes !== undefined && { pieceSizeBytes }),
+    ...(chunkSizeBytes !== undefined && { chunkSizeBytes }),
   };
 }

@@ -18,14 +18,14 @@ const gpt2 = compilePattern(patterns.gpt2.sources);
 const backtracking = compilePattern([`${patterns.gpt2.sources[0]}(?<!x(?!x)x)`]);
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-type Settings = { specialTokens: string[]; pieceSizeBytes: number; probeSizeBytes?: number };
+type Settings = { specialTokens: string[]; chunkSizeBytes: number; probeSizeBytes?: number };
 
 /** Counts a compressed file chunk by chunk, as workers do: each range by a counter that knows nothing of the others. */
 async function countInChunks(path: string, pattern: CompiledPattern, settings: Settings) {
   const inputs = findInputs([path]);
   const specialTokens = settings.specialTokens.map(utf8);
-  const { pieceSizeBytes, probeSizeBytes = 16 } = settings;
-  const cutting = { pattern, specialTokens, rangeSizeBytes: 1, pieceSizeBytes, probeSizeBytes };
+  const { chunkSizeBytes, probeSizeBytes = 16 } = settings;
+  const cutting = { pattern, specialTokens, rangeSizeBytes: 1, chunkSizeBytes, probeSizeBytes };
   const counter = new WordCounter();
   const buffers = new ChunkBuffers();
   const chunks: Omit<ChunkTask, "bytes">[] = [];
@@ -54,8 +54,8 @@ test("a stream in chunks of every size gives the words of the whole", async () =
   const path = put(directory, "text.gz", gzipSync(text.repeat(3)));
   for (const specialTokens of [[], ["<|end|>"], ["<|end|>", "<|endless|>"], ["a", "aa", " a"]]) {
     const whole = inOrder(naiveWords(text.repeat(3), specialTokens));
-    for (let pieceSizeBytes = 1; pieceSizeBytes < 200; pieceSizeBytes++) {
-      const { words } = await countInChunks(path, gpt2, { specialTokens, pieceSizeBytes });
+    for (let chunkSizeBytes = 1; chunkSizeBytes < 200; chunkSizeBytes++) {
+      const { words } = await countInChunks(path, gpt2, { specialTokens, chunkSizeBytes });
       expect(words).toEqual(whole);
     }
   }
@@ -65,8 +65,8 @@ test("a run of overlapping special tokens is read from its left end whatever the
   const content = `x ${"ab".repeat(101)}a y`;
   const path = put(directory, "run.zst", zstdCompressSync(content));
   const whole = inOrder(naiveWords(content, ["aba", "bab"]));
-  for (let pieceSizeBytes = 1; pieceSizeBytes < 100; pieceSizeBytes++) {
-    const { words } = await countInChunks(path, gpt2, { specialTokens: ["aba", "bab"], pieceSizeBytes });
+  for (let chunkSizeBytes = 1; chunkSizeBytes < 100; chunkSizeBytes++) {
+    const { words } = await countInChunks(path, gpt2, { specialTokens: ["aba", "bab"], chunkSizeBytes });
     expect(words).toEqual(whole);
   }
 });
@@ -76,8 +76,8 @@ test("a pattern without safe cuts is cut at special tokens only", async () => {
   const path = put(directory, "backtracking.gz", gzipSync(text));
   for (const specialTokens of [[], ["<|end|>"]]) {
     const whole = inOrder(naiveWords(text, specialTokens));
-    for (let pieceSizeBytes = 1; pieceSizeBytes < 200; pieceSizeBytes += 7) {
-      const { words, chunks } = await countInChunks(path, backtracking, { specialTokens, pieceSizeBytes });
+    for (let chunkSizeBytes = 1; chunkSizeBytes < 200; chunkSizeBytes += 7) {
+      const { words, chunks } = await countInChunks(path, backtracking, { specialTokens, chunkSizeBytes });
       expect(words).toEqual(whole);
       expect(chunks.some((chunk) => chunk.endsInside)).toBe(false);
     }
@@ -86,8 +86,8 @@ test("a pattern without safe cuts is cut at special tokens only", async () => {
 
 test("chunks join without gaps, the last one ends the input, documents are counted once", async () => {
   const path = put(directory, "documents.gz", gzipSync(text));
-  for (let pieceSizeBytes = 1; pieceSizeBytes < 200; pieceSizeBytes += 3) {
-    const settings = { specialTokens: ["<|end|>"], pieceSizeBytes };
+  for (let chunkSizeBytes = 1; chunkSizeBytes < 200; chunkSizeBytes += 3) {
+    const settings = { specialTokens: ["<|end|>"], chunkSizeBytes };
     const { chunks, documentCount } = await countInChunks(path, gpt2, settings);
     expect(documentCount).toBe(5);
     expect(chunks[0]!.startByte).toBe(0);
@@ -125,7 +125,7 @@ test("UTF-16 and UTF-32 are refused, with a mark or without, packed or not", asy
     const message = new RegExp(`is ${encoding}, not UTF-8`);
     expect(() => findInputs([put(directory, name, content)])).toThrow(message);
     const packed = put(directory, `${name}.gz`, gzipSync(content));
-    await expect(countInChunks(packed, gpt2, { specialTokens: [], pieceSizeBytes: 100 })).rejects.toThrow(
+    await expect(countInChunks(packed, gpt2, { specialTokens: [], chunkSizeBytes: 100 })).rejects.toThrow(
       message,
     );
   }
@@ -144,8 +144,8 @@ test("lines of JSON are cut between lines, in chunks of every size, and a wrong 
   const path = put(directory, "records.jsonl.gz", gzipSync(lines.join("\n")));
   const wrong = lines.with(9, "{}").join("\r\n");
   const wrongPath = put(directory, "wrong.jsonl.gz", gzipSync(wrong));
-  for (let pieceSizeBytes = 1; pieceSizeBytes < 400; pieceSizeBytes += 5) {
-    const settings = { specialTokens: ["<|end|>"], pieceSizeBytes };
+  for (let chunkSizeBytes = 1; chunkSizeBytes < 400; chunkSizeBytes += 5) {
+    const settings = { specialTokens: ["<|end|>"], chunkSizeBytes };
     const { words, documentCount } = await countInChunks(path, gpt2, settings);
     expect(words).toEqual(inOrder(expected));
     expect(documentCount).toBe(24);

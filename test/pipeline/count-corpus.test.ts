@@ -54,7 +54,7 @@ test("what comes in pieces is shared among any number of workers, also where it 
   ] as const) {
     const counts: unknown[] = [];
     for (const workerCount of [1, 2, 7]) {
-      const settings = { specialTokens, workerCount, rangeSizeBytes: 20_000, pieceSizeBytes: 3000 };
+      const settings = { specialTokens, workerCount, rangeSizeBytes: 20_000, chunkSizeBytes: 3000 };
       const { counter, statistics } = await countCorpus(
         { inputs: findInputs(names), pattern: used, ...settings },
         () => {},

@@ -164,7 +164,7 @@ test("several threads write what one thread writes", async () => {
         specialTokensAsText: false,
         workerCount,
         rangeSizeBytes: 20_000,
-        pieceSizeBytes: 10_000,
+        chunkSizeBytes: 10_000,
       },
       sink,
       () => {},
