@@ -20,7 +20,7 @@
  * Arrays of fixed length, in the order of their addresses:
  *
  *   ARRAY          BYTES       MEANING
- *   heads          256         words/tables.ts; the last 8 bytes: `keepLoads`
+ *   heads          256         words/word-tables.ts; the last 8 bytes: `keepLoads`
  *   ends           4 * 2^16    ends[0] is the start of the first pretoken, ends[i + 1] the end of pretoken i, as addresses
  *                              less `textStart`
  *   longer, long   4 * 1,025   indices of the pretokens of a batch that are not short, and of those that are long

@@ -6,9 +6,9 @@ import type { CountsOptions } from "../words/counts-format.ts";
  * The names of a cache's files. Whatever is called otherwise is not ours: it is neither read nor removed.
  *
  *   bpe-index                          which file has which content (file-index.ts)
- *   bpe-OPTIONS-SIZE-SHA256.words      an entry: the words of one content, read with these options (entries.ts)
- *   bpe-OPTIONS-ID.sum                 the words of many entries together (sum-file.ts)
- *   bpe-OUTPUT.result                  what an output was made of (results.ts)
+ *   bpe-OPTIONS-SIZE-SHA256.words      an entry: the words of one content, read with these options (cache-entries.ts)
+ *   bpe-OPTIONS-ID.sum                 the words of many entries together (cache-sums.ts)
+ *   bpe-OUTPUT.result                  what an output was made of (unchanged-output.ts)
  *
  * OPTIONS, ID and OUTPUT are 16 hexadecimal digits. Files being written stand in a hidden directory of their process.
  */

@@ -6,7 +6,7 @@ import { hashMiddle, middleBytesMax, middleTailKey } from "./word-keys";
  * Middle words, 8 to 15 bytes. A slot:
  *
  *   OFFSET   TYPE   MEANING
- *   0        u64    key of the bytes behind the eighth (keys.ts); 0 in a free slot
+ *   0        u64    key of the bytes behind the eighth (word-keys.ts); 0 in a free slot
  *   8        u64    the first eight bytes
  *   16       u64    value: the count
  *

@@ -6,7 +6,7 @@ import { hashShort, shortBytesMax, shortKey } from "./word-keys";
  * Short words, 1 to 7 bytes. A slot:
  *
  *   OFFSET   TYPE   MEANING
- *   0        u64    key (keys.ts); 0 in a free slot
+ *   0        u64    key (word-keys.ts); 0 in a free slot
  *   8        u64    value: the count
  *
  * " the", counted twice, is [0x6568742000000004, 2].

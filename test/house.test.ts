@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+
+// The order of the house, as ARCHITECTURE.md tells it. Circles of imports are the linter's (biome.json).
+
+const root = join(import.meta.dir, "..");
+const filesBelow = (pattern: string) => [...new Bun.Glob(pattern).scanSync(root)].sort();
+/** Loops that the build generates are no part of the sources. */
+const sources = filesBelow("src/**/*.ts").filter((path) => !path.startsWith("src/kernel/masks/loops/"));
+const linesOf = (path: string) => readFileSync(join(root, path), "utf8").split("\n");
+
+/** The room of a source file: the directory below src, "" for what lies at the top. */
+const roomOf = (path: string) => (path.split("/").length > 2 ? path.split("/")[1]! : "");
+
+/** The rooms in the order in which ARCHITECTURE.md lists them. */
+function listedRooms(): string[] {
+  const rows = linesOf("ARCHITECTURE.md")
+    .join("\n")
+    .matchAll(/^\| `(\w+)\/` \|/gm);
+  return [...rows].map(([, room]) => room!);
+}
+
+function importsOf(path: string): string[] {
+  const named = linesOf(path)
+    .join("\n")
+    .matchAll(/\b(?:from|import)\s*\(?\s*"(\.[^"]+\.ts)"/g);
+  return [...named].map(([, target]) => relative(root, join(root, dirname(path), target!)));
+}
+
+test("only errors, the library and the entry lie at the top of src", () => {
+  expect(sources.filter((path) => roomOf(path) === "")).toEqual([
+    "src/errors.ts",
+    "src/index.ts",
+    "src/main.ts",
+  ]);
+});
+
+test("ARCHITECTURE.md lists every room", () => {
+  const rooms = new Set(sources.map(roomOf).filter((room) => room !== ""));
+  expect(listedRooms().sort()).toEqual([...rooms].sort());
+});
+
+test("a room knows only the rooms that are listed before it, and the kernel knows none", () => {
+  const rooms = listedRooms();
+  const upward = sources.flatMap((path) => {
+    const room = roomOf(path);
+    return importsOf(path)
+      .filter((target) => target.startsWith("src/"))
+      .filter((target) => {
+        const other = roomOf(target);
+        if (room === "" || other === "" || other === room) return false;
+        return room === "kernel" || other === "kernel" || rooms.indexOf(other) > rooms.indexOf(room);
+      })
+      .map((target) => `${path} -> ${target}`);
+  });
+  expect(upward).toEqual([]);
+});
+
+test("no two source files have the same name", () => {
+  const byName = Map.groupBy(sources, (path) => basename(path));
+  expect([...byName.values()].filter((paths) => paths.length > 1)).toEqual([]);
+});
