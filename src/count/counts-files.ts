@@ -118,7 +118,7 @@ export class CountsFiles {
    * The words as a table, listed straight from the files: of one in the compact form, or of any number of text files. Null
    * where that is not possible, does not pay, or takes more than `memoryBytes`: then they are to be added up.
    */
-  *readDistinct(memoryBytes: number): Generator<undefined, WordTable | null> {
+  *listWords(memoryBytes: number): Generator<undefined, WordTable | null> {
     const { sources, others } = this;
     if (sources.length === 1 && others.length === 0) return yield* listSource(sources[0]!, memoryBytes);
     if (sources.length > 0 || others.length === 0) return null;

@@ -8,7 +8,7 @@ export type LeftOut = { wordCount: number; pretokenCount: number };
 
 export const nothingLeftOut = (): LeftOut => ({ wordCount: 0, pretokenCount: 0 });
 
-/** Of sorted words those that occur at least `minCount` times; what is left out is added to `leftOut` as it is met. */
+/** The words that occur at least `minCount` times, of sorted words. Those left out are added to `leftOut` one by one. */
 export class CommonWords implements SortedWords {
   sharedLength = 0;
 
@@ -30,14 +30,14 @@ export class CommonWords implements SortedWords {
     return this.words.count;
   }
 
-  /** At most. */
+  /** An upper bound: words may be left out. */
   get totals(): CountsTotals {
     return this.words.totals;
   }
 
   next(): boolean {
     const { words, minCount, leftOut } = this;
-    // Of words in order, what two share all between them share.
+    // The prefix that two sorted words share is shared by all words between them.
     let shared = words.wordLength;
     while (words.next()) {
       shared = Math.min(shared, words.sharedLength);
@@ -50,7 +50,7 @@ export class CommonWords implements SortedWords {
   }
 }
 
-/** The same of a table, whose arrays are used up: its common words move to the front. */
+/** The same for a table, in place: its common words move to the front of its arrays. */
 export function commonWordsOf(table: WordTable, minCount: number, leftOut: LeftOut): WordTable {
   const { bytes, starts, counts } = table;
   let wordCount = 0;
@@ -65,13 +65,13 @@ export function commonWordsOf(table: WordTable, minCount: number, leftOut: LeftO
     const start = starts[index]!;
     const stop = starts[index + 1]!;
     bytes.copyWithin(end, start, stop);
-    // Never past the word that is read: what is written is as short or shorter.
+    // Never overtakes the word that is read: no more is written than was read.
     starts[wordCount] = end;
     counts[wordCount] = count;
     end += stop - start;
     wordCount++;
   }
-  // The start of the next word to be read stands behind this one, or is done with.
+  // Overwrites no start that is still to be read.
   starts[wordCount] = end;
   return {
     wordCount,

@@ -4,16 +4,16 @@
  *   PART     SIZE      MEANING
  *   magic    8         "bpecount"
  *   version  4         3
- *   frames   any       the first one holds the header as JSON (counts-header.ts), the others hold words, the last one is empty
+ *   frames   any       first the header as JSON (counts-header.ts), then words; the last frame is empty
  *
  *   FRAME     SIZE     MEANING
  *   size      4        bytes of the payload
- *   checksum  8        xxHash64 of the payload; its seed is the checksum of the frame before if that holds words, else 0
+ *   checksum  8        xxHash64 of the payload; its seed is the checksum of the frame before, 0 for the first with words
  *   payload   size
  *
- * The checksums are a chain: a frame that is changed, missing or out of its place is found before it is used. The header
- * is outside of it and padded with spaces to one size for all totals, because it is written last where they are not
- * known at first; what it says of the words is checked at their end.
+ * The checksums are a chain: a frame that is changed, missing or out of place is found before it is used. The header is
+ * outside of the chain, and padded with spaces to one size for all totals: where the totals are not known at first, it is
+ * written again at the end. What it says of the words is checked when all are read.
  *
  *   WORD      SIZE     MEANING
  *   shared    varint   bytes that the word shares with the one before it in the frame
@@ -21,7 +21,7 @@
  *   bytes     rest
  *   count     varint   at least 1
  *
- * Words stand in ascending order of their bytes through all frames. " the" counted 12 times after " that" is
+ * Words come in ascending order of their bytes through all frames. " the" counted 12 times after " that" is
  * 3, 1, "e", 12. A varint has seven bits a byte, the lowest first, the top bit set where another byte follows.
  */
 export const magic = new TextEncoder().encode("bpecount");
@@ -37,14 +37,14 @@ export type CountsOptions = {
   readonly isLinewise: boolean;
 };
 
-/** How much the words are: how many distinct ones, their bytes, and their occurrences. */
+/** How many distinct words there are, how many bytes these have, and how often they occur in all. */
 export type CountsTotals = {
   readonly wordCount: number;
   readonly byteCount: number;
   readonly pretokenCount: number;
 };
 
-/** The header: options, and how much is to come. */
+/** The header: the options and the totals. */
 export type CountsHeader = CountsOptions & CountsTotals;
 
 export function checksumOf(payload: Uint8Array, seed: bigint): bigint {

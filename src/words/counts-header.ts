@@ -23,8 +23,8 @@ import type { CountsHeader, CountsOptions } from "./counts-format.ts";
  *   isLinewise      boolean            whether documents were cut at the ends of lines, too
  *   unicode         string             version of the tables that say what a letter is
  *
- * The compact form has `wordCount`, `byteCount` and `pretokenCount` as well. An unknown key is an error: it may say that
- * the words are not what these keys say.
+ * The compact form has `wordCount`, `byteCount` and `pretokenCount` as well. An unknown key is an error: it may
+ * change the meaning of the others.
  */
 export function optionsToState({ patterns, specialTokens, isLinewise }: CountsOptions) {
   return { patterns, specialTokens, isLinewise, unicode: unicodeVersion };
@@ -40,7 +40,7 @@ export const optionFields = { patterns, specialTokens: listOf(text), isLinewise:
 const headerFields = { ...optionFields, unicode: textLike(/^\d[\d.]{0,19}$/, "no version") };
 const totalFields = { wordCount: wholeNumber(), byteCount: wholeNumber(), pretokenCount: wholeNumber() };
 
-/** The object that the bytes are the JSON of; a UserError if they are none. */
+/** Parses the JSON object of a header. A UserError if the bytes are none. */
 export function parseHeader(path: string, bytes: Uint8Array): Record<string, unknown> {
   let value: unknown;
   try {
@@ -52,12 +52,12 @@ export function parseHeader(path: string, bytes: Uint8Array): Record<string, unk
   throw headerError(path, "is no JSON object");
 }
 
-/** The options that a header states; a UserError if it lacks one, has more, or this program takes other letters. */
+/** The options of a header. A UserError for a missing or unknown key, or another Unicode version. */
 export function checkHeader(path: string, header: Record<string, unknown>): CountsOptions {
   return checkFields(path, header, headerFields);
 }
 
-/** The same with the totals, which have to go together. */
+/** The same with the totals. A UserError, too, if these contradict each other. */
 export function checkHeaderWithTotals(path: string, header: Record<string, unknown>): CountsHeader {
   const checked = checkFields(path, header, { ...headerFields, ...totalFields });
   const { wordCount, byteCount, pretokenCount } = checked;
@@ -116,7 +116,7 @@ export function otherVersion(path: string, version: unknown, known: number): Cou
   return new CountsFileError(path, what, againHint);
 }
 
-/** Room for some hundred thousand special tokens; a header that says it is longer is none. */
+/** Room for some hundred thousand special tokens. No header is longer. */
 export const headerBytesMax = 1 << 24;
 
 const againHint = "count the corpus again with this version of bpe";

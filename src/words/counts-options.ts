@@ -2,12 +2,12 @@ import { UserError } from "../errors.ts";
 import { describePattern } from "../pattern/pattern.ts";
 import type { CountsOptions } from "./counts-format.ts";
 
-/** Word counts, or a run, by their name and what they were made with. */
+/** The name of a counts file, or of this run, and the options its words were made with. */
 export type Made = { readonly name: string; readonly options: CountsOptions };
 
 /**
- * A UserError that names what differs, if the words were made with other options than these. Special tokens are compared
- * as a set: their order changes ids, not counts.
+ * Throws a UserError that names the difference, if the options differ. Special tokens are compared as a set: their order
+ * changes ids, not counts.
  */
 export function checkOptions({ name, options: has }: Made, other: Made, hint = againHint): void {
   const wanted = other.options;
@@ -22,13 +22,13 @@ export function checkOptions({ name, options: has }: Made, other: Made, hint = a
   differ("documents cut at line ends", String(has.isLinewise), String(wanted.isLinewise));
 }
 
-/** Whether words were made with these options. */
+/** Whether the options are the same, special tokens as a set. */
 export const hasOptions = (has: CountsOptions, options: CountsOptions) =>
   JSON.stringify(has.patterns) === JSON.stringify(options.patterns) &&
   tokenSet(has) === tokenSet(options) &&
   has.isLinewise === options.isLinewise;
 
-/** What the files were made with, which has to be the same; null where there are none. */
+/** The options of all files, null without files. A UserError if two differ. */
 export function agreedOptions(files: readonly Made[]): CountsOptions | null {
   const [first, ...others] = files;
   if (first === undefined) return null;

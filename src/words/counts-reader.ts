@@ -16,19 +16,19 @@ import {
 } from "./counts-header.ts";
 import type { SortedWords } from "./sorted-words.ts";
 
-/** Fills the front of `into` and returns how many bytes that were: 0 at the end of the file only. */
+/** Fills the front of `into`. Returns how many bytes it wrote: 0 only at the end of the file. */
 export type ReadBytes = (into: Uint8Array) => number;
 
-/** What is read at first of a frame of any size: a wrong size then ends at the end of the file, not in memory. */
+/** The first read of a frame. A wrong size then ends at the end of the file, not in a full memory. */
 const firstReadBytes = 1 << 20;
 
-/** What a word takes in a file at least: three numbers, and one byte. */
+/** The least a word takes in a file: three numbers and one byte. */
 const wordBytesMin = 4;
 
 /** Reads a counts file word by word, with one frame of it in memory. */
 export class CountsReader implements SortedWords {
   readonly header: CountsHeader;
-  /** The word that `next` went to: bytes [0, wordLength) of `word`, padded as every text. */
+  /** The current word is bytes [0, wordLength) of `word`, padded as every text. */
   word: Text = allocateText(256);
   wordLength = 0;
   sharedLength = 0;
@@ -45,8 +45,8 @@ export class CountsReader implements SortedWords {
 
   /**
    * Reads the header.
-   * @param path of the file, for messages
-   * @param fileBytes size of the file, where it is known
+   * @param path the file's, for messages
+   * @param fileBytes the size of the file, where it is known
    */
   constructor(
     readonly path: string,
@@ -93,7 +93,7 @@ export class CountsReader implements SortedWords {
     let shared = this.varint();
     let rest = this.varint();
     let restStart = this.pos;
-    // A checksum that fits says the file is as it was written; these say it was written rightly.
+    // The checksum shows that the file is as it was written. These checks show that it was written correctly.
     const fits = shared <= (startsFrame ? 0 : wordLength) && restStart + rest <= this.frameEnd;
     if (!fits) throw this.malformed();
     this.pos = restStart + rest;
@@ -121,13 +121,13 @@ export class CountsReader implements SortedWords {
     return true;
   }
 
-  /** Instead of words: the payload of the next frame, its checksum found to fit; empty at the end. Valid until the next one. */
+  /** The payload of the next frame, its checksum verified; empty at the end. Valid until the next call. Replaces `next`. */
   nextFrame(): Uint8Array {
     this.readFrame();
     return this.frame.subarray(0, this.frameEnd);
   }
 
-  /** Whether nothing is behind the last frame. */
+  /** Whether the file ends here. */
   isAtEnd(): boolean {
     return this.read(1) === 0;
   }
@@ -152,7 +152,7 @@ export class CountsReader implements SortedWords {
     if (this.checksum !== checksum) throw this.damaged();
   }
 
-  /** Reads the next bytes of the file to the front of `frame`, fewer than asked for only at its end; says how many. */
+  /** Reads bytes of the file to the front of `frame`. Returns how many: fewer than asked for only at the end of the file. */
   private read(sizeBytes: number): number {
     let filled = 0;
     while (filled < sizeBytes) {
@@ -164,14 +164,14 @@ export class CountsReader implements SortedWords {
     return filled;
   }
 
-  /** Makes the buffer longer, as far as what was read of the file bears out that so much is to come. */
+  /** Makes the buffer longer: at most doubles what was read, whatever size the frame claims. */
   private lengthen(sizeBytes: number): void {
     const longer = new Uint8Array(Math.min(sizeBytes, Math.max(firstReadBytes, this.frame.length * 2)));
     longer.set(this.frame);
     this.frame = longer;
   }
 
-  /** One of hundreds of bytes, which nobody wrote, may be NaN: what is read has to be compared so that NaN fails. */
+  /** Subtle: NaN for a forged number of hundreds of bytes, so callers compare in such a way that NaN fails. */
   private varint(): number {
     const { frame, frameEnd } = this;
     let number = 0;

@@ -10,20 +10,17 @@ import { optionsToState } from "./counts-header.ts";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { WordTable } from "./word-table.ts";
 
-/** A frame is closed when it has reached this size: large enough to hash fast, small enough to read many files at once. */
+/** A frame is closed at this size: large enough to hash fast, small enough to read many files at once. */
 const frameSizeBytes = 1 << 16;
 /** Room for the three varints of a word. */
 const wordNumbersBytes = 24;
 
-/**
- * Writes words, which come in ascending order of their bytes, as frames behind a header. A chunk given to `write` is
- * valid during the call only.
- */
+/** Writes words as frames. Words come in ascending order of their bytes. A chunk is valid only during its `write`. */
 export class CountsWriter {
   private frame = new Uint8Array(2 * frameSizeBytes);
   private end = frameHeadBytes;
   private checksum = 0n;
-  /** The word before, of which the next one is told apart; empty at the start of a frame. */
+  /** The previous word, for the prefix that the next one shares; empty at the start of a frame. */
   private last = new Uint8Array(256);
   private lastLength = 0;
   private wordCount = 0;
@@ -53,7 +50,7 @@ export class CountsWriter {
     }
   }
 
-  /** No word is to come. */
+  /** Ends the file. Returns the totals of all words. */
   finish(): CountsTotals {
     if (this.end > frameHeadBytes) this.closeFrame();
     this.closeFrame();
@@ -77,7 +74,7 @@ export class CountsWriter {
   }
 }
 
-/** What stands before the words. Its size depends on the options alone: it can be written over when totals are known. */
+/** What comes before the words. Its size depends only on the options, so it can be overwritten when the totals are known. */
 export function countsFileHead(options: CountsOptions, totals: CountsTotals): Uint8Array {
   const payload = headerPayload(options, totals);
   const most = Number.MAX_SAFE_INTEGER;
@@ -100,7 +97,7 @@ function headerPayload(options: CountsOptions, totals: CountsTotals): Uint8Array
   return new TextEncoder().encode(JSON.stringify(header));
 }
 
-/** The counts file of a table, in chunks. Each chunk is the reader's to keep. */
+/** The counts file of a table, in chunks. The caller may keep each chunk. */
 export function* countsFileChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
   yield countsFileHead(options, totalsOf(table));
   const { bytes, starts, counts } = table;
@@ -117,7 +114,7 @@ export function* countsFileChunks(table: WordTable, options: CountsOptions): Gen
   yield* chunks;
 }
 
-/** A slice of work is done, and nothing to write yet. */
+/** Yielded while words are sorted: nothing to write yet. */
 const noBytes = new Uint8Array(0);
 
 export function totalsOf({ wordCount, starts, counts }: WordTable): CountsTotals {
@@ -126,7 +123,7 @@ export function totalsOf({ wordCount, starts, counts }: WordTable): CountsTotals
   return { wordCount, byteCount: starts[wordCount]!, pretokenCount };
 }
 
-/** Completes a frame of bytes [0, end), its head included; returns its checksum. */
+/** Writes the head of a frame, which is bytes [0, end) with its head. Returns the checksum. */
 function writeFrameHead(frame: Uint8Array, end: number, seed: bigint): bigint {
   const payload = frame.subarray(frameHeadBytes, end);
   const checksum = checksumOf(payload, seed);
@@ -142,7 +139,7 @@ function longer(array: Uint8Array, sizeBytes: number): Uint8Array<ArrayBuffer> {
   return copy;
 }
 
-/** How many bytes two words have in common at their start. */
+/** How long a prefix two words share, in bytes. */
 function sharedBytes(
   last: Uint8Array,
   lastLength: number,
@@ -156,7 +153,7 @@ function sharedBytes(
   return shared;
 }
 
-/** A loop for the short ones, which are nearly all: a native copy costs more to call. */
+/** Nearly all words are short, and for those a loop is cheaper than the call of a native copy. */
 function copyBytes(from: Uint8Array, start: number, stop: number, to: Uint8Array, end: number): number {
   if (stop - start > 256) {
     to.set(from.subarray(start, stop), end);

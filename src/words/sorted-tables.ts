@@ -2,7 +2,7 @@ import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { SortedWords } from "./sorted-words.ts";
 import { tooManyWords, type WordTable } from "./word-table.ts";
 
-// Word tables whose words stand in ascending order of their bytes, each once. A count may be 0 here.
+// Word tables in ascending order of their words' bytes. A count may be 0 here.
 
 export const emptyTable: WordTable = {
   wordCount: 0,
@@ -13,7 +13,7 @@ export const emptyTable: WordTable = {
 
 const wordsPerSlice = 1 << 16;
 
-/** Whether words stand end to end in ascending order, and occur whole numbers of times that can be added up exactly. */
+/** Whether a table that was read is valid: words end to end, in ascending order, counts integers with an exact sum. */
 export function isSound({ wordCount, bytes, starts, counts }: WordTable): boolean {
   if (starts[0] !== 0 || starts[wordCount] !== bytes.length) return false;
   let total = 0;
@@ -60,8 +60,8 @@ export function* inByteOrder(table: WordTable): Generator<undefined, WordTable> 
 }
 
 /**
- * The words of both tables with their counts added up; those whose count is 0 are left out. It is made in the memory of
- * `table`, if that has room behind its words (`withRoom`): fresh memory costs more than moving words within it.
+ * The sum of two tables, without words whose count is 0. It is made in the memory of `table`, if that has room behind its
+ * words (`withRoom`): fresh memory costs more than moving words.
  */
 export function addTable(table: WordTable, other: WordTable): WordTable {
   const places = addCounts(table, other);
@@ -77,7 +77,7 @@ export function addTable(table: WordTable, other: WordTable): WordTable {
   return withoutNone(sum);
 }
 
-/** The same words in a table of so many more, which are undefined; in the same memory if there is room. */
+/** The table with room for more words, whose content is undefined; in the same memory if there is room. */
 function withRoom(table: WordTable, moreWords: number, moreBytes: number): WordTable {
   const wordCount = table.wordCount + moreWords;
   const byteCount = table.starts[table.wordCount]! + moreBytes;
@@ -100,10 +100,10 @@ function lengthened<T extends Uint8Array | Uint32Array | Float64Array>(array: T,
   return longer;
 }
 
-/** A word of the other table that needs no place: it has one. Tables have fewer words. */
+/** In `places`: the table has the word already. No table has so many words. */
 const inBoth = 2 ** 32 - 1;
 
-/** Adds the counts of words that both tables have; before which word of `table` each other one is to stand. */
+/** Adds the counts of words that both tables have. Returns before which word of `table` each of the others belongs. */
 function addCounts(table: WordTable, other: WordTable): Uint32Array {
   const { counts } = table;
   const places = new Uint32Array(other.wordCount);
@@ -123,9 +123,9 @@ function addCounts(table: WordTable, other: WordTable): Uint32Array {
 }
 
 /**
- * Takes the counts of `part`, so many times, off those of `table`, in place: a word that occurs no more keeps its place, with a count
- * of 0. False where a word would occur less than never: then the one is not a part of the other, and the table is
- * spoilt. Yields between slices of some milliseconds.
+ * Subtracts the counts of `part`, `times` times, from those of `table`, in place. A word that is left with a count of 0
+ * keeps its place. False where a count would be below 0: `part` is no part of the table, which is spoilt then. Yields
+ * between slices of some milliseconds.
  */
 export function* takeOff(table: WordTable, part: SortedWords, times = 1): Generator<undefined, boolean> {
   const { counts } = table;
@@ -143,8 +143,8 @@ export function* takeOff(table: WordTable, part: SortedWords, times = 1): Genera
 }
 
 /**
- * Puts words of `other`, of which there are `newWords` with `newBytes` bytes, at their places among the first
- * `wordCount` words of a table, from the last one to the first: all behind a place move up once.
+ * Inserts `newWords` words of `other`, with `newBytes` bytes, at their places among the first `wordCount` words of a table.
+ * It goes from the last one to the first, so each word of the table moves once.
  */
 function insertWords(
   { bytes, starts, counts }: WordTable,
@@ -174,7 +174,7 @@ function insertWords(
   }
 }
 
-/** Leaves out the words whose count is 0, in place: those between two of them move together. */
+/** Removes the words whose count is 0, in place. The words between two of them move together. */
 function withoutNone({ wordCount, bytes, starts, counts }: WordTable): WordTable {
   let left = 0;
   for (let word = 0; word < wordCount; word++) {
@@ -195,15 +195,15 @@ function withoutNone({ wordCount, bytes, starts, counts }: WordTable): WordTable
   };
 }
 
-/** A loop for the few bytes: a native copy costs more to call. */
+/** For few bytes a loop is cheaper than the call of a native copy. */
 function copyBytes(from: Uint8Array, start: number, stop: number, to: Uint8Array, toPos: number): void {
   if (stop - start > 64) to.set(from.subarray(start, stop), toPos);
   else for (let pos = start; pos < stop; pos++) to[toPos++] = from[pos]!;
 }
 
 /**
- * Where among words [word, wordCount) the word at bytes [otherStart, otherEnd) of `otherBytes` stands; where it is not
- * there, the complement (~) of where it would.
+ * Searches the words [word, wordCount) for the word at bytes [otherStart, otherEnd) of `otherBytes`. Returns its index, or
+ * the complement (~) of where it belongs.
  */
 function placeOf(
   { wordCount, bytes, starts }: WordTable,

@@ -5,18 +5,18 @@ import { sortByBytesInSteps, sortWordsByBytes } from "./sort-by-bytes.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
- * Words with their counts in ascending order of their bytes, each once: what is added up in one pass. `next` goes to
- * the first word, then to the next, and is false when there is none; the fields say what stands there.
+ * A cursor over distinct words in ascending order of their bytes. `next` moves to the first word, then to the next one, and
+ * is false at the end. The fields describe the current word.
  */
 export type SortedWords = {
   next(): boolean;
-  /** Bytes [0, wordLength) are the word, padded as every text. */
+  /** The current word is bytes [0, wordLength) of `word`, padded as every text. */
   readonly word: Text;
   readonly wordLength: number;
-  /** How many bytes it shares with the word before, exactly. */
+  /** Length of the longest prefix that it shares with the previous word, in bytes. */
   readonly sharedLength: number;
   readonly count: number;
-  /** Exactly what is to come, or at most, where that cannot be known. */
+  /** The totals of all words, or upper bounds where these cannot be known. */
   readonly totals: CountsTotals;
 };
 
@@ -51,13 +51,13 @@ export class TableWords implements SortedWords {
     return new TableWords(table, yield* sortByBytesInSteps(table));
   }
 
-  /** Before the first word again. */
+  /** Moves before the first word. */
   restart(): void {
     this.place = 0;
     this.wordLength = 0;
   }
 
-  /** Gives the memory of the table and its order back, which no one may use any more. */
+  /** Frees the memory of the table and its order. Neither may be used afterwards. */
   release(): void {
     const { bytes, starts, counts } = this.table;
     let releasedBytes = 0;
@@ -67,7 +67,7 @@ export class TableWords implements SortedWords {
     }
     this.table = noWords;
     this.order = new Uint32Array(0);
-    // The allocator keeps what is freed for some time, unless it is told not to; that takes milliseconds.
+    // The allocator keeps freed memory for some time, unless the collector is called, which takes milliseconds.
     if (releasedBytes >= worthTellingBytes) Bun.gc(true);
   }
 

@@ -4,34 +4,33 @@ import type { CountsTotals } from "./counts-format.ts";
 import type { SortedWords } from "./sorted-words.ts";
 import { tooManyWords, type WordTable } from "./word-table.ts";
 
-/** Sorted words to be added up, or with sign -1 to be taken off. */
+/** Sorted words to be added, or subtracted (sign -1). */
 export type Summand = { readonly words: SortedWords; readonly sign: 1 | -1 };
 
-/** What is taken off was not there, so a summand is not what it says it is. */
+/** Thrown when a count falls below 0: a summand that is subtracted is no part of the others. */
 export class NegativeSumError extends Error {}
 
 /**
- * The sum of sorted words, in one pass: the smallest of their next words is the next word of all. Words whose sum is 0
- * are left out.
+ * The sum of sorted words, in one pass. The smallest of the summands' current words is the next word of the sum. Words
+ * whose sum is 0 are left out.
  *
- * Which word is the smallest is found by a tournament: a tree whose leaves are the summands, in each node the one that
- * lost there, and the winner on top. When the winner goes on to its next word, only the matches on its way up are
- * played again.
+ * A tournament finds the smallest word: a tree whose leaves are the summands. Each node has the loser of its match, and
+ * the top has the winner. When the winner moves to its next word, only the matches on its way up are played again.
  *
- * A match rarely looks at a word. For each summand it is kept how far its word goes along with the last winner's word
- * (`offsets`) and which byte comes then (`bytes`): of two words above a third one, that which goes along with it further
- * is the smaller, and of two that go along equally far, the one with the smaller byte. Words are compared only where both
- * are equal, from there on, and then the loser's offset and byte are those against the winner. All on the winner's way
- * up lost to it, so they are always against the last winner. A word that equals it goes along to its end: its byte is -1.
+ * A match rarely looks at words. Each summand has the length of the prefix that its word shares with the last winner's
+ * word (`offsets`), and the byte that comes next (`bytes`). Of two words greater than the last winner, the one that shares
+ * the longer prefix with it is smaller; at equal prefixes the next byte decides. Only if both are equal are the words
+ * compared, from there on, and the loser gets its offset and byte against the winner. All summands on the winner's way up
+ * lost to it, so their offsets are always against the last winner. A word that equals the last winner has the byte -1.
  */
 export class SumOfWords implements SortedWords {
   word: Text = allocateText(256);
   wordLength = 0;
   sharedLength = 0;
   count = 0;
-  /** An upper bound, because words that stand in several summands are one. */
+  /** An upper bound: a word of several summands is one word of the sum. */
   readonly totals: CountsTotals;
-  /** losers[0] is the winner, and the summand i is the leaf at summands.length + i; -1 where no one has played yet. */
+  /** losers[0] is the winner. Summand i is the leaf summands.length + i. -1 where no match was played yet. */
   private readonly losers: Int32Array;
   private readonly offsets: Int32Array;
   private readonly bytes: Int32Array;
@@ -83,13 +82,13 @@ export class SumOfWords implements SortedWords {
     }
   }
 
-  /** The first words, told apart from no word at all. */
+  /** Plays the first words, compared with an empty last winner. */
   private start(): void {
     this.isStarted = true;
     for (let i = this.summands.length - 1; i >= 0; i--) this.goOn(i);
   }
 
-  /** Copies the winner's word, but for what it shares with the last one. */
+  /** Copies the winner's word, except the prefix that it shares with the last one. */
   private take(winner: number): void {
     const { words } = this.summands[winner]!;
     const { wordLength } = words;
@@ -104,7 +103,7 @@ export class SumOfWords implements SortedWords {
     this.wordLength = wordLength;
   }
 
-  /** The summand goes to its next word, and plays from its leaf up; at first it waits where no one has played yet. */
+  /** Moves a summand to its next word and plays from its leaf up. In the first round it waits at the first empty node. */
   private goOn(summand: number): void {
     const { summands, losers, offsets, bytes } = this;
     const { words } = summands[summand]!;
@@ -131,11 +130,11 @@ export class SumOfWords implements SortedWords {
     losers[0] = winner;
   }
 
-  /** Whether `a` is not behind `b`, which have the same offset and byte; the loser's then become those against the winner. */
+  /** Whether the word of `a` is at most that of `b`, at equal offsets and bytes. Sets the loser's against the winner. */
   private staysAhead(a: number, b: number): boolean {
     const { summands, offsets, bytes } = this;
     const offset = offsets[a]!;
-    // Neither has a word, or both have the last winner's.
+    // Both are at their ends, or both have the last winner's word.
     if (offset === ended || bytes[a] === equal) return true;
     const wordsA = summands[a]!.words;
     const wordsB = summands[b]!.words;
@@ -156,12 +155,12 @@ export class SumOfWords implements SortedWords {
 
 /** In `losers`: no summand. */
 const nobody = -1;
-/** In `offsets`: no word is left; behind all that are. */
+/** In `offsets`: the summand is at its end, and loses to all others. */
 const ended = -1;
-/** In `bytes`: the word is the last winner's. */
+/** In `bytes`: the word equals the last winner's. */
 const equal = -1;
 
-/** How much the sum is, exactly. */
+/** The exact totals of a sum. */
 export function* totalsOfSum(words: SortedWords): Generator<undefined, CountsTotals> {
   let wordCount = 0;
   let byteCount = 0;
@@ -175,13 +174,13 @@ export function* totalsOfSum(words: SortedWords): Generator<undefined, CountsTot
   return { wordCount, byteCount, pretokenCount };
 }
 
-/** Whether so much does not fit into one table. */
+/** Whether so many words or bytes do not fit into one table. */
 export const tableOverflows = ({ byteCount, wordCount }: CountsTotals) =>
   byteCount >= 2 ** 32 || wordCount >= 2 ** 29;
 
 /**
  * The sum as a table, its words in the order of their bytes; yields between slices of some milliseconds.
- * @param totals at least as much as there is
+ * @param totals upper bounds of the sum's totals
  */
 export function* wordTableOfSum(
   words: SortedWords,

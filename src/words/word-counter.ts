@@ -6,13 +6,13 @@ import { createRegionKernel, createWholeMemory, type Kernel } from "../runtime/k
 import { atOnce } from "../runtime/turns.ts";
 import { tooManyWords, type WordTable } from "./word-table.ts";
 
-/** Words as they stand in the memory of a kernel: posted to another thread, they are there without being copied. */
+/** Words in the memory of a kernel. It is shared: posted to another thread, nothing is copied. */
 export type PackedCounts = { readonly memory: WebAssembly.Memory; readonly distinctWordCount: number };
 
-/** Lines that were added, and all counts so far. */
+/** How much was added, and the sum of all counts so far. */
 export type AddedLines = { readonly byteCount: number; readonly lineCount: number; readonly total: number };
 
-/** Sizes of tables at the start, as powers of two; for tests. */
+/** First sizes of the tables, as powers of two. Tests choose others. */
 export type FirstSlotBits = { readonly short: number; readonly middle: number; readonly long: number };
 
 /** 64 + 12 + 2 KB. A corpus of 130 KB grows them a few times. */
@@ -23,8 +23,8 @@ const kinds = { short: 0, middle: 1, long: 2 } as const;
 type Kind = (typeof kinds)[keyof typeof kinds];
 
 /**
- * Distinct words with exact counts: the face of a kernel's tables (src/kernel/words/) and of the text and the ends that stand
- * in its memory. The memory is taken when it is first needed.
+ * Counts words, exactly. It is the JavaScript side of a kernel's tables (src/kernel/words/), and of the text and the ends in
+ * the kernel's memory. The memory is allocated when it is first needed.
  */
 export class WordCounter {
   private opened: Kernel | undefined;
@@ -32,16 +32,16 @@ export class WordCounter {
   private listed: Listed | undefined;
   /** Bytes of the largest text so far. */
   private textBytes = 0;
-  /** Where words stand that are added. */
+  /** The text to which `add` copies words. */
   private word: Uint8Array = new Uint8Array(0);
 
-  /** @param textBytesMax how much text there is at most whose words are to come, its own and absorbed ones */
+  /** @param textBytesMax upper bound of the text whose words will be counted here or absorbed */
   constructor(
     private readonly textBytesMax = Number.POSITIVE_INFINITY,
     private readonly slotBits = firstSlotBits,
   ) {}
 
-  /** The kernel that has the words. */
+  /** The kernel that counts. */
   get kernel(): Kernel {
     if (this.opened === undefined) {
       this.open(openKernel(createWholeMemory(memoryBytesPerTextByte * this.textBytesMax)));
@@ -73,14 +73,14 @@ export class WordCounter {
     return this.opened === undefined ? 0 : tableBytesOf(this.opened) + this.opened.exports.recordsBytes();
   }
 
-  /** The place of the text, to map files to it. It is plain memory again when a text is asked for. */
+  /** The region of the text, to map files to it. `text` makes it plain memory again. */
   get window(): FileWindow {
     const { exports, memory } = this.kernel;
     this.openedWindow ??= new FileWindow(memory, exports.textAddress() >>> 0, exports.textCapacity());
     return this.openedWindow;
   }
 
-  /** A text of so many bytes in the kernel's memory, always at the same place: what stood there stays. */
+  /** A text of so many bytes in the kernel's memory, always at the same address. Its content stays. */
   text(capacityBytes: number): Text {
     const { exports, memory } = this.kernel;
     this.openedWindow?.clear();
@@ -117,12 +117,12 @@ export class WordCounter {
     }
   }
 
-  /** An error if the kernel has counted more than can be counted exactly. */
+  /** A UserError if the kernel has counted more than 2^53 - 1. */
   checkTotal(): void {
     sumOfCounts(this.pretokenCount, 0);
   }
 
-  /** Adds `count` occurrences of the word at bytes [start, end) of a text, which goes where the kernel's text stands. */
+  /** Adds `count` occurrences of the word at bytes [start, end) of a text. It is copied to the kernel's text. */
   add({ bytes }: Text, start: number, end: number, count: number): void {
     const { exports } = this.kernel;
     sumOfCounts(exports.pretokenCount(), count);
@@ -136,10 +136,10 @@ export class WordCounter {
 
   /**
    * Adds the words of lines of word counts (tsv-writer.ts) in the kernel's text: bytes [start, start + byteCount), the last one a
-   * newline. Words in plain bytes are written before them, from the start of the text on; so there has to be room.
+   * newline. Their words are written to the text's start as plain bytes, so `start` has to leave room for these.
    *
-   * @param total of all counts of lines before, at most 2^53 - 1; it stays so with those that are added
-   * @returns how much was added; less than there is where a line comes that is not plainly right
+   * @param total the sum of the counts of all lines before, at most 2^53 - 1; so is the new one
+   * @returns how much was added: not all, if a line is not plainly right
    */
   addLines(start: number, byteCount: number, total: number): AddedLines {
     const { exports } = this.kernel;
@@ -149,7 +149,7 @@ export class WordCounter {
     return { byteCount: addedBytes, lineCount: exports.addedLineCount(), total: exports.linesTotal() };
   }
 
-  /** What counting a text of so many bytes, and then sorting all words into a table, takes at most. */
+  /** Upper bound of the memory for counting a text of so many bytes, and then sorting all words into a table. */
   memoryBytesWith(textBytes: number): number {
     const { exports } = this.kernel;
     const sizes = mostWords(textBytes);
@@ -164,7 +164,7 @@ export class WordCounter {
     );
   }
 
-  /** Whether the words of a text of so many bytes have room in the kernel's memory, whatever they are. */
+  /** Whether the words of any text of so many bytes fit into the kernel's memory. */
   hasRoomFor(textBytes: number): boolean {
     const { exports } = this.kernel;
     const sizes = mostWords(textBytes);
@@ -176,7 +176,7 @@ export class WordCounter {
     );
   }
 
-  /** What absorbing the words of another counter, and then sorting all into a table, takes at most; infinite without room. */
+  /** The same for absorbing the words of another counter. Infinite if they may not fit. */
   memoryBytesWithPacked(packed: PackedCounts): number {
     const other = openKernel(packed.memory);
     const recordBytes = other.exports.recordsBytes();
@@ -193,14 +193,14 @@ export class WordCounter {
     return hasRoom ? byteCount : Number.POSITIVE_INFINITY;
   }
 
-  /** Forgets all words; their memory goes back to the system. */
+  /** Forgets all words and gives their memory back to the system. */
   clear(): void {
     if (this.opened === undefined) return;
     for (const written of writtenParts(this.opened)) giveBack(written);
     this.begin();
   }
 
-  /** Adds all words to another counter and begins anew, in the memory that this one has already; yields as `absorb`. */
+  /** Adds all words to another counter and begins anew, in its own memory. Yields as `absorb`. */
   *moveInto(other: WordCounter): Generator<undefined, void> {
     if (this.opened === undefined) return;
     yield* other.addWordsOf(this.opened);
@@ -208,7 +208,7 @@ export class WordCounter {
     this.begin();
   }
 
-  /** Gives away the words and counts, to be posted and absorbed elsewhere; the counter begins anew, with its next words. */
+  /** Gives the words away, to be absorbed by another counter, and begins anew. */
   pack(): PackedCounts {
     const { memory, exports } = this.kernel;
     const distinctWordCount = exports.distinctWordCount();
@@ -219,7 +219,7 @@ export class WordCounter {
   }
 
   /**
-   * Adds the counts of another counter, and uses up what it packed: a counter without words takes over its memory. Yields
+   * Adds the words that another counter packed, and uses these up: a counter without words takes over their memory. Yields
    * between slices of some milliseconds.
    */
   *absorb(packed: PackedCounts): Generator<undefined, void> {
@@ -233,12 +233,12 @@ export class WordCounter {
     for (const written of writtenParts(other)) giveBack(written);
   }
 
-  /** The words and counts so far, copied, at once: in slices it is `listWords`. */
+  /** `listWords` without slices. */
   toWordTable(): WordTable {
     return atOnce(this.listWords());
   }
 
-  /** The words and counts so far, copied; yields between slices of some milliseconds. */
+  /** A copy of the words and counts so far. Yields between slices of some milliseconds. */
   *listWords(): Generator<undefined, WordTable> {
     if (this.opened === undefined) return listedTable(0, 0);
     const { exports } = this.opened;
@@ -284,12 +284,12 @@ export class WordCounter {
   }
 
   /**
-   * Adds the words of another kernel's table, in 2^6 portions or more, each copied to where the text stands.
+   * Adds the words of another kernel's table in 2^6 portions or more. Each is copied to the text's region.
    *
-   * Tables of one corpus share most keys, so room for all of both is seldom needed, and growing costs more than adding. As
-   * both tables stand in the order of hashes, which are as good as random, the share of keys that are new is the same
-   * everywhere: so the first portion is looked up before anything is added. Subtle: it has to be known first. Keys come in
-   * the order of their hashes, and those for which there is no room would crowd into the front of the table.
+   * Tables of one corpus share most keys, so room for all keys of both is seldom needed, and growing costs more than
+   * adding. Both tables are in the order of hashes, which are as good as random, so the share of new keys is the same
+   * everywhere: the first portion is looked up to learn it. Subtle: this comes before anything is added. Keys come in the
+   * order of their hashes, and in a table that is too small they would crowd into the front.
    */
   private *addSlotsOf({ exports: from, memory }: Kernel, kind: Kind): Generator<undefined, void> {
     const { exports } = this.kernel;
@@ -318,7 +318,7 @@ export class WordCounter {
       this.text(someBytes).bytes.set(new Uint8Array(memory.buffer, address + done, someBytes));
       const addedBytes = exports.addRecords(someBytes);
       if (addedBytes < 0) throw noRoomForWords();
-      // A record that is longer than the portion.
+      // The record is longer than the portion.
       if (addedBytes === 0) portionBytes *= 2;
       done += addedBytes;
       yield;
@@ -327,16 +327,16 @@ export class WordCounter {
 }
 
 const portionCount = 64;
-/** Slots of all sizes end here. */
+/** A multiple of every slot size. */
 const leastPortionBytes = 64 * 24;
-/** Slots of a portion at most. */
+/** Upper bound of the slots of a portion. */
 const mostPortionSlots = 1 << 16;
-/** What is added between two turns, and how often words are listed. */
+/** Bytes added, and calls of `listWords`, between two yields. */
 const bytesAtOnce = 1 << 20;
 const listCallsAtOnce = 16;
 const slotBytes = [16, 24, 8] as const;
 const recordHeadBytes = 16;
-/** The first unit of the records is none. */
+/** The first unit of the records is not used. */
 const firstRecordByte = 8;
 
 /** The first call to the system takes 2 ms: small tables are left to the garbage collector. */
@@ -344,10 +344,10 @@ const worthGivingBackBytes = 16e6;
 
 /** Among distinct words of 1 to 7 bytes, as short as can be: 256 of one byte, 65,536 of two, the others of three. */
 const leastShortBytes = 2.8;
-/** What a word takes while it is sorted, beside its bytes: 4 + 8 and 4 + 8. */
+/** What a word takes beside its bytes: a start and a count, and an index and a key while it is sorted. */
 const tableWordBytes = 24;
 
-/** How many distinct words of each length a text has at most, and the bytes of their records: 40 for 17 bytes of text. */
+/** Upper bounds of a text's distinct words of each length, and of the bytes of their records: 40 for 17 bytes of text. */
 const mostWords = (textBytes: number) => ({
   short: textBytes / leastShortBytes,
   middle: textBytes / 8,
@@ -356,8 +356,8 @@ const mostWords = (textBytes: number) => ({
 });
 
 /**
- * In a memory of so many times the text's size its words have room, whatever they are. What needs most are short words: one
- * of 2.8 bytes takes 16 in a table that is 3/8 full, which has an eighth of the memory.
+ * In a memory of so many times the text's size any words fit. Short words need most: one of 2.8 bytes takes 16 bytes in a
+ * table that is 3/8 full, and that table has an eighth of the memory.
  */
 const memoryBytesPerTextByte = 128;
 
@@ -372,14 +372,14 @@ function tableBytesOf({ exports }: Kernel): number {
   return exports.slotsBytes(kinds.short) + exports.slotsBytes(kinds.middle) + exports.slotsBytes(kinds.long);
 }
 
-/** What a table of all words takes at most: short ones have up to 7 bytes, middle ones 15. */
+/** Upper bound of a word table of all words: short ones have up to 7 bytes, middle ones 15. */
 function wordTableBytesOf({ exports }: Kernel): number {
   const longBytes = exports.recordsBytes() - recordHeadBytes * exports.usedSlots(kinds.long);
   const wordBytes = 7 * exports.usedSlots(kinds.short) + 15 * exports.usedSlots(kinds.middle) + longBytes;
   return wordBytes + tableWordBytes * exports.distinctWordCount();
 }
 
-/** What the tables have written, and nothing else. */
+/** The memory that the tables have written to. */
 function writtenParts(kernel: Kernel): Int32Array[] {
   const { exports } = kernel;
   const slots = Object.values(kinds).map((kind) =>
@@ -420,7 +420,7 @@ export function noRoomForWords(): UserError {
   });
 }
 
-/** The total bounds every count: as long as it is exact, all are. */
+/** The new total. It bounds every count: as long as it is exact, all are. A UserError above 2^53 - 1. */
 export function sumOfCounts(total: number, added: number): number {
   if (total + added > Number.MAX_SAFE_INTEGER) {
     throw new UserError("the corpus has more than 2^53 words, more than can be counted exactly", {

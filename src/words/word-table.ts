@@ -6,11 +6,11 @@ import { UserError } from "../errors.ts";
  *   ARRAY    TYPE           LENGTH          MEANING
  *   bytes    Uint8Array     byteCount       words end to end, no separator
  *   starts   Uint32Array    wordCount + 1   offset into bytes; word w is bytes[starts[w] .. starts[w + 1])
- *   counts   Float64Array   wordCount       occurrences in the corpus, whole numbers, exact to 2^53
+ *   counts   Float64Array   wordCount       occurrences in the corpus: integers, exact to 2^53
  *
  * "a bc bc" gives bytes = "a bc", starts = [0, 1, 4], counts = [1, 2].
  *
- * No word is empty and no word stands twice. The order is free: nothing downstream depends on it.
+ * No word is empty, and no two are equal. Nothing may depend on their order.
  */
 export type WordTable = {
   readonly wordCount: number;
@@ -19,7 +19,7 @@ export type WordTable = {
   readonly counts: Float64Array;
 };
 
-/** How large a table is, or is to be. */
+/** The size of a table, or an upper bound of it. */
 export type TableSize = { readonly wordCount: number; readonly byteCount: number };
 
 export const sizeOf = ({ wordCount, bytes }: WordTable): TableSize => ({
@@ -29,7 +29,7 @@ export const sizeOf = ({ wordCount, bytes }: WordTable): TableSize => ({
 
 export const tableBytes = ({ wordCount, byteCount }: TableSize) => byteCount + 12 * wordCount;
 
-/** What to list as transferred when a table is posted. */
+/** The buffers to transfer when a table is posted. */
 export const tableMemory = ({ bytes, starts, counts }: WordTable) =>
   [bytes, starts, counts].map((array) => array.buffer as ArrayBuffer);
 
@@ -55,7 +55,7 @@ export function wordTableOf(
   return { wordCount: words.length, bytes, starts, counts: Float64Array.from(counts) };
 }
 
-/** The error of more words than a table can have. */
+/** The error for more words than a table can have. */
 export function tooManyWords(what: string): UserError {
   return new UserError(`the corpus has ${what}, more than can be counted`, {
     hint: "train on a part of the corpus, or choose a --pattern that cuts it into shorter words",

@@ -27,16 +27,16 @@ test("the words of one file, or of several text files, are a table without table
     put(home, name, text ?? Buffer.concat(chunks));
     return join(home, name);
   };
-  const distinct = (paths: readonly string[], memoryBytes = 1e9) => {
-    const work = new CountsFiles(paths).readDistinct(memoryBytes);
+  const listed = (paths: readonly string[], memoryBytes = 1e9) => {
+    const work = new CountsFiles(paths).listWords(memoryBytes);
     for (let step = work.next(); ; step = work.next()) if (step.done) return step.value?.wordCount;
   };
   const [headed, bare, twice] = [file("a.tsv"), file("b.tsv", "a\t1\nb\t2"), file("c.tsv", "a\t1\na\t2\n")];
   const [empty, packed] = [file("d.tsv", ""), file("e.words")];
-  expect([headed, bare, empty, packed].map((path) => distinct([path]))).toEqual([2, 2, 0, 2]);
-  expect([[twice], [headed, bare], [bare, empty, twice]].map((paths) => distinct(paths))).toEqual([1, 4, 2]);
+  expect([headed, bare, empty, packed].map((path) => listed([path]))).toEqual([2, 2, 0, 2]);
+  expect([[twice], [headed, bare], [bare, empty, twice]].map((paths) => listed(paths))).toEqual([1, 4, 2]);
   for (const paths of [[headed, packed], [packed, packed], []]) {
-    expect(distinct(paths)).toBeUndefined();
+    expect(listed(paths)).toBeUndefined();
   }
-  for (const path of [headed, packed]) expect(distinct([path], 20)).toBeUndefined();
+  for (const path of [headed, packed]) expect(listed([path], 20)).toBeUndefined();
 });
