@@ -4,7 +4,7 @@ import type { Range } from "./range.ts";
 import type { LineRange } from "./records/jsonl-reader.ts";
 import type { ChunkTask } from "./task.ts";
 
-/** Behind every byte, until the last chunk of the range says where it ends. */
+/** The end of a range until its last chunk has come. */
 const endUnknown = Number.MAX_SAFE_INTEGER;
 
 type Unfinished<Result> = {
@@ -13,20 +13,20 @@ type Unfinished<Result> = {
   readonly work: Generator<number, Result>;
 };
 
-/** Puts the chunks of a range together for work that reads it from a source, as it would read a file. */
+/** Joins the chunks of a range for work that reads it from a source, as it would read a file. */
 export class ChunkedRanges<Result> {
-  /** The range that the last chunk did not end. */
+  /** The range that continues. */
   private unfinished: Unfinished<Result> | undefined;
 
-  /** `start` gives the work on a range: it yields the bytes done, and also where bytes have yet to come. */
+  /** @param start makes the work on a range. The work yields the bytes done, also when it waits for more. */
   constructor(
     private readonly inputs: readonly Input[],
     private readonly start: (source: ByteSource, range: LineRange) => Generator<number, Result>,
   ) {}
 
   /**
-   * Works on with a chunk; yields the bytes of it that are done. Returns the result for the range that ends with it;
-   * nothing if the range goes on in the next chunk.
+   * Works on a chunk; yields how many of its bytes are done. Returns the result for the range that ends with it; undefined
+   * if the range continues in the next chunk.
    */
   *take(chunk: ChunkTask): Generator<number, Result | undefined> {
     const { source, range, work } = this.unfinished ?? this.begin(chunk);

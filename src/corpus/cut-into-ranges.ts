@@ -12,7 +12,7 @@ export type RangePlanOptions = CutOptions & {
   readonly pagesSizeBytes?: number;
   /** Only records are divided, between each other: a text stays whole. */
   readonly keepsTextsWhole?: boolean;
-  /** Wished size of a chunk of an input that is read once and in order. */
+  /** Wished size of a chunk of a stream. */
   readonly chunkSizeBytes?: number;
   /** The memory for what a file says about itself. */
   readonly textBytesMax?: number | undefined;

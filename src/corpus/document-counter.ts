@@ -6,26 +6,23 @@ import { type RecordBatch, visitDocuments } from "./records/record-batch.ts";
 
 const windowSizeBytes = 1 << 20;
 
-/**
- * Counts documents without looking at their words: those that begin in a range and hold at least one byte, as counting
- * words finds them.
- */
+/** Counts the documents that begin in a range and have at least one byte, as counting words does, but without the words. */
 export class DocumentCounter {
   private readonly finder: SpecialTokenFinder;
   private readonly reader: RangeReader;
 
   constructor(specialTokens: readonly Uint8Array[], windowBytes = windowSizeBytes) {
     this.finder = new SpecialTokenFinder(specialTokens);
-    // Half a window must hold more than is held back at its end, or reading would stand still.
+    // Half a window must hold more than is kept for the next one, or reading would make no progress.
     this.reader = new RangeReader(Math.max(windowBytes, 4 * this.finder.longestBytes));
   }
 
-  /** Where in a plain text the work stands. */
+  /** Where in a plain text the work is. */
   get offsetByte(): number {
     return this.reader.baseByte;
   }
 
-  /** The same for records; yields what `reading` yields. */
+  /** Counts the documents of records; yields what `reading` yields. */
   *countRecords(reading: Iterable<number>, batch: RecordBatch): Generator<number, number> {
     let documentCount = 0;
     for (const bytesDone of reading) {
@@ -64,7 +61,7 @@ export class DocumentCounter {
       pos = Math.max(pos, sureEnd);
       yield reader.baseByte + pos - range.startByte;
     }
-    // A document that begins right at the cut: the next range takes it for one that goes on.
+    // A document that begins exactly at the cut is counted here: the next range takes it for one that continues.
     return documentCount + (range.endsInside && !insideDocument ? 1 : 0);
   }
 }

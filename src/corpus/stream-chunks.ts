@@ -9,10 +9,10 @@ import { openTextStream } from "./text-stream.ts";
 /** Wished size of a chunk: its words are counted in some 10 ms. */
 const defaultChunkSizeBytes = 1 << 20;
 const defaultProbeSizeBytes = 1 << 16;
-/** A chunk shows this much of what follows it: the character at its end, and more than anyone looks at. */
+/** A chunk that ends inside a document has this much of what follows: one character, and more than anyone looks at. */
 const lookaheadBytes = 8;
 
-/** Memory of chunks that are done with: used again, because fresh pages cost more than what is read into them. */
+/** Memory of chunks that are done. It is used again, because fresh pages cost more than reading into them. */
 export class ChunkBuffers {
   private free: ArrayBuffer[] = [];
   private sizeBytes = 0;
@@ -24,16 +24,16 @@ export class ChunkBuffers {
     return memory === undefined ? new Uint8Array(sizeBytes) : new Uint8Array(memory);
   }
 
-  /** What is of another size than those taken last is left to the garbage collector. */
+  /** Memory of another size than the last one taken is left to the garbage collector. */
   give(buffer: ArrayBuffer): void {
     if (buffer.byteLength === this.sizeBytes) this.free.push(buffer);
   }
 }
 
 /**
- * The chunks of a text that is read once and in order. It is read no further than what is asked for, so whoever asks
- * decides how much of it is in memory. Without `cutting` every chunk but the last goes on in the next one, and so does
- * one that has no cut near its end.
+ * The chunks of an input that is read once and in order. No more is read than what is asked for, so the caller decides how
+ * much of it is in memory. A chunk without a place to cut near its end continues in the next one; without `cutting` every
+ * chunk but the last does.
  */
 export async function* planChunks(
   input: Input,
@@ -83,7 +83,7 @@ export async function* planChunks(
       if (limit < bufferBytes) {
         const last = chunkTo(limit, "input");
         if (limit > bufferBytes >> 2) return yield last;
-        // Small inputs would have memory of this size moved from thread to thread for a few bytes each.
+        // Else memory of this size would change hands for the few bytes of a small input.
         const copy = { ...last, bytes: bytes.slice(0, limit) };
         buffers.give(bytes.buffer);
         return yield copy;
@@ -107,7 +107,7 @@ export async function* planChunks(
 
 /** Where the bytes of a buffer can be cut. */
 type ChunkCutter = {
-  /** How many bytes before and behind a stretch have to be seen to find its cuts. */
+  /** How many bytes before and after a stretch decide where it can be cut. */
   readonly contextBytes: number;
   /** A cut near the end of the bytes. */
   find(bytes: Uint8Array<ArrayBuffer>, limit: number): Cut | undefined;
@@ -127,7 +127,7 @@ const lineCutter: ChunkCutter = {
   },
 };
 
-/** The first cut in as many bytes as are probed, with what has to be seen behind them. */
+/** Finds the first cut in the last bytes of a buffer, as many as are probed. */
 function textCutter(cutting: RangePlanOptions): ChunkCutter {
   const finder = new CutFinder(cutting);
   const { contextBytes } = finder;

@@ -5,7 +5,7 @@ import type { Kernel } from "../runtime/kernel.ts";
 import { noRoomForWords, type WordCounter } from "../words/word-counter.ts";
 import type { DocumentPart, Documents } from "./documents.ts";
 
-/** Documents whose boundaries one automaton finds: special tokens, boundaries and words are the kernel's (src/kernel/document-loop.ts). */
+/** Documents whose boundaries one automaton finds: the kernel finds special tokens, boundaries and words (src/kernel/document-loop.ts). */
 export class KernelDocuments implements Documents {
   readonly isReadByKernelOnly = true;
   private readonly kernel: Kernel;
@@ -17,7 +17,7 @@ export class KernelDocuments implements Documents {
     this.kernel = counter.kernel;
   }
 
-  /** Undefined where the kernel's memory has no room for the tables of such a pattern or such tokens. */
+  /** Undefined if the kernel's memory has no room for the tables of the pattern or of the tokens. */
   static create(
     tables: PatternTables,
     specialTokens: readonly Uint8Array[],

@@ -5,11 +5,11 @@ import { type Mapping, RangeReader } from "../corpus/range-reader.ts";
 import { TextMemory } from "../corpus/text-memory.ts";
 import type { DocumentPart, Documents } from "./documents.ts";
 
-/** What was met in a range besides words. */
+/** Statistics of a range, besides its words. */
 export type RangeStatistics = {
-  /** Bytes that were read of the range, as they are when nothing packs them. */
+  /** Bytes of the range, unpacked. */
   textBytes: number;
-  /** Documents that begin in the range and hold at least one byte. */
+  /** Documents that begin in the range and have at least one byte. */
   documentCount: number;
   invalidByteCount: number;
   /** Offset in the text of the first invalid byte, or -1. */
@@ -17,22 +17,22 @@ export type RangeStatistics = {
 };
 
 const windowSizeBytes = 1 << 20;
-/** A window that grows holds one word: it stands there, in the words, and where these are sorted. */
+/** A window that grows holds one word, which is also in the word table and where words are sorted. */
 const memoryPerWindowByte = 3;
-/** Scanning wants to see the whole last character and a byte more. */
+/** Scanning looks at the whole last character and one byte more. */
 const lookaheadBytes = 4;
 
-/** Glue: bytes of a range -> documents -> word counts. */
+/** Counts the words of a range: reads it in windows, and hands them to `documents`. */
 export class RangeCounter {
   private readonly reader: RangeReader;
-  /** Of the window, as long as no word is too long for it. */
+  /** Capacity of the window, as long as no word is too long for it. */
   private readonly capacityBytes: number;
   private readonly longestTokenBytes: number;
   private firstInvalidByte = -1;
 
   /**
-   * @param makeText the text that `documents` counts
-   * @param mapping of its place; only if nobody but the kernel looks at the text
+   * @param makeText makes the text that `documents` counts
+   * @param mapping how files are mapped there; only if nobody but the kernel looks at the text
    */
   constructor(
     private readonly documents: Documents,
@@ -43,19 +43,19 @@ export class RangeCounter {
     mapping?: Mapping,
   ) {
     this.longestTokenBytes = Math.max(0, ...specialTokens.map((token) => token.length));
-    // Half a window must hold more than is held back at its end, or reading would stand still.
+    // Half a window must hold more than is kept for the next one, or reading would make no progress.
     this.capacityBytes = Math.max(windowBytes, 4 * (this.longestTokenBytes + lookaheadBytes));
     this.reader = new RangeReader(this.capacityBytes, makeText, undefined, mapping);
   }
 
-  /** Where in the text the work stands: the place of an error. */
+  /** Where in the text the work is: the place of an error. */
   get offsetByte(): number {
     return this.reader.baseByte + this.documents.keepPos;
   }
 
   /**
-   * Counts the words of a range; yields the bytes done after each window. Where its bytes are still coming it yields
-   * when it has done with them, and `range` may say where it ends before it goes on.
+   * Counts the words of a range; yields the bytes done after each window. If the rest of the range has yet to come, it
+   * yields too, and `range` may get its end before the generator goes on.
    */
   *count(source: ByteSource, range: Range): Generator<number, RangeStatistics> {
     const { documents, reader } = this;
@@ -80,7 +80,7 @@ export class RangeCounter {
           let documentCount = documents.documentCount - documentsBefore;
           if (range.endsInside) {
             documents.lookAhead(part.end, reader.limit);
-            // A document that begins right at the cut: the next range takes it for one that goes on.
+            // A document that begins exactly at the cut is counted here: the next range takes it for one that continues.
             if (!documents.isInside) documentCount++;
           }
           return {
@@ -99,7 +99,7 @@ export class RangeCounter {
     }
   }
 
-  /** Claims memory for a window that grows or has grown; true if room should be made for it. */
+  /** Claims memory for a window that grows or has grown; true if words should make room for it. */
   private claimWindow(path: string, keepPos: number): boolean {
     const { reader } = this;
     const windowBytes = reader.bytesAfter(keepPos);
@@ -111,17 +111,17 @@ export class RangeCounter {
     );
   }
 
-  /** What of the window can be counted now. */
+  /** The part of the window that can be counted now. */
   private partOf(range: Range): DocumentPart {
     const { reader } = this;
     if (reader.atEnd) {
-      // Offsets in a file need 53 bits, positions in a text 31: `| 0` keeps them small integers.
+      // Offsets in a file need 53 bits, positions in a text 31. `| 0` makes them small integers.
       const end = (range.endByte - reader.baseByte) | 0;
       const limit = range.endsInside ? reader.limit : end;
       return { end, sureEnd: end, stop: end, limit, endsDocument: !range.endsInside };
     }
     const end = reader.limit;
-    // A special token that begins before it is in the window as a whole.
+    // A special token that begins before `sureEnd` is in the window as a whole.
     const sureEnd = end - Math.max(0, this.longestTokenBytes - 1);
     return { end, sureEnd, stop: sureEnd - lookaheadBytes, limit: sureEnd, endsDocument: false };
   }

@@ -2,11 +2,11 @@ import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { Documents } from "./documents.ts";
 import type { RangeStatistics } from "./range-counter.ts";
 
-/** Glue: texts of records -> documents -> word counts. */
+/** Counts the words of records: hands the texts of each batch to `documents`. */
 export class RecordCounter {
   constructor(private readonly documents: Documents) {}
 
-  /** Counts what `reading` puts into the batch; yields what that yields, and is done when it is. */
+  /** Counts the texts that `reading` puts into the batch; yields what `reading` yields. */
   *count(reading: Iterable<number>, batch: RecordBatch): Generator<number, RangeStatistics> {
     const { documents } = this;
     const documentsBefore = documents.documentCount;
@@ -27,7 +27,7 @@ export class RecordCounter {
       bytesDoneBefore = bytesDone;
     }
     const documentCount = documents.documentCount - documentsBefore;
-    // Records are valid UTF-8: their readers see to it.
+    // The readers of records let only valid UTF-8 through.
     return { textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 };
   }
 }

@@ -4,9 +4,9 @@ import type { Splitter } from "../pattern/pattern.ts";
 import type { WordCounter } from "../words/word-counter.ts";
 import type { DocumentPart, Documents } from "./documents.ts";
 
-/** Bytes handed from the splitter to the counter at a time: their pretokens and tables stay in the first caches. */
+/** Bytes that the splitter hands to the counter at a time: their pretokens and tables stay in the first caches. */
 const blockSizeBytes = 1 << 14;
-/** So much is counted at a time: then signals are served. */
+/** A slice of work, between two yields to the event loop. */
 const sliceSizeBytes = 1 << 20;
 
 /** Documents whose boundaries a splitter finds in JavaScript: the backtracking matcher, and chains of automata. */
@@ -84,7 +84,7 @@ export class SplitterDocuments implements Documents {
     this.take();
   }
 
-  /** The document ends at `stop`; false if there is more to it than is done at a time. */
+  /** The document ends at `stop`; false if the slice of work ended before that was settled. */
   private finishAt(stop: number): boolean {
     const isSettled = this.splitter.finish(stop);
     this.take();

@@ -16,11 +16,11 @@ export type TaskCounterOptions = {
   readonly pattern: CompiledPattern;
   readonly specialTokens: readonly Uint8Array[];
   readonly windowBytes?: number;
-  /** Size of the files from which on they are mapped and not read. */
+  /** Files of this size or more are mapped instead of read. */
   readonly mappedBytesLeast?: number;
 };
 
-/** Loading what maps takes some 1.5 M cycles a thread, as much as mapping saves for 10 MB. */
+/** Loading the code that maps takes some 1.5 M cycles a thread, as much as mapping saves for 10 MB. */
 const mappedBytesLeastUsual = 1 << 25;
 
 /** Counts the words of tasks, wherever their bytes come from. */
@@ -45,7 +45,7 @@ export class TaskCounter {
     });
   }
 
-  /** Where in the text the work stands: the place of an error. */
+  /** Where in the text the work is: the place of an error. */
   get offsetByte(): number {
     return this.reader.recordOffsetByte ?? this.ranges.offsetByte;
   }

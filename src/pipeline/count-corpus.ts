@@ -15,26 +15,26 @@ import { type CountSetup, startCounting, type ThreadWords } from "./thread-count
 
 export type CountOptions = {
   readonly inputs: readonly Input[];
-  /** What of the inputs is counted; all of it, if left out. */
+  /** The ranges that are counted; all of each input, if left out. */
   readonly ranges?: readonly Range[] | undefined;
   readonly pattern: CompiledPattern;
   readonly specialTokens: readonly Uint8Array[];
-  /** Threads that count, this one among them unless it has streams to read for the others. */
+  /** Threads that count. The main thread is one of them, unless it has streams to read for the others. */
   readonly workerCount: number;
-  /** How much text there is at most, all inputs together, if it is known: what the words can take follows from it. */
+  /** Upper bound of the text in all inputs, if it is known. It bounds the memory for words. */
   readonly textBytesMax?: number | undefined;
   /** Wished size of the ranges that threads take. */
   readonly rangeSizeBytes?: number;
-  /** Where runs go, and when. Without it no words are written to runs. */
+  /** Where sorted runs go, and when. Left out: all words stay in memory. */
   readonly runOptions?: SortedRunOptions | undefined;
-  /** Indices of the inputs whose words are wanted apart: in runs of their own, in memory too if there is room. */
+  /** Indices of the inputs that are counted per input: in sorted runs of their own, and in memory too if there is room. */
   readonly countedPerInput?: ReadonlySet<number> | undefined;
-  /** Wished size of the pieces in which a worker is given what is read once and in order. */
+  /** Wished size of the chunks of a stream. */
   readonly chunkSizeBytes?: number;
 };
 
 type CorpusCounts = {
-  /** The words, but for those in runs. */
+  /** The words that are not in sorted runs. */
   readonly counter: SpillingCounter;
   readonly runs: readonly SortedRun[];
   /** Of each input, in their order. */
@@ -51,7 +51,7 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
   const name = nextName();
   if ((ranges ?? inputs).length === 0)
     return { counter: new SpillingCounter(options, name), runs: [], statistics };
-  // One for each thread, and one for a worker that stands in for the main thread.
+  // One for each thread, and one for a worker that takes the main thread's place.
   const distinctWordCounts = new Float64Array(new SharedArrayBuffer(8 * (workerCount + 2)));
   let bytesDone = 0;
   const threads = await runTasks(
@@ -74,7 +74,7 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
       report(done, Math.max(...distinctWordCounts));
     },
   );
-  // This thread has the room of all of them for it.
+  // The memory of all threads is now this one's.
   const room = runOptions && { ...runOptions, wordBytesMax: runOptions.wordBytesMax * workerCount };
   const counter = new SpillingCounter({ ...options, runOptions: room }, name);
   const runs = await inTurns(gather(counter, threads));
@@ -89,36 +89,37 @@ const noStatistics = (): RangeStatistics => ({
   firstInvalidByte: -1,
 });
 
-/** Adds what was met in a range to what was met in the ranges of the input before it. */
+/** Adds the statistics of a range to those of other ranges of its input. */
 function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
   sum.textBytes += found.textBytes;
   sum.documentCount += found.documentCount;
   sum.invalidByteCount += found.invalidByteCount;
-  if (sum.firstInvalidByte < 0) sum.firstInvalidByte = found.firstInvalidByte;
+  const isFirst = sum.firstInvalidByte < 0 || found.firstInvalidByte < sum.firstInvalidByte;
+  if (found.firstInvalidByte >= 0 && isFirst) sum.firstInvalidByte = found.firstInvalidByte;
 }
 
-/** Adds the words of the threads up in the counter; all runs, also those that it wrote meanwhile. */
+/** Adds up the words of the threads in the counter. Returns all sorted runs, also those that it wrote meanwhile. */
 function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<undefined, SortedRun[]> {
   const runs = threads.flatMap((thread) => thread.runs);
-  // The most words first: their memory is taken over, and the others are added to it.
+  // The thread with the most words comes first: its memory is taken over, and the others' words are added to it.
   threads.sort((a, b) => b.words.distinctWordCount - a.words.distinctWordCount);
   for (const { words } of threads) yield* counter.absorb(words);
   yield* counter.finish(runs);
   return [...runs, ...counter.runs];
 }
 
-/** Whoever writes runs has a name of its own, also where a corpus is counted in several goes. */
+/** Each writer of sorted runs has a unique name, even if a corpus is counted in several passes. */
 let nameCount = 0;
 const nextName = () => String(nameCount++);
 
 const smallestRangeSizeBytes = 1 << 20;
 const largestRangeSizeBytes = 1 << 23;
-/** So many that the last range of one thread keeps the others waiting only for a small share of the whole. */
+/** With so many, the others wait for the last range of one thread only for a small share of the whole time. */
 const rangesPerThread = 16;
 
 /**
- * The main thread counts too, unless the others wait for what it reads: who reads between windows reads slowly. One stream may
- * turn out to be so short that no other thread is needed.
+ * The main thread counts too, unless the others wait for what it reads: between windows it would read too slowly. A single
+ * stream may be so short that no other thread is needed.
  */
 const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
   inputs.every(canSeek) || (workerCount === 1 && inputs.length === 1);
@@ -146,7 +147,7 @@ function setupOf(
 /** How inputs are cut. */
 function cuttingOf(options: CountOptions): RangePlanOptions {
   const { inputs, ranges, pattern, specialTokens, workerCount, chunkSizeBytes } = options;
-  // What is wanted apart is sorted and written for each thread that counts some of it.
+  // What is counted per input is sorted and written for each thread that counts some of it.
   const leastSizeBytes = options.countedPerInput?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
   const evenSizeBytes = (totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread);
   const rangeSizeBytes =

@@ -6,20 +6,20 @@ import type { MemoryBudget } from "../runtime/memory-budget.ts";
 import type { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 
-/** The memory that counting has, and where words go that have no room in it. */
+/** The memory that counting may use, and the directory for words that it has no room for. */
 export type CountMemory = {
   readonly budget: MemoryBudget;
   readonly scratch: ScratchDirectory;
   readonly countsOptions: CountsOptions;
 };
 
-/** What a byte of text can take at most: words of three bytes, all distinct, in tables that are half empty. */
+/** The most that a byte of text can take: words of three bytes, all distinct, in tables that are half empty. */
 const wordBytesPerTextByte = 40;
 
-/** In a memory of so many times the text's size its words have room, unless they are made on purpose. */
+/** A memory of so many times the text's size has room for its words, unless the text was made to prevent it. */
 const kernelBytesPerTextByte = 16;
 
-/** How much text the inputs have at most, where it is known before they are read. */
+/** Upper bound of the text in the ranges, if it is known before they are read. */
 export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]): number | undefined {
   const isPlain = ({ isStream, compression, format }: Input) =>
     !isStream && compression === "none" && format !== "parquet";
@@ -27,9 +27,9 @@ export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]):
 }
 
 /**
- * How the threads that count a text make do with the memory; undefined where it is enough for whatever they find.
+ * When each thread that counts writes sorted runs; undefined if memory is enough for any text of that size.
  *
- * @param textBytesMax how much text it is at most, if that is known
+ * @param textBytesMax upper bound of the text, if it is known
  */
 export function runOptionsOf(
   { budget, scratch, countsOptions }: CountMemory,

@@ -16,11 +16,11 @@ import { type EncodedText, type IdsPart, startEncoding } from "./task-encoder.ts
 
 export type EncodeCorpusOptions = {
   readonly inputs: readonly Input[];
-  /** What of the inputs is encoded, in this order; all of it, if left out. */
+  /** The ranges that are encoded, in this order; all of each input, if left out. */
   readonly ranges?: readonly Range[] | undefined;
   readonly parts: EncodingParts;
   readonly specialTokensAsText: boolean;
-  /** Threads that encode, this one included, unless the pattern may keep it from serving signals. */
+  /** Threads that encode. The main thread is one of them, unless that may keep it from serving signals. */
   readonly workerCount: number;
   /** The other threads, if they were started ahead (`startEncodingWorkers`). */
   readonly workers?: StartedWorkers | undefined;
@@ -34,7 +34,7 @@ export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: 
 
 const smallestRangeSizeBytes = 1 << 19;
 const largestRangeSizeBytes = 1 << 22;
-/** So many that the last range of one thread keeps the others waiting only for a small share of the whole. */
+/** With so many, the others wait for the last range of one thread only for a small share of the whole time. */
 const rangesPerThread = 40;
 
 /**
@@ -94,12 +94,12 @@ export async function encodeCorpus(
   for (const input of inputs) checkUnchanged(input);
   const sumOf = (field: keyof EncodedText) => encoded.reduce((sum, thread) => sum + thread[field], 0);
   const textBytes = sumOf("textBytes");
-  // Some of many ranges may well be empty.
+  // Ranges of a plan may be empty.
   if (textBytes === 0 && ranges === undefined && !inputs.every(canSeek)) throw emptyCorpus(inputs);
   return { textBytes, invalidByteCount: sumOf("invalidByteCount") };
 }
 
-/** What a sink of ids takes of tasks and their output. A text that is no record ends with its last task. */
+/** Passes the output of tasks on to a sink of ids. A text that is not a record ends with its last task. */
 function inOrder(sink: IdSink, inputs: readonly Input[]): Sink<IdsPart, void> {
   return {
     write: ({ ids, recordEnds }) => sink.write(ids, recordEnds),
@@ -110,15 +110,15 @@ function inOrder(sink: IdSink, inputs: readonly Input[]): Sink<IdsPart, void> {
   };
 }
 
-/** The parts alone: what else the tokenizer knows stays here. */
+/** Only what encoding needs: the rest of the tokenizer is not posted to workers. */
 function encodingParts(parts: EncodingParts): EncodingParts {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
   return { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow };
 }
 
 /**
- * How much text without a cut takes some 0.2 s: a page or a line of that length, cut into words; or a range that grew because no
- * cut was found, which may be one word.
+ * Size of a task that may take some 0.2 s without a pause: a page or a line of that length, in words; or a range that grew
+ * because no place to cut was found, which may be one word.
  */
 function longBytesOf(
   task: Task,

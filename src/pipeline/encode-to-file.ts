@@ -11,13 +11,13 @@ import { type EncodeCorpusOptions, type EncodeProgress, encodeCorpus } from "./e
 import type { EncodedText } from "./task-encoder.ts";
 
 export type EncodeToFileOptions = EncodeCorpusOptions & {
-  /** Its ending, `.npy` or `.bin`, is its format. */
+  /** The path. Its ending, `.npy` or `.bin`, is the format. */
   readonly output: string;
   readonly type: IdType;
-  /** Goes behind each input. */
+  /** An id to be written after each text. */
   readonly appendId?: number | undefined;
   readonly report: (progress: EncodeProgress) => void;
-  /** Given how to take everything back if the run is stopped; returns how to call that off. */
+  /** Registers `discard` to run if the process stops, and returns a function that unregisters it. */
   readonly onStop?: (discard: () => void) => () => void;
 };
 
@@ -25,11 +25,11 @@ export type EncodedFile = EncodedText & { readonly idCount: number };
 
 export const isIdFileName = (path: string) => /\.(npy|bin)$/.test(path);
 
-/** Encodes the inputs into one file, which appears under its name when it is whole. */
+/** Encodes the inputs into one file. It appears under its name when it is complete. */
 export async function encodeToFile(options: EncodeToFileOptions): Promise<EncodedFile> {
   const { output, type, report, onStop } = options;
   const staged = stageFile(output);
-  const forget = onStop?.(() => staged.discard());
+  const unregister = onStop?.(() => staged.discard());
   try {
     const writer = writerFor(output, type, staged);
     const encoded = await encodeCorpus(options, withAppended(writer, options.appendId), report);
@@ -41,7 +41,7 @@ export async function encodeToFile(options: EncodeToFileOptions): Promise<Encode
     staged.discard();
     throw error;
   } finally {
-    forget?.();
+    unregister?.();
   }
 }
 

@@ -41,7 +41,7 @@ export type StartThread<Setup, Part extends OutputPart, Found, Rest> = (
 export type Thread = {
   /** Unique among them. */
   readonly index: number;
-  /** It stands in for the main thread, which keeps its own memory: the job has one thread more than it was planned for. */
+  /** It takes the place of the main thread, which keeps its own memory: the job has one thread more than was planned for. */
   readonly isExtra: boolean;
 };
 

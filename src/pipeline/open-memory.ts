@@ -15,13 +15,13 @@ export type CacheChoice = { readonly path: string; readonly limitBytes: number |
 export type OpenCache = {
   readonly cache: Cache;
   readonly directory: CacheDirectory;
-  /** Where files of this run go. */
+  /** The directory for files of this run. */
   readonly scratchPath: () => string;
-  /** To be called when nothing more is kept: what was used longest ago makes room. */
+  /** To be called at the end: removes what was used longest ago if the cache is over its limit. */
   readonly shrink: () => void;
 };
 
-/** What word counts have to have in common to be added up. */
+/** Word counts can be added up only if they were made with equal options of this kind. */
 export const countsOptionsOf = ({
   pattern,
   specialTokens,
@@ -33,8 +33,8 @@ export const countsOptionsOf = ({
 });
 
 /**
- * The memory for counting, with a place for what it has no room for, and the cache, if one was asked for. Whoever calls it
- * removes the place (`memory.scratch`) in the end. For the command line and the library alike.
+ * The memory for counting, with a directory for words that it has no room for, and the cache, if one was asked for. The
+ * caller removes the directory (`memory.scratch`) in the end.
  */
 export function openMemory(
   choice: CacheChoice | undefined,

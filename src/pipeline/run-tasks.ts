@@ -11,6 +11,7 @@ import { Outbox, type Sink, TaskOrder, type Turn } from "./ordered-output.ts";
 import { type StartedWorkers, serveWorkers, startWorkers } from "./serve-workers.ts";
 import { TaskQueue } from "./task-queue.ts";
 import { TaskThread } from "./task-thread.ts";
+import { type SharedTasks, WorkerTasks } from "./worker-tasks.ts";
 
 /** A job as the main thread sees it: which tasks there are, who does them, and who takes what they find. */
 export type Job<Setup, Part extends OutputPart, Found, Rest> = {
@@ -73,13 +74,13 @@ export async function runTasks<Setup, Part extends OutputPart, Found, Rest>(
 
 type Written = (sizeBytes: number, memory: ArrayBuffer) => void;
 
-class RunningJob<Setup, Part extends OutputPart, Found, Rest> {
+class RunningJob<Setup, Part extends OutputPart, Found, Rest> implements SharedTasks<Part, Found> {
   readonly rests: Rest[] = [];
   private readonly workers: StartedWorkers;
-  private standIn: StartedWorkers | undefined;
-  private readonly tasks: TaskQueue;
-  private readonly order: TaskOrder<Part, Found>;
-  private readonly buffers = new ChunkBuffers();
+  private substitute: StartedWorkers | undefined;
+  readonly tasks: TaskQueue;
+  readonly order: TaskOrder<Part, Found>;
+  readonly buffers = new ChunkBuffers();
   /** A cell for each worker, for the main thread, and for the worker that stands in for it. */
   private readonly bytesDone: SharedProgress;
   private readonly mainIndex: number;
@@ -113,7 +114,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest> {
   stop(): void {
     this.isStopped = true;
     this.workers.terminate();
-    this.standIn?.terminate();
+    this.substitute?.terminate();
     this.tasks.close();
   }
 
@@ -126,8 +127,8 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest> {
   private async workHere(): Promise<void> {
     await this.workBeside();
     if (!this.tasks.hasLeft || this.isStopped) return;
-    this.standIn = startWorkers(this.job.name, 1);
-    await this.serve(this.standIn, () => ({ index: this.mainIndex + 1, isExtra: true }));
+    this.substitute = startWorkers(this.job.name, 1);
+    await this.serve(this.substitute, () => ({ index: this.mainIndex + 1, isExtra: true }));
   }
 
   /** What a worker does, in this thread: messages and signals are served after each slice. */
@@ -177,58 +178,20 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest> {
     }
   }
 
-  /** Gives workers tasks until there are no more, and takes what they find. Has their tasks posted before they are up. */
+  /** Gives workers tasks until there are no more, and takes what they find. */
   private async serve(workers: StartedWorkers, threadOf: (workerIndex: number) => Thread): Promise<void> {
-    const { job, tasks, order, buffers, bytesDone, rests } = this;
+    const { job, bytesDone, rests } = this;
     const firstTasks: Promise<void>[] = [];
-    const serving = serveWorkers<ToWorker<Setup>, FromWorker<Part, Found, Rest>>(
-      workers,
-      ({ workerIndex, send, finish }) => {
-        const thread = threadOf(workerIndex);
-        /** Of the tasks that the worker was given, the one at work first. */
-        const turns: Turn<Part, Found>[] = [];
-        let hasBegun = false;
-        let hasAll = false;
-        const written: Written = (sizeBytes, memory) =>
-          send({ kind: "written", sizeBytes, memory }, [memory]);
-        const sendNext = async () => {
-          while (!hasAll) {
-            const next = await tasks.next(thread.index);
-            if (hasAll) return;
-            hasAll = next.length === 0;
-            if (hasAll) return hasBegun ? send({ kind: "finish" }) : finish();
-            const given: Task[] = [];
-            for (const task of next) {
-              const turn = order.add(task, written);
-              if (isEmpty(task)) order.finish(turn, undefined);
-              else {
-                turns.push(turn);
-                given.push(task);
-              }
-            }
-            if (given.length === 0) continue;
-            hasBegun = true;
-            return send({ kind: "tasks", tasks: given }, memoryOf(given));
-          }
-        };
-        send({ kind: "setup", setup: job.setupOf(thread), thread, inputs: job.inputs, bytesDone });
-        // Two, so that there is always one at hand when one is done.
-        firstTasks.push(sendNext().then(sendNext));
-        return (message) => {
-          switch (message.kind) {
-            case "part":
-              return order.take(turns[0]!, message.part);
-            case "done":
-              for (const found of message.found) order.finish(turns.shift()!, found);
-              for (const memory of message.emptied) buffers.give(memory);
-              return message.wantsTasks ? sendNext() : undefined;
-            case "finished":
-              rests.push(message.rest);
-              return finish();
-          }
-        };
-      },
-    );
+    const serving = serveWorkers<ToWorker<Setup>, FromWorker<Part, Found, Rest>>(workers, (link) => {
+      const thread = threadOf(link.workerIndex);
+      const worker = new WorkerTasks<Setup, Part, Found, Rest>(this, thread.index, link, (rest) =>
+        rests.push(rest),
+      );
+      // Tasks are posted before the worker is up. Two, so that one is at hand when the other is done.
+      link.send({ kind: "setup", setup: job.setupOf(thread), thread, inputs: job.inputs, bytesDone });
+      firstTasks.push(worker.sendNext().then(() => worker.sendNext()));
+      return (message) => worker.take(message);
+    });
     await Promise.all([serving, ...firstTasks]);
   }
 }

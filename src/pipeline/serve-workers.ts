@@ -3,7 +3,7 @@ import { type JobName, startWorker } from "../runtime/job-worker.ts";
 import { type Failure, reviveFailure } from "./thread-failure.ts";
 
 /** One worker, as the main thread sees it. */
-type WorkerLink<ToWorker> = {
+export type WorkerLink<ToWorker> = {
   readonly workerIndex: number;
   /** What is in `transfer` is the worker's from then on. */
   send(message: ToWorker, transfer?: ArrayBuffer[]): void;

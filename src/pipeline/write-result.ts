@@ -18,7 +18,7 @@ import {
 } from "../vocabulary/formats/training-json.ts";
 import type { Trained } from "./train.ts";
 
-/** What was asked for, as the record keeps it. */
+/** The settings of a training, as its record keeps them. */
 export type TrainSettings = {
   readonly vocabSize: number;
   readonly specialTokens: readonly string[];
@@ -29,29 +29,29 @@ export type TrainSettings = {
 };
 
 type Result = {
-  /** How the training was asked for, to be read by people, and as typed. */
+  /** The command as people read it, and its arguments as typed. */
   readonly command: string;
   readonly arguments: readonly string[];
   readonly settings: TrainSettings;
-  /** The formats asked for; all that can say the tokenizer, if none were. */
+  /** The formats asked for; if none were, all that can express the tokenizer. */
   readonly formatNames?: readonly string[] | undefined;
   readonly inputs: readonly Input[];
-  /** What was met in directories and is not read. */
+  /** Files in directories that are not read. */
   readonly skipped: readonly Skipped[];
   readonly counts: readonly CountsRecord[];
   readonly workerCount: number;
   readonly trained: Trained;
-  /** When it began, by `performance.now()`. */
+  /** When the training began, by `performance.now()`. */
   readonly startMs: number;
-  /** How many former results stay beside this one; undefined leaves those that do alone. */
+  /** How many former results stay beside this one; undefined leaves those that are there. */
   readonly keepCount?: number | undefined;
 };
 
 export type Written = FormerResults & { readonly record: TrainingRecord };
 
 /**
- * Vocabulary -> files -> their place: writes the tokenizer directory beside its place, and puts it there all at once.
- * `guard` is told how to undo what is half done, for as long as there is something, and gives back how to call it off.
+ * Writes the tokenizer directory beside its place, and then exchanges it with what is there. `guard` registers `discard` to
+ * run if the process stops, and returns a function that unregisters it.
  */
 export async function writeResult(
   path: string,
@@ -70,10 +70,10 @@ export async function writeResult(
   });
 
   const staged = stageDirectory(path);
-  const callOff = guard(() => staged.discard());
+  const unregister = guard(() => staged.discard());
   try {
     for (const file of [...files, recordFile]) {
-      // Tokens of repetitive text are megabytes long, and so are their files.
+      // In slices: tokens of repetitive text are megabytes long, and so are the files.
       for (const _ of staged.writeInSteps(file.name, file.chunks())) await nextTurn();
     }
     return { ...staged.publish({ keepCount: result.keepCount }), record: record! };
@@ -81,7 +81,7 @@ export async function writeResult(
     staged.discard();
     throw error;
   } finally {
-    callOff();
+    unregister();
   }
 }
 

@@ -91,3 +91,23 @@ test("a worker's bug fails the run with its reason and its place", async () => {
   expect(error).not.toBeInstanceOf(UserError);
   expect((error as Error).message).toMatch(/null.* at byte \d+ of ".*corpus"/);
 });
+
+test("statistics of an input do not depend on the order in which its ranges are given", async () => {
+  const content = Buffer.from("some words \xff and more \xff words", "latin1");
+  const given = findInputs([put(directory, "invalid", content)], { binary: "text" });
+  const middle = content.indexOf(" and");
+  const whole = { inputIndex: 0, startsInside: false, endsInside: false };
+  const ranges = [
+    { ...whole, startByte: middle, endByte: content.length, startsInside: true },
+    { ...whole, startByte: 0, endByte: middle, endsInside: true },
+  ];
+  const { statistics } = await countCorpus({ ...options, inputs: given, ranges }, () => {});
+  expect(statistics).toEqual([
+    {
+      textBytes: content.length,
+      documentCount: 1,
+      invalidByteCount: 2,
+      firstInvalidByte: content.indexOf(0xff),
+    },
+  ]);
+});
