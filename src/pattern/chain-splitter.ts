@@ -5,7 +5,7 @@ import { cursorAt, finishDocument, scanCharacters, spareEndCount } from "./scan-
 import type { ScanTables } from "./scan-tables.ts";
 import type { Splitter } from "./splitter.ts";
 
-/** Splits that do not fuse into one automaton: the first reads the document, each further one the pieces before it. */
+/** Splits that do not fuse into one automaton: the first cuts the document, each further one the pieces of the one before. */
 export class ChainSplitter implements Splitter {
   ends = new Int32Array(1 << 12);
   endCount = 1;
@@ -61,7 +61,7 @@ export class ChainSplitter implements Splitter {
     for (let i = 0; i < this.endCount; i++) this.ends[i] = this.ends[i]! - deltaBytes;
   }
 
-  /** Hands the pieces that the first automaton has settled down the chain; `bytes` begin at position `basePos`. */
+  /** Cuts the pieces that the first automaton has settled by all others. `bytes` begin at position `basePos`. */
   private cutPieces(bytes: Uint8Array, basePos: number): void {
     let ends: Int32Array = this.first.ends.slice(0, this.first.endCount);
     if (basePos !== 0) addToAll(ends, -basePos);

@@ -17,7 +17,7 @@ export type CompiledPattern =
       readonly reason: string;
     };
 
-/** The tables of an automaton, with those that make its scan faster: they are built ahead, or when there is enough text. */
+/** The tables of an automaton, and tables that make its scan faster: built ahead, or when there is enough text. */
 export type PatternTables = ScanTables & {
   /** null: the automaton allows none; undefined: nobody has built them yet. */
   readonly fourBytes?: FourByteTables | null;
@@ -40,10 +40,10 @@ export function patternDigest(compiled: CompiledPattern): string {
   return hasher.digest("hex");
 }
 
-/** Made of other fields, or for people: they decide nothing. */
+/** Fields that decide nothing: they are made of other fields, or are for people. */
 const derived = new Set(["fourBytes", "masks", "reason"]);
 
-/** Plain data as bytes: what an array holds and a field is called cannot be taken for one another, each has its size before it. */
+/** Adds plain data. Sizes and names go before contents, so that different data are different bytes. */
 function addTo(hasher: Bun.CryptoHasher, value: unknown): void {
   if (ArrayBuffer.isView(value)) {
     hasher.update(`${value.constructor.name} ${value.byteLength} `);

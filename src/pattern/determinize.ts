@@ -24,8 +24,8 @@ type AutomatonOptions = {
 const stateCountMax = 4000;
 
 /**
- * Between two symbols, all that matters of what was read: the levels, what a run that begins here begins with, and whether the
- * next symbol begins a new document in disguise.
+ * All that matters of what was read up to a position: the levels, the set that a run begins with there, and whether the next
+ * symbol begins a document, as it were.
  */
 type Situation = {
   readonly levels: readonly Level[];

@@ -4,8 +4,8 @@ import { endColumn, firstClassColumn, invalidColumn, noSlot, type ScanTables } f
  * FourByteTables: four ASCII bytes in one step. What four bytes do to an automaton is a function from states to (next
  * state, slots written, commits). Of the 128^4 possible quads most do the same: the named patterns have 400 to 1600 such
  * functions, made of 40 to 120 functions of two bytes. So a quad is named by two lookups that do not wait for
- * the state, and the state costs one lookup for four bytes. Derived from ScanTables, exactly: ahead for
- * the patterns that have names (ready-made.ts), else by each splitter when it has read enough for that to pay.
+ * the state, and the state costs one lookup for four bytes. Made of ScanTables, exactly: ahead for named
+ * patterns (ready-made.ts), else by each thread after enough text (kernel-scan.ts). Only the kernel reads them.
  *
  *   ARRAY         TYPE         LENGTH                       MEANING
  *   pairs         Uint8Array   65536                        pair function of two bytes, at first | second << 8

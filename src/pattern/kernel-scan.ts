@@ -3,7 +3,7 @@ import type { PatternTables } from "./compiled-pattern.ts";
 import { buildFourByteTables, type FourByteTables } from "./four-byte-tables.ts";
 import { buildMaskTables } from "./masks/build-mask-tables.ts";
 
-/** After how much text what makes the scan faster is set up. */
+/** After how many bytes the tables that make the scan faster are set up. */
 export type SetUpAfter = {
   readonly fourByteTablesBytes: number;
   readonly masksBytes: number;
@@ -11,11 +11,11 @@ export type SetUpAfter = {
 };
 
 const usualSetUpAfter: SetUpAfter = {
-  /** Four-byte tables take 1 to 16 ms to build: as long as a byte a step takes for this much, or for some times as much. */
+  /** Four-byte tables take 1 to 16 ms to build: as long as this much text takes by single bytes, or several times as long. */
   fourByteTablesBytes: 1 << 18,
-  /** Half a millisecond where the formula is known, and some for the compiler to learn the loops. */
+  /** Half a millisecond where the formula is known, and some time of the compiler for the loops. */
   masksBytes: 1 << 20,
-  /** To find the formula and prove it takes some 20 ms in a process that has not done it before. */
+  /** Finding and proving a formula takes some 20 ms in a process that has not done it before. */
   formulaBytes: 1 << 24,
 };
 

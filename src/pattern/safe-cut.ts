@@ -9,7 +9,10 @@ import { columnAt, noSlot } from "./scan-tables.ts";
  * i every state still alive
  *   - settles everything up to i: its last commit is a slot written right there, and
  *   - goes to the state that the start of a document goes to.
- * Runs of one kind (digits only, Han only) may hold none; so the search has an end, and who finds none joins the parts.
+ * Text of one kind (digits only, Han only) may hold none. So the search has an end, and without a cut the parts are joined.
+ *
+ * The second condition matters for patterns that look left: with (?<=a)bc|[abc], all states settle an end before the "b" of
+ * "abc", but behind it the pattern hopes for "bc", and at the start of a document it would not.
  *
  * The reader on the left scans the character *at* the cut as well, which settles its last pretoken, and then forgets
  * its state: at the cut the document goes on, so `finish` would be wrong.

@@ -43,12 +43,18 @@ export function backToLeads(bits: u64, continuation: u64): u64 {
   return bits;
 }
 
-/** Bits at first bytes of characters, said of all of their bytes. `carry`: of the character over the edge of the block before. */
+/**
+ * Bits at first bytes of characters, copied to all of their bytes. `carry` is the bit of a character that began in the block
+ * before.
+ */
 export function overCharacters(leads: u64, carry: u64, continuation: u64): u64 {
   return leads | spread(((leads << 1) | carry) & continuation, continuation);
 }
 
-/** The first character of each run, and each `count`-th one behind it: those of this block, given those of the block before. */
+/**
+ * The first character of each run, and each `count`-th one behind it. `firsts` are the first characters that are known;
+ * `firstsBefore` and `runBefore` are those of the block before.
+ */
 export function groups(firsts: u64, firstsBefore: u64, run: u64, runBefore: u64, count: u32): u64 {
   let inGroup = run;
   for (let k: u64 = 1; k < count; k++) inGroup &= (run << k) | (runBefore >> (64 - k));
@@ -70,7 +76,7 @@ export function contractionLetters(apostrophe: usize, fold: u32): u64 {
   return 0;
 }
 
-/** Writes the positions of bits, four at a time: what is written too much is written over. Where the next one goes. */
+/** Writes the positions of bits, four at a time, so up to three too many; returns where the next one goes. */
 export function writeEnds(ends: usize, base: u32, begins: u64): usize {
   const behind = ends + ((<usize>popcnt(begins)) << 2);
   while (begins) {

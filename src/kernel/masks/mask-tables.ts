@@ -1,15 +1,16 @@
 // What the loops know of a pattern.
 //
 //   BYTES        MEANING
-//   0            u32: the family, in the order of src/pattern/masks/families.ts; plus 4 where a text ends behind each line feed
+//   0            u32: the family, in the order of src/pattern/masks/families.ts; plus 4 for texts that end at line feeds
 //   4            u32: the options that are on, a bit each
 //   8            u32: digitCount
 //   12           mainKinds, two bytes
-//   16           lowNibbles, highNibbles: 16 bytes each. Where all characters with a lead byte b, and a second byte of at least
-//   32           firstSeconds[b & 15], are of one kind, lowNibbles[b & 15] and highNibbles[b >> 4] have common bits: below 16 for
-//                kind mainKinds[0], from 16 on for mainKinds[1]
+//   16           lowNibbles, 16 bytes, at b & 15 for a lead byte b
+//   32           highNibbles, 16 bytes, at b >> 4. They have common bits where all characters with the lead byte b, and a
+//                second byte of at least firstSeconds[b & 15], are of one kind: one of the lower four bits for kind
+//                mainKinds[0], one of the upper four for mainKinds[1]
 //   48           firstSeconds, 16 bytes
-//   64           kindOfColumn, 256 bytes: kind of the characters of each column, `noKind` for what the automaton has to read
+//   64           kindOfColumn, 256 bytes: kind of the characters of each column; `noKind`: the automaton has to read it
 //   320          kindMasks, 8 u64: for each kind the bytes of its characters in the block at hand; scratch
 //   384          kindOfTwo, 2048 bytes: kind of each character of two bytes, at (first & 31) << 6 | second & 63
 //   2432         kindOfCell: kind of each element of `columns` (src/pattern/scan-tables.ts)
@@ -36,8 +37,8 @@ export function maskTablesBytes(columnsLength: u32): u32 {
 }
 
 /**
- * Takes tables whose first 320 bytes are filled, and fills the rest; no masks are used where `address` is 0. The other arrays
- * are those of the automaton.
+ * Takes tables whose first 320 bytes are filled, and fills the rest. Where `address` is 0, no masks are used. The other
+ * arrays are the automaton's.
  */
 export function useMaskTables(address: usize, blocks: usize, columns: usize, columnsLength: u32): void {
   tables = address;

@@ -9,16 +9,18 @@ import { modernLines } from "./loops/modern-lines";
 import { endsBehind } from "./mask-operators";
 import { family } from "./mask-tables";
 
-/** Masks judge a block only where so much of the document is left from its first byte on: the next block, and four bytes. */
+/** Masks judge a block only if the document has so many bytes from its start on: the block, the next one, and four. */
 export const masksLookAhead: i32 = 132;
 
 /**
- * Ends of pretokens from masks (docs/masks.md), for a pattern that has a formula. Needs SIMD: elsewhere it does nothing.
+ * Finds ends of pretokens by masks (docs/masks.md), for a pattern that has a formula. Without SIMD it finds none.
  *
- * Writes the ends behind `start`, which is an end itself, in order, to `ends` and on; `masksEnd` is the address behind the last
- * one. There is room for an end a byte up to `stop`, and 68 more. Returns the position up to which all ends are written:
- * `stop`, which is behind `start`, or up to 63 bytes more, or less where masks are not certain. Nothing at or behind `limit` is read, and it is at most
- * the document's end. Positions count from `text`.
+ * @param start an end; positions count from `text`
+ * @param stop ends are wanted up to there; it is behind `start`
+ * @param limit nothing at or behind it is read; at most the document's end
+ * @param ends where the ends behind `start` are written, in order: room for one a byte up to `stop`, and for 68 more
+ * @returns the position up to which all ends are written: `stop`, or up to 63 bytes more, or less where masks are not
+ * certain; `masksEnd` is the address behind the last end
  */
 export function scanMasks(text: usize, start: u32, stop: u32, limit: u32, ends: usize): u32 {
   if (ASC_FEATURE_SIMD) {

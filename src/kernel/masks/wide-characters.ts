@@ -1,5 +1,6 @@
-// Classes of characters beyond ASCII, for a block of 64 bytes. Characters whose lead byte says their kind, some only with a second byte from a certain one on
-// (Han, Hangul, and for most patterns Cyrillic), are taken all at once, others one by one. Broken UTF-8 is left to the automaton.
+// The kinds of the characters beyond ASCII in a block of 64 bytes. Some lead bytes tell the kind alone, some with a second
+// byte from a certain one on: Han, Hangul, and for most patterns Cyrillic. Their characters are taken all at once, the
+// others one by one. Broken UTF-8 is left to the automaton.
 
 import * as o from "./mask-operators";
 import {
@@ -34,7 +35,10 @@ function addToKind(kind: u32, bytes: u64): void {
   store<u64>(at, load<u64>(at) | bytes);
 }
 
-/** `wide`: the bytes from 0x80 up, some. Three bytes behind the block are read. False: the automaton has to read it. */
+/**
+ * Writes the kind masks of a block. `wide` has the bytes from 0x80 up, at least one. Three bytes behind the block are read.
+ * Returns false where the automaton has to read the block.
+ */
 export function classifyWide(block: usize, wide: u64): bool {
   const masks = kindMaskAt(0);
   const zero = i64x2.splat(0);
@@ -107,7 +111,7 @@ export function classifyWide(block: usize, wide: u64): bool {
   return true;
 }
 
-/** Zero where the byte does not begin characters of one kind only; `seconds` are the bytes behind. */
+/** For each byte: not zero where all characters that begin so are of one kind. `seconds` are the bytes behind it. */
 function leadBits(v: v128, seconds: v128): v128 {
   const low = v128.and(v, i8x16.splat(15));
   const bits = v128.and(i8x16.swizzle(lowNibbles(), low), i8x16.swizzle(highNibbles(), i8x16.shr_u(v, 4)));

@@ -36,7 +36,7 @@ let invalidByteCount: u64 = 0;
 /** Position of the first of them since `clearFirstInvalid`; -1 = none. */
 let firstInvalid: i32 = -1;
 
-/** The most bytes that are scanned before ends are taken: each may settle one, and those in slots come on top. */
+/** So many bytes are scanned at most before ends are taken. Each may settle one, and slots come on top. */
 export const blockBytes: i32 = 1 << 14;
 
 /** A document begins at `at`. */
@@ -70,18 +70,18 @@ function scanWithTables(stop: i32, limit: i32): void {
   }
 }
 
-/** Of a shorter text the tables have read too much, when masks have begun and come near its end. */
+/** In a shorter text masks do not pay: they begin late, and leave its end to the tables. */
 const leastMaskedBytes: i32 = 192;
-/** Masks that have come so far were worth their beginning. */
+/** After so many bytes masks have paid for their beginning. */
 const goodRunBytes: i32 = 1024;
-/** Where masks get nowhere, the tables read so much: twice as much each time. */
+/** Where masks give up, the tables read so many bytes: each time twice as many. */
 const leastTableBytes: i32 = 64;
 const mostTableBytes: i32 = 1 << 13;
 let tableBytes: i32 = leastTableBytes;
 
 /**
- * Reads on as far as masks can be used, the tables where they are not certain; the tables have to read the rest. Masks
- * begin at the last settled end, and so does the automaton behind them: the ends do not depend on what stands before.
+ * Reads on by masks, and by tables where masks are not certain. What is left near `stop` is for the tables. Masks begin at the
+ * last settled end, and so does the automaton behind them: the ends do not depend on what stands before.
  */
 function scanWithMasks(stop: i32, limit: i32): void {
   while (pos < stop) {

@@ -4,11 +4,11 @@ import { pendingCountMax, situationCountMax } from "./prove.ts";
 import type { MaskSymbol } from "./symbols.ts";
 
 /**
- * Whether an automaton may begin anew at any end that it has settled: the ends behind it are the same. Then masks may take over
- * at a settled end, and the automaton where masks give up.
+ * Whether an automaton that begins anew at an end that it has settled finds the same ends behind it. Then masks may take over
+ * at any settled end, and the automaton may take over where masks give up.
  *
- * The search has two automata read the same text: the *whole* one, and one that begins *anew* at a position that the whole one
- * writes into a slot. If the whole one does not settle that position, it was no end, and the search drops it.
+ * Two automata read the same text: the *whole* one, and one that begins *anew* at a position that the whole one has written
+ * into a slot. If the whole one does not settle that position, it was no end, and the search drops it.
  */
 export function mayBeginAnew(tables: ScanTables, symbols: readonly MaskSymbol[]): boolean {
   const { transitions } = tables;

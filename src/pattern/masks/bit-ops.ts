@@ -1,11 +1,11 @@
 import type { Contractions, Count, Ops } from "./operators.ts";
 
 /**
- * The operators, one character at a time. Where an operator looks ahead, it makes a *claim* of what comes, and remembers it: the
- * characters that come bear it out or refute it. `nextChoices` goes through all claims that can be made at a character. Of all
- * the ways to claim, exactly one is borne out by a text, because each claim is either true of the text or not.
+ * The operators, one character at a time. An operator that looks ahead makes a *claim* about the next characters, and
+ * remembers it: they confirm it or refute it. `nextChoices` goes through all claims that can be made at a character. A text
+ * confirms exactly one way to claim, because each claim is either true of the text or not.
  *
- * What a call of an operator remembers is a small number, or two; its meaning stands with the operator.
+ * Each call of an operator remembers one or two small numbers. The operator says what they mean.
  */
 export class BitOps implements Ops<boolean> {
   readonly none = false;

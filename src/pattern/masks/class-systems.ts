@@ -1,7 +1,7 @@
 /**
- * The classes of characters that a family's formula is about. In ASCII they are fixed: the kernel compares bytes. Beyond ASCII the
- * automaton says what a character is: it is what the *examples* are that the automaton treats in the same way, in all of its
- * states. So a pattern whose letters are others than \p{L} is served, too, as long as the automaton knows no further difference.
+ * The classes of characters of a family's formula. In ASCII they are fixed: the kernel compares bytes. Beyond ASCII each
+ * character has the classes of the *example* that the automaton treats alike, in all of its states. So a pattern with other
+ * letters than \p{L} has a formula, too, if its automaton tells no more kinds of characters apart.
  */
 export type ClassSystem = {
   /** Each class's ASCII characters. */
