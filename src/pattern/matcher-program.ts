@@ -1,3 +1,4 @@
+import { UserError } from "../errors.ts";
 import { type CharacterClasses, divideIntoClasses } from "./character-classes.ts";
 import { lastCodePoint } from "./code-point-set.ts";
 import { buildNfa, nfaOp, SymbolSets } from "./nfa.ts";
@@ -48,6 +49,15 @@ export type Program = {
   readonly blockOf: Uint16Array;
   readonly classes: Uint16Array;
 };
+
+/** A pattern asks for more steps or memory than it is given; whoever knows it adds the place in the text. */
+export class PatternLimit extends UserError {
+  constructor(source: string, what: string) {
+    super(`the pattern ${what}: ${source}`, {
+      hint: "write it so that it fails sooner: without repeats inside repeats, without references to groups",
+    });
+  }
+}
 
 /** An op beside those of `nfaOp`. */
 export const spanOp = 15;

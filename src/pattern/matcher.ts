@@ -1,6 +1,6 @@
 import { codePointOf } from "../bytes/utf8.ts";
-import { UserError } from "../errors.ts";
-import { type Program, spanOp } from "./matcher-program.ts";
+import { MatchMemo, memoValue } from "./match-memo.ts";
+import { PatternLimit, type Program, spanOp } from "./matcher-program.ts";
 import { nfaOp } from "./nfa.ts";
 
 /**
@@ -11,7 +11,6 @@ export const noMatch = -1;
 export const unfinished = -2;
 
 const stackSizeMax = 1 << 26;
-const memoBytesMax = 1 << 28;
 
 /**
  * The stack holds frames of five numbers; the first is kind | operand << 3.
@@ -33,15 +32,6 @@ const frameSize = 5;
 const noMarker = -1;
 /** In place of an instruction: the way at hand has failed. */
 const failing = -1;
-
-/**
- * Values of the memo; 0: nothing is known.
- *   failed       no way on from there matches
- *   found        from there the body of the look around matches
- *   failed + n   from there the bodies of n atomic groups around match, and what is behind them fails: so do the n groups,
- *                whatever other ways there are inside
- */
-const memoValue = { found: 1, failed: 2 } as const;
 
 /**
  * Runs a program over a text, from match to match, and can stop after any step and go on. The text is valid UTF-8.
@@ -69,10 +59,7 @@ export class Matcher {
   /** For each group: where it was opened last; start and end of what it took. */
   private readonly groups: Int32Array;
 
-  /** memo[(position - memoBase) * memoIdCount + id]; all behind `memoEnd` is empty. */
-  private memo = new Uint8Array(1 << 10);
-  private memoBase = 0;
-  private memoEnd = 0;
+  private readonly memo: MatchMemo;
 
   /**
    * @param steps are counted down, and may be shared with other matchers
@@ -84,6 +71,7 @@ export class Matcher {
     private readonly attemptStepsMax = 2 ** 30,
   ) {
     this.groups = new Int32Array(3 * program.groupLimit);
+    this.memo = new MatchMemo(program);
   }
 
   /** A text begins: bytes [start, end). */
@@ -93,9 +81,7 @@ export class Matcher {
     this.end = end;
     this.from = start;
     this.isAttempting = false;
-    this.forgetBefore(this.memoEnd);
-    this.memoBase = start;
-    this.memoEnd = start;
+    this.memo.begin(start);
   }
 
   /**
@@ -104,14 +90,11 @@ export class Matcher {
    */
   find(): number {
     const { program, bytes, end, steps } = this;
-    const { beginnings, beginningWords, startInstruction } = program;
     for (;;) {
       if (!this.isAttempting) {
         if (end - this.from < program.shortestLength || this.from >= end) return noMatch;
         const found = symbolAt(program, bytes, this.from);
-        const symbol = found & symbolMask;
-        const bits = beginnings[startInstruction * beginningWords + (symbol >> 5)] ?? -1;
-        if (((bits >> (symbol & 31)) & 1) === 0) {
+        if (!canBegin(program, program.startInstruction, found & symbolMask)) {
           this.from += found >> symbolBits;
           if (--steps.left < 0) return unfinished;
           continue;
@@ -148,7 +131,7 @@ export class Matcher {
     this.spanStart = -1;
     this.attemptSteps = 0;
     this.groups.fill(-1);
-    if (!program.looksFarBehind) this.forgetBefore(this.from);
+    if (!program.looksFarBehind) this.memo.forgetBefore(this.from);
   }
 
   /**
@@ -156,56 +139,48 @@ export class Matcher {
    * `failing`.
    */
   private run(): void {
-    const { program, bytes, start, end, steps } = this;
-    const { ops, first, second, memoIds, memoIdCount } = program;
-    const { beginnings, beginningWords, membership, symbolCount, classes } = program;
-    const edge = symbolCount - 1;
+    const { program, bytes, end, steps, memo } = this;
+    const { ops, first, second, memoIds, membership, symbolCount, classes } = program;
     let { pc, pos } = this;
-    let stepsLeft = steps.left;
     // The symbol at `pos`, if `symbolPos` says so, and its length in bytes.
     let symbolPos = -1;
-    let symbol = edge;
+    let symbol = 0;
     let length = 0;
 
     for (;;) {
       if (pc === failing) {
-        steps.left = stepsLeft;
         pc = this.backtrack();
-        stepsLeft = steps.left;
         if (pc === failing) break;
         pos = this.pos;
       }
-      if (stepsLeft < 0) break;
-      stepsLeft--;
+      if (steps.left < 0) break;
+      steps.left--;
+      const op = ops[pc]!;
+      const memoId = memoIds[pc]!;
+      if (memoId >= 0 && this.spanStart < 0) {
+        const value = memo.at(memoId, pos);
+        if (value !== 0) {
+          pc = this.followMemo(value);
+          pos = this.pos;
+          continue;
+        }
+        if (op !== spanOp) this.push((memoId << 3) | frame.meeting, pos, 0, 0);
+      }
+      if (op === spanOp) {
+        pc = this.runSpan(pc, pos);
+        pos = this.pos;
+        continue;
+      }
       if (pos !== symbolPos) {
         symbolPos = pos;
-        if (pos >= end) symbol = edge;
-        else if (bytes[pos]! < 0x80) {
-          symbol = classes[bytes[pos]!]!;
-          length = 1;
-        } else {
+        length = 1;
+        if (pos >= end) symbol = symbolCount - 1;
+        else if (bytes[pos]! < 0x80) symbol = classes[bytes[pos]!]!;
+        else {
           const found = symbolAt(program, bytes, pos);
           symbol = found & symbolMask;
           length = found >> symbolBits;
         }
-      }
-      const memoId = memoIds[pc]!;
-      const op = ops[pc]!;
-      if (memoId >= 0 && this.spanStart < 0) {
-        if (pos < this.memoEnd && pos >= this.memoBase) {
-          const value = this.memo[(pos - this.memoBase) * memoIdCount + memoId]!;
-          if (value >= memoValue.failed) {
-            this.failAtomics(value - memoValue.failed);
-            pc = failing;
-            continue;
-          }
-          if (value === memoValue.found) {
-            pc = this.closeLook();
-            pos = this.pos;
-            continue;
-          }
-        }
-        if (op !== spanOp) this.push((memoId << 3) | frame.meeting, pos, 0, 0);
       }
       switch (op) {
         case nfaOp.take:
@@ -214,140 +189,137 @@ export class Matcher {
             pc = second[pc]!;
           } else pc = failing;
           break;
-        case nfaOp.fork: {
-          const preferred = first[pc]!;
-          const other = second[pc]!;
-          const word = symbol >> 5;
-          const bit = 1 << (symbol & 31);
-          if (beginningWords > 0 && (beginnings[preferred * beginningWords + word]! & bit) === 0) pc = other;
-          else {
-            if (beginningWords === 0 || (beginnings[other * beginningWords + word]! & bit) !== 0) {
-              this.push((other << 3) | frame.way, pos, 0, 0);
-            }
-            pc = preferred;
-          }
+        case nfaOp.fork:
+          pc = this.runFork(pc, pos, symbol);
           break;
-        }
-        case spanOp: {
-          const row = first[pc]! * symbolCount;
-          const spanStart = this.spanStart < 0 ? pos : this.spanStart;
-          // What is known of the span from a later position holds for the longer one, too.
-          let known = 0;
-          while (membership[row + symbol] === 1 && stepsLeft >= 0) {
-            pos += length;
-            stepsLeft--;
-            if (pos < this.memoEnd && memoId >= 0 && pos >= this.memoBase) {
-              known = this.memo[(pos - this.memoBase) * memoIdCount + memoId]!;
-              if (known !== 0) break;
-            }
-            if (pos >= end) symbol = edge;
-            else if (bytes[pos]! < 0x80) {
-              symbol = classes[bytes[pos]!]!;
-              length = 1;
-            } else {
-              const found = symbolAt(program, bytes, pos);
-              symbol = found & symbolMask;
-              length = found >> symbolBits;
-            }
-          }
-          symbolPos = pos;
-          if (known === 0 && stepsLeft < 0) {
-            this.spanStart = spanStart;
-            break;
-          }
-          this.spanStart = -1;
-          if (known !== 0) {
-            symbolPos = -1;
-            // Whatever is as long as this fails; what is shorter is to be tried.
-            if (known === memoValue.failed) this.push((pc << 3) | frame.span, spanStart, pos, pos);
-            else this.remember(memoId, spanStart, pos, known);
-            if (known === memoValue.found) {
-              pc = this.closeLook();
-              pos = this.pos;
-            } else {
-              this.failAtomics(known - memoValue.failed);
-              pc = failing;
-            }
-            break;
-          }
-          this.push((pc << 3) | frame.span, spanStart, pos, pos);
-          const leave = second[pc]!;
-          const isHopeless =
-            beginningWords > 0 &&
-            (beginnings[leave * beginningWords + (symbol >> 5)]! & (1 << (symbol & 31))) === 0;
-          pc = isHopeless ? failing : leave;
-          break;
-        }
         case nfaOp.lookahead:
           pc = membership[first[pc]! * symbolCount + symbol] === 1 ? second[pc]! : failing;
           break;
-        case nfaOp.lookbehind: {
-          const before =
-            pos > start ? symbolAt(program, bytes, lastCharacterPos(bytes, pos)) & symbolMask : edge;
-          pc = membership[first[pc]! * symbolCount + before] === 1 ? second[pc]! : failing;
-          break;
-        }
-        case nfaOp.takeBack: {
-          const at = pos > start ? lastCharacterPos(bytes, pos) : -1;
-          const isInside =
-            at >= 0 &&
-            membership[first[pc]! * symbolCount + (symbolAt(program, bytes, at) & symbolMask)] === 1;
-          pc = isInside ? second[pc]! : failing;
-          if (isInside) pos = at;
-          break;
-        }
-        case nfaOp.forkBack:
-          this.push((second[pc]! << 3) | frame.way, pos, 0, 0);
-          pc = first[pc]!;
-          break;
         case nfaOp.match:
           this.keepFailures();
-          steps.left = stepsLeft;
           this.pc = pc;
           this.pos = pos;
           return;
-        case nfaOp.look:
-        case nfaOp.lookNot:
-          this.pushMarker((pc << 3) | frame.look, pos);
-          pc = first[pc]!;
-          break;
-        case nfaOp.found:
-          pc = this.closeLook();
+        default:
+          pc = this.runRare(op, pc, pos);
           pos = this.pos;
-          break;
-        case nfaOp.atomic:
-          this.pushMarker((pc << 3) | frame.atomic, pos);
-          pc = first[pc]!;
-          break;
-        case nfaOp.commit:
-          this.closeAtomic();
-          pc = second[pc]!;
-          break;
-        case nfaOp.open:
-          this.keepGroup(first[pc]!);
-          this.groups[3 * first[pc]!] = pos;
-          pc = second[pc]!;
-          break;
-        case nfaOp.close: {
-          const group = 3 * first[pc]!;
-          this.keepGroup(first[pc]!);
-          this.groups[group + 1] = this.groups[group]!;
-          this.groups[group + 2] = pos;
-          pc = second[pc]!;
-          break;
-        }
-        default: {
-          const group = 3 * first[pc]!;
-          const next = second[pc]!;
-          const behind = this.endOfSame(this.groups[group + 1]!, this.groups[group + 2]!, pos);
-          pc = behind < 0 ? failing : behind === pos ? first[next]! : second[next]!;
-          if (behind >= 0) pos = behind;
-        }
       }
     }
-    steps.left = stepsLeft;
     this.pc = pc;
     this.pos = pos;
+  }
+
+  /** The memo knows how it goes on from here. Returns what follows; `pos` is where. */
+  private followMemo(value: number): number {
+    if (value === memoValue.found) return this.closeLook();
+    this.failAtomics(value - memoValue.failed);
+    return failing;
+  }
+
+  /** Ways that the symbol at hand rules out are not taken. */
+  private runFork(pc: number, pos: number, symbol: number): number {
+    const { program } = this;
+    const preferred = program.first[pc]!;
+    const other = program.second[pc]!;
+    if (!canBegin(program, preferred, symbol)) return other;
+    if (canBegin(program, other, symbol)) this.push((other << 3) | frame.way, pos, 0, 0);
+    return preferred;
+  }
+
+  /** Takes as many characters as the span's set has, or as there are steps left. Returns what follows; sets `pos`. */
+  private runSpan(pc: number, startPos: number): number {
+    const { program, bytes, end, steps, memo } = this;
+    const { first, second, memoIds, membership, symbolCount, classes } = program;
+    const row = first[pc]! * symbolCount;
+    const memoId = memoIds[pc]!;
+    const spanStart = this.spanStart < 0 ? startPos : this.spanStart;
+    let pos = startPos;
+    let symbol = symbolCount - 1;
+    let stepsLeft = steps.left;
+    // What is known of the span from a later position holds for the longer one, too.
+    let known = 0;
+    for (; known === 0; known = memoId < 0 ? 0 : memo.at(memoId, pos)) {
+      let length = 1;
+      if (pos >= end) symbol = symbolCount - 1;
+      else if (bytes[pos]! < 0x80) symbol = classes[bytes[pos]!]!;
+      else {
+        const found = symbolAt(program, bytes, pos);
+        symbol = found & symbolMask;
+        length = found >> symbolBits;
+      }
+      if (membership[row + symbol] !== 1 || stepsLeft < 0) break;
+      pos += length;
+      stepsLeft--;
+    }
+    steps.left = stepsLeft;
+    this.pos = pos;
+    if (known === 0 && stepsLeft < 0) {
+      this.spanStart = spanStart;
+      return pc;
+    }
+    this.spanStart = -1;
+    if (known > memoValue.failed || known === memoValue.found) memo.set(memoId, spanStart, pos, known);
+    // Where as long a span as this fails, a shorter one is to be tried.
+    else this.push((pc << 3) | frame.span, spanStart, pos, pos);
+    if (known !== 0) return this.followMemo(known);
+    return canBegin(program, second[pc]!, symbol) ? second[pc]! : failing;
+  }
+
+  /** Returns what follows the instruction; sets `pos`. */
+  private runRare(op: number, pc: number, pos: number): number {
+    const { program, bytes, start } = this;
+    const { first, second, membership, symbolCount } = program;
+    const operand = first[pc]!;
+    this.pos = pos;
+    switch (op) {
+      case nfaOp.lookbehind:
+      case nfaOp.takeBack: {
+        const at = pos > start ? lastCharacterPos(bytes, pos) : -1;
+        const before = at < 0 ? symbolCount - 1 : symbolAt(program, bytes, at) & symbolMask;
+        const isInside = membership[operand * symbolCount + before] === 1;
+        if (op === nfaOp.lookbehind) return isInside ? second[pc]! : failing;
+        if (!isInside || at < 0) return failing;
+        this.pos = at;
+        return second[pc]!;
+      }
+      case nfaOp.forkBack:
+        this.push((second[pc]! << 3) | frame.way, pos, 0, 0);
+        return operand;
+      case nfaOp.look:
+      case nfaOp.lookNot:
+        this.pushMarker((pc << 3) | frame.look, pos);
+        return operand;
+      case nfaOp.found:
+        return this.closeLook();
+      case nfaOp.atomic:
+        this.pushMarker((pc << 3) | frame.atomic, pos);
+        return operand;
+      case nfaOp.commit:
+        this.closeAtomic();
+        return second[pc]!;
+      case nfaOp.open:
+        this.keepGroup(operand);
+        this.groups[3 * operand] = pos;
+        return second[pc]!;
+      case nfaOp.close:
+        this.keepGroup(operand);
+        this.groups[3 * operand + 1] = this.groups[3 * operand]!;
+        this.groups[3 * operand + 2] = pos;
+        return second[pc]!;
+      default:
+        return this.runSame(pc, pos);
+    }
+  }
+
+  /** Takes what the group took. */
+  private runSame(pc: number, pos: number): number {
+    const { first, second } = this.program;
+    const group = 3 * first[pc]!;
+    const behind = this.endOfSame(this.groups[group + 1]!, this.groups[group + 2]!, pos);
+    if (behind < 0) return failing;
+    this.pos = behind;
+    const next = second[pc]!;
+    return behind === pos ? first[next]! : second[next]!;
   }
 
   /**
@@ -356,7 +328,7 @@ export class Matcher {
    */
   private backtrack(): number {
     const { program, stack, bytes, steps } = this;
-    const { second, ops, beginnings, beginningWords } = program;
+    const { second, ops } = program;
     while (this.stackSize > 0) {
       const top = this.stackSize - frameSize;
       const operand = stack[top]! >> 3;
@@ -379,10 +351,7 @@ export class Matcher {
               return failing;
             }
             now = lastCharacterPos(bytes, now);
-            const symbol = symbolAt(program, bytes, now) & symbolMask;
-            isHopeless =
-              beginningWords > 0 &&
-              (beginnings[leave * beginningWords + (symbol >> 5)]! & (1 << (symbol & 31))) === 0;
+            isHopeless = !canBegin(program, leave, symbolAt(program, bytes, now) & symbolMask);
             if (isHopeless) continue;
             stack[top + 2] = now;
             this.pos = now;
@@ -422,13 +391,13 @@ export class Matcher {
     const position = stack[at + 1]!;
     const value = memoValue.failed + stack[at + 4]! + atomicCount;
     if ((stack[at]! & 7) === frame.meeting) {
-      this.remember(operand, position, position, value);
+      this.memo.set(operand, position, position, value);
       return;
     }
     // A span that may be shorter fails from each position inside, too; those behind its end have failed before.
     const id = program.memoIds[operand]!;
-    if (stack[at + 3]! > stack[at + 2]!) this.remember(id, position, stack[at + 3]!, memoValue.failed);
-    this.remember(id, position, stack[at + 2]!, value);
+    if (stack[at + 3]! > stack[at + 2]!) this.memo.set(id, position, stack[at + 3]!, memoValue.failed);
+    this.memo.set(id, position, stack[at + 2]!, value);
   }
 
   /** The innermost atomic groups fail as a whole. */
@@ -462,12 +431,12 @@ export class Matcher {
       const position = stack[at + 1]!;
       switch (stack[at]! & 7) {
         case frame.meeting:
-          this.remember(operand, position, position, memoValue.found);
+          this.memo.set(operand, position, position, memoValue.found);
           break;
         case frame.span:
         case frame.spent:
-          this.remember(program.memoIds[operand]!, position, stack[at + 3]!, memoValue.failed);
-          this.remember(program.memoIds[operand]!, position, stack[at + 2]!, memoValue.found);
+          this.memo.set(program.memoIds[operand]!, position, stack[at + 3]!, memoValue.failed);
+          this.memo.set(program.memoIds[operand]!, position, stack[at + 2]!, memoValue.found);
           break;
         case frame.group:
           if (isNegated) break;
@@ -508,7 +477,7 @@ export class Matcher {
       const now = stack[at + 2]!;
       const spanEnd = stack[at + 3]!;
       if ((stack[at]! & 7) === frame.span && spanEnd > now) {
-        this.remember(program.memoIds[stack[at]! >> 3]!, now + 1, spanEnd, memoValue.failed);
+        this.memo.set(program.memoIds[stack[at]! >> 3]!, now + 1, spanEnd, memoValue.failed);
       }
     }
   }
@@ -554,57 +523,8 @@ export class Matcher {
     return pos + to - from;
   }
 
-  // ---- the memo
-
-  /** For positions [from, to]. What lies before the attempt is not kept, unless somebody looks back that far. */
-  private remember(id: number, from: number, to: number, value: number): void {
-    const { memoIdCount } = this.program;
-    if (id < 0) return;
-    if (to >= this.memoEnd) this.growMemo(to + 1);
-    const { memo, memoBase } = this;
-    for (let pos = Math.max(from, memoBase); pos <= to; pos++)
-      memo[(pos - memoBase) * memoIdCount + id] = value;
-  }
-
-  private growMemo(memoEnd: number): void {
-    const needed = (memoEnd - this.memoBase) * this.program.memoIdCount;
-    if (needed > this.memo.length) {
-      if (needed > memoBytesMax) this.fail(`looks further than ${memoBytesMax} bytes of memory allow`);
-      const longer = new Uint8Array(Math.min(2 * needed, memoBytesMax));
-      longer.set(this.memo);
-      this.memo = longer;
-    }
-    this.memoEnd = memoEnd;
-  }
-
-  private forgetBefore(pos: number): void {
-    const { memo, memoBase, memoEnd } = this;
-    const { memoIdCount } = this.program;
-    const usedBytes = (memoEnd - memoBase) * memoIdCount;
-    if (pos >= memoEnd) {
-      memo.fill(0, 0, usedBytes);
-      this.memoBase = pos;
-      this.memoEnd = pos;
-      return;
-    }
-    const forgotten = (pos - memoBase) * memoIdCount;
-    if (forgotten < 1 << 12 || forgotten < usedBytes >> 1) return;
-    memo.copyWithin(0, forgotten, usedBytes);
-    memo.fill(0, usedBytes - forgotten, usedBytes);
-    this.memoBase = pos;
-  }
-
   private fail(what: string): never {
     throw new PatternLimit(this.program.source, what);
-  }
-}
-
-/** A pattern asks for more steps or memory than it is given; whoever knows it adds the place in the text. */
-export class PatternLimit extends UserError {
-  constructor(source: string, what: string) {
-    super(`the pattern ${what}: ${source}`, {
-      hint: "write it so that it fails sooner: without repeats inside repeats, without references to groups",
-    });
   }
 }
 
@@ -615,6 +535,12 @@ function symbolAt({ classes, blockOf }: Program, bytes: Uint8Array, pos: number)
   const codePoint = codePointOf(bytes, pos);
   const symbol = classes[(blockOf[codePoint >> 7]! << 7) | (codePoint & 127)]!;
   return symbol | (characterLength(lead) << symbolBits);
+}
+
+/** Whether the instruction can lead to a match where the symbol is next; true where nobody knows. */
+function canBegin({ beginnings, beginningWords }: Program, instruction: number, symbol: number): boolean {
+  if (beginningWords === 0) return true;
+  return ((beginnings[instruction * beginningWords + (symbol >> 5)]! >> (symbol & 31)) & 1) === 1;
 }
 
 const symbolBits = 16;

@@ -17,7 +17,7 @@ export { compilePattern } from "./compile.ts";
 export { type CompiledPattern, patternDigest } from "./compiled-pattern.ts";
 export { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
 export { mayLeaveGaps } from "./gaps.ts";
-export { PatternLimit } from "./matcher.ts";
+export { PatternLimit } from "./matcher-program.ts";
 export { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
 export { parsePattern } from "./parse-pattern.ts";
 export { exportForm, huggingfaceForm, type PatternExport, portableForm } from "./portable-source.ts";
