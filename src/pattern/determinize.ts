@@ -1,16 +1,7 @@
-import {
-  type Action,
-  type Automaton,
-  actionKey,
-  BeyondAutomaton,
-  here,
-  Numbering,
-  type SlotWrite,
-  Unusable,
-} from "./automaton.ts";
+import { type Action, type Automaton, here, type SlotWrite, Unusable } from "./automaton.ts";
 import { type CharacterClasses, divideIntoClasses } from "./character-classes.ts";
 import { codePointRange } from "./code-point-set.ts";
-import { minimize } from "./minimize.ts";
+import { exploreSituations } from "./explore-situations.ts";
 import { buildNfa, SymbolSets } from "./nfa.ts";
 import { freshLevels, type Level, stepLevels } from "./speculation.ts";
 import type { Node } from "./syntax-tree.ts";
@@ -20,8 +11,6 @@ type AutomatonOptions = {
   /** A document also ends behind every "\n". */
   readonly lineWise: boolean;
 };
-
-const stateCountMax = 4000;
 
 /**
  * All that matters of what was read up to a position: the levels, the set that a run begins with there, and whether the next
@@ -55,7 +44,7 @@ export function buildAutomata(trees: readonly Node[], options: AutomatonOptions)
   );
 }
 
-/** Follows every symbol from every situation that can arise, from the start of a document on. */
+/** The automaton of one split. */
 function explore(
   classes: CharacterClasses,
   symbolCount: number,
@@ -71,29 +60,7 @@ function explore(
     breakBefore: "none",
   };
   if (!threads.accepts.includes(1)) throw new Unusable("matches no text at all");
-  const situations = new Numbering<Situation>(situationKey);
-  const actions = new Numbering<Action>(actionKey);
-  const nextStates: number[] = [];
-  const actionIds: number[] = [];
-
-  situations.idOf(start);
-  for (let state = 0; state < situations.items.length; state++) {
-    if (situations.items.length > stateCountMax)
-      throw new BeyondAutomaton("its automaton has too many states");
-    for (let symbol = 0; symbol < symbolCount; symbol++) {
-      const { action, next } = step(situations.items[state]!, symbol);
-      nextStates.push(symbol === end ? 0 : situations.idOf(next));
-      actionIds.push(actions.idOf(action));
-    }
-  }
-  return minimize({
-    classes,
-    symbolCount,
-    stateCount: situations.items.length,
-    nextStates: Int32Array.from(nextStates),
-    actions: Int32Array.from(actionIds),
-    actionList: actions.items,
-  });
+  return exploreSituations(classes, symbolCount, start, situationKey, step);
 
   function step(situation: Situation, symbol: number): { action: Action; next: Situation } {
     const { breakBefore } = situation;

@@ -1,13 +1,5 @@
-import {
-  type Action,
-  type Automaton,
-  actionKey,
-  BeyondAutomaton,
-  here,
-  Numbering,
-  type SlotWrite,
-} from "./automaton.ts";
-import { liveSlotsOf, minimize } from "./minimize.ts";
+import { type Action, type Automaton, BeyondAutomaton, here, type SlotWrite } from "./automaton.ts";
+import { exploreSituations, liveSlotsOf } from "./explore-situations.ts";
 
 /*
  * Two splits as one automaton, where the first one decides late. It cuts a document into pieces, the second one cuts each
@@ -34,8 +26,6 @@ type Run = {
 
 type Situation = { readonly firstState: number; readonly runs: readonly Run[] };
 
-const stateCountMax = 4000;
-
 /** `first` and `second` have the same classes. Throws BeyondAutomaton where a slot would have to hold two positions. */
 export function fuseAutomata(first: Automaton, second: Automaton): Automaton {
   const { classes, symbolCount } = first;
@@ -43,28 +33,7 @@ export function fuseAutomata(first: Automaton, second: Automaton): Automaton {
   const firstLive = liveSlotsOf(first);
   const secondLive = liveSlotsOf(second);
   const start: Situation = { firstState: 0, runs: [{ endCount: 0, state: 0 }] };
-  const situations = new Numbering<Situation>(situationKey);
-  const actions = new Numbering<Action>(actionKey);
-  const nextStates: number[] = [];
-  const actionIds: number[] = [];
-
-  situations.idOf(start);
-  for (let state = 0; state < situations.items.length; state++) {
-    if (state === stateCountMax) throw new BeyondAutomaton("its automaton has too many states");
-    for (let symbol = 0; symbol < symbolCount; symbol++) {
-      const { action, next } = step(situations.items[state]!, symbol);
-      nextStates.push(symbol === end ? 0 : situations.idOf(next));
-      actionIds.push(actions.idOf(action));
-    }
-  }
-  return minimize({
-    classes,
-    symbolCount,
-    stateCount: situations.items.length,
-    nextStates: Int32Array.from(nextStates),
-    actions: Int32Array.from(actionIds),
-    actionList: actions.items,
-  });
+  return exploreSituations(classes, symbolCount, start, situationKey, step);
 
   function step({ firstState, runs }: Situation, symbol: number): { action: Action; next: Situation } {
     const entry = firstState * symbolCount + symbol;

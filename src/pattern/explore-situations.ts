@@ -1,7 +1,45 @@
-import { type Action, type Automaton, actionKey, here, Numbering } from "./automaton.ts";
+import { type Action, type Automaton, actionKey, BeyondAutomaton, here, Numbering } from "./automaton.ts";
+import type { CharacterClasses } from "./character-classes.ts";
+
+const stateCountMax = 4000;
+
+/**
+ * The automaton of all situations that can arise, from the start of a document on: follows every symbol from each. Situations
+ * of equal keys are equal. Throws BeyondAutomaton where there are too many.
+ */
+export function exploreSituations<Situation>(
+  classes: CharacterClasses,
+  symbolCount: number,
+  start: Situation,
+  keyOf: (situation: Situation) => string,
+  step: (situation: Situation, symbol: number) => { action: Action; next: Situation },
+): Automaton {
+  const situations = new Numbering(keyOf);
+  const actions = new Numbering(actionKey);
+  const nextStates: number[] = [];
+  const actionIds: number[] = [];
+  situations.idOf(start);
+  for (let state = 0; state < situations.items.length; state++) {
+    if (situations.items.length > stateCountMax)
+      throw new BeyondAutomaton("its automaton has too many states");
+    for (let symbol = 0; symbol < symbolCount; symbol++) {
+      const { action, next } = step(situations.items[state]!, symbol);
+      nextStates.push(symbol === symbolCount - 1 ? 0 : situations.idOf(next));
+      actionIds.push(actions.idOf(action));
+    }
+  }
+  return minimize({
+    classes,
+    symbolCount,
+    stateCount: situations.items.length,
+    nextStates: Int32Array.from(nextStates),
+    actions: Int32Array.from(actionIds),
+    actionList: actions.items,
+  });
+}
 
 /** The same automaton with fewer states: first without writes that nobody commits, then with equal states joined. */
-export function minimize(automaton: Automaton): Automaton {
+function minimize(automaton: Automaton): Automaton {
   return joinEqualStates(dropIdleWrites(automaton));
 }
 
