@@ -5,6 +5,8 @@ export type OptionSpec = {
   readonly short?: string;
   /** What its value is called in help; an option without one is a flag. */
   readonly value?: string;
+  /** The words that its value may be; of `--format`, a list of them. */
+  readonly words?: readonly string[];
   readonly repeatable?: boolean;
   readonly description: string;
   readonly default?: string;
@@ -23,6 +25,16 @@ export type CommandSpec = {
   readonly example: string;
 };
 
+/** The options whose value is a word, with the words. `--format` and `--input-format` list what other rooms know. */
+export const optionWords = {
+  progress: ["auto", "bar", "plain", "json", "none"],
+  "input-format": ["text", "jsonl", "json", "parquet"],
+  binary: ["text"],
+  dtype: ["uint16", "uint32"],
+  compat: ["cs336", "huggingface", "rustbpe"],
+  format: ["huggingface", "gpt2", "tiktoken"],
+} as const;
+
 /** For commands that may run for long, with nobody watching. */
 const unattended: readonly OptionSpec[] = [
   { name: "wait", description: "if another run is writing the output: wait for its end" },
@@ -34,7 +46,13 @@ const unattended: readonly OptionSpec[] = [
 ];
 
 const everywhere: readonly OptionSpec[] = [
-  { name: "progress", value: "MODE", description: "auto, bar, plain, json or none", default: "auto" },
+  {
+    name: "progress",
+    value: "MODE",
+    words: optionWords.progress,
+    description: "auto, bar, plain, json or none",
+    default: "auto",
+  },
   { name: "quiet", short: "q", description: "only errors: no progress, no summary, no warnings" },
   { name: "help", short: "h", description: "show this help" },
 ];
@@ -44,6 +62,7 @@ const reading: readonly OptionSpec[] = [
   {
     name: "input-format",
     value: "FORMAT",
+    words: optionWords["input-format"],
     description: "text, jsonl, json or parquet, for everything named (default: by name and content)",
   },
   {
@@ -60,6 +79,7 @@ const reading: readonly OptionSpec[] = [
   {
     name: "binary",
     value: "MODE",
+    words: optionWords.binary,
     description: "text: read what is no text as text (default: an error; in a directory it is skipped)",
   },
 ];
@@ -142,6 +162,7 @@ const besideTokenizer: readonly OptionSpec[] = [
 const idType: OptionSpec = {
   name: "dtype",
   value: "TYPE",
+  words: optionWords.dtype,
   description: "uint16 or uint32 (default: uint16 if every id of the tokenizer fits)",
 };
 const specialTokensAsText: OptionSpec = {
@@ -156,6 +177,7 @@ const ranges: OptionSpec = {
 const compat: OptionSpec = {
   name: "compat",
   value: "RULE",
+  words: optionWords.compat,
   description: "whose trainer to agree with, merge for merge: cs336, huggingface or rustbpe",
   default: "cs336",
 };
@@ -201,6 +223,7 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "format",
         value: "LIST",
+        words: optionWords.format,
         description: "comma-separated: huggingface, gpt2, tiktoken (default: all that apply)",
       },
       ...unattended,

@@ -12,8 +12,6 @@ import type { Invocation } from "./arguments.ts";
 import { openInputs, readInputOptions } from "./input-options.ts";
 import type { Output } from "./output.ts";
 
-const compats = ["cs336", "huggingface", "rustbpe"] as const;
-
 /**
  * The options of every command that reads a corpus. Looks at no file. What the command line leaves open is as in `made`,
  * the options that the counts files were made with, if these are given, else the default.
@@ -22,7 +20,7 @@ export function readCorpusOptions(invocation: Invocation, made?: CountsOptions) 
   const { options } = invocation;
   // Only HF's trainer is fed line by line.
   const madeCompat: Compat = made?.isLinewise ? "huggingface" : "cs336";
-  const compat: Compat = options.oneOf("compat", compats) ?? madeCompat;
+  const compat: Compat = options.word("compat") ?? madeCompat;
   const specialTokens = options.get("special-token") ?? made?.specialTokens ?? [];
   checkSpecialTokens(specialTokens, compat);
   return {

@@ -1,5 +1,4 @@
 import { checkNames, type FoundInputs, findCorpus } from "../corpus/find-inputs.ts";
-import { inputFormats } from "../corpus/input.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
 import { usageError } from "../errors.ts";
 import type { Invocation } from "./arguments.ts";
@@ -8,10 +7,10 @@ import type { Output } from "./output.ts";
 /** How the files are to be read. Looks at none. At least one must be named, unless an option stands for the files. */
 export function readInputOptions({ options, files }: Invocation): InputOptions {
   const reading = {
-    format: options.oneOf("input-format", inputFormats),
+    format: options.word("input-format"),
     textField: options.text("text-field"),
     include: options.get("include"),
-    binary: options.oneOf("binary", ["text"]),
+    binary: options.word("binary"),
   };
   const isOptional = options.has("counts") || options.has("ranges");
   if (files.length > 0 || !isOptional) checkNames(files, reading);

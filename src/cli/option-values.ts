@@ -1,7 +1,10 @@
 import { usageError } from "../errors.ts";
 import { nearest } from "../runtime/hints.ts";
+import { optionWords } from "./command-table.ts";
 
 // Values of options: text as typed -> numbers, sizes, words of a list. A wrong one is a usage error that names the option.
+
+type Words = typeof optionWords;
 
 /** The options of a command by their long names, each with the texts typed for it; a flag has none. */
 export class TypedOptions extends Map<string, readonly string[]> {
@@ -22,10 +25,10 @@ export class TypedOptions extends Map<string, readonly string[]> {
     return text === undefined ? undefined : sizeBytes(`--${name}`, text, leastBytes);
   }
 
-  /** The same as one of the words listed. */
-  oneOf<const Word extends string>(name: string, words: readonly Word[]): Word | undefined {
+  /** The same as one of the option's words. */
+  word<Name extends keyof Words>(name: Name): Words[Name][number] | undefined {
     const text = this.text(name);
-    return text === undefined ? undefined : oneOf(`--${name}`, text, words);
+    return text === undefined ? undefined : oneOf(`--${name}`, text, optionWords[name]);
   }
 }
 

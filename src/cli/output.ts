@@ -4,6 +4,7 @@ import type { Skipped } from "../corpus/each-file-once.ts";
 import { exitCode, outOfMemory, UserError } from "../errors.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { describeHolder, type Holder } from "../store/output-lock.ts";
+import { optionWords } from "./command-table.ts";
 import type { LogFile } from "./log-file.ts";
 import { oneOf } from "./option-values.ts";
 import { createProgress, type ProgressDisplay, type ProgressMode, progressMode } from "./progress.ts";
@@ -17,8 +18,6 @@ export type OutputOptions = {
   readonly command: string;
   readonly log?: LogFile | undefined;
 };
-
-const progressModes = ["auto", "bar", "plain", "json", "none"] as const;
 
 /** An estimate below this is not told to people. */
 const worthTellingBytes = 1e8;
@@ -48,7 +47,7 @@ export class Output {
 
   constructor(private readonly options: OutputOptions) {
     const { quiet, progress, log } = options;
-    const asked = oneOf("--progress", progress, progressModes);
+    const asked = oneOf("--progress", progress, optionWords.progress);
     this.mode = quiet ? "none" : progressMode(asked, terminal);
     const columns = this.mode === "bar" ? process.stderr.columns : undefined;
     this.display = createProgress(this.mode, writeStderr, columns);

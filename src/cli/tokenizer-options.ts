@@ -14,7 +14,7 @@ export function readTokenizerOptions({ options }: Invocation) {
   return {
     path,
     ...readBesideTokenizer(options),
-    dtype: options.oneOf("dtype", ["uint16", "uint32"]),
+    dtype: options.word("dtype"),
   };
 }
 

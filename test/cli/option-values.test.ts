@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
+import { optionWords } from "../../src/cli/command-table.ts";
 import { oneOf, sizeBytes, wholeNumber } from "../../src/cli/option-values.ts";
+import { inputFormats } from "../../src/corpus/input.ts";
+import { formats } from "../../src/vocabulary/formats/formats.ts";
 import { errorOf } from "../thrown.ts";
 
 test("whole numbers are digits only", () => {
@@ -43,4 +46,9 @@ test("what is no size, too small or too large is a usage error that shows it", (
   }
   expect(() => sizeBytes("--size", "9999999PB", 0)).toThrow("--size: 9999999PB is too large");
   expect(() => sizeBytes("--size", "10", 11)).toThrow("--size: 10 is too small, the least is 11 bytes");
+});
+
+test("the table of commands lists the formats that there are", () => {
+  expect<readonly string[]>(optionWords.format).toEqual(formats.map(({ name }) => name));
+  expect<readonly string[]>(optionWords["input-format"]).toEqual(inputFormats);
 });
