@@ -11,7 +11,7 @@ import type { Output } from "./output.ts";
 import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, seconds } from "./units.ts";
 
-/** Decoded at a time: a token may have any length, and be named by every id. */
+/** Most bytes that are decoded at a time: a token may have any length, and every id may name it. */
 const sliceBytesMax = 1 << 22;
 
 /** `bpe decode`: ids back to their bytes, as they are read. */

@@ -30,7 +30,7 @@ import { StreamWriter } from "./stream-writer.ts";
 import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
-/** Encoding is so fast that a thread has to get this much before its start and its untrained compiler are paid for. */
+/** Below this, a second thread costs more than it saves: it has to start, and to compile its code. */
 const smallCorpusBytes = 80e6;
 
 /** `bpe encode`: the ids of each input, in order, into one file or onto stdout. */
@@ -44,7 +44,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
       ? openInputs(invocation.files, options.reading, output)
       : { inputs: [], skipped: [] };
   const named = found.inputs;
-  // How much planned ranges are shows only when the tokenizer is known.
+  // The size of planned ranges is known only with the tokenizer.
   const namedThreads =
     options.plan === undefined ? threadCount(options.workers, expectedTextBytes(named)) : 1;
   const workers = namedThreads > 1 ? startEncodingWorkers(namedThreads, named) : undefined;
@@ -165,7 +165,7 @@ async function encodeThrough(
   return { ...encoded, idCount: writer.idCount };
 }
 
-/** The head of such a file is written last, when the number of ids is known. */
+/** The head of an .npy file is rewritten at the end, which only a regular file allows. */
 function checkHeadFits(output: string): void {
   if (!output.endsWith(".npy") || placeOfFile(output) !== null) return;
   throw new UserError(`"${output}" cannot be written: it is not a regular file`, {

@@ -6,26 +6,26 @@ import type { IdBuffer } from "./id-buffer.ts";
 import { noTokens, type PackedTokens, placedModelBytes, placeModel } from "./model-placement.ts";
 
 export type EncodingKernelOptions = {
-  /** Tokens that are found in the text itself; the id of one that is to stay text is -1. */
+  /** Tokens that the kernel finds in the text; the id is -1 if the token is to stay text. */
   readonly addedTokens?: PackedTokens;
-  /** False: no pretoken is cut, and merging begins with bytes; for tests. */
+  /** For tests: false cuts no pretoken, and merging begins with bytes. */
   readonly mayCut?: boolean;
-  /** A memory that holds less than usual: for tests. */
+  /** For tests: a memory that holds less than usual. */
   readonly memory?: WebAssembly.Memory;
-  /** The cache of words is 2^cacheShrinkBits times smaller than usual: for tests. */
+  /** For tests: the cache of words is 2^cacheShrinkBits times smaller than usual. */
   readonly cacheShrinkBits?: number;
 };
 
 /**
- * The kernel with a model, in a memory of its own: src/kernel/encode/encode-words.ts as JavaScript sees it. The text to encode
- * stands in its memory, and so do the ends of the pretokens.
+ * An instance of the kernel with a model, in a memory of its own: src/kernel/encode/encode-words.ts as JavaScript sees it. The
+ * text to encode and the ends of its pretokens are in that memory, too.
  */
 export class EncodingKernel {
   private reservedText: Text | undefined;
   /** The ends of the pretokens at hand. */
   readonly ends: Int32Array<ArrayBufferLike>;
   readonly kernel: Kernel;
-  /** Where the model's head stands (src/kernel/encode/model-layout.ts). */
+  /** Address of the model's head (src/kernel/encode/model-layout.ts). */
   readonly modelAddress: number;
 
   constructor(
@@ -49,12 +49,12 @@ export class EncodingKernel {
     this.ends = new Int32Array(memory.buffer, exports.endsAddress() >>> 0, exports.endsCapacity());
   }
 
-  /** What was reserved last. */
+  /** The text's region, as reserved last. */
   get text(): Text {
     return this.reservedText!;
   }
 
-  /** Makes room for so many bytes of text; what stands there stays. From then on no tables are set up. */
+  /** Makes room for so many bytes of text and keeps what is there. No tables may be set up after the first call. */
   reserveText(capacityBytes: number): Text {
     const { exports, memory } = this.kernel;
     const byteCount = capacityBytes + paddingBytes;
@@ -67,7 +67,7 @@ export class EncodingKernel {
     return this.reservedText;
   }
 
-  /** Appends the ids of pretokens [ends[i], ends[i + 1]) of the text for i in 0 .. endCount - 1. */
+  /** Appends the ids of pretokens [ends[i], ends[i + 1]) of the text for i in 0 .. endCount - 2. */
   encode(ends: Int32Array, endCount: number, out: IdBuffer): void {
     const wordsMax = this.ends.length - 1;
     for (let first = 0; first < endCount - 1; first += wordsMax) {
@@ -77,7 +77,7 @@ export class EncodingKernel {
     }
   }
 
-  /** What a call of the kernel made that returned their number, or -1; they are written over by the next ones. */
+  /** The ids that a call of the kernel made, which returned `idCount`, -1 without room. The next call overwrites them. */
   idsOf(idCount: number): Uint16Array | Uint32Array {
     if (idCount < 0) throw noMemory("a pretoken");
     const { exports, memory } = this.kernel;
@@ -87,7 +87,7 @@ export class EncodingKernel {
       : new Uint32Array(memory.buffer, address, idCount);
   }
 
-  /** The ends with those of the cuts between bytes that no token joins: for tests. */
+  /** For tests: the ends, with those of the never-merged cuts. */
   cuts(endCount: number): number[] {
     const { exports, memory } = this.kernel;
     const found: number[] = [];
@@ -99,12 +99,12 @@ export class EncodingKernel {
     return found;
   }
 
-  /** Other sizes at which one way of merging takes over from another: for tests. */
+  /** For tests: other sizes at which one way of merging takes over from another. */
   limitMerging(scannedSymbolsMax: number, listedSymbolsMin: number): void {
     this.kernel.exports.limitMerging(scannedSymbolsMax, listedSymbolsMin);
   }
 
-  /** The ids of the first `lengthBytes` bytes of the text, as one pretoken; they are written over by the next ones. */
+  /** The ids of the first `lengthBytes` bytes of the text, as one pretoken. The next call overwrites them. */
   merge(lengthBytes: number): Int32Array {
     const { exports, memory } = this.kernel;
     const idCount = exports.mergeText(lengthBytes);
@@ -113,7 +113,7 @@ export class EncodingKernel {
   }
 }
 
-/** Positions are signed. */
+/** Positions are signed 32-bit integers. */
 const longestTextBytes = 2 ** 31 - 1;
 
 const noMemory = (what: string) =>
@@ -121,7 +121,7 @@ const noMemory = (what: string) =>
     hint: "a text that its pattern cuts nowhere has to fit into 4 GB, with some 40 bytes for each of its own",
   });
 
-/** Merges pretokens, one at a time: for what is asked of a tokenizer while it is loaded. */
+/** Merges one pretoken at a time: for questions about a tokenizer while it is loaded. */
 export class WordMerger {
   readonly kernel: EncodingKernel;
   private capacityBytes = 0;
@@ -130,7 +130,7 @@ export class WordMerger {
     this.kernel = new EncodingKernel(model, false);
   }
 
-  /** The ids of a pretoken, or of a part of one; they are written over by the next ones. */
+  /** The ids of a pretoken, or of a part of one. The next call overwrites them. */
   merge(bytes: Uint8Array): Int32Array {
     if (bytes.length > this.capacityBytes) {
       this.capacityBytes = 2 * bytes.length;

@@ -1,8 +1,8 @@
 import { assert } from "../errors.ts";
 
 /**
- * EncodingModel: all that turns the bytes of one pretoken into ids. Plain data, built once, frozen then, posted to
- * workers as it is. The kernel builds the tables that it works with from this (src/kernel/encode/build-model.ts).
+ * EncodingModel: all that is needed to turn the bytes of a pretoken into ids. Plain data, built once, never changed, posted
+ * to workers. The kernel builds its tables from it (src/kernel/encode/build-model.ts).
  *
  *   ARRAY       TYPE         LENGTH       MEANING
  *   byteIds     Int32Array   256          id of each byte, or `droppedByte` where the vocabulary lacks it
@@ -10,17 +10,17 @@ import { assert } from "../errors.ts";
  *   right       Int32Array   mergeCount   right id
  *   merged      Int32Array   mergeCount   id of what the merge of rank r makes
  *
- * Ids are those of the finished vocabulary. The lower the rank, the earlier the merge; of equal ranks the leftmost first. Of
- * a pair that is listed twice the later counts, as in HF.
+ * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from the left. If a pair
+ * is listed twice, the later rank counts, as in HF.
  */
 export type EncodingModel = {
   readonly byteIds: Int32Array;
   readonly merges: RankedMerges;
-  /** All ids of the model are below. */
+  /** Every id of the model is less than this. */
   readonly idLimit: number;
-  /** Some byte has no id: it is left out, and its neighbours become neighbours. */
+  /** Some byte has no id: it is left out, and the bytes before and behind it become neighbours. */
   readonly dropsBytes: boolean;
-  /** Tokens that only a whole pretoken can be; null without any. */
+  /** Tokens that only a whole pretoken can become; null without any. */
   readonly wholeTokens: WholeTokens | null;
 };
 
@@ -36,7 +36,7 @@ export type RankedMerges = {
 export type ModelParts = {
   readonly byteIds: Int32Array;
   readonly merges: RankedMerges;
-  /** No id is larger; looked for where it is left out. */
+  /** An upper bound of the ids; the largest id, if left out. */
   readonly idMax?: number;
   /** Ids by the tokens' bytes as Latin-1 text. */
   readonly wholeTokens?: ReadonlyMap<string, number>;
@@ -59,7 +59,7 @@ function largestIdOf({ byteIds, merges: { left, right, merged }, wholeTokens }: 
   return [byteIds, left, right, merged, wholeIds].reduce((max, ids) => Math.max(max, maxOf(ids)), 0);
 }
 
-/** The largest, 0 without any; as arguments of a call they might be too many. */
+/** The largest number, 0 without any. There may be too many for the arguments of `Math.max`. */
 export function maxOf(numbers: ArrayLike<number>): number {
   let max = 0;
   for (let i = 0; i < numbers.length; i++) max = Math.max(max, numbers[i]!);
@@ -67,8 +67,8 @@ export function maxOf(numbers: ArrayLike<number>): number {
 }
 
 /**
- * WholeTokens: tokens at which merging their bytes does not arrive, of two bytes or more. A pretoken that is one of them
- * gets its id; a part of a pretoken never does. That is the rule of HF's `ignore_merges`, and of tiktoken.
+ * WholeTokens: tokens of two bytes or more that merging their bytes does not produce. A pretoken that equals one of them gets
+ * its id; a part of a pretoken never does. That is the rule of HF's `ignore_merges`, and of tiktoken.
  *
  *   ARRAY    TYPE         LENGTH          MEANING
  *   bytes    Uint8Array   starts[count]   the tokens end to end
@@ -81,7 +81,7 @@ export type WholeTokens = {
   readonly ids: Int32Array;
 };
 
-/** From ids by the tokens' bytes as Latin-1 text. */
+/** Packs tokens, given as their ids by their bytes as Latin-1 text. */
 export function packTokens(idsByText: ReadonlyMap<string, number>): WholeTokens {
   const starts = new Int32Array(idsByText.size + 1);
   let token = 0;

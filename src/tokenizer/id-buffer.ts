@@ -1,10 +1,10 @@
 export type Ids = Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
-/** Ids being gathered: ids[0 .. count), 16 bits each if the vocabulary is narrow, else 32. */
+/** Gathers ids: ids[0 .. count), of 16 bits if the vocabulary is narrow, else of 32. */
 export class IdBuffer {
   ids: Ids;
   count = 0;
-  /** Where records end among the ids gathered: positions, ascending. A text that is no record has none. */
+  /** Ascending positions at which records end among the ids. A text that is no record adds none. */
   private recordEnds: number[] = [];
 
   constructor(
@@ -43,7 +43,7 @@ export class IdBuffer {
     return this.count === 0 && this.recordEnds.length === 0;
   }
 
-  /** Where records end among the ids that are flushed or taken next; undefined where there are none. */
+  /** Where records end among the ids that are flushed or taken next; undefined without any. */
   takeRecordEnds(): Uint32Array | undefined {
     if (this.recordEnds.length === 0) return undefined;
     const taken = Uint32Array.from(this.recordEnds);
@@ -51,14 +51,14 @@ export class IdBuffer {
     return taken;
   }
 
-  /** The ids gathered, valid until the next is written: the memory stays the buffer's. */
+  /** The ids gathered, valid until the next one is added: the memory stays the buffer's. */
   flush(): Uint16Array | Uint32Array {
     const gathered = this.ids.subarray(0, this.count);
     this.count = 0;
     return gathered;
   }
 
-  /** The ids gathered, with their memory; the buffer goes on in the one given, or in a new one. */
+  /** The ids gathered, and their memory with them; the buffer goes on with `spare`, or with new memory. */
   take(spare?: ArrayBuffer): Ids {
     const taken = this.ids.subarray(0, this.count) as Ids;
     if (spare === undefined) this.ids = this.allocate(this.ids.length);
@@ -67,7 +67,7 @@ export class IdBuffer {
     return taken;
   }
 
-  /** Gives back the memory of a text that was much longer than most. */
+  /** Gives back memory after a text that was much longer than most. */
   shrink(): void {
     if (this.count > 0 || this.ids.length <= keptIdsMax) return;
     this.ids = this.allocate(keptIdsMax);

@@ -3,22 +3,22 @@ import type { EncodingModel, WholeTokens } from "./encoding-model.ts";
 /** Tokens with their ids, as src/kernel/encode/token-index.ts indexes them. */
 export type PackedTokens = WholeTokens;
 
-/** What the kernel's EncodingModel is made of. */
+/** What JavaScript puts into the kernel's EncodingModel. */
 export type PlacedModel = {
   readonly model: EncodingModel;
   /** Every id fits 16 bits. */
   readonly isNarrow: boolean;
-  /** Tokens that are found in the text itself; the id of one that is to stay text is -1. */
+  /** Tokens that the kernel finds in the text; the id is -1 if the token is to stay text. */
   readonly addedTokens: PackedTokens;
-  /** Whether pretokens may be cut where no merge crosses: not in some tests. */
+  /** Whether pretokens may be cut where no merge crosses; false in some tests. */
   readonly mayCut: boolean;
 };
 
-/** Every array begins at a multiple of this, and so many bytes behind it may be read. */
+/** Every array begins at a multiple of `alignment`; `readAheadBytes` bytes behind it may be read. */
 const alignment = 64;
 const readAheadBytes = 8;
 
-/** The fields given, and those that the kernel adds. */
+/** Fields of the heads, with those that the kernel fills in. */
 const modelFieldCount = 22;
 const tokenTableFieldCount = 6;
 
@@ -64,7 +64,7 @@ function placeTokens(placing: Placing, { bytes, starts, ids }: PackedTokens): nu
   return head;
 }
 
-/** Puts arrays one behind the other; without a buffer it only says where they would stand. */
+/** Places arrays one behind the other; without a buffer it only computes their addresses. */
 class Placing {
   constructor(
     private readonly buffer: ArrayBufferLike | undefined,

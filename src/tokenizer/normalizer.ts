@@ -3,12 +3,13 @@ import { PendingBytes, type TextSink } from "./text-sink.ts";
 import type { NormalizationForm } from "./tokenizer-parts.ts";
 
 /**
- * Brings text into a Unicode normalization form. An ASCII character begins a new sequence whatever stands before it, so
- * text is taken up to the last one; the rest waits. Bytes that are not valid UTF-8 stay, and part the text around them.
+ * Brings text into a Unicode normalization form. No normalization reaches across the start of an ASCII character, so text up
+ * to the last one is normalized and the rest waits. Bytes that are not valid UTF-8 stay as they are; the text before and
+ * behind them is normalized separately.
  */
 export class Normalizer implements TextSink {
   private readonly pending = new PendingBytes();
-  /** Bytes below this one do not begin anything that the form changes, as long as only they occur. */
+  /** Text that has only bytes below this one is in the form already. */
   private readonly firstChangingByte: number;
   private readonly encoder = new TextEncoder();
   private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -80,8 +81,8 @@ export class Normalizer implements TextSink {
 }
 
 /**
- * Characters that Unicode 9.0 does not have, and that later versions decompose, compose or put in another order. The
- * normalizers of HF `tokenizers` have the tables of 9.0: to them these are characters without properties.
+ * Characters that are newer than Unicode 9.0 and that later versions decompose, compose or reorder. The normalizers of HF
+ * `tokenizers` use the tables of 9.0, where these characters have no properties.
  */
 const newerCharacters = [
   String.raw`\u07fd\u0897-\u089f\u08ca-\u08d3\u09fe\u0c3c\u0d3b\u0d3c\u0eba\u1715\u1abf-\u1add\u1ae0-\u1aeb`,
@@ -96,13 +97,13 @@ const newerCharacters = [
   String.raw`\u{1e5ef}\u{1e6e3}\u{1e6e6}\u{1e6ee}\u{1e6ef}\u{1e6f5}\u{1f16c}\u{1fbf0}-\u{1fbf9}`,
 ].join("");
 const newer = new RegExp(`[${newerCharacters}]`, "u");
-/** Captured, so that a split keeps them. */
+/** With a capture group, so that `split` keeps them. */
 const newerRuns = new RegExp(`([${newerCharacters}]+)`, "u");
 
 /**
- * The text in a normalization form, as HF has it. A character without properties parts what is around it: nothing is
- * composed with it, and no mark is moved across it. Where the engine's newer tables change nothing, the older ones do not
- * either, because each part of a normalized text is normalized.
+ * The text in a normalization form, as HF computes it. Nothing is composed with a character without properties, and no mark
+ * moves across it, so the text before and behind it is normalized separately. If the engine's newer tables change nothing,
+ * neither do the older ones, because each part of a normalized text is normalized.
  */
 export function normalize(text: string, form: NormalizationForm): string {
   const normalized = text.normalize(form);

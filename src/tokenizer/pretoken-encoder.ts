@@ -9,52 +9,52 @@ import type { IdBuffer } from "./id-buffer.ts";
 import type { AddedToken, EncodingParts } from "./tokenizer-parts.ts";
 
 /**
- * What of a text is encoded next. Positions are offsets into the text.
+ * Which part of a text is encoded next. Positions are offsets into the text.
  *
- * A text of which "ab<|x|>c d" has arrived, with a longest added token of 5 bytes: end = 10, sureEnd = 6, stop = 2, limit = 6,
+ * If "ab<|x|>c d" has arrived and the longest added token has 5 bytes: end = 10, sureEnd = 6, stop = 2, limit = 6,
  * endsText = false.
  */
 export type TextPart = {
-  /** Added tokens that end by it are looked for. */
+  /** Added tokens are looked for that end here or before. */
   readonly end: number;
-  /** Those that begin before it are certain: no more text can make them longer. */
+  /** Tokens that begin before it are certain: more text cannot make them longer. */
   readonly sureEnd: number;
-  /** Up to there the text behind the last token is encoded. */
+  /** The text behind the last token is encoded up to here. */
   readonly stop: number;
-  /** What may be looked at there: behind `stop` + 3, or the text's end. */
+  /** Bytes before it may be looked at: more than `stop` + 3, or the text's end. */
   readonly limit: number;
   /** Whether the text ends at `stop`. */
   readonly endsText: boolean;
 };
 
 /**
- * Encodes texts that arrive bit by bit in the kernel's memory. Calls for one text: restart; then any number of reserveText,
- * textChanged, encode, shift; at last, where the text goes on elsewhere, lookAhead.
+ * Encodes texts that arrive in the kernel's memory part by part. Calls for one text: restart; then any number of reserveText,
+ * textChanged, encode and shift; at the end lookAhead, if the text goes on in another task.
  */
 export interface PretokenEncoder {
-  /** Where the text has to stand; replaced by `reserveText`. */
+  /** Where the text is written; `reserveText` replaces it. */
   readonly text: Text;
-  /** Bytes of the longest added token that is found here; 0 without any. */
+  /** Bytes of the longest added token that this encoder finds; 0 without any. */
   readonly tokenBytesMax: number;
-  /** The text is still needed from there on. */
+  /** The text is still needed from here on. */
   readonly keepPos: number;
   /** Bytes that were not part of valid UTF-8. */
   readonly invalidByteCount: number;
 
-  /** Makes room for so many bytes of text; what stands there stays. */
+  /** Makes room for so many bytes of text and keeps what is there. */
   reserveText(capacityBytes: number): void;
   /** A text begins at 0. */
   restart(): void;
-  /** Bytes up to `limit` have arrived, or all have moved. */
+  /** The text has bytes up to `limit` now. */
   textChanged(limit: number): void;
   encode(part: TextPart, out: IdBuffer): void;
-  /** A pretoken that ends at `end`, where encoding stands, is settled by the next character, which is not encoded. */
+  /** Encodes a pretoken that ends at `end`. The character behind it settles that, and is not encoded. */
   lookAhead(end: number, limit: number, out: IdBuffer): void;
-  /** The text has moved: every position falls by `deltaBytes`. */
+  /** The text has moved: every position is smaller by `deltaBytes`. */
   shift(deltaBytes: number): void;
 }
 
-/** The encoder at the end of the chain; `findsTokens` where it finds the added tokens, too, and so is the whole chain. */
+/** The encoder at the end of the chain. `findsTokens`: it finds the added tokens, too, so it is the whole chain. */
 export function createPretokenEncoder(
   parts: EncodingParts,
   specialTokensAsText: boolean,
@@ -74,7 +74,7 @@ export function createPretokenEncoder(
   return { encoder, findsTokens: false };
 }
 
-/** Whether the text goes to the pattern as it is, but for the added tokens in it, which look at nothing but themselves. */
+/** Whether a text is cut by the pattern as it is, but for added tokens that do not look at their neighbours. */
 function areAllPlain({ addedTokens, normalization, addsPrefixSpace }: EncodingParts): boolean {
   if (normalization !== null || addsPrefixSpace) return false;
   return addedTokens.every(
@@ -83,7 +83,7 @@ function areAllPlain({ addedTokens, normalization, addsPrefixSpace }: EncodingPa
   );
 }
 
-/** By their bytes; of equal ones the last counts. A token that is to stay text has the id -1. */
+/** Packs added tokens; of equal ones the last counts. A token that is to stay text gets the id -1. */
 function packAddedTokens(addedTokens: readonly AddedToken[], specialTokensAsText: boolean) {
   return packTokens(
     new Map(
@@ -95,7 +95,7 @@ function packAddedTokens(addedTokens: readonly AddedToken[], specialTokensAsText
   );
 }
 
-/** Added tokens, and the pretokens of one automaton, that the kernel finds itself (src/kernel/encode/encode-texts.ts). */
+/** The kernel finds the added tokens and, with one automaton, the pretokens (src/kernel/encode/encode-texts.ts). */
 export class KernelPretokens implements PretokenEncoder {
   private constructor(
     private readonly kernel: EncodingKernel,
@@ -103,7 +103,7 @@ export class KernelPretokens implements PretokenEncoder {
     readonly tokenBytesMax: number,
   ) {}
 
-  /** Undefined where the kernel's memory has no room for the tables of such a pattern or such tokens. */
+  /** Undefined if the kernel's memory has no room for the tables of the pattern or of the tokens. */
   static create(
     kernel: EncodingKernel,
     tables: PatternTables,
@@ -162,10 +162,10 @@ export class KernelPretokens implements PretokenEncoder {
   }
 }
 
-/** Bytes handed from the splitter to the encoder at a time: their pretokens and results stay in the first caches. */
+/** Bytes that are cut, and then encoded, at a time: their pretokens and results stay in the first caches. */
 const blockSizeBytes = 1 << 14;
 
-/** Pretokens that JavaScript finds, for patterns that are not one automaton. */
+/** JavaScript finds the pretokens: for patterns that are not one automaton. */
 export class SplitterPretokens implements PretokenEncoder {
   readonly tokenBytesMax = 0;
 

@@ -2,13 +2,13 @@ import type { IdBuffer } from "./id-buffer.ts";
 import type { PretokenEncoder } from "./pretoken-encoder.ts";
 import type { ReadText, TextSink } from "./text-sink.ts";
 
-/** A character is read whole, and a byte behind it looked at. */
+/** The scanner needs a whole character, and a byte behind it. */
 const lookaheadBytes = 4;
 
-/** The end of the chain: gathers pieces in the kernel's memory, has them cut into pretokens there, and their ids put into `out`. */
+/** The end of the chain: gathers a section in the kernel's memory, and has it cut and encoded there; the ids go to `out`. */
 export class SectionEncoder implements TextSink {
   private capacityBytes = 1 << 12;
-  /** Bytes of text. */
+  /** Bytes of the section in memory. */
   private limit = 0;
 
   constructor(
@@ -23,7 +23,7 @@ export class SectionEncoder implements TextSink {
     return this.pretokens.invalidByteCount;
   }
 
-  /** Bytes that were pushed and are not encoded. */
+  /** Bytes that were pushed and are not encoded yet. */
   get pendingBytes(): number {
     return this.limit - this.pretokens.keepPos;
   }
@@ -33,7 +33,7 @@ export class SectionEncoder implements TextSink {
     this.encode();
   }
 
-  /** The same for bytes that `read` puts where the text stands; returns how many came. */
+  /** The same for bytes that `read` writes straight into the kernel's memory; returns how many came. */
   pushRead(byteCount: number, read: ReadText): number {
     this.makeRoom(byteCount);
     const readBytes = read(this.pretokens.text.bytes, this.limit, byteCount);
@@ -43,7 +43,7 @@ export class SectionEncoder implements TextSink {
     return readBytes;
   }
 
-  /** Encodes what no more text can change. */
+  /** Encodes what more text cannot change. */
   private encode(): void {
     const { pretokens, limit } = this;
     const sureEnd = limit - Math.max(0, pretokens.tokenBytesMax - 1);
@@ -67,8 +67,8 @@ export class SectionEncoder implements TextSink {
   settle(): void {}
 
   /**
-   * The text goes on, but not here: what was pushed ends at a safe cut, and `bytes` are the few that follow. The
-   * character there settles the last pretoken and belongs to whoever reads on.
+   * The text goes on in another task: what was pushed ends at a safe cut, and `bytes` are the few that follow. The character
+   * there settles where the last pretoken ends; it is encoded by the other task.
    */
   cut(bytes: Uint8Array, start: number, end: number): void {
     const cutPos = this.limit;
@@ -94,7 +94,7 @@ export class SectionEncoder implements TextSink {
     this.pretokens.textChanged(this.limit);
   }
 
-  /** Moves what is not encoded yet to the front, and makes room for more if it would fill most of the text. */
+  /** Makes room for so many bytes: moves what is not encoded yet to the front, and grows the memory if that is not enough. */
   private makeRoom(byteCount: number): void {
     if (this.limit + byteCount <= this.capacityBytes) return;
     const { pretokens } = this;

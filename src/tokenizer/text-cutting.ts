@@ -4,9 +4,9 @@ import { type PatternName, patterns } from "../pattern/pattern.ts";
 import type { EncodingParts, TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * Whether a text can be cut into ranges by its bytes alone. Not where what is encoded differs from what was read (a
- * normal form, a space put before), where a token reaches for its neighbours, or where one kind of added token is
- * looked for in what another one leaves.
+ * Whether a text can be cut into ranges by its bytes alone. It cannot if the text is changed before it is encoded (a normal
+ * form, a prefix space), if a token looks at its neighbours, or if one kind of added tokens is looked for in what another
+ * kind leaves.
  */
 export function canBeCut(parts: EncodingParts, specialTokensAsText: boolean): boolean {
   const { addedTokens } = parts;
@@ -17,8 +17,8 @@ export function canBeCut(parts: EncodingParts, specialTokensAsText: boolean): bo
 }
 
 /**
- * Where threads may cut a text: anywhere; or at added tokens alone; or nowhere. Only tokens that are found in the text as it
- * is are places: what is between two of these is normalized, and searched for other tokens, without a look beyond them.
+ * Where threads may cut a text: at every safe cut, at added tokens only, or nowhere. A text may be cut only at tokens that are
+ * found before normalization. The text between two of them is normalized and searched on its own.
  */
 export function textCutting(parts: EncodingParts, specialTokensAsText: boolean): TextCutting {
   const inBytes = (tokens: string[]) => tokens.map((token) => new TextEncoder().encode(token));
@@ -36,11 +36,11 @@ export function textCutting(parts: EncodingParts, specialTokensAsText: boolean):
 
 type TextCutting = CutOptions & { readonly keepsTextsWhole: boolean };
 
-/** Added tokens at which a text that can be cut is cut. */
+/** The added tokens at which a text is cut, if it can be cut. */
 export const cuttingTokens = (parts: EncodingParts, specialTokensAsText: boolean): string[] =>
   specialTokensAsText ? [] : parts.addedTokens.map(({ content }) => content);
 
-/** What the cuts of a plan for encoding depend on. A pattern that has a name counts as what the name stands for. */
+/** What the cuts of a plan for encoding depend on. A pattern with a name counts as what the name stands for. */
 export function cutSettingsOf(parts: TokenizerParts, specialTokensAsText: boolean): CutSettings {
   const { patternName, patternSources } = parts.description;
   return {

@@ -7,14 +7,14 @@ import { TokenCutter } from "./token-cutter.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
 /**
- * The way of a text to its ids, in HF's order: added tokens are found in the text as it is; what is between them is
- * normalized; added tokens that are `normalized` are found in that; the rest is cut by the pattern and merged.
+ * From a text to its ids, in HF's order: find added tokens in the text as it is; normalize the text between them; find the
+ * added tokens that are `normalized` in that; cut the rest by the pattern, and merge.
  */
 export class TextEncoding {
   readonly out: IdBuffer;
-  private readonly pieces: SectionEncoder;
+  private readonly sections: SectionEncoder;
   private readonly first: TextSink;
-  /** What was read and has yet to go down the chain. */
+  /** Where `pushRead` reads text for a chain of several links. */
   private window = new Uint8Array(0);
 
   constructor(parts: EncodingParts, options: { specialTokensAsText?: boolean } = {}) {
@@ -22,8 +22,8 @@ export class TextEncoding {
     const asText = options.specialTokensAsText ?? false;
     this.out = new IdBuffer(isNarrow);
     const { encoder, findsTokens } = createPretokenEncoder(parts, asText);
-    this.pieces = new SectionEncoder(encoder, this.out);
-    let chain: TextSink = this.pieces;
+    this.sections = new SectionEncoder(encoder, this.out);
+    let chain: TextSink = this.sections;
     if (findsTokens) {
       this.first = chain;
       return;
@@ -44,22 +44,22 @@ export class TextEncoding {
   }
 
   get invalidByteCount(): number {
-    return this.pieces.invalidByteCount;
+    return this.sections.invalidByteCount;
   }
 
-  /** Bytes that were pushed and are not encoded, as far as they have come down the chain. */
+  /** Bytes that wait at the end of the chain to be encoded. */
   get pendingBytes(): number {
-    return this.pieces.pendingBytes;
+    return this.sections.pendingBytes;
   }
 
-  /** The next bytes of the text; they may be written over once it returns. */
+  /** Takes the next bytes of the text; the caller may overwrite them afterwards. */
   push(bytes: Uint8Array, start: number, end: number): void {
     this.first.push(bytes, start, end);
   }
 
-  /** The next bytes of the text, up to `byteCount`, which `read` puts where they are needed; returns how many came. */
+  /** Takes the next bytes of the text, up to `byteCount`, which `read` writes where they are needed; returns how many came. */
   pushRead(byteCount: number, read: ReadText): number {
-    if (this.first === this.pieces) return this.pieces.pushRead(byteCount, read);
+    if (this.first === this.sections) return this.sections.pushRead(byteCount, read);
     if (this.window.length < byteCount) this.window = new Uint8Array(byteCount);
     const readBytes = read(this.window, 0, byteCount);
     this.first.push(this.window, 0, readBytes);
@@ -71,17 +71,17 @@ export class TextEncoding {
     this.first.end();
   }
 
-  /** The text goes on elsewhere, behind a safe cut; `bytes` are the few that follow. */
+  /** The text goes on in another task, behind a safe cut; `bytes` are the few that follow. */
   cut(bytes: Uint8Array, start: number, end: number): void {
     this.first.settle();
-    this.pieces.cut(bytes, start, end);
+    this.sections.cut(bytes, start, end);
   }
 }
 
 const spaceByte = 0x20;
 const space = Uint8Array.of(spaceByte);
 
-/** Puts a space before each piece that does not begin with one. */
+/** Puts a space before each section that does not begin with one. */
 export class PrefixSpace implements TextSink {
   private isInside = false;
 

@@ -1,11 +1,11 @@
 /**
- * A TextSink takes a text piece by piece, and the special tokens between. The way of a text to its ids is a chain of
- * them, each with one task: find added tokens, normalize, put a space before, cut into pretokens and encode.
+ * A TextSink takes a text as sections, which are the text between two added tokens, and the tokens between them. A chain of
+ * sinks turns a text into ids; each does one thing: find added tokens, normalize, put a space before, cut and encode.
  *
- *   push    the next bytes of the piece at hand; they may be written over once it returns
- *   end     the piece ends here
- *   token   between two pieces: an id that stands for itself
- *   settle  what follows is out of sight, and no added token reaches across: everything pushed goes down the chain
+ *   push    takes the next bytes of the section; the caller may overwrite them afterwards
+ *   end     ends the section
+ *   token   takes the id of a token between two sections
+ *   settle  sends everything down the chain: the text goes on in another task, and no added token reaches across
  */
 export interface TextSink {
   push(bytes: Uint8Array, start: number, end: number): void;
@@ -14,10 +14,10 @@ export interface TextSink {
   settle(): void;
 }
 
-/** Puts up to `byteCount` bytes of a text into `into` from `pos` on; returns how many, one or more. */
+/** Writes up to `byteCount` bytes of a text to `into` from `pos` on; returns how many, one or more. */
 export type ReadText = (into: Uint8Array, pos: number, byteCount: number) => number;
 
-/** Bytes that wait for what follows: bytes[0 .. length). */
+/** Bytes that wait until the next ones have come: bytes[0 .. length). */
 export class PendingBytes {
   bytes = new Uint8Array(1 << 12);
   length = 0;

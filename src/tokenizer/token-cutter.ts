@@ -5,32 +5,32 @@ import { whiteSpace, wordCharacters } from "../pattern/unicode.ts";
 import { PendingBytes, type TextSink } from "./text-sink.ts";
 import type { AddedToken } from "./tokenizer-parts.ts";
 
-/** Bytes that may have to be seen beyond a token: the character before or behind it. */
+/** Most bytes of the character before or behind a token, which may decide whether it counts. */
 const contextBytes = 4;
 
 /**
- * Finds added tokens in a text: from the left, of those that begin at one place the longest, not overlapping. What is
- * between them goes on as pieces. A match that does not count (a special token that is to stay text, one that touches a
- * word and must not) still takes its place: the search goes on behind it, as in HF.
+ * Finds added tokens in a text: from the left, the longest at each place, not overlapping. The text between them goes on as
+ * sections. A match that does not count (a special token that is to stay text, or a `single_word` token that touches a word)
+ * still takes its place: the search goes on behind it, as in HF.
  */
 export class TokenCutter implements TextSink {
   private readonly finder: SpecialTokenFinder;
   private readonly tokens: ReadonlyMap<string, AddedToken>;
-  /** What `\w` is in Rust's `regex`; empty if no token asks. */
+  /** What `\w` is in Rust's `regex`; empty if no token needs it. */
   private readonly wordCharacters: CodePointSet;
   private readonly looksAround: boolean;
   private readonly stripsLeft: boolean;
-  /** Begins with up to `contextBytes` bytes that went on already, `doneCount` of them. */
+  /** Begins with `doneCount` bytes that went on already, at most `contextBytes`. */
   private readonly pending = new PendingBytes();
   private doneCount = 0;
-  /** Where the search goes on: no token begins before, but those that were met. */
+  /** Where the search goes on. */
   private searchPos = 0;
-  /** From `doneCount` to here there is nothing but white space, which waits for a token that takes it along. */
+  /** From `doneCount` to here there is only white space. It waits, because a token behind it may take it along. */
   private spaceEnd = 0;
-  /** Nothing of the text was dropped yet: position 0 is its start. */
+  /** Nothing was dropped yet: position 0 is the text's start. */
   private isWhole = true;
   private spaceCount = 0;
-  /** The last token takes the white space that follows. */
+  /** The last token takes along the white space that follows. */
   private isSkipping = false;
 
   constructor(
@@ -46,7 +46,7 @@ export class TokenCutter implements TextSink {
     this.stripsLeft = tokens.some((token) => token.lstrip);
   }
 
-  /** How many bytes were searched for tokens, and characters for white space before them; for tests. */
+  /** For tests: bytes searched for tokens, and characters searched for white space before them. */
   get visitedCount(): number {
     return this.finder.visitedByteCount + this.spaceCount;
   }
@@ -74,7 +74,7 @@ export class TokenCutter implements TextSink {
     this.next.settle();
   }
 
-  /** Sends on what is certain: tokens that begin before `sureEnd`, and the text between and behind them up to there. */
+  /** Sends on what is certain: tokens that begin before `sureEnd`, and the text between and behind them up to it. */
   private cutTo(sureEnd: number, atEnd: boolean): void {
     const { pending, finder, next } = this;
     const { bytes, length } = pending;
@@ -131,7 +131,7 @@ export class TokenCutter implements TextSink {
     );
   }
 
-  /** Behind the white space at `pos`; whoever sees its end is done with skipping. */
+  /** Position behind the white space at `pos`. Skipping is over where its end has come. */
   private skipSpace(pos: number, atEnd: boolean): number {
     const { bytes, length } = this.pending;
     while (pos < length) {
@@ -145,7 +145,7 @@ export class TokenCutter implements TextSink {
     return pos;
   }
 
-  /** Where the white space begins that ends at `end`, `done` at the earliest. No byte of it is looked at twice. */
+  /** Start of the white space that ends at `end`, not before `done`. No byte of it is looked at twice. */
   private spaceStart(done: number, end: number): number {
     const { bytes } = this.pending;
     const known = Math.max(done, this.spaceEnd);

@@ -14,14 +14,14 @@ export type TokenTable = {
   readonly starts: Uint32Array;
 };
 
-/** Larger ids are refused: the table has an entry for each. */
+/** Ids from here on are refused, because the table has an entry for each id. */
 export const idLimitMax = 2 ** 24;
 
-/** A table of the tokens given; of two with one id the later counts. */
+/** A table of the tokens given; of two tokens with one id the later counts. */
 export function buildTokenTable(tokens: Iterable<readonly [id: number, bytes: Uint8Array]>): TokenTable {
   const list = [...tokens];
   const idLimit = list.reduce((limit, [id]) => Math.max(limit, id + 1), 0);
-  // First the lengths, each where the token's end will stand.
+  // First the lengths, each at the index of the token's end.
   const starts = new Uint32Array(idLimit + 1);
   for (const [id, { length }] of list) starts[id + 1] = length;
   let tokenCount = 0;
@@ -31,13 +31,13 @@ export function buildTokenTable(tokens: Iterable<readonly [id: number, bytes: Ui
   }
   const bytes = new Uint8Array(starts[idLimit]!);
   for (const [id, token] of list) {
-    // The last one of an id has its length, and overwrites the others.
+    // The last token of an id set its length, and is written last.
     if (token.length === starts[id + 1]! - starts[id]!) bytes.set(token, starts[id]!);
   }
   return { idLimit, tokenCount, bytes, starts };
 }
 
-/** A table that is made when it is first looked into: encoding never does. */
+/** A table that is made when it is first used: encoding never uses it. */
 export function lateTokenTable(make: () => TokenTable): TokenTable {
   let made: TokenTable | undefined;
   const table = () => {
@@ -60,12 +60,12 @@ export function lateTokenTable(make: () => TokenTable): TokenTable {
   };
 }
 
-/** The bytes of a token; none where the id has no token. */
+/** The bytes of a token; none if the id has no token. */
 export function tokenBytesOf({ idLimit, starts, bytes }: TokenTable, id: number): Uint8Array {
   return id < idLimit ? bytes.subarray(starts[id]!, starts[id + 1]!) : bytes.subarray(0, 0);
 }
 
-/** How far ids from `start` on are decoded to at most `bytesMax` bytes; to more only if the first alone is. */
+/** End of the ids from `start` on that decode to at most `bytesMax` bytes; at least one id, however long its token is. */
 export function decodableEnd(
   { idLimit, starts }: TokenTable,
   ids: Uint16Array | Uint32Array | Float64Array,
@@ -83,10 +83,10 @@ export function decodableEnd(
   return end;
 }
 
-/** What became of decoding: all ids, or the index of the first that has no token, and the bytes before it. */
+/** The bytes of the ids, or of those before the first id that has no token, and the index of that one. */
 type Decoded = { readonly bytes: Uint8Array; readonly unknownIndex: number };
 
-/** The bytes of ids, end to end. `unknownIndex` is -1 if every id has a token; what is no whole number has none. */
+/** The bytes of ids, end to end. `unknownIndex` is -1 if every id has a token; numbers that are not whole have none. */
 export function decodeIds(table: TokenTable, ids: Uint16Array | Uint32Array | Float64Array): Decoded {
   const { idLimit, starts, bytes } = table;
   let lengthBytes = 0;
@@ -94,7 +94,7 @@ export function decodeIds(table: TokenTable, ids: Uint16Array | Uint32Array | Fl
   for (; idCount < ids.length; idCount++) {
     const id = ids[idCount]!;
     const length = id < idLimit ? starts[id + 1]! - starts[id]! : 0;
-    // Subtle: of -1 and 0.5 `starts` has nothing, and the length is no number.
+    // Subtle: `starts` has no element for -1 and 0.5, so the length is NaN.
     if (!(length > 0)) break;
     lengthBytes += length;
   }

@@ -3,18 +3,18 @@ import type { CompiledPattern, ResolvedPattern } from "../pattern/pattern.ts";
 import type { EncodingModel } from "./encoding-model.ts";
 import type { TokenTable } from "./token-table.ts";
 
-/** A token that is found in the text itself, before the pattern cuts it; in HF's words, with HF's flags. */
+/** A token that is found in the text before the pattern cuts it. HF's name, and HF's flags. */
 export type AddedToken = {
   readonly id: number;
   readonly content: string;
-  /** Control, not text: `--special-tokens-as-text` leaves these in the text. */
+  /** Control, not text: with `--special-tokens-as-text` it stays text. */
   readonly special: boolean;
-  /** Looked for after the normalizer, in what the other added tokens leave. */
+  /** Looked for in the normalized text between the other added tokens. */
   readonly normalized: boolean;
-  /** Takes the white space before (behind) it along. */
+  /** Takes along the white space before (behind) it. */
   readonly lstrip: boolean;
   readonly rstrip: boolean;
-  /** Only where no word character touches it. */
+  /** Counts only where no word character touches it. */
   readonly singleWord: boolean;
 };
 
@@ -28,21 +28,21 @@ export const plainSpecial = {
 
 export type NormalizationForm = "NFC" | "NFD" | "NFKC" | "NFKD";
 
-/** What encoding needs of a tokenizer. Plain data: it is posted to workers. */
+/** The parts of a tokenizer that encoding needs. Plain data: they are posted to workers. */
 export type EncodingParts = {
   readonly model: EncodingModel;
   readonly pattern: CompiledPattern;
   readonly normalization: NormalizationForm | null;
-  /** A piece that does not begin with a space is encoded as if one stood before it. */
+  /** A section that does not begin with a space is encoded as if it did. */
   readonly addsPrefixSpace: boolean;
   readonly addedTokens: readonly AddedToken[];
   /** Every id fits 16 bits. */
   readonly isNarrow: boolean;
 };
 
-/** A tokenizer as it was loaded. */
+/** A tokenizer that was loaded. */
 export type TokenizerParts = EncodingParts & {
-  /** Special tokens that are never found in a text: their ids can be appended and decoded. */
+  /** Special tokens that are never found in a text. Their ids can be appended and decoded. */
   readonly controlTokens?: readonly AddedToken[];
   readonly tokens: TokenTable;
   /** For people: what was loaded, and how text is cut. */
@@ -52,26 +52,26 @@ export type TokenizerParts = EncodingParts & {
     readonly patternName: string | null;
     readonly patternSources: readonly string[];
   };
-  /** What is in the files and is not applied, a sentence each. */
+  /** What the files have and encoding does not apply, a sentence each. */
   readonly notes: readonly string[];
 };
 
 /** A special token that is not in the files; without an id it gets the next free one. */
 export type SpecialTokenOption = { readonly text: string; readonly id: number | undefined };
 
-/** What some files do not hold and the user adds. */
+/** What the user adds to files that do not have it. */
 export type LoadOptions = {
   readonly pattern?: ResolvedPattern | undefined;
   readonly specialTokens?: readonly SpecialTokenOption[];
 };
 
-/** All that are no tokens of the model, whether they are found in a text or not. */
+/** All tokens beside the model's, whether they are found in a text or not. */
 export const allAddedTokens = ({
   addedTokens,
   controlTokens = [],
 }: TokenizerParts): readonly AddedToken[] => [...addedTokens, ...controlTokens];
 
-/** The id of one of the tokenizer's special tokens, for one that is put behind each input. */
+/** The id of the special token that is put behind each input. An error names others if there is none. */
 export function specialTokenId(parts: TokenizerParts, text: string): number {
   const tokens = allAddedTokens(parts);
   const token = tokens.find(({ content }) => content === text);

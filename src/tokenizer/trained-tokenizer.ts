@@ -6,7 +6,7 @@ import { areNarrow } from "./load/assemble-model.ts";
 import { buildTokenTable } from "./token-table.ts";
 import { plainSpecial, type TokenizerParts } from "./tokenizer-parts.ts";
 
-/** A tokenizer of what was just trained, without the way through its files. */
+/** The tokenizer of a vocabulary that was just trained, without writing and loading files. */
 export function partsOfVocabulary(vocabulary: Vocabulary, pattern: ResolvedPattern): TokenizerParts {
   const { tokenIds, mergeCount, left, right, tokenBytes, specialTokens, specialIds } = vocabulary;
   const idsOf = (tokens: Int32Array) => tokens.map((token) => tokenIds[token]!);

@@ -1,13 +1,13 @@
 import { type TokenTable, tokenBytesOf } from "./token-table.ts";
 import type { AddedToken } from "./tokenizer-parts.ts";
 
-/** What a vocabulary is made of. Special tokens count in `size` alone. */
+/** Numbers about a vocabulary. Special tokens count only in `size`. */
 type VocabularyStatistics = {
   readonly size: number;
   readonly idLimit: number;
-  /** Ids of the longest tokens in bytes, falling; of equal ones the lower id first. */
+  /** Ids of the longest tokens in bytes, the longest first; of equal lengths the lower id first. */
   readonly longestIds: readonly number[];
-  /** Tokens by script or kind, most first. */
+  /** Tokens by script or kind, the most frequent first. */
   readonly scripts: readonly Share[];
   /** Tokens by length in bytes, ascending. */
   readonly lengths: readonly Share[];
@@ -102,7 +102,7 @@ const kinds = [
 ];
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The script of a token's first letter; without a letter, what kind of characters it has. */
+/** The script of a token's first letter; without a letter, the kind of its characters. */
 function scriptOf(bytes: Uint8Array): string {
   let text: string;
   try {

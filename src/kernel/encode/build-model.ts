@@ -19,7 +19,7 @@ export function beginModel(byteCount: u32): usize {
   return modelHead;
 }
 
-/** Builds all tables from the model that JavaScript has written; false if there is no room. The cache is 2^shrinkBits times smaller. */
+/** Builds all tables of the model that JavaScript has written; false without room. The cache is 2^shrinkBits times smaller. */
 export function useModel(shrinkBits: u32): bool {
   const model = changetype<EncodingModel>(modelHead);
   if (!buildModel(model)) return false;
@@ -28,7 +28,7 @@ export function useModel(shrinkBits: u32): bool {
 }
 
 /**
- * Arrays that are needed while the model is built. They stand where later tables will, and are zeros again at the end:
+ * Arrays that are needed while the model is built. They use memory that later tables will have, so they are zeroed at the end:
  *
  *   ARRAY      TYPE   LENGTH    MEANING
  *   byteOf     i32    idLimit   the byte of each id, or -1; of several the last
@@ -48,13 +48,13 @@ function buildModel(model: EncodingModel): bool {
   if (characters === 0 || !reserveTo(<u64>byteOf + (scratchCount + 1) * <u64>idsBytes)) return false;
 
   fillByteOf(model, byteOf);
-  // Of a pair that is listed twice the later counts, as in HF.
+  // If a pair is listed twice the later rank counts, as in HF.
   let isDistinct = true;
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) if (!addPair(model, rank)) isDistinct = false;
   fillByteRanks(model, byteOf);
   model.isMonotone = u32(ranksOnlyRise(model, isDistinct, scratch));
   const tellsBytesApart = addJoins(model, scratch, scratch + idsBytes);
-  // Bytes that are left out, or share an id, are neighbours of what nobody can tell: nothing may be cut.
+  // If bytes are left out, or share an id, the bytes of a text do not tell which ids are neighbours: nothing may be cut.
   if (!tellsBytesApart || model.mayCut === 0) model.joinSlots = 0;
   if (model.isMonotone !== 0 && model.joinSlots !== 0) {
     model.characters = characters;

@@ -2,19 +2,18 @@ import { EncodingModel } from "./model-layout";
 import { findPair, noRank, noRankByte } from "./pair-ranks";
 
 /**
- * Characters that are merged whatever stands around them. Merging a word of Chinese or Korean may then begin with them
- * instead of with bytes.
+ * Characters that are merged in any context. Merging a word of Chinese or Korean may begin with them instead of with bytes.
  *
- * Let the bytes of a character of three, merged alone, become one token, and let R be the rank of the last merge. If no
- * pair of a rank below R has the first byte, or what that has become by then, as its right half, nor the last byte, or
- * what that has become, as its left half, then no merge before R reaches into the character: its own two merges are made
- * in any text. And where ranks only rise, no pair with the character's token has a rank below R: so it makes no
- * difference to all others that the token is there from the start.
+ * Take a character of three bytes that, merged alone, becomes one token, and let R be the rank of its second merge. Suppose
+ * that no pair of a rank below R has the character's first byte, or the token of its first two, as its right half; nor its
+ * last byte, or the token of its last two, as its left half. Then no merge before R crosses the character's edges, so its
+ * own two merges are made in any text. If ranks only rise, no pair with the character's token has a rank below R. So no
+ * other merge changes if the token is there from the start.
  *
  *   ARRAY           TYPE   LENGTH    MEANING
  *   characters      i32    65536     id + 1 of the character with that code point; 0: it has to be merged from its bytes
  *
- * While they are looked for:
+ * While the characters are looked for:
  *
  *   lowestAsLeft    i32    idLimit   the lowest rank of a pair with that left half, or `noRank`
  *   lowestAsRight   i32    idLimit   the same for the right half

@@ -9,7 +9,7 @@ import {
   wideIdsMask,
 } from "./word-results";
 
-/** Where the next id is written. Behind it there is room for an id a byte of the text that is left, and 8 bytes more. */
+/** Address of the next id. There is room for one id for each byte of the text that is left, and 8 bytes more. */
 export let idsEnd: usize = 0;
 
 export function beginIds(start: usize): void {
@@ -17,8 +17,8 @@ export function beginIds(start: usize): void {
 }
 
 /**
- * Writes the ids of the words from `word` on, until one is missing or all are written; returns how many words that makes. A
- * result is stored whole: what it has beyond its ids is written over by the next one.
+ * Writes the ids of the words from `word` on, until a word is missing or all are written; returns the index of that word, or
+ * `wordCount`. All 64 bits of a result are stored; the next one overwrites those that are no ids.
  */
 export function emitNarrow(word: u32, wordCount: u32): u32 {
   let ids = idsEnd;

@@ -18,19 +18,19 @@ import { EncodingModel } from "./model-layout";
 import { findTokenAt, indexTokens, TokenTable, tokenId } from "./token-index";
 
 /**
- * Texts to ids: added tokens are found in the text as it is, what is between them is cut into pretokens by the pattern's
- * automaton, and these are encoded. For tokenizers that do nothing else with a text.
+ * Texts to ids, for tokenizers that only do this: find added tokens in the text as it is, cut the text between them into
+ * pretokens by the pattern's automaton, and encode these.
  */
 
-/** So much is encoded in one call at most: while it runs, no signal is served. */
+/** The most that one call encodes: no signal is served while it runs. */
 const sliceBytes: i32 = 1 << 20;
 
 let addedTokens: TokenTable = changetype<TokenTable>(0);
-/** Added tokens that begin before it are known. */
+/** Where the search for added tokens goes on. */
 let searchPos: i32 = 0;
 let isDone: bool = false;
 
-/** Takes the ids of the added tokens; those of tokens that are to stay text are below 0. */
+/** Takes the added tokens; the id of a token that is to stay text is below 0. False without room. */
 export function useAddedTokens(model: EncodingModel): bool {
   addedTokens = model.addedTokens;
   return indexTokens(addedTokens);
@@ -42,21 +42,21 @@ export function startEncoding(): void {
   searchPos = 0;
 }
 
-/** The text has moved: every position falls by `delta`. */
+/** The text has moved: every position is smaller by `delta`. */
 export function moveText(delta: i32): void {
   shiftText(delta);
   searchPos -= delta;
 }
 
 /**
- * Encodes the text from where encoding stands.
+ * Encodes the text from the position where the last call stopped.
  *
- * @param end added tokens that end by it are looked for
- * @param sureEnd those that begin before it are certain: no more text can make them longer
- * @param lastStop up to there the text behind the last token is encoded
- * @param lastLimit what may be looked at there: behind lastStop + 3, or the text's end
+ * @param end added tokens are looked for that end here or before
+ * @param sureEnd tokens that begin before it are certain: more text cannot make them longer
+ * @param lastStop the text behind the last token is encoded up to here
+ * @param lastLimit bytes before it may be looked at: more than lastStop + 3, or the text's end
  * @param endsText whether the text ends at `lastStop`
- * @returns the number of ids at `idsAddress`, or -1 where there is no room for them; `isTextDone` says if that is all
+ * @returns the number of ids at `idsAddress`, or -1 without room for them; `isTextDone` tells whether that is all
  */
 export function encodeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText: bool): i32 {
   const pausePos = pos + sliceBytes;
@@ -64,7 +64,7 @@ export function encodeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32
   if (room === 0) return -1;
   isDone = true;
   for (;;) {
-    // A block at a time: it stays in the first caches from the search for tokens to its ids.
+    // One block at a time: its text and its words stay in the first caches.
     const blockEnd = min(pos + blockBytes, sureEnd);
     const token = nextToken(blockEnd, end);
     const isFound = token < blockEnd;
@@ -87,14 +87,14 @@ export function encodeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32
   return idCount();
 }
 
-/** Whether the last call has encoded all that it was asked to. */
+/** Whether the last call has encoded all that it was asked for. */
 export function isTextDone(): bool {
   return isDone;
 }
 
 /**
- * A pretoken that ends at `rangeEnd`, where encoding stands, is settled by the next character, which is not encoded; returns as
- * `encodeText` does.
+ * Encodes a pretoken that ends at `rangeEnd`. The character behind it settles that, and is not encoded. Returns what
+ * `encodeText` returns.
  */
 export function encodeLookahead(rangeEnd: i32, limit: i32): i32 {
   const room = beginSlice(limit - keepPosition() + 8);
@@ -110,8 +110,8 @@ export function encodeLookahead(rangeEnd: i32, limit: i32): i32 {
 let foundToken: u32 = 0;
 
 /**
- * Position of the next added token that begins before `stop` and ends by `end`, or `stop`. What is to stay text takes its
- * place all the same: the search goes on behind it.
+ * Position of the next added token that begins before `stop` and ends at `end` or before, or `stop`. A token that is to stay
+ * text takes its place all the same: the search goes on behind it.
  */
 function nextToken(stop: i32, end: i32): i32 {
   while (searchPos < stop) {
@@ -125,7 +125,7 @@ function nextToken(stop: i32, end: i32): i32 {
   return stop;
 }
 
-/** Makes room for the ids of so many bytes; returns the address behind them, or 0 where there is none. */
+/** Makes room for the ids of so many bytes; returns the address behind it, or 0 without room. */
 function beginSlice(textBytes: i32): usize {
   const end = <u64>workAddress() + <u64>textBytes * idBytes() + 64;
   if (!reserveTo(end)) return 0;

@@ -33,25 +33,25 @@ import { missing, packedResult } from "./word-results";
  */
 let isNarrow: bool = false;
 
-/** Sets up looking up with a model whose cache is laid out; false if there is no room. */
+/** Sets up the look-up of words, once the cache is laid out; false without room. */
 export function useWords(model: EncodingModel): bool {
   isNarrow = model.isNarrow !== 0;
   return useLookUp();
 }
 
-/** Makes room for so many bytes of text, padding included, in front of the work region; false if there is none. */
+/** Makes room for so many bytes of text, padding included, in front of the work region; false without room. */
 export function setTextBytes(byteCount: u32): bool {
   return reserveText(byteCount);
 }
 
-/** The address of the ids that were made last: 16 bits each if the model is narrow, else 32. */
+/** Address of the ids of the last call: of 16 bits if the model is narrow, else of 32. */
 export function idsAddress(): usize {
   return workAddress();
 }
 
 /**
- * Encodes pretokens [ends[i], ends[i + 1]) for i in 0 .. endCount - 1; returns the number of ids at `idsAddress`, or -1 where
- * there is no room for them. `endCount` is two or more.
+ * Encodes pretokens [ends[i], ends[i + 1]) for i in 0 .. endCount - 2; returns the number of ids at `idsAddress`, or -1
+ * without room for them. `endCount` is two or more.
  */
 export function encodeWords(endCount: u32): i32 {
   const textBytes = load<u32>(endsStart + ((endCount - 1) << 2)) - load<u32>(endsStart);
@@ -67,7 +67,7 @@ export function idBytes(): u32 {
   return isNarrow ? 2 : 4;
 }
 
-/** Writes the ids of the pretokens in `ends` behind those that were made; the memory from `room` on is free. False without room. */
+/** Appends the ids of the pretokens in `ends`. The memory from `room` on is free. False without room. */
 export function encodePretokens(endCount: u32, room: usize): bool {
   if (!cutsPretokens()) return encodeEnds(endsStart, endCount, room);
   beginCuts(endCount);
@@ -77,7 +77,7 @@ export function encodePretokens(endCount: u32, room: usize): bool {
   return true;
 }
 
-/** Merges the `length` bytes at the beginning of the text; returns how many ids there are at `wordIdsAddress`, or -1. */
+/** Merges the first `length` bytes of the text; returns the number of ids at `wordIdsAddress`, or -1 without room. */
 export function mergeText(length: u32): i32 {
   const count = mergeWord(textStart, length, workAddress());
   return count === noRoom ? -1 : <i32>count;
@@ -126,12 +126,12 @@ function emit(word: u32, wordCount: u32): u32 {
   return isNarrow ? emitNarrow(word, wordCount) : emitWide(word, wordCount);
 }
 
-/** Where `resolve` keeps nothing: how many ids there are at `wordIds`, or `noRoom`. */
+/** If `resolve` returned `missing`: the number of ids at `wordIds`, or `noRoom`. */
 let unkeptCount: u32 = 0;
 
 /**
- * The result of a word that is missing: merges it and keeps it, or finds what was kept since the batch was looked up. Missing
- * if it cannot be kept.
+ * The result of a missing word: finds it, if it was kept since the batch was looked up, or merges and keeps it. `missing` if it
+ * cannot be kept.
  */
 function resolve(start: usize, length: u32, room: usize): u64 {
   if (length <= shortBytesMax) {

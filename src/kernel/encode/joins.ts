@@ -3,18 +3,18 @@ import { droppedByte, EncodingModel } from "./model-layout";
 import { tokenLength, tokenStart } from "./token-index";
 
 /**
- * Joins: where the two halves of a merge meet. A merge crosses a place in a text only if the bytes on both sides of it
- * are those on both sides of some merge's join; so where no join fits, no token ever lies across.
+ * Joins: where the two halves of a merge meet. A merge can cross a place in a text only if the bytes on both sides of the
+ * place equal the bytes on both sides of some join. So where no join fits, no token crosses.
  *
- * A join is known by up to three bytes on each side, fewer if a half is shorter. Its own halves were tokens before it,
- * with joins of their own: so the one where they meet is all that a merge adds. A whole token that merging does not reach
- * adds every place inside it.
+ * A join has up to three bytes on each side, fewer if a half is shorter. A merge adds one join, where its halves meet: its
+ * halves are tokens, whose merges have added the joins inside them. A whole token, which merging does not make, adds every
+ * place inside it.
  *
  *   ARRAY      TYPE      LENGTH       MEANING
- *   slots      u32,u32   2^slotBits   open addressing, at most half full, home = top bits of the hash: the *edges* where two
- *                                     halves meet, the left half's last bytes and the right half's first ones; 0 if free
- *   hasSizes   u8        16           for l bytes on the left and r on the right whether there is any such join: 1 at 4 l + r.
- *                                     Most are never needed
+ *   slots      u32,u32   2^slotBits   open addressing, at most half full, home = top bits of the hash: the two *edges* of a
+ *                                     join, the left half's last bytes and the right half's first bytes; 0 if free
+ *   hasSizes   u8        16           1 at 4 l + r if some join has l bytes on the left and r on the right. Most sizes do not
+ *                                     occur
  *
  * An edge is up to three bytes, the first one highest, and their number << 24. "é" is c3 a9. The join of "é" and "é" is
  * [2 << 24 | c3a9, 2 << 24 | c3a9]. Only joins between two characters that are not ASCII are kept: elsewhere nobody asks.
@@ -29,7 +29,7 @@ const multiplier1: u32 = 0x85ebca77;
 const contextBytes: u32 = 3;
 const bytesMask: u32 = 0xffffff;
 
-/** Makes room for the joins of all merges and whole tokens; false if there is none. */
+/** Makes room for the joins of all merges and whole tokens; false without room. */
 export function reserveJoins(model: EncodingModel): bool {
   const whole = model.wholeTokens;
   const wholeBytes = whole.count === 0 ? 0 : load<u32>(whole.starts + (whole.count << 2));
@@ -45,8 +45,8 @@ export function reserveJoins(model: EncodingModel): bool {
 }
 
 /**
- * Writes down where merges join, as pairs of bytes and with more context; false if ids do not tell bytes apart. `firsts` and
- * `lasts` are for the edges of each id.
+ * Adds all joins, and marks the pairs of bytes at them in `adjacency`; false if two bytes share an id, or one has none.
+ * `firsts` and `lasts` are scratch for the edges of each id.
  */
 export function addJoins(model: EncodingModel, firsts: usize, lasts: usize): bool {
   if (!findEdges(model, firsts, lasts)) return false;
@@ -74,7 +74,7 @@ function edgeOf(start: usize, length: u32): u32 {
   return edge | (length << 24);
 }
 
-/** The edges of every token that merging can make, 0 for other ids; false if ids do not tell bytes apart. */
+/** Finds the edges of every token that merging can make, 0 for other ids; false if two bytes share an id, or one has none. */
 function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   memory.fill(firsts, 0, <usize>4 * model.idLimit);
   memory.fill(lasts, 0, <usize>4 * model.idLimit);
@@ -84,7 +84,7 @@ function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
     store<u32>(firsts + (id << 2), (1 << 24) | byte);
     store<u32>(lasts + (id << 2), (1 << 24) | byte);
   }
-  // Merges may stand before those that make their halves: once more until nothing is open, or nothing is new.
+  // A merge may come before those that make its halves: repeat until nothing is open, or nothing is new.
   for (let isOpen = true, isNew = true; isOpen && isNew; ) {
     isOpen = false;
     isNew = false;
@@ -105,7 +105,7 @@ function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   return true;
 }
 
-/** The first bytes of two tokens put together, from the first bytes of each. */
+/** The first bytes of two joined tokens, from the first bytes of each. */
 function joinFirst(left: u32, right: u32): u32 {
   const leftCount = left >> 24;
   const takenCount = min(contextBytes - leftCount, right >> 24);
@@ -114,7 +114,7 @@ function joinFirst(left: u32, right: u32): u32 {
   return ((left & bytesMask) << (8 * takenCount)) | taken | ((leftCount + takenCount) << 24);
 }
 
-/** The same for the last bytes. */
+/** The last bytes of two joined tokens, from the last bytes of each. */
 function joinLast(left: u32, right: u32): u32 {
   const rightCount = right >> 24;
   const takenCount = min(contextBytes - rightCount, left >> 24);
@@ -127,7 +127,7 @@ function addJoin(adjacency: usize, left: u32, right: u32): void {
   const last = left & 255;
   const first = (right & bytesMask) >> (8 * ((right >> 24) - 1));
   store<u8>(adjacency + ((last << 8) | first), 1);
-  // Between characters, the one behind begins with a lead byte.
+  // Only between two characters that are not ASCII: there the byte behind is a lead byte.
   if (last < 0x80 || first < 0xc0) return;
   store<u8>(hasSizes + 4 * (left >> 24) + (right >> 24), 1);
   const lastSlot: u32 = (1 << slotBits) - 1;
@@ -147,7 +147,7 @@ function homeOf(left: u32, right: u32): u32 {
 
 /**
  * Whether some join fits between the three bytes `left`, the last one lowest, and the three bytes `right`, the first one
- * highest. Three bytes each are looked for as they are, and cut down to two and one.
+ * highest. Each side is looked for with three, two and one of its bytes.
  */
 export function fitsJoin(left: u32, right: u32): bool {
   for (let leftCount = contextBytes; leftCount > 0; leftCount--) {

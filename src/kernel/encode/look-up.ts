@@ -7,11 +7,11 @@ import { reserveTable } from "./encoding-memory";
 import { batchWordsMax, cachedBytesMax, long } from "./word-cache";
 
 /**
- * Looks the words of a batch up, a length class a pass: each pass is a small loop whose cache misses overlap. The results
- * are copied, one a word; what is not found is left missing.
+ * Looks up the words of a batch in three passes, by length: each pass is a small loop whose cache misses overlap. The result of
+ * each word is copied; that of a word that is not found is `missing`.
  *
  *   ARRAY     TYPE   LENGTH             MEANING
- *   results   u64    batchWordsMax      results.ts, of each word of the batch
+ *   results   u64    batchWordsMax      word-results.ts, of each word of the batch
  */
 export let results: usize = 0;
 
@@ -20,7 +20,7 @@ export function useLookUp(): bool {
   return results !== 0;
 }
 
-/** Looks up the short ones; lists the others in `longer` (regions.ts) and returns how many they are. */
+/** Looks up the short words; lists the others in `longer` (regions.ts) and returns their number. */
 export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 {
   const shift = homeShift(table);
   const slots = table.slots;
@@ -33,14 +33,14 @@ export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 
     ends += 4;
     const end = load<u32>(ends);
     const length = end - start;
-    // Written always, kept only if the word is longer.
+    // Always written; kept only if the word is longer.
     store<u32>(longerEnd, word);
     longerEnd += usize(length > shortBytesMax) << 2;
     const key = select<u64>(sentinelKey, shortKey(text + start, length), length > shortBytesMax);
     start = end;
     let slot = slots + ((<usize>(hashShort(key) >> shift)) << 4);
     let found = load<u64>(slot);
-    // Most often the word stands where it is looked for first: one comparison, not two.
+    // Most words are in their home slot, and need this one comparison only.
     if (found !== key) {
       while (found !== 0) {
         slot = slot === lastSlot ? slots : slot + shortSlotBytes;

@@ -9,8 +9,8 @@ import { findPair, noRank } from "./pair-ranks";
  *                                     begins at p - spans[p - 1], the right one at p + spans[p]
  *   heap     u64    3 * symbolCount   rank << 32 | position, the lowest first: the leftmost of the lowest rank
  *
- * "a b c" with "ab" merged: ids = [ab, covered, c], spans = [2, 2, 1]. An entry of the heap is stale when its pair is gone,
- * which shows when it is popped. There are at most three a symbol: one at the start and two a merge.
+ * "a b c" with "ab" merged: ids = [ab, covered, c], spans = [2, 2, 1]. An entry of the heap is stale when its pair is gone, which
+ * is noticed when it is popped. There are at most three entries for each symbol: one at the start and two for each merge.
  */
 const covered: i32 = -1;
 
@@ -65,7 +65,7 @@ export function mergeHeaped(ids: usize, symbolCount: u32, room: usize, mergedIds
   return packTokens(ids, spans, symbolCount);
 }
 
-/** Moves the ids of the tokens together at the front; returns how many they are. */
+/** Moves the ids of the tokens to the front; returns their number. */
 function packTokens(ids: usize, spans: usize, symbolCount: u32): u32 {
   let count: u32 = 0;
   for (let pos: u32 = 0; pos < symbolCount; pos += load<u32>(spans + (pos << 2))) {

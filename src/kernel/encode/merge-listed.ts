@@ -2,19 +2,19 @@ import { findPair, noRank } from "./pair-ranks";
 import { sortAscending } from "./sort-numbers";
 
 /**
- * Merges a huge word in place in near-linear time. Where ranks only rise, they can be gone through in ascending order:
- * each has a list of the positions where its pair was seen, and what a merge makes goes to the list of a later rank.
+ * Merges a huge word in place in near-linear time, for models whose ranks only rise. It goes through the ranks in ascending
+ * order. Each rank has a list of the positions of its pair; a pair that a merge makes goes to the list of a later rank.
  *
  *   ARRAY       TYPE    LENGTH              MEANING
- *   cells       i32,i32 symbolCount         the word: id of the token that begins at a symbol, `covered` where a token goes
- *                                           on; number of its symbols, at its first and its last one
+ *   cells       i32,i32 symbolCount         the word: id of the token that begins at a symbol, `covered` inside a token; the
+ *                                           number of its symbols, at its first and its last one
  *   firsts      u32     mergeCount          first entry of each rank's list; 0 = none
- *   positions   u32     symbolCount         the list at hand, ascending; as much again for sorting it
+ *   positions   u32     symbolCount         the list of the rank at work, ascending; as much again for sorting it
  *   entries     u32,u32 2 * symbolCount + 1 position; the entry behind it in its list, or in the list of free ones; 0 = none
  *
- * An entry is stale where its pair is gone, which shows when the list is gone through. What is read together stands
- * together, because in megabytes every read of its own is a cache miss. There are at most two entries a symbol: one at
- * the start, and each merge frees the entry it was found by and adds two. A list has a position once.
+ * An entry is stale when its pair is gone, which is noticed when its list is read. Fields that are read together are stored
+ * together, because in a word of megabytes each read is a cache miss. There are at most two entries for each symbol: one at
+ * the start, and each merge frees its own entry and adds two. A list has a position once.
  */
 const covered: i32 = -1;
 
@@ -23,7 +23,7 @@ let firsts: usize = 0;
 let positions: usize = 0;
 let entries: usize = 0;
 let symbolCount: u32 = 0;
-/** Entries that were ever used, and the first of those that are free again. */
+/** Number of entries that were ever used, and the first one that is free again. */
 let usedCount: u32 = 0;
 let firstFree: u32 = 0;
 
@@ -74,7 +74,7 @@ function positionAt(i: u32): u32 {
   return load<u32>(positions + (i << 2));
 }
 
-/** Makes the merges of one rank from the left; the places where one was made move to the front of `positions`. */
+/** Makes the merges of one rank from the left; the positions where one was made move to the front of `positions`. */
 function mergeAll(listedCount: u32, rank: i32, merged: i32): u32 {
   let doneCount: u32 = 0;
   for (let i: u32 = 0; i < listedCount; i++) {
@@ -96,14 +96,14 @@ function mergeAll(listedCount: u32, rank: i32, merged: i32): u32 {
   return doneCount;
 }
 
-/** Lists the pairs that the merges of one rank made, by the positions where they were made. */
+/** Adds the pairs that the merges of one rank made to the lists of their ranks. */
 function listNeighbours(doneCount: u32, merged: i32): void {
   let lastPos: u32 = u32.MAX_VALUE;
   for (let i: u32 = 0; i < doneCount; i++) {
     const pos = positionAt(i);
     if (pos > 0) {
       const leftPos = pos - load<u32>(cellAt(pos - 1), 4);
-      // In a run of merges the left neighbour of one is the one before: its right side was looked at already.
+      // If the left neighbour is of the same rank's merges, too, the pair was added with it, as its right side.
       if (leftPos !== lastPos) {
         const leftRank = findPair(load<i32>(cellAt(leftPos)), merged);
         if (leftRank !== noRank) push(leftRank, leftPos);
@@ -136,7 +136,7 @@ function push(rank: i32, pos: u32): void {
   store<u32>(first, entry);
 }
 
-/** Moves the list of a rank into `positions`; returns how many they are. */
+/** Moves the list of a rank into `positions`; returns their number. */
 function take(rank: u32): u32 {
   const first = firsts + (rank << 2);
   let entry = load<u32>(first);
@@ -151,7 +151,7 @@ function take(rank: u32): u32 {
   }
   assert(count <= symbolCount, "a list has a position once");
   store<u32>(first, 0);
-  // What one rank has made comes back from the right, for a list gives last what was pushed first.
+  // The pairs of one rank come back in descending order, because a list returns its last entry first.
   if (count > 1) sortAscending(positions, count, positions + ((<usize>symbolCount) << 2));
   return count;
 }

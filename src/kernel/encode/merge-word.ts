@@ -6,15 +6,15 @@ import { findPair, noRank } from "./pair-ranks";
 import { findWholeToken, wholeTokenCount } from "./whole-tokens";
 
 /**
- * Merges one word into ids. Three ways for three sizes, all to the same end: of all neighbours that merge, those of the lowest
- * rank first, of equal ranks the leftmost first.
+ * Merges one word into ids: always the two neighbours of the lowest rank, the leftmost ones first. Three algorithms for three
+ * sizes of words give the same ids.
  */
 
-/** The ids and ranks of words up to here have a place of their own. */
+/** Words of so many bytes or fewer are merged in memory that is reserved for them. */
 const scannedBytesMax: u32 = 64;
-/** Up to here the leftmost lowest rank is found by looking at all of them; about where a heap begins to pay. */
+/** Up to so many symbols all ranks are compared for each merge; from about here on a heap is faster. */
 let scannedSymbolsMax: u32 = scannedBytesMax;
-/** From here on positions are kept in a list a rank, which is linear; below, clearing the lists costs more. */
+/** From so many symbols on each rank has a list of positions, which is linear; below, clearing the lists costs more. */
 let listedSymbolsMin: u32 = 8192;
 
 /** Other limits, for tests; the first one is at most 64. */
@@ -23,7 +23,7 @@ export function limitMerging(scannedMax: u32, listedMin: u32): void {
   listedSymbolsMin = listedMin;
 }
 
-/** What `mergeWord` says where there is no room for a word as long as this one. */
+/** `mergeWord` returns it if the memory has no room for merging the word. */
 export const noRoom: u32 = u32.MAX_VALUE;
 
 let model: EncodingModel = changetype<EncodingModel>(0);
@@ -42,8 +42,8 @@ export function useMerging(given: EncodingModel): bool {
 export let wordIds: usize = 0;
 
 /**
- * Merges the `length` bytes at `start`, a pretoken or a part of one; returns how many ids there are at `wordIds`, or `noRoom`.
- * The memory from `room` on is free.
+ * Merges the `length` bytes at `start`, a pretoken or a part of one; returns the number of ids at `wordIds`, or `noRoom`. The
+ * memory from `room` on is free.
  */
 export function mergeWord(start: usize, length: u32, room: usize): u32 {
   wordIds = scannedIds;
@@ -74,8 +74,8 @@ export function mergeWord(start: usize, length: u32, room: usize): u32 {
 }
 
 /**
- * Writes the ids that merging begins with: of bytes, and of characters where that is the same. Returns how many there are;
- * bytes that the vocabulary lacks are left out.
+ * Writes the ids that merging begins with: those of bytes, and of characters that are merged in any context. Leaves out bytes that
+ * the vocabulary lacks. Returns the number of ids.
  */
 function fillSymbols(ids: usize, start: usize, length: u32): u32 {
   const byteIds = model.byteIds;
@@ -106,7 +106,7 @@ function fillSymbols(ids: usize, start: usize, length: u32): u32 {
   return <u32>((symbol - ids) >> 2);
 }
 
-/** The ranks of neighbours where every symbol is a byte: no hashing. */
+/** Writes the ranks of neighbours if every symbol is a byte: no hashing. */
 function fillByteRanks(start: usize, length: u32): void {
   const byteRanks = model.byteRanks;
   for (let i: u32 = 0; i + 1 < length; i++) {
@@ -123,9 +123,8 @@ function fillRanks(symbolCount: u32): void {
 }
 
 /**
- * Merges a short word in place: `ids` are the addresses of `symbolCount` ids of 32 bits, `ranks` of the rank of each and the
- * next one, both filled in. Quadratic, and the fastest way for the few bytes that words have. Returns the number of ids
- * left.
+ * Merges a short word in place. At `ids` are `symbolCount` ids of 32 bits, at `ranks` the rank of each id with the next one.
+ * Quadratic, and the fastest way for words of few bytes. Returns the number of ids left.
  */
 export function mergeScanned(ids: usize, symbolCount: u32, ranks: usize, mergedIds: usize): u32 {
   let count = symbolCount;

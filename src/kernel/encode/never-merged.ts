@@ -5,26 +5,26 @@ import { EncodingModel } from "./model-layout";
 import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount } from "./whole-tokens";
 
 /**
- * Never-merged cuts. Where no token ever lies across, a pretoken may be cut: its parts are encoded to the same ids, and
- * are found in the cache far more often than the whole. That is
- *   - between two bytes that stand side by side in no token (`adjacency` of the model), and
- *   - between two characters whose bytes fit around the join of no merge (joins.ts).
+ * Never-merged cuts. A pretoken may be cut at a place that no token can cross. Its parts give the same ids, and are found in the
+ * cache far more often than the whole. Such places are
+ *   - between two bytes that are neighbours in no token (`adjacency` of the model), and
+ *   - between two characters whose bytes fit no join (joins.ts).
  *
- * But not where a whole token begins or ends (whole-tokens.ts).
+ * There is no cut where a whole token begins or ends (whole-tokens.ts).
  *
- * Only beside bytes that are not ASCII: elsewhere hardly a place is never merged across, and looking costs time. Chinese
- * has few spaces, and so long pretokens that are hardly ever met again.
+ * Only places beside bytes that are not ASCII are looked at: elsewhere hardly any place qualifies, and looking costs time. Chinese
+ * has few spaces, so its pretokens are long and hardly ever occur twice.
  *
  *   ARRAY        TYPE      LENGTH             MEANING
  *   places       u8        65536              at left << 8 | right, between two bytes: 0 not known yet, or whether there is a
  *                                             cut: `never`, `always` or `byContext`
- *   isWholeEdge  u8        512                whether a whole token begins with a byte; 256 on: ends with it
+ *   isWholeEdge  u8        512                whether a whole token begins with a byte; from 256 on: ends with it
  *   pairAnswers  u16       2^pairAnswerBits   for two characters of three bytes: the low 15 bits of the hash << 1 | may be
  *                                             cut. 0, where there is no answer yet, is a right one too: what is not cut is
  *                                             merged
  *   answers      u32,u32   2^answerBits       for others: the three bytes before; the three behind << 1 | may be cut. All
  *                                             bits set is no answer
- *   finer        u32       finerEndsMax       the ends, with those of the cuts, as many as there is room for at a time
+ *   finer        u32       finerEndsMax       the ends and the cuts, as many at a time as there is room for
  */
 let places: usize = 0;
 let isWholeEdge: usize = 0;
@@ -35,15 +35,15 @@ let finer: usize = 0;
 
 const never: u32 = 1;
 const always: u32 = 2;
-/** More bytes tell. */
+/** More than two bytes decide. */
 const byContext: u32 = 3;
 
-/** The pairs of characters of Chinese text are many; with the tag they have to make 32 bits. */
+/** Chinese text has many pairs of characters. These bits and the 15 of the tag have to be 32. */
 const pairAnswerBits: u32 = 17;
 const answerBits: u32 = 16;
 const finerEndsMax: u32 = 1 << 13;
 
-/** Lays the tables out; false if there is no room for them. */
+/** Lays out the tables; false without room. */
 export function useCuts(model: EncodingModel): bool {
   if (model.joinSlots === 0) return true;
   places = reserveTable(65536);
@@ -66,7 +66,7 @@ export function cutsPretokens(): bool {
   return finer !== 0;
 }
 
-/** What two bytes alone tell about a cut between them. */
+/** What two bytes decide about a cut between them. */
 function placeOf(left: u32, right: u32): u32 {
   const place = <u32>load<u8>(places + ((left << 8) | right));
   return place !== 0 ? place : findPlace(left, right);
@@ -78,36 +78,36 @@ function findPlace(left: u32, right: u32): u32 {
     const isJoined = load<u8>(adjacency + ((left << 8) | right)) !== 0;
     const isEdge = load<u8>(isWholeEdge + right) !== 0 || load<u8>(isWholeEdge + 256 + left) !== 0;
     if (!isJoined) place = isEdge ? byContext : always;
-    // Between characters, the one behind begins with a lead byte, which are from c0 on.
+    // Between two characters, the byte behind is a lead byte, c0 or more.
     else if (left >= 0x80 && right >= 0xc0) place = byContext;
   }
   store<u8>(places + ((left << 8) | right), place);
   return place;
 }
 
-// Cutting goes on over several calls: the ends in front of `next` are done, and of the pretoken before ends[next] the bytes
-// up to `pos`. `foreignPos` is where the next run of bytes that are not ASCII begins.
+// The state of cutting, which takes several calls: the ends before index `next` are done, and so are the bytes before `pos` of
+// the pretoken that ends at ends[next]. The next stretch of bytes that are not ASCII begins at `foreignPos`.
 let next: u32 = 0;
 let endCount: u32 = 0;
 let pos: u32 = 0;
 let foreignPos: u32 = 0;
-/** The address of the ends that `nextCuts` found. */
+/** Address of the ends that `nextCuts` found. */
 let cutEnds: usize = 0;
 
-/** Begins with the first `count` of the ends, two or more. */
+/** Begins to cut the pretokens of the first `count` ends, two or more. */
 export function beginCuts(count: u32): void {
   next = 1;
   endCount = count;
   pos = endAt(0);
-  foreignPos = findForeignRun(pos, endAt(count - 1));
+  foreignPos = findForeignStretch(pos, endAt(count - 1));
 }
 
-/** Goes on: returns how many ends there are at `cutEndsAddress`, the first one the start of the first part; 0 when done. */
+/** Finds the next ends, at `cutEndsAddress`; the first one is the start of the first part. Returns their number, 0 when done. */
 export function nextCuts(): u32 {
   if (next === endCount) return 0;
   const stop = endAt(endCount - 1);
   if (foreignPos >= stop) {
-    // Nothing is cut any more: the ends as they are, but for one that is cut already.
+    // No more cuts: the ends as they are. The first pretoken may have been cut at `pos` already.
     cutEnds = endsStart + ((next - 1) << 2);
     const count = endCount - next + 1;
     next = endCount;
@@ -119,8 +119,7 @@ export function nextCuts(): u32 {
   store<u32>(finer, pos);
   let count: u32 = 1;
   while (next < endCount && count < finerEndsMax) {
-    // Most pretokens of most texts are ASCII, and most of the others have one character that is not: there, ends are only
-    // copied.
+    // Most pretokens are ASCII, or have one character that is not: their ends are only copied.
     if (foreignPos >= endAt(next)) {
       const behind = foreignPos >= stop ? endCount : firstEndBehind(next, foreignPos);
       const copied = min(behind - next, finerEndsMax - count);
@@ -136,8 +135,8 @@ export function nextCuts(): u32 {
     store<u32>(finer + (count++ << 2), end);
     pos = end;
     next++;
-    // Behind one that is not ASCII mostly comes another one.
-    if (foreignPos < end) foreignPos = findForeignRun(end, stop);
+    // Behind a pretoken that is not ASCII there is mostly another one.
+    if (foreignPos < end) foreignPos = findForeignStretch(end, stop);
   }
   return count;
 }
@@ -165,19 +164,19 @@ function findNonAscii(from: u32, stop: u32): u32 {
 const highBits: u64 = 0x8080808080808080;
 
 /**
- * Position of the first byte of [from, stop) that is not ASCII, or `stop`. A lone character of three bytes does not count:
- * it mostly is a quotation mark or a dash.
+ * Position of the first byte of [from, stop) that is not ASCII, or `stop`. A lone character of three bytes does not count: it
+ * is mostly a quotation mark or a dash.
  */
-function findForeignRun(from: u32, stop: u32): u32 {
+function findForeignStretch(from: u32, stop: u32): u32 {
   from = findNonAscii(from, stop);
-  // E0 to EF: the lead byte of three.
+  // E0 to EF lead three bytes.
   while (from < stop && load<u8>(textStart + from) >> 4 === 0xe && load<u8>(textStart + from, 3) < 0x80) {
     from = findNonAscii(from + 3, stop);
   }
   return from;
 }
 
-/** Index of the first end behind `at`, where ends[from] is not: steps that double, then halves. */
+/** Index of the first end behind `at`; ends[from] is not behind it. Doubles its steps, then searches between the last two. */
 function firstEndBehind(from: u32, at: u32): u32 {
   let low = from;
   let step: u32 = 1;
@@ -195,8 +194,8 @@ function firstEndBehind(from: u32, at: u32): u32 {
 }
 
 /**
- * Adds the cuts inside one pretoken to `finer`, from `pos` on, which moves on; returns the number of ends there. When that
- * is `finerEndsMax`, there may be more.
+ * Adds the cuts inside one pretoken, from `pos` on, to `finer`, which has `count` ends; moves `pos` on. Returns the number of ends;
+ * if it is `finerEndsMax`, there may be more cuts.
  */
 function cutPretoken(start: u32, end: u32, count: u32): u32 {
   let left = <u32>load<u8>(textStart + pos);
@@ -207,31 +206,31 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
     const right = <u32>load<u8>(textStart + at);
     const place = placeOf(left, right);
     store<u32>(cut, at);
-    // Lead bytes are from c0 on: the characters before and behind are looked at as wholes.
+    // Between two characters that are not ASCII: they decide as wholes.
     if (place === byContext && right >= 0xc0 && left >= 0x80) {
       if (mayPart(start, at, end)) cut += 4;
     } else {
-      // Beside ASCII, where a whole token may begin or end, there is no cut.
+      // No cut beside ASCII where a whole token may begin or end: `byContext` without two such characters.
       cut += usize(place === always) << 2;
     }
     left = right;
   }
-  // Subtle: where the room ended, the last cut is where the next part begins.
+  // Subtle: if the room is used up, the next call goes on behind the last cut.
   pos = at - 1;
   return <u32>((cut - finer) >> 2);
 }
 
-/** Whether the pretoken [start, end) may be cut between the characters before and behind `at`. */
+/** Whether the pretoken [start, end) may be cut between the characters on both sides of `at`. */
 function mayPart(start: u32, at: u32, end: u32): bool {
   const here = textStart + at;
-  // E0 to EF lead three bytes. Subtle: a pretoken of two bytes and more is valid UTF-8; what is before it may not be.
+  // E0 to EF lead three bytes. Subtle: a pretoken of two or more bytes is valid UTF-8; the text before it may not be.
   const areThreeBytes = load<u8>(here) >> 4 === 0xe && at - start >= 3 && load<u8>(here - 3) >> 4 === 0xe;
   const answer = areThreeBytes ? answerForPair(here) : answerFor(here, at);
   if (answer !== byContext) return answer === 1;
   return !touchesWhole(textStart + start, here, textStart + end);
 }
 
-/** The same as `answerFor`, between two characters of three bytes each: those are all that it goes by. */
+/** `answerFor` between two characters of three bytes each, which are all the bytes that it depends on. */
 function answerForPair(here: usize): u32 {
   const characters = (threeByteCharacter(here - 3) << 16) | threeByteCharacter(here);
   const hash = characters * 0x9e3779b1;
@@ -251,8 +250,8 @@ function threeByteCharacter(at: usize): u32 {
 }
 
 /**
- * 1 if no join fits around `here`, `byContext` if a whole token may begin or end there as well. Bytes beyond the pretoken may
- * be looked at: what fits only there changes no id.
+ * 0 if some join fits around `here`; else `byContext` if a whole token may begin or end there, else 1. May look at bytes beyond
+ * the pretoken: a join that fits only with these prevents a cut, which changes no id.
  */
 function answerFor(here: usize, at: u32): u32 {
   if (at < 3) return 0;
@@ -270,7 +269,7 @@ function answerFor(here: usize, at: u32): u32 {
   return answer;
 }
 
-/** What three bytes on either side tell: 0, 1 or `byContext`. */
+/** What three bytes on each side decide: 0, 1 or `byContext`. */
 function findAnswer(left: u32, right: u32): u32 {
   if (fitsJoin(left, right)) return 0;
   return mayTouchWhole(left, right) ? byContext : 1;

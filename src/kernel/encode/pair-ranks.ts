@@ -2,20 +2,19 @@ import { reserveTable } from "./encoding-memory";
 import { EncodingModel } from "./model-layout";
 
 /**
- * Pairs: the rank of each pair of ids. Small, because it is asked seldom and everywhere: what counts is how many cache lines
- * it has.
+ * The rank of each pair of ids. The table is seldom used, and at random places, so the number of its cache lines matters most.
  *
  *   ARRAY    TYPE      LENGTH            MEANING
  *   slots    u32       2^slotBits        open addressing, linear probing, at most half full: in the low `rankBits` bits
  *                                        rank + 1, above them the tag, the low bits of the hash; 0 in a free slot
  *   halves   i32,i32   mergeCount        left and right id of each rank; looked at where the tag is right
  *   filter   u32       2^(slotBits - 3)  a bit for each pair: word by the top bits of the hash, bit by its lowest five. Most
- *                                        pairs that are asked for are none, and most of those end here
+ *                                        pairs that are looked up do not merge, and most of these end here
  *
  * The home slot of a pair is the top `slotBits` bits of its hash.
  */
 
-/** The rank of two ids that do not merge: behind every rank. Its bytes are all the same, so that memory can be filled with it. */
+/** The rank of two ids that do not merge: higher than every rank. Its bytes are equal, so memory can be filled with it. */
 export const noRank: i32 = 0x7f7f7f7f;
 export const noRankByte: u8 = 0x7f;
 
@@ -31,7 +30,7 @@ let rankBits: u32 = 0;
 let halves: usize = 0;
 let filter: usize = 0;
 
-/** Makes room for the pairs of all merges; false if there is none. */
+/** Makes room for the pairs of all merges; false without room. */
 export function reservePairs(model: EncodingModel): bool {
   slotBits = 4;
   while ((<u64>1) << slotBits < 2 * <u64>model.mergeCount) slotBits++;
@@ -47,7 +46,7 @@ export function reservePairs(model: EncodingModel): bool {
   return slots !== 0 && halves !== 0 && filter !== 0;
 }
 
-/** Gives the pair of a merge its rank, whatever it had before; returns whether it is new. */
+/** Sets the rank of a merge's pair; returns whether the pair is new. */
 export function addPair(model: EncodingModel, rank: u32): bool {
   const left = load<u32>(model.lefts + (rank << 2));
   const right = load<u32>(model.rights + (rank << 2));

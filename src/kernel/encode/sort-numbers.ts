@@ -1,24 +1,24 @@
 /**
- * Sorts the `count` different numbers of 32 bits at `numbers`, in time linear in their number where they are a few runs that rise
- * or fall: merges neighbouring runs until there is one. `room` is for as many numbers.
+ * Sorts the `count` different numbers of 32 bits at `numbers`: reverses falling stretches, then merges neighbouring ascending
+ * stretches until there is one. A few stretches take linear time. `room` has room for as many numbers.
  */
 export function sortAscending(numbers: usize, count: u32, room: usize): void {
   const end = numbers + ((<usize>count) << 2);
-  turnFallingRuns(numbers, end);
+  reverseFallingStretches(numbers, end);
   for (;;) {
     let left = numbers;
-    let middle = endOfRun(left, end);
+    let middle = endOfStretch(left, end);
     if (middle === end) return;
     while (middle < end) {
-      const right = endOfRun(middle, end);
-      mergeRuns(left, middle, right, room);
+      const right = endOfStretch(middle, end);
+      mergeStretches(left, middle, right, room);
       left = right;
-      middle = left < end ? endOfRun(left, end) : end;
+      middle = left < end ? endOfStretch(left, end) : end;
     }
   }
 }
 
-function turnFallingRuns(numbers: usize, end: usize): void {
+function reverseFallingStretches(numbers: usize, end: usize): void {
   for (let start = numbers; start < end; ) {
     let at = start + 4;
     while (at < end && load<u32>(at) < load<u32>(at - 4)) at += 4;
@@ -31,15 +31,15 @@ function turnFallingRuns(numbers: usize, end: usize): void {
   }
 }
 
-/** Address behind the run that rises from `start` on. */
-function endOfRun(start: usize, end: usize): usize {
+/** Address behind the ascending stretch that begins at `start`. */
+function endOfStretch(start: usize, end: usize): usize {
   let at = start + 4;
   while (at < end && load<u32>(at) > load<u32>(at - 4)) at += 4;
   return at;
 }
 
-/** The runs [left, middle) and [middle, right) become one. */
-function mergeRuns(left: usize, middle: usize, right: usize, room: usize): void {
+/** Merges the ascending stretches [left, middle) and [middle, right). */
+function mergeStretches(left: usize, middle: usize, right: usize, room: usize): void {
   memory.copy(room, left, middle - left);
   const roomEnd = room + (middle - left);
   let to = left;

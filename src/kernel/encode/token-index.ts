@@ -2,8 +2,8 @@ import { hashLong } from "../words/word-keys";
 import { reserveTable } from "./encoding-memory";
 
 /**
- * TokenTable: ids of tokens by their bytes. JavaScript writes the first four fields and the arrays that they lead to;
- * `indexTokens` makes the slots.
+ * TokenTable: ids of tokens by their bytes. JavaScript writes the first four fields and their arrays; `indexTokens` adds the
+ * slots.
  *
  *   OFFSET   FIELD      ARRAY OR NUMBER
  *   0        count      tokens
@@ -23,7 +23,7 @@ export class TokenTable {
   slots: usize;
 }
 
-/** Indexes the tokens; false if there is no room for that. */
+/** Indexes the tokens; false without room. */
 export function indexTokens(table: TokenTable): bool {
   if (table.count === 0) return true;
   table.slotBits = 34 - clz(table.count);
@@ -35,7 +35,7 @@ export function indexTokens(table: TokenTable): bool {
   return true;
 }
 
-/** The token that the `length` bytes at `start` are, or -1. */
+/** The token that equals the `length` bytes at `start`, or -1. */
 export function findTokenAt(table: TokenTable, start: usize, length: u32): i32 {
   const last: u32 = (1 << table.slotBits) - 1;
   let pos = hashLong(start, length) >> (32 - table.slotBits);
@@ -60,7 +60,7 @@ export function tokenLength(table: TokenTable, token: u32): u32 {
   return load<u32>(at, 4) - load<u32>(at);
 }
 
-/** Puts a token into slots, as many as the table's own, by a hash. */
+/** Puts a token into `slots`, an array as long as the table's own, by a hash. */
 export function insertToken(table: TokenTable, slots: usize, hash: u32, token: u32): void {
   const last: u32 = (1 << table.slotBits) - 1;
   let pos = hash >> (32 - table.slotBits);
@@ -73,7 +73,7 @@ export function tokenIn(slots: usize, pos: u32): i32 {
   return load<i32>(slots + (pos << 2)) - 1;
 }
 
-/** Whether the `length` bytes at two places are the same. Up to 7 bytes behind them are read. */
+/** Whether the `length` bytes at two addresses are equal. Up to 7 bytes behind them are read. */
 export function equalBytes(a: usize, b: usize, length: u32): bool {
   const wholeEnd = a + (length & ~7);
   for (; a < wholeEnd; a += 8, b += 8) if (load<u64>(a) !== load<u64>(b)) return false;

@@ -13,17 +13,17 @@ import {
 } from "./token-index";
 
 /**
- * WholeTokens: tokens at which merging their bytes does not arrive, of two bytes or more. A pretoken that is one of them
- * gets its id; a part of a pretoken never does. Beside the table of the tokens:
+ * WholeTokens: tokens of two bytes or more that merging their bytes does not produce. A pretoken that equals one of them gets its
+ * id; a part of a pretoken never does. Beside the table of the tokens:
  *
  *   ARRAY        TYPE   LENGTH         MEANING
  *   beginnings   u32    2^slotBits     token + 1 by the hash of its first `edgeBytes` bytes; 0 in a free slot. Tokens that
- *                                      begin alike stand one behind the other
+ *                                      begin alike are neighbours
  *   endings      u32    2^slotBits     the same by its last `edgeBytes` bytes
- *   edges        u8     2^edgeBits     at the hash of a token's first bytes: bit 0; of its last ones: bit 1
+ *   edges        u8     2^edgeBits     bit 0 at the hash of a token's first bytes, bit 1 at that of its last ones
  *
- * `edgeBytes` is 3, or 2 if some token has no more. Some hundred tokens take a few of a hundred places in `edges`, which
- * stays in the first cache.
+ * `edgeBytes` is 3, or 2 if some token has only two. Some hundred tokens fill a few percent of `edges`, which stays in the first
+ * cache.
  */
 let whole: TokenTable = changetype<TokenTable>(0);
 let bytesMax: u32 = 0;
@@ -36,7 +36,7 @@ const edgeBits: u32 = 13;
 const isBeginning: u32 = 1;
 const isEnding: u32 = 2;
 
-/** Indexes the tokens; false if there is no room for that. */
+/** Indexes the tokens; false without room. */
 export function useWholeTokens(model: EncodingModel): bool {
   whole = model.wholeTokens;
   if (whole.count === 0) return true;
@@ -68,7 +68,7 @@ export function wholeTokenCount(): u32 {
   return whole.count;
 }
 
-/** The id of the whole token that the pretoken of `length` bytes at `start` is, or -1. */
+/** The id of the whole token that equals the `length` bytes at `start`, or -1. */
 export function findWholeToken(start: usize, length: u32): i32 {
   if (length > bytesMax) return -1;
   const token = findTokenAt(whole, start, length);
@@ -76,8 +76,7 @@ export function findWholeToken(start: usize, length: u32): i32 {
 }
 
 /**
- * Whether three bytes on either side of a place, the first one highest, leave it open that a whole token begins or ends
- * there.
+ * Whether a whole token may begin or end at a place, as far as the three bytes on each side tell, the first one highest.
  */
 export function mayTouchWhole(left: u32, right: u32): bool {
   if (whole.count === 0) return false;
@@ -129,7 +128,7 @@ function mark(edge: u32, bit: u32): void {
   store<u8>(at, load<u8>(at) | bit);
 }
 
-/** Whether some token in the table has the edge; `edges` answers most often. */
+/** Whether some token in the table has the edge. Mostly `edges` decides. */
 function hasMark(edge: u32, bit: u32, table: usize): bool {
   if ((load<u8>(edges + (hashEdge(edge) >> (32 - edgeBits))) & bit) === 0) return false;
   const last: u32 = (1 << whole.slotBits) - 1;

@@ -13,9 +13,8 @@ import { reserveTable } from "./encoding-memory";
 import { keptResult } from "./word-results";
 
 /**
- * WordCache: words already encoded, with their results (results.ts), in three tables by length. They stand there as
- * they do where words are counted, with the result in the place of the count; so does the sentinel of short words, whose
- * result is missing.
+ * WordCache: words already encoded, with their results (word-results.ts), in three tables by length. The tables are those of
+ * counting, with the result in the place of the count. The result of the sentinel of short words is `missing`.
  *
  *   REGION    SIZE   MEANING
  *   short     8 MB   words of 1 to 7 bytes: words/short-words.ts
@@ -24,8 +23,8 @@ import { keptResult } from "./word-results";
  *   records   8 MB   their records
  *   kept      8 MB   u32: ids of the results that do not fit into 64 bits, end to end
  *
- * Memory is bounded: when something is full at its largest, all is cleared. That beats refusing what is new, because the
- * words of a corpus change as it goes on.
+ * Memory is bounded: when a table is full at its largest size, all are cleared. That is better than to keep no new words, because
+ * the words of a corpus change from its beginning to its end.
  */
 const shortBitsMax: u32 = 19;
 const middleBitsMax: u32 = 18;
@@ -33,10 +32,10 @@ const longBitsMax: u32 = 17;
 const recordsBytesMax: usize = 1 << 23;
 const keptBytesMax: usize = 1 << 23;
 
-/** Longer words are hardly ever met again. */
+/** Longer words hardly ever occur twice. */
 export const cachedBytesMax: u32 = 4096;
 
-/** Words looked up together: few enough that their lists stay in the first cache, and that every table has room for them. */
+/** Words looked up together: so few that their lists stay in the first cache, and that every table has room for them. */
 export let batchWordsMax: u32 = 0;
 
 /** Of a table: that of long words is the largest. */
@@ -49,7 +48,7 @@ let keptStart: usize = 0;
 let keptEnd: usize = 0;
 let keptLimit: usize = 0;
 
-/** Lays the cache out, 2^shrinkBits times smaller than it may be; false if there is no room for it. */
+/** Lays out the cache, 2^shrinkBits times smaller than usual; false without room. */
 export function useCache(shrinkBits: u32): bool {
   const heads = reserveTable(3 * headBytes);
   const shortSlots = reserveTable((<usize>shortSlotBytes) << (shortBitsMax - shrinkBits));

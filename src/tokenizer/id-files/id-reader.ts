@@ -8,7 +8,7 @@ import { type IdType, idBytes, readNpyHead } from "./npy.ts";
 const windowSizeBytes = 1 << 20;
 const npyHeadBytesMax = 1 << 16;
 
-/** Ids as they were found; `-1` and the like are kept, so that they are reported and not wrapped. */
+/** Ids as the file has them. Numbers such as `-1` are kept, so that they are reported and not wrapped. */
 type ReadIds = Float64Array | Uint16Array | Uint32Array;
 
 /**
@@ -17,7 +17,7 @@ type ReadIds = Float64Array | Uint16Array | Uint32Array;
  */
 export async function* readIds(path: string, binaryType: IdType): AsyncGenerator<ReadIds> {
   if (!/\.(npy|bin)$/.test(path)) return yield* readDecimals(path);
-  // Not a pipe: whether it holds all that its head promises cannot be told.
+  // Not a pipe: its size is not known, so the head cannot be checked against it.
   const fd = openRegularFile(path);
   try {
     yield* path.endsWith(".npy") ? readNpy(fd, path) : readBinary(fd, path, binaryType);
@@ -108,10 +108,10 @@ async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
   }
 }
 
-/** Longer words are nobody's numbers. */
+/** No number is written with more characters. */
 const idLengthMax = 100;
 
-/** Where the word begins that the text ends with; its end if it ends with white space. */
+/** Start of the word at the end of the text; the text's end if it ends with white space. */
 function lastWordStart(text: string): number {
   let pos = text.length;
   while (pos > 0 && /\S/.test(text[pos - 1]!)) pos--;

@@ -2,24 +2,24 @@ import { lineFeed, putDecimal, space } from "../../bytes/ascii.ts";
 import { UserError } from "../../errors.ts";
 import { type IdType, npyHead } from "./npy.ts";
 
-/** Where bytes go: a staged file, or stdout. */
+/** Takes bytes: a staged file, or stdout. */
 export type ByteSink = {
   write(chunk: Uint8Array): void;
-  /** Only of a file. */
+  /** A file has it, stdout does not. */
   overwrite?(chunk: Uint8Array, pos: number): void;
 };
 
-/** Takes the ids, in the order of the inputs or of the ranges given. */
+/** Takes ids in the order of the inputs, or of the ranges given. */
 export type IdSink = {
-  /** The next ids of the input at hand, valid until it returns; of records also where among them each ends. */
+  /** Takes the next ids, valid during the call; for records also the positions where they end. */
   write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array): void;
-  /** A text ends that is no record. */
+  /** An input of plain text ends. */
   endInput(): void;
   /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
   drained?(): Promise<void> | undefined;
 };
 
-/** A format of ids. `finish` is called when all are written. */
+/** Writes ids in a format. `finish` is called behind the last one. */
 export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
 
 /** Raw little-endian ids, one input behind the other. */
@@ -62,7 +62,7 @@ function checkNarrow(ids: Uint16Array | Uint32Array, idsBefore: number): void {
   }
 }
 
-/** The same behind numpy's head, which is written anew when the number of ids is known. */
+/** The same behind numpy's head, which is rewritten when the number of ids is known. */
 export class NpyWriter implements IdWriter {
   private readonly ids: BinaryWriter;
 
@@ -91,10 +91,10 @@ export class NpyWriter implements IdWriter {
 
 const noEnds = new Uint32Array(0);
 
-/** 2^32 has ten digits, and the space. */
+/** 2^32 has ten digits; and a space. */
 const textBytesMax = 11;
 
-/** Decimal ids with a space between, a line for each input, or each record of it. */
+/** Decimal ids with spaces between them; a line for each input, or for each record. */
 export class TextWriter implements IdWriter {
   idCount = 0;
   private isLineStart = true;
@@ -129,7 +129,7 @@ export class TextWriter implements IdWriter {
   finish(): void {}
 }
 
-/** A space and the digits for each id; returns how many bytes these are. */
+/** Writes a space and the digits of each id; returns the number of bytes. */
 function writeDecimals(ids: Uint16Array | Uint32Array, out: Uint8Array): number {
   let pos = 0;
   for (let i = 0; i < ids.length; i++) {
@@ -139,7 +139,7 @@ function writeDecimals(ids: Uint16Array | Uint32Array, out: Uint8Array): number 
   return pos;
 }
 
-/** Writes the id given after each input, or each record of it. */
+/** Writes an id behind each input, or behind each record. */
 export function appending(writer: IdWriter, id: number): IdSink {
   const ids = Uint32Array.of(id);
   return {

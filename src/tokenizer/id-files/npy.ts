@@ -1,8 +1,8 @@
 import { UserError } from "../../errors.ts";
 
 /**
- * The head of an .npy file, version 1.0: magic, version, length of the text, and a Python dict that says type and
- * shape, filled up with spaces so that the ids begin at a multiple of 64.
+ * The head of an .npy file, version 1.0: magic, version, length of the text, and a Python dict with type and shape, padded
+ * with spaces so that the ids begin at a multiple of 64.
  */
 const headBytes = 128;
 const magic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
@@ -10,7 +10,7 @@ const magic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
 export type IdType = "uint16" | "uint32";
 export const idBytes = (type: IdType) => (type === "uint16" ? 2 : 4);
 
-/** The head for so many ids, always of one length, so that it can be written again when their number is known. */
+/** The head for so many ids. It always has the same length, so it can be rewritten when their number is known. */
 export function npyHead(type: IdType, idCount: number): Uint8Array {
   const text = `{'descr': '<u${idBytes(type)}', 'fortran_order': False, 'shape': (${idCount},), }`;
   const head = new Uint8Array(headBytes).fill(0x20);
@@ -21,7 +21,7 @@ export function npyHead(type: IdType, idCount: number): Uint8Array {
   return head;
 }
 
-/** What the head of an .npy file says of the numbers behind it. */
+/** What the head of an .npy file says about the numbers. */
 type NpyLayout = {
   readonly descr: string;
   readonly itemBytes: number;
@@ -29,7 +29,7 @@ type NpyLayout = {
   readonly count: number;
 };
 
-/** `bytes` are the first of the file, up to 64 KB of it. */
+/** Reads the head; `bytes` are the first 64 KB of the file, or all of it. */
 export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   const fail = (what: string, hint?: string): never => {
     throw new UserError(`"${path}": ${what}`, hint === undefined ? {} : { hint });
@@ -60,5 +60,5 @@ export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   return { descr, itemBytes: Number(descr[2]), startByte: textStart + textBytes, count };
 }
 
-/** What a message shows of a head. */
+/** A head as a message shows it. */
 const cut = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text);

@@ -10,9 +10,9 @@ import { objectAt, refuse } from "./read-file.ts";
 type AddedTokens = { readonly tokens: AddedToken[]; readonly notes: string[] };
 
 /**
- * Reads `added_tokens` as HF does. The ids that stand there count for nothing: a content that the vocabulary has gets the
- * id that it has there, any other one the next number from the size of the vocabulary on, also where that is taken. Of
- * entries with one content the last one counts, but special is what one of them calls special.
+ * Reads `added_tokens` as HF does, which ignores their ids. A content that is in the vocabulary keeps its id there; any other
+ * one gets the next number from the size of the vocabulary on, even if that id is taken. Of entries with one content the
+ * last one counts, but the token is special if one of them says so.
  */
 export function readAddedTokens(
   value: unknown,
@@ -64,7 +64,7 @@ function readEntry(entry: unknown, path: string): AddedToken {
   };
 }
 
-/** What HF does not load, loads by halves, or ends with a crash when it meets it in a text. */
+/** Refuses what HF does not load, loads only in part, or crashes at in a text. */
 function refuseUnclear(tokens: readonly AddedToken[], normalization: NormalizationForm | null, path: string) {
   const quoted = ({ content }: AddedToken) => shown(content);
   const byId = new Map<number, AddedToken>();

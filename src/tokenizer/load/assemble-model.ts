@@ -6,7 +6,7 @@ import { buildModel, droppedByte, type EncodingModel, type RankedMerges } from "
 import { buildTokenTable, idLimitMax, lateTokenTable, type TokenTable } from "../token-table.ts";
 import type { AddedToken } from "../tokenizer-parts.ts";
 
-/** Token to id: a Map, or what is as good as one here; and the largest id, 0 without any. */
+/** Ids by tokens: a Map, or what is read like one; and the largest id, 0 without any. */
 export type TokenIds = Pick<ReadonlyMap<string, number>, "get" | "size"> &
   Iterable<[string, number]> & { readonly idMax: number };
 
@@ -14,7 +14,7 @@ export type TokenIds = Pick<ReadonlyMap<string, number>, "get" | "size"> &
 type CharacterVocabulary = {
   readonly path: string;
   readonly vocab: TokenIds;
-  /** In the order of their ranks. */
+  /** In the order of ranks. */
   readonly merges: readonly (readonly [left: string, right: string])[];
   /** A pretoken that is a token is not merged. */
   readonly ignoresMerges: boolean;
@@ -22,12 +22,12 @@ type CharacterVocabulary = {
   readonly unknownToken: string | null;
 };
 
-/** Ids, ranks and tables from strings. Refuses, by name, what does not fit together. */
+/** The model of a vocabulary and merges that are strings. An error names what does not fit together. */
 export function assembleModel(vocabulary: CharacterVocabulary): EncodingModel {
   return modelOf(vocabulary, rankedMerges(vocabulary));
 }
 
-/** The same where the merges are known by their ids. */
+/** The same for merges of ids. */
 export function modelOf(
   { vocab, ignoresMerges, unknownToken }: Omit<CharacterVocabulary, "merges" | "path">,
   merges: RankedMerges,
@@ -52,7 +52,7 @@ function rankedMerges({ path, vocab, merges }: CharacterVocabulary): RankedMerge
   merges.forEach(([leftText, rightText], rank) => {
     left[rank] = idOf(vocab, leftText, path, rank);
     right[rank] = idOf(vocab, rightText, path, rank);
-    // Mostly it is the next id: then the two need not be put together and looked up.
+    // Mostly it is the next id: comparing is cheaper than joining the two strings and looking them up.
     const next = rank === 0 ? 256 : merged[rank - 1]! + 1;
     merged[rank] = isMadeOf(textOf[next], leftText, rightText)
       ? next
@@ -61,7 +61,7 @@ function rankedMerges({ path, vocab, merges }: CharacterVocabulary): RankedMerge
   return { left, right, merged };
 }
 
-/** The token of each id; of ids that do not belong to one token only, any of them or none. */
+/** A token of each id up to the vocabulary's size; an id with several tokens gets any of them. */
 function textsById(vocab: TokenIds): string[] {
   const texts: string[] = [];
   for (const [text, id] of vocab) if (id <= vocab.size) texts[id] = text;
@@ -87,7 +87,7 @@ function idOf(vocab: TokenIds, token: string, path: string, rank: number): numbe
   return id;
 }
 
-/** The tokens at which merging their bytes does not arrive, by their bytes as Latin-1 text. */
+/** The ids of tokens that merging their bytes does not produce, by their bytes as Latin-1 text. */
 function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string, number> {
   const merger = new WordMerger(model);
   const found = new Map<string, number>();
@@ -101,7 +101,7 @@ function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string,
   return found;
 }
 
-/** The bytes of each id: a token's by its characters, an added token's as UTF-8. */
+/** The bytes of each id: a token's characters decoded, an added token's content as UTF-8. */
 export function assembleTokens(vocab: TokenIds, addedTokens: readonly AddedToken[]): TokenTable {
   return lateTokenTable(() => {
     const encoder = new TextEncoder();
@@ -120,7 +120,7 @@ export const areNarrow = (idMax: number, addedTokens: readonly AddedToken[]): bo
 export function idsOfTokens(entries: Record<string, unknown>, path: string): TokenIds {
   const vocab = new Map<string, number>();
   let idMax = 0;
-  // A JSON object has nothing but its own; its entries as a list would be 32,000 arrays more.
+  // `for in` is safe: a JSON object inherits nothing. Its entries would be 32,000 arrays.
   for (const token in entries) {
     const id = checkId(entries[token], token, path);
     vocab.set(token, id);
@@ -129,7 +129,7 @@ export function idsOfTokens(entries: Record<string, unknown>, path: string): Tok
   return Object.assign(vocab, { idMax });
 }
 
-/** An id as a file or an option gives it. */
+/** Checks an id of a file or an option. */
 export function checkId(id: unknown, token: string, path: string): number {
   if (typeof id !== "number" || !Number.isInteger(id) || id < 0) {
     throw new UserError(`"${path}": the id of ${shown(token)} is ${shown(id)}, no whole number`);

@@ -15,7 +15,7 @@ import { compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { objectAt, readJson, readText } from "./read-file.ts";
 import { recordedTraining } from "./read-training-record.ts";
 
-/** Loads GPT-2's pair of files. The pattern is the one asked for, else the recorded one, else GPT-2's. */
+/** Loads GPT-2's pair of files. The pattern is the user's, else the recorded one, else GPT-2's. */
 export function loadGpt2Files(vocabPath: string, mergesPath: string, options: LoadOptions): TokenizerParts {
   const vocab = idsOfTokens(objectAt(readJson(vocabPath), vocabPath, "the vocabulary"), vocabPath);
   const merges = readMergeLines(mergesPath);
@@ -54,7 +54,7 @@ function patternFor(path: string, asked: ResolvedPattern | undefined): ResolvedP
   };
 }
 
-/** `left right` a line, with or without the header. */
+/** Reads lines of `left right`, with or without the header. */
 function readMergeLines(path: string): [string, string][] {
   const lines = readText(path).split("\n");
   const merges: [string, string][] = [];
@@ -68,9 +68,9 @@ function readMergeLines(path: string): [string, string][] {
 }
 
 /**
- * The special tokens: those asked for, and every entry that is neither a byte nor made by a merge, as GPT-2's
- * `<|endoftext|>` and all that our own training adds. An entry with one of the characters that stand for white space
- * and control bytes (`Ġ`) is a token that merges do not reach, and no special one.
+ * The special tokens: those the user names, and every entry that is neither a byte nor made by a merge, such as GPT-2's
+ * `<|endoftext|>` and those of our own training. An entry with a character that stands for white space or a control byte
+ * (`Ġ`) is not special: it is a token that merges do not make.
  */
 function addedTokensOf(
   vocab: TokenIds,
@@ -93,7 +93,7 @@ function addedTokensOf(
   return Array.from(found, ([content, id]) => ({ id, content, ...plainSpecial }));
 }
 
-/** The partner of one of the two files, beside it. */
+/** Both files, when the path of one is known. */
 export function partnerOf(path: string): { vocabPath: string; mergesPath: string } {
   const name = basename(path);
   const beside = (other: string) => join(dirname(path), other);

@@ -3,21 +3,21 @@ import type { PatternName } from "../../pattern/pattern.ts";
 import type { NormalizationForm } from "../tokenizer-parts.ts";
 
 /**
- * Rank files that are known by their content. What is not in them, the pattern, the special tokens and the normal form,
- * is what the publisher's own code uses; `npm run test:real` compares with that code.
+ * Rank files that are known by their content. They do not hold the pattern, the special tokens and the normal form; these are
+ * from the publisher's code, and `npm run test:real` compares with that code.
  */
 export type KnownRanks = {
-  /** As the publisher calls the encoding. */
+  /** The publisher's name of the encoding. */
   readonly name: string;
-  /** Others with the same ranks and more or other special tokens, which are not taken. */
+  /** Encodings with the same ranks and other special tokens, which are not used. */
   readonly sameRanks?: string;
   readonly pattern: PatternName;
   readonly specialTokens: readonly (readonly [text: string, id: number])[];
-  /** Brought into before special tokens are looked for. */
+  /** Applied before special tokens are looked for. */
   readonly normalization?: NormalizationForm;
 };
 
-/** The file with these bytes, or undefined. */
+/** The known file with these bytes, or undefined. */
 export function knownRanks(bytes: Uint8Array): KnownRanks | undefined {
   return known[createHash("sha256").update(bytes).digest("hex")]?.();
 }
@@ -31,7 +31,7 @@ const numbered = (texts: readonly string[], firstId: number) =>
 const reserved = (name: string, count: number, first = 0) =>
   Array.from({ length: count }, (_, i) => `<|${name}_${first + i}|>`);
 
-/** By SHA-256. The first four sums are in tiktoken's source (openai_public.py), with what belongs to them. */
+/** By SHA-256. The first four sums, and what belongs to them, are in tiktoken's source (openai_public.py). */
 const known: Readonly<Record<string, () => KnownRanks>> = {
   "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": () => ({
     name: "r50k_base",

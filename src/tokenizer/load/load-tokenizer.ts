@@ -10,7 +10,7 @@ import { loadTekkenFile } from "./tekken-file.ts";
 import { loadTiktokenFile } from "./tiktoken-file.ts";
 import { loadTokenizerJson } from "./tokenizer-json.ts";
 
-/** Loads a tokenizer: a directory (the first kind of file that is in it counts), or one of the files themselves. */
+/** Loads a tokenizer from a file, or from a directory, where the first kind of file counts that is there. */
 export function loadTokenizerParts(path: string, options: LoadOptions = {}): TokenizerParts {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) {
@@ -36,7 +36,7 @@ function loadDirectory(path: string, options: LoadOptions): TokenizerParts {
   });
 }
 
-/** GPT-2's pair of files is told by its names, all else by its content. */
+/** GPT-2's pair of files is known by its names, every other file by its content. */
 function loadFile(path: string, options: LoadOptions): TokenizerParts {
   if (path.endsWith("vocab.json") || path.endsWith("merges.txt")) {
     const { vocabPath, mergesPath } = partnerOf(path);
@@ -61,7 +61,7 @@ function loadTekken(path: string, options: LoadOptions): TokenizerParts {
   return loadTekkenFile(path);
 }
 
-/** Of files that hold their pattern and their special tokens. */
+/** Refuses options for files that hold their pattern and their special tokens. */
 function refuseOptions(name: string, { pattern, specialTokens = [] }: LoadOptions): void {
   if (pattern === undefined && specialTokens.length === 0) return;
   const given = pattern !== undefined ? "--pattern" : "--special-token";
@@ -71,7 +71,7 @@ function refuseOptions(name: string, { pattern, specialTokens = [] }: LoadOption
   });
 }
 
-/** What a tokenizer's file is by its first bytes. Its name says little: Meta's file of ranks is called `tokenizer.model`. */
+/** What a tokenizer's file is by its first bytes. The name says little: Meta's file of ranks is called `tokenizer.model`. */
 export type FileKind = "ranks" | "tekken" | "json" | "other";
 
 const headBytes = 4096;
@@ -87,7 +87,7 @@ export function fileKind(path: string): FileKind {
   return "other";
 }
 
-/** Files that hold a tokenizer, but none that can be loaded. */
+/** Files of tokenizers that cannot be loaded. */
 const foreignKinds: readonly { isIt: (head: Buffer) => boolean; what: string; hint: string }[] = [
   {
     isIt: isSentencePiece,
@@ -114,8 +114,8 @@ function beginsWith(magic: string): (head: Buffer) => boolean {
 }
 
 /**
- * A message of Protocol Buffers that begins with a piece: field 1 (0A) and its length, in it field 1 (0A), the length of
- * the text, the text, and field 2, the score (15).
+ * A message of Protocol Buffers that begins with a `SentencePiece`: field 1 (0A) and its length, in it field 1 (0A), the length
+ * of the text, the text, and field 2, the score (15).
  */
 function isSentencePiece(head: Buffer): boolean {
   return head[0] === 0x0a && head[1]! < 0x80 && head[2] === 0x0a && head[4 + head[3]!] === 0x15;

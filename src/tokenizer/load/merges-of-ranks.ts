@@ -6,10 +6,10 @@ import { refuse } from "./read-file.ts";
 export type RankedToken = { readonly rank: number; readonly bytes: Uint8Array };
 
 /**
- * tiktoken merges whatever neighbours make a token together, lowest rank first. Between two ends that no merge crossed,
- * a stretch of text is merged the same way wherever it stands; so a token arises only from the two parts that merging
- * its own bytes stops at, and these are its merge. Shorter tokens first, for they are the parts. A token at which
- * merging does not arrive in two parts is only found whole, as tiktoken finds every pretoken that is a token.
+ * The merges that a file of ranks stands for. tiktoken merges neighbours that make a token together, the lowest rank first.
+ * Bytes between two places that no merge has crossed are merged the same way wherever they are. So a token can arise only
+ * from the two parts that merging its own bytes stops at, and these two are its merge. Shorter tokens come first, because
+ * they are the parts. A token whose bytes do not merge to two parts is only found as a whole pretoken, as in tiktoken.
  */
 export function modelOfRanks(tokens: readonly RankedToken[], path: string): EncodingModel {
   const byteIds = new Int32Array(256).fill(-1);
@@ -44,7 +44,7 @@ export function modelOfRanks(tokens: readonly RankedToken[], path: string): Enco
   return buildModel({ byteIds, merges, wholeTokens });
 }
 
-/** tiktoken refuses two tokens of one rank, too. Longer tokens that are listed twice show when they are merged. */
+/** tiktoken refuses two tokens of one rank, too. Longer tokens that are listed twice are found when they are merged. */
 function refuseDoubles(tokens: readonly RankedToken[], rankLimit: number, path: string): void {
   const seen = new Uint8Array(rankLimit);
   const seenBytes = new Uint8Array(256);
@@ -61,7 +61,7 @@ function refuseDouble(bytes: Uint8Array, path: string): never {
   refuse(path, `the token "${escapeBytes(bytes)}" is listed twice`);
 }
 
-/** Here a pair's rank is the id that it becomes. */
+/** Merges by rank; here a pair's rank is the id of the token that it becomes. */
 function mergeByRank(ids: number[], pairs: PairTable): void {
   for (;;) {
     let best = noRank;
@@ -98,7 +98,7 @@ export type PairTable = {
   readonly filter: Int32Array;
 };
 
-/** The rank of two ids that do not merge: behind every rank. */
+/** The rank of two ids that do not merge: higher than every rank. */
 export const noRank = 0x7fffffff;
 
 /** Eight slots share the 32 bits of a word. */
@@ -120,7 +120,7 @@ export function allocatePairs(pairCount: number, rankLimit: number): PairTable {
   };
 }
 
-/** Gives the pair its rank, whatever it had before; returns whether it is new. */
+/** Sets the rank of a pair; returns whether the pair is new. */
 export function addPair(table: PairTable, left: number, right: number, rank: number): boolean {
   const { slots, halves, slotBits, rankBits, filter } = table;
   const hash = hashOf(left, right);

@@ -13,8 +13,8 @@ import {
 import { objectAt, refuse } from "./read-file.ts";
 
 /**
- * Digits and Punctuation ask no regular expression but Rust: Digits its standard library, whose Unicode is 17.0 in HF's
- * build, Punctuation the crate unicode_categories, whose Unicode is older and which has two characters of its own.
+ * Digits and Punctuation are no regular expressions in HF, but Rust code: Digits uses the standard library, with Unicode 17.0
+ * in HF's build; Punctuation uses the crate unicode_categories, whose Unicode is older and which has two characters more.
  */
 const numeric = "[\\p{N}\\x{11de0}-\\x{11de9}\\x{16ff4}-\\x{16ff6}]";
 const punctuationSince = [
@@ -40,7 +40,7 @@ const punctuation = `[\\p{P}$+<=>\\^\`|~\\x{166d}\\x{111c9}&&[^${punctuationSinc
 
 /** How HF's `pre_tokenizer` cuts text, as a sequence of splits. */
 type Splits = {
-  /** As `--pattern` writes them; those of a named pattern in its own form. */
+  /** As `--pattern` takes them; of a named pattern, its own sources. */
   readonly sources: readonly string[];
   readonly name: string | null;
   readonly addsPrefixSpace: boolean;
@@ -54,12 +54,12 @@ const stepFlags = fieldsOf({
   invert: optional(flag),
 });
 
-/** Nothing cuts: what stands between two added tokens is one pretoken. */
+/** Nothing is cut: the text between two added tokens is one pretoken. */
 const uncut = "[\\s\\S]+";
 
 /**
- * Reads a `pre_tokenizer`: ByteLevel, alone or behind Splits, Digits and Punctuation. Its regular expressions mean what
- * they mean in HF's engine; what would be cut otherwise there is refused.
+ * Reads a `pre_tokenizer`: ByteLevel, alone or behind Splits, Digits and Punctuation. Its regular expressions have the meaning
+ * of HF's engine; those that would be cut differently are refused.
  */
 export function readPreTokenizer(value: unknown, path: string): Splits {
   if (value === null || value === undefined) refuse(path, "it has no pre-tokenizer, so it is not byte-level");
@@ -115,7 +115,7 @@ function readSplit(step: Record<string, unknown>, path: string): string {
   const source = typeof pattern.String === "string" ? escapeLiteral(pattern.String) : pattern.Regex;
   if (typeof source !== "string") throw new UserError(`"${path}": the pattern of a Split is no text`);
   if (step.behavior === "Isolated") return source;
-  // Matches are kept and all else is dropped: the same, if there is nothing else.
+  // It keeps matches and drops the text between them: the same, if there is none.
   const takesAll = () => !inFile(path, () => mayLeaveGaps(portableForm(source, oniguruma)));
   if (step.behavior === "Removed" && step.invert === true && takesAll()) return source;
   refuse(
@@ -134,12 +134,12 @@ function readPunctuation(step: Record<string, unknown>, path: string): string {
   refuse(path, `Punctuation with behavior ${shown(step.behavior)} is not supported`);
 }
 
-/** Compiles splits that a file names; what is wrong with them is wrong with the file. */
+/** Compiles the splits of a file; an error names the file. */
 export function compileSplits(sources: readonly string[], path: string): CompiledPattern {
   return inFile(path, () => compilePattern(sources));
 }
 
-/** The one regular expression of a file for tiktoken, which drops text that is not matched. */
+/** Refuses, for tiktoken's files, a pattern that may leave text unmatched: tiktoken drops such text. */
 export function checkTakesAll(sources: readonly string[], path: string): void {
   if (!inFile(path, () => sources.some(mayLeaveGaps))) return;
   refuse(
@@ -158,7 +158,7 @@ function inFile<T>(path: string, read: () => T): T {
   }
 }
 
-/** The name under which the splits are known, or null. */
+/** The name of the pattern with these splits, or null. */
 export function nameOf(sources: readonly string[]): string | null {
   const named = Object.entries<NamedPattern>(patterns).find(([, other]) => isSame(sources, other.sources));
   return named === undefined ? null : named[0];

@@ -4,7 +4,7 @@ import { UserError } from "../../errors.ts";
 import { recordName } from "../../vocabulary/formats/training-json.ts";
 import { isFile, readJson } from "./read-file.ts";
 
-/** What the record of a training says that the files beside it do not. */
+/** What the record of a training adds to the files beside it. */
 export type RecordedTraining = {
   readonly patternName: string | null;
   readonly patternSources: readonly string[];
@@ -21,7 +21,7 @@ const recordFields = fieldsOf({
   }),
 });
 
-/** The record beside the file, if there is one and it lists the file. A file of that name that is none of ours says nothing. */
+/** The record beside the file, or null if there is none of ours, or it does not list the file. */
 export function recordedTraining(path: string, name: string): RecordedTraining | null {
   const recordPath = join(dirname(path), recordName);
   if (!isFile(recordPath)) return null;

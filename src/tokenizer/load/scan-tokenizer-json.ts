@@ -13,7 +13,7 @@ import {
 } from "./scanned-vocabulary.ts";
 
 export type ScannedTokenizer = {
-  /** The file as JSON, but for its vocabulary and its merges, which are empty there. */
+  /** The file as JSON, with an empty vocabulary and no merges. */
   readonly root: unknown;
   readonly vocab: ScannedVocabulary;
   readonly merges: RankedMerges;
@@ -21,8 +21,8 @@ export type ScannedTokenizer = {
 
 /**
  * Reads vocabulary and merges of a `tokenizer.json` straight from its bytes. As JSON they would become some 200,000 strings
- * and lists, which take most of the time of loading. Whatever is unusual or wrong gives null: then the file is to be read as
- * JSON, and an error is found there.
+ * and lists, which would take three times as long. Returns null for anything unusual or wrong; the caller then reads the
+ * file as JSON, which finds the error.
  */
 export function scanTokenizerJson(file: Uint8Array): ScannedTokenizer | null {
   if (!isUtf8(file)) return null;
@@ -55,12 +55,12 @@ const space = 0x20;
 class TokenizerScan {
   vocab: ScannedVocabulary | null = null;
   merges: RankedMerges | null = null;
-  /** Spans that the rest leaves out: of the vocabulary, then of the merges. */
+  /** Start and end of the vocabulary, then of the merges. */
   private readonly cuts: number[] = [];
 
   constructor(private readonly file: Uint8Array) {}
 
-  /** Position behind the value at `pos`. */
+  /** Takes a member of `model`; returns the position behind its value. */
   takeMember(key: string, pos: number): number {
     if (key !== "vocab" && key !== "merges") return skipValue(this.file, pos);
     let end: number;
@@ -88,7 +88,7 @@ class TokenizerScan {
     return end;
   }
 
-  /** Vocabulary and merges left empty; both were found, in this order. */
+  /** The file with vocabulary and merges empty. Both were found, in this order. */
   restAsText(): string {
     const [vocabStart, vocabEnd, mergesStart, mergesEnd] = this.cuts as [number, number, number, number];
     const text = (start: number, end?: number) =>
@@ -108,7 +108,10 @@ function skipSpace(file: Uint8Array, pos: number): number {
   return pos;
 }
 
-/** Calls `member` with each key and the position of its value; it returns the one behind. Returns the one behind the object. */
+/**
+ * Calls `member` with each key and the position of its value, and `member` returns the position behind the value. Returns the
+ * position behind the object.
+ */
 function walkObject(file: Uint8Array, pos: number, member: (key: string, pos: number) => number): number {
   if (file[pos] !== openObject) return failed;
   const keys = new Set<string>();
@@ -119,7 +122,7 @@ function walkObject(file: Uint8Array, pos: number, member: (key: string, pos: nu
     pos = skipValue(file, pos);
     if (pos === failed) return failed;
     const key = Buffer.from(file.subarray(keyStart, pos - 1)).toString("utf8");
-    // Of a key that is there twice, JSON takes the later value.
+    // JSON.parse takes the later value of a key that occurs twice.
     if (key.includes("\\") || keys.has(key)) return failed;
     keys.add(key);
     pos = skipSpace(file, pos);
@@ -132,7 +135,7 @@ function walkObject(file: Uint8Array, pos: number, member: (key: string, pos: nu
   }
 }
 
-/** Position behind the value at `pos`; whether it is one, is for JSON.parse to say. */
+/** Position behind the value at `pos`. JSON.parse will check it. */
 function skipValue(file: Uint8Array, pos: number): number {
   let depth = 0;
   while (pos < file.length) {
@@ -150,10 +153,10 @@ function skipValue(file: Uint8Array, pos: number): number {
   return failed;
 }
 
-/** What `readString` found: where its bytes end in the texts, and their hash. */
+/** What `readString` found: the end of its bytes in the texts, and their hash. */
 const found = new Int32Array(2);
 
-/** Appends the bytes of the string at `pos` at texts.bytes[at]; returns the position behind its quotation mark. */
+/** Copies the bytes of the string at `pos` to texts.bytes[at]; returns the position behind its quotation mark. */
 function readString(file: Uint8Array, pos: number, bytes: Uint8Array, at: number): number {
   if (file[pos] !== quote) return failed;
   let hash = 0;
@@ -182,7 +185,7 @@ function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: num
   } catch {
     return failed;
   }
-  // Half a surrogate pair is no UTF-8.
+  // Half a surrogate pair has no UTF-8.
   if (!text.isWellFormed()) return failed;
   const { written } = new TextEncoder().encodeInto(text, bytes.subarray(at));
   let hash = 0;
@@ -192,7 +195,7 @@ function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: num
   return end;
 }
 
-/** `{"a": 0, …}`: texts, hashes and ids. Returns the position behind it. */
+/** Reads texts, hashes and ids of `{"a": 0, …}`; returns the position behind it. */
 function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): number {
   const { bytes, starts, hashes, ids } = texts;
   if (file[pos] !== openObject) return failed;
@@ -232,7 +235,7 @@ function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): numbe
   return pos + 1;
 }
 
-/** `[["a", "b"], …]` or `["a b", …]`: the ids of both tokens and of what they make, by rank. */
+/** Reads `[["a", "b"], …]` or `["a b", …]`: the ids of both tokens, and of the token that they make, by rank. */
 function scanMerges(
   file: Uint8Array,
   pos: number,
@@ -241,7 +244,7 @@ function scanMerges(
 ): { end: number; count: number } {
   const fail = { end: failed, count: 0 };
   const { bytes, ids } = texts;
-  // Behind the vocabulary: the two tokens of a merge side by side, which is also what they make.
+  // The two tokens of a merge are copied behind the vocabulary, side by side: so they spell the token that they make.
   const start = texts.starts[texts.count]!;
   let rank = 0;
   let next = 256;
@@ -291,7 +294,7 @@ function scanMerges(
   }
 }
 
-/** Takes out the only space in bytes[start .. end) and returns where it was. */
+/** Removes the only space in bytes[start .. end) and returns its position. */
 function closeGap(bytes: Uint8Array, start: number, end: number): number {
   const gap = bytes.indexOf(space, start);
   if (gap < 0 || gap >= end) return failed;

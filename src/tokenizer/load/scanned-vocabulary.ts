@@ -1,7 +1,7 @@
 import { noFTL } from "bun:jsc";
 
 /**
- * TokenTexts: the tokens of a vocabulary as their file has them, and their ids.
+ * TokenTexts: the tokens of a vocabulary, spelled as in their file, and their ids.
  *
  *   ARRAY    TYPE         LENGTH        MEANING
  *   bytes    Uint8Array                 texts end to end, as UTF-8, and free room behind them
@@ -27,7 +27,7 @@ export type TokenTexts = {
 /** `"":0,` */
 const smallestEntryBytes = 5;
 
-/** Room for all that a file of so many bytes can hold: memory that is not written costs nothing. */
+/** Room for the most that a file of so many bytes can hold: memory that is not written costs nothing. */
 export function allocateTexts(fileBytes: number): TokenTexts {
   const countMax = Math.ceil(fileBytes / smallestEntryBytes) + 1;
   return {
@@ -80,7 +80,7 @@ export function findText(
   }
 }
 
-/** The id of the text equal to bytes[start .. end), or -1; looked for at the id `likelyId` first. */
+/** The id of the text equal to bytes[start .. end), or -1; the text of `likelyId` is compared first. */
 export function idOfSpan(texts: TokenTexts, start: number, end: number, likelyId: number): number {
   const { bytes, starts, ids, byId } = texts;
   const likely = likelyId < byId.length ? byId[likelyId]! - 1 : -1;
@@ -103,7 +103,7 @@ function equalSpans(
   return true;
 }
 
-/** The texts as what a Map of them would be. */
+/** The texts, to be read like a Map of tokens to ids. */
 export class ScannedVocabulary {
   private readonly encoder = new TextEncoder();
 
@@ -113,7 +113,7 @@ export class ScannedVocabulary {
     const { bytes, starts, count, ids } = this.texts;
     const start = starts[count]!;
     const { read, written } = this.encoder.encodeInto(text, bytes.subarray(start));
-    // Half a surrogate pair is in no file of UTF-8, and a text longer than the file not in this one.
+    // Half a surrogate pair is in no file of UTF-8, and a text longer than the file is not in it.
     if (read < text.length || !text.isWellFormed()) return undefined;
     let hash = 0;
     for (let i = 0; i < written; i++) hash = hashStep(hash, bytes[start + i]!);

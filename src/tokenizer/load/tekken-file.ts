@@ -8,9 +8,9 @@ import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { objectAt, readJson, refuse } from "./read-file.ts";
 
 /**
- * Loads Mistral's `tekken.json`, as the package mistral-common does. Ranks are tiktoken's; special tokens have the first
- * ids, so a token's id is its rank and their number; the file lists more tokens than the vocabulary has room for, and the
- * last ones do not count. Special tokens are never found in a text: mistral-common puts them there by id.
+ * Loads Mistral's `tekken.json`, as the package mistral-common does. The ranks are of tiktoken's kind. Special tokens have the
+ * first ids, so a token's id is its rank plus their number. The file lists more tokens than the vocabulary has room for; the
+ * last ones do not count. Special tokens are never found in a text: mistral-common adds their ids itself.
  */
 export function loadTekkenFile(path: string): TokenizerParts {
   const root = objectAt(readJson(path), path, "the tokenizer");
@@ -48,7 +48,7 @@ export function loadTekkenFile(path: string): TokenizerParts {
   };
 }
 
-/** Mistral's files have 1,000. Each is an object here, so a damaged number must not fill the memory. */
+/** Mistral's files have 1,000. Each becomes an object, and a damaged number must not fill the memory. */
 const specialCountMax = 2 ** 16;
 
 function numberAt(
@@ -63,7 +63,7 @@ function numberAt(
   return value;
 }
 
-/** The first tokens of the list, in the order of their ranks; an id is a rank, moved behind the special tokens. */
+/** The first tokens of the list, in the order of ranks; an id is the rank plus the number of special tokens. */
 function readVocab(
   value: unknown,
   { count, firstId, path }: { count: number; firstId: number; path: string },

@@ -17,8 +17,8 @@ import { readBytes } from "./read-file.ts";
 import { type RecordedTraining, recordedTraining } from "./read-training-record.ts";
 
 /**
- * Loads a file of ranks, as tiktoken has it. Pattern and special tokens are not in it: they are asked for, or recorded
- * beside it, or known because the file is.
+ * Loads a file of ranks, as tiktoken has it. Pattern and special tokens are not in it: the user gives them, or a record beside
+ * it has them, or the file is a known one.
  */
 export function loadTiktokenFile(path: string, options: LoadOptions): TokenizerParts {
   const bytes = readBytes(path);
@@ -81,7 +81,7 @@ function patternOf(sources: readonly string[] | undefined, path: string): Resolv
   return { name: nameOf(sources), sources, compiled: compileSplits(sources, path) };
 }
 
-/** A training in HF's way gives special tokens the first ids, every other one the next free ones. */
+/** A training with `--compat huggingface` gives special tokens the first ids, every other training the next free ones. */
 function recordedSpecials({ specialTokens, compat }: RecordedTraining): SpecialTokenOption[] {
   return specialTokens.map((text, i) => ({ text, id: compat === "huggingface" ? i : undefined }));
 }
@@ -89,7 +89,7 @@ function recordedSpecials({ specialTokens, compat }: RecordedTraining): SpecialT
 const knownSpecials = (known: KnownRanks | undefined): SpecialTokenOption[] =>
   (known?.specialTokens ?? []).map(([text, id]) => ({ text, id }));
 
-/** Those asked for, and of the others those whose text and id are still free. */
+/** The user's tokens, and those of the others whose text and id are free. */
 function chooseSpecials(
   others: readonly SpecialTokenOption[],
   asked: readonly SpecialTokenOption[] = [],

@@ -7,7 +7,7 @@ import { compileSplits, readPreTokenizer } from "./pre-tokenizer.ts";
 import { objectAt, readBytes, readJson, refuse } from "./read-file.ts";
 import { scanTokenizerJson } from "./scan-tokenizer-json.ts";
 
-/** Loads HF's `tokenizer.json` of a byte-level BPE. What would give other ids than HF is refused by name. */
+/** Loads HF's `tokenizer.json` of a byte-level BPE. An error names what would give other ids than HF. */
 export function loadTokenizerJson(path: string): TokenizerParts {
   const scanned = scanTokenizerJson(readBytes(path));
   const root = objectAt(scanned === null ? readJson(path) : scanned.root, path, "the tokenizer");
@@ -41,7 +41,7 @@ export function loadTokenizerJson(path: string): TokenizerParts {
   };
 }
 
-/** HF reads no others either: what looks like a yes is none. */
+/** HF takes only these types, too: "true" is no flag. */
 const modelFields = fieldsOf({
   ignore_merges: optional(orNull(flag)),
   byte_fallback: optional(orNull(flag)),
@@ -50,7 +50,7 @@ const modelFields = fieldsOf({
 });
 
 function checkModel(model: Record<string, unknown>, path: string): void {
-  // Old files do not say their type.
+  // Old files have no type.
   const type = model.type ?? ("merges" in model ? "BPE" : undefined);
   if (type !== "BPE") refuse(path, `its model is ${shown(type)}, not BPE`);
   for (const name of ["continuing_subword_prefix", "end_of_word_suffix"]) {
@@ -76,7 +76,7 @@ function readMerges(merges: unknown, path: string): [string, string][] {
   });
 }
 
-/** Where bytes have no token of their own. */
+/** Refuses what would matter for bytes without a token of their own. */
 function checkUnknown(model: Record<string, unknown>, path: string): void {
   if (model.byte_fallback === true) refuse(path, "byte_fallback with a vocabulary that lacks bytes");
   if (model.unk_token && model.fuse_unk === true) refuse(path, "fuse_unk with a vocabulary that lacks bytes");
