@@ -2,10 +2,13 @@ import type { Transform } from "node:stream";
 import type { ByteStream } from "./byte-stream.ts";
 import { cutShort, damaged, decompressionError, type Packing } from "./compression-errors.ts";
 
-/** Compressed bytes taken at a time. */
-const inputChunkBytes = 1 << 17;
-/** Decompressed bytes that the decoder makes at a time; it waits when a few such chunks were not read. */
-const outputChunkBytes = 1 << 17;
+/**
+ * Bytes that the decoder takes, or makes, at a time; it waits while a chunk was not read. For smaller files less memory is
+ * made: chunks of the file's size, and some times that for the text.
+ */
+const chunkBytesMax = 1 << 18;
+const outputChunkBytesLeast = 1 << 12;
+const expectedRatio = 8;
 
 /**
  * The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. The decoder is a
@@ -38,10 +41,13 @@ export class DecompressedStream implements ByteStream {
     private readonly from: ByteStream,
     private readonly path: string,
     private readonly compression: Packing,
+    /** How many compressed bytes there are, if that is known. */
+    private readonly compressedBytes = Number.POSITIVE_INFINITY,
   ) {
     // Loading it takes 1.6 ms: only where something is compressed.
     const { createGunzip, createZstdDecompress } = require("node:zlib") as typeof import("node:zlib");
-    const options = { chunkSize: outputChunkBytes };
+    const expectedBytes = Math.max(outputChunkBytesLeast, expectedRatio * compressedBytes);
+    const options = { chunkSize: Math.min(chunkBytesMax, expectedBytes) };
     this.decoder = compression === "gzip" ? createGunzip(options) : createZstdDecompress(options);
     this.decoder.on("readable", () => this.wake());
     this.decoder.on("end", () => {
@@ -100,7 +106,7 @@ export class DecompressedStream implements ByteStream {
 
   /** Gives the decoder all bytes of the input, a chunk at a time: it takes the next one when it is done with the last. */
   private async feed(): Promise<void> {
-    const chunk = new Uint8Array(inputChunkBytes);
+    const chunk = new Uint8Array(Math.min(chunkBytesMax, this.compressedBytes));
     let fedBytes = 0;
     for (;;) {
       const chunkBytes = await this.from.read(chunk, 0);

@@ -18,8 +18,10 @@ export async function openTextStream(input: Input): Promise<ByteStream> {
   }
 }
 
-function decompressed(bytes: ByteStream, { path, format }: Input, compression: Compression): ByteStream {
-  const text = compression === "none" ? bytes : new DecompressedStream(bytes, path, compression);
+function decompressed(bytes: ByteStream, input: Input, compression: Compression): ByteStream {
+  const { path, format } = input;
+  const sizeBytes = input.isStream ? undefined : input.sizeBytes;
+  const text = compression === "none" ? bytes : new DecompressedStream(bytes, path, compression, sizeBytes);
   return format === "json" ? new JsonLinesStream(text, path) : text;
 }
 
