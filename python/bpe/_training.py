@@ -32,6 +32,14 @@ def train(
     output: Union[PathLike, None] = None,
     workers: Union[int, None] = None,
     memory_limit: Union[str, None] = None,
+    bos: Union[str, None] = None,
+    eos: Union[str, None] = None,
+    pad: Union[str, None] = None,
+    unk: Union[str, None] = None,
+    add_bos: bool = False,
+    chat_template: Union[str, None] = None,
+    model_max_length: Union[int, None] = None,
+    tokenizer_class: Union[str, None] = None,
     progress: Union[bool, Progress] = False,
 ) -> Tokenizer:
     """Trains a tokenizer and loads it.
@@ -43,6 +51,10 @@ def train(
     ``vocab_size`` is 256 bytes + special tokens + merges. ``compat`` names the trainer to agree with, merge for merge:
     "cs336" (the default), "huggingface" (as it trains on files: each line is cut by itself) or "rustbpe". The tokenizer directory is written to ``output``; without it, it
     lives as long as the object, and ``save`` keeps it. ``progress`` is True for a line on stderr, or a function.
+
+    The rest is for ``transformers``: ``bos``, ``eos``, ``pad`` and ``unk`` name special tokens ("" for none; the first
+    three are proposed from well-known names), ``add_bos`` puts bos in front of each text there, ``chat_template`` is
+    "chatml", "gemma", "llama3" or the path of a Jinja file.
 
     Raises BpeError with the message of ``bpe``; on Ctrl-C it ends the run, leaves nothing half-written, and raises
     KeyboardInterrupt.
@@ -69,8 +81,17 @@ def train(
         "max-token-length": max_token_length,
         "workers": workers,
         "memory-limit": memory_limit,
+        "bos": bos,
+        "eos": eos,
+        "pad": pad,
+        "unk": unk,
+        "chat-template": chat_template,
+        "model-max-length": model_max_length,
+        "class": tokenizer_class,
     }
     arguments += [f"--{name}={value}" for name, value in options.items() if value is not None]
+    if add_bos:
+        arguments.append("--add-bos")
     if texts is None:
         paths = [files] if isinstance(files, (str, os.PathLike)) else list(files or ())
         arguments += ["--", *(os.fspath(path) for path in paths)]

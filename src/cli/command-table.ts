@@ -159,6 +159,33 @@ const besideTokenizer: readonly OptionSpec[] = [
     description: "for the same: a special token (default ID: the next free one); repeatable",
   },
 ];
+/** For `transformers`, which reads them beside the vocabulary. */
+const forModels: readonly OptionSpec[] = [
+  ...["bos", "eos", "pad", "unk"].map((name) => ({
+    name,
+    value: "TEXT",
+    description: `the special token that is ${name} to a model${
+      name === "unk" ? "" : "; empty for none (default: by its name, e.g. <|endoftext|>)"
+    }`,
+  })),
+  {
+    name: "add-bos",
+    description: "encoding puts bos in front of a text (a post-processor of tokenizer.json)",
+  },
+  {
+    name: "chat-template",
+    value: "NAME|FILE",
+    description: "how a chat becomes text: chatml, gemma, llama3, or a file of Jinja",
+  },
+  { name: "model-max-length", value: "N", description: "longest input of the model, in tokens" },
+  {
+    name: "class",
+    value: "NAME",
+    description: "the class of transformers that loads it",
+    default: "PreTrainedTokenizerFast",
+  },
+];
+
 const idType: OptionSpec = {
   name: "dtype",
   value: "TYPE",
@@ -226,6 +253,7 @@ export const commands: readonly CommandSpec[] = [
         words: optionWords.format,
         description: "comma-separated: huggingface, gpt2, tiktoken (default: all that apply)",
       },
+      ...forModels,
       ...unattended,
       ...everywhere,
     ],

@@ -13,6 +13,7 @@ import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
 import { formats } from "../vocabulary/formats/formats.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
+import { settleModelSettings } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
@@ -24,6 +25,7 @@ import { openCorpus, readCorpusOptions } from "./corpus-options.ts";
 import { countsPaths, openCountsFiles } from "./counts-option.ts";
 import { writeChunks } from "./data-output.ts";
 import { lockOutputs } from "./lock-outputs.ts";
+import { readModelOptions, roleRows } from "./model-options.ts";
 import { oneOf } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
@@ -79,7 +81,8 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     report,
   );
   if (cached !== undefined) noteResult(cached, training);
-  tellTrained(trained, written!, options.output, corpusNotes({ inputs, skipped }), output);
+  const notes = [...corpusNotes({ inputs, skipped }), ...roleRows(options.model)];
+  tellTrained(trained, written!, options.output, notes, output);
 }
 
 /** What was asked for, as the record of the training keeps it. */
@@ -175,6 +178,7 @@ function readOptions(invocation: Invocation, made?: CountsOptions) {
     cache: readCacheOptions(invocation),
     minFrequency: options.wholeNumber("min-frequency", 0) ?? (compat === "huggingface" ? 0 : 1),
     maxTokenLength: options.wholeNumber("max-token-length", 1) ?? null,
+    model: settleModelSettings(specialTokens, readModelOptions(options)),
     formats: formatsChosen,
     keepCount: options.wholeNumber("keep", 0),
   };

@@ -58,7 +58,7 @@ const otherFiles = ({ saveCounts }: Training) => (saveCounts === undefined ? [] 
 /** Undefined if an input cannot be read again, or if other code may have the same version. */
 function describe(training: Training, contents: readonly (string | undefined)[]): MadeOf | undefined {
   const { settings, formats, inputs, counts } = training;
-  const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = settings;
+  const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength, model } = settings;
   const { name, sources } = settings.pattern;
   const code = codeIdentity();
   if (code === undefined) return undefined;
@@ -67,6 +67,7 @@ function describe(training: Training, contents: readonly (string | undefined)[])
     ...{ version: build.version, bunVersion: build.bunVersion, code },
     settings: {
       ...{ vocabSize, specialTokens, pattern: name, sources, compat, minFrequency, maxTokenLength },
+      model,
       formats: formats ?? null,
     },
     inputs: inputs.map(({ path }, i) => [path, contents[i]!] as const),

@@ -11,6 +11,7 @@ import { takeLockNow } from "../store/output-lock.ts";
 import { isWithin, placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { partsOfVocabulary } from "../tokenizer/trained-tokenizer.ts";
+import { type AskedModelSettings, settleModelSettings } from "../vocabulary/model-settings.ts";
 import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import { countsOptionsOf, openMemory } from "./open-memory.ts";
@@ -43,6 +44,8 @@ export type TrainTokenizerOptions = {
   readonly minFrequency?: number;
   /** Longest token, in bytes. */
   readonly maxTokenLength?: number;
+  /** What `transformers` reads beside vocabulary and merges: roles of special tokens, a chat template. */
+  readonly model?: AskedModelSettings;
   /** Threads that count, this one among them. Default: the cores this process may use, for small corpora 1. */
   readonly workers?: number;
   /** Words that have no room in so many bytes of this process's memory go to disk. Default: 80 % of what it may use. */
@@ -147,5 +150,6 @@ function settle(options: TrainTokenizerOptions): TrainSettings {
     compat,
     minFrequency: options.minFrequency ?? (compat === "huggingface" ? 0 : 1),
     maxTokenLength: options.maxTokenLength ?? null,
+    model: settleModelSettings(specialTokens, options.model ?? {}),
   };
 }

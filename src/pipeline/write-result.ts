@@ -16,6 +16,7 @@ import {
   type TrainingRecord,
   trainingFile,
 } from "../vocabulary/formats/training-json.ts";
+import type { ModelSettings } from "../vocabulary/model-settings.ts";
 import type { Trained } from "./train.ts";
 
 /** The settings of a training, as its record keeps them. */
@@ -26,6 +27,7 @@ export type TrainSettings = {
   readonly compat: Compat;
   readonly minFrequency: number;
   readonly maxTokenLength: number | null;
+  readonly model: ModelSettings;
 };
 
 type Result = {
@@ -60,7 +62,8 @@ export async function writeResult(
 ): Promise<Written> {
   const writeStartMs = performance.now();
   const { trained, settings, formatNames } = result;
-  const tokenizer = { vocabulary: trained.vocabulary, exportForm: exportForm(settings.pattern) };
+  const { pattern, model } = settings;
+  const tokenizer = { vocabulary: trained.vocabulary, exportForm: exportForm(pattern), model };
   const files = chooseFormats(formatNames, tokenizer).flatMap((format) => format.files(tokenizer));
   const names = [...files.map((file) => file.name), recordName];
   let record: TrainingRecord | undefined;
@@ -92,7 +95,7 @@ function recordOf(
   writeStartMs: number,
 ): TrainingRecord {
   const { command, settings, inputs, skipped, counts, workerCount, trained, startMs } = result;
-  const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = settings;
+  const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength, model } = settings;
   const { name, sources } = settings.pattern;
   const pattern = { name, regex: sources.length === 1 ? sources[0]! : sources };
   const nowMs = performance.now();
@@ -111,6 +114,7 @@ function recordOf(
       compat,
       minFrequency,
       maxTokenLength,
+      model: recordedModel(model),
       workers: workerCount,
     },
     formats: result.formatNames ?? null,
@@ -139,3 +143,11 @@ function recordOf(
     mergesSha256: mergesSha256(trained.vocabulary),
   };
 }
+
+const recordedModel = ({ roles, addsBos, chatTemplate, modelMaxLength, tokenizerClass }: ModelSettings) => ({
+  ...roles,
+  addsBos,
+  chatTemplate,
+  modelMaxLength,
+  tokenizerClass,
+});

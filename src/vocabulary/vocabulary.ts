@@ -2,6 +2,7 @@ import { byteToCharacter } from "../bytes/byte-characters.ts";
 import { assert } from "../errors.ts";
 import type { Compat, Merges } from "../merge/merges.ts";
 import type { PatternExport } from "../pattern/pattern.ts";
+import type { ModelSettings } from "./model-settings.ts";
 import { checkLearnedTokens } from "./special-token-rules.ts";
 import { makeTokenBytes, type TokenBytes } from "./token-bytes.ts";
 
@@ -36,10 +37,11 @@ export type Vocabulary = {
   readonly entries: Int32Array;
 };
 
-/** What the formats write: the vocabulary, and how HF's files say where text is cut into pretokens. */
+/** What the formats write: the vocabulary, how HF's files say where text is cut, and what a model needs to know. */
 export type FinishedTokenizer = {
   readonly vocabulary: Vocabulary;
   readonly exportForm: PatternExport;
+  readonly model: ModelSettings;
 };
 
 type VocabularyOptions = {

@@ -40,6 +40,12 @@ describe("a run that goes well", () => {
       compat: "cs336",
       minFrequency: 1,
       maxTokenLength: null,
+      model: {
+        addsBos: false,
+        chatTemplate: null,
+        modelMaxLength: null,
+        tokenizerClass: "PreTrainedTokenizerFast",
+      },
       workers: 1,
     });
     for (const shown of ["4 documents", "28, 6 of them distinct", "bytes/token", "memory", into, '" low"']) {

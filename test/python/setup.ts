@@ -7,7 +7,14 @@ import { distributionName, makeWheel } from "../../scripts/release/wheel.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const home = join(root, "dist/python");
-const packages = ["numpy==2.4.6", "tiktoken==0.14.0", "tokenizers==0.23.3", "mypy==1.18.2"];
+const packages = [
+  "numpy==2.4.6",
+  "tiktoken==0.14.0",
+  "tokenizers==0.22.1",
+  "transformers==4.57.1",
+  "jinja2==3.1.6",
+  "mypy==1.18.2",
+];
 
 /** Written last: an installation that was interrupted begins anew. */
 const stampPath = join(home, "stamp");

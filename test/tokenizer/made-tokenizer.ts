@@ -5,6 +5,7 @@ import type { Compat } from "../../src/merge/merges.ts";
 import { exportForm, type PatternName, patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { formats } from "../../src/vocabulary/formats/formats.ts";
+import { settleModelSettings } from "../../src/vocabulary/model-settings.ts";
 import { buildVocabulary, type Vocabulary } from "../../src/vocabulary/vocabulary.ts";
 import { scratch } from "../binary.ts";
 import { madeText, naiveMerges } from "../vocabulary/made-merges.ts";
@@ -37,7 +38,8 @@ function madeVocabulary(compat: Compat): Vocabulary {
 export function writeTokenizer(pattern: PatternName, compat: Compat = "cs336"): string {
   const directory = scratch();
   const form = exportForm({ name: pattern, sources: patterns[pattern].sources });
-  const tokenizer = { vocabulary: madeVocabulary(compat), exportForm: form };
+  const model = settleModelSettings(specialTokens, {});
+  const tokenizer = { vocabulary: madeVocabulary(compat), exportForm: form, model };
   for (const format of formats) {
     if (format.obstacle(tokenizer) !== null) continue;
     for (const file of format.files(tokenizer)) {

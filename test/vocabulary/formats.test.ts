@@ -13,6 +13,7 @@ import {
   type TrainingRecord,
   trainingFile,
 } from "../../src/vocabulary/formats/training-json.ts";
+import { type AskedModelSettings, settleModelSettings } from "../../src/vocabulary/model-settings.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
 import { buildVocabulary, type FinishedTokenizer } from "../../src/vocabulary/vocabulary.ts";
 import { scratch } from "../binary.ts";
@@ -48,8 +49,10 @@ function finished(
   exportForm: PatternExport = byteLevel,
   learned: Merges = merges,
   specials = specialTokens,
+  asked: AskedModelSettings = {},
 ) {
-  return { vocabulary: buildVocabulary({ merges: learned, specialTokens: specials, compat }), exportForm };
+  const vocabulary = buildVocabulary({ merges: learned, specialTokens: specials, compat });
+  return { vocabulary, exportForm, model: settleModelSettings(specials, asked) };
 }
 
 /** The text of every file of every format. */
@@ -232,9 +235,9 @@ test("tokenizer.json says how GPT-2 cuts and joins as HF's own files do, and spl
   expect(split.decoder).toEqual(part(true, true));
 });
 
-test("the small files name the special tokens, and <|endoftext|> in its three parts", () => {
+test("the small files name the special tokens, and <|endoftext|> as beginning and end", () => {
   const files = written(finished("huggingface"));
-  const roles = { bos_token: "<|endoftext|>", eos_token: "<|endoftext|>", unk_token: "<|endoftext|>" };
+  const roles = { bos_token: "<|endoftext|>", eos_token: "<|endoftext|>" };
   expect(JSON.parse(files["special_tokens_map.json"]!)).toEqual({
     ...roles,
     additional_special_tokens: specialTokens,
@@ -242,8 +245,36 @@ test("the small files name the special tokens, and <|endoftext|> in its three pa
   const config = JSON.parse(files["tokenizer_config.json"]!);
   expect(config).toMatchObject({ ...roles, tokenizer_class: "PreTrainedTokenizerFast" });
   expect(config.added_tokens_decoder[1].content).toBe(specialTokens[1]);
-  const plain = written(finished("cs336", byteLevel, merges, ["<s>"]));
-  expect(JSON.parse(plain["special_tokens_map.json"]!)).toEqual({ additional_special_tokens: ["<s>"] });
+  expect(config).not.toHaveProperty("chat_template");
+  expect(config).not.toHaveProperty("model_max_length");
+  const plain = written(finished("cs336", byteLevel, merges, ["<sep>"]));
+  expect(JSON.parse(plain["special_tokens_map.json"]!)).toEqual({ additional_special_tokens: ["<sep>"] });
+  expect(JSON.parse(plain["tokenizer.json"]!).post_processor).toBeNull();
+});
+
+test("what a model needs to know stands where transformers reads it", () => {
+  const specials = ["<x>", "<s>", "</s>"];
+  const asked = { roles: { pad: "<x>" }, addsBos: true, chatTemplate: "{{ 1 }}", modelMaxLength: 4096 };
+  const files = written(
+    finished("cs336", byteLevel, merges, specials, { ...asked, tokenizerClass: "LlamaTokenizerFast" }),
+  );
+  const roles = { bos_token: "<s>", eos_token: "</s>", pad_token: "<x>" };
+  const config = JSON.parse(files["tokenizer_config.json"]!);
+  expect(config).toMatchObject({
+    ...roles,
+    chat_template: "{{ 1 }}",
+    model_max_length: 4096,
+    tokenizer_class: "LlamaTokenizerFast",
+  });
+  const map = { ...roles, additional_special_tokens: specials };
+  expect(JSON.parse(files["special_tokens_map.json"]!)).toEqual(map);
+  const { post_processor, added_tokens } = JSON.parse(files["tokenizer.json"]!);
+  const { id } = added_tokens.find(({ content }: { content: string }) => content === "<s>");
+  expect(post_processor.special_tokens).toEqual({ "<s>": { id: "<s>", ids: [id], tokens: ["<s>"] } });
+  expect(post_processor.single).toEqual([
+    { SpecialToken: { id: "<s>", type_id: 0 } },
+    { Sequence: { id: "A", type_id: 0 } },
+  ]);
 });
 
 describe("training.json", () => {
@@ -264,6 +295,12 @@ describe("training.json", () => {
       compat: "cs336",
       minFrequency: 1,
       maxTokenLength: null,
+      model: {
+        addsBos: false,
+        chatTemplate: null,
+        modelMaxLength: null,
+        tokenizerClass: "PreTrainedTokenizerFast",
+      },
       workers: 1,
     },
     formats: null,

@@ -1,26 +1,24 @@
 import type { PatternExport } from "../../pattern/pattern.ts";
+import { type ModelSettings, roleNames } from "../model-settings.ts";
 import type { FinishedTokenizer, Vocabulary } from "../vocabulary.ts";
 import type { OutputFile } from "./output-file.ts";
 import { idRows, mergeRows, withoutFirstByte } from "./rows.ts";
 import { jsonSpelling } from "./token-spelling.ts";
 
-/** Is the beginning, end and unknown token where it is given, as in GPT-2. */
-const endOfText = "<|endoftext|>";
-
 /**
  * `tokenizer.json` as HF `tokenizers` writes it, key for key and space for space, and the two small files that
  * `transformers` reads beside it.
  */
-export function huggingfaceFiles({ vocabulary, exportForm }: FinishedTokenizer): OutputFile[] {
+export function huggingfaceFiles(tokenizer: FinishedTokenizer): OutputFile[] {
   return [
-    { name: "tokenizer.json", chunks: () => tokenizerJson(vocabulary, exportForm) },
-    { name: "tokenizer_config.json", chunks: () => [tokenizerConfigJson(vocabulary)] },
-    { name: "special_tokens_map.json", chunks: () => [specialTokensMapJson(vocabulary)] },
+    { name: "tokenizer.json", chunks: () => tokenizerJson(tokenizer) },
+    { name: "tokenizer_config.json", chunks: () => [tokenizerConfigJson(tokenizer)] },
+    { name: "special_tokens_map.json", chunks: () => [jsonFile(roleFields(tokenizer))] },
   ];
 }
 
 /** Parts of bounded size are written by JSON.stringify, the vocabulary and the merges row by row. */
-function* tokenizerJson(vocabulary: Vocabulary, exportForm: PatternExport): Generator<Uint8Array> {
+function* tokenizerJson({ vocabulary, exportForm, model }: FinishedTokenizer): Generator<Uint8Array> {
   const head = {
     version: "1.0",
     truncation: null,
@@ -32,7 +30,7 @@ function* tokenizerJson(vocabulary: Vocabulary, exportForm: PatternExport): Gene
     })),
     normalizer: null,
     pre_tokenizer: preTokenizer(exportForm),
-    post_processor: null,
+    post_processor: model.addsBos ? bosInFront(vocabulary, model.roles.bos!) : null,
     decoder: byteLevel({ addPrefixSpace: true, useRegex: true }),
     model: {
       type: "BPE",
@@ -79,28 +77,39 @@ function byteLevel(options: { addPrefixSpace: boolean; useRegex: boolean }): obj
   };
 }
 
-function tokenizerConfigJson(vocabulary: Vocabulary): Uint8Array {
+/** HF's step that puts bos in front of a text, and of each of a pair. */
+function bosInFront({ specialTokens, specialIds }: Vocabulary, bos: string): object {
+  const special = { SpecialToken: { id: bos, type_id: 0 } };
+  const pairSpecial = { SpecialToken: { id: bos, type_id: 1 } };
+  const text = (id: string, type: number) => ({ Sequence: { id, type_id: type } });
+  return {
+    type: "TemplateProcessing",
+    single: [special, text("A", 0)],
+    pair: [special, text("A", 0), pairSpecial, text("B", 1)],
+    special_tokens: { [bos]: { id: bos, ids: [specialIds[specialTokens.indexOf(bos)]], tokens: [bos] } },
+  };
+}
+
+function tokenizerConfigJson({ vocabulary, model }: FinishedTokenizer): Uint8Array {
   const decoders = idsAscending(vocabulary).map((s) => [
     vocabulary.specialIds[s]!,
     { content: vocabulary.specialTokens[s]!, ...addedTokenTraits },
   ]);
   return jsonFile({
     added_tokens_decoder: Object.fromEntries(decoders),
-    ...specialTokenRoles(vocabulary),
+    ...roleFields({ vocabulary, model }),
+    ...(model.chatTemplate !== null && { chat_template: model.chatTemplate }),
     clean_up_tokenization_spaces: false,
-    tokenizer_class: "PreTrainedTokenizerFast",
+    ...(model.modelMaxLength !== null && { model_max_length: model.modelMaxLength }),
+    tokenizer_class: model.tokenizerClass,
   });
 }
 
-function specialTokensMapJson(vocabulary: Vocabulary): Uint8Array {
-  return jsonFile(specialTokenRoles(vocabulary));
-}
-
-function specialTokenRoles({ specialTokens }: Vocabulary): object {
-  const roles = specialTokens.includes(endOfText)
-    ? { bos_token: endOfText, eos_token: endOfText, unk_token: endOfText }
-    : {};
-  return { ...roles, additional_special_tokens: specialTokens };
+/** `bos_token` and the like, and all special tokens as additional ones. */
+function roleFields({ vocabulary, model }: { vocabulary: Vocabulary; model: ModelSettings }): object {
+  const given = roleNames.filter((role) => model.roles[role] !== undefined);
+  const roles = Object.fromEntries(given.map((role) => [`${role}_token`, model.roles[role]]));
+  return { ...roles, additional_special_tokens: vocabulary.specialTokens };
 }
 
 const addedTokenTraits = {

@@ -1,4 +1,5 @@
 import type { Compat } from "../../merge/merges.ts";
+import type { ModelSettings, Roles } from "../model-settings.ts";
 import type { OutputFile } from "./output-file.ts";
 
 /** The name of the record, which lists the files of a result. */
@@ -29,6 +30,8 @@ export type TrainingRecord = {
     readonly compat: Compat;
     readonly minFrequency: number;
     readonly maxTokenLength: number | null;
+    /** What a model needs to know: the special token of each role, and the rest of `ModelSettings`. */
+    readonly model: Roles & Omit<ModelSettings, "roles" | "proposed">;
     readonly workers: number;
   };
   /** The formats asked for; null: all that can hold the tokenizer. */

@@ -1,0 +1,112 @@
+import { usageError } from "../errors.ts";
+import { chatTemplates } from "./chat-templates.ts";
+
+/** What a special token is to a model, by the names that `transformers` gives these roles. */
+export const roleNames = ["bos", "eos", "pad", "unk"] as const;
+export type Role = (typeof roleNames)[number];
+export type Roles = { readonly [R in Role]?: string };
+
+/** How a model uses the tokenizer: what `transformers` reads beside vocabulary and merges. */
+export type ModelSettings = {
+  readonly roles: Roles;
+  /** Roles that nobody asked for. */
+  readonly proposed: readonly Role[];
+  /** Whether encoding puts bos in front of a text, unless it is told not to. */
+  readonly addsBos: boolean;
+  /** A Jinja template. */
+  readonly chatTemplate: string | null;
+  /** In tokens. */
+  readonly modelMaxLength: number | null;
+  readonly tokenizerClass: string;
+};
+
+/** The same as it is asked for; what is left out is proposed or left open. */
+export type AskedModelSettings = {
+  /** An empty text: no token has this role. */
+  readonly roles?: Roles;
+  readonly addsBos?: boolean;
+  /** A name of `chatTemplates`, or a template. */
+  readonly chatTemplate?: string | undefined;
+  readonly modelMaxLength?: number | undefined;
+  readonly tokenizerClass?: string | undefined;
+};
+
+/**
+ * Special tokens that are known to have a role, the most telling first: a model that chats ends its turn with `<|im_end|>`
+ * also where `<|endoftext|>` ends documents. Nothing is proposed as `unk`: a byte-level tokenizer knows everything.
+ */
+const wellKnown: Readonly<Record<Exclude<Role, "unk">, readonly string[]>> = {
+  bos: ["<|begin_of_text|>", "<|startoftext|>", "<|beginoftext|>", "<s>", "<bos>", "[BOS]", "<|endoftext|>"],
+  eos: [
+    ...["<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end_of_text|>", "</s>", "<eos>", "[EOS]"],
+    "<|endoftext|>",
+  ],
+  pad: ["<|pad|>", "<|padding|>", "<|finetune_right_pad_id|>", "<pad>", "[PAD]"],
+};
+
+/** The class of `transformers` that reads every `tokenizer.json`. */
+const defaultClass = "PreTrainedTokenizerFast";
+
+/** Checks what is asked for against the special tokens, and proposes the roles that are left open. Throws usage errors. */
+export function settleModelSettings(
+  specialTokens: readonly string[],
+  asked: AskedModelSettings,
+): ModelSettings {
+  const roles: { [R in Role]?: string } = {};
+  const proposed: Role[] = [];
+  for (const role of roleNames) {
+    const wanted = asked.roles?.[role];
+    if (wanted === "") continue;
+    if (wanted !== undefined) checkSpecial(specialTokens, wanted, `--${role} "${wanted}"`);
+    const found = wanted ?? namesOf(role, asked.chatTemplate).find((name) => specialTokens.includes(name));
+    if (found === undefined) continue;
+    roles[role] = found;
+    if (wanted === undefined) proposed.push(role);
+  }
+  const addsBos = asked.addsBos ?? false;
+  if (addsBos && roles.bos === undefined) {
+    throw usageError("--add-bos: no special token is bos", "name it, e.g. --bos '<s>'");
+  }
+  const tokenizerClass = asked.tokenizerClass ?? defaultClass;
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(tokenizerClass)) {
+    throw usageError(`--class "${tokenizerClass}" is no name of a class`, `e.g. --class ${defaultClass}`);
+  }
+  return {
+    roles,
+    proposed,
+    addsBos,
+    chatTemplate: chatTemplateOf(asked.chatTemplate, specialTokens, roles),
+    modelMaxLength: asked.modelMaxLength ?? null,
+    tokenizerClass,
+  };
+}
+
+/** What a special token of this role may be called; a chat stops where a turn of its template ends. */
+function namesOf(role: Role, chatTemplate: string | undefined): readonly string[] {
+  const endOfTurn = role === "eos" ? namedTemplate(chatTemplate)?.endOfTurn : undefined;
+  return [...(endOfTurn === undefined ? [] : [endOfTurn]), ...(role === "unk" ? [] : wellKnown[role])];
+}
+
+const namedTemplate = (asked: string | undefined) =>
+  asked !== undefined && Object.hasOwn(chatTemplates, asked) ? chatTemplates[asked] : undefined;
+
+function chatTemplateOf(
+  asked: string | undefined,
+  specialTokens: readonly string[],
+  roles: Roles,
+): string | null {
+  if (asked === undefined) return null;
+  const named = namedTemplate(asked);
+  if (named === undefined) return asked;
+  for (const token of named.specialTokens)
+    checkSpecial(specialTokens, token, `--chat-template ${asked}: ${token}`);
+  if (named.needsBos && roles.bos === undefined) {
+    throw usageError(`--chat-template ${asked}: no special token is bos`, "name it, e.g. --bos '<s>'");
+  }
+  return named.template;
+}
+
+function checkSpecial(specialTokens: readonly string[], token: string, subject: string): void {
+  if (specialTokens.includes(token)) return;
+  throw usageError(`${subject} is no special token`, `give it as one, too: --special-token '${token}'`);
+}
