@@ -14,11 +14,11 @@ export type Parts = {
   readonly sources: readonly CountsSource[];
 };
 
-/** The runs whose words are nowhere else. */
+/** The runs whose words are only on disk. */
 export const sourcesOfSortedRuns = (runs: readonly SortedRun[]): CountsSource[] =>
   runs.flatMap(({ path, totals, isInMemoryToo }) => (isInMemoryToo ? [] : [{ path, totals, sign: 1 }]));
 
-/** The sum of parts, to be read as often as it takes. All work is in slices of some milliseconds. */
+/** The sum of parts. It may be read several times. All work is in slices of some milliseconds. */
 export class SumOfParts {
   private exactTotals: CountsTotals | undefined;
 
@@ -35,7 +35,7 @@ export class SumOfParts {
     return new SumOfParts(sources, yield* TableWords.sort(table));
   }
 
-  /** How much the sum is at most: words that stand in several parts are one. */
+  /** Upper bounds of the totals: a word of several parts is one word of the sum. */
   get bound(): CountsTotals {
     const added = this.sources.filter(({ sign }) => sign > 0).map(({ totals }) => totals);
     if (this.own !== null) added.push(this.own.totals);
@@ -47,19 +47,19 @@ export class SumOfParts {
     };
   }
 
-  /** How much the sum is, exactly: takes reading it, unless there is one part only. */
+  /** The exact totals. Unless there is only one part, the sum is read for them. */
   *totals(): Generator<undefined, CountsTotals> {
     const isOne = this.sources.length + (this.own === null ? 0 : 1) === 1;
     this.exactTotals ??= isOne ? this.bound : yield* this.read(totalsOfSum);
     return this.exactTotals;
   }
 
-  /** Gives memory back; nothing is read any more. */
+  /** Gives memory back. Nothing may be read afterwards. */
   release(): void {
     this.own?.release();
   }
 
-  /** Has the words read, in the order of their bytes. */
+  /** Calls `read` with the words in the order of their bytes. */
   *read<T>(read: (words: SortedWords) => Generator<undefined, T>): Generator<undefined, T> {
     const readers: CountsFileReader[] = [];
     try {
@@ -91,12 +91,12 @@ export function* addUp(
   const { words: counter } = parts.counter;
   if (parts.sources.length === 0) {
     const table = yield* counter.listWords();
-    // The first call to the system takes 2 ms: what is little is left to the collector.
+    // The first call to the system takes 2 ms, so small tables are left to the garbage collector.
     if (counter.memoryBytes >= worthClearingBytes) counter.clear();
     return table;
   }
   const sum = yield* SumOfParts.of(parts);
-  // A table is made in one size. Where the bound is far off, memory would be taken that stays empty.
+  // A table is made in one size. If the bound is far off, much of its memory would stay empty.
   const totals = tableBytes(sum.bound) > worthCountingBytes ? yield* sum.totals() : sum.bound;
   check(totals);
   const table = yield* sum.read((words) => wordTableOfSum(words, totals));
@@ -114,8 +114,8 @@ type RunsOfSums = {
 };
 
 /**
- * So few sources that all can be open, and a frame of each be in memory: where there are more, some are added up and
- * written as one, none of which is to be taken off. A run that was added up is removed.
+ * Reduces the sources to a number that can be open at once, with a frame of each in memory: some are added up and written
+ * as one. No source may be one that is subtracted. Runs that were added up are removed.
  */
 export function* narrowed(
   sources: readonly CountsSource[],
@@ -124,7 +124,7 @@ export function* narrowed(
 ): Generator<undefined, CountsSource[]> {
   const left = [...sources];
   for (let round = 0; left.length > sourceCountMax; round++) {
-    // No more than must be are written once again: the smallest.
+    // As few as possible are written again: the smallest.
     left.sort((a, b) => b.totals.byteCount - a.totals.byteCount);
     const group = left.splice(-Math.min(sourceCountMax, left.length - sourceCountMax + 1));
     const options = { ...scratch.open(), countsOptions };

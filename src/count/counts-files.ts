@@ -14,17 +14,17 @@ import { sortedTsvChunks } from "../words/tsv-writer.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { SpillingCounter } from "./spilling-counter.ts";
 
-/** Word counts in files: text where the name ends in `.tsv`, and on stdout (`-`), else the compact form. */
+/** Whether word counts are written as text: if the name ends in `.tsv`, and on stdout (`-`). */
 export const isText = (path: string) => path === "-" || path.endsWith(".tsv");
 
-/** A counts file that is read from its start whenever it is opened. */
+/** A counts file that can be read several times. */
 export type CountsSource = {
   readonly path: string;
   readonly totals: CountsTotals;
   readonly sign: 1 | -1;
 };
 
-/** Reads a counts file in the compact form; its file is closed behind its last word, or by `close`. */
+/** Reads a counts file in the compact form. Closes it behind its last word, or in `close`. */
 export class CountsFileReader extends CountsReader {
   private readonly file: { fd: number };
 
@@ -56,26 +56,27 @@ export class CountsFileReader extends CountsReader {
   }
 }
 
-/** What was read of a text file when it was opened; `fd` is -1 where it is opened again for the rest. */
+/** A text file whose head was read. `fd` is -1 if it will be opened again for its words. */
 type TextFile = { readonly path: string; readonly fd: number; readonly head: TsvHead };
 
-/** Files of word counts that the user named, each found to be there, and in their headers to agree. */
+/** The counts files that the user named. They exist, and their headers agree. */
 export class CountsFiles {
-  /** What all were made with that say so; null where none does. */
+  /** The options that the headers state; null if there is no header. */
   readonly options: CountsOptions | null;
-  /** The first one that does not say what it was made with. */
+  /** The first file without a header. */
   readonly untold?: string;
-  /** The first one whose special tokens have another order than `options`. */
+  /** The first file whose special tokens have another order than in `options`. */
   readonly reordered: string | undefined;
-  /** In the compact form: to be added up in one pass. */
+  /** Files in the compact form, which are added up in one pass. */
   readonly sources: readonly CountsSource[];
-  /** Text, and what can be read only once, as pipes are. */
+  /** Text files, and files that can be read only once, such as pipes. */
   private readonly others: readonly (TextFile | CountsFileReader)[];
   private readonly made: readonly Made[];
 
   /**
-   * A UserError for what is missing, foreign, damaged in its header, or made with other options than another.
-   * @param opened files that are open in place of some of the paths, and can be read once
+   * A UserError for a file that is missing, no counts file, damaged in its header, or made with other options.
+   *
+   * @param opened descriptors, by path, of files that are open already and can be read once
    */
   constructor(paths: readonly string[], opened: ReadonlyMap<string, number> = new Map()) {
     const sources: CountsSource[] = [];
@@ -86,7 +87,7 @@ export class CountsFiles {
       const canReopen = !opened.has(path);
       if (isText(path)) {
         const head = readTsvHead(path, (into) => readSync(fd, into));
-        // Hundreds of files are not kept open.
+        // There may be hundreds: they are not kept open.
         if (canReopen) closeSync(fd);
         others.push({ path, fd: canReopen ? -1 : fd, head });
         if (head.options === null) this.untold ??= path;
@@ -109,14 +110,14 @@ export class CountsFiles {
     this.made = made;
   }
 
-  /** A UserError if a file was made with other options than these of the run. */
+  /** A UserError if a file was made with other options than this run has. */
   check(options: CountsOptions): void {
     for (const made of this.made) checkOptions(made, { name: "this run", options });
   }
 
   /**
-   * The words as a table, listed straight from the files: of one in the compact form, or of any number of text files. Null
-   * where that is not possible, does not pay, or takes more than `memoryBytes`: then they are to be added up.
+   * Lists the words of one file in the compact form, or of any number of text files, without hash tables. Null where that
+   * is not possible, is slower, or takes more than `memoryBytes`: then the files have to be added up.
    */
   *listWords(memoryBytes: number): Generator<undefined, WordTable | null> {
     const { sources, others } = this;
@@ -132,7 +133,7 @@ export class CountsFiles {
     return yield* readListedLines(openedInTurn(files), sizeBytes);
   }
 
-  /** The first one that says what it was made with. */
+  /** The first file with a header. */
   get toldBy(): string | undefined {
     return this.made[0]?.name;
   }
@@ -159,7 +160,7 @@ function* addWords(reader: CountsFileReader, counter: SpillingCounter): Generato
   }
 }
 
-/** Opens a text file, again if need be: `rest` is what was read of it behind its head, `read` gives what is behind that. */
+/** Opens a text file, if it is not open. `rest` is what was read behind its head, and `read` reads on from there. */
 function openText({ path, fd: openFd, head }: TextFile) {
   const fd = openFd < 0 ? openFile(path) : openFd;
   const read = (into: Uint8Array) => readSync(fd, into);
@@ -180,7 +181,7 @@ function* listSource({ path }: CountsSource, memoryBytes: number): Generator<und
   }
 }
 
-/** The lines of each of the files, which is open until the next one is asked for. */
+/** Readers of the lines of each file. A file is open until the next one is asked for. */
 function* openedInTurn(files: readonly TextFile[]): Generator<ReadBytes, void> {
   for (const file of files) {
     const { read, rest, fd } = openText(file);
@@ -212,7 +213,7 @@ function* addText(file: TextFile, counter: SpillingCounter): Generator<undefined
   closeSync(fd);
 }
 
-/** So few that they are not more text than what is counted between two looks at the memory. */
+/** So few that they have no more text than is counted between two checks of the memory. */
 const wordsPerSlice = 1 << 15;
 
 /** The bytes of a file of word counts, in the form that its name asks for. */
@@ -220,7 +221,7 @@ export function countsChunks(path: string, words: WordTable, options: CountsOpti
   return isText(path) ? sortedTsvChunks(words, options) : countsFileChunks(words, options);
 }
 
-/** The files that `--counts` names: a path or, where there is none such, a glob. */
+/** The files that `--counts` names: a path, or a glob if there is no such path. */
 export function countsPathsOf(name: string): string[] {
   if (existsSync(name) || !/[*?[]/.test(name)) return [name];
   const { paths } = filesMatching(name);

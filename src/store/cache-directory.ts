@@ -21,15 +21,15 @@ import { isOpenToAll, isTrusted, readFound, Untrusted } from "./trusted-files.ts
 
 /**
  * The directory of a cache. Several runs may use it at once without a lock: every file is written elsewhere, in the
- * directory of its run, and renamed to a name that says what is in it, so that a name never stands for anything else,
- * and two runs that write one write the same. The index alone is written over; what of it is lost is hashed again.
+ * directory of its run, and renamed to a name that says what is in it. So a name never stands for anything else, and two
+ * runs that write the same name write the same file. Only the index is overwritten; what it loses is hashed again.
  *
- * Nothing is flushed to the device: what a power failure leaves half written is found by its checksums, and counted again.
+ * Nothing is flushed to the device. What a power failure leaves half written is found by its checksums, and counted again.
  */
 export class CacheDirectory {
-  /** False where the files may be read only: then nothing is kept. */
+  /** False where files can only be read: then nothing is kept. */
   isWritable = true;
-  /** Files that this run needs: they are not removed for want of room. */
+  /** Files that this run needs: `shrinkTo` does not remove them. */
   private readonly used = new Set<string>();
   private readonly stats: Stats;
   private hasToldOfOthers = false;
@@ -56,7 +56,7 @@ export class CacheDirectory {
     }
   }
 
-  /** From now on nothing is kept, which is said once. */
+  /** Keeps nothing from now on, and warns once. */
   giveUp(error: unknown): void {
     if (!(error instanceof UserError) && codeOf(error) === "") throw error;
     if (!this.isWritable) return;
@@ -68,7 +68,7 @@ export class CacheDirectory {
     return join(this.path, name);
   }
 
-  /** What is in it; of our own names, where everybody may write, only those that were put there by someone trusted. */
+  /** The names in it. Where everybody may write, files of ours by untrusted users are left out, with one warning. */
   names(): string[] {
     const names = readdirSync(this.path);
     const { stats } = this;
@@ -87,7 +87,7 @@ export class CacheDirectory {
     return trusted;
   }
 
-  /** The content of a small file; empty where there is none, or none that is trusted, which is said once. */
+  /** The content of a small file; empty if it is missing, or not trusted, which is a warning once. */
   read(name: string): Buffer {
     try {
       return readFound(this.pathOf(name));
@@ -100,13 +100,13 @@ export class CacheDirectory {
     }
   }
 
-  /** Says that a file is damaged, and removes it. */
+  /** Warns that a file is damaged, and removes it. */
   setAside(name: string, remedy: string): void {
     this.warn(`"${this.pathOf(name)}" is damaged: ${remedy}`);
     this.remove(name);
   }
 
-  /** Writes a file whole. A full disk or the like is no error, but ends the keeping. */
+  /** Writes a whole file. A full disk or the like is no error: nothing is kept from then on. */
   write(name: string, temporaryPath: string, partsOf: () => readonly Uint8Array[]): void {
     this.attempt(() => {
       const fd = openSync(temporaryPath, "w");
@@ -120,7 +120,7 @@ export class CacheDirectory {
     });
   }
 
-  /** Does what changes the directory, unless that has failed before. */
+  /** Runs `change`, unless an earlier change failed. */
   attempt(change: () => void): void {
     if (!this.isWritable) return;
     try {
@@ -130,12 +130,12 @@ export class CacheDirectory {
     }
   }
 
-  /** Notes that this run needs the file. */
+  /** Marks a file as needed by this run. */
   need(name: string): void {
     this.used.add(name);
   }
 
-  /** The same for one that was there already: it is the youngest now. */
+  /** The same for a file that was there already, and sets its time of last use. */
   touch(name: string): void {
     this.need(name);
     if (!this.isWritable) return;
@@ -145,7 +145,7 @@ export class CacheDirectory {
     } catch {}
   }
 
-  /** What cannot be removed stays: nothing depends on it. */
+  /** Removes a file, if possible: nothing depends on it. */
   remove(name: string): void {
     if (!this.isWritable) return;
     try {
@@ -153,7 +153,7 @@ export class CacheDirectory {
     } catch {}
   }
 
-  /** The plain files among these, those used last first. */
+  /** The regular files among these, the last used first. */
   filesOf(names: readonly string[]): CachedFile[] {
     const files = names.flatMap((name): CachedFile[] => {
       const stats = lstatOrUndefined(this.pathOf(name));
@@ -162,7 +162,7 @@ export class CacheDirectory {
     return files.sort((a, b) => b.usedMs - a.usedMs);
   }
 
-  /** Removes what was used longest ago, until the cache is no larger than `limitBytes` or all that is left is in use. */
+  /** Removes the files used longest ago until the cache has at most `limitBytes`, or only files that this run needs. */
   shrinkTo(limitBytes: number): void {
     if (!this.isWritable) return;
     const files = this.filesOf(this.names().filter(isOurs));

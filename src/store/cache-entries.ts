@@ -11,7 +11,7 @@ import { settlePermissions } from "./output-permissions.ts";
 import { openFound } from "./trusted-files.ts";
 
 /**
- * An entry: the words of one content as a counts file (words/counts-format.ts), and behind them what else was met in it.
+ * An entry: the words of one content as a counts file (words/counts-format.ts), and behind them its statistics.
  *
  *   PART       SIZE          MEANING
  *   counts     countsBytes   a counts file
@@ -20,14 +20,14 @@ import { openFound } from "./trusted-files.ts";
  *   checksum   8             xxHash64 of `about`
  *   magic      4             "bpee"
  *
- * It stands at the end because the words are written while their input is counted, and the rest is known later.
+ * The statistics are last because they are known last: words are written while their input is counted.
  */
 type About = Checked<typeof aboutFields>;
 const aboutFields = fieldsOf({
   id: entryIdCheck,
   findings: statisticsCheck,
   countsBytes: wholeNumber(),
-  /** Of the counts: xxHash64 of pieces of 1 MB, each with the hash of the one before as its seed; hexadecimal. */
+  /** Of the counts: xxHash64 of blocks of 1 MB, each with the hash of the block before as its seed; hexadecimal. */
   checksum: text,
 });
 
@@ -35,9 +35,9 @@ const magic = new TextEncoder().encode("bpee");
 const tailBytes = 16;
 /** An id and a few numbers. */
 const aboutBytesMax = 4096;
-const pieceBytes = 1 << 20;
+const blockBytes = 1 << 20;
 
-/** Makes an entry of a counts file of this run, at another place of the same file system. */
+/** Turns a counts file of this run into an entry, and moves it to `path` on the same file system. */
 export function makeEntry(countsPath: string, path: string, id: EntryId, statistics: RangeStatistics): void {
   const fd = openSync(countsPath, "r+");
   try {
@@ -57,7 +57,7 @@ export function makeEntry(countsPath: string, path: string, id: EntryId, statist
     tail.set(magic, payload.length + 12);
     const written = writeSync(fd, tail, 0, tail.length, countsBytes);
     if (written < tail.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
-    // While it was written, it was its run's alone.
+    // Until now it was private to its run.
     settlePermissions(fd, 0o666, null);
   } finally {
     closeSync(fd);
@@ -65,7 +65,7 @@ export function makeEntry(countsPath: string, path: string, id: EntryId, statist
   renameSync(countsPath, path);
 }
 
-/** What was met in the content besides its words. Reads all of the file: `Damaged` if a bit of it is not as written. */
+/** The statistics of an entry. Reads the whole file: `Damaged` if anything differs from what was written. */
 export function verifyEntry(path: string, id: EntryId): RangeStatistics {
   return withFile(path, (fd) => {
     const about = readAbout(path, fd);
@@ -75,10 +75,7 @@ export function verifyEntry(path: string, id: EntryId): RangeStatistics {
   });
 }
 
-/**
- * The words of an entry; the file is closed by `close`. What is wrong with its counts, here or on the way, is `Damaged` or
- * a CountsFileError.
- */
+/** Opens an entry to read its words; `close` closes it. Throws, as the reader does, `Damaged` or a CountsFileError. */
 export function openEntry(path: string, options: CountsOptions): { reader: CountsReader; close: () => void } {
   const fd = openFound(path);
   try {
@@ -119,11 +116,11 @@ function readAbout(path: string, fd: number): About {
 
 function checksumOf(path: string, fd: number, sizeBytes: number): string {
   let checksum = 0n;
-  const piece = new Uint8Array(Math.min(pieceBytes, sizeBytes));
+  const block = new Uint8Array(Math.min(blockBytes, sizeBytes));
   for (let done = 0; done < sizeBytes; ) {
-    const size = Math.min(piece.length, sizeBytes - done);
-    if (readSync(fd, piece, 0, size, done) < size) throw new Damaged(path);
-    checksum = Bun.hash.xxHash64(piece.subarray(0, size), checksum);
+    const size = Math.min(block.length, sizeBytes - done);
+    if (readSync(fd, block, 0, size, done) < size) throw new Damaged(path);
+    checksum = Bun.hash.xxHash64(block.subarray(0, size), checksum);
     done += size;
   }
   return checksum.toString(16);

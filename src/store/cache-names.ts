@@ -3,7 +3,7 @@ import type { Input } from "../corpus/input.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 
 /**
- * The names of a cache's files. Whatever is called otherwise is not ours: it is neither read nor removed.
+ * The names of a cache's files. Files of other names are neither read nor removed.
  *
  *   bpe-index                          which file has which content (file-index.ts)
  *   bpe-OPTIONS-SIZE-SHA256.words      an entry: the words of one content, read with these options (cache-entries.ts)
@@ -16,7 +16,7 @@ export const indexName = "bpe-index";
 export const sumName = (group: string, id: string) => `bpe-${group}-${id}.sum`;
 export const resultName = (outputPath: string) => `bpe-${shortHash(outputPath)}.result`;
 
-/** What an entry is known by: how its input was read, the size of its content, and its SHA-256. */
+/** Identifies a content: the hash of how its input is read, its size, and its SHA-256. */
 export type EntryId = string;
 
 export const entryId = (optionsHash: string, sizeBytes: number, sha256: string): EntryId =>
@@ -25,34 +25,34 @@ export const entryName = (id: EntryId) => `bpe-${id}.words`;
 
 export const entryIdCheck = textLike(/^[0-9a-f]{16}-\d{1,16}-[0-9a-f]{64}$/, "no name of a content");
 
-/** The id in the name of an entry; undefined where the name is not one. */
+/** The id in the name of an entry; undefined for other names. */
 export function entryIdOf(name: string): EntryId | undefined {
   return /^bpe-([0-9a-f]{16}-\d{1,16}-[0-9a-f]{64})\.words$/.exec(name)?.[1];
 }
 
-/** The id without the hash of the content: whether a content of some size may be known at all. */
+/** An id without the SHA-256. It tells whether a content of this size may be known at all. */
 export const idStart = (optionsHash: string, sizeBytes: number) => `${optionsHash}-${sizeBytes}`;
 export const idStartOf = (id: EntryId) => id.slice(0, id.lastIndexOf("-"));
 
 export const isSumOf = (group: string, name: string) =>
   name.startsWith(`bpe-${group}-`) && /^bpe-[0-9a-f]{16}-[0-9a-f]{16}\.sum$/.test(name);
 
-/** Whether a file is of those that go when the cache becomes too large. */
+/** Whether a file may be removed when the cache is too large. */
 export const isOurs = (name: string) =>
   entryIdOf(name) !== undefined || /^bpe-([0-9a-f]{16}-[0-9a-f]{16}\.sum|[0-9a-f]{16}\.result)$/.test(name);
 
 /**
- * To be raised when a change of the code gives other words for the same bytes and options, and the tables of the patterns
- * do not show it. Which commit the program is of says nothing: one that is being worked on has none of its own.
+ * Raise it when a change of the code gives other words for the same bytes and options, and the pattern's tables stay the
+ * same. The commit is no substitute: a program that is being worked on has none of its own.
  */
 export const wordsVersion = 1;
 
-/** Names what all inputs of a run are counted with. `version` is of all that cuts words: program, runtime, pattern tables. */
+/** The hash of how all inputs of a run are counted. `version` covers program, runtime and pattern tables. */
 export function groupHash(version: string, { patterns, specialTokens, isLinewise }: CountsOptions): string {
   return shortHash(JSON.stringify([version, patterns, [...specialTokens].sort(), isLinewise]));
 }
 
-/** Names what one input is counted with: everything that changes its words, besides its bytes. */
+/** The hash of how one input is counted: everything that changes its words, besides its bytes. */
 export function optionsHash(
   group: string,
   { format, compression, textField }: Pick<Input, "format" | "compression" | "textField">,

@@ -2,14 +2,14 @@ import type { EntryId } from "./cache-names.ts";
 import type { SumTerm } from "./cache-sums.ts";
 
 /**
- * How the words of some contents are had from a cache: a sum, plus entries, minus entries, plus what must be counted.
- * An entry is listed as often as it is added.
+ * How to build a word table from the cache: take a sum, add entries, subtract entries, and count the rest. An entry is
+ * listed as often as it is added.
  */
 export type Plan = {
-  /** Which of the sums given; undefined for none. */
+  /** Index of the sum; undefined for none. */
   readonly sumIndex: number | undefined;
   readonly added: readonly EntryId[];
-  /** Each once, with how often it is taken off. */
+  /** Each once, with how often it is subtracted. */
   readonly removed: readonly (readonly [id: EntryId, times: number])[];
   /** Contents that the cache does not have, each once. */
   readonly missing: ReadonlySet<EntryId>;
@@ -17,7 +17,7 @@ export type Plan = {
 
 /**
  * The plan with the least to count, and then the fewest files to read.
- * @param wanted contents, and how often each occurs
+ * @param wanted the contents of the inputs, and how often each occurs
  * @param hasEntry whether there is an entry of a content
  */
 export function makePlan(
@@ -55,7 +55,7 @@ function planWith(
       for (let left = more; left > 0; left--) added.push(id);
       if (more < 0) removed.push([id, -more]);
     } else if (timesInSum.has(id)) {
-      // What is in the sum cannot be taken off it, and what is counted would be in it twice.
+      // Without its entry, a content can neither be subtracted from this sum nor added to it.
       return undefined;
     } else {
       missing.add(id);

@@ -11,8 +11,8 @@ import { type EntryId, entryIdCheck } from "./cache-names.ts";
 import { Damaged, parseChecked, statisticsCheck, withFile } from "./checked-files.ts";
 
 /**
- * A sum: the words of many entries together, ready to use. It is a word table as it stands in memory, its words in
- * ascending order of their bytes, so that reading it is copying. Numbers are little-endian.
+ * A sum: the words of many entries together. It is a word table as it lies in memory, in ascending order of the words'
+ * bytes, so reading it is copying. Numbers are little-endian.
  *
  *   PART       SIZE                   MEANING
  *   magic      8                      "bpesum", 0, version
@@ -27,21 +27,21 @@ export type SumHeader = Checked<typeof headerFields>;
 
 type Stated = { readonly [Key in keyof SumHeader]: Readonly<SumHeader[Key]> };
 
-/** An entry in a sum, and how often it was added. */
+/** An entry in a sum, how often it was added, and its statistics. */
 export type SumTerm = readonly [id: EntryId, times: number, statistics: RangeStatistics];
 
 const headerFields = fieldsOf({
   ...optionFields,
   wordCount: wholeNumber(),
   byteCount: wholeNumber(),
-  /** Of counts, starts and bytes, hexadecimal. */
+  /** xxHash64 of counts, starts and bytes, hexadecimal. */
   checksums: tupleOf(text, text, text),
   terms: listOf<SumTerm>(tupleOf(entryIdCheck, wholeNumber(1), statisticsCheck)),
 });
 
 const magic = Uint8Array.of(...new TextEncoder().encode("bpesum"), 0, 1);
 const headBytes = 24;
-/** An eighth more. */
+/** Memory for an eighth more words. */
 const spareBits = 3;
 /** A header has some 150 bytes for each entry. */
 const headerBytesMax = 1 << 30;
@@ -51,7 +51,7 @@ const hexOf = (array: Float64Array | Uint32Array | Uint8Array) => hashOf(bytesOf
 const bytesOf = (array: Float64Array | Uint32Array | Uint8Array) =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
-/** The file of a sum, in parts that are views of the table. */
+/** The file of a sum in parts, which are views of the table. */
 export function sumFileParts(
   table: WordTable,
   options: CountsOptions,
@@ -77,18 +77,18 @@ export function sumFileParts(
   return [head, headerBytes, bytesOf(counts), bytesOf(starts), bytes];
 }
 
-/** The header alone: which entries are in the sum. */
+/** Reads the header alone: it says which entries are in the sum. */
 export function readSumHeader(path: string): SumHeader {
   return withFile(path, (fd) => readHeader(path, fd).header);
 }
 
-/** A sum, in memory that has room for more words behind these. */
+/** Reads a sum into memory that has room for more words. */
 export function readSum(path: string): { header: SumHeader; table: WordTable } {
   return withFile(path, (fd) => {
     const { header, endByte } = readHeader(path, fd);
     const { wordCount, byteCount, checksums } = header;
     if (fstatSync(fd).size !== endByte + 12 * wordCount + 4 + byteCount) throw new Damaged(path);
-    // Words will be added to it: pages that are not written to cost nothing.
+    // Words will be added to it. Pages that are never written cost nothing.
     const counts = new Float64Array(wordCount + (wordCount >> spareBits)).subarray(0, wordCount);
     const starts = new Uint32Array(wordCount + (wordCount >> spareBits) + 1).subarray(0, wordCount + 1);
     const bytes = new Uint8Array(byteCount + (byteCount >> spareBits)).subarray(0, byteCount);
@@ -113,7 +113,7 @@ function readHeader(path: string, fd: number): { header: SumHeader; endByte: num
   const payload = fill(path, fd, new Uint8Array(size), headBytes);
   if (hashOf(payload) !== view.getBigUint64(16, true)) throw new Damaged(path);
   const header = parseChecked(path, new TextDecoder().decode(payload), headerFields);
-  // A content whose times are told twice has no number of times.
+  // A content may be listed only once.
   if (new Set(header.terms.map(([id]) => id)).size < header.terms.length) throw new Damaged(path);
   return { header, endByte: headBytes + size };
 }
@@ -127,15 +127,15 @@ function fill(path: string, fd: number, into: Uint8Array, offsetByte: number): U
   return into;
 }
 
-/** Entries added up in one pass, each an open file with a frame in memory. From 8 on the number hardly matters. */
+/** Entries added up in one pass, each an open file with a frame in memory. Above 8 the number hardly matters. */
 const entriesAtOnce = 64;
 
-/** The words of entries together, in ascending order of their bytes; yields between slices of some milliseconds. */
+/** The sum of entries, in ascending order of its words' bytes. Yields between slices of some milliseconds. */
 export function* sumOfEntries(
   paths: readonly string[],
   options: CountsOptions,
 ): Generator<undefined, WordTable> {
-  // Tables of falling size: two of a size become one at once, so that each word is copied only log2 of their number.
+  // Tables of falling size. Two of one size are joined at once, so each word is copied only log2(table count) times.
   const tables: WordTable[] = [];
   const joinLast = () => {
     const [last, before] = [tables.pop()!, tables.pop()!];

@@ -23,7 +23,7 @@ import { Untrusted } from "./trusted-files.ts";
 
 export type CacheSettings = {
   readonly countsOptions: CountsOptions;
-  /** Of all that cuts words, the tables of the pattern among it: another may cut them elsewhere. */
+  /** Covers all that cuts words: program, runtime, and the tables of the pattern. */
   readonly version: string;
   readonly warn: (message: string) => void;
   /** The time, as `Date.now()` tells it. */
@@ -32,10 +32,10 @@ export type CacheSettings = {
   readonly scratchPath: () => string;
 };
 
-/** How many sums are kept for one set of options: the last, and the one before. */
+/** Sums kept for one set of options: the last one, and the one before. */
 const sumsKept = 2;
 
-/** An input as the cache sees it. */
+/** What the cache knows of an input. */
 type Known = {
   readonly state: FileState;
   readonly optionsHash: string;
@@ -44,18 +44,18 @@ type Known = {
 
 type Sum = { readonly name: string; readonly terms: readonly SumTerm[] };
 
-/** The words of contents that were counted before, for one run and its options. */
+/** A cache, as one run with its options uses it. */
 export class Cache {
   private inputs: readonly Input[] = [];
-  /** What is known of each input; undefined for one that is not cached. */
+  /** For each input; undefined for one that is not cached. */
   private known: (Known | undefined)[] = [];
   private readonly index: FileIndex;
   private readonly group: string;
-  /** What was met in the contents whose words are had. */
+  /** Statistics of the contents whose words are in the cache. */
   private readonly statistics = new Map<names.EntryId, RangeStatistics>();
-  /** Sums whose headers were read, by their names, which never stand for others. */
+  /** Sums whose headers were read, by name. A name never stands for another sum. */
   private readonly readSums = new Map<string, Sum>();
-  /** Files that turned out to be of no use. */
+  /** Files that are damaged or cannot be read. */
   private readonly useless = new Set<string>();
   private writtenCount = 0;
   private planned: { readonly plan: Plan; readonly sum: Sum | undefined } | undefined;
@@ -72,8 +72,8 @@ export class Cache {
   }
 
   /**
-   * Finds out which contents the inputs have, as far as they may have been seen before: in the cache, or among `others`.
-   * Yields how many bytes were hashed since it yielded last.
+   * Identifies the content of each input that may have been seen before: in the cache, or among `others`. Yields how many
+   * bytes were hashed since the last yield.
    */
   *identify(inputs: readonly Input[], others: readonly names.EntryId[] = []): Generator<number, void> {
     this.inputs = inputs;
@@ -86,15 +86,15 @@ export class Cache {
     const starts = new Set(ids.map(names.idStartOf));
     for (const [inputIndex, known] of this.known.entries()) {
       if (known === undefined || known.sha256 !== undefined) continue;
-      // Of files never seen only those are read that are as large as a content that was.
+      // A file is hashed only if it has the size of a content that was seen.
       if (!starts.has(names.idStart(known.optionsHash, inputs[inputIndex]!.sizeBytes))) continue;
       yield* this.hash(inputIndex, known);
     }
   }
 
   /**
-   * Finds out which inputs' words the cache has, beside those whose words are had already: `statisticsOf` tells. Yields
-   * between slices of work.
+   * Plans how to get the words of the inputs, except those in `had`, which are counted already. Afterwards `statisticsOf`
+   * says which inputs' words are in the cache. Yields between slices of work.
    */
   *plan(had: ReadonlySet<number>): Generator<undefined, void> {
     for (;;) {
@@ -121,8 +121,8 @@ export class Cache {
   }
 
   /**
-   * Adds up the words that `plan` found, in ascending order; the counts of some may be 0. Undefined if that was not
-   * possible: then the plan is to be made again. Yields between slices of work.
+   * Adds up the words of the plan, in ascending order; some counts may be 0. Undefined if a file turned out to be of no use:
+   * then `plan` has to be called again. Yields between slices of work.
    */
   *addUp(): Generator<undefined, WordTable | undefined> {
     const { plan, sum } = this.planned!;
@@ -148,18 +148,18 @@ export class Cache {
     }
   }
 
-  /** What was met in an input, if its words are known. */
+  /** The statistics of an input whose words are in the cache. */
   statisticsOf(inputIndex: number): RangeStatistics | undefined {
     const id = this.idOf(inputIndex);
     return id === undefined ? undefined : this.statistics.get(id);
   }
 
-  /** Whether the words of an input can be kept when they are counted. */
+  /** Whether the words of an input can be kept once they are counted. */
   canKeep(inputIndex: number): boolean {
     return this.directory.isWritable && this.known[inputIndex] !== undefined;
   }
 
-  /** Hashes the inputs that are to be counted; to be done meanwhile. Yields between slices of some milliseconds. */
+  /** Hashes the inputs that are being counted. Yields between slices of some milliseconds. */
   *hashMissing(): Generator<undefined, void> {
     for (const [inputIndex, known] of this.known.entries()) {
       if (known === undefined || known.sha256 !== undefined) continue;
@@ -168,9 +168,10 @@ export class Cache {
   }
 
   /**
-   * Keeps the words of the inputs that were counted, which are in `runs`, and what was met in them; yields between
-   * slices of some milliseconds.
-   * @param inHaste only of those whose words are written
+   * Keeps the words of the inputs that were counted, which are in `runs`, and their statistics. Yields between slices of
+   * some milliseconds.
+   *
+   * @param inHaste whether to keep only words that are on disk already
    */
   *keep(
     runs: readonly SortedRun[],
@@ -186,7 +187,7 @@ export class Cache {
     }
   }
 
-  /** Nothing is kept of an input that is not for certain what was hashed. */
+  /** Keeps an input, if the file is certainly still what was hashed. */
   private *keepInput(
     inputIndex: number,
     runs: readonly SortedRun[],
@@ -211,13 +212,13 @@ export class Cache {
     yield;
   }
 
-  /** Whether a file is still what was hashed. One that is gone or shorter is not: the words are counted all the same. */
+  /** Whether a file is still what was hashed. If not, its words are used all the same, but not kept. */
   private *isAsHashed(inputIndex: number, known: Known): Generator<undefined, boolean> {
     try {
       const { path } = this.inputs[inputIndex]!;
       if (stateOf(path, this.settings.nowMs()).key !== known.state.key) return false;
       if (known.state.isSettled) return true;
-      // Written to just before the run, and within the grain of the clock perhaps once more.
+      // It was written to just before the run, and perhaps again within the grain of the clock.
       const { sha256 } = known;
       for (const _ of this.hash(inputIndex, known)) yield;
       return known.sha256 === sha256;
@@ -237,7 +238,7 @@ export class Cache {
     return writeSortedRun(words, `entry-${this.writtenCount++}`, null, options);
   }
 
-  /** One counts file of several, or of none. */
+  /** Joins runs, or none, to one counts file. Returns its path. */
   private *joined(runs: readonly SortedRun[]): Generator<undefined, string> {
     const readers: CountsFileReader[] = [];
     try {
@@ -248,7 +249,7 @@ export class Cache {
     }
   }
 
-  /** Keeps the sum of all contents, if its terms are known, and what was learned about files. */
+  /** Keeps the sum of all contents, if all are known, and the index. */
   keepSum(words: WordTable): void {
     const { directory } = this;
     const terms = this.terms();
@@ -263,7 +264,7 @@ export class Cache {
     this.keepIndex();
   }
 
-  /** Keeps what was learned about files. */
+  /** Keeps the index: which file has which content. */
   keepIndex(): void {
     const { directory, settings } = this;
     const content = this.index.contentOver(this.indexContent());
@@ -274,19 +275,19 @@ export class Cache {
 
   private readonly indexContent = () => this.directory.read(names.indexName).toString("latin1");
 
-  /** The content of each input, as far as it is identified. Of a stream nothing is known beforehand. */
+  /** The content of each input, where it is identified. The content of a stream is not known before it is read. */
   contents(): (names.EntryId | "empty" | undefined)[] {
     return this.inputs.map(({ sizeBytes, isStream }, inputIndex) =>
       sizeBytes === 0 && !isStream ? "empty" : this.idOf(inputIndex),
     );
   }
 
-  /** The same when all is counted: only what was counted for certain. */
+  /** The same when all is counted: only contents that were certainly the ones counted. */
   countedContents(): (names.EntryId | "empty" | undefined)[] {
     return this.contents().map((id) => (id === "empty" || this.statistics.has(id ?? "") ? id : undefined));
   }
 
-  /** Notes that the entries of the inputs are still wanted. */
+  /** Marks the entries of the inputs as used. */
   touchEntries(entries = this.entries()): void {
     for (const id of this.timesOf(() => true).keys()) {
       if (entries.has(id)) this.directory.touch(names.entryName(id));
@@ -298,7 +299,7 @@ export class Cache {
     if (isStream || sizeBytes === 0) return undefined;
     try {
       const state = stateOf(path, this.settings.nowMs());
-      // It may have grown since it was found: then what is read is not all of it.
+      // If it has grown since it was found, only a part of it will be read.
       if (!state.key.startsWith(`${device} ${inode} ${sizeBytes} `)) return undefined;
       return {
         state,
@@ -306,7 +307,7 @@ export class Cache {
         sha256: this.index.find(state),
       };
     } catch {
-      // Whoever reads it tells why.
+      // The error is reported when it is read.
       return undefined;
     }
   }
@@ -316,7 +317,7 @@ export class Cache {
     this.index.add(known.state, known.sha256);
   }
 
-  /** Notes what was met in the contents that the plan has; `Damaged` for an entry of them that is not whole. */
+  /** Checks the entries of a plan, and notes the statistics of all its contents. Throws `Damaged`. */
   private *verify({ added, removed }: Plan, sum: Sum | undefined): Generator<undefined, void> {
     const { directory, statistics } = this;
     statistics.clear();
@@ -327,7 +328,7 @@ export class Cache {
     for (const [id, , found] of sum?.terms ?? []) statistics.set(id, found);
   }
 
-  /** A file that is damaged, gone or not to be read is not used; everything else is thrown again. */
+  /** Stops using a file that is damaged, gone or unreadable, with a warning. Throws all other errors again. */
   private setAside(error: unknown): void {
     const isDamaged = error instanceof Damaged || error instanceof CountsFileError;
     const path = isDamaged || error instanceof Untrusted ? error.path : (error as NodeJS.ErrnoException).path;
@@ -343,7 +344,7 @@ export class Cache {
         : `cannot be read (${reasonOf(error)})`;
     const remedy = names.entryIdOf(name) === undefined ? "added up" : "counted";
     this.settings.warn(`"${path}" ${reason}: what was in it is ${remedy} again`);
-    // What another user put there is his to remove; what is counted takes its name, if it may.
+    // A file of another user stays: that user has to remove it.
     if (!(error instanceof Untrusted)) this.directory.remove(name);
   }
 
@@ -353,7 +354,7 @@ export class Cache {
     return names.entryId(known.optionsHash, this.inputs[inputIndex]!.sizeBytes, known.sha256);
   }
 
-  /** The contents of the inputs, or some of them, and how often each occurs. */
+  /** The contents of the inputs chosen, and how often each occurs. */
   private timesOf(isMeant: (inputIndex: number) => boolean): Map<names.EntryId, number> {
     const times = new Map<names.EntryId, number>();
     for (const inputIndex of this.inputs.keys()) {
@@ -388,7 +389,7 @@ export class Cache {
     });
   }
 
-  /** The terms of the sum of all inputs; undefined if one of them is not known. */
+  /** The terms of the sum of all inputs; undefined if one is not known. */
   private terms(): SumTerm[] | undefined {
     const isWhole = this.inputs.every(
       ({ sizeBytes, isStream }, i) => (sizeBytes === 0 && !isStream) || this.statisticsOf(i) !== undefined,
@@ -398,7 +399,7 @@ export class Cache {
   }
 }
 
-/** The same for the same terms, in whatever order. */
+/** A text that is the same for the same terms in any order. */
 const keyOf = (terms: readonly SumTerm[]) =>
   terms
     .map(([id, times]) => `${id} ${times}`)

@@ -2,14 +2,14 @@ import { closeSync } from "node:fs";
 import { type Check, fieldsOf, Mismatch, wholeNumber } from "../bytes/schema.ts";
 import { openFound } from "./trusted-files.ts";
 
-/** Thrown where a file of the cache is not as it was written. */
+/** Thrown for a file of the cache that is not as it was written. */
 export class Damaged extends Error {
   constructor(readonly path: string) {
     super(`${path} is damaged`);
   }
 }
 
-/** The JSON of the bytes, which `check` has to take: a checksum that fits does not say who wrote it. */
+/** Parses JSON and checks it; throws `Damaged`. A checksum that fits does not say who wrote the file. */
 export function parseChecked<T>(path: string, json: string, check: Check<T>): T {
   try {
     return check(JSON.parse(json), "");
@@ -19,7 +19,7 @@ export function parseChecked<T>(path: string, json: string, check: Check<T>): T 
   }
 }
 
-/** Reads from a file. Errors of the system say of which: those of reading do not by themselves. */
+/** Opens a file for `read` and closes it. Adds the path to errors of the system, which those of reading lack. */
 export function withFile<T>(path: string, read: (fd: number) => T): T {
   const fd = openFound(path);
   try {

@@ -1,21 +1,21 @@
 import { statSync } from "node:fs";
 
 /**
- * Which file has which content, so that a file that is as it was need not be read. The truth is the hash; this is only
- * what was seen: a file of the same device, inode, size, time of modification and time of change.
+ * Which file has which content, so that an unchanged file need not be read. A file is taken for unchanged if it has the
+ * same device, inode, size, time of modification and time of change.
  *
- *   bpe-index 1 CHECKSUM                          of all that follows: xxHash64, hexadecimal
+ *   bpe-index 1 CHECKSUM                          xxHash64 of all that follows, hexadecimal
  *   DEVICE INODE SIZE MODIFIED CHANGED SHA256     a line a file, times in nanoseconds, the last used last
  *
- * Why it can be believed. A state is kept only if both of its times were at least two seconds in the past when it was
- * looked at, and what was hashed was read after that. Had the file been written to since, then its time of change
- * would be later, by more than the grain of any clock: the state would be another one. Programs can set the time of
- * modification as they like; that sets the time of change to now.
+ * Why this is safe: a state is noted only if both of its times were at least two seconds in the past when it was looked
+ * at, and the file was read after that. A later write sets the time of change to a later moment, by more than the grain of
+ * any clock, so the state differs. Programs can set the time of modification as they like, but that sets the time of
+ * change to now.
  */
 export class FileIndex {
-  /** From the state of a file to the SHA-256 of its content. */
+  /** The SHA-256 of the content, by the state of the file. */
   private readonly hashes: Map<string, string>;
-  /** Whether what it was made of is not as an index is written: nothing of it is known. */
+  /** Whether the content given is no valid index. Then the index starts empty. */
   readonly isDamaged: boolean;
   private isChanged = false;
 
@@ -25,7 +25,7 @@ export class FileIndex {
     this.hashes = hashes ?? new Map();
   }
 
-  /** The SHA-256 of the content of a file in this state, if it can be known without reading. */
+  /** The SHA-256 of a file in this state, if it is known. */
   find(state: FileState): string | undefined {
     if (!state.isSettled) return undefined;
     const sha256 = this.hashes.get(state.key);
@@ -42,7 +42,7 @@ export class FileIndex {
     this.isChanged = true;
   }
 
-  /** What is to be written in place of `content`, which another run may have written meanwhile; null for nothing. */
+  /** The new content of the index. `content` is the present one, perhaps of another run. Null if nothing is to be written. */
   contentOver(content: string): string | null {
     if (!this.isChanged) return null;
     const lines = parse(content) ?? new Map<string, string>();
@@ -55,14 +55,14 @@ export class FileIndex {
   }
 }
 
-/** The oldest go: some 16 MB. */
+/** The oldest lines are dropped: some 16 MB. */
 const linesMax = 100_000;
 const settledMs = 2000;
 
 /** A file as it is found, before it is read. */
 export type FileState = {
   readonly key: string;
-  /** Whether it lay untouched for so long that a change from now on shows in its times. */
+  /** Whether it was left alone for so long that a change from now on shows in its times. */
   readonly isSettled: boolean;
 };
 
@@ -79,7 +79,7 @@ const head = "bpe-index 1 ";
 const checksumOf = (lines: string) => Bun.hash.xxHash64(lines).toString(16).padStart(16, "0");
 const sealed = (lines: string) => `${head}${checksumOf(lines)}\n${lines}`;
 
-/** Undefined where the content is not as it is written: a hash becomes the name of a file, so each line is checked. */
+/** Undefined for an invalid index. A hash becomes part of a file name, so each line is checked. */
 function parse(content: string): Map<string, string> | undefined {
   const lines = content.slice(head.length + 17);
   if (sealed(lines) !== content) return undefined;

@@ -6,15 +6,15 @@ import { insideOf, openDirectory } from "./remove-quietly.ts";
 import { release, reserve } from "./staging-names.ts";
 import { whatStands } from "./standing-result.ts";
 
-/** Where former results are now; null for none. */
+/** Where a former result is now; null if there is none. */
 export type FormerResults = {
-  /** The one that was replaced, if someone wrote into it while that happened. */
+  /** The replaced result, if someone wrote into it meanwhile. */
   readonly leftPath: string | null;
-  /** The one that was replaced, if it was to be kept. */
+  /** The replaced result, if it was to be kept. */
   readonly keptPath: string | null;
 };
 
-/** The replaced result goes or is kept, and of the kept ones the oldest go. `keepCount` undefined leaves those alone. */
+/** Removes or keeps the replaced result, and removes the oldest kept ones. Without `keepCount` these stay. */
 export function settleFormer(
   former: string | null,
   place: Place,
@@ -27,7 +27,7 @@ export function settleFormer(
   return { leftPath, keptPath };
 }
 
-/** Out of sight first: a run that dies now leaves what the next one removes, and no half of a kept result. */
+/** Hides it first. If the run dies now, the next one removes it, and nobody sees half a kept result. */
 function removeKept(old: Place, place: Place): void {
   const hidden = reserve(place, "new");
   try {
@@ -39,8 +39,8 @@ function removeKept(old: Place, place: Place): void {
 }
 
 /**
- * Removes a former result, file by file, so that what anyone put into it since is not lost: then it is left beside the
- * place, and the value says where.
+ * Removes a former result, file by file. If someone put a file into it meanwhile, it is left beside the place instead.
+ * Returns its path then, else null.
  */
 function removeFormer(former: string, place: Place): string | null {
   try {

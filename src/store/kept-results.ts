@@ -10,12 +10,12 @@ import { isTrusted, openFound, readFound } from "./trusted-files.ts";
  *
  *   NAME.20261120T020000Z      and, of another that began in the same second, NAME.20261120T020000Z-2
  *
- * The name is for people. Which is older, the records tell by their `generation`, for clocks go wrong: it is one more
- * than that of any result that stood there or was kept when the run wrote its record.
+ * The name is for people. Clocks go wrong, so the `generation` in the records tells which is older: it is one more than
+ * that of every result that stood there or was kept when the run wrote its record.
  */
 const keptName = /^\.(\d{8}T\d{6}Z)(?:-(\d+))?$/;
 
-/** Gives a former result, wherever it stands, its name among the kept ones; its new path. */
+/** Moves a former result to its name among the kept ones. Returns its new path. */
 export function keepResult(path: string, place: Place): string {
   const first = `${pathOf(place)}.${stampOf(path)}`;
   let kept = first;
@@ -24,7 +24,7 @@ export function keepResult(path: string, place: Place): string {
   return kept;
 }
 
-/** The places of all kept results, the latest first. What is not a result of ours is none, whatever its name. */
+/** The places of all kept results, the latest first. Whatever is no result of ours is left out. */
 export function keptPlaces(place: Place): Place[] {
   const found: { place: Place; stamp: string; n: number; generation: number }[] = [];
   const parent = statOrNull(place.parent);
@@ -34,7 +34,7 @@ export function keptPlaces(place: Place): Place[] {
     if (stamp === undefined) continue;
     const kept = { ...place, name };
     const stats = lstatOrNull(pathOf(kept));
-    // Another user's would count for ours, and push them out.
+    // Results of another user would count, and push ours out.
     if (parent === null || stats === null || !isTrusted(stats, parent) || !isResult(kept)) continue;
     found.push({ place: kept, stamp, n: Number(n ?? 1), generation: generationOf(pathOf(kept)) });
   }
@@ -59,7 +59,7 @@ export function nextGeneration(place: Place): number {
   return 1 + Math.max(...places.map((each) => generationOf(pathOf(each))));
 }
 
-/** 0 for one without. */
+/** The generation of a result; 0 if it has none. */
 function generationOf(path: string): number {
   try {
     const { generation } = readRecord(path).record;
@@ -71,10 +71,10 @@ function generationOf(path: string): number {
   }
 }
 
-/** Further than anything gets by counting: what is above it was not counted. */
+/** No counting gets this far: a larger number is forged or damaged. */
 const generationMax = 2 ** 40;
 
-/** The start that a result's record tells, to the second; of one that tells none, when the record was written. */
+/** When the run of a result started, to the second; if its record does not say it, when the record was written. */
 function stampOf(path: string): string {
   const { record, writtenAt } = readRecord(path);
   const told = typeof record.startedAt === "string" ? stamp(new Date(record.startedAt)) : "";
@@ -97,15 +97,15 @@ function readRecord(path: string): { record: Told; writtenAt: Date } {
 }
 
 /**
- * What tells a former result from the one that replaces it, under the same hidden name: see `staging-names.ts`. No two
- * records are equal, each has its times.
+ * The mark in a hidden name (staging-names.ts), made from the result's record. It tells a former result from the one that
+ * replaces it. No two records are equal: each has its times.
  */
 export function recordMark(path: string): string {
   const bytes = readFound(join(path, recordName));
   return Bun.hash.xxHash64(bytes).toString(16).padStart(16, "0").slice(0, 8);
 }
 
-/** Whether it is the former result that its hidden name was made for. */
+/** Whether a result is the former one that its hidden name was made for. */
 export function isMarked(path: string): boolean {
   try {
     return basename(path).endsWith(`.keep-${recordMark(path)}`);

@@ -23,17 +23,17 @@ import { isMine, openFound } from "./trusted-files.ts";
  *
  *   .NAME.bpe-lock     {"host":"web1","pid":4711,"since":"2026-11-20T02:00:00.000Z"}
  *
- * What counts is the kernel's lock on the file (flock), not that the file is there: a run that was killed holds no
- * lock, and the next one takes its file over. The text in it is for messages alone.
+ * Only the system's lock on the file (flock) matters, not that the file exists. A run that was killed holds no lock, and
+ * the next one takes over its file. The text in the file is only for messages.
  */
 export type Lock = {
   /** False where the file system has no locks: then nothing keeps a second run away. */
   readonly isHeld: boolean;
-  /** Gives the place free. Safe at any moment, and more than once. */
+  /** Frees the place. May be called at any moment, and more than once. */
   release(): void;
 };
 
-/** Who holds a lock; fields that cannot be read are undefined. */
+/** The process that holds a lock. Fields that cannot be read are undefined. */
 export type Holder = {
   readonly host?: string;
   readonly pid?: number;
@@ -43,8 +43,8 @@ export type Holder = {
 export const isLock = (got: Lock | Holder): got is Lock => "release" in got;
 
 /**
- * The lock of the place, or who has it. With the lock, it is found out whether the output can be written there, and
- * what dead runs left beside the place is removed.
+ * Takes the lock of a place, or returns its holder. Then it removes what dead runs left beside the place, and checks that
+ * the output can be written there.
  */
 export function takeLock(place: Place): Lock | Holder {
   const path = lockPath(place);
@@ -56,7 +56,7 @@ export function takeLock(place: Place): Lock | Holder {
     if (isReleased) return;
     isReleased = true;
     unmarkLocked(place);
-    // While it is still locked: whoever opened the file meanwhile finds that the name is gone, and begins anew.
+    // While it is still locked: a run that opened the file meanwhile finds the name gone, and begins anew.
     removeName(path);
     if (fd !== null) closeSync(fd);
     removeParents();
@@ -72,7 +72,7 @@ export function takeLock(place: Place): Lock | Holder {
   return { isHeld: fd !== null, release };
 }
 
-/** The same; if another has it, a UserError that names it. */
+/** The same. If another process holds the lock, throws a UserError that names it. */
 export function takeLockNow(place: Place): Lock {
   const got = takeLock(place);
   if (isLock(got)) return got;
@@ -107,13 +107,13 @@ function takeLockFile(place: Place): LockFile | Holder {
       if (attempt === attemptsMax) return {};
     } catch (error) {
       removeParents();
-      // Another run's end took the parent, or its own file, away.
+      // Another run ended, and removed the parent or its lock file.
       if (attempt === attemptsMax || codeOf(error) !== "ENOENT") throw notWritable(place, error);
     }
   }
 }
 
-/** Each attempt fails only if another run ended in between; so many in a row are no accident. */
+/** An attempt fails only if another run ends in between. So many in a row are no accident. */
 const attemptsMax = 1000;
 
 function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
@@ -130,7 +130,7 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
     }
     if (!isNamed(fd, path)) return "changed";
     if (!isReusable) {
-      // Another user's, whose run is dead. Whoever may not remove it may not replace the output either.
+      // Another user's, whose run is dead. A user who may not remove it may not replace the output either.
       unlinkSync(path);
       return "changed";
     }
@@ -142,7 +142,7 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
   }
 }
 
-/** What is not this user's alone is opened to see whether it is locked, and never written to. */
+/** Opens the lock file. It is reusable only if it is this user's alone; otherwise it is never written to. */
 function openLockFile(path: string): { fd: number; isReusable: boolean } | "changed" {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
   try {
@@ -160,7 +160,7 @@ function openLockFile(path: string): { fd: number; isReusable: boolean } | "chan
   }
 }
 
-/** To be written to, where that is allowed: file servers ask it of whoever locks. */
+/** For writing, where that is allowed: file servers require it for a lock. */
 function openForLocking(path: string): number {
   try {
     return openFound(path, constants.O_RDWR);
@@ -174,10 +174,10 @@ function writeHolder(fd: number): void {
   const holder: Holder = { host: hostname(), pid: process.pid, since: new Date().toISOString() };
   try {
     const sizeBytes = writeSync(fd, `${JSON.stringify(holder)}\n`, 0);
-    // Subtle: not to nothing, and not before. A file that was is flushed by ext4 when it is closed, 1.2 ms at the end of a run.
+    // Subtle: never truncated to 0. ext4 flushes such a file when it is closed, 1.2 ms at the end of a run.
     ftruncateSync(fd, sizeBytes);
   } catch {
-    // A full disk: the lock holds all the same, its holder cannot be named.
+    // The disk is full. The lock holds, but its holder cannot be named.
   }
 }
 
@@ -194,7 +194,7 @@ function readHolder(fd: number): Holder {
   return {};
 }
 
-/** It may be anyone's text: only what a holder writes is taken from it. */
+/** Takes only what a holder writes: the text may be anyone's. */
 function holderOf(told: unknown): Holder {
   const { host, pid, since } = Object(told) as Record<string, unknown>;
   return {

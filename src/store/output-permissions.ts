@@ -1,20 +1,20 @@
 import { fchmodSync, fchownSync, fstatSync, type Stats, statSync } from "node:fs";
 import { isMine, isTrusted } from "./trusted-files.ts";
 
-/** What is staged is its writer's alone until it takes its place. */
+/** What is staged is private to its writer until it takes its place. */
 export const stagedFileMode = 0o600;
 export const stagedDirectoryMode = 0o700;
 
-/** Read, write and execute for owner, group and others: no bit that lends the owner's rights is ever given. */
+/** Read, write and execute for owner, group and others. Set-user-ID and set-group-ID are never given. */
 const plainBits = 0o777;
 
 /**
- * Gives what is staged, open as `fd`, the permissions with which it takes its place: those of what it replaces, or,
- * where that is null, what the umask leaves of `fullMode` (0o666 for files, 0o777 for directories).
+ * Gives what is staged, open as `fd`, the permissions of what it replaces. If it replaces nothing (null), it gets what
+ * the umask leaves of `fullMode` (0o666 for files, 0o777 for directories).
  *
- * Owner and group are restored as far as the system lets us; files inside (`innerFds`) go with their directory. Of
- * another user's permissions nothing is taken that the umask forbids, and a group that cannot be restored leaves its
- * own successor what all others have. Where the file system knows no permissions, there is nothing to be done.
+ * Owner and group are restored as far as the system allows it, also those of the files inside (`innerFds`). Permissions
+ * that another user gave are limited by the umask. If the group cannot be restored, the new group gets the permissions
+ * of others. Nothing happens on a file system without permissions.
  */
 export function settlePermissions(
   fd: number,
@@ -37,12 +37,12 @@ export function settlePermissions(
   for (const inner of innerFds) attempt(() => fchownSync(inner, now.uid, now.gid));
 }
 
-/** What is replaced, if its permissions are to be taken over: not another user's where everybody may have put it. */
+/** What is replaced, if its permissions are taken over: not if an untrusted user may have put it there. */
 export function inherited(former: Stats | null, parent: string): Stats | null {
   return former !== null && isTrusted(former, statSync(parent)) ? former : null;
 }
 
-/** The group has what others have. */
+/** The group gets the permissions of others. */
 const withoutGroup = (mode: number) => (mode & 0o707) | ((mode & 0o007) << 3);
 
 function attempt(change: () => void): boolean {

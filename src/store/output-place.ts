@@ -3,20 +3,20 @@ import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "../errors.ts";
 import { codeOf, reasonOf } from "../runtime/system-error.ts";
 
-/** Where an output goes: its name in its parent, both free of links, and the path as it was typed, for messages. */
+/** Where an output goes: its name in its parent, with links resolved, and the path as it was typed, for messages. */
 export type Place = {
   readonly typed: string;
   readonly parent: string;
   readonly name: string;
 };
 
-/** Whether a path, as it was typed, is the directory or leads below it; links are not looked at. */
+/** Whether a path, as it was typed, is the directory or lies in it. Links are not followed. */
 export const isWithin = (path: string, directory: string) =>
   `${resolve(path)}/`.startsWith(`${resolve(directory)}/`);
 
 export const pathOf = (place: Place) => join(place.parent, place.name);
 
-/** The place that a path names. Of a parent that does not exist yet, the part that exists is looked up. */
+/** The place that a path names. Its parent need not exist. */
 export function placeOf(typed: string): Place {
   const plain = typed.replace(/(?<=.)\/+$/, "");
   const isName = ![".", "..", "/", ""].includes(basename(plain));
@@ -24,7 +24,7 @@ export function placeOf(typed: string): Place {
   return { typed, parent: realParent(dirname(whole)), name: basename(whole) };
 }
 
-/** Another run may make or remove a part of the path meanwhile: then it is looked up anew. */
+/** Looks again if another run makes or removes a part of the path meanwhile. */
 function realParent(path: string): string {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -61,7 +61,7 @@ function realPath(path: string): string {
   }
 }
 
-/** The entry itself, a link not followed; null where there is none. */
+/** The entry itself, a link not followed; null if there is none. */
 export function lstatOrNull(path: string): Stats | null {
   return orNull(path, lstatSync);
 }
@@ -79,7 +79,7 @@ function orNull(path: string, look: (path: string) => Stats): Stats | null {
   }
 }
 
-/** What is in a directory; nothing where it may be written but not listed: there, what is stale stays. */
+/** The names in a directory. None if it can be written but not listed: then stale files stay. */
 export function namesIn(path: string): string[] {
   try {
     return readdirSync(path);

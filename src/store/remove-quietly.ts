@@ -2,9 +2,9 @@ import { closeSync, constants, openSync, readdirSync, rmdirSync, unlinkSync } fr
 import { codeOf } from "../runtime/system-error.ts";
 
 /**
- * Removes something of ours, a directory with what is in it. What cannot be removed is left to the next run: whoever
- * discards has another error to tell, or a signal to obey. No link is followed, and what is in a directory is removed
- * by its descriptor, so that nothing else can be put in its way meanwhile.
+ * Removes a file or directory of ours, with its content. Never throws: the caller has another error to report, or a
+ * signal to obey, and the next run removes what is left. No link is followed. The content of a directory is removed by the
+ * directory's descriptor, so nobody can put another directory in its way.
  */
 export function removeQuietly(path: string): void {
   try {
@@ -27,11 +27,11 @@ function remove(path: string): void {
   rmdirSync(path);
 }
 
-/** A path to what is in an open directory, whatever has the directory's name by now. */
+/** A path to an open directory, whatever has its name by now. */
 export const insideOf = (fd: number, path: string) =>
   process.platform === "linux" ? `/proc/self/fd/${fd}` : path;
 
-/** Null for what is no directory. */
+/** Opens a directory; null for anything else. */
 export function openDirectory(path: string): number | null {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);

@@ -12,8 +12,10 @@ export type Saved = { readonly totals: CountsTotals; readonly leftOut: LeftOut }
 type Write = (chunk: Uint8Array) => void;
 
 /**
- * Writes the sum of parts as a counts file in the compact form, word by word, without a table of all. `guard` is told how to undo
- * what is half done, and gives back how to call that off. Words that occur fewer than `minCount` times are left out.
+ * Writes the sum of parts as a counts file in the compact form, word by word, without a table of all words. Words that
+ * occur fewer than `minCount` times are left out.
+ *
+ * @param guard registers `discard` to run if the process stops, and returns a function that unregisters it
  */
 export function* saveSum(
   parts: Parts,
@@ -39,7 +41,7 @@ export function* saveSum(
   }
 }
 
-/** The same for a place that cannot be written over, as a pipe: the totals go first, which may take reading the sum twice. */
+/** The same for a pipe or a device. The totals come first, so the sum may have to be read twice. */
 export function* streamSum(
   parts: Parts,
   write: Write,

@@ -11,29 +11,28 @@ import { isMine } from "./trusted-files.ts";
 export type Problem = { readonly message: string; readonly hint: string };
 
 /**
- * Files that a run needs for itself stand in one hidden directory under the parent given, else under $TMPDIR, else
- * under /tmp:
+ * Temporary files of a run lie in one hidden directory under the parent given, else under $TMPDIR, else under /tmp:
  *
  *   .bpe-XXXXXX/lock     locked by the run (flock) as long as it lives
  *   .bpe-XXXXXX/…        its files
  *
- * A later run removes it if it gets the lock: the kernel alone knows whether a run lives that may be in another container
- * or on another machine. Where the file system has no locks, what a dead run left stays.
+ * A later run that gets the lock removes the directory. Only the lock tells whether a run lives: it may be in another
+ * container or on another machine. Where the file system has no locks, the files of a dead run stay.
  *
- * The directory is made when it is first asked for. `remove` is safe at any moment.
+ * The directory is made when it is first needed. `remove` may be called at any moment.
  */
 export class ScratchDirectory {
   readonly parent: string;
   private made: Made | null = null;
   private isRemoved = false;
 
-  /** Removes what dead runs left there. */
+  /** Removes the directories of dead runs under the parent. */
   constructor(parent = tmpdir()) {
     this.parent = parent;
     removeLeftOvers(parent);
   }
 
-  /** Where the directory is, or why there is none: for who may never need it. */
+  /** The path, or why there is none. For callers that may never need it. */
   open(): { readonly directory: string; readonly problem: Problem | null } {
     try {
       return { directory: this.path, problem: null };
@@ -43,7 +42,7 @@ export class ScratchDirectory {
     }
   }
 
-  /** Where the directory is. */
+  /** The path. A UserError if the directory cannot be made. */
   get path(): string {
     if (this.isRemoved) throw new Error("a scratch directory is used after its removal");
     try {
@@ -60,8 +59,8 @@ export class ScratchDirectory {
   }
 
   /**
-   * Subtle: renamed before it is emptied, because workers may still be writing: what they would make there has no
-   * parent any more.
+   * Subtle: the directory is renamed before it is emptied. Workers may still be writing, and can make no new file under
+   * the old name.
    */
   remove(): void {
     this.isRemoved = true;
@@ -73,7 +72,7 @@ export class ScratchDirectory {
       renameSync(path, going);
       removeQuietly(going);
     } catch {
-      // Someone else has taken it away.
+      // Someone else has removed it.
     }
     closeSync(fd);
   }
@@ -96,13 +95,13 @@ function make(parent: string): Made {
         throw error;
       }
     }
-    // Another run took it for a dead one's before it was locked: it goes, and the next one may stay.
+    // Another run took it for a dead run's before it was locked. Try again.
   }
 }
 
 const attemptsMax = 100;
 
-/** The open lock of a scratch directory; null if a run has it, or had it and removed it. */
+/** Opens and takes the lock of a scratch directory. Null if a run holds it, or held it and removed it. */
 function lockIn(directory: string, isLeftOver = false): number | null {
   const path = join(directory, lockName);
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -114,7 +113,7 @@ function lockIn(directory: string, isLeftOver = false): number | null {
   return null;
 }
 
-/** Those of this user whose lock nobody has. */
+/** Removes the directories of this user whose lock nobody holds. */
 function removeLeftOvers(parent: string): void {
   for (const name of namesIn(parent)) {
     if (!names.test(name)) continue;
@@ -127,7 +126,7 @@ function removeLeftOvers(parent: string): void {
       removeQuietly(path);
       closeSync(fd);
     } catch {
-      // Another run removes it at this moment, or it cannot be written: then it stays.
+      // Another run is removing it, or it cannot be written: then it stays.
     }
   }
 }

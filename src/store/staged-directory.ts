@@ -23,8 +23,8 @@ import { whatStands } from "./standing-result.ts";
 import { type TakePlaceOptions, takePlace } from "./take-place.ts";
 
 /**
- * Finds out, before any work and touching nothing, whether a result may be put at the path: it is absent, empty, or
- * holds only what its own record lists. Whether its parent can be written is found out with the lock.
+ * Checks before any work, and touching nothing, that a result may replace what is at the path: nothing, an empty
+ * directory, or only files that its own record lists. Whether the parent can be written is checked with the lock.
  */
 export function checkOutputDirectory(path: string): void {
   const place = placeOf(path);
@@ -35,7 +35,7 @@ export function checkOutputDirectory(path: string): void {
 /** The mode bit that lets only owners rename. */
 const stickyBit = 0o1000;
 
-/** Renaming a directory asks more than a writable parent: to empty it, and in a sticky parent such as /tmp, to own it. */
+/** To replace a directory one has to be able to empty it, and in a sticky parent such as /tmp, to own it. */
 function checkReplaceable(place: Place, { uid }: Stats): void {
   const parent = statSync(place.parent);
   const user = process.getuid?.() ?? 0;
@@ -50,36 +50,36 @@ function checkReplaceable(place: Place, { uid }: Stats): void {
   }
 }
 
-/** Begins a result beside its place. Parents that do not exist are made. */
+/** Begins a result beside its place. Makes the parents that are missing. */
 export function stageDirectory(path: string): StagedDirectory {
   return new StagedDirectory(placeOf(path));
 }
 
 type PublishOptions = {
-  /** How many former results stay beside the new one. */
+  /** How many former results are kept beside the new one. */
   readonly keepCount?: number | undefined;
   readonly exchangePaths?: typeof exchange;
 };
 
 /**
- * A result being written beside its place, on the same file system. Nothing is seen at its path until `publish` puts
- * it there whole; `discard` leaves the path as it was. Every call is synchronous, so a signal is served before or
- * after one, and `discard` may follow any of them.
+ * A result that is being written beside its place, on the same file system. `publish` puts the complete result at its
+ * path; `discard` leaves the path as it was. Every call is synchronous, so a signal is served before or after it, and
+ * `discard` may follow any call.
  */
 class StagedDirectory {
   private readonly place: Place;
   private readonly staged: HiddenPath;
-  /** A discarded result takes back the parents that were made for it. */
+  /** Removes the parents that were made for a result that is discarded. */
   private readonly removeParents: () => void;
-  /** Of the staged directory, where it is to take its place. */
+  /** The staged directory, open. */
   private fd: number | null = null;
   private readonly openFiles = new Map<string, number>();
-  /** Whether what stands at `staged` is still ours to remove. */
+  /** Whether what is at `staged` is still to be removed by `discard`. */
   private isStaged = true;
 
   constructor(place: Place) {
     this.place = place;
-    // Before this one has its name, which one that this process could not put in its place may have still.
+    // Before this result takes its hidden name: one that this process failed to publish may still have that name.
     onPath(place.typed, () => mendLeftOvers(place));
     this.removeParents = onPath(place.typed, () => makeParents(place));
     this.staged = new HiddenPath(place, "new");
@@ -92,7 +92,7 @@ class StagedDirectory {
     }
   }
 
-  /** What the result's record is to say: its place in the order of those that replaced each other. */
+  /** The generation for the result's record: its number in the order of results that replaced each other. */
   get generation(): number {
     return nextGeneration(this.place);
   }
@@ -103,7 +103,7 @@ class StagedDirectory {
     while (!steps.next().done);
   }
 
-  /** The same, yielding after each chunk, so that the caller can serve signals while a large file is written. */
+  /** The same. Yields after each chunk, so that the caller can serve signals. */
   *writeInSteps(name: string, chunks: Iterable<Uint8Array>): Generator<undefined, void> {
     assert(!name.includes("/") && !this.openFiles.has(name), `"${name}" is a plain name, written once`);
     const typed = join(this.place.typed, name);
@@ -116,11 +116,12 @@ class StagedDirectory {
   }
 
   /**
-   * Puts the result in its place, in one step, when it is on the device. If something else came to stand there since
-   * the check, or the step is refused, the result is left beside it and the error says where.
+   * Flushes the result to the device and puts it in its place, in one step. If the place is refused, or something else
+   * is there by now, the result is left beside it and the error says where.
    *
-   * `keepCount` of the former results stay beside it, this one's predecessor the first of them; without it the
-   * predecessor goes and kept ones are left alone. Tests give an exchange that refuses, as some file systems do.
+   * `keepCount` former results are kept beside it, its predecessor among them. Without `keepCount` the predecessor is
+   * removed, and results that were kept before are left alone. Tests give an exchange that refuses, as some file systems
+   * do.
    */
   publish({ keepCount, exchangePaths }: PublishOptions = {}): FormerResults {
     onPath(this.place.typed, () => this.flushFiles());
@@ -130,14 +131,14 @@ class StagedDirectory {
     this.isStaged = false;
     this.closeFiles();
     return onPath(this.place.typed, () => {
-      // The new one is in its place on the device before anything of the old one goes.
+      // The new result is in its place, on the device, before anything of the old one is removed.
       flushDirectory(this.place.parent);
       this.staged.release();
       return settleFormer(former, this.place, keepCount);
     });
   }
 
-  /** Removes what was written. The path, whatever it names, is left alone. After `publish` there is nothing to do. */
+  /** Removes what was written, and never touches the path. Does nothing after `publish`. */
   discard(): void {
     this.closeFiles();
     if (!this.isStaged) return;
@@ -148,7 +149,7 @@ class StagedDirectory {
   }
 
   private flushFiles(): void {
-    // All are written, and begun, before the first is waited for: the device takes them together.
+    // All flushes are begun before the first is waited for, so the device takes the files together.
     for (const fd of this.openFiles.values()) beginFlush(fd);
     for (const fd of this.openFiles.values()) flush(fd);
     flushDirectory(this.staged.path);
@@ -178,14 +179,14 @@ class StagedDirectory {
     }
   }
 
-  /** Where the result is left when it cannot take its place. */
+  /** Moves the result beside its place, which it cannot take. Returns where it is. */
   private keepAside(): string {
     try {
       const keptPath = freePath(this.place, "new");
       renameSync(this.staged.path, keptPath);
       return `"${keptPath}"`;
     } catch {
-      // The parent takes no names any more, not even this one.
+      // The parent takes no new name, not even this one.
       this.isStaged = false;
       this.staged.release();
       return `"${this.staged.path}", until the next run to this output removes it`;

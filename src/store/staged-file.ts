@@ -10,12 +10,12 @@ import { removeQuietly } from "./remove-quietly.ts";
 import { mendLeftOvers, release, reserve } from "./staging-names.ts";
 import { checkOwner, followLinks } from "./trusted-files.ts";
 
-/** So much is written between two flushes behind. */
+/** Bytes written between two flushes in the background. */
 const flushAfterBytes = 2 ** 24;
 
 /**
- * Finds out, before any work and touching nothing, whether a file may be written at the path. Whether its directory can
- * be written is found out with the lock.
+ * Checks before any work, and touching nothing, that a file may be written at the path. Whether its directory can be
+ * written is checked with the lock.
  */
 export function checkOutputFile(path: string): void {
   const { place, former } = lookAt(path);
@@ -28,13 +28,13 @@ export function checkOutputFile(path: string): void {
   }
 }
 
-/** Where the file goes, if it is written beside its place; null for a device or a pipe, which is written straight away. */
+/** The place of a file that is written beside it first; null for a device or a pipe, which is written directly. */
 export function placeOfFile(path: string): Place | null {
   const { place, former } = lookAt(path);
   return former === null || former.isFile() ? place : null;
 }
 
-/** Begins a file beside its place; it is renamed there when it is whole and on the device. `discard` is safe at any moment. */
+/** Begins a file beside its place. `publish` flushes it and renames it. `discard` may be called at any moment. */
 export function stageFile(path: string): StagedFile {
   checkOutputFile(path);
   return new StagedFile(path);
@@ -43,9 +43,9 @@ export function stageFile(path: string): StagedFile {
 class StagedFile {
   private readonly typed: string;
   private readonly place: Place;
-  /** What stood there before, its permissions are kept; null for nothing. */
+  /** What is replaced: its permissions are kept. Null for nothing. */
   private readonly former: Stats | null;
-  /** Where the bytes go, or null: a device or a pipe has nothing beside it and is written straight away. */
+  /** Where the bytes go; null for a device or a pipe, which is written directly. */
   private readonly path: string | null;
   private fd: number | null = null;
   private unflushedBytes = 0;
@@ -68,7 +68,7 @@ class StagedFile {
     });
   }
 
-  /** Whether what was written can be written over. */
+  /** Whether `overwrite` is possible. */
   get isRegular(): boolean {
     return this.path !== null;
   }
@@ -79,7 +79,7 @@ class StagedFile {
     if (this.unflushedBytes >= flushAfterBytes && this.flushing === null) this.flushBehind();
   }
 
-  /** The device is at work while more is made, so that `publish` waits for the last bytes alone. */
+  /** Flushes in the background, so that `publish` waits only for the last bytes. */
   private flushBehind(): void {
     this.unflushedBytes = 0;
     this.flushing = new Promise((resolve) => {
@@ -90,14 +90,14 @@ class StagedFile {
     });
   }
 
-  /** To be waited for before `publish`: no flush is under way behind. */
+  /** Waits for the flush in the background. To be called before `publish`. */
   async settle(): Promise<void> {
     const error = await this.flushing;
-    // Subtle: the system tells of a failed flush once only, so the last one would not know.
+    // Subtle: the system reports a failed flush only once, so the last flush would not know of it.
     if (error) onPath(this.typed, () => throwUnlessNoFlush(error));
   }
 
-  /** Writes over bytes already written, for a header that is known at the end. A device or a pipe has no such place. */
+  /** Overwrites bytes, for a header that is known at the end. An error for a device or a pipe. */
   overwrite(chunk: Uint8Array, pos: number): void {
     if (this.path === null) {
       throw new UserError(`"${this.typed}" cannot be written: it is not a regular file`, {
@@ -123,7 +123,7 @@ class StagedFile {
     });
   }
 
-  /** Removes what was written beside; the path itself is left alone. After `publish` there is nothing to do. */
+  /** Removes what was written beside the path, and never touches the path. Does nothing after `publish`. */
   discard(): void {
     this.close();
     if (this.path === null) return;
@@ -137,7 +137,7 @@ class StagedFile {
   }
 }
 
-/** A link is followed, as a shell's `>` follows it: what it leads to is replaced, not the link. */
+/** Follows links as a shell's `>` does: what a link leads to is replaced, not the link. */
 function lookAt(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(followLinks(path));
   // What /dev/stdout leads to may have a name that is none, such as "pipe:[4711]".
@@ -146,7 +146,7 @@ function lookAt(path: string): { place: Place; former: Stats | null } {
   if (former?.isDirectory() || path.endsWith("/")) {
     throw new UserError(`"${path}" cannot be written: it is a directory`, { hint: "name a file" });
   }
-  // It would be written straight away, and read by whoever made it.
+  // It would be written directly, and read by the user who made it.
   if (named !== null && !named.isFile()) checkOwner(pathOf(place), named);
   return { place: { ...place, typed: path }, former };
 }

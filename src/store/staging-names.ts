@@ -8,17 +8,17 @@ import { removeQuietly } from "./remove-quietly.ts";
 import { isMine } from "./trusted-files.ts";
 
 /**
- * What stands beside an output while it is made, hidden:
+ * Hidden names beside an output while it is written:
  *
- *   .NAME.bpe-HOST-RUN.new    the output being written; after an exchange, the old one being removed
+ *   .NAME.bpe-HOST-RUN.new    the output that is being written; after an exchange, the old one that is being removed
  *   .NAME.bpe-HOST-RUN.old    the old one, set aside where the file system has no exchange
  *   .NAME.bpe-HOST-RUN.keep-MARK
- *                             where the old one is to be kept: the new one, whole, until it takes its place, then the
- *                             old one. MARK is the old one's, so what stands there can be told.
+ *                             if the old one is to be kept: the new one, complete, until it takes its place; then the
+ *                             old one. MARK is made from the old one's record and tells which of the two it is.
  *
- * HOST is a hash of the host's name, RUN a random number of this process; each, like MARK, has 8 hexadecimal digits.
- * The name says nothing about whether its run lives. The lock of the place does: whoever has it knows that all the
- * others of this host are dead (some file servers keep locks for each host apart, hence HOST).
+ * HOST is a hash of the host's name, RUN a random number of this process. Like MARK they have 8 hexadecimal digits. The
+ * name does not say whether its run lives, but the lock of the place does: its holder knows that all other runs of this
+ * host are dead. (Some file servers keep locks per host, hence HOST.)
  */
 export type Kind = "new" | "old" | `keep-${string}`;
 
@@ -32,10 +32,10 @@ const run = hash8(crypto.randomUUID());
 const hiddenName = (place: Place, kind: Kind, ofRun = run) => `.${place.name}.bpe-${host}-${ofRun}.${kind}`;
 const hiddenPath = (place: Place, kind: Kind) => join(place.parent, hiddenName(place, kind));
 
-/** What a hidden name has beside NAME, in bytes. */
+/** How much longer than NAME a hidden name is, in bytes. */
 export const hiddenNameBytes = hiddenName({ typed: "", parent: "", name: "" }, longestKind).length;
 
-/** What this process is staging now. */
+/** Paths that this process is staging now. */
 const live = new Set<string>();
 
 /** Reserves the path of something staged until `release`. */
@@ -53,7 +53,7 @@ export function release(path: string): void {
 export const writtenTwice = (place: Place) =>
   new UserError(`"${place.typed}" would be written twice by one run`);
 
-/** What this process has under a hidden name. */
+/** A file or directory of this process under a hidden name. */
 export class HiddenPath {
   path: string;
 
@@ -64,7 +64,7 @@ export class HiddenPath {
     this.path = reserve(place, kind);
   }
 
-  /** Gives it another hidden name: what a later run would find tells it what this one was about to do. */
+  /** Renames it. The name tells a later run what this one was about to do, should it die. */
   moveTo(kind: Kind): void {
     const path = hiddenPath(this.place, kind);
     if (path === this.path) return;
@@ -86,10 +86,10 @@ export const unmarkLocked = (place: Place) => locked.delete(pathOf(place));
 export const isLockedHere = (place: Place) => locked.has(pathOf(place));
 
 /**
- * Mends what dead runs left beside the place, as far as it is this user's. A run that died between setting the old
- * output aside and putting the new one in its place left the path naming nothing: there the old one is put back, which
- * harms no run that lives. The rest is done only with the lock of the place, or with what this run left itself: an old
- * output that was to be kept gets its name, and everything else is removed.
+ * Mends what dead runs of this user left beside the place. If a run died between moving the old output aside and putting
+ * the new one in its place, nothing is at the path: the old one is put back, which harms no run that lives. The rest needs
+ * the lock of the place, except for what this run left itself: an old output that was to be kept gets its name, and
+ * everything else is removed.
  */
 export function mendLeftOvers(place: Place): void {
   for (const name of namesIn(place.parent)) {

@@ -6,15 +6,15 @@ import { recordName } from "../vocabulary/formats/training-json.ts";
 import { lstatOrNull, type Place, pathOf } from "./output-place.ts";
 import { openFound } from "./trusted-files.ts";
 
-/** What stands where a directory is to be written: nothing, an empty directory, or a result of ours, with its files. */
+/** What is at the path of a result: nothing, an empty directory, or a result of ours with its files. */
 type Standing =
   | { readonly kind: "absent" }
   | { readonly kind: "empty"; readonly stats: Stats }
   | { readonly kind: "result"; readonly stats: Stats; readonly names: readonly string[] };
 
 /**
- * Looks at the place, touching nothing. Whatever is not ours is a UserError that names it. Another run may replace or
- * remove what stands there meanwhile: then it is looked at anew.
+ * Looks at a place without touching it. A UserError for anything that is not ours. Looks again if another run replaces or
+ * removes it meanwhile.
  */
 export function whatStands(place: Place): Standing {
   for (let attempt = 1; ; attempt++) {
@@ -42,7 +42,7 @@ function lookOnce(place: Place): Standing {
     throw refused(place, "it is a mount point", `name a directory in it, e.g. "${join(path, "tokenizer")}"`);
   const names = readdirSync(path);
   const foreign = names.length === 0 ? [] : foreignNames(path, names);
-  // Another run may have put its result here while we read: then what we saw were halves of two.
+  // Another run may have published meanwhile: then we saw halves of two results.
   if (lstatOrNull(path)?.ino !== stats.ino) return whatStands(place);
   if (names.length === 0) return { kind: "empty", stats };
   if (foreign.length === 0) return { kind: "result", stats, names };
@@ -54,7 +54,7 @@ function lookOnce(place: Place): Standing {
   );
 }
 
-/** The names that the directory's own record does not list, or that are not plain files; without a record, all. */
+/** Names that the directory's record does not list, or that are no regular files. Without a record, all names. */
 function foreignNames(path: string, names: readonly string[]): string[] {
   const listed = listedNames(path);
   return names
@@ -62,7 +62,7 @@ function foreignNames(path: string, names: readonly string[]): string[] {
     .sort();
 }
 
-/** What the record in a directory lists, itself included. It may be anyone's file: only plain names are believed. */
+/** The names that the record in a directory lists, and its own. It may be anyone's file: only plain names are accepted. */
 function listedNames(path: string): Set<string> {
   let record: unknown;
   try {
@@ -84,14 +84,14 @@ function readRecord(path: string): string {
   }
 }
 
-/** Far above any record: a larger file is not one. */
+/** Far above the size of any record. */
 const recordBytesMax = 64 * 1024 * 1024;
 
 function isPlainName(name: unknown): boolean {
   return typeof name === "string" && name !== "" && name !== "." && name !== ".." && !/[/\\\0]/.test(name);
 }
 
-/** A mounted directory cannot be renamed; one mounted from the same device shows only in the kernel's list. */
+/** A mount point cannot be renamed. One of the same device appears only in the system's list. */
 function isMountPoint(place: Place): boolean {
   const path = pathOf(place);
   if (statSync(path).dev !== statSync(place.parent).dev) return true;

@@ -7,16 +7,16 @@ import { type HiddenPath, type Kind, release, reserve } from "./staging-names.ts
 import { whatStands } from "./standing-result.ts";
 
 export type TakePlaceOptions = {
-  /** Whether the former result is to be found by a later run, should this one die before it has its name. */
+  /** Whether a later run has to find the former result, should this run die before it is kept. */
   readonly keepsFormer: boolean;
-  /** Gives what is staged the permissions of what it replaces; null for nothing. */
+  /** Gives what is staged the permissions of what it replaces, null for nothing. */
   readonly settle: (former: Stats | null) => void;
   readonly exchangePaths?: typeof exchange;
 };
 
 /**
- * Makes the place name what stands at `staged`. Returns where the former result is now, or null if there was none.
- * Others may publish at the same time: each sees a whole result of someone's, and so the loop looks anew.
+ * Moves what is at `staged` to its place. Returns where the former result is now, or null if there was none. Others may
+ * publish at the same time; each of them leaves a complete result, so the loop looks again.
  */
 export function takePlace(
   staged: HiddenPath,
@@ -35,7 +35,7 @@ export function takePlace(
         staged.moveTo("new");
         return replaceInTwoSteps(staged.path, place, formerKind);
       }
-      // Atomic over nothing and over an empty directory; refused over anything else that came meanwhile.
+      // Atomic if nothing or an empty directory is there. Refused if anything else came meanwhile.
       renameSync(staged.path, path);
       return null;
     } catch (error) {
@@ -44,12 +44,12 @@ export function takePlace(
   }
 }
 
-/** What a rename says when the place is not what it was a moment ago. */
+/** Errors of a rename whose place has changed since it was looked at. */
 const hasChanged = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"]);
-/** Each attempt fails only if another process published in between; so many in a row are no accident. */
+/** An attempt fails only if another process publishes in between. So many in a row are no accident. */
 const attemptsMax = 100;
 
-/** Where there is no exchange: for the instant between two renames the path names nothing. */
+/** For file systems without an exchange: between two renames, nothing is at the path. */
 function replaceInTwoSteps(staged: string, place: Place, formerKind: Kind): string {
   const path = pathOf(place);
   const aside = reserve(place, formerKind);

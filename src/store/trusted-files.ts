@@ -16,12 +16,12 @@ import { codeOf } from "../runtime/system-error.ts";
 import { lstatOrNull } from "./output-place.ts";
 
 /**
- * Paths in directories that others may write to. What has a name of ours there may be anyone's: a pipe that keeps
- * whoever opens it waiting for ever, a link to a file that is to be spoiled, a file with false content. So all that
- * is found beside outputs and in caches is opened here: through no link, without waiting, and judged by its descriptor.
+ * Files in directories that others may write to. A file with a name of ours may be anyone's there: a pipe that blocks
+ * whoever opens it, a link to a file that an attacker wants to destroy, a file with false content. So everything beside
+ * outputs and in caches is opened by the functions here: they follow no link, do not wait, and check the open descriptor.
  *
- * Who is trusted in a directory: this user, root, and the directory's owner; and whoever its owner lets write to it,
- * as the members of a group, unless that is everybody.
+ * Trusted in a directory are this user, root and the directory's owner; also the users whom the owner lets write to it,
+ * such as the members of a group, unless that is everybody.
  */
 export function isTrusted(entry: Stats, directory: Stats): boolean {
   return !isOpenToAll(directory) || isOurs(entry) || entry.uid === directory.uid;
@@ -31,13 +31,13 @@ export function isTrusted(entry: Stats, directory: Stats): boolean {
 export const isOpenToAll = ({ mode }: Stats) => (mode & 0o002) !== 0;
 const isOurs = (stats: Stats) => isMine(stats) || stats.uid === 0;
 
-/** Whether it belongs to the user whose process this is. */
+/** Whether it belongs to the user of this process. */
 export const isMine = ({ uid }: Stats) => uid === (process.geteuid?.() ?? uid);
 
-/** Whether nobody but this user and root can have put something there. */
+/** Whether only this user and root can have put something there. */
 const isClosed = (directory: Stats) => isOurs(directory) && (directory.mode & 0o022) === 0;
 
-/** Thrown for what stands under a name of ours and is not used: the message names it and says why. */
+/** Thrown for a file with a name of ours that is not used. The message names it and the reason. */
 export class Untrusted extends UserError {
   constructor(
     readonly path: string,
@@ -49,7 +49,7 @@ export class Untrusted extends UserError {
   }
 }
 
-/** Opens a file that stands under a name of ours: a trusted, regular file, or `Untrusted` is thrown. */
+/** Opens a file with a name of ours. Throws `Untrusted` unless it is a trusted, regular file. */
 export function openFound(path: string, access = constants.O_RDONLY): number {
   const fd = openWithoutLink(path, access);
   try {
@@ -70,7 +70,7 @@ function openWithoutLink(path: string, access: number): number {
   }
 }
 
-/** What the system says of a link, a directory that is to be written, and a socket. */
+/** The system's errors for a link, a directory that is to be written, and a socket. */
 const notOpened: Readonly<Record<string, string>> = {
   ELOOP: "it is a symbolic link",
   EISDIR: "it is a directory",
@@ -83,13 +83,13 @@ function checkFound(path: string, stats: Stats): void {
   checkOwner(path, stats);
 }
 
-/** `Untrusted` for what another user put into a directory that everybody may write to. */
+/** Throws `Untrusted` for a file that another user put into a directory to which everybody may write. */
 export function checkOwner(path: string, stats: Stats): void {
   if (isTrusted(stats, statSync(dirname(path)))) return;
   throw new Untrusted(path, `it is another user's (${stats.uid}), and everybody may write to its directory`);
 }
 
-/** The content of such a file. */
+/** Reads a file as `openFound` opens it. */
 export function readFound(path: string): Buffer {
   const fd = openFound(path);
   try {
@@ -100,8 +100,8 @@ export function readFound(path: string): Buffer {
 }
 
 /**
- * Where a path that is to be written leads, also if that is nothing. Whoever made a link says which file is written, so
- * it is followed only if nobody but this user and root can have put it there.
+ * Follows the links of a path that is to be written; its end need not exist. Whoever made a link decides which file is
+ * written, so a link is followed only if nobody but this user and root can have put it there.
  */
 export function followLinks(path: string): string {
   let found = path;
@@ -109,7 +109,7 @@ export function followLinks(path: string): string {
     const stats = lstatOrNull(found);
     if (!stats?.isSymbolicLink()) break;
     const parent = realpathSync(dirname(found));
-    // Of a link, too, anyone may make a second name.
+    // Others can make a second name (a hard link) of a link, too.
     const isTrustedLink = isOurs(stats) && stats.nlink === 1;
     if (!isTrustedLink && !isClosed(statSync(parent))) {
       throw new Untrusted(found, "it is a symbolic link that another user may have put there");
@@ -124,8 +124,8 @@ export function followLinks(path: string): string {
 const linksMax = 40;
 
 /**
- * Opens a file that the user named, to be appended to; it is made if it is not there. A pipe or a device will do, and is
- * not waited for. `Untrusted` is thrown for what another user may have put there.
+ * Opens a file that the user named for appending, and makes it if it is missing. It may be a pipe or a device, and is not
+ * waited for. Throws `Untrusted` for a file that another user may have put there.
  */
 export function openToAppend(path: string): number {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants;

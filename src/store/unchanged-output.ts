@@ -7,17 +7,17 @@ import { Damaged, parseChecked } from "./checked-files.ts";
 import { readFound } from "./trusted-files.ts";
 
 /**
- * What an output was made of, kept in the cache under its place: a line with the xxHash64 of the rest, and JSON. A run
- * that would be made of the same, and finds the files as they were written, has nothing to do.
+ * What an output was made of, noted in the cache by the output's path: a line with the xxHash64 of the rest, then JSON. A
+ * run with the same note, which finds the files as they were written, has nothing to do.
  */
 export type MadeOf = {
   readonly version: string;
   readonly bunVersion: string;
   /** Which code made it (runtime/version.ts, `codeIdentity`). */
   readonly code: string;
-  /** Every option that has a say in the bytes of the result, in the order of its ids. */
+  /** Every option that changes the bytes of the result, or the order of its ids. */
   readonly settings: object;
-  /** Path and content of each input, in their order. */
+  /** Path and content of each input, in order. */
   readonly inputs: readonly (readonly [path: string, content: string])[];
   /** Path and SHA-256 of each file of word counts. */
   readonly counts: readonly (readonly [path: string, sha256: string])[];
@@ -27,7 +27,7 @@ export type Result = { readonly madeOf: MadeOf; readonly files: Files };
 /** Path and SHA-256 of each file that was written. */
 type Files = readonly (readonly [path: string, sha256: string])[];
 
-/** Notes what stands at the place of an output now, and what it was made of. */
+/** Notes the files of an output as they are now, and what they were made of. */
 export function keepResult(
   cache: CacheDirectory,
   temporaryPath: string,
@@ -41,7 +41,7 @@ export function keepResult(
   cache.write(resultName(place), temporaryPath, () => [Buffer.from(`${checksumOf(json)}\n${json}`)]);
 }
 
-/** What is noted of an output; undefined where there is nothing, or nothing that can be believed, which is said. */
+/** The note of an output; undefined if there is none, or a damaged one, which is a warning. */
 export function readResult(cache: CacheDirectory, place: string): Result | undefined {
   const name = resultName(place);
   const content = cache.read(name).toString();
@@ -51,7 +51,7 @@ export function readResult(cache: CacheDirectory, place: string): Result | undef
   try {
     if (content.slice(0, Math.max(0, lineEnd)) !== checksumOf(json)) throw new Damaged(name);
     parseChecked(name, json, resultFields);
-    // As it was written: it is compared as text, in which fields have an order.
+    // Parsed anew, because the fields keep their order: notes are compared as text.
     return JSON.parse(json) as Result;
   } catch (error) {
     if (!(error instanceof Damaged)) throw error;
@@ -73,7 +73,7 @@ const resultFields = fieldsOf({
   files: filesCheck,
 });
 
-/** Whether the output stands there whole, and was made of the same. */
+/** Whether the output is complete and was made of the same. */
 export function isUpToDate(
   result: Result,
   place: string,
@@ -84,12 +84,12 @@ export function isUpToDate(
   return JSON.stringify(filesOf(place, otherFiles)) === JSON.stringify(result.files);
 }
 
-/** The contents that an output was made of. */
+/** The contents of the inputs that an output was made of. */
 export const contentsOf = ({ madeOf }: Result): string[] => madeOf.inputs.map(([, content]) => content);
 
 const checksumOf = (json: string) => Bun.hash.xxHash64(json).toString(16);
 
-/** Undefined if something is not a plain file in a plain directory, or may be another user's. */
+/** The files of an output. Undefined if one is no regular file in a plain directory, or may be another user's. */
 function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
   try {
     if (!lstatSync(place).isDirectory()) return undefined;
