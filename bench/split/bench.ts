@@ -1,5 +1,5 @@
-// Boundaries alone, one thread: every named pattern against gpt2, a hand-written gpt2 scanner and the pattern's own
-// RegExp fallback. Interleaved in one process, medians; every scan's boundaries are summed up and checked.
+// Boundaries alone, one thread, in JavaScript: every named pattern as the twin of the kernel's scan reads it, against
+// gpt2, a hand-written gpt2 scanner and the backtracking matcher. Interleaved in one process, medians; every scan's boundaries are summed up and checked.
 //
 //   node scripts/bun.mjs bench/split/bench.ts [--json] [--megabytes N] [--rounds N] [file]...
 //

@@ -75,177 +75,204 @@ export type NfaForm = "automaton" | "matcher";
 
 const instructionCountMax: Readonly<Record<NfaForm, number>> = { automaton: 20_000, matcher: 1 << 21 };
 
-/**
- * Throws BeyondAutomaton. Built backwards: each node is given the instructions that follow it and returns its own. What
- * follows a node that has taken nothing may be another instruction than what follows one that has taken something: so a
- * repeat ends behind a turn that took nothing, as in Perl, and no way leads round in a circle.
- */
+/** Throws BeyondAutomaton and Unusable. */
 export function buildNfa(tree: Node, sets: SymbolSets, form: NfaForm): Nfa {
-  const ops: NfaOp[] = [];
-  const first: number[] = [];
-  const second: number[] = [];
-  const referredTo = form === "matcher" ? groupsReferredTo(tree) : new Set<number>();
-  let isBackwards = false;
+  return new NfaBuilder(tree, sets, form).build(tree);
+}
 
-  const add = (op: NfaOp, a: number, b: number): number => {
-    if (ops.length === instructionCountMax[form])
+/**
+ * Builds backwards: each node is given the instructions that follow it and returns its own. One instruction may follow a
+ * node that has taken nothing, and another one that has taken something. So a repeat ends behind a turn that took nothing,
+ * as in Perl, and no way leads round in a circle.
+ */
+class NfaBuilder {
+  private readonly ops: NfaOp[] = [];
+  private readonly first: number[] = [];
+  private readonly second: number[] = [];
+  private readonly referredTo: ReadonlySet<number>;
+  private isBackwards = false;
+
+  constructor(
+    tree: Node,
+    private readonly sets: SymbolSets,
+    private readonly form: NfaForm,
+  ) {
+    this.referredTo = form === "matcher" ? groupsReferredTo(tree) : new Set();
+  }
+
+  build(tree: Node): Nfa {
+    const match = this.add(nfaOp.match, 0, 0);
+    const startInstruction = this.addNode(tree, match, match);
+    return { ops: this.ops, first: this.first, second: this.second, startInstruction };
+  }
+
+  private add(op: NfaOp, a: number, b: number): number {
+    if (this.ops.length === instructionCountMax[this.form])
       throw new BeyondAutomaton("it is too long when its counts are unrolled");
-    first.push(a);
-    second.push(b);
-    return ops.push(op) - 1;
-  };
-  const fork = (preferred: number, other: number): number =>
-    add(isBackwards ? nfaOp.forkBack : nfaOp.fork, preferred, other);
-  const forMatcher = (reason: string) => {
-    if (form === "automaton") throw new BeyondAutomaton(reason);
-  };
+    this.first.push(a);
+    this.second.push(b);
+    return this.ops.push(op) - 1;
+  }
+
+  private fork(preferred: number, other: number): number {
+    return this.add(this.isBackwards ? nfaOp.forkBack : nfaOp.fork, preferred, other);
+  }
+
+  private forMatcher(reason: string): void {
+    if (this.form === "automaton") throw new BeyondAutomaton(reason);
+  }
 
   /** `empty` follows a node that has taken nothing, `taken` one that has. */
-  const addNode = (node: Node, empty: number, taken: number): number => {
+  private addNode(node: Node, empty: number, taken: number): number {
     switch (node.kind) {
       case "set":
-        return add(isBackwards ? nfaOp.takeBack : nfaOp.take, sets.idOf(node.set, false), taken);
+        return this.add(
+          this.isBackwards ? nfaOp.takeBack : nfaOp.take,
+          this.sets.idOf(node.set, false),
+          taken,
+        );
       case "sequence":
-        return addSequence(isBackwards ? node.items.toReversed() : node.items, empty, taken);
+        return this.addSequence(this.isBackwards ? node.items.toReversed() : node.items, empty, taken);
       case "choice":
         return node.options
-          .map((option) => addNode(option, empty, taken))
-          .reduceRight((other, preferred) => fork(preferred, other));
+          .map((option) => this.addNode(option, empty, taken))
+          .reduceRight((other, preferred) => this.fork(preferred, other));
       case "group":
-        return addGroup(node, empty, taken);
+        return this.addGroup(node, empty, taken);
       case "repeat":
-        return addRepeat(node, empty, taken);
+        return this.addRepeat(node, empty, taken);
       case "start":
       case "end":
       case "wordBoundary":
-        return addGuard(guardOf(node), empty);
+        return this.addGuard(guardOf(node), empty);
       case "look":
-        return addLook(node, empty);
+        return this.addLook(node, empty);
       case "backreference":
-        forMatcher("it refers back to a group");
-        if (isBackwards) throw lookBehindWith("a reference to a group");
-        return add(nfaOp.same, node.index, fork(empty, taken));
+        this.forMatcher("it refers back to a group");
+        if (this.isBackwards) throw lookBehindWith("a reference to a group");
+        return this.add(nfaOp.same, node.index, this.fork(empty, taken));
       case "atomic":
-        return addAtomic(node.body, "it has an atomic group (?>…)", empty, taken);
+        return this.addAtomic(node.body, "it has an atomic group (?>…)", empty, taken);
     }
-  };
+  }
 
-  const addSequence = (items: readonly Node[], empty: number, taken: number): number => {
+  private addSequence(items: readonly Node[], empty: number, taken: number): number {
     let entry = empty;
     let entryTaken = taken;
     for (const item of items.toReversed()) {
       if (entry === entryTaken || !canBeEmpty(item)) {
-        entry = addNode(item, entryTaken, entryTaken);
+        entry = this.addNode(item, entryTaken, entryTaken);
         entryTaken = entry;
       } else {
         const following = entryTaken;
-        entryTaken = addNode(item, following, following);
-        entry = addNode(item, entry, following);
+        entryTaken = this.addNode(item, following, following);
+        entry = this.addNode(item, entry, following);
       }
     }
     return entry;
-  };
+  }
 
-  const addGroup = ({ body, index }: Node & { kind: "group" }, empty: number, taken: number): number => {
-    if (!referredTo.has(index)) return addNode(body, empty, taken);
-    if (isBackwards) throw lookBehindWith("a group that is referred to");
-    const closeEmpty = add(nfaOp.close, index, empty);
-    const closeTaken = empty === taken ? closeEmpty : add(nfaOp.close, index, taken);
-    return add(nfaOp.open, index, addNode(body, closeEmpty, closeTaken));
-  };
+  private addGroup({ body, index }: Node & { kind: "group" }, empty: number, taken: number): number {
+    if (!this.referredTo.has(index)) return this.addNode(body, empty, taken);
+    if (this.isBackwards) throw lookBehindWith("a group that is referred to");
+    const closeEmpty = this.add(nfaOp.close, index, empty);
+    const closeTaken = empty === taken ? closeEmpty : this.add(nfaOp.close, index, taken);
+    return this.add(nfaOp.open, index, this.addNode(body, closeEmpty, closeTaken));
+  }
 
-  const addGuard = (guard: Guard, next: number): number => {
+  private addGuard(guard: Guard, next: number): number {
     const entries = guard.map(({ left, right }) => {
-      const following = isAny(right) ? next : add(nfaOp.lookahead, sets.idOf(right.set, right.edge), next);
-      return isAny(left) ? following : add(nfaOp.lookbehind, sets.idOf(left.set, left.edge), following);
+      const following = isAny(right)
+        ? next
+        : this.add(nfaOp.lookahead, this.sets.idOf(right.set, right.edge), next);
+      return isAny(left)
+        ? following
+        : this.add(nfaOp.lookbehind, this.sets.idOf(left.set, left.edge), following);
     });
-    if (entries.length === 0) return add(nfaOp.lookahead, sets.idOf(emptySet, false), next);
-    return entries.reduceRight((other, preferred) => fork(preferred, other));
-  };
+    if (entries.length === 0) return this.add(nfaOp.lookahead, this.sets.idOf(emptySet, false), next);
+    return entries.reduceRight((other, preferred) => this.fork(preferred, other));
+  }
 
-  const addLook = (node: Node & { kind: "look" }, next: number): number => {
+  private addLook(node: Node & { kind: "look" }, next: number): number {
     let guard: Guard | undefined;
     try {
       guard = guardOf(node);
     } catch (error) {
-      if (form === "automaton" || !(error instanceof BeyondAutomaton)) throw error;
+      if (this.form === "automaton" || !(error instanceof BeyondAutomaton)) throw error;
     }
     const isReferredTo = [...nodesIn(node.body)].some(
-      (inner) => inner.kind === "group" && referredTo.has(inner.index),
+      (inner) => inner.kind === "group" && this.referredTo.has(inner.index),
     );
-    if (guard !== undefined && !isReferredTo) return addGuard(guard, next);
-    const wasBackwards = isBackwards;
-    isBackwards = node.behind;
-    const found = add(nfaOp.found, 0, 0);
-    const body = addNode(node.body, found, found);
-    isBackwards = wasBackwards;
-    return add(node.negated ? nfaOp.lookNot : nfaOp.look, body, next);
-  };
+    if (guard !== undefined && !isReferredTo) return this.addGuard(guard, next);
+    const wasBackwards = this.isBackwards;
+    this.isBackwards = node.behind;
+    const found = this.add(nfaOp.found, 0, 0);
+    const body = this.addNode(node.body, found, found);
+    this.isBackwards = wasBackwards;
+    return this.add(node.negated ? nfaOp.lookNot : nfaOp.look, body, next);
+  }
 
-  const addAtomic = (node: Node, reason: string, empty: number, taken: number): number => {
-    const simple = withoutAtomic(node, referredTo);
-    if (simple !== undefined) return addNode(simple, empty, taken);
-    forMatcher(reason);
-    if (isBackwards) throw lookBehindWith("what gives nothing back");
-    const commitEmpty = add(nfaOp.commit, 0, empty);
-    const commitTaken = empty === taken ? commitEmpty : add(nfaOp.commit, 0, taken);
-    return add(nfaOp.atomic, addNode(node, commitEmpty, commitTaken), 0);
-  };
+  private addAtomic(node: Node, reason: string, empty: number, taken: number): number {
+    const simple = withoutAtomic(node, this.referredTo);
+    if (simple !== undefined) return this.addNode(simple, empty, taken);
+    this.forMatcher(reason);
+    if (this.isBackwards) throw lookBehindWith("what gives nothing back");
+    const commitEmpty = this.add(nfaOp.commit, 0, empty);
+    const commitTaken = empty === taken ? commitEmpty : this.add(nfaOp.commit, 0, taken);
+    return this.add(nfaOp.atomic, this.addNode(node, commitEmpty, commitTaken), 0);
+  }
 
-  const addRepeat = (node: Node & { kind: "repeat" }, empty: number, taken: number): number => {
+  private addRepeat(node: Node & { kind: "repeat" }, empty: number, taken: number): number {
     const { body, min, max, mode } = node;
     if (mode === "possessive") {
       // Giving nothing back over one set C means leaving only where no C follows: C*+ is C*(?!C). Over anything longer
       // there is no such rule.
-      const only = unwrapped(body, referredTo);
+      const only = unwrapped(body, this.referredTo);
       if (only.kind !== "set") {
         const reason = "it repeats more than one character possessively";
-        return addAtomic({ ...node, mode: "greedy" }, reason, empty, taken);
+        return this.addAtomic({ ...node, mode: "greedy" }, reason, empty, taken);
       }
-      if (min === max) return addRepeat({ ...node, mode: "greedy" }, empty, taken);
-      const leave = (next: number) => addGuard(notInside(only.set), next);
-      if (isBackwards) {
-        // Read backwards, its end comes first.
+      if (min === max) return this.addRepeat({ ...node, mode: "greedy" }, empty, taken);
+      const leave = (next: number) => this.addGuard(notInside(only.set), next);
+      if (this.isBackwards) {
+        // Read backwards, its end comes this.first.
         if (max !== Number.POSITIVE_INFINITY) throw lookBehindWith("what gives nothing back");
-        return leave(addTurns({ ...node, mode: "greedy" }, empty, taken, empty, taken));
+        return leave(this.addTurns({ ...node, mode: "greedy" }, empty, taken, empty, taken));
       }
       const leaveEmpty = leave(empty);
       const leaveTaken = empty === taken ? leaveEmpty : leave(taken);
-      return addTurns(node, leaveEmpty, leaveTaken, empty, taken);
+      return this.addTurns(node, leaveEmpty, leaveTaken, empty, taken);
     }
-    return addTurns(node, empty, taken, empty, taken);
-  };
+    return this.addTurns(node, empty, taken, empty, taken);
+  }
 
   /** `lastEmpty` and `lastTaken` follow the last of a bounded number of turns. */
-  const addTurns = (
+  private addTurns(
     { body, min, max, mode }: Node & { kind: "repeat" },
     empty: number,
     taken: number,
     lastEmpty: number,
     lastTaken: number,
-  ): number => {
-    const again = (turn: number, out: number) => (mode === "lazy" ? fork(out, turn) : fork(turn, out));
+  ): number {
+    const again = (turn: number, out: number) =>
+      mode === "lazy" ? this.fork(out, turn) : this.fork(turn, out);
     let entry = lastEmpty;
     let entryTaken = lastTaken;
     if (max === Number.POSITIVE_INFINITY) {
-      entryTaken = fork(-1, -1);
-      const turn = addNode(body, taken, entryTaken);
-      first[entryTaken] = mode === "lazy" ? taken : turn;
-      second[entryTaken] = mode === "lazy" ? turn : taken;
-      entry = empty === taken ? entryTaken : again(addNode(body, empty, entryTaken), empty);
+      entryTaken = this.fork(-1, -1);
+      const turn = this.addNode(body, taken, entryTaken);
+      this.first[entryTaken] = mode === "lazy" ? taken : turn;
+      this.second[entryTaken] = mode === "lazy" ? turn : taken;
+      entry = empty === taken ? entryTaken : again(this.addNode(body, empty, entryTaken), empty);
     }
     for (let count = max; count > min && count !== Number.POSITIVE_INFINITY; count--) {
       const following = entryTaken;
-      entryTaken = again(addNode(body, taken, following), taken);
+      entryTaken = again(this.addNode(body, taken, following), taken);
       if (empty === taken) entry = entryTaken;
-      else if (count === min + 1) entry = again(addNode(body, empty, following), empty);
+      else if (count === min + 1) entry = again(this.addNode(body, empty, following), empty);
     }
-    return addSequence(Array<Node>(min).fill(body), entry, entryTaken);
-  };
-
-  const match = add(nfaOp.match, 0, 0);
-  const startInstruction = addNode(tree, match, match);
-  return { ops, first, second, startInstruction };
+    return this.addSequence(Array<Node>(min).fill(body), entry, entryTaken);
+  }
 }
 
 function lookBehindWith(what: string): Unusable {
