@@ -86,19 +86,9 @@ export function classifyWide(block: usize, wide: u64): bool {
   while (leads) {
     const i = ctz(leads);
     const bytes = load<u32>(block + <usize>i);
-    let kind: u32 = noKind;
-    let size: u64 = 1;
-    if ((bytes & 0xc0e0) === 0x80c0) {
-      kind = kindOfTwo(((bytes & 31) << 6) | ((bytes >> 8) & 63));
-      size = 2;
-    } else if ((bytes & 0xc0c0f0) === 0x8080e0) {
-      kind = kindOfCell(32 + (((bytes & 15) << 6) | ((bytes >> 8) & 63)), (bytes >> 16) & 63);
-      size = 3;
-    } else if ((bytes & 0xc0c0c0f8) === 0x808080f0) {
-      const place = ((bytes & 7) << 12) | (((bytes >> 8) & 63) << 6) | ((bytes >> 16) & 63);
-      kind = kindOfCell(1056 + place, (bytes >> 24) & 63);
-      size = 4;
-    }
+    const found = kindOfCharacter(bytes);
+    const kind = found & 255;
+    const size = <u64>(found >> 8);
     if (kind === noKind) return false;
     const character = ((<u64>1) << size) - 1;
     addToKind(kind, character << i);
@@ -109,6 +99,22 @@ export function classifyWide(block: usize, wide: u64): bool {
     }
   }
   return true;
+}
+
+/** Kind of the character that begins with these bytes, and its size in bytes: kind | size << 8. */
+function kindOfCharacter(bytes: u32): u32 {
+  if ((bytes & 0xc0e0) === 0x80c0) {
+    return <u32>kindOfTwo(((bytes & 31) << 6) | ((bytes >> 8) & 63)) | (2 << 8);
+  }
+  if ((bytes & 0xc0c0f0) === 0x8080e0) {
+    const block = 32 + (((bytes & 15) << 6) | ((bytes >> 8) & 63));
+    return <u32>kindOfCell(block, (bytes >> 16) & 63) | (3 << 8);
+  }
+  if ((bytes & 0xc0c0c0f8) === 0x808080f0) {
+    const place = ((bytes & 7) << 12) | (((bytes >> 8) & 63) << 6) | ((bytes >> 16) & 63);
+    return <u32>kindOfCell(1056 + place, (bytes >> 24) & 63) | (4 << 8);
+  }
+  return noKind;
 }
 
 /** For each byte: not zero where all characters that begin so are of one kind. `seconds` are the bytes behind it. */
