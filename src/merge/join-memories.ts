@@ -31,7 +31,7 @@ export function joinBytePairs(memories: readonly MergeMemory[]): void {
   }
 }
 
-/** After the walk over the lists of the pair that is merged: gives every memory the neighbours of all. */
+/** After the walk over the lists of the pair that is merged: tells every memory what its neighbours weigh in all. */
 export type JoinNeighbours = () => void;
 
 export function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
@@ -42,9 +42,9 @@ export function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbour
   const tokens = new Uint32Array(tokenCapacity + 1);
   const joinSide = (areRight: boolean) => {
     let tokenCount = 0;
-    for (const [k, { exports }] of memories.entries()) {
-      const { floats, numbers } = exchanges[k]!;
-      const count = exports.giveNeighbours(areRight);
+    const counts = memories.map(({ exports }) => exports.giveNeighbours(areRight));
+    for (const [k, { floats, numbers }] of exchanges.entries()) {
+      const count = counts[k]!;
       for (let index = 0; index < count; index++) {
         const token = numbers[4 * index + 2]!;
         const weight = floats[2 * index]!;
@@ -52,14 +52,15 @@ export function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbour
         totals[token]! += weight;
       }
     }
+    // The first memory takes all of them, each other one those that it gave.
+    const all = exchanges[0]!.numbers;
+    for (let index = 0; index < tokenCount; index++) all[4 * index + 2] = tokens[index]!;
+    counts[0] = tokenCount;
     for (const [k, { exports }] of memories.entries()) {
       const { floats, numbers } = exchanges[k]!;
-      for (let index = 0; index < tokenCount; index++) {
-        const token = tokens[index]!;
-        numbers[4 * index + 2] = token;
-        floats[2 * index] = totals[token]!;
-      }
-      exports.takeNeighbours(areRight, tokenCount);
+      const count = counts[k]!;
+      for (let index = 0; index < count; index++) floats[2 * index] = totals[numbers[4 * index + 2]!]!;
+      exports.takeNeighbours(areRight, count);
     }
     for (let index = 0; index < tokenCount; index++) totals[tokens[index]!] = 0;
   };
@@ -77,46 +78,63 @@ export function* joinPairs(
   memories: readonly MergeMemory[],
   budget: WorkBudget,
 ): Generator<MergeProgress, boolean> {
-  const [first, ...others] = memories;
+  const [first, ...others] = memories as [MergeMemory, ...MergeMemory[]];
+  let hasRoom = true;
   for (const other of others) {
-    const isDone = yield* tellPairs(other, [first!], ({ exports }, count) => exports.addPairs(count), budget);
-    if (!isDone) return false;
+    yield* tellPairs(other, budget, (records, count) => {
+      exchangeOf(first).numbers.set(records);
+      hasRoom &&= first.exports.addPairs(count);
+    });
   }
-  return true;
+  return hasRoom;
 }
 
-/** Makes the other memories keep the pairs of the first, with its counts. False if one has no room for them. */
+/** Makes the other memories keep the pairs of the first, with its counts and its threshold. */
 export function* keepSamePairs(
   memories: readonly MergeMemory[],
   budget: WorkBudget,
-): Generator<MergeProgress, boolean> {
-  const [first, ...others] = memories;
-  const threshold = first!.exports.thresholdNow();
+): Generator<MergeProgress, void> {
+  const [first, ...others] = memories as [MergeMemory, ...MergeMemory[]];
+  if (others.length === 0) return;
+  const threshold = first.exports.thresholdNow();
   for (const { exports } of others) exports.adoptThreshold(threshold);
-  if (!(yield* tellPairs(first!, others, ({ exports }, count) => exports.keepToldPairs(count), budget)))
-    return false;
+  yield* tellPairs(first, budget, (records, count) => {
+    for (const other of others) {
+      exchangeOf(other).numbers.set(records);
+      other.exports.keepToldPairs(count);
+    }
+  });
   for (const { exports } of others) exports.startKeepingTold();
-  return true;
 }
 
-/** Carries the records of a memory to others, as many at a time as the exchange holds. False if one has no room. */
+/** Before lists are dropped: gives the pairs of a memory the counts that they have in the first. */
+export function* refreshCounts(
+  first: MergeMemory,
+  memory: MergeMemory,
+  budget: WorkBudget,
+): Generator<MergeProgress, void> {
+  const answers = exchangeOf(first).numbers;
+  yield* tellPairs(memory, budget, (records, count, start) => {
+    answers.set(records);
+    first.exports.answerCounts(count);
+    records.set(answers.subarray(0, records.length));
+    memory.exports.takeCounts(start, count);
+  });
+}
+
+/** Calls `take` with the records of a memory, as many at a time as the exchange and a slice hold. */
 function* tellPairs(
   from: MergeMemory,
-  others: readonly MergeMemory[],
-  take: (to: MergeMemory, count: number) => boolean,
   budget: WorkBudget,
-): Generator<MergeProgress, boolean> {
-  if (others.length === 0) return true;
+  take: (records: Uint32Array, count: number, start: number) => void,
+): Generator<MergeProgress, void> {
   const given = exchangeOf(from).numbers;
   for (let start = 0; ; ) {
     const count = from.exports.givePairs(start, budget.sliceWork);
-    if (count === 0) return true;
-    for (const other of others) {
-      exchangeOf(other).numbers.set(given.subarray(0, 4 * count));
-      if (!take(other, count)) return false;
-      if (spend(budget, count)) yield budget.progress;
-    }
+    if (count === 0) return;
+    take(given.subarray(0, 4 * count), count, start);
     start += count;
+    if (spend(budget, count)) yield budget.progress;
   }
 }
 

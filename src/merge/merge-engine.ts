@@ -6,9 +6,10 @@ import {
   joinPairs,
   keepSamePairs,
   neighbourJoiner,
+  refreshCounts,
 } from "./join-memories.ts";
 import { copyWords, layOutWords } from "./lay-out-words.ts";
-import type { MergeEngine } from "./merge-memories.ts";
+import type { MergeEngine, MergeMemory } from "./merge-memories.ts";
 import type { MergeTuning } from "./merge-tuning.ts";
 import { type Merges, readMerges } from "./merges.ts";
 import { inSlices, type MergeProgress, spend } from "./work-budget.ts";
@@ -53,8 +54,8 @@ const pauses = ["finished", "slice used up", "large pair on top", "top below thr
 
 /** In one memory all merges that fit into a slice are made in one call; in several, each is a large one. */
 function mergeUntilPause({ memories, budget }: MergeEngine): (typeof pauses)[number] {
-  const [{ exports }] = memories as [MergeEngine["memories"][number]];
-  if (memories.length > 1) return pauses[memories.map((memory) => memory.exports.lookAtTop())[0]!]!;
+  const [{ exports }] = memories as [MergeMemory];
+  if (memories.length > 1) return pauses[exports.lookAtTop()]!;
   const pause = exports.mergeUntilPause(budget.workLeft);
   budget.workLeft = exports.workLeftOfSlice();
   return pauses[pause]!;
@@ -122,14 +123,14 @@ function* indexAnew({ memories, budget, limits }: MergeEngine): Generator<MergeP
   const [first, ...others] = memories.map(({ exports }) => exports);
   first!.startKeeping(limits.mergeCountMax - first!.mergedEntryCount());
   yield* inSlices(budget, first!.keepPairsSome);
-  if (!(yield* keepSamePairs(memories, budget))) return false;
+  yield* keepSamePairs(memories, budget);
   for (const other of others) yield* inSlices(budget, other.keepPairsSome);
   for (const { exports } of memories) {
     if (!exports.startLists()) return false;
     yield* inSlices(budget, exports.writePairsSome);
-    exports.startPushing();
-    yield* inSlices(budget, exports.pushPairsSome);
   }
+  first!.startPushing();
+  yield* inSlices(budget, first!.pushPairsSome);
   return true;
 }
 
@@ -141,14 +142,20 @@ function* mergeTopInSlices(
   { memories, budget }: MergeEngine,
   joinNeighbours: JoinNeighbours,
 ): Generator<MergeProgress, boolean> {
-  for (const { exports } of memories) {
-    exports.startLargeMerge();
+  const [first] = memories as [MergeMemory];
+  first.exports.startLargeMerge();
+  for (const memory of memories) {
+    const { exports } = memory;
+    if (memory !== first && !followMerge(first, memory)) return false;
     yield* inSlices(budget, exports.mergeSome, { workMax: exports.largeListLength() });
     exports.endWalk();
   }
   joinNeighbours();
-  for (const { exports } of memories) {
-    if (exports.startMakingRoom()) {
+  for (const memory of memories) {
+    const { exports } = memory;
+    if (exports.needsRoom()) {
+      if (memory !== first) yield* refreshCounts(first, memory, budget);
+      exports.startMakingRoom();
       yield* inSlices(budget, exports.compactSome);
       if (!exports.endMakingRoom()) {
         exports.startCleaningAll();
@@ -162,6 +169,12 @@ function* mergeTopInSlices(
     if (spend(budget, mergeWork)) yield budget.progress;
   }
   return true;
+}
+
+/** Begins the merge of the first memory in another one, with its threshold. False if that one is too small. */
+function followMerge({ exports }: MergeMemory, { exports: other }: MergeMemory): boolean {
+  other.adoptThreshold(exports.thresholdNow());
+  return other.followMerge(exports.largeLeft(), exports.largeRight());
 }
 
 function reportMerges({ memories, budget, limits }: MergeEngine): void {

@@ -8,6 +8,7 @@ export type MergePlan = {
   readonly cellCount: number;
   /** Memories in which the words lie, and the cells of all. */
   readonly memoryCount: number;
+  readonly memoryIndex: number;
   readonly cellCountOfAll: number;
   readonly tokenCapacity: number;
   readonly isWide: boolean;
@@ -28,7 +29,7 @@ export type MergeHelp = {
 /** Plans the regions of this thread's kernel; the bytes that the memory must have, or 0 if the engine does not fit. */
 export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes: number): number {
   exports.describeWords(plan.wordCount, plan.wordByteCount, plan.cellCount);
-  exports.describeMemories(plan.memoryCount, plan.cellCountOfAll);
+  exports.describeMemories(plan.memoryCount, plan.memoryIndex, plan.cellCountOfAll);
   exports.describeTokens(plan.tokenCapacity, plan.isWide, plan.prefixLength);
   exports.describeSpecials(plan.specialCount, plan.specialByteCount);
   return exports.planRegions(plan.threadCount, capacityBytes);

@@ -56,15 +56,16 @@ export function createMergeEngine(
     cellCountOfAll,
     tokenCapacity,
     isWide: tuning.wideCells || tokenCapacity > 0xffff,
-    prefixLength: rule.comparesBytes ? tuning.prefixBytes : 0,
     specialCount: rule.specials.length,
     specialByteCount: sum(rule.specials.map(({ bytes }) => bytes.length)),
     threadCount: threadCountOf(options, cellCountOfAll, tuning),
   };
   const memories: MergeMemory[] = [];
-  for (const slice of slices) {
+  for (const [memoryIndex, slice] of slices.entries()) {
     const { wordCount, byteCount, cellCount } = slice;
-    const plan = { ...planOfAll, wordCount, wordByteCount: byteCount, cellCount };
+    // Only the first memory compares tokens.
+    const prefixLength = rule.comparesBytes && memoryIndex === 0 ? tuning.prefixBytes : 0;
+    const plan = { ...planOfAll, memoryIndex, prefixLength, wordCount, wordByteCount: byteCount, cellCount };
     const memory = createMergeMemory(slice, plan, tuning.memoryBytesMax);
     if (memory === undefined) return undefined;
     fillTieRule(memory, rule);

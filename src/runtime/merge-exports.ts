@@ -7,7 +7,7 @@ export type MergeExports = {
   // What it is to do, and where everything goes. To be called in this order.
 
   describeWords(wordCount: number, byteCount: number, cellCount: number): void;
-  describeMemories(memoryCount: number, cellCountOfAll: number): void;
+  describeMemories(memoryCount: number, memoryIndex: number, cellCountOfAll: number): void;
   describeTokens(tokenCapacity: number, areWide: boolean, prefixLength: number): void;
   describeSpecials(count: number, byteCount: number): void;
   /** The bytes that the memory must have, or 0 if the engine does not fit into `capacityBytes`. */
@@ -93,12 +93,16 @@ export type MergeExports = {
   /** The same where every merge is large: 0, 2 or 3. */
   lookAtTop(): number;
   startLargeMerge(): void;
-  /** Entries of its list. */
+  /** Its halves, and the entries of its list. */
+  largeLeft(): number;
+  largeRight(): number;
   largeListLength(): number;
+  /** The same in another memory than the first. False: the memory is too small. */
+  followMerge(left: number, right: number): boolean;
   mergeSome(work: number): boolean;
   endWalk(): void;
-  /** False: there is room already. */
-  startMakingRoom(): boolean;
+  needsRoom(): boolean;
+  startMakingRoom(): void;
   compactSome(work: number): boolean;
   /** False: there is not enough room. */
   endMakingRoom(): boolean;
@@ -118,8 +122,10 @@ export type MergeExports = {
   givePairs(from: number, most: number): number;
   /** False: the memory is too small. */
   addPairs(count: number): boolean;
-  /** False: the memory is too small. */
-  keepToldPairs(count: number): boolean;
+  keepToldPairs(count: number): void;
+  /** In the first memory: replaces the counts of pairs that another one gave by its own. */
+  answerCounts(count: number): void;
+  takeCounts(from: number, count: number): void;
   thresholdNow(): number;
   adoptThreshold(count: number): void;
 

@@ -228,6 +228,8 @@ describe("words in several memories", () => {
   };
   const noise = someWords(5_000, () => random(256));
 
+  const pairs = someWords(30_000, () => 97 + Math.min(random(26), random(26)));
+
   /** The least address space of a memory that an engine of so many begins with. */
   function leastBytes(words: WordTable, options: MergeOptions, memoryCount: number): number {
     const fits = (memoryBytesMax: number) =>
@@ -258,7 +260,12 @@ describe("words in several memories", () => {
         const options = { mergeCount: 3000, compat, specialTokens: ["ab"] };
         const expected = train(noise, options, defaultTuning, trainMergesInJavaScript);
         for (const memoryCountMin of [1, 2, 3, 5]) {
-          const merges = train(noise, options, { ...defaultTuning, memoryCountMin, threshold });
+          const merges = train(noise, options, {
+            ...defaultTuning,
+            memoryCountMin,
+            threshold,
+            arenaSlack: 1,
+          });
           expect({ compat, threshold, memoryCountMin, merges }).toEqual({
             compat,
             threshold,
@@ -294,6 +301,14 @@ describe("words in several memories", () => {
     const { phases, merges } = phasesOf(noise, options, { ...defaultTuning, memoryBytesMax });
     expect(phases.slice(-3)).toEqual(["layout", "index", "merge"]);
     expect(merges).toEqual(train(noise, options));
+  });
+
+  test("each makes room in its own arena", () => {
+    const options: MergeOptions = { mergeCount: 3000, compat: "cs336" };
+    const tuning = { ...defaultTuning, memoryCountMin: 3, arenaSlack: 1 };
+    expect(train(pairs, options, tuning)).toEqual(
+      train(pairs, options, defaultTuning, trainMergesInJavaScript),
+    );
   });
 
   test("where it shows only later that one memory is too small, two begin anew: too many occurrences", () => {

@@ -135,15 +135,13 @@ function startKeepingRecords(): void {
 /** `listStart` of a pair that the first memory keeps, until its list has a place. Others have 0. */
 const toldStart: u32 = 1;
 
-/** The first memory keeps a pair, with the count that it has in all memories. False: there is no room for a record. */
-export function keepToldPair(left: u32, right: u32, count: u64): bool {
+/** The first memory keeps a pair, with the count that it has in all memories: so does this one, if it has it. */
+export function keepToldPair(left: u32, right: u32, count: u64): void {
   const p = findPair(left, right);
-  if (p === noPair && !hasRoomForPairs(1)) return false;
-  const pair = pairAt(p === noPair ? addPair(left, right, count, 0, 0) : p);
+  if (p === noPair) return;
+  const pair = pairAt(p);
   pair.listStart = toldStart;
-  // Subtle: `count` stays what it is here: a record without a count would be lost when the hash table grows.
-  pair.listCount = count;
-  return true;
+  pair.count = count;
 }
 
 /** Keeps the pairs that pass of the next `work` records, and places their lists; false after the last. */
@@ -153,9 +151,8 @@ export function keepPairsSome(work: u32): bool {
     // A record is read before it is written over: as many are kept as were read at most.
     const pair = pairAt(nextPair);
     if (!isKept(pair)) continue;
-    const count = isTold ? pair.listCount : pair.count;
     const listLength = pair.listLength;
-    addPair(pair.left, pair.right, count, 1 + <u32>entryCount, 0);
+    addPair(pair.left, pair.right, pair.count, 1 + <u32>entryCount, 0);
     entryCount += <f64>listLength;
   }
   return nextPair < pairEnd;

@@ -8,9 +8,10 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from ".
 
 /**
  * Exchange: how words that do not fit into one memory are merged. They lie in several, a slice of the words in each,
- * and each memory has an engine. Every engine has all tokens, all pairs with their counts in the whole corpus, and the
- * whole queue, but only the cells and the lists of its own words. So all of them come to the same best pair. After the
- * walk over its list they need to know one thing of each other: the weights of the neighbours.
+ * and each memory has an engine. Every engine has all tokens, and the cells and the lists of its own words. The first
+ * one leads: it alone has the counts of all pairs and the queue. It says which pair is merged; all of them walk over
+ * their lists of it, and are then told what the neighbours weigh in all memories. So they know which pairs are born, and
+ * the first one knows what the others lost.
  *
  *   REGION    ELEMENT  ELEMENTS    MEANING
  *   exchange  Told     tokenCount  what JavaScript carries from one memory to another (src/merge/join-memories.ts)
@@ -41,7 +42,7 @@ export function giveNeighbours(areRight: bool): u32 {
   return count;
 }
 
-/** Reads the neighbours on one side, those of all memories, with their weights in all. */
+/** Reads neighbours on one side with their weights in all memories: its own, and in the first memory those of all. */
 export function takeNeighbours(areRight: bool, count: u32): void {
   const part = partAt(0);
   const seen = areRight ? rightSeenOf(0) : leftSeenOf(0);
@@ -95,11 +96,24 @@ export function addPairs(count: u32): bool {
   return true;
 }
 
-/** The first memory keeps these pairs, with these counts. False: there is no room for a record. */
-export function keepToldPairs(count: u32): bool {
+/** The first memory keeps these pairs, with these counts. */
+export function keepToldPairs(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const told = toldAt(k);
-    if (!keepToldPair(told.token, told.right, <u64>told.weight)) return false;
+    keepToldPair(told.token, told.right, <u64>told.weight);
   }
-  return true;
+}
+
+/** In the first memory: says the counts of pairs that another one gave; 0 of those that are gone. */
+export function answerCounts(count: u32): void {
+  for (let k: u32 = 0; k < count; k++) {
+    const told = toldAt(k);
+    const p = findPair(told.token, told.right);
+    told.weight = p === noPair ? 0 : <f64>pairAt(p).count;
+  }
+}
+
+/** In another memory: takes the answer for the pairs from record `from` on. */
+export function takeCounts(from: u32, count: u32): void {
+  for (let k: u32 = 0; k < count; k++) pairAt(from + k).count = <u64>toldAt(k).weight;
 }

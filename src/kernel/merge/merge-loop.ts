@@ -14,7 +14,7 @@ import { cellCount, mergeCounts } from "./merge-regions";
 import { addToken, byteCount, madeCount, startTokens } from "./merge-tokens";
 import { endCompaction, hasRoomForEntries, startCompaction } from "./occurrences";
 import { dropTop, lowerTop, queueSize, startQueue, topCount, topPair } from "./pair-queue";
-import { pairAt, startPairs } from "./pair-table";
+import { addPair, findPair, hasRoomForPairs, noPair, pairAt, startPairs } from "./pair-table";
 import { giveTieKey, startTieKeys } from "./tie-rules";
 
 /**
@@ -143,17 +143,40 @@ export function startLargeMerge(): void {
   startMerge(largePair, takeTop());
 }
 
+/** Its halves. */
+export function largeLeft(): u32 {
+  return pairAt(largePair).left;
+}
+
+export function largeRight(): u32 {
+  return pairAt(largePair).right;
+}
+
+/** In another memory than the first: begins to merge the same pair. False if there is no room for a record. */
+export function followMerge(left: u32, right: u32): bool {
+  largePair = findPair(left, right);
+  if (largePair === noPair) {
+    // It has no occurrence here: an empty list.
+    if (!hasRoomForPairs(1)) return false;
+    largePair = addPair(left, right, 1, 1, 0);
+  }
+  startMerge(largePair, addToken(left, right));
+  return true;
+}
+
 /** Entries of its list. */
 export function largeListLength(): u32 {
   return pairAt(largePair).listLength;
 }
 
-/** After the walk has ended: begins to make room for what will be born. False if there is enough. */
-export function startMakingRoom(): bool {
+/** After the walk has ended: whether room must be made for what will be born. */
+export function needsRoom(): bool {
   neededEntries = countBornEntries(threshold);
-  if (hasRoomForEntries(neededEntries)) return false;
+  return !hasRoomForEntries(neededEntries);
+}
+
+export function startMakingRoom(): void {
   startCompaction(neededEntries, largePair, threshold, cleanShare);
-  return true;
 }
 
 /** Ends a compaction. False if the arena is at its end: then all lists can be cleaned, once. */

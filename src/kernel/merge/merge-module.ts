@@ -19,21 +19,27 @@ export {
 // Several memories.
 export {
   addPairs,
+  answerCounts,
   giveNeighbours,
   givePairs,
   giveVoidWeight,
   keepToldPairs,
+  takeCounts,
   takeNeighbours,
   takeVoidWeight,
 } from "./memory-exchange";
 // Merges.
 export {
   endMakingRoom,
+  followMerge,
+  largeLeft,
   largeListLength,
+  largeRight,
   lookAtTop,
   mergeCount,
   mergedEntryCount,
   mergeUntilPause,
+  needsRoom,
   replacedCount,
   settleLargeMerge,
   startCleaningAll,

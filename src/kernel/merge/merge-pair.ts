@@ -1,5 +1,5 @@
 import { Merge } from "./merge-records";
-import { boundary, merge, partCount } from "./merge-regions";
+import { boundary, isFirst, merge, partCount } from "./merge-regions";
 import { partAt, startPart, Work, workTogether } from "./merge-threads";
 import { lengthOf } from "./merge-tokens";
 import { leftSeenOf, leftSumsOf, noSlot, rightSeenOf, rightSumsOf, sumAt } from "./neighbours";
@@ -225,7 +225,9 @@ export function settleNeighbours(threshold: u64): f64 {
   return replaced;
 }
 
+/** Only the first memory has the counts of all pairs (memory-exchange.ts). */
 function loseCount(left: u32, right: u32, weight: u64): void {
+  if (!isFirst) return;
   const p = findPair(left, right);
   if (p === noPair) return;
   const pair = pairAt(p);
@@ -233,7 +235,7 @@ function loseCount(left: u32, right: u32, weight: u64): void {
   pair.count -= min(weight, pair.count);
 }
 
-/** A record for a pair that is born, and a place in the queue; where its list begins is returned. */
+/** Makes a record for a pair that is born, and puts it into the queue; where its list begins is returned. */
 function bearPair(left: u32, right: u32, count: u64, entryCount: u32): u32 {
   const listStart = takeEntries(entryCount);
   pushPair(count, addPair(left, right, count, listStart, entryCount));

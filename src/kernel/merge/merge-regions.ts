@@ -99,6 +99,8 @@ export let wordByteCount: u32 = 0;
 export let cellCount: u32 = 0;
 /** In how many memories the words lie, an engine in each; and the cells of all of them. */
 export let memoryCount: u32 = 1;
+/** Whether this is the first memory, which leads (memory-exchange.ts). */
+export let isFirst: bool = true;
 let cellCountOfAll: u64 = 0;
 /** How many tokens there may be. */
 export let tokenCapacity: u32 = 0;
@@ -131,9 +133,10 @@ export function setCellCount(count: u32): void {
   cellCount = count;
 }
 
-/** How many memories there are, and the cells of all. Each has the pairs of all (memory-exchange.ts). */
-export function describeMemories(count: u32, cells: f64): void {
+/** How many memories there are, which of them this is, and the cells of all: the first has the pairs of all. */
+export function describeMemories(count: u32, index: u32, cells: f64): void {
   memoryCount = count;
+  isFirst = index === 0;
   cellCountOfAll = <u64>cells;
 }
 

@@ -1,5 +1,5 @@
 import { QueueEntry, queueEntryBytes } from "./merge-records";
-import { pairCapacity, queue } from "./merge-regions";
+import { isFirst, pairCapacity, queue } from "./merge-regions";
 import { pairWins } from "./tie-rules";
 
 /**
@@ -35,7 +35,9 @@ export function topCount(): u64 {
   return entryAt(0).count;
 }
 
+/** Puts a pair into the queue. Only the first memory has one (memory-exchange.ts). */
 export function pushPair(count: u64, pair: u32): void {
+  if (!isFirst) return;
   assert(queueSize < pairCapacity, "a pair stands in the queue once");
   let index = queueSize++;
   while (index > 0) {
