@@ -13,7 +13,7 @@ const chunkBytes = 1 << 18;
 const batchLines = 1 << 13;
 /** The kernel reads and writes so far behind the end of what it has. */
 const paddingBytes = 64;
-/** Hashes that are counted, or brought into their parts, between two turns: some milliseconds. */
+/** Hashes that are counted, or moved to their parts, between two yields: some milliseconds. */
 const hashesPerSlice = 1 << 20;
 /** Words of a part, about: a third of what its table has room for. */
 const partWords = 1 << 12;
@@ -22,7 +22,7 @@ const partsPerSlice = 1 << 8;
 const wordsPerSlice = 1 << 17;
 
 /**
- * Where things stand in the memory of a kernel of their own (src/kernel/words/list-lines.ts says what they hold):
+ * Where arrays lie in the memory of a kernel of their own (src/kernel/words/list-lines.ts says what they hold):
  *
  *   LINES          lines, the last one's beginning moved to the front for the next ones
  *   WORDS          of a batch, in plain bytes
@@ -38,10 +38,10 @@ const slotsStart = countsStart + 8 * batchLines;
 const hashesStart = slotsStart + slotsBytes;
 
 /**
- * The words of files of lines (tsv-writer.ts) as one table, equal words added up. Yields between slices of some milliseconds.
+ * The words of text files (tsv-writer.ts) as one table, equal words added up. Yields between slices of some milliseconds.
  *
- * Null where the reader for all files (`TsvReader`) does better: where a line is not plainly right, it says what is wrong; where
- * many words are equal, its tables may be small enough for the caches.
+ * Null where `TsvReader` is better: if a line is not plainly right, it says what is wrong; if many words are equal, its
+ * tables may be small enough for the caches.
  *
  * @param files one after the other: each gives its bytes until there are none
  * @param sizeBytes about how many bytes there are in all
@@ -78,9 +78,9 @@ export function* readListedLines(
   return table;
 }
 
-/** After so many words it is looked at for the first time how many are equal. */
+/** After so many words equal ones are looked for the first time. */
 const firstLookWords = 1 << 17;
-/** Tables of so many distinct words stand in the processor's caches. */
+/** Tables of so many distinct words fit into the caches. */
 const cachedWords = 1 << 18;
 /** The first call to the system takes 2 ms: what is small is left to the garbage collector. */
 const worthGivingBackBytes = 16e6;

@@ -22,9 +22,9 @@ import {
 import { addPretokens, long, middle, short } from "./word-tables";
 
 /**
- * Word counts as text (src/words/tsv-writer.ts): lines of a word in byte-to-character form, a tab, its count and a newline. Lines
- * are read in batches. The words of a batch, in plain bytes, stand end to end from the text's start on; behind them stand
- * the lines. A line that is not plainly right is left to JavaScript, which says what is wrong with it.
+ * Reads word counts as text (src/words/tsv-writer.ts): a line is a word in byte-to-character form, a tab, its count and a
+ * newline. Lines are read in batches. The words of a batch are written as plain bytes, end to end, to the text's start; the
+ * lines stand behind them. A line that is not plainly right is left to JavaScript, which says what is wrong with it.
  *
  *   ARRAY        MEANING, FOR THE WORDS OF A BATCH
  *   ends         word i is bytes [ends[i], ends[i + 1]) of the text
@@ -32,9 +32,9 @@ import { addPretokens, long, middle, short } from "./word-tables";
  *   longHashes   the hash of word i, if it is a long one
  */
 
-/** Lines of the last call that were added. */
+/** Lines that the last call added. */
 let lineCount: u32 = 0;
-/** All counts so far. */
+/** The sum of all counts so far. */
 let total: u64 = 0;
 /** Words of the lines that were read last. */
 let wordCount: u32 = 0;
@@ -42,7 +42,7 @@ let wordCount: u32 = 0;
 const tab: u32 = 9;
 const newline: u32 = 10;
 const digitZero: u32 = 48;
-/** As many as 2^53 - 1 has. */
+/** Digits of 2^53 - 1. */
 const digitCountMax: u32 = 16;
 const countMax: u64 = 9007199254740991; // 2^53 - 1
 
@@ -51,9 +51,9 @@ const noRoom: u32 = 0xffffffff;
 
 /**
  * Adds the words of lines: bytes [start, start + byteCount) of the text, the last one a newline. Returns the bytes of the
- * lines that were added: fewer where one comes that is not plainly right.
+ * lines that were added: not all, if one is not plainly right.
  *
- * @param totalBefore the counts of lines before, at most 2^53 - 1; they stay so with these
+ * @param totalBefore the sum of the counts of all lines before, at most 2^53 - 1; so is the new one
  */
 export function addLines(start: u32, byteCount: u32, totalBefore: f64): u32 {
   const first = textStart + start;
@@ -80,7 +80,7 @@ export function addedLineCount(): u32 {
   return lineCount;
 }
 
-/** All counts, with those of the last call. */
+/** The sum of all counts, those of the last call included. */
 export function linesTotal(): f64 {
   return <f64>total;
 }
@@ -90,14 +90,14 @@ export function readLineCount(): u32 {
   return wordCount;
 }
 
-/** All counts are added up from 0 on. */
+/** Sets the sum of all counts to 0. */
 export function beginLines(): void {
   total = 0;
 }
 
 /**
  * Reads the lines of [line, end), at most `lineMax` of them: word i goes to bytes [ends[i], ends[i + 1]) behind `words`, its
- * count to counts[i]. Returns the first line that was not read: there was no place for it, or it is not plainly right.
+ * count to counts[i]. Returns the first line that was not read: it had no room, or is not plainly right.
  */
 export function readLines(
   line: usize,
@@ -116,11 +116,11 @@ export function readLines(
     const word = to;
     let from = line;
     let byte: u32;
-    // Neither the tab nor the newline is among what is taken here, so no line is left.
+    // Neither a tab nor a newline is copied here, so this never leaves the line.
     for (;;) {
       const eight = load<u64>(from);
       const plainCount = plainBytes(eight);
-      // What is too much is written over.
+      // Bytes behind the plain ones are overwritten.
       store<u64>(to, eight);
       to += plainCount;
       from += plainCount;
@@ -158,10 +158,10 @@ export function readLines(
 const lowBits: u64 = 0x0101010101010101;
 const highBits: u64 = 0x8080808080808080;
 
-/** How many of eight bytes, from the lowest on, are characters of one byte: 33 to 126. */
+/** How many of eight bytes, from the lowest on, are characters of one byte (33 to 126). */
 function plainBytes(eight: u64): usize {
   const low = eight & ~highBits;
-  // A high bit each: below 33, above 126, or above 127.
+  // Sets the high bit of each byte that is below 33, above 126, or above 127.
   const others = (~(low + 95 * lowBits) | (low + lowBits) | eight) & highBits;
   return <usize>(ctz(others) >> 3);
 }
@@ -169,15 +169,15 @@ function plainBytes(eight: u64): usize {
 /** How many of eight bytes, from the lowest on, are digits. */
 function digitBytes(eight: u64): usize {
   const values = eight ^ (48 * lowBits);
-  // A high bit for each that is above 9. A carry comes behind the first of these.
+  // Sets the high bit of each byte above 9. A carry can only reach bytes behind the first of these.
   return <usize>(ctz(((values + 118 * lowBits) | values) & highBits) >> 3);
 }
 
-/** The number that the digits among eight bytes make, from the lowest on; 0 if there is none. */
+/** The number in the digits of eight bytes, from the lowest on; 0 without a digit. */
 function firstDigits(eight: u64): u64 {
   const digitCount = digitBytes(eight);
   if (digitCount === 0) return 0;
-  // The last digit in the highest byte; then each step joins neighbours.
+  // The last digit moves to the highest byte. Then each step joins neighbours.
   let number = (eight ^ (48 * lowBits)) << (64 - 8 * <u64>digitCount);
   number = (number * 10 + (number >> 8)) & 0x00ff00ff00ff00ff;
   number = (number * 100 + (number >> 16)) & 0x0000ffff0000ffff;
@@ -201,8 +201,8 @@ function byteOfCharacter(first: u32, second: u32): i32 {
 }
 
 /**
- * Reads the home slot of each word of the batch, so that the cache misses overlap, and keeps the hashes of long ones. A loop of
- * its own: the fewer instructions lie between two loads, the more of them the processor has under way.
+ * Reads the home slot of each word of the batch, so that the cache misses overlap, and keeps the hashes of long words. It is
+ * a loop of its own: the fewer instructions between two loads, the more loads are in flight.
  */
 function touchSlots(): void {
   const shortShift = homeShift(short);
@@ -229,7 +229,7 @@ function touchSlots(): void {
   keepLoads(sum);
 }
 
-/** Adds the words of the batch; there are slots for them. False where a record has no room. */
+/** Adds the words of the batch; there are slots for them. False if a record has no room. */
 function addBatch(): bool {
   let sum: u64 = 0;
   let start: u32 = 0;

@@ -17,8 +17,8 @@ import { hashLong, tailBytes } from "./word-keys";
  *   8        u64    value: the count
  *   16 ..    bytes  the word, and zeros up to the unit's end
  *
- * Records stand end to end in the order in which words were met, from unit 1 on, so that no slot leads to unit 0. A word of
- * 17 bytes takes 5 units.
+ * Records lie end to end, in the order in which words were found. They begin at unit 1, so that no slot leads to unit 0. A
+ * word of 17 bytes takes 5 units.
  *
  * The head of the table goes on behind that of every table, to 32 bytes:
  *
@@ -49,12 +49,12 @@ export function firstRecord(long: LongTable): usize {
   return long.records + ((<usize>firstUnit) << 3);
 }
 
-/** Address behind the last record, as a number that may be 2^32. */
+/** Address behind the last record. It may be 2^32. */
 export function endOfRecords(long: LongTable): u64 {
   return <u64>long.records + ((<u64>long.endUnit) << 3);
 }
 
-/** Where the record behind this one is. */
+/** Address of the next record. */
 export function nextRecord(record: usize): u64 {
   return <u64>record + recordBytes(load<u32>(record));
 }
@@ -81,7 +81,7 @@ export function recordWord(record: usize): usize {
   return record + headBytes;
 }
 
-/** Counts the `longCount` pretokens in `long`; there are slots for all of them. False where no record has room. */
+/** Counts the `longCount` pretokens in `long`; there are slots for all of them. False if a record has no room. */
 export function countLongWords(long: LongTable, longCount: u32): bool {
   hashLongWords(long, longCount);
   touchRecords(long, longCount);
@@ -107,7 +107,7 @@ function hashLongWords(long: LongTable, longCount: u32): void {
   keepLoads(sum);
 }
 
-/** Reads the head of the record in every home slot, for the same reason. */
+/** Reads the head of the record of every home slot, for the same reason. */
 function touchRecords(long: LongTable, longCount: u32): void {
   let sum: u64 = 0;
   for (let i: u32 = 0; i < longCount; i++) {
@@ -122,8 +122,8 @@ function homeOf(long: LongTable, hash: u32): usize {
 }
 
 /**
- * Adds `count` to the count of the word of `length` bytes at `at`, whose hash is known; there is a slot for it. False
- * where its record has no room.
+ * Adds `count` occurrences of the word of `length` bytes at `at`, whose hash is known; there is a slot for it. False if its
+ * record has no room.
  */
 export function addLongWord(long: LongTable, at: usize, length: u32, hash: u32, count: u64): bool {
   const slot = findLong(long, at, length, hash);
@@ -133,7 +133,7 @@ export function addLongWord(long: LongTable, at: usize, length: u32, hash: u32, 
   return true;
 }
 
-/** The slot of the word of `length` bytes at `at`, whose hash is known, or the free one where it would stand. */
+/** The slot of the word of `length` bytes at `at`, whose hash is known, or the free slot where it belongs. */
 export function findLong(long: LongTable, at: usize, length: u32, hash: u32): usize {
   const end = endOfSlots(long);
   let slot = homeOf(long, hash);
@@ -145,7 +145,7 @@ export function findLong(long: LongTable, at: usize, length: u32, hash: u32): us
   return slot;
 }
 
-/** Puts a word with its value into a free slot that `findLong` found; false where its record has no room. */
+/** Puts a word and its value into a free slot that `findLong` returned. False if its record has no room. */
 export function insertLong(
   long: LongTable,
   slot: usize,
@@ -162,12 +162,12 @@ export function insertLong(
   return true;
 }
 
-/** The record that a slot leads to. */
+/** Address of the record that a slot leads to. */
 export function recordOf(long: LongTable, slot: usize): usize {
   return long.records + ((<usize>load<u32>(slot, 4)) << 3);
 }
 
-/** Whether so many bytes of records more have room. */
+/** Whether so many more bytes of records have room. */
 export function hasRoomFor(long: LongTable, byteCount: u64): bool {
   return ((<u64>long.endUnit) << 3) + byteCount <= (<u64>long.unitLimit) << 3;
 }

@@ -10,10 +10,10 @@ import { hashMiddle, middleBytesMax, middleTailKey } from "./word-keys";
  *   8        u64    the first eight bytes
  *   16       u64    value: the count
  *
- * 32 bytes, which no cache line cuts, are no faster: a third more memory has to be written for the first time.
+ * Slots of 32 bytes, which no cache line cuts, are no faster: a third more memory has to be written first.
  */
 
-/** The slot that holds the word, or the free one where it would stand. */
+/** The slot of the word, or the free slot where it belongs. */
 export function findMiddle(table: SlotTable, head: u64, tailKey: u64): usize {
   const end = endOfSlots(table);
   let slot = table.slots + <usize>(hashMiddle(head, tailKey) >> homeShift(table)) * middleSlotBytes;
@@ -47,12 +47,12 @@ export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32):
     const head = load<u64>(text + start);
     const tailKey = middleTailKey(text + start, length);
     const home = slots + <usize>(hashMiddle(head, tailKey) >> shift) * middleSlotBytes;
-    // Written always to both lists, kept in one of them.
+    // Written to both lists always, kept in one of them: no branch.
     store<u64>(keys, tailKey);
     store<u64>(keys, head, 8);
     store<u32>(homes, <u32>home);
     store<u32>(long, pretoken);
-    // The home slots are read here, so that their cache misses overlap.
+    // Home slots are read here, so that their cache misses overlap.
     sum ^= load<u64>(home);
     const isLong = usize(length > middleBytesMax);
     keys += (1 - isLong) << 4;

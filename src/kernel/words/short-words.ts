@@ -22,7 +22,7 @@ export function addSentinel(table: SlotTable): void {
   table.usedCount = 1;
 }
 
-/** The slot that holds the key, or the free one where it would stand. */
+/** The slot of the key, or the free slot where it belongs. */
 export function findShort(table: SlotTable, key: u64): usize {
   const end = endOfSlots(table);
   let slot = table.slots + <usize>(hashShort(key) >> homeShift(table)) * shortSlotBytes;

@@ -2,16 +2,16 @@ import { asideBytes, asideStart, clusterBytes, clusterStart } from "../regions";
 import { hashMiddle, hashShort } from "./word-keys";
 
 /**
- * SlotTable: an open-addressing hash table with linear probing, its slots end to end. The first 8 bytes of a slot are 0 if
- * and only if it is free; what else stands in it is its kind's own affair, and the kind is told by the slot's size:
+ * SlotTable: a hash table with open addressing and linear probing. The first 8 bytes of a slot are 0 if and only if it is
+ * free. The rest of a slot depends on the kind of the table, which the size of a slot tells:
  *
  *   KIND     SLOT BYTES   LAID OUT IN
  *   long     8            long-words.ts
  *   short    16           short-words.ts
  *   middle   24           middle-words.ts
  *
- * The home slot of a key is the top `slotBits` bits of its hash. So keys stand nearly in the order of their hashes,
- * whatever the size: two tables are added up by walking through both from front to back, and a table grows in place.
+ * The home slot of a key is the top `slotBits` bits of its hash. So keys are nearly in the order of their hashes, at every
+ * size: two tables are added up by walking through both from front to back, and a table grows in place.
  *
  * The head of a table, 32 bytes:
  *
@@ -35,7 +35,7 @@ export const longSlotBytes: u32 = 8;
 export const shortSlotBytes: u32 = 16;
 export const middleSlotBytes: u32 = 24;
 
-/** An empty table of 2^slotBits slots in a region that is all zeros. */
+/** Begins an empty table of 2^slotBits slots in a region that is all zeros. */
 export function beginTable(
   table: SlotTable,
   slots: usize,
@@ -65,7 +65,7 @@ export function homeShift(table: SlotTable): u64 {
   return 64 - <u64>table.slotBits;
 }
 
-/** log2 of the slots for so many keys more: at most three quarters are used, so a missing key takes 8.5 probes. */
+/** log2 of the slots needed for so many more keys. At most three quarters are used: a missing key takes 8.5 probes. */
 export function slotBitsWith(table: SlotTable, keyCount: f64): u32 {
   const usedCount = <f64>table.usedCount + keyCount;
   let slotBits = table.slotBits;
@@ -73,7 +73,7 @@ export function slotBitsWith(table: SlotTable, keyCount: f64): u32 {
   return slotBits;
 }
 
-/** Makes room for so many keys more; false where the region has none. */
+/** Makes room for so many more keys. False if the region has none. */
 export function reserve(table: SlotTable, keyCount: u32): bool {
   const usedCount = <u64>table.usedCount + keyCount;
   if (usedCount * 4 <= (<u64>3) << table.slotBits) return true;
@@ -93,14 +93,14 @@ function grow(table: SlotTable, slotBits: u32): bool {
 const pageBytes: usize = 4096;
 
 /**
- * Writes to each page of fresh memory. A page that is read before it is written, as the slots of a table are, costs two
- * faults instead of one, and the second one interrupts the other cores.
+ * Writes to each page of fresh memory. A page that is read first and written later, as slots are, costs two faults instead
+ * of one, and the second one interrupts the other cores.
  */
 function touch(start: usize, end: usize): void {
   for (let at = start; at < end; at += pageBytes) store<u8>(at, 0);
 }
 
-/** Home slot of a slot's key, of which the first two eights of bytes are given. */
+/** The home slot of a slot's key. `first` and `second` are the slot's first 16 bytes. */
 function homeOf(table: SlotTable, first: u64, second: u64): usize {
   let hash: u64;
   if (table.slotBytes === shortSlotBytes) hash = hashShort(first);
@@ -110,8 +110,8 @@ function homeOf(table: SlotTable, first: u64, second: u64): usize {
 }
 
 /**
- * Moves the keys of the first `slotCount` slots to where they belong in all of the table, the rest of which is free. False
- * where so many keys have their homes together that the buffers do not hold them; the table is ruined then.
+ * Moves the keys of the first `slotCount` slots to where they belong in the whole table, whose other slots are free. False
+ * if so many keys share their homes that the buffers cannot hold them; the table is ruined then.
  *
  * It goes cluster by cluster, from the last to the first. A cluster is used slots without a free one between. The keys of
  * a cluster have their homes in it. Their new homes lie at or behind its start, where all slots are free or already as
@@ -139,7 +139,7 @@ function spread(table: SlotTable, slotCount: u32): bool {
     const from = isFront ? clusterStart : start;
     for (let offset: usize = 0; offset < end - start; offset += slotBytes) {
       const slot = from + offset;
-      // What stands behind a small slot is read, and never written.
+      // Behind a small slot this reads bytes of the next ones, which are never written.
       const eight0 = load<u64>(slot);
       const eight1 = load<u64>(slot, 8);
       const eight2 = load<u64>(slot, 16);
@@ -158,7 +158,7 @@ function spread(table: SlotTable, slotCount: u32): bool {
   return true;
 }
 
-/** Writes a slot to the first free one from `slot` on; false if there is none before the end. */
+/** Writes a slot to the first free one from `slot` on. False if there is none before the end. */
 function place(table: SlotTable, slot: usize, eight0: u64, eight1: u64, eight2: u64): bool {
   const slotBytes = <usize>table.slotBytes;
   const end = endOfSlots(table);

@@ -1,7 +1,6 @@
 /**
- * Words as keys of 64 bits, little-endian: how they are cut from a text and hashed. A key holds up to seven bytes of a word
- * at its upper end, and the word's length in its lowest byte; it is never 0. Text is read up to 15 bytes past a word's
- * end.
+ * Words as keys of 64 bits, little-endian, and their hashes. A key has up to seven bytes of a word in its upper bytes and
+ * the word's length in its lowest byte. It is never 0. Text is read up to 15 bytes past a word's end.
  */
 
 /** Words of up to 7 bytes are short: one key. */
@@ -18,7 +17,7 @@ export function shortKey(at: usize, length: u32): u64 {
   return (load<u64>(at) << (64 - 8 * length)) | length;
 }
 
-/** The key of a middle word's bytes behind the eighth. Two shifts: one by 64 bits would be none. */
+/** The key of a middle word's bytes behind the eighth. Two shifts, because a shift by 64 bits would do nothing. */
 export function middleTailKey(at: usize, length: u32): u64 {
   return ((load<u64>(at, 8) << (8 * (middleBytesMax - length))) << 8) | length;
 }
@@ -35,17 +34,17 @@ export function writeMiddle(at: usize, head: u64, tailKey: u64): void {
 }
 
 /**
- * Hash of a short word. Tables take their slots from the top bits, which every byte of the key reaches. No step more:
- * words that differ in a regular way (numbers, all words of two bytes) are spread better by a bare product than by a
- * mixed one.
+ * Hash of a short word. Every byte of the key reaches the top bits, from which tables take the slot. There is no further
+ * step: a bare product spreads words that differ in a regular way (numbers, all words of two bytes) better than a mixed
+ * one.
  */
 export function hashShort(key: u64): u64 {
   return key * multiplier0;
 }
 
 /**
- * Hash of a middle word. The product of a key's top byte reaches the top byte alone, so the first product is mixed before
- * the second key is added: without that, words that differ in bytes 7 and 14 alone would share 256 hashes.
+ * Hash of a middle word. The top byte of a key reaches only the top byte of a product. So the first product is mixed
+ * before the second key is added; else words that differ only in bytes 7 and 14 would share 256 hashes.
  */
 export function hashMiddle(head: u64, tailKey: u64): u64 {
   let hash = head * multiplier1;
@@ -58,7 +57,7 @@ export function hashLong(at: usize, length: u32): u32 {
   return <u32>(hashBytes(at, length) >> 32);
 }
 
-/** Hash of any word: a chain of eight bytes a step, the bytes that remain in the last one. */
+/** Hash of any word: a chain over eight bytes a step, and the remaining bytes in the last step. */
 export function hashBytes(at: usize, length: u32): u64 {
   let hash = <u64>length * multiplier1;
   const tail = at + (length & ~7);
@@ -71,7 +70,7 @@ function mixed(bits: u64): u64 {
   return bits ^ (bits >> 29);
 }
 
-/** The last `length & 7` bytes of a word, zeros behind them. */
+/** The last `length & 7` bytes of a word, with zeros behind them. */
 export function tailBytes(at: usize, length: u32): u64 {
   return load<u64>(at) & (((<u64>1) << (8 * (length & 7))) - 1);
 }

@@ -65,11 +65,10 @@ import {
 } from "./word-keys";
 
 /**
- * Distinct words with exact counts, in three tables by their length: most words are short, and a short word is compared in
- * one instruction. Each batch of pretokens goes through a few small loops, one a table, none of which has a branch that
- * cannot be predicted.
+ * Distinct words with exact counts, in three tables by length. Most words are short, and a short word is compared in one
+ * instruction. Each batch of pretokens goes through a small loop for each table, without a branch that cannot be predicted.
  *
- * All of it stands in the memory, so that an instance in another thread goes on with it. The heads:
+ * Everything is in the memory, so an instance in another thread can continue with it. The heads:
  *
  *   OFFSET   TYPE        MEANING
  *   0        SlotTable   short words
@@ -82,7 +81,7 @@ export let middle: SlotTable = changetype<SlotTable>(0);
 export let long: LongTable = changetype<LongTable>(0);
 let pretokenCountAt: usize = 0;
 
-/** Finds the tables that stand in the memory. */
+/** Opens the tables in the memory. */
 export function openTables(): void {
   short = changetype<SlotTable>(headsStart);
   middle = changetype<SlotTable>(headsStart + 32);
@@ -108,7 +107,7 @@ export function pretokenCount(): f64 {
   return <f64>load<u64>(pretokenCountAt);
 }
 
-/** Adds to them: what `addSlots` and `addRecords` add is counted here. */
+/** Adds occurrences. `addSlots` and `addRecords` do not. */
 export function addPretokens(count: f64): void {
   store<u64>(pretokenCountAt, load<u64>(pretokenCountAt) + <u64>count);
 }
@@ -158,7 +157,7 @@ export function addWord(length: u32, count: f64): bool {
   return reserve(long, 1) && addLongWord(long, at, length, hashLong(at, length), added);
 }
 
-// What JavaScript asks of a table, by its number: 0 short, 1 middle, 2 long.
+// What JavaScript asks of a table, by its number: 0 is short, 1 middle, 2 long.
 
 function tableOf(kind: u32): SlotTable {
   return kind === 0 ? short : kind === 1 ? middle : long;
