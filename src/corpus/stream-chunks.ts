@@ -47,41 +47,19 @@ export async function* planChunks(
   const bufferBytes = Math.max(chunkSizeBytes, contextBytes) + probeSizeBytes + contextBytes;
 
   const stream = await openTextStream(input);
+  const chunks = new ChunkSequence(input, inputIndex, stream);
   try {
     let bytes = buffers.take(bufferBytes);
     let limit = 0;
-    let startByte = 0;
-    let startsInside = false;
-    let inputBytesBefore = 0;
-    let lineCount = 0;
-    const chunkTo = (pos: number, end: "input" | "document" | "inside" | "open"): ChunkTask => {
-      const inputBytes = stream.inputBytes - inputBytesBefore;
-      inputBytesBefore = stream.inputBytes;
-      const linesBefore = lineCount;
-      if (input.format !== "text") lineCount += countLineFeeds(Buffer.from(bytes.buffer, 0, pos));
-      return {
-        kind: "chunk",
-        inputIndex,
-        startByte,
-        endByte: startByte + pos,
-        startsInside,
-        endsInside: end === "inside",
-        endsInput: end === "input",
-        continues: end === "open",
-        bytes: bytes.subarray(0, end === "inside" ? Math.min(limit, pos + lookaheadBytes) : pos),
-        inputBytes,
-        linesBefore,
-      };
-    };
     for (;;) {
       while (limit < bufferBytes) {
         const readBytes = await stream.read(bytes, limit);
         if (readBytes === 0) break;
         limit += readBytes;
       }
-      if (startByte === 0 && input.isStream) checkStream(bytes.subarray(0, limit), input);
+      if (chunks.startByte === 0 && input.isStream) checkStream(bytes.subarray(0, limit), input);
       if (limit < bufferBytes) {
-        const last = chunkTo(limit, "input");
+        const last = chunks.next(bytes.subarray(0, limit), limit, "input");
         if (limit > bufferBytes >> 2) return yield last;
         // Else memory of this size would change hands for the few bytes of a small input.
         const copy = { ...last, bytes: bytes.slice(0, limit) };
@@ -91,17 +69,56 @@ export async function* planChunks(
 
       const cut = cutter?.find(bytes, limit);
       const keepPos = cut?.pos ?? limit;
-      const chunk = chunkTo(keepPos, cut === undefined ? "open" : cut.inside ? "inside" : "document");
+      const end = cut === undefined ? "open" : cut.inside ? "inside" : "document";
+      const chunk = chunks.next(bytes.subarray(0, limit), keepPos, end);
       const next = buffers.take(bufferBytes);
       next.set(bytes.subarray(keepPos, limit));
       bytes = next;
       limit -= keepPos;
-      startByte += keepPos;
-      startsInside = chunk.endsInside;
       yield chunk;
     }
   } finally {
     stream.close();
+  }
+}
+
+/** Where a chunk ends: with the input, with a document, inside one, or without a place to cut. */
+type ChunkEnd = "input" | "document" | "inside" | "open";
+
+/** Makes the chunks of one input, in order: where each begins, and what it adds to the progress. */
+class ChunkSequence {
+  /** Where the next chunk begins in the text. */
+  startByte = 0;
+  private startsInside = false;
+  private inputBytesBefore = 0;
+  private lineCount = 0;
+
+  constructor(
+    private readonly input: Input,
+    private readonly inputIndex: number,
+    private readonly stream: { readonly inputBytes: number },
+  ) {}
+
+  /** The next chunk: bytes[0 .. pos) of what was read. */
+  next(read: Uint8Array<ArrayBuffer>, pos: number, end: ChunkEnd): ChunkTask {
+    const { startByte, startsInside, inputBytesBefore, lineCount, inputIndex } = this;
+    this.startByte += pos;
+    this.startsInside = end === "inside";
+    this.inputBytesBefore = this.stream.inputBytes;
+    if (this.input.format !== "text") this.lineCount += countLineFeeds(Buffer.from(read.buffer, 0, pos));
+    return {
+      kind: "chunk",
+      inputIndex,
+      startByte,
+      endByte: this.startByte,
+      startsInside,
+      endsInside: end === "inside",
+      endsInput: end === "input",
+      continues: end === "open",
+      bytes: read.subarray(0, end === "inside" ? pos + lookaheadBytes : pos),
+      inputBytes: this.inputBytesBefore - inputBytesBefore,
+      linesBefore: lineCount,
+    };
   }
 }
 

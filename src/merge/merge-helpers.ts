@@ -1,4 +1,4 @@
-import { startWorker } from "../runtime/job-worker.ts";
+import { startWorker } from "../runtime/embedded.ts";
 import { adoptKernelModule, createKernel, type Kernel, kernelModule } from "../runtime/kernel.ts";
 
 /** What a memory's regions are planned from (src/kernel/merge/merge-regions.ts), the same in every thread. */

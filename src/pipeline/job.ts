@@ -1,6 +1,6 @@
 import type { Input } from "../corpus/input.ts";
 import type { Task } from "../corpus/task.ts";
-import type { Failure } from "./thread-failure.ts";
+import type { Failure } from "./serve-workers.ts";
 
 /**
  * What one thread of a job does, the main one or a worker: takes tasks, one after the other. `Found` is what it finds in a
@@ -22,10 +22,10 @@ export interface ThreadJob<Part extends OutputPart, Found, Rest> {
   close(): void;
 }
 
-/** Output that is gathered while a task is at work, and taken part by part. */
+/** Gathers the output of a task while it is at work; it is taken part by part. */
 export interface PartMaker<Part extends OutputPart> {
   readonly isEmpty: boolean;
-  /** What was gathered. The next part goes into `spare`, the memory of an earlier one, or into new memory. */
+  /** Takes what was gathered. The next part goes into `spare`, the memory of an earlier one, or into new memory. */
   take(spare: ArrayBuffer | undefined): Part;
 }
 
@@ -77,7 +77,7 @@ export type FromWorker<Part extends OutputPart, Found, Rest> =
       readonly kind: "done";
       /** What was found in each task, in their order. */
       readonly found: readonly Found[];
-      /** The memory of pieces, to be used for others. */
+      /** The memory of chunks, to be used for others. */
       readonly emptied: readonly ArrayBuffer[];
       /** All of a message of tasks is done: it is time for the next one. */
       readonly wantsTasks: boolean;

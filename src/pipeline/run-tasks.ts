@@ -4,7 +4,7 @@ import { planTasks } from "../corpus/plan-tasks.ts";
 import type { Range } from "../corpus/range.ts";
 import { ChunkBuffers } from "../corpus/stream-chunks.ts";
 import { isEmpty, memoryOf, type Task } from "../corpus/task.ts";
-import type { JobName } from "../runtime/job-worker.ts";
+import type { JobName } from "../runtime/embedded.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { FromWorker, OutputPart, SharedProgress, StartThread, Thread, ToWorker } from "./job.ts";
 import { Outbox, type Sink, TaskOrder, type Turn } from "./ordered-output.ts";

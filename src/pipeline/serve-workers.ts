@@ -1,17 +1,17 @@
-import { UserError } from "../errors.ts";
-import { type JobName, startWorker } from "../runtime/job-worker.ts";
-import { type Failure, reviveFailure } from "./thread-failure.ts";
+import { exitCode, outOfMemory, UserError } from "../errors.ts";
+import { PatternLimit } from "../pattern/pattern.ts";
+import { type JobName, startWorker } from "../runtime/embedded.ts";
 
 /** One worker, as the main thread sees it. */
 export type WorkerLink<ToWorker> = {
   readonly workerIndex: number;
-  /** What is in `transfer` is the worker's from then on. */
+  /** The memory in `transfer` is the worker's from then on. */
   send(message: ToWorker, transfer?: ArrayBuffer[]): void;
-  /** The worker has done its part. */
+  /** The worker is done. */
   finish(): void;
 };
 
-/** Workers that run before it is known what they shall do. */
+/** Workers that run before their work is known. */
 export type StartedWorkers = {
   readonly name: JobName;
   readonly workers: readonly Worker[];
@@ -19,7 +19,7 @@ export type StartedWorkers = {
   terminate(): void;
 };
 
-/** Starts workers; until `serveWorkers`, no message of theirs is served, nor is noticed that one ends. */
+/** Starts workers. Before `serveWorkers` their messages are not served, and nobody notices if one ends. */
 export function startWorkers(name: JobName, workerCount: number): StartedWorkers {
   const workers = Array.from({ length: workerCount }, () => startWorker(name));
   return {
@@ -36,9 +36,9 @@ type Serve<ToWorker, FromWorker> = (
 ) => (message: FromWorker) => void | Promise<void>;
 
 /**
- * Serves the messages of workers until each has finished. `serve` is called once for each and gives back what takes its
- * messages. The first that fails, says it failed or ends unasked fails the whole with its reason; when the promise
- * settles, none is left running.
+ * Serves the messages of workers until all are done. `serve` is called once for each worker, and returns the function that
+ * takes its messages. The first worker that fails or ends early fails the whole, with its reason. When the promise settles,
+ * no worker is running.
  */
 export async function serveWorkers<ToWorker, FromWorker extends { readonly kind: string }>(
   started: StartedWorkers,
@@ -64,4 +64,29 @@ export async function serveWorkers<ToWorker, FromWorker extends { readonly kind:
   } finally {
     started.terminate();
   }
+}
+
+/** An error as it crosses threads. */
+export type Failure = {
+  readonly isUserError: boolean;
+  readonly message: string;
+  readonly hint: string | undefined;
+  readonly exitCode: number;
+};
+
+/** @param place where the error was thrown, for bugs and limits of the pattern; a user's error names its place itself */
+export function describeFailure(error: unknown, place: string): Failure {
+  const told = error instanceof UserError ? error : outOfMemory(error);
+  if (told !== undefined) {
+    const message =
+      told instanceof PatternLimit ? `${told.message},${place.replace(/^ at/, " from")} on` : told.message;
+    return { isUserError: true, message, hint: told.hint, exitCode: told.exitCode };
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return { isUserError: false, message: `${reason}${place}`, hint: undefined, exitCode: exitCode.failed };
+}
+
+export function reviveFailure({ isUserError, message, hint, exitCode }: Failure): Error {
+  if (!isUserError) return new Error(message);
+  return new UserError(message, hint === undefined ? { exitCode } : { hint, exitCode });
 }

@@ -12,14 +12,14 @@ import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import type { OutputPart, PartMaker, ThreadJob } from "./job.ts";
 
 const windowSizeBytes = 1 << 18;
-/** The character at a safe cut, and a byte more. */
+/** The character at a safe cut, and one byte more. */
 const lookaheadBytes = 5;
 
 export type TaskEncoderOptions = {
   readonly inputs: readonly Input[];
   readonly parts: EncodingParts;
   readonly specialTokensAsText: boolean;
-  /** The memory for a text and what it stands in; no limit, if left out. */
+  /** The memory for a text and what it is packed in; no limit, if left out. */
   readonly textBytesMax?: number;
 };
 
@@ -29,7 +29,7 @@ export type EncodeSetup = TaskEncoderOptions & {
   readonly kernelModule: WebAssembly.Module;
 };
 
-/** Ids on their way to be written, and where among them records end. */
+/** A part of the output: ids, and the positions among them where records end. */
 export type IdsPart = OutputPart & { readonly ids: Ids; readonly recordEnds: Uint32Array | undefined };
 
 /** What a thread has encoded. */
@@ -40,12 +40,12 @@ export type EncodedText = {
   readonly invalidByteCount: number;
 };
 
-/** What one thread of an encoding does: bytes of a task -> ids. */
+/** What one thread that encodes does: bytes of a task -> ids. */
 export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
   readonly encoding: TextEncoding;
   readonly output: PartMaker<IdsPart>;
   private readonly inputs: readonly Input[];
-  /** What follows a safe cut. */
+  /** The bytes after a safe cut. */
   private readonly lookahead = new Uint8Array(lookaheadBytes);
   private readonly file: OpenFile;
   private readonly records: RecordReader;

@@ -3,7 +3,7 @@ import { inputBytesOf, memoryOf, type Task } from "../corpus/task.ts";
 import { atOnce, nextTurn } from "../runtime/turns.ts";
 import type { FromWorker, OutputPart, SharedProgress, StartThread, ThreadJob, ToWorker } from "./job.ts";
 import { Outbox } from "./ordered-output.ts";
-import { describeFailure, reviveFailure } from "./thread-failure.ts";
+import { describeFailure, reviveFailure } from "./serve-workers.ts";
 
 /** One thread of a job at work: keeps its progress, and says where an error came from. */
 export class TaskThread<Part extends OutputPart, Found, Rest> {

@@ -24,21 +24,21 @@ import { type TrainSettings, writeResult } from "./write-result.ts";
 export type TrainTokenizerOptions = {
   /** Paths or globs of the corpus, or directories. */
   readonly files: string | readonly string[];
-  /** What all of them are read as. Default: what name and content say. */
+  /** The format of all files. Default: what name and content say. */
   readonly inputFormat?: InputFormat;
   /** The field, or column, that holds the text of a record. Default: `text`. */
   readonly textField?: string;
-  /** Globs that say which files of a directory are meant. Default: all. */
+  /** Globs that choose files of a directory. Default: all. */
   readonly include?: readonly string[];
-  /** `text`: what is no text (an image, an archive) is read as text. Default: an error; in a directory it is left out. */
+  /** `text`: files that are not text (images, archives) are read as text. Default: an error; in a directory they are left out. */
   readonly binary?: "text";
   /** Size of the finished vocabulary: 256 bytes + special tokens + merges. */
   readonly vocabSize: number;
-  /** Each ends a document wherever it occurs; never counted, never merged. */
+  /** Each ends a document wherever it occurs. It is never counted and never merged. */
   readonly specialTokens?: readonly string[];
   /** A name (`gpt2`, the default, `cl100k`, …) or a regular expression. */
   readonly pattern?: string;
-  /** Whose trainer to agree with, merge for merge. Default: `cs336`. */
+  /** The trainer to agree with, merge for merge. Default: `cs336`. */
   readonly compat?: Compat;
   /** Stop when the best pair occurs fewer times. Default: 1, in HF's way 0. */
   readonly minFrequency?: number;
@@ -46,22 +46,22 @@ export type TrainTokenizerOptions = {
   readonly maxTokenLength?: number;
   /** What `transformers` reads beside vocabulary and merges: roles of special tokens, a chat template. */
   readonly model?: AskedModelSettings;
-  /** Threads that count, this one among them. Default: the cores this process may use, for small corpora 1. */
+  /** Threads that count, including this one. Default: the cores that this process may use; for small corpora 1. */
   readonly workers?: number;
-  /** Words that have no room in so many bytes of this process's memory go to disk. Default: 80 % of what it may use. */
+  /** The memory of this process. Words for which it has no room go to disk. Default: 80 % of what it may use. */
   readonly memoryLimitBytes?: number;
   /** A directory that keeps the words of each file, so that only what is new is counted (docs/cache.md). Default: none. */
   readonly cache?: string;
-  /** How large it may be; what was used longest ago goes. Default: no limit. */
+  /** Size limit of the cache. What was used longest ago is removed. Default: no limit. */
   readonly cacheLimitBytes?: number;
-  /** A directory to write the tokenizer to, as `bpe train -o` does: whole or not at all. */
+  /** The directory that the tokenizer is written to, as a whole or not at all, as by `bpe train -o`. */
   readonly output?: string;
   readonly onProgress?: (progress: StageProgress) => void;
-  /** What is worth knowing and no mistake: a file of a directory that is not read, a cache that cannot be written, a damaged entry. */
+  /** Called for what is not an error: a file in a directory that is not read, a cache that cannot be written, a damaged entry. */
   readonly onWarning?: (message: string) => void;
 };
 
-/** Trains a tokenizer on files. Mistakes and a world that is not as it should be throw `UserError`. */
+/** Trains a tokenizer on files. Throws `UserError` for wrong options and for files that cannot be read or written. */
 export async function trainTokenizer(options: TrainTokenizerOptions): Promise<Tokenizer> {
   const startMs = performance.now();
   const settings = settle(options);
@@ -103,7 +103,7 @@ async function trainSettled(
       options.onProgress ?? (() => {}),
     );
     cached?.shrink();
-    // Training in HF's way cuts behind lines; the tokenizer, as HF's, does not.
+    // HF's trainer also cuts after line ends; its tokenizer does not.
     const { name, sources } = settings.pattern;
     const encodingPattern = { name, sources, compiled: compilePattern(sources) };
     return new Tokenizer(partsOfVocabulary(vocabulary, encodingPattern));
@@ -112,7 +112,7 @@ async function trainSettled(
   }
 }
 
-/** The options with what they leave open, checked. */
+/** The options, checked, with their defaults. */
 function settle(options: TrainTokenizerOptions): TrainSettings {
   const { vocabSize, specialTokens = [], compat = "cs336" } = options;
   const usageError = (message: string) => new UserError(message, { exitCode: exitCode.usage });

@@ -1,11 +1,21 @@
 const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.startsWith("B:\\~BUN");
 
-/**
- * Where the binary keeps the entry of its workers and the files that were built into it: beside its own entry, whichever
- * module asks, so this module is the only one that asks.
- */
-export const workerUrl = new URL(isEmbedded ? "./worker.ts" : "../pipeline/worker.ts", import.meta.url).href;
-/** In the source tree nothing is embedded, and what would be there is made when it is needed. */
+// The binary keeps the entry of its workers, and the files that were built into it, beside its own entry, whichever module
+// asks. In the source tree that depends on the module, so this one is the only one that asks.
+
+const workerUrl = new URL(isEmbedded ? "./worker.ts" : "../pipeline/worker.ts", import.meta.url).href;
+
+/** What a worker can be started for. pipeline/worker.ts says which code that is. */
+export type JobName = "counting" | "encoding" | "planning" | "loading" | "merging";
+
+/** Starts a worker. It loads the code of its job, and then serves the messages that came meanwhile. */
+export function startWorker(job: JobName): Worker {
+  const worker = new Worker(workerUrl);
+  worker.postMessage({ job });
+  return worker;
+}
+
+/** Where embedded files are. In the source tree there are none: what they hold is made when it is needed. */
 export const embeddedDirectory = import.meta.dir;
 
 const kernelDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../dist/kernel`;
