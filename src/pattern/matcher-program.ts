@@ -155,8 +155,8 @@ function followersOf(ops: Uint8Array, first: Int32Array, second: Int32Array, i: 
 }
 
 /**
- * An atomic group commits itself without a look at what follows it. The least solution, from below: instructions mostly lead to earlier ones, so a few rounds
- * do.
+ * `beginnings` of all instructions: the least solution, found from below. Instructions mostly lead to earlier ones, so a few
+ * rounds are enough. Of an atomic group only the body counts, not what follows it.
  */
 function findBeginnings(
   { ops, first, second }: Instructions,

@@ -31,7 +31,8 @@ export const freshLevels: readonly Level[] = [{ threads: startThreads, accepted:
 
 /**
  * One symbol for all levels, the outermost first. A run that begins before the symbol begins with `startSet`. `settled`
- * says where the ends of the settled pretokens are kept, each `here` (before the symbol) or in a slot; `levels` is what goes on, END leaves none. Throws BeyondAutomaton, Unusable.
+ * says where the ends of the settled pretokens are kept, each `here` (before the symbol) or in a slot. `levels` are those
+ * that go on; END leaves none. Throws BeyondAutomaton, Unusable.
  */
 export function stepLevels(
   table: ThreadTable,

@@ -5,12 +5,12 @@ import type { Boundaries } from "./formulas.ts";
 import type { MaskSymbol } from "./symbols.ts";
 
 /*
- * The proof that a formula cuts as an automaton does, all texts of valid characters, of any length: a search of all situations that
- * the two come to when they read the same text side by side. There are finitely many, some dozens, because neither counts and
- * because positions are not part of them: of each slot of the automaton only *which* of the formula's ends it holds.
+ * The proof that a formula cuts all texts of valid characters, of any length, as an automaton does. Both read the same text
+ * side by side, and the search visits all situations that they can come to. There are finitely many, some dozens, because a
+ * situation has no positions: of each slot of the automaton it knows only *which* of the formula's ends it holds.
  *
- * The formula says at once where a pretoken begins, making claims of what comes (bit-ops.ts); the automaton settles ends later. So
- * ends that the formula has named are *pending* until the automaton settles them: the same ones, in the same order.
+ * The formula names an end at once, with claims about the next characters (bit-ops.ts). The automaton settles it later. So an
+ * end that the formula has named is *pending* until the automaton settles it. Both have to name the same ends in the same order.
  */
 
 /** A formula with its options filled in, given the classes of a character. */
