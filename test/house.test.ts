@@ -8,6 +8,7 @@ const root = join(import.meta.dir, "..");
 const filesBelow = (pattern: string) => [...new Bun.Glob(pattern).scanSync(root)].sort();
 /** Loops that the build generates are no part of the sources. */
 const sources = filesBelow("src/**/*.ts").filter((path) => !path.startsWith("src/kernel/masks/loops/"));
+const pages = [...filesBelow("*.md"), ...filesBelow("{docs,examples,python,.github}/**/*.md")];
 const linesOf = (path: string) => readFileSync(join(root, path), "utf8").split("\n");
 
 /** The room of a source file: the directory below src, "" for what lies at the top. */
@@ -60,4 +61,26 @@ test("a room knows only the rooms that are listed before it, and the kernel know
 test("no two source files have the same name", () => {
   const byName = Map.groupBy(sources, (path) => basename(path));
   expect([...byName.values()].filter((paths) => paths.length > 1)).toEqual([]);
+});
+
+test("every file of ours that a page or a comment names is there", () => {
+  const all = filesBelow("{src,test,bench,scripts,examples}/**/*.{ts,mjs}").concat(filesBelow("*.ts"));
+  const exists = (name: string) => all.some((path) => path === name || path.endsWith(`/${name}`));
+  const missing = [...pages, ...all.filter((path) => path.endsWith(".ts"))].flatMap((path) => {
+    const lines = path.endsWith(".md") ? linesOf(path) : linesOf(path).filter((line) => isComment.test(line));
+    const names = lines.flatMap((line) => [...line.matchAll(fileName)].map(([name]) => name));
+    return names.filter((name) => !exists(name)).map((name) => `${path}: ${name}`);
+  });
+  expect(missing).toEqual([]);
+});
+
+const isComment = /^\s*(\/\/|\/?\*)/;
+/** With directories or without; capital letters stand for any name. */
+const fileName = /(?<![\w.*<-])(?:[\w.-]+\/)*[a-z][a-z0-9-]*(?:\.test)?\.(?:ts|mjs)\b/g;
+
+test("no line of Markdown is longer than 110 characters", () => {
+  const long = pages.flatMap((path) =>
+    linesOf(path).flatMap((line, i) => ([...line].length > 110 ? [`${path}:${i + 1}`] : [])),
+  );
+  expect(long).toEqual([]);
 });

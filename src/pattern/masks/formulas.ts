@@ -1,8 +1,8 @@
 import type { Count, Ops } from "./operators.ts";
 
 /*
- * Where pretokens begin: a formula for each family of patterns, over masks of classes of characters (classes.ts says what is
- * in them). An option is a mask too, of all characters or of none, so that one loop of the kernel serves all of a family.
+ * Where pretokens begin: a formula for each family of patterns, over masks of classes of characters (class-systems.ts says
+ * what is in them). An option is a mask too, of all characters or of none, so that one loop of the kernel serves all of a family.
  *
  * A formula need not know everything. Where `hard` is set, it says nothing of this character and of those behind it: the
  * automaton reads on from the last end before it.

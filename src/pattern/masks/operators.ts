@@ -2,8 +2,8 @@
  * What a formula is made of. A mask says of each character of a text yes or no. A formula is given masks (which characters are
  * letters, which are digits), and computes where pretokens begin. It is written once, over this interface, and has two meanings:
  *
- *   prove.ts      `Mask` is a boolean, the text comes character by character: the formula is compared with the automaton
- *   generate.ts   `Mask` is a variable of 64 bits, one for each byte: the formula becomes a loop of the kernel
+ *   prove.ts                 `Mask` is a boolean, the text comes character by character: the formula is compared with the automaton
+ *   generate-mask-loops.ts   `Mask` is a variable of 64 bits, one for each byte: the formula becomes a loop of the kernel
  *
  * What an operator has to remember of the text before, it remembers itself: each call of an operator in a formula has its own
  * memory. So a formula calls the same operators in the same order, whatever the text.
