@@ -51,7 +51,7 @@ export const longTextBytes = 1 << 24;
 /**
  * Does the tasks of a job: the main thread and the workers take one after the other, and the sink gets what they find in
  * the order of the tasks. When the main thread meets a task that may take long it stops working, so that it goes on serving
- * signals, and another worker stands in for it. Returns what each thread that had a task has at the end, in no order.
+ * signals, and a worker takes its place. Returns what each thread that had a task has at the end, in no order.
  *
  * Lets the event loop turn, and calls `report` with the bytes of the inputs that are done, between slices of work in this
  * thread. Throws what a thread throws; no worker is left running.
@@ -81,7 +81,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest> implements SharedT
   readonly tasks: TaskQueue;
   readonly order: TaskOrder<Part, Found>;
   readonly buffers = new ChunkBuffers();
-  /** A cell for each worker, for the main thread, and for the worker that stands in for it. */
+  /** A cell for each worker, for the main thread, and for the worker that may take its place. */
   private readonly bytesDone: SharedProgress;
   private readonly mainIndex: number;
   /** Something failed: no more is begun. */
