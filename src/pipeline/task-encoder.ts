@@ -1,8 +1,9 @@
-import { OpenFile } from "../corpus/byte-sources.ts";
-import { ChunkedRanges } from "../corpus/chunked-ranges.ts";
+import type { ByteSource } from "../corpus/byte-sources.ts";
 import type { Input } from "../corpus/input.ts";
-import { RecordReader } from "../corpus/records/record-reader.ts";
-import type { ChunkTask, RangeTask, Task } from "../corpus/task.ts";
+import type { Range } from "../corpus/range.ts";
+import type { RecordBatch } from "../corpus/records/record-batch.ts";
+import type { Task } from "../corpus/task.ts";
+import { TaskReader } from "../corpus/task-reader.ts";
 import { TextMemory } from "../corpus/text-memory.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import type { IdBuffer, Ids } from "../tokenizer/id-buffer.ts";
@@ -44,45 +45,35 @@ export type EncodedText = {
 export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
   readonly encoding: TextEncoding;
   readonly output: PartMaker<IdsPart>;
-  private readonly inputs: readonly Input[];
+  private readonly reader: TaskReader<void>;
   /** The bytes after a safe cut. */
   private readonly lookahead = new Uint8Array(lookaheadBytes);
-  private readonly file: OpenFile;
-  private readonly records: RecordReader;
-  private readonly lineChunks: ChunkedRanges<void>;
   /** Bytes of text encoded so far. */
   private textBytes = 0;
-  /** How far the text has been read. */
+  /** How far the plain text has been read. */
   private readByte = 0;
 
   constructor({ inputs, parts, specialTokensAsText, textBytesMax }: TaskEncoderOptions) {
-    this.inputs = inputs;
-    this.file = new OpenFile(inputs);
-    this.records = new RecordReader(new TextMemory(textBytesMax));
-    this.lineChunks = new ChunkedRanges(inputs, (source, range) =>
-      this.encodeRecords(this.records.readLines(source, range, inputs[range.inputIndex]!)),
-    );
+    this.reader = new TaskReader({ inputs }, new TextMemory(textBytesMax), {
+      text: (source, range) => this.encodeText(source, range),
+      records: (reading, batch) => this.encodeRecords(reading, batch),
+    });
     this.encoding = new TextEncoding(parts, { specialTokensAsText });
     this.output = new IdsOutput(this.encoding.out);
   }
 
-  /** Where in the text the work stands: the place of an error. */
+  /** Where in the text the work is: the place of an error. */
   get offsetByte(): number {
-    return Math.max(0, this.readByte - this.encoding.pendingBytes);
+    const readByte = this.reader.recordOffsetByte ?? this.readByte;
+    return Math.max(0, readByte - this.encoding.pendingBytes);
   }
 
   /**
-   * Appends the ids of a task to `encoding.out`, as far as they are settled if its range goes on in the next one; yields
-   * the bytes done after each window, the whole at the end.
+   * Appends the ids of a task to `encoding.out`, as far as they are settled if its range continues in the next task. Yields
+   * the bytes done after each window.
    */
   take(task: Task): Generator<number, void> {
-    const input = this.inputs[task.inputIndex]!;
-    const { format, textField } = input;
-    if (task.kind === "chunk") return format !== "text" ? this.lineChunks.take(task) : this.encodeChunk(task);
-    const source = this.file.of(task.inputIndex);
-    if (task.kind === "pages") return this.encodeRecords(this.records.readPages(source, task, textField));
-    if (format === "text") return this.encodeRange(task);
-    return this.encodeRecords(this.records.readLines(source, task, input));
+    return this.reader.take(task);
   }
 
   get rest(): EncodedText {
@@ -91,15 +82,14 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
   }
 
   close(): void {
-    this.file.close();
+    this.reader.close();
   }
 
   /** Each record is a text of its own, and `encoding.out` is told where it ends. */
-  private *encodeRecords(reading: Iterable<number>): Generator<number, void> {
-    const { encoding, records } = this;
+  private *encodeRecords(reading: Iterable<number>, batch: RecordBatch): Generator<number, void> {
+    const { encoding } = this;
     for (const bytesDone of reading) {
-      const { text, ends, count, byteCount } = records.batch;
-      this.readByte = records.offsetByte;
+      const { text, ends, count, byteCount } = batch;
       let start = 0;
       for (let r = 0; r < count; r++) {
         const end = ends[r]!;
@@ -113,46 +103,25 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
     }
   }
 
-  private *encodeRange(range: RangeTask): Generator<number, void> {
+  /** Yields also where bytes have yet to come: then `range` gets its end before the generator goes on. */
+  private *encodeText(source: ByteSource, range: Range): Generator<number, void> {
     const { encoding, lookahead } = this;
-    const file = this.file.of(range.inputIndex);
     this.readByte = range.startByte;
     const read: ReadText = (into, pos, wantedBytes) => {
-      const readBytes = file.read(into, pos, wantedBytes, this.readByte);
+      const readBytes = source.read(into, pos, wantedBytes, this.readByte);
       this.readByte += readBytes;
       return readBytes;
     };
     while (this.readByte < range.endByte) {
       const wantedBytes = Math.min(windowSizeBytes, range.endByte - this.readByte);
       this.textBytes += encoding.pushRead(wantedBytes, read);
-      if (this.readByte < range.endByte) yield this.readByte - range.startByte;
+      yield this.readByte - range.startByte;
     }
     if (range.endsInside) {
-      const wantedBytes = Math.min(lookaheadBytes, file.sizeBytes - range.endByte);
-      encoding.cut(lookahead, 0, file.read(lookahead, 0, wantedBytes, range.endByte));
+      const wantedBytes = Math.min(lookaheadBytes, source.sizeBytes - range.endByte);
+      encoding.cut(lookahead, 0, source.read(lookahead, 0, wantedBytes, range.endByte));
     } else encoding.end();
     yield range.endByte - range.startByte;
-  }
-
-  private *encodeChunk({
-    bytes,
-    startByte,
-    endByte,
-    endsInside,
-    continues,
-  }: ChunkTask): Generator<number, void> {
-    const { encoding } = this;
-    const sizeBytes = endByte - startByte;
-    for (let pos = 0; pos < sizeBytes; pos += windowSizeBytes) {
-      const end = Math.min(sizeBytes, pos + windowSizeBytes);
-      this.readByte = startByte + end;
-      encoding.push(bytes, pos, end);
-      this.textBytes += end - pos;
-      if (end < sizeBytes) yield end;
-    }
-    if (endsInside) encoding.cut(bytes, sizeBytes, Math.min(bytes.length, sizeBytes + lookaheadBytes));
-    else if (!continues) encoding.end();
-    yield sizeBytes;
   }
 }
 
