@@ -26,8 +26,15 @@ export function checkUnchanged(input: Input): void {
     throw changed(input, "was removed");
   }
   checkSame(input, now);
-  if (now.size === input.sizeBytes && now.mtimeMs !== input.modifiedMs) throw changed(input, "was changed");
+  if (now.size === input.sizeBytes && now.mtimeMs !== input.modifiedMs) {
+    // A file that is cut gets its new time before its new size: a second look tells what happened.
+    Bun.sleepSync(secondLookMs);
+    checkSame(input, statSync(input.path, { throwIfNoEntry: false }) ?? now);
+    throw changed(input, "was changed");
+  }
 }
+
+const secondLookMs = 10;
 
 /** Checks that an open file is the one that the run began with, and not shorter. */
 export function checkSame(input: Input, now: Stats): void {
