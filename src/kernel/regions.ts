@@ -27,8 +27,7 @@
  *   middleKeys     16 * 1,025  the two keys of each middle word of a batch
  *   middleHomes    4 * 1,025   the address of the home slot of each
  *   longHashes     4 * 1,025   the hash of each long word of a batch
- *   cluster        2^18        slots on their way while a table grows
- *   aside          2^16        the same, those that begin anew at the front
+ *   aside          2^18        slots that had wrapped around the end of a table, while it grows
  *   listed         2^18        bytes of words on their way to JavaScript
  *   listedStarts   4 * 2^13    where each of them starts
  *   listedCounts   8 * 2^13    the count of each, a float
@@ -40,7 +39,6 @@ export let longStart: usize = 0;
 export let middleKeysStart: usize = 0;
 export let middleHomesStart: usize = 0;
 export let longHashesStart: usize = 0;
-export let clusterStart: usize = 0;
 export let asideStart: usize = 0;
 export let listedStart: usize = 0;
 export let listedStartsStart: usize = 0;
@@ -57,8 +55,7 @@ export let sixteenth: usize = 0;
 export const endCountMax: u32 = 1 << 16;
 /** Pretokens counted together: few enough that their keys stay in the first cache, enough for cache misses to overlap. */
 export const batchPretokens: u32 = 1024;
-export const clusterBytes: usize = 1 << 18;
-export const asideBytes: usize = 1 << 16;
+export const asideBytes: usize = 1 << 18;
 export const listedBytes: usize = 1 << 18;
 export const listedWords: u32 = 1 << 13;
 
@@ -102,7 +99,6 @@ function reserveArrays(): void {
   middleKeysStart = reserveFixed(16 * (batchPretokens + 1));
   middleHomesStart = reserveFixed(4 * (batchPretokens + 1));
   longHashesStart = reserveFixed(4 * (batchPretokens + 1));
-  clusterStart = reserveFixed(clusterBytes);
   asideStart = reserveFixed(asideBytes);
   listedStart = reserveFixed(listedBytes);
   listedStartsStart = reserveFixed(4 * listedWords);

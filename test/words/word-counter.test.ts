@@ -264,6 +264,24 @@ test("tables that begin with two slots are right at every size, whatever wraps a
   }
 });
 
+test("a table grows although all its keys but one have wrapped around its end", () => {
+  const multiplier = 0x9e3779b97f4a7c15n;
+  let inverse = 1n;
+  for (let i = 0; i < 6; i++) inverse = BigInt.asUintN(64, inverse * (2n - multiplier * inverse));
+  // Words of seven bytes whose hashes begin with sixteen ones. The hash's lowest byte gives the key's, which is 7.
+  const lowestByte = (7n * multiplier) & 255n;
+  const words = Array.from({ length: 3500 }, (_, i) => {
+    const key = (0xffffn << 48n) | (BigInt(i) << 8n) | lowestByte;
+    return new Uint8Array(new BigUint64Array([BigInt.asUintN(64, key * inverse)]).buffer).slice(1);
+  });
+  const naive = new NaiveCounter();
+  naive.count(words);
+  const counter = countOf(words);
+  expectCounts(counter, naive);
+  naive.count(words);
+  expectCounts(countOf(words, counter), naive, "found again");
+});
+
 test("a word added with a count is that many pretokens", () => {
   for (let seed = 1; seed <= 20; seed++) {
     const random = randomOf(seed);

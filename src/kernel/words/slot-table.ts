@@ -1,4 +1,4 @@
-import { asideBytes, asideStart, clusterBytes, clusterStart } from "../regions";
+import { asideBytes, asideStart } from "../regions";
 import { hashMiddle, hashShort } from "./word-keys";
 
 /**
@@ -100,72 +100,66 @@ function touch(start: usize, end: usize): void {
   for (let at = start; at < end; at += pageBytes) store<u8>(at, 0);
 }
 
-/** The home slot of a slot's key. `first` and `second` are the slot's first 16 bytes. */
-function homeOf(table: SlotTable, first: u64, second: u64): usize {
-  let hash: u64;
-  if (table.slotBytes === shortSlotBytes) hash = hashShort(first);
-  else if (table.slotBytes === middleSlotBytes) hash = hashMiddle(second, first);
-  else hash = first << 32;
-  return table.slots + <usize>(hash >> homeShift(table)) * table.slotBytes;
+/** The hash of a slot's key. `eight0` and `eight1` are the slot's first 16 bytes. */
+function hashOf(slotBytes: usize, eight0: u64, eight1: u64): u64 {
+  if (slotBytes === shortSlotBytes) return hashShort(eight0);
+  return slotBytes === middleSlotBytes ? hashMiddle(eight1, eight0) : eight0 << 32;
 }
 
 /**
  * Moves the keys of the first `slotCount` slots to where they belong in the whole table, whose other slots are free. False
- * if so many keys share their homes that the buffers cannot hold them; the table is ruined then.
+ * if so many keys wrap around the end that the buffer cannot hold them; the table is ruined then.
  *
- * It goes cluster by cluster, from the last to the first. A cluster is used slots without a free one between. The keys of
- * a cluster have their homes in it. Their new homes lie at or behind its start, where all slots are free or already as
- * they shall be, because a new home has at least twice the index. Only at the very front may the new homes lie among the
- * cluster's own slots: such a cluster is copied out first. Keys that would wrap around the end wait until all old slots
- * are free.
+ * The old slots are first copied to the end of the table. There they are read from front to back, and each is freed when
+ * it is read. The new home of a key is at or before the slot that is read, so the key finds a free one no later than there.
+ * Only the keys that had wrapped around the old end have homes further back. They are put aside until all old slots are
+ * free.
  *
- * Subtle: within a cluster the first key moves first. Of keys that want the same slot, the one that was met earliest,
- * which is mostly the most frequent one, keeps it. The other way round, counting English was a fifth slower.
+ * Subtle: of keys that want the same slot, the one that was met earliest, which is mostly the most frequent one, comes
+ * first and keeps it. The other way round, counting English was a fifth slower.
  */
 function spread(table: SlotTable, slotCount: u32): bool {
   const first = table.slots;
   const slotBytes = <usize>table.slotBytes;
+  const shift = homeShift(table);
+  const end = endOfSlots(table);
+  const oldBytes = slotBytes * slotCount;
+  memory.copy(end - oldBytes, first, oldBytes);
+  memory.fill(first, 0, oldBytes);
   let asideEnd = asideStart;
-  let end = first + slotBytes * slotCount;
-  while (end > first) {
-    let start = end;
-    while (start > first && load<u64>(start - slotBytes) !== 0) start -= slotBytes;
-    const isFront = start - first < end - start;
-    if (isFront) {
-      if (end - start > clusterBytes) return false;
-      memory.copy(clusterStart, start, end - start);
-      memory.fill(start, 0, end - start);
-    }
-    const from = isFront ? clusterStart : start;
-    for (let offset: usize = 0; offset < end - start; offset += slotBytes) {
-      const slot = from + offset;
-      // Behind a small slot this reads bytes of the next ones, which are never written.
-      const eight0 = load<u64>(slot);
-      const eight1 = load<u64>(slot, 8);
-      const eight2 = load<u64>(slot, 16);
-      if (!isFront) free(slot, slotBytes);
-      if (place(table, homeOf(table, eight0, eight1), eight0, eight1, eight2)) continue;
+  for (let slot = end - oldBytes; slot < end; slot += slotBytes) {
+    const eight0 = load<u64>(slot);
+    if (eight0 === 0) continue;
+    // Behind a small slot this reads bytes of the next ones, which are never written.
+    const eight1 = load<u64>(slot, 8);
+    const eight2 = load<u64>(slot, 16);
+    let to = first + <usize>(hashOf(slotBytes, eight0, eight1) >> shift) * slotBytes;
+    free(slot, slotBytes);
+    if (to <= slot) {
+      while (load<u64>(to) !== 0) to += slotBytes;
+    } else {
       if (asideEnd + slotBytes > asideStart + asideBytes) return false;
-      write(asideEnd, slotBytes, eight0, eight1, eight2);
+      to = asideEnd;
       asideEnd += slotBytes;
     }
-    if (start === first) break;
-    end = start - slotBytes;
+    write(to, slotBytes, eight0, eight1, eight2);
   }
   for (let from = asideStart; from < asideEnd; from += slotBytes) {
-    place(table, first, load<u64>(from), load<u64>(from, 8), load<u64>(from, 16));
+    place(table, load<u64>(from), load<u64>(from, 8), load<u64>(from, 16));
   }
   return true;
 }
 
-/** Writes a slot to the first free one from `slot` on. False if there is none before the end. */
-function place(table: SlotTable, slot: usize, eight0: u64, eight1: u64, eight2: u64): bool {
+/** Writes a slot to the first free one from its home on. */
+function place(table: SlotTable, eight0: u64, eight1: u64, eight2: u64): void {
   const slotBytes = <usize>table.slotBytes;
   const end = endOfSlots(table);
-  while (slot < end && load<u64>(slot) !== 0) slot += slotBytes;
-  if (slot === end) return false;
+  let slot = table.slots + <usize>(hashOf(slotBytes, eight0, eight1) >> homeShift(table)) * slotBytes;
+  while (load<u64>(slot) !== 0) {
+    slot += slotBytes;
+    if (slot === end) slot = table.slots;
+  }
   write(slot, slotBytes, eight0, eight1, eight2);
-  return true;
 }
 
 function write(slot: usize, slotBytes: usize, eight0: u64, eight1: u64, eight2: u64): void {
