@@ -38,6 +38,8 @@ class Tokenizer:
     _path: Path
     _options: list[str]
     _lock: threading.Lock
+    #: The process and its stderr, once it has started.
+    _served: list[tuple[subprocess.Popen[bytes], BinaryIO]]
     _errors: BinaryIO
     _process: subprocess.Popen[bytes]
     _end: weakref.finalize[Any, Any]
@@ -61,43 +63,58 @@ class Tokenizer:
         """
         options = [] if pattern is None else [f"--pattern={pattern}"]
         options += [f"--special-token={text}={id}" for text, id in (special_tokens or {}).items()]
-        return cls._of(Path(path), None, options)
+        return cls._of(Path(path), None, options)._started()
 
     @classmethod
     def _of(
         cls, path: Path, kept: Union["tempfile.TemporaryDirectory[str]", None], options: Sequence[str] = ()
     ) -> "Tokenizer":
+        """A tokenizer whose process starts with its first use."""
         self = object.__new__(cls)
         self._path = path
         self._options = list(options)
         self._lock = threading.Lock()
+        self._served = []
+        self._end = weakref.finalize(self, _close, self._served, kept)
+        return self
+
+    def _started(self) -> "Tokenizer":
+        """The same, with its process; what it cannot load raises BpeError."""
+        with self._lock:
+            self._start()
+        return self
+
+    def _start(self) -> None:
+        if not self._end.alive:
+            raise BpeError("the tokenizer is closed")
+        if self._served:
+            return
         self._errors = tempfile.TemporaryFile()
         self._process = start(
-            ["serve", f"--tokenizer={path}", "--quiet", *options],
+            ["serve", f"--tokenizer={self._path}", "--quiet", *self._options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
             # Ctrl-C is for the program that uses the tokenizer, not for the tokenizer.
             **({"start_new_session": True} if sys.platform != "win32" else {}),
         )
-        self._end = weakref.finalize(self, _close, self._process, self._errors, kept)
+        self._served.append((self._process, self._errors))
         self._description = json.loads(self._answer()[0])
-        return self
 
     @property
     def vocab_size(self) -> int:
         """How many tokens there are, special ones among them."""
-        return int(self._description["tokenCount"])
+        return int(self._started()._description["tokenCount"])
 
     @property
     def id_limit(self) -> int:
         """One more than the largest id."""
-        return int(self._description["idLimit"])
+        return int(self._started()._description["idLimit"])
 
     @property
     def special_tokens(self) -> dict[str, int]:
         """The ids of the special tokens, by their text."""
-        return dict(self._description["specialTokens"])
+        return dict(self._started()._description["specialTokens"])
 
     def encode(self, text: str, *, special_tokens_as_text: bool = False) -> list[int]:
         """The ids of a text. Special tokens in it become their ids, unless they are to be encoded as the text they are."""
@@ -213,11 +230,10 @@ class Tokenizer:
         return f"<bpe.Tokenizer of {self.vocab_size} tokens>"
 
     def _ask(self, kind: int, items: Sequence[bytes]) -> list[bytes]:
-        stdin = self._process.stdin
-        assert stdin is not None
         with self._lock:
-            if not self._end.alive:
-                raise BpeError("the tokenizer is closed")
+            self._start()
+            stdin = self._process.stdin
+            assert stdin is not None
             try:
                 stdin.write(struct.pack(f"<{2 + len(items)}I", kind, len(items), *map(len, items)))
                 stdin.writelines(items)
@@ -259,17 +275,19 @@ class Tokenizer:
 
 
 def _close(
-    process: "subprocess.Popen[bytes]", errors: BinaryIO, kept: Union["tempfile.TemporaryDirectory[str]", None]
+    served: "list[tuple[subprocess.Popen[bytes], BinaryIO]]",
+    kept: Union["tempfile.TemporaryDirectory[str]", None],
 ) -> None:
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            try:
-                stream.close()
-            except OSError:
-                pass
-    process.terminate()
-    process.wait()
-    errors.close()
+    for process, errors in served:
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError:
+                    pass
+        process.terminate()
+        process.wait()
+        errors.close()
     if kept is not None:
         kept.cleanup()
 

@@ -119,12 +119,7 @@ def _run(arguments: Sequence[str], texts: Union[Iterable[str], None], show: Prog
     try:
         if texts is not None:
             _send(process, texts)
-        while True:
-            try:
-                process.wait(0.2)
-                break
-            except subprocess.TimeoutExpired:
-                continue
+        _wait(process)
     except BaseException:
         interrupt(process)
         raise
@@ -133,6 +128,17 @@ def _run(arguments: Sequence[str], texts: Union[Iterable[str], None], show: Prog
         process.stderr.close()
     if process.returncode != 0:
         raise BpeError(_reason(said))
+
+
+def _wait(process: subprocess.Popen[bytes]) -> None:
+    """Waits for the end, so that Ctrl-C is served. With a timeout Python looks only every 50 ms."""
+    while sys.platform == "win32":
+        try:
+            process.wait(0.2)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+    process.wait()
 
 
 def _send(process: subprocess.Popen[bytes], texts: Iterable[str]) -> None:

@@ -98,7 +98,7 @@ def get_tokenizer(
     home = tempfile.TemporaryDirectory(prefix="bpe-")
     path = Path(home.name) / "tokenizer.json"
     path.write_text(json.dumps(content), "utf-8")
-    return _Assignment(Tokenizer._of(path, home))
+    return _Assignment(Tokenizer._of(path, home)._started())
 
 
 _no_flags = {"single_word": False, "lstrip": False, "rstrip": False}

@@ -191,13 +191,19 @@ class Encoding(Home):
             bpe.Tokenizer.load(self.home)
 
     def test_what_is_no_longer_used_ends_its_process_and_its_files(self) -> None:
+        unused = bpe.train(self.corpus, 300)
+        path = unused._path
+        del unused
+        self.assertFalse(path.exists())
         tokenizer = bpe.train(self.corpus, 300)
+        self.assertEqual(tokenizer.vocab_size, 300)
         path, process = tokenizer._path, tokenizer._process
         del tokenizer
         self.assertIsNotNone(process.poll())
         self.assertFalse(path.exists())
 
     def test_a_process_that_was_killed_is_an_error_and_no_hang(self) -> None:
+        self.tokenizer.encode("x")
         self.tokenizer._process.kill()
         self.tokenizer._process.wait()
         with self.assertRaises(bpe.BpeError):
