@@ -16,10 +16,7 @@ class BpeError(Exception):
 
 
 def find_executable() -> str:
-    """The `bpe` that came with this package; `BPE_EXECUTABLE` names another one."""
-    named = os.environ.get("BPE_EXECUTABLE")
-    if named:
-        return named
+    """The `bpe` that came with this package."""
     name = "bpe.exe" if sys.platform == "win32" else "bpe"
     # Where pip puts scripts: of this environment, of the user, and beside a package that was installed with --target.
     places = [

@@ -181,7 +181,13 @@ class Tokenizer:
         return out
 
     def save(self, directory: Union[str, "os.PathLike[str]"]) -> None:
-        """Copies the files of the tokenizer to a directory, which is made."""
+        """Copies the files of the tokenizer to a directory, which is made.
+
+        Raises BpeError where its files do not hold all of it: a pattern or special tokens were given to ``load``, or
+        the path named one file of several.
+        """
+        if self._options or self._path.name == "vocab.json":
+            raise BpeError(f'"{self._path}" alone is not the whole tokenizer, so it cannot be saved')
         if self._path.is_dir():
             shutil.copytree(self._path, directory, dirs_exist_ok=True)
         else:
@@ -206,9 +212,13 @@ class Tokenizer:
         ranks = next(self._path.glob("*.tiktoken"), None) if self._path.is_dir() else None
         if ranks is None or not record.is_file():
             raise BpeError(f'"{self._path}" has no file for tiktoken: its ids or its pattern are of another kind')
-        pattern = json.loads(record.read_text("utf-8"))["options"]["pattern"]
-        if "regex" not in pattern:
+        options = json.loads(record.read_text("utf-8"))["options"]
+        pattern = options["pattern"]
+        if not isinstance(pattern["regex"], str):
             raise BpeError("tiktoken has one regular expression for a pattern, and this one has several")
+        if options["compat"] == "huggingface" and pattern["name"] is None:
+            # HF's regex engine reads some expressions otherwise than tiktoken's: `\w` and `\s` are two.
+            raise BpeError("its pattern is written for HF's regex engine, and tiktoken has another one")
         return tiktoken.Encoding(
             name=self._path.name,
             pat_str=pattern["regex"],

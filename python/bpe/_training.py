@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -20,7 +21,7 @@ Progress = Callable[[str, int, Union[int, None]], None]
 
 
 def train(
-    files: Union[PathLike, Sequence[PathLike], None] = None,
+    files: Union[PathLike, Sequence[PathLike], Iterable[str], None] = None,
     vocab_size: Union[int, None] = None,
     *,
     texts: Union[Iterable[str], None] = None,
@@ -46,7 +47,7 @@ def train(
 
     ``files`` is one path or several: text, JSON lines, Parquet, compressed or not, directories. ``texts`` is any iterable
     of strings, each a document of its own; it is read once, as fast as words are counted, and never held. An iterable
-    that is not a list or tuple may be given as ``files``, too.
+    that is not a list or tuple may be given as ``files``, too, unless it begins with the path of a file.
 
     ``vocab_size`` is 256 bytes + special tokens + merges. ``compat`` names the trainer to agree with, merge for merge:
     "cs336" (the default), "huggingface" (as it trains on files: each line is cut by itself) or "rustbpe". The tokenizer directory is written to ``output``; without it, it
@@ -62,7 +63,8 @@ def train(
     if vocab_size is None:
         raise TypeError("vocab_size is missing")
     if files is not None and texts is None and not isinstance(files, (str, os.PathLike, list, tuple)):
-        files, texts = None, files
+        texts = _checked(files)
+        files = None
     if (files is None) == (texts is None):
         raise TypeError("give either files or texts")
     kept: Union[tempfile.TemporaryDirectory[str], None] = None
@@ -104,6 +106,16 @@ def train(
             kept.cleanup()
         raise
     return Tokenizer._of(directory, kept)
+
+
+def _checked(texts: Iterable[Any]) -> Iterable[str]:
+    """The texts; refuses the paths of files, as `glob.iglob` yields them: training on names would look like success."""
+    items = iter(texts)
+    for first in items:
+        if isinstance(first, os.PathLike) or (isinstance(first, str) and os.path.exists(first)):
+            raise TypeError(f"{first!r} is the path of a file: give files as a list, or texts by texts=")
+        return itertools.chain([first], items)
+    return ()
 
 
 def _run(arguments: Sequence[str], texts: Union[Iterable[str], None], show: Progress) -> None:

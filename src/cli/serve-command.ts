@@ -143,40 +143,43 @@ type Request = { readonly kind: number; readonly items: readonly Uint8Array[] };
 class RequestReader {
   private readonly stream = openByteStream(inspectInput("-"));
 
-  /** The next request; null where stdin ends behind the last one. Its bytes are good until the next call. */
+  /** The next request; null where stdin ends behind the last one. */
   async next(): Promise<Request | null> {
     const head = new Uint32Array(2);
-    if (!(await this.fill(head, "the head of a request"))) return null;
+    const headBytes = await this.fill(head);
+    if (headBytes === 0) return null;
+    if (headBytes < head.byteLength) throw cutOff("the head");
     const [kind, itemCount] = head as unknown as [number, number];
-    if (itemCount > itemCountMax)
+    if (itemCount > itemCountMax) {
       throw damaged(`a request of ${itemCount} items; ${itemCountMax} is the limit`);
+    }
     const sizes = new Uint32Array(itemCount);
-    if (!(await this.fill(sizes, "the sizes of a request"))) throw cutOff("the sizes of a request");
+    if ((await this.fill(sizes)) < sizes.byteLength) throw cutOff("the sizes");
     const sizeBytes = sizes.reduce((sum, size) => sum + size, 0);
     if (sizeBytes > requestBytesMax) {
       throw damaged(`a request of ${sizeBytes} bytes; ${requestBytesMax} is the limit`);
     }
     const bytes = new Uint8Array(sizeBytes);
-    if (!(await this.fill(bytes, "the items of a request"))) throw cutOff("the items of a request");
+    if ((await this.fill(bytes)) < sizeBytes) throw cutOff("the items");
     let end = 0;
     return { kind, items: Array.from(sizes, (size) => bytes.subarray(end, (end += size))) };
   }
 
-  /** Fills an array; false where stdin ends before its first byte. */
-  private async fill(array: Uint8Array | Uint32Array, what: string): Promise<boolean> {
+  /** Fills an array with what comes next; how many bytes there were, fewer only where stdin ends. */
+  private async fill(array: Uint8Array | Uint32Array): Promise<number> {
     const bytes = new Uint8Array(array.buffer, 0, array.byteLength);
     const stream = await this.stream;
-    for (let done = 0; done < bytes.length; ) {
+    let done = 0;
+    while (done < bytes.length) {
       const readBytes = await stream.read(bytes, done);
-      if (readBytes === 0 && done === 0) return false;
-      if (readBytes === 0) throw cutOff(what);
+      if (readBytes === 0) break;
       done += readBytes;
     }
-    return true;
+    return done;
   }
 }
 
 const damaged = (what: string) =>
   new UserError(`bpe serve: ${what}`, { hint: "docs/serve.md says what a request looks like" });
 
-const cutOff = (what: string) => damaged(`stdin ends in ${what}`);
+const cutOff = (part: string) => damaged(`stdin ends in ${part} of a request`);

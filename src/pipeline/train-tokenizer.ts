@@ -124,6 +124,7 @@ function settle(options: TrainTokenizerOptions): TrainSettings {
   const wholes = {
     minFrequency: [options.minFrequency, 0],
     maxTokenLength: [options.maxTokenLength, 1],
+    modelMaxLength: [options.model?.modelMaxLength, 1],
   } as const;
   for (const [name, [value, least]] of Object.entries({
     ...wholes,

@@ -97,7 +97,12 @@ function chatTemplateOf(
 ): string | null {
   if (asked === undefined) return null;
   const named = namedTemplate(asked);
-  if (named === undefined) return asked;
+  if (named === undefined) {
+    // A template without an expression says the same of every chat: it is a name that was mistyped, or another file.
+    if (asked.includes("{")) return asked;
+    const names = Object.keys(chatTemplates).join(", ");
+    throw usageError("the chat template is neither a name nor a template of Jinja", `names are ${names}`);
+  }
   for (const token of named.specialTokens)
     checkSpecial(specialTokens, token, `--chat-template ${asked}: ${token}`);
   if (named.needsBos && roles.bos === undefined) {

@@ -86,6 +86,11 @@ class Training(Home):
         with self.assertRaisesRegex(TypeError, "has to be strings"):
             bpe.train(texts=[b"bytes"], vocab_size=300)
 
+    def test_an_iterator_of_paths_is_not_taken_for_texts(self) -> None:
+        for paths in (iter([str(self.corpus)]), self.home.iterdir()):
+            with self.assertRaisesRegex(TypeError, "is the path of a file"):
+                bpe.train(paths, 300)
+
     def test_an_error_of_the_texts_ends_the_run_and_leaves_nothing(self) -> None:
         def failing():
             yield "some text"
@@ -131,6 +136,28 @@ class Encoding(Home):
         self.assertEqual(self.tokenizer.decode_batch(ours), texts)
         as_text = self.tokenizer.encode_batch(texts, special_tokens_as_text=True)
         self.assertEqual(as_text, [tiktoken.encode_ordinary(text) for text in texts])
+
+    def test_what_tiktoken_would_read_otherwise_is_refused(self) -> None:
+        for compat in ("huggingface", "cs336"):
+            tokenizer = bpe.train(self.corpus, 300, pattern=r"\w+|\W", special_tokens=[END], compat=compat)
+            texts = [*made_texts(200), "10² a\u200db ½"]
+            ours = tokenizer.encode_batch(texts)
+            self.assertEqual(ours, [encoding.ids for encoding in tokenizer.to_hf().encode_batch(texts)])
+            if compat == "cs336":
+                tiktoken = tokenizer.to_tiktoken()
+                self.assertEqual(ours, [tiktoken.encode(text, allowed_special="all") for text in texts])
+            else:
+                with self.assertRaisesRegex(bpe.BpeError, "HF's regex engine"):
+                    tokenizer.to_tiktoken()
+            tokenizer.close()
+        named = bpe.train(self.corpus, 300, pattern="cl100k", special_tokens=[END], compat="huggingface")
+        texts = made_texts(200)
+        tiktoken = named.to_tiktoken()
+        self.assertEqual(named.encode_batch(texts), [tiktoken.encode(text, allowed_special="all") for text in texts])
+        named.close()
+        several = bpe.train(self.corpus, 300, pattern="deepseek-v3", special_tokens=[END])
+        with self.assertRaises(bpe.BpeError):
+            several.to_tiktoken()
 
     def test_a_batch_of_many_requests_keeps_its_order(self) -> None:
         texts = [str(i) for i in range(200_000)]
@@ -185,6 +212,10 @@ class Encoding(Home):
             self.assertEqual(loaded.encode_batch(texts), expected)
             self.assertEqual(of_file.encode_batch(texts), expected)
             self.assertEqual(loaded.special_tokens, {END: 379})
+        vocab = bpe.Tokenizer.load(self.home / "saved" / "vocab.json", special_tokens={END: 379})
+        with self.assertRaisesRegex(bpe.BpeError, "not the whole tokenizer"):
+            vocab.save(self.home / "again")
+        vocab.close()
         with self.assertRaisesRegex(bpe.BpeError, "closed"):
             loaded.encode("x")
         with self.assertRaisesRegex(bpe.BpeError, "holds no tokenizer"):

@@ -45,5 +45,8 @@ test("what does not fit the special tokens is a usage error that names the optio
   );
   const llama = ["<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"];
   expect(refused({ chatTemplate: "llama3" }, llama)).toBe("--chat-template llama3: no special token is bos");
+  for (const chatTemplate of ["", "chatlm", "plain text"]) {
+    expect(refused({ chatTemplate })).toBe("the chat template is neither a name nor a template of Jinja");
+  }
   expect(refused({ tokenizerClass: "a b" })).toBe('--class "a b" is no name of a class');
 });
