@@ -221,7 +221,8 @@ export const commands: readonly CommandSpec[] = [
         name: "vocab-size",
         short: "n",
         value: "N",
-        description: "256 bytes + special tokens + merges (required)",
+        description:
+          "256 bytes + special tokens + merges (required); several, e.g. 16000,32000, make DIR/16000 and DIR/32000",
       },
       { name: "output", short: "o", value: "DIR", description: "tokenizer directory (required)" },
       special,
@@ -233,6 +234,11 @@ export const commands: readonly CommandSpec[] = [
         description: "stop when the best pair occurs fewer times (default: 1; huggingface: 0)",
       },
       { name: "max-token-length", value: "N", description: "longest token, in bytes" },
+      {
+        name: "pad-to",
+        value: "N",
+        description: "fill the vocabulary with reserved special tokens to a multiple of N",
+      },
       ...reading,
       workers,
       memoryLimit,

@@ -26,7 +26,7 @@ import { countsPaths, openCountsFiles } from "./counts-option.ts";
 import { writeChunks } from "./data-output.ts";
 import { lockOutputs } from "./lock-outputs.ts";
 import { readModelOptions, roleRows } from "./model-options.ts";
-import { oneOf } from "./option-values.ts";
+import { oneOf, type TypedOptions, wholeNumber } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { summary } from "./train-summary.ts";
@@ -128,7 +128,7 @@ function summaryOf(
 ): string {
   const { vocabSize, specialTokens, compat } = record.options;
   const wantedCount = vocabSize - baseSize(specialTokens, compat);
-  const isShort = trained.vocabulary.size < vocabSize;
+  const isShort = trained.vocabulary.size - trained.vocabulary.reservedCount < vocabSize;
   return summary({
     record,
     output,
@@ -158,11 +158,7 @@ function readOptions(invocation: Invocation, made?: CountsOptions) {
   const corpusOptions = readCorpusOptions(invocation, made);
   const { compat, specialTokens } = corpusOptions;
   const leastSize = baseSize(specialTokens, compat);
-  const vocabSize = options.wholeNumber("vocab-size", 1)!;
-  if (vocabSize < leastSize) {
-    const parts = `256 bytes${specialTokens.length > 0 ? ` and ${specialTokens.length} special tokens` : ""}`;
-    throw usageError(`--vocab-size ${vocabSize} is too small: ${parts} need ${leastSize}`);
-  }
+  const { vocabSize, smallerSizes } = readSizes(options, leastSize, specialTokens.length);
   const chosen = options.text("format")?.split(",");
   const formatsChosen = chosen?.map((name) => oneOf("--format", name.trim(), formatNames));
   if (formatsChosen?.includes("tiktoken") && corpusOptions.pattern.sources.length > 1) {
@@ -173,6 +169,8 @@ function readOptions(invocation: Invocation, made?: CountsOptions) {
   return {
     output: outputPath,
     vocabSize,
+    smallerSizes,
+    padTo: options.wholeNumber("pad-to", 1) ?? 1,
     saveCounts: options.text("save-counts"),
     ...corpusOptions,
     cache: readCacheOptions(invocation),
@@ -182,6 +180,23 @@ function readOptions(invocation: Invocation, made?: CountsOptions) {
     formats: formatsChosen,
     keepCount: options.wholeNumber("keep", 0),
   };
+}
+
+/** The sizes of the vocabularies: one, or several with commas between. */
+function readSizes(options: TypedOptions, leastSize: number, specialCount: number) {
+  const sizes = options
+    .text("vocab-size")!
+    .split(",")
+    .map((text) => wholeNumber("--vocab-size", text, 1));
+  sizes.sort((a, b) => a - b);
+  const twice = sizes.find((size, i) => size === sizes[i + 1]);
+  if (twice !== undefined) throw usageError(`--vocab-size: ${twice} is given twice`);
+  const [least] = sizes as [number];
+  if (least < leastSize) {
+    const parts = `256 bytes${specialCount > 0 ? ` and ${specialCount} special tokens` : ""}`;
+    throw usageError(`--vocab-size ${least} is too small: ${parts} need ${leastSize}`);
+  }
+  return { vocabSize: sizes.at(-1)!, smallerSizes: sizes.slice(0, -1) };
 }
 
 /** The longest tokens learned, escaped; of equally long ones the first learned. */

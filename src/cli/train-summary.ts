@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { escapeText } from "../bytes/escape.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
@@ -58,11 +59,18 @@ export function summary(facts: SummaryFacts): string {
     ["memory", `${bytes(record.peakMemoryBytes)} at its peak`],
     ["bytes/token", tokenCount === 0 ? "" : (pretokenBytes / tokenCount).toFixed(3)],
     ["longest", longestTokens.join(" ")],
-    ["written", `${output}: ${record.files.join(", ")}`],
+    ["written", writtenFiles(output, record)],
     ["kept", keptPath ?? ""],
   ] as const;
   const shown = rows.filter(([, text]) => text !== "");
   return shown.map(([name, text]) => `${name!.padEnd(12)}${escapeText(text!)}`).join("\n");
+}
+
+/** The files of a tokenizer; those of several have the same names in a directory for each size. */
+function writtenFiles(output: string, { files, options: { sizes } }: TrainingRecord): string {
+  if (sizes === undefined) return `${output}: ${files.join(", ")}`;
+  const names = files.filter((name) => name.startsWith(`${sizes[0]}/`)).map((name) => name.split("/")[1]);
+  return `${sizes.map((size) => join(output, String(size))).join(", ")}: ${names.join(", ")}`;
 }
 
 const countsRowsMax = 3;

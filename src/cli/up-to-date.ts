@@ -58,7 +58,8 @@ const otherFiles = ({ saveCounts }: Training) => (saveCounts === undefined ? [] 
 /** Undefined if an input cannot be read again, or if other code may have the same version. */
 function describe(training: Training, contents: readonly (string | undefined)[]): MadeOf | undefined {
   const { settings, formats, inputs, counts } = training;
-  const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength, model } = settings;
+  const { vocabSize, smallerSizes, padTo, specialTokens, compat, minFrequency, maxTokenLength, model } =
+    settings;
   const { name, sources } = settings.pattern;
   const code = codeIdentity();
   if (code === undefined) return undefined;
@@ -66,7 +67,17 @@ function describe(training: Training, contents: readonly (string | undefined)[])
   return {
     ...{ version: build.version, bunVersion: build.bunVersion, code },
     settings: {
-      ...{ vocabSize, specialTokens, pattern: name, sources, compat, minFrequency, maxTokenLength },
+      ...{
+        vocabSize,
+        smallerSizes,
+        padTo,
+        specialTokens,
+        pattern: name,
+        sources,
+        compat,
+        minFrequency,
+        maxTokenLength,
+      },
       model,
       formats: formats ?? null,
     },

@@ -14,12 +14,16 @@ import type { Kernel } from "../runtime/kernel.ts";
  *
  * Merging "t h" and then "th e" gives left = [116, 256], right = [104, 101].
  */
-export type Merges = {
-  readonly mergeCount: number;
+export type Merges = LearnedPairs & {
   readonly replacedCount: number;
+  readonly counts: Float64Array;
+};
+
+/** The pairs alone: what a vocabulary is made of. */
+export type LearnedPairs = {
+  readonly mergeCount: number;
   readonly left: Int32Array;
   readonly right: Int32Array;
-  readonly counts: Float64Array;
 };
 
 /** Whose trainer to agree with, merge for merge: the rule for equal counts, ids and stops. */

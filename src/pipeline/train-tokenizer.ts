@@ -34,6 +34,8 @@ export type TrainTokenizerOptions = {
   readonly binary?: "text";
   /** Size of the finished vocabulary: 256 bytes + special tokens + merges. */
   readonly vocabSize: number;
+  /** Fills the vocabulary with reserved special tokens to a multiple of this. Default: 1. */
+  readonly padTo?: number;
   /** Each ends a document wherever it occurs. It is never counted and never merged. */
   readonly specialTokens?: readonly string[];
   /** A name (`gpt2`, the default, `cl100k`, …) or a regular expression. */
@@ -122,6 +124,7 @@ function settle(options: TrainTokenizerOptions): TrainSettings {
     throw usageError(`vocabSize is ${vocabSize}: 256 bytes and the special tokens need ${leastSize}`);
   }
   const wholes = {
+    padTo: [options.padTo, 1],
     minFrequency: [options.minFrequency, 0],
     maxTokenLength: [options.maxTokenLength, 1],
     modelMaxLength: [options.model?.modelMaxLength, 1],
@@ -146,6 +149,8 @@ function settle(options: TrainTokenizerOptions): TrainSettings {
   }
   return {
     vocabSize,
+    smallerSizes: [],
+    padTo: options.padTo ?? 1,
     specialTokens,
     pattern: trainingPattern(options.pattern ?? "gpt2", compat),
     compat,

@@ -1,4 +1,5 @@
 import { UserError } from "../errors.ts";
+import { mergesOfSize } from "../vocabulary/smaller-vocabulary.ts";
 import { buildVocabulary, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { sizeOf, type WordTable } from "../words/word-table.ts";
 import type { CorpusOptions, CountedWords } from "./count-afresh.ts";
@@ -8,6 +9,10 @@ import type { Report } from "./stage-progress.ts";
 
 export type TrainOptions = CorpusOptions &
   MergeSettings & {
+    /** Sizes of smaller vocabularies that are wanted, too. */
+    readonly smallerSizes?: readonly number[];
+    /** Vocabularies are filled with reserved tokens to a multiple of this; default 1. */
+    readonly padTo?: number;
     /** Called with the words before the merges are learned. */
     readonly saveWords?: (words: WordTable) => Promise<void>;
     /** Writes the result. */
@@ -16,6 +21,8 @@ export type TrainOptions = CorpusOptions &
 
 export type Trained = Pick<CountedWords, "statistics" | "pretokenCount"> & {
   readonly vocabulary: Vocabulary;
+  /** Those of the smaller sizes, as runs of their own would have made them. */
+  readonly smaller: readonly Vocabulary[];
   readonly distinctWordCount: number;
   /** Bytes of all pretokens, and how many tokens they are when all merges are made. */
   readonly pretokenBytes: number;
@@ -29,7 +36,7 @@ export type Trained = Pick<CountedWords, "statistics" | "pretokenCount"> & {
  * is drawn.
  */
 export async function train(options: TrainOptions, report: Report): Promise<Trained> {
-  const { inputs, specialTokens, compat } = options;
+  const { inputs, specialTokens, compat, smallerSizes = [], padTo = 1 } = options;
   const merging = mergingOf(options);
   const startMs = performance.now();
 
@@ -45,10 +52,14 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   const mergedMs = performance.now();
 
   // 3. Number: bytes, special tokens and merges get ids.
-  const vocabulary = buildVocabulary({ merges, specialTokens, compat });
+  const vocabulary = buildVocabulary({ merges, specialTokens, compat, padTo });
+  const smaller = smallerSizes.map((size) =>
+    buildVocabulary({ merges: mergesOfSize(merges, vocabulary, size), specialTokens, compat, padTo }),
+  );
   const pretokenBytes = pretokenBytesOf(words);
   const trained = {
     vocabulary,
+    smaller,
     statistics,
     pretokenCount,
     distinctWordCount: words.wordCount,

@@ -9,6 +9,7 @@ import type { FormerResults } from "../store/former-results.ts";
 import { stageDirectory } from "../store/staged-directory.ts";
 import { chooseFormats } from "../vocabulary/formats/formats.ts";
 import { mergesSha256 } from "../vocabulary/formats/gpt2.ts";
+import type { OutputFile } from "../vocabulary/formats/output-file.ts";
 import {
   type CountsRecord,
   recordFormat,
@@ -17,11 +18,17 @@ import {
   trainingFile,
 } from "../vocabulary/formats/training-json.ts";
 import type { ModelSettings } from "../vocabulary/model-settings.ts";
+import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import type { Trained } from "./train.ts";
 
 /** The settings of a training, as its record keeps them. */
 export type TrainSettings = {
+  /** The largest, if several are asked for. */
   readonly vocabSize: number;
+  /** The others, ascending. With any, each vocabulary is written into a directory of its own, named by its size. */
+  readonly smallerSizes: readonly number[];
+  /** Vocabularies are filled with reserved tokens to a multiple of this. */
+  readonly padTo: number;
   readonly specialTokens: readonly string[];
   readonly pattern: ResolvedPattern;
   readonly compat: Compat;
@@ -61,21 +68,16 @@ export async function writeResult(
   guard: (discard: () => void) => () => void = () => () => {},
 ): Promise<Written> {
   const writeStartMs = performance.now();
-  const { trained, settings, formatNames } = result;
-  const { pattern, model } = settings;
-  const tokenizer = { vocabulary: trained.vocabulary, exportForm: exportForm(pattern), model };
-  const files = chooseFormats(formatNames, tokenizer).flatMap((format) => format.files(tokenizer));
-  const names = [...files.map((file) => file.name), recordName];
   let record: TrainingRecord | undefined;
-  const recordFile = trainingFile(() => {
-    record = recordOf(result, staged.generation, names, writeStartMs);
+  const files = resultFiles(result, (made) => {
+    record = recordOf(result, made, staged.generation, writeStartMs);
     return record;
   });
 
   const staged = stageDirectory(path);
   const unregister = guard(() => staged.discard());
   try {
-    for (const file of [...files, recordFile]) {
+    for (const file of files) {
       // In slices: tokens of repetitive text are megabytes long, and so are the files.
       for (const _ of staged.writeInSteps(file.name, file.chunks())) await nextTurn();
     }
@@ -88,14 +90,52 @@ export async function writeResult(
   }
 }
 
+/** What a record is of: one of the vocabularies, and the files that are listed; or all, the largest among them. */
+type Made = {
+  readonly vocabulary: Vocabulary;
+  readonly vocabSize: number;
+  readonly sizes?: readonly number[];
+  readonly names: readonly string[];
+};
+type MakeRecord = (made: Made) => TrainingRecord;
+
+/** The files of one vocabulary; or those of each in a directory of its own, and the record of all. */
+function resultFiles(result: Result, makeRecord: MakeRecord): OutputFile[] {
+  const { vocabulary, smaller } = result.trained;
+  const { vocabSize, smallerSizes } = result.settings;
+  if (smaller.length === 0) return tokenizerFiles(result, vocabulary, vocabSize, makeRecord);
+  const sizes = [...smallerSizes, vocabSize];
+  const files = [...smaller, vocabulary].flatMap((each, i) =>
+    tokenizerFiles(result, each, sizes[i]!, makeRecord).map(({ name, chunks }) => ({
+      name: `${sizes[i]}/${name}`,
+      chunks,
+    })),
+  );
+  const names = [...files.map(({ name }) => name), recordName];
+  return [...files, trainingFile(() => makeRecord({ vocabulary, vocabSize, sizes, names }))];
+}
+
+/** The files of a tokenizer, its record last. */
+function tokenizerFiles(
+  { settings, formatNames }: Result,
+  vocabulary: Vocabulary,
+  vocabSize: number,
+  makeRecord: MakeRecord,
+): OutputFile[] {
+  const tokenizer = { vocabulary, exportForm: exportForm(settings.pattern), model: settings.model };
+  const files = chooseFormats(formatNames, tokenizer).flatMap((format) => format.files(tokenizer));
+  const names = [...files.map(({ name }) => name), recordName];
+  return [...files, trainingFile(() => makeRecord({ vocabulary, vocabSize, names }))];
+}
+
 function recordOf(
   result: Result,
+  { vocabulary, vocabSize, sizes, names }: Made,
   generation: number,
-  files: readonly string[],
   writeStartMs: number,
 ): TrainingRecord {
   const { command, settings, inputs, skipped, counts, workerCount, trained, startMs } = result;
-  const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength, model } = settings;
+  const { specialTokens, padTo, compat, minFrequency, maxTokenLength, model } = settings;
   const { name, sources } = settings.pattern;
   const pattern = { name, regex: sources.length === 1 ? sources[0]! : sources };
   const nowMs = performance.now();
@@ -109,7 +149,10 @@ function recordOf(
     generation,
     options: {
       vocabSize,
+      ...(sizes && { sizes }),
       specialTokens,
+      padTo,
+      reservedTokens: reservedOf(vocabulary),
       pattern,
       compat,
       minFrequency,
@@ -131,8 +174,8 @@ function recordOf(
     counts,
     wordCount: trained.pretokenCount,
     distinctWordCount: trained.distinctWordCount,
-    mergeCount: trained.vocabulary.mergeCount,
-    files,
+    mergeCount: vocabulary.mergeCount,
+    files: names,
     timings: {
       countMs: Math.round(trained.countMs),
       mergeMs: Math.round(trained.mergeMs),
@@ -140,7 +183,7 @@ function recordOf(
       totalMs: Math.round(nowMs - startMs),
     },
     peakMemoryBytes: peakMemoryBytes(),
-    mergesSha256: mergesSha256(trained.vocabulary),
+    mergesSha256: mergesSha256(vocabulary),
   };
 }
 

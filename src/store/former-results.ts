@@ -59,7 +59,16 @@ function removeFiles(directory: string, names: readonly string[]): void {
   const fd = openDirectory(directory);
   if (fd === null) return;
   try {
-    for (const name of names) unlinkSync(join(insideOf(fd, directory), name));
+    const inside = insideOf(fd, directory);
+    const inner = names
+      .filter((name) => name.includes("/"))
+      .map((name) => name.split("/") as [string, string]);
+    for (const name of names) if (!name.includes("/")) unlinkSync(join(inside, name));
+    for (const each of new Set(inner.map(([first]) => first))) {
+      const innerNames = inner.filter(([first]) => first === each).map(([, name]) => name);
+      removeFiles(join(inside, each), innerNames);
+      rmdirSync(join(inside, each));
+    }
   } finally {
     closeSync(fd);
   }

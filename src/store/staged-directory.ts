@@ -74,6 +74,8 @@ class StagedDirectory {
   /** The staged directory, open. */
   private fd: number | null = null;
   private readonly openFiles = new Map<string, number>();
+  /** The directories in it, open, by their names. */
+  private readonly openDirectories = new Map<string, number>();
   /** Whether what is at `staged` is still to be removed by `discard`. */
   private isStaged = true;
 
@@ -97,7 +99,7 @@ class StagedDirectory {
     return nextGeneration(this.place);
   }
 
-  /** Writes one file of the result. */
+  /** Writes one file of the result: `NAME`, or `DIRECTORY/NAME`. */
   write(name: string, chunks: Iterable<Uint8Array>): void {
     const steps = this.writeInSteps(name, chunks);
     while (!steps.next().done);
@@ -105,7 +107,9 @@ class StagedDirectory {
 
   /** The same. Yields after each chunk, so that the caller can serve signals. */
   *writeInSteps(name: string, chunks: Iterable<Uint8Array>): Generator<undefined, void> {
-    assert(!name.includes("/") && !this.openFiles.has(name), `"${name}" is a plain name, written once`);
+    const parts = name.split("/");
+    assert(parts.length <= 2 && !this.openFiles.has(name), `"${name}" is one level deep, written once`);
+    if (parts.length === 2) this.makeDirectory(parts[0]!);
     const typed = join(this.place.typed, name);
     const fd = onPath(typed, () => openSync(join(this.staged.path, name), "wx"));
     this.openFiles.set(name, fd);
@@ -148,23 +152,33 @@ class StagedDirectory {
     this.removeParents();
   }
 
+  private makeDirectory(name: string): void {
+    if (this.openDirectories.has(name)) return;
+    const path = join(this.staged.path, name);
+    onPath(join(this.place.typed, name), () => mkdirSync(path));
+    this.openDirectories.set(name, openDirectory(path)!);
+  }
+
   private flushFiles(): void {
     // All flushes are begun before the first is waited for, so the device takes the files together.
     for (const fd of this.openFiles.values()) beginFlush(fd);
     for (const fd of this.openFiles.values()) flush(fd);
+    for (const name of this.openDirectories.keys()) flushDirectory(join(this.staged.path, name));
     flushDirectory(this.staged.path);
   }
 
   private settlePermissions(former: Stats | null): void {
-    const innerFds = [...this.openFiles.values()];
+    const innerFds = [...this.openDirectories.values(), ...this.openFiles.values()];
     settlePermissions(this.fd!, 0o777, inherited(former, this.place.parent), innerFds);
   }
 
   private closeFiles(): void {
     if (this.fd !== null) closeSync(this.fd);
     this.fd = null;
-    for (const fd of this.openFiles.values()) closeSync(fd);
-    this.openFiles.clear();
+    for (const open of [this.openFiles, this.openDirectories]) {
+      for (const fd of open.values()) closeSync(fd);
+      open.clear();
+    }
   }
 
   private takePlaceOrKeep(options: TakePlaceOptions): string | null {

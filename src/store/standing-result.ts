@@ -13,6 +13,22 @@ type Standing =
   | { readonly kind: "result"; readonly stats: Stats; readonly names: readonly string[] };
 
 /**
+ * The files in a directory and in the directories in it, by their paths from there, sorted. Whatever is neither stands
+ * there by its name, too.
+ */
+export function namesBelow(path: string): string[] {
+  return readdirSync(path)
+    .flatMap((name) => {
+      const inner = join(path, name);
+      const isDirectory = lstatOrNull(inner)?.isDirectory() === true;
+      const names = isDirectory ? readdirSync(inner) : [];
+      // An empty directory stands there by its own name.
+      return names.length === 0 ? [name] : names.map((each) => `${name}/${each}`);
+    })
+    .sort();
+}
+
+/**
  * Looks at a place without touching it. A UserError for anything that is not ours. Looks again if another run replaces or
  * removes it meanwhile.
  */
@@ -40,7 +56,7 @@ function lookOnce(place: Place): Standing {
   if (!stats.isDirectory()) throw refused(place, "it is not a directory", "choose another name");
   if (isMountPoint(place))
     throw refused(place, "it is a mount point", `name a directory in it, e.g. "${join(path, "tokenizer")}"`);
-  const names = readdirSync(path);
+  const names = namesBelow(path);
   const foreign = names.length === 0 ? [] : foreignNames(path, names);
   // Another run may have published meanwhile: then we saw halves of two results.
   if (lstatOrNull(path)?.ino !== stats.ino) return whatStands(place);
@@ -62,7 +78,7 @@ function foreignNames(path: string, names: readonly string[]): string[] {
     .sort();
 }
 
-/** The names that the record in a directory lists, and its own. It may be anyone's file: only plain names are accepted. */
+/** The files that the record in a directory lists, and its own. It may be anyone's: no path that leads out is accepted. */
 function listedNames(path: string): Set<string> {
   let record: unknown;
   try {
@@ -71,7 +87,7 @@ function listedNames(path: string): Set<string> {
     return new Set();
   }
   const files = (record as { files?: unknown } | null)?.files;
-  if (!Array.isArray(files) || !files.every(isPlainName)) return new Set();
+  if (!Array.isArray(files) || !files.every(isListedName)) return new Set();
   return new Set([...files, recordName]);
 }
 
@@ -87,9 +103,13 @@ function readRecord(path: string): string {
 /** Far above the size of any record. */
 const recordBytesMax = 64 * 1024 * 1024;
 
-function isPlainName(name: unknown): boolean {
-  return typeof name === "string" && name !== "" && name !== "." && name !== ".." && !/[/\\\0]/.test(name);
+/** `NAME`, or `DIRECTORY/NAME`. */
+function isListedName(name: unknown): boolean {
+  const parts = typeof name === "string" ? name.split("/") : [];
+  return parts.length >= 1 && parts.length <= 2 && parts.every(isPlainName);
 }
+
+const isPlainName = (name: string) => name !== "" && name !== "." && name !== ".." && !/[\\\0]/.test(name);
 
 /** A mount point cannot be renamed. One of the same device appears only in the system's list. */
 function isMountPoint(place: Place): boolean {

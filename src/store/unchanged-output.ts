@@ -1,9 +1,10 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { fieldsOf, listOf, text, tupleOf } from "../bytes/schema.ts";
 import type { CacheDirectory } from "./cache-directory.ts";
 import { resultName } from "./cache-names.ts";
 import { Damaged, parseChecked } from "./checked-files.ts";
+import { namesBelow } from "./standing-result.ts";
 import { readFound } from "./trusted-files.ts";
 
 /**
@@ -93,8 +94,7 @@ const checksumOf = (json: string) => Bun.hash.xxHash64(json).toString(16);
 function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
   try {
     if (!lstatSync(place).isDirectory()) return undefined;
-    const names = readdirSync(place).sort();
-    const paths = [...names.map((name) => join(place, name)), ...otherFiles];
+    const paths = [...namesBelow(place).map((name) => join(place, name)), ...otherFiles];
     return paths.map((path) => [path, new Bun.CryptoHasher("sha256").update(readFound(path)).digest("hex")]);
   } catch {
     return undefined;

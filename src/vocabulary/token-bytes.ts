@@ -1,5 +1,5 @@
 import { assert } from "../errors.ts";
-import type { Merges } from "../merge/merges.ts";
+import type { LearnedPairs } from "../merge/merges.ts";
 
 /**
  * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, and 32,000 of them
@@ -33,7 +33,7 @@ export const notKept = -1;
 const byteCount = 256;
 
 /** The bytes of all tokens: the 256 single bytes and what the merges made. */
-export function makeTokenBytes(merges: Merges): TokenBytes {
+export function makeTokenBytes(merges: LearnedPairs): TokenBytes {
   const { mergeCount, left, right } = merges;
   const tokenCount = byteCount + mergeCount;
   const lengths = new Uint32Array(tokenCount).fill(1, 0, byteCount);

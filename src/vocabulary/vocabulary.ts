@@ -1,8 +1,9 @@
 import { byteToCharacter } from "../bytes/byte-characters.ts";
 import { assert } from "../errors.ts";
-import type { Compat, Merges } from "../merge/merges.ts";
+import type { Compat, LearnedPairs } from "../merge/merges.ts";
 import type { PatternExport } from "../pattern/pattern.ts";
 import type { ModelSettings } from "./model-settings.ts";
+import { reservedTokens } from "./reserved-tokens.ts";
 import { checkLearnedTokens } from "./special-token-rules.ts";
 import { makeTokenBytes, type TokenBytes } from "./token-bytes.ts";
 
@@ -34,6 +35,8 @@ export type Vocabulary = {
   readonly tokenIds: Int32Array;
   readonly specialTokens: readonly string[];
   readonly specialIds: Int32Array;
+  /** How many of the special tokens, the last ones, only fill the size to a multiple. */
+  readonly reservedCount: number;
   readonly entries: Int32Array;
 };
 
@@ -45,9 +48,11 @@ export type FinishedTokenizer = {
 };
 
 type VocabularyOptions = {
-  readonly merges: Merges;
+  readonly merges: LearnedPairs;
   readonly specialTokens: readonly string[];
   readonly compat: Compat;
+  /** The size is filled with reserved tokens to a multiple of this; default 1. */
+  readonly padTo?: number;
 };
 
 const byteCount = 256;
@@ -67,12 +72,20 @@ export function specialOfEntry(entry: number): number {
 
 /** Gives ids to all tokens. A UserError if a special token equals a learned one and the rule does not let them share an id. */
 export function buildVocabulary(options: VocabularyOptions): Vocabulary {
-  const { merges, specialTokens, compat } = options;
+  const { merges, specialTokens: givenTokens, compat, padTo = 1 } = options;
   const tokenBytes = makeTokenBytes(merges);
-  const equalTokens = checkLearnedTokens(tokenBytes, specialTokens, compat);
+  const equalTokens = checkLearnedTokens(tokenBytes, givenTokens, compat);
   const ids = compat === "huggingface" ? giveIdsSpecialFirst : giveIdsBytesFirst;
-  const given = ids(merges.mergeCount, specialTokens.length, equalTokens);
-  const { size, tokenIds, specialIds } = given;
+  const {
+    size: filledSize,
+    tokenIds,
+    specialIds: givenIds,
+  } = ids(merges.mergeCount, givenTokens.length, equalTokens);
+  const reserved = reservedTokens(filledSize, padTo, givenTokens);
+  checkLearnedTokens(tokenBytes, reserved, "cs336");
+  const size = filledSize + reserved.length;
+  const specialTokens = [...givenTokens, ...reserved];
+  const specialIds = Int32Array.of(...givenIds, ...countUp(reserved.length, filledSize));
   return {
     size,
     mergeCount: merges.mergeCount,
@@ -82,9 +95,14 @@ export function buildVocabulary(options: VocabularyOptions): Vocabulary {
     tokenIds,
     specialTokens,
     specialIds,
+    reservedCount: reserved.length,
     entries: invert(size, tokenIds, specialIds),
   };
 }
+
+/** The special tokens that only fill the size to a multiple. */
+export const reservedOf = ({ specialTokens, reservedCount }: Vocabulary) =>
+  specialTokens.slice(specialTokens.length - reservedCount);
 
 /** How many ids are taken before the first merge: the size of the smallest vocabulary. */
 export function baseSize(specialTokens: readonly string[], compat: Compat): number {

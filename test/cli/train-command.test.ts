@@ -36,6 +36,8 @@ describe("a run that goes well", () => {
     expect(record.options).toEqual({
       vocabSize: 262,
       specialTokens: ["<|end|>"],
+      padTo: 1,
+      reservedTokens: [],
       pattern: { name: "gpt2", regex: expect.stringContaining("\\p{L}") },
       compat: "cs336",
       minFrequency: 1,

@@ -65,6 +65,43 @@ describe("checkOutputDirectory", () => {
     expect(messageOf(() => checkOutputDirectory(out))).toContain('".hidden"');
   });
 
+  test("takes directories whose files the record lists, and refuses anything else in them", () => {
+    publishResult(out, "x", ["1/a.json", "1/b.txt", "2/a.json"]);
+    expect(readdirSync(out).sort()).toEqual(["1", "2", "training.json"]);
+    checkOutputDirectory(out);
+    for (const [name, make] of [
+      ["1/notes.txt", (path: string) => writeFileSync(path, "mine")],
+      ["1/deeper", (path: string) => mkdirSync(path)],
+      ["3", (path: string) => mkdirSync(path)],
+      ["3", (path: string) => symlinkSync(join(out, "1"), path)],
+    ] as const) {
+      make(join(out, name));
+      expect(messageOf(() => checkOutputDirectory(out))).toContain(`"${name}"`);
+      rmSync(join(out, name), { recursive: true });
+    }
+    rmSync(join(out, "2"), { recursive: true });
+    symlinkSync(join(out, "1"), join(out, "2"));
+    expect(messageOf(() => checkOutputDirectory(out))).toContain('"2"');
+  });
+
+  test("a result with directories replaces one without, and is replaced, with nothing left", () => {
+    for (const names of [["a.json"], ["1/a.json", "2/a.json"], ["1/b.txt"], ["a.json"]]) {
+      expect(publishResult(out, "x", names)).toBeNull();
+      expect(readdirSync(home)).toEqual(["out"]);
+      for (const name of names) expect(existsSync(join(out, name))).toBeTrue();
+    }
+  });
+
+  test("a record that lists paths out of the directory lists nothing", () => {
+    for (const name of ["../victim", "a/../b", "/etc/x", "1/2/3", "1//a", "./a"]) {
+      rmSync(out, { recursive: true, force: true });
+      mkdirSync(out);
+      writeFileSync(join(out, "a"), "mine");
+      writeFileSync(join(out, "training.json"), JSON.stringify({ files: ["a", name] }));
+      expect(messageOf(() => checkOutputDirectory(out))).toContain('"a"');
+    }
+  });
+
   test("refuses what is listed but is no plain file", () => {
     for (const make of [
       (path: string) => mkdirSync(path),

@@ -291,6 +291,8 @@ describe("training.json", () => {
     options: {
       vocabSize: 500,
       specialTokens,
+      padTo: 1,
+      reservedTokens: [],
       pattern: { name: "gpt2", regex: gpt2Pattern.source },
       compat: "cs336",
       minFrequency: 1,

@@ -3,9 +3,11 @@ import { join } from "node:path";
 import { exitCode, UserError } from "../../errors.ts";
 import { openRegularFile } from "../../runtime/file-calls.ts";
 import { reasonOf } from "../../runtime/system-error.ts";
+import { recordName } from "../../vocabulary/formats/training-json.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer-parts.ts";
 import { loadGpt2Files, partnerOf } from "./gpt2-files.ts";
 import { isFile } from "./read-file.ts";
+import { recordedSizes } from "./read-training-record.ts";
 import { loadTekkenFile } from "./tekken-file.ts";
 import { loadTiktokenFile } from "./tiktoken-file.ts";
 import { loadTokenizerJson } from "./tokenizer-json.ts";
@@ -31,6 +33,12 @@ function loadDirectory(path: string, options: LoadOptions): TokenizerParts {
   }
   const other = ["tokenizer.tiktoken", "tekken.json", "tokenizer.model"].map(inside).find(isFile);
   if (other !== undefined) return loadFile(other, options);
+  const sizes = recordedSizes(inside(recordName));
+  if (sizes !== undefined) {
+    throw new UserError(`"${path}" holds tokenizers of ${sizes.length} sizes: ${sizes.join(", ")}`, {
+      hint: `name one of them, e.g. "${inside(String(sizes.at(-1)))}"`,
+    });
+  }
   throw new UserError(`"${path}" holds no tokenizer`, {
     hint: "a tokenizer is tokenizer.json, vocab.json with merges.txt, tokenizer.tiktoken, tekken.json or tokenizer.model; name the file if it is called otherwise",
   });

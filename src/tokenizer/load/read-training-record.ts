@@ -9,6 +9,8 @@ export type RecordedTraining = {
   readonly patternName: string | null;
   readonly patternSources: readonly string[];
   readonly specialTokens: readonly string[];
+  /** Tokens that fill the vocabulary; their ids come last. */
+  readonly reservedTokens: readonly string[];
   readonly compat: string;
 };
 
@@ -16,6 +18,7 @@ const recordFields = fieldsOf({
   files: listOf(text),
   options: fieldsOf({
     specialTokens: optional(listOf(text)),
+    reservedTokens: optional(listOf(text)),
     compat: optional(oneOf(["cs336", "huggingface", "rustbpe"])),
     pattern: fieldsOf({ name: orNull(text), regex: oneOrMore(text) }),
   }),
@@ -37,6 +40,15 @@ export function recordedTraining(path: string, name: string): RecordedTraining |
     patternName: options.pattern.name,
     patternSources: options.pattern.regex,
     specialTokens: options.specialTokens ?? [],
+    reservedTokens: options.reservedTokens ?? [],
     compat: options.compat ?? "cs336",
   };
+}
+
+/** The sizes that the record of several vocabularies lists; undefined for any other file. */
+export function recordedSizes(path: string): readonly number[] | undefined {
+  if (!isFile(path)) return undefined;
+  const record = readJson(path) as { options?: { sizes?: unknown } } | null;
+  const sizes = record?.options?.sizes;
+  return Array.isArray(sizes) && sizes.length > 0 && sizes.every(Number.isSafeInteger) ? sizes : undefined;
 }

@@ -82,8 +82,10 @@ function patternOf(sources: readonly string[] | undefined, path: string): Resolv
 }
 
 /** A training with `--compat huggingface` gives special tokens the first ids, every other training the next free ones. */
-function recordedSpecials({ specialTokens, compat }: RecordedTraining): SpecialTokenOption[] {
-  return specialTokens.map((text, i) => ({ text, id: compat === "huggingface" ? i : undefined }));
+function recordedSpecials(recorded: RecordedTraining): SpecialTokenOption[] {
+  const { specialTokens, reservedTokens, compat } = recorded;
+  const given = specialTokens.map((text, i) => ({ text, id: compat === "huggingface" ? i : undefined }));
+  return [...given, ...reservedTokens.map((text) => ({ text, id: undefined }))];
 }
 
 const knownSpecials = (known: KnownRanks | undefined): SpecialTokenOption[] =>

@@ -23,8 +23,14 @@ export type TrainingRecord = {
   /** 1 for the first result of a place, then one more than that of any result there or kept beside it. Needs no clock. */
   readonly generation: number;
   readonly options: {
+    /** The largest, if there are several. */
     readonly vocabSize: number;
+    /** Only in the record of several vocabularies: their sizes, ascending. Each has a directory with a record of its own. */
+    readonly sizes?: readonly number[];
     readonly specialTokens: readonly string[];
+    /** The vocabulary is filled with reserved tokens to a multiple of this. */
+    readonly padTo: number;
+    readonly reservedTokens: readonly string[];
     /** `name` is null for a user's own pattern. `regex` is a list if the pattern is a sequence of splits. */
     readonly pattern: { readonly name: string | null; readonly regex: string | readonly string[] };
     readonly compat: Compat;
