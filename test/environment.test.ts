@@ -157,7 +157,7 @@ test("the build closed the variables that the runtime reads before the program",
 test("files of the working directory change nothing", async () => {
   const plain = await train({}, join(home, "plain-directory"));
   const cwd = join(home, "directory");
-  for (const path of ["node_modules/cac", "node_modules/.bin"])
+  for (const path of ["node_modules/hyparquet", "node_modules/.bin"])
     mkdirSync(join(cwd, path), { recursive: true });
   const preload = `preload = [${JSON.stringify(evil)}]\n`;
   put(cwd, "bunfig.toml", `${preload}[run]\nbun = true\n[test]\n${preload}`);
@@ -175,7 +175,7 @@ test("files of the working directory change nothing", async () => {
     '{"compilerOptions": {"paths": {"*": ["./evil.js"]}, "jsx": "react", "target": "es3"}}',
   );
   put(cwd, "jsconfig.json", '{"compilerOptions": {"baseUrl": "."}}');
-  put(join(cwd, "node_modules/cac"), "index.js", 'console.log("LOADED"); process.exit(3);');
+  put(join(cwd, "node_modules/hyparquet"), "index.js", 'console.log("LOADED"); process.exit(3);');
   for (const name of ["index.ts", "main.ts", "worker.ts", "bpe.config.js", ".bperc", ".npmrc"])
     put(cwd, name, 'console.log("LOADED"); process.exit(3);');
   expect(await train({}, cwd)).toEqual(plain);

@@ -2,8 +2,9 @@ import { isUtf8 } from "node:buffer";
 import { fstatSync, readFileSync } from "node:fs";
 import { escapeBytes } from "../bytes/escape.ts";
 import { type UserError, usageError } from "../errors.ts";
-import { nearest } from "../runtime/hints.ts";
-import type { CommandSpec, OptionSpec } from "./command-table.ts";
+import { unknownOption } from "./argument-hints.ts";
+import { type CommandSpec, usageLine } from "./command-table.ts";
+import type { OptionSpec } from "./option-table.ts";
 import { TypedOptions } from "./option-values.ts";
 
 /** What a command gets. */
@@ -14,12 +15,7 @@ export type Invocation = {
   readonly typed: readonly string[];
 };
 
-/**
- * Reads the arguments of a command. Values are text exactly as typed; a UserError names what is wrong as typed.
- *
- * `cac` does not do this: it reads `007` as the number 7, drops an empty value and `-`, joins what is given twice, and
- * reports `--vocab-sise` as `vocabSise`.
- */
+/** Reads the arguments of a command. Values are text exactly as typed; a UserError names what is wrong as typed. */
 export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
   const options = new TypedOptions();
   const files: string[] = [];
@@ -60,13 +56,34 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
 
 /** Where no file is named, piped data is read, unless an option stands for the files. */
 function readsPipe(command: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
-  if (!command.readsPipe || files.length > 0) return false;
-  if (options.has("counts") || options.has("ranges")) return false;
+  if (!command.readsPipe || files.length > 0 || command.filesFrom?.some((name) => options.has(name))) {
+    return false;
+  }
   try {
     const stdin = fstatSync(0);
     return stdin.isFIFO() || stdin.isFile();
   } catch {
     return false;
+  }
+}
+
+/** Refuses an invocation that leaves out what the command cannot do without, all of it in one error, or names too much. */
+export function checkComplete(command: CommandSpec, { options, files }: Invocation): void {
+  const taken = command.files.split(" ").filter((file) => file !== "");
+  const isGivenOtherwise = command.filesFrom?.some((name) => options.has(name));
+  const missing = isGivenOtherwise ? [] : taken.slice(files.length).filter((file) => file.startsWith("<"));
+  for (const { name, required } of command.options) {
+    if (required && !options.has(name)) missing.push(`--${name}`);
+  }
+  const usage = `usage: ${usageLine(command)}`;
+  if (missing.length > 0) {
+    const list = missing.join(", ").replace(/, (?=[^,]*$)/, " and ");
+    throw usageError(`${list} ${missing.length === 1 ? "is" : "are"} missing`, usage);
+  }
+  const isEndless = taken.at(-1)?.endsWith("...");
+  if (files.length > taken.length && !isEndless) {
+    const what = taken.length === 0 ? "no file" : taken.join(" ");
+    throw usageError(`${command.name} takes ${what}, and found "${files[taken.length]}"`, usage);
   }
 }
 
@@ -120,7 +137,8 @@ function readOption(command: CommandSpec, argument: string): ReadOption[] {
   for (let at = 1; at < argument.length; at++) {
     const shown = `-${argument[at]}`;
     const option = command.options.find((known) => known.short === argument[at]);
-    if (option === undefined) throw unknownOption(command, at === 1 ? argument.replace(/=.*$/s, "") : shown);
+    if (option === undefined)
+      throw unknownOption(command, at === 1 ? argument.replace(/=.*$/s, "") : shown, argument);
     const rest = argument.slice(at + 1);
     if (option.value === undefined && !rest.startsWith("=")) {
       found.push({ option, shown, attached: undefined });
@@ -130,14 +148,6 @@ function readOption(command: CommandSpec, argument: string): ReadOption[] {
     break;
   }
   return found;
-}
-
-function unknownOption(command: CommandSpec, shown: string): UserError {
-  const name = shown.replace(/^-+/, "");
-  const known = command.options.map((option) => `--${option.name}`);
-  const near = nearest(`--${name}`, known);
-  const hint = near === undefined ? `bpe ${command.name} --help lists the options` : `did you mean ${near}?`;
-  return usageError(`unknown option ${shown}`, hint);
 }
 
 /** The value of a long option, on a command line that was not checked; undefined if it cannot be told. */

@@ -1,290 +1,176 @@
 // The contract of the command line as data: what is typed is read by it, and help is made of it.
-
-export type OptionSpec = {
-  readonly name: string;
-  readonly short?: string;
-  /** What its value is called in help; an option without one is a flag. */
-  readonly value?: string;
-  /** The words that its value may be; of `--format`, a list of them. */
-  readonly words?: readonly string[];
-  readonly repeatable?: boolean;
-  readonly description: string;
-  readonly default?: string;
-};
+import {
+  besideTokenizer,
+  caching,
+  compat,
+  everywhere,
+  forModels,
+  idType,
+  memoryLimit,
+  type OptionSpec,
+  optionWords,
+  pattern,
+  ranges,
+  reading,
+  savedCounts,
+  specialToken,
+  specialTokensAsText,
+  tokenizer,
+  unattended,
+  workers,
+} from "./option-table.ts";
 
 export type CommandSpec = {
   readonly name: string;
-  /** What it takes, as help shows it behind the command's name. */
+  /** What it takes, as help shows it: `<file>...` must be given, `[file]` may be, "" is nothing. */
   readonly files: string;
-  /** The rest of the usage line. */
-  readonly usage: string;
+  /** What it does, in a line. */
   readonly description: string;
+  /** The sentences behind it. */
+  readonly details?: string;
   /** Whether what is piped in is read where no file is named. */
   readonly readsPipe?: boolean;
+  /** The options that stand for files: with one of them none has to be named, and no pipe is read. */
+  readonly filesFrom?: readonly string[];
   readonly options: readonly OptionSpec[];
-  readonly example: string;
+  /** One to three; the first is the simplest. */
+  readonly examples: readonly Example[];
 };
 
-/** The options whose value is a word, with the words. `--format` and `--input-format` list what other rooms know. */
-export const optionWords = {
-  progress: ["auto", "bar", "plain", "json", "none"],
-  "input-format": ["text", "jsonl", "json", "parquet"],
-  binary: ["text"],
-  dtype: ["uint16", "uint32"],
-  compat: ["cs336", "huggingface", "rustbpe"],
-  format: ["huggingface", "gpt2", "tiktoken"],
-} as const;
-
-/** For commands that may run for long, with nobody watching. */
-const unattended: readonly OptionSpec[] = [
-  { name: "wait", description: "if another run is writing the output: wait for its end" },
-  {
-    name: "log-file",
-    value: "FILE",
-    description: "append progress, warnings and, as the last line, the record of the run",
-  },
-];
-
-const everywhere: readonly OptionSpec[] = [
-  {
-    name: "progress",
-    value: "MODE",
-    words: optionWords.progress,
-    description: "auto, bar, plain, json or none",
-    default: "auto",
-  },
-  { name: "quiet", short: "q", description: "only errors: no progress, no summary, no warnings" },
-  { name: "help", short: "h", description: "show this help" },
-];
-
-/** How files are read. */
-const reading: readonly OptionSpec[] = [
-  {
-    name: "input-format",
-    value: "FORMAT",
-    words: optionWords["input-format"],
-    description: "text, jsonl, json or parquet, for everything named (default: by name and content)",
-  },
-  {
-    name: "text-field",
-    value: "NAME",
-    description: "of records: the field, or column, that holds the text (default: text)",
-  },
-  {
-    name: "include",
-    value: "GLOB",
-    repeatable: true,
-    description: "of a directory: only files like this; without a slash, names at any depth; repeatable",
-  },
-  {
-    name: "binary",
-    value: "MODE",
-    words: optionWords.binary,
-    description: "text: read what is no text as text (default: an error; in a directory it is skipped)",
-  },
-];
-
-const special: OptionSpec = {
-  name: "special-token",
-  short: "s",
-  value: "TEXT",
-  repeatable: true,
-  description: "ends a document wherever it occurs; never counted, never merged; repeatable",
-};
-const pattern: OptionSpec = {
-  name: "pattern",
-  short: "p",
-  value: "NAME|REGEX",
-  description: "pretokenizer: a name (`--pattern help` lists them) or a regular expression",
-  default: "gpt2",
-};
-const workers: OptionSpec = {
-  name: "workers",
-  short: "w",
-  value: "N",
-  description:
-    "threads that count, the main one among them (default: 1 for small inputs, else the cores this process may use)",
-};
-const memoryLimit: OptionSpec = {
-  name: "memory-limit",
-  value: "SIZE",
-  description: "words beyond it go to disk (default: 80 % of what the machine or control group allows)",
-};
-const savedCounts: readonly OptionSpec[] = [
-  {
-    name: "counts",
-    value: "FILE",
-    repeatable: true,
-    description:
-      "word counts to add to the corpus, a path or a glob; pattern and special tokens come from them where they are not given; repeatable",
-  },
-  {
-    name: "save-counts",
-    value: "FILE",
-    description: "keep the word counts: .tsv, or the compact binary form under any other name",
-  },
-];
-const caching: readonly OptionSpec[] = [
-  {
-    name: "cache",
-    value: "DIR",
-    description: "keep the word counts of each file there, and count only what is new",
-  },
-  {
-    name: "cache-limit",
-    value: "SIZE",
-    description:
-      "with --cache: how large it may be, e.g. 10GB; what was used longest ago goes (default: no limit)",
-  },
-];
-const tokenizer: OptionSpec = {
-  name: "tokenizer",
-  value: "PATH",
-  description: "tokenizer directory, tokenizer.json, tekken.json, vocab.json or file of ranks (required)",
-};
-/** What some tokenizers' files do not say. */
-const besideTokenizer: readonly OptionSpec[] = [
-  {
-    name: "pattern",
-    short: "p",
-    value: "NAME|REGEX",
-    description:
-      "for a vocab.json or file of ranks: the pretokenizer, which is not in it (known ranks need none)",
-  },
-  {
-    name: "special-token",
-    short: "s",
-    value: "TEXT[=ID]",
-    repeatable: true,
-    description: "for the same: a special token (default ID: the next free one); repeatable",
-  },
-];
-/** For `transformers`, which reads them beside the vocabulary. */
-const forModels: readonly OptionSpec[] = [
-  ...["bos", "eos", "pad", "unk"].map((name) => ({
-    name,
-    value: "TEXT",
-    description: `the special token that is ${name} to a model${
-      name === "unk" ? "" : "; empty for none (default: by its name, e.g. <|endoftext|>)"
-    }`,
-  })),
-  {
-    name: "add-bos",
-    description: "encoding puts bos in front of a text (a post-processor of tokenizer.json)",
-  },
-  {
-    name: "chat-template",
-    value: "NAME|FILE",
-    description: "how a chat becomes text: chatml, gemma, llama3, or a file of Jinja",
-  },
-  { name: "model-max-length", value: "N", description: "longest input of the model, in tokens" },
-  {
-    name: "class",
-    value: "NAME",
-    description: "the class of transformers that loads it",
-    default: "PreTrainedTokenizerFast",
-  },
-];
-
-const idType: OptionSpec = {
-  name: "dtype",
-  value: "TYPE",
-  words: optionWords.dtype,
-  description: "uint16 or uint32 (default: uint16 if every id of the tokenizer fits)",
-};
-const specialTokensAsText: OptionSpec = {
-  name: "special-tokens-as-text",
-  description: "encode special tokens in the text as plain text",
-};
-const ranges: OptionSpec = {
-  name: "ranges",
-  value: "FILE",
-  description: "instead of files: count these ranges of a plan (`bpe plan`); - reads them from stdin",
-};
-const compat: OptionSpec = {
-  name: "compat",
-  value: "RULE",
-  words: optionWords.compat,
-  description: "whose trainer to agree with, merge for merge: cs336, huggingface or rustbpe",
-  default: "cs336",
-};
+/** A command that does something, and what that is. */
+export type Example = { readonly what: string; readonly command: string };
 
 export const commands: readonly CommandSpec[] = [
   {
     name: "train",
     files: "<file>...",
-    usage: "-n N -o DIR",
     description: "corpus -> tokenizer directory",
+    details:
+      "Learns a byte-level BPE tokenizer from text, and writes it for transformers, tokenizers, tiktoken and GPT-2 style loaders. The directory is complete before it takes its place.",
     readsPipe: true,
+    filesFrom: ["counts"],
     options: [
       {
         name: "vocab-size",
         short: "n",
         value: "N",
-        description:
-          "256 bytes + special tokens + merges (required); several, e.g. 16000,32000, make DIR/16000 and DIR/32000",
+        required: true,
+        topic: "tokens",
+        description: "256 bytes + special tokens + merges, e.g. 32000 or 32k (k = 1,024 times)",
+        details:
+          "32k is 32 times 1,024, and 1m is 1,024 times 1,024. Several sizes from one run, with commas between: -n 16k,32k makes DIR/16384 and DIR/32768.",
       },
-      { name: "output", short: "o", value: "DIR", description: "tokenizer directory (required)" },
-      special,
+      specialToken,
       pattern,
       compat,
       {
         name: "min-frequency",
         value: "N",
-        description: "stop when the best pair occurs fewer times (default: 1; huggingface: 0)",
+        topic: "tokens",
+        rare: true,
+        description: "stop when the best pair occurs fewer times",
+        default: "1; with --compat huggingface 0",
       },
-      { name: "max-token-length", value: "N", description: "longest token, in bytes" },
+      {
+        name: "max-token-length",
+        value: "N",
+        topic: "tokens",
+        rare: true,
+        description: "longest token, in bytes",
+        details: "With --compat huggingface by that trainer's own rule.",
+      },
       {
         name: "pad-to",
         value: "N",
-        description: "fill the vocabulary with reserved special tokens to a multiple of N",
+        topic: "tokens",
+        rare: true,
+        description: "fill the vocabulary to a multiple of N",
+        details: "With reserved special tokens, behind all others.",
       },
       ...reading,
-      workers,
-      memoryLimit,
-      ...caching,
       {
-        name: "if-changed",
-        description: "with --cache: do nothing if inputs and options are those that the output was made of",
-      },
-      ...savedCounts,
-      {
-        name: "keep",
-        value: "N",
-        description: "keep the last N results that were replaced, as DIR.<UTC start of their run>",
+        name: "output",
+        short: "o",
+        value: "DIR",
+        required: true,
+        topic: "output",
+        description: "tokenizer directory",
+        details:
+          "It may be absent, empty, or hold what an earlier training wrote, which is replaced as a whole. Anything else in it is an error, and nothing is touched.",
       },
       {
         name: "format",
         value: "LIST",
         words: optionWords.format,
-        description: "comma-separated: huggingface, gpt2, tiktoken (default: all that apply)",
+        topic: "output",
+        description: "which files to write, separated by commas",
+        default: "all that apply",
       },
+      workers,
+      memoryLimit,
+      ...caching,
+      {
+        name: "if-changed",
+        topic: "nightly",
+        description: "with --cache: do nothing if inputs and options are as last time",
+        details: "That is, if they are those that the tokenizer in the output was made of.",
+      },
+      {
+        name: "keep",
+        value: "N",
+        topic: "nightly",
+        description: "keep the last N results that were replaced",
+        details: "They are beside the output, as DIR.<UTC start of their run>.",
+      },
+      ...savedCounts,
       ...forModels,
       ...unattended,
       ...everywhere,
     ],
-    example: 'bpe train corpus.txt --vocab-size 32000 --special-token "<|endoftext|>" --output tokenizer',
+    examples: [
+      {
+        what: "One file",
+        command: "bpe train corpus.txt -n 32k -s '<|endoftext|>' -o tokenizer",
+      },
+      {
+        what: 'A dataset: the .jsonl.zst files of a directory, their field "text"',
+        command:
+          "bpe train data --include '*.jsonl.zst' --text-field text -n 32k -s '<|endoftext|>' -p cl100k -o tokenizer",
+      },
+      {
+        what: "Every night: count only what is new, keep a week",
+        command:
+          "bpe train corpus/ -n 32k -s '<|endoftext|>' -o nightly --cache cache --if-changed --keep 7 -q --log-file nightly.log",
+      },
+    ],
   },
   {
     name: "count",
     files: "<file>...",
-    usage: "[-o FILE]",
     description: "corpus -> word counts",
+    details:
+      "Counts the distinct words of a corpus, as a pattern cuts them. Training can start from the counts.",
     readsPipe: true,
+    filesFrom: ["counts", "ranges"],
     options: [
       {
         name: "output",
         short: "o",
         value: "FILE",
-        description: "where the counts go: .tsv, or the compact form (default: as .tsv on stdout)",
+        topic: "output",
+        description: "where the counts go: text in a .tsv, else the compact form",
+        default: "as text on stdout",
       },
       {
         name: "min-count",
         value: "N",
-        description: "leave out words that occur fewer times here (counts are exact without it)",
+        topic: "output",
+        description: "leave out words that occur fewer times",
+        details:
+          "Without it counts are exact. With it, parts of a corpus cannot be added up exactly any more.",
       },
       ranges,
-      special,
+      specialToken,
       pattern,
       compat,
       ...reading,
@@ -295,44 +181,114 @@ export const commands: readonly CommandSpec[] = [
       ...unattended,
       ...everywhere,
     ],
-    example: "bpe count corpus.txt -s '<|endoftext|>' | head",
+    examples: [
+      { what: "The most frequent words", command: "bpe count corpus.txt -s '<|endoftext|>' | head" },
+      {
+        what: "Count on one machine, train on another",
+        command:
+          "bpe count corpus.txt -s '<|endoftext|>' -o words.counts && bpe train --counts words.counts -n 32k -o tokenizer",
+      },
+    ],
   },
   {
     name: "plan",
     files: "<file>...",
-    usage: "[--range-size SIZE]",
     description: "corpus -> ranges that machines can count by themselves",
+    details:
+      "Cuts files into ranges of bytes, a line of JSON each. Any number of machines can count or encode them, by --ranges of count and encode; the results add up to those of the whole.",
+    // Refused by name: what is piped in is no file that others can read.
+    readsPipe: true,
     options: [
       {
         name: "range-size",
         value: "SIZE",
+        topic: "output",
         description: "wished size of a range, e.g. 64MB or 1GiB",
         default: "256MB",
       },
-      { name: "output", short: "o", value: "FILE", description: "where the plan goes (default: stdout)" },
-      special,
+      {
+        name: "output",
+        short: "o",
+        value: "FILE",
+        topic: "output",
+        description: "where the plan goes",
+        default: "stdout",
+      },
+      specialToken,
       pattern,
       compat,
       ...reading,
       {
         ...tokenizer,
-        description: "plan for `bpe encode` with this tokenizer, which takes -p and -s as encode does",
+        required: false,
+        description: "plan for bpe encode with this tokenizer",
+        details: "It takes -p and -s as encode does.",
       },
       specialTokensAsText,
       {
         name: "count-documents",
+        topic: "output",
+        rare: true,
         description: "count the documents that begin in each range, which takes reading the corpus",
       },
       ...unattended,
       ...everywhere,
     ],
-    example: "bpe plan corpus.txt -s '<|endoftext|>' | shuf | bpe count --ranges - -s '<|endoftext|>'",
+    examples: [
+      {
+        what: "Plan, and count the ranges in any order",
+        command: "bpe plan corpus.txt -s '<|endoftext|>' | shuf | bpe count --ranges - -s '<|endoftext|>'",
+      },
+    ],
   },
   {
     name: "encode",
     files: "<file>...",
-    usage: "--tokenizer PATH [-o FILE]",
     description: "text -> token ids",
+    details:
+      "Encodes with any byte-level BPE tokenizer, and gives the ids that the tokenizer's own library gives.",
+    readsPipe: true,
+    filesFrom: ["ranges"],
+    options: [
+      tokenizer,
+      {
+        name: "output",
+        short: "o",
+        value: "FILE",
+        topic: "output",
+        description: "ids as .npy or .bin",
+        default: "decimal ids on stdout, a line for each input or record",
+      },
+      ranges,
+      idType,
+      {
+        name: "append-token",
+        value: "TEXT",
+        topic: "output",
+        description: "special token to put behind each input or record",
+      },
+      specialTokensAsText,
+      ...besideTokenizer,
+      ...reading,
+      { ...workers, default: "1 below 80 MB, else all cores" },
+      ...unattended,
+      ...everywhere,
+    ],
+    examples: [
+      { what: "A text, for numpy", command: "bpe encode corpus.txt --tokenizer tokenizer -o corpus.npy" },
+      { what: "A pipe, as numbers", command: "echo 'hello world' | bpe encode --tokenizer tokenizer" },
+      {
+        what: "A dataset, its documents apart",
+        command:
+          "bpe encode data --include '*.jsonl.zst' --tokenizer tokenizer --append-token '<|endoftext|>' -o data.bin",
+      },
+    ],
+  },
+  {
+    name: "decode",
+    files: "<file>",
+    description: "token ids -> text",
+    details: "Reads .npy, .bin, or decimal ids between white space, and gives the exact bytes.",
     readsPipe: true,
     options: [
       tokenizer,
@@ -340,62 +296,56 @@ export const commands: readonly CommandSpec[] = [
         name: "output",
         short: "o",
         value: "FILE",
-        description: "ids as .npy or .bin (default: decimal ids on stdout, a line for each input or record)",
+        topic: "output",
+        description: "where the text goes",
+        default: "stdout",
       },
-      { ...ranges, description: ranges.description.replace("count", "encode") },
-      idType,
       {
-        name: "append-token",
-        value: "TEXT",
-        description: "special token to put behind each input or record",
+        ...idType,
+        topic: "input",
+        description: "type of the ids in a .bin file",
+        default: "as encode writes it",
       },
-      specialTokensAsText,
-      ...besideTokenizer,
-      ...reading,
-      {
-        ...workers,
-        description:
-          "threads that encode, the main one among them (default: 1 below 80 MB, else the cores this process may use)",
-      },
-      ...unattended,
-      ...everywhere,
-    ],
-    example: "bpe encode corpus.txt --tokenizer tokenizer -o corpus.npy",
-  },
-  {
-    name: "decode",
-    files: "<file>",
-    usage: "--tokenizer PATH [-o FILE]",
-    description: "token ids -> text",
-    readsPipe: true,
-    options: [
-      tokenizer,
-      { name: "output", short: "o", value: "FILE", description: "where the text goes (default: stdout)" },
-      { ...idType, description: "of a .bin file: uint16 or uint32 (default: as encode writes it)" },
       ...besideTokenizer,
       ...unattended,
       ...everywhere,
     ],
-    example: "bpe decode corpus.npy --tokenizer tokenizer | head",
+    examples: [
+      { what: "A file of ids", command: "bpe decode corpus.npy --tokenizer tokenizer | head" },
+      { what: "Some ids", command: "echo 104 105 | bpe decode --tokenizer tokenizer" },
+    ],
   },
   {
     name: "inspect",
     files: "<path>",
-    usage: "[--text FILE]",
     description: "what is in a tokenizer",
+    details:
+      "Describes a tokenizer: its size, pattern and special tokens, its longest tokens, scripts and lengths.",
     options: [
-      { name: "text", value: "FILE", description: "a text to encode: bytes per token, and its first tokens" },
+      {
+        name: "text",
+        value: "FILE",
+        topic: "input",
+        description: "a text to encode: bytes per token, and its first tokens",
+      },
       ...besideTokenizer,
       ...everywhere,
     ],
-    example: "bpe inspect tokenizer --text corpus.txt",
+    examples: [{ what: "With a text", command: "bpe inspect tokenizer --text corpus.txt" }],
   },
   {
     name: "serve",
     files: "",
-    usage: "--tokenizer PATH",
     description: "encodes and decodes for another program, through stdin and stdout",
     options: [tokenizer, ...besideTokenizer, ...everywhere],
-    example: "bpe serve --tokenizer tokenizer",
+    examples: [{ what: "As another program starts it", command: "bpe serve --tokenizer tokenizer" }],
   },
 ];
+
+/** The command as it is typed, with all that it cannot do without. */
+export function usageLine({ name, files, options }: CommandSpec): string {
+  const required = options
+    .filter((option) => option.required)
+    .map(({ name, short, value }) => `${short === undefined ? `--${name}` : `-${short}`} ${value}`);
+  return ["bpe", name, files, ...required, "[options]"].filter((part) => part !== "").join(" ");
+}

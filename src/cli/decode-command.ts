@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
-import { usageError } from "../errors.ts";
 import { unknownId } from "../pipeline/tokenizer.ts";
 import { readIds } from "../tokenizer/id-files/id-reader.ts";
 import { decodableEnd, decodeIds } from "../tokenizer/token-table.ts";
@@ -18,9 +17,7 @@ const sliceBytesMax = 1 << 22;
 export async function runDecode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const options = readTokenizerOptions(invocation);
-  const [file, ...more] = invocation.files;
-  if (file === undefined) throw usageError("no file of ids", "e.g. bpe decode ids.npy --tokenizer tokenizer");
-  if (more.length > 0) throw usageError(`decode takes one file, found ${1 + more.length}`);
+  const file = invocation.files[0]!;
   const path = invocation.options.text("output");
   await lockOutputFile(invocation, output, path);
   const stats = statSync(file, { throwIfNoEntry: false });

@@ -1,37 +1,204 @@
-import { cac } from "cac";
-import type { NamedPattern } from "../pattern/pattern.ts";
-import { type CommandSpec, commands } from "./command-table.ts";
+import { usageError } from "../errors.ts";
+import { nearest } from "../runtime/hints.ts";
+import { type CommandSpec, commands, usageLine } from "./command-table.ts";
+import { type OptionSpec, type Topic, topics } from "./option-table.ts";
+import { type Styles, stylesFor, terminalColumns } from "./terminal.ts";
 
-/** Prints the help of one command, or of the program, on stdout. */
-export function printHelp(command?: CommandSpec): void {
-  const cli = cac("bpe");
-  for (const spec of commands) {
-    const described = cli
-      .command(`${spec.name} ${spec.files}`, spec.description)
-      .usage(`${spec.name} ${spec.files} ${spec.usage}`);
-    for (const option of spec.options) {
-      const flags = `${option.short === undefined ? "" : `-${option.short}, `}--${option.name}`;
-      const value = option.value === undefined ? "" : ` <${option.value}>`;
-      const standard = option.default === undefined ? "" : ` (default: ${option.default})`;
-      described.option(flags + value, option.description + standard);
+// Help, wrapped to the terminal: of the program, of a command on one screen, and of a topic at length.
+
+/** Lines longer than this are hard to read, however wide the terminal is. */
+const columnsMax = 120;
+
+/** The help of the program; of a command; or, at length, of one topic of it, or of `all`. */
+export function helpText(command?: CommandSpec, topic?: string): string {
+  const page = { columns: Math.min(columnsMax, terminalColumns(1)), styles: stylesFor(1) };
+  if (command === undefined) return programHelp(page);
+  return topic === undefined ? commandHelp(command, page) : topicHelp(command, topic, page);
+}
+
+/** How wide a page may be, and how its headings stand out. */
+export type Page = { readonly columns: number; readonly styles: Styles };
+
+export function programHelp(page: Page): string {
+  const { styles } = page;
+  const rows = commands.map(({ name, files, description }) => ({
+    label: `${name} ${files}`,
+    text: description,
+  }));
+  return joinLines([
+    ...wrap("bpe learns byte-level BPE tokenizers from text, and encodes with any of them.", page),
+    "",
+    `${styles.bold("Usage:")} bpe <command> [options]`,
+    "",
+    styles.bold("Commands"),
+    ...table(
+      [
+        ...rows,
+        { label: "help [command] [topic]", text: "this, the options of a command, or a topic of them" },
+      ],
+      page,
+    ),
+    "",
+    styles.bold("Options"),
+    ...table(
+      [
+        { label: "-h, --help", text: "show this help" },
+        { label: "-v, --version", text: "show the versions of bpe and Bun, and the commit" },
+      ],
+      page,
+    ),
+    "",
+    styles.bold("Example"),
+    ...exampleLines(commands[0]!, page, 1),
+  ]);
+}
+
+/** All topics of a command on one screen: the options that are seldom needed are only named. */
+export function commandHelp(command: CommandSpec, page: Page): string {
+  const { styles } = page;
+  const named = topicsOf(command);
+  return joinLines([
+    ...usage(command, page),
+    "",
+    ...wrap(command.details ?? command.description, page),
+    "",
+    ...named.flatMap((topic) => topicLines(command, topic, page)),
+    "",
+    ...wrap(`bpe ${command.name} --help TOPIC says more: ${[...named, "all"].join(", ")}`, page),
+    "",
+    styles.bold(command.examples.length === 1 ? "Example" : "Examples"),
+    ...exampleLines(command, page),
+  ]);
+}
+
+function topicLines(command: CommandSpec, topic: Topic, page: Page): string[] {
+  const { styles } = page;
+  const options = command.options.filter((option) => option.topic === topic);
+  const rare = options.filter((option) => option.rare);
+  const shown = options.filter((option) => !option.rare);
+  const rows = shown.map((option) => ({
+    label: label(option),
+    text: `${option.description}${standard(option)}`,
+  }));
+  const names = rare.map(({ name }) => `--${name}`).join(", ");
+  return [
+    `${styles.bold(topics[topic].title)}${named(topic)}`,
+    ...table(rows, page),
+    ...(rare.length === 0 ? [] : wrap(`${shown.length === 0 ? "" : "also "}${names}`, page, 6)),
+  ];
+}
+
+/** The word for `--help`, where the title does not show it. */
+const named = (topic: Topic) => (topics[topic].title.toLowerCase() === topic ? "" : ` (${topic})`);
+
+/** Everything about the options of a topic. */
+export function topicHelp(command: CommandSpec, name: string, page: Page): string {
+  const { styles } = page;
+  const own = topicsOf(command);
+  const chosen = name === "all" ? own : own.filter((topic) => topic === name);
+  if (chosen.length === 0) throw unknownTopic(command, name, own);
+  return joinLines([
+    ...usage(command, page),
+    ...chosen.flatMap((topic) => [
+      "",
+      `${styles.bold(topics[topic].title)}: ${topics[topic].about}`,
+      ...command.options
+        .filter((option) => option.topic === topic)
+        .flatMap((option) => [
+          "",
+          `  ${styles.cyan(label(option).trim())}`,
+          ...wrap(described(option), page, 6),
+        ]),
+    ]),
+    "",
+    styles.bold(command.examples.length === 1 ? "Example" : "Examples"),
+    ...exampleLines(command, page),
+  ]);
+}
+
+function unknownTopic(command: CommandSpec, typed: string, own: readonly Topic[]) {
+  const known = [...own, "all"];
+  const near = nearest(typed, known);
+  const list = `bpe help ${command.name} has: ${known.join(", ")}`;
+  return usageError(`unknown topic "${typed}"`, near === undefined ? list : `did you mean ${near}? ${list}`);
+}
+
+/** The topics of a command's options, in the order of help. */
+export const topicsOf = ({ options }: CommandSpec): Topic[] =>
+  (Object.keys(topics) as Topic[]).filter((topic) => options.some((option) => option.topic === topic));
+
+/** `-n, --vocab-size N`; without a short name indented, so that long names are below each other. */
+export const label = ({ short, name, value }: OptionSpec) =>
+  `${short === undefined ? "    " : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
+
+const standard = (option: OptionSpec) =>
+  option.default === undefined ? "" : ` (default: ${option.default})`;
+
+/** All sentences about an option. */
+export function described(option: OptionSpec): string {
+  const { description, details, words, repeatable, required } = option;
+  return [
+    `${description[0]!.toUpperCase()}${description.slice(1)}.`,
+    details,
+    words && `${words.length === 1 ? "The value is" : "One of"} ${words.join(", ")}.`,
+    repeatable && "May be given several times.",
+    required && "Must be given.",
+    option.default && `Default: ${option.default}.`,
+  ]
+    .filter((sentence) => sentence)
+    .join(" ");
+}
+
+function usage(command: CommandSpec, page: Page): string[] {
+  const [first, ...rest] = wrap(`Usage: ${usageLine(command)}`, page, 7, 0);
+  return [first!.replace("Usage:", page.styles.bold("Usage:")), ...rest];
+}
+
+/** The examples of a command, the commands below what they do, as they can be pasted. */
+function exampleLines({ examples }: CommandSpec, page: Page, count = examples.length): string[] {
+  return examples
+    .slice(0, count)
+    .flatMap(({ what, command }) => [...wrap(`${what}:`, page, 2), ...wrapCommand(command, page.columns)]);
+}
+
+/** A command in lines of at most `columns`, which a shell joins again. */
+export function wrapCommand(command: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = "   ";
+  // What is quoted stays in one piece.
+  for (const word of command.match(/(?:'[^']*'|[^ '])+/g)!) {
+    if (line.trim() !== "" && line.length + 1 + word.length + " \\".length > columns) {
+      lines.push(`${line} \\`);
+      line = "     ";
     }
-    described.example(`  ${spec.example}`);
-    if (spec === command) cli.matchedCommand = described;
+    line += ` ${word}`;
   }
-  cli.globalCommand.option("-V, --version", "show the versions of bpe and Bun, and the commit");
-  cli.outputHelp();
+  return [...lines, line];
 }
 
-/** `--pattern help`: every name with its source and its regular expressions, in the order in which they cut. */
-export function describePatterns(patterns: Readonly<Record<string, NamedPattern>>): string {
-  const described = Object.entries(patterns).map(([name, pattern]) => {
-    const below = [alsoCalled(pattern), ...pattern.sources].filter((line) => line !== undefined);
-    return [`${name.padEnd(13)} ${pattern.origin}`, ...below.map((line) => `    ${line}`)].join("\n");
+type Row = { readonly label: string; readonly text: string };
+
+/** Labels on the left, what they mean on the right; below each other where the page is narrow. */
+function table(rows: readonly Row[], { columns, styles }: Page): string[] {
+  const indent = 2;
+  const widest = Math.max(...rows.map(({ label }) => label.length));
+  const start = indent + widest + 2;
+  return rows.flatMap(({ label, text }) => {
+    const shown = `${" ".repeat(indent)}${styles.cyan(label)}`;
+    if (start > columns / 2) return [shown, ...wrap(text, { columns }, 6)];
+    const [first = "", ...rest] = wrap(text, { columns: columns - start });
+    return [
+      `${shown}${" ".repeat(widest + 2 - label.length)}${first}`,
+      ...rest.map((line) => " ".repeat(start) + line),
+    ];
   });
-  return `${described.join("\n")}\n\nAnything that is not a name is taken as a regular expression.\n`;
 }
 
-/** The other names of a pattern; undefined if there are none. */
-export function alsoCalled({ aliases = [] }: Partial<NamedPattern>): string | undefined {
-  return aliases.length === 0 ? undefined : `also called ${aliases.join(", ")}`;
+/** The text in lines of at most the page's width, indented; the first line as `firstIndent` says. */
+function wrap(text: string, { columns }: { columns: number }, indent = 0, firstIndent = indent): string[] {
+  const width = Math.max(1, columns - indent);
+  const lines = Bun.wrapAnsi(text, width, { hard: true }).split("\n");
+  return lines.map((line, i) => `${" ".repeat(i === 0 ? firstIndent : indent)}${line.trim()}`);
 }
+
+const joinLines = (lines: readonly string[]) => `${lines.join("\n")}\n`;

@@ -1,7 +1,6 @@
 import { escapeBytes } from "../bytes/escape.ts";
 import { findInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes } from "../corpus/input.ts";
-import { usageError } from "../errors.ts";
 import { type PatternName, patterns } from "../pattern/pattern.ts";
 import { encodeCorpus } from "../pipeline/encode-corpus.ts";
 import { inTurns } from "../runtime/turns.ts";
@@ -10,17 +9,16 @@ import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { type Share, vocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
 import type { Invocation } from "./arguments.ts";
-import { alsoCalled } from "./help.ts";
 import type { Output } from "./output.ts";
+import { alsoCalled } from "./pattern-list.ts";
 import { writeStdout } from "./stream-writer.ts";
+import { plain, stylesFor } from "./terminal.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 import { bytes, counted, grouped } from "./units.ts";
 
 /** `bpe inspect`: describes a tokenizer; with `--text`, also how it encodes a text. */
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
-  const [path, ...more] = invocation.files;
-  if (path === undefined) throw usageError("no tokenizer", "e.g. bpe inspect tokenizer");
-  if (more.length > 0) throw usageError(`inspect takes one tokenizer, found ${1 + more.length}`);
+  const path = invocation.files[0]!;
   const textPath = invocation.options.text("text");
   const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);
   await print(await describeTokenizer(parts));
@@ -121,7 +119,6 @@ async function describeText(parts: TokenizerParts, path: string, output: Output)
 const backgrounds = [44, 42, 45, 46];
 
 function showTokens(tokens: readonly string[]): string {
-  const isColoured = process.stdout.isTTY === true && !process.env.NO_COLOR;
-  if (!isColoured) return tokens.join("|");
+  if (stylesFor(1) === plain) return tokens.join("|");
   return tokens.map((token, i) => `\x1b[30;${backgrounds[i % backgrounds.length]}m${token}\x1b[0m`).join("");
 }

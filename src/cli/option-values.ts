@@ -1,6 +1,6 @@
 import { usageError } from "../errors.ts";
 import { nearest } from "../runtime/hints.ts";
-import { optionWords } from "./command-table.ts";
+import { optionWords } from "./option-table.ts";
 
 // Values of options: text as typed -> numbers, sizes, words of a list. A wrong one is a usage error that names the option.
 
@@ -32,10 +32,20 @@ export class TypedOptions extends Map<string, readonly string[]> {
   }
 }
 
-/** A whole number of at least `least`, in digits. */
+const multipliers = { "": 1, k: 1024, m: 1024 ** 2 };
+
+/**
+ * A whole number of at least `least`: in digits, with `k` for 1,024 times and `m` for 1,024 times that, so `32k` is 32768.
+ * Case does not matter.
+ */
 export function wholeNumber(option: string, text: string, least: number): number {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(value)) throw usageError(`${option}: "${text}" is not a whole number`);
+  const [, digits, unit = ""] = /^(\d+)([km]?)$/.exec(text.toLowerCase()) ?? [];
+  if (digits === undefined) {
+    const hint = "digits only, or with k (1,024 times) or m (1,024 times 1,024): 32000, 32k";
+    throw usageError(`${option}: "${text}" is not a whole number`, hint);
+  }
+  const value = Number(digits) * multipliers[unit as keyof typeof multipliers];
+  if (!Number.isSafeInteger(value)) throw usageError(`${option}: ${text} is too large`);
   if (value < least) throw usageError(`${option}: ${text} is too small, the least is ${least}`);
   return value;
 }

@@ -1,14 +1,14 @@
-import { fstatSync } from "node:fs";
 import { escapeText } from "../bytes/escape.ts";
 import type { Skipped } from "../corpus/each-file-once.ts";
 import { exitCode, outOfMemory, UserError } from "../errors.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { describeHolder, type Holder } from "../store/output-lock.ts";
-import { optionWords } from "./command-table.ts";
 import type { LogFile } from "./log-file.ts";
+import { optionWords } from "./option-table.ts";
 import { oneOf } from "./option-values.ts";
 import { createProgress, type ProgressDisplay, type ProgressMode, progressMode } from "./progress.ts";
 import { writeStderr } from "./stream-writer.ts";
+import { isDumb, isTerminal, plain, type Styles, stylesFor, terminalColumns } from "./terminal.ts";
 import { bytes } from "./units.ts";
 
 export type OutputOptions = {
@@ -22,21 +22,6 @@ export type OutputOptions = {
 /** An estimate below this is not told to people. */
 const worthTellingBytes = 1e8;
 
-/** stderr, if it may be a terminal. Making `process.stderr` takes 1.3 ms, which files and pipes do without. */
-const terminal = {
-  get isTTY(): boolean {
-    return isDevice(2) && process.stderr.isTTY;
-  },
-};
-
-function isDevice(fd: number): boolean {
-  try {
-    return fstatSync(fd).isCharacterDevice();
-  } catch {
-    return false;
-  }
-}
-
 /** What people, or the program that watches, see on stderr and in the log. Data goes to stdout elsewhere. */
 export class Output {
   private readonly startedAt = new Date().toISOString();
@@ -48,9 +33,8 @@ export class Output {
   constructor(private readonly options: OutputOptions) {
     const { quiet, progress, log } = options;
     const asked = oneOf("--progress", progress, optionWords.progress);
-    this.mode = quiet ? "none" : progressMode(asked, terminal);
-    const columns = this.mode === "bar" ? process.stderr.columns : undefined;
-    this.display = createProgress(this.mode, writeStderr, columns);
+    this.mode = quiet ? "none" : progressMode(asked, () => isTerminal(2) && !isDumb());
+    this.display = createProgress(this.mode, writeStderr, () => terminalColumns(2));
     this.logged = log && createProgress("log", (text) => log.line(text));
     if (log !== undefined) log.onFailure = (message) => this.showWarning(message);
   }
@@ -121,21 +105,22 @@ export class Output {
   /** The end of a run that failed; returns the exit code. */
   fail(error: unknown): number {
     const { message, hint, code } = explain(error);
-    const text = `error: ${escapeText(message)}${hint === undefined ? "" : `\nhint: ${escapeText(hint)}`}`;
-    this.endWith(text, { success: false, error: message, hint, exitCode: code });
+    const told = (style: Styles) =>
+      `${style.red("error:")} ${escapeText(message)}${hint === undefined ? "" : `\n${style.cyan("hint:")} ${escapeText(hint)}`}`;
+    this.endWith(told, { success: false, error: message, hint, exitCode: code });
     return code;
   }
 
   /** The end of a run that a signal stops. */
   stop(how: string, exitCode: number): void {
-    this.endWith(how, { success: false, error: how, exitCode });
+    this.endWith(() => how, { success: false, error: how, exitCode });
   }
 
-  private endWith(text: string, record: object): void {
-    this.options.log?.line(text);
+  private endWith(told: (style: Styles) => string, record: object): void {
+    this.options.log?.line(told(plain));
     this.endLog(record);
     if (this.mode === "json") this.event("result", record);
-    else this.line(`bpe: ${text}`);
+    else this.line(`bpe: ${told(stylesFor(2))}`);
   }
 
   private endLog(record: object): void {
@@ -146,7 +131,7 @@ export class Output {
 
   private showWarning(message: string): void {
     if (this.mode === "json") this.event("warning", { message });
-    else if (!this.options.quiet) this.line(`bpe: warning: ${escapeText(message)}`);
+    else if (!this.options.quiet) this.line(`bpe: ${stylesFor(2).yellow("warning:")} ${escapeText(message)}`);
   }
 
   private event(name: string, content: object): void {

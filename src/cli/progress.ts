@@ -4,9 +4,9 @@ import { bytes, clock, grouped } from "./units.ts";
 /** `log` is for a file that is read days later: few lines, without the program's name. */
 export type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 
-/** `auto` is a bar on a terminal, plain lines elsewhere. */
-export function progressMode(asked: "auto" | ProgressMode, stderr: { isTTY?: boolean }): ProgressMode {
-  return asked === "auto" ? (stderr.isTTY ? "bar" : "plain") : asked;
+/** `auto` is a bar where one can be drawn, plain lines elsewhere. */
+export function progressMode(asked: "auto" | ProgressMode, canDraw: () => boolean): ProgressMode {
+  return asked === "auto" ? (canDraw() ? "bar" : "plain") : asked;
 }
 
 /** Shows how far a long stage is. Its methods may be called at any time, any number of times. */
@@ -23,7 +23,7 @@ const silentMs = { bar: 500, plain: 900, json: 0, log: 0, none: 0 };
 export function createProgress(
   mode: ProgressMode,
   write: (text: string) => void,
-  columns = 80,
+  columns = () => 80,
 ): ProgressDisplay {
   let stage = "";
   let stageStartMs = 0;
@@ -51,8 +51,7 @@ export function createProgress(
       else if (mode === "log") write(sentence(progress, figures));
       else if (mode === "plain") write(`bpe: ${sentence(progress, figures)}\n`);
       else {
-        const shown = `${bar(figures.share ?? 0, 20)} ${sentence(progress, figures)}`;
-        write(`\r${shown.slice(0, columns - 1)}\x1b[K`);
+        write(`\r${barLine(progress, figures, columns() - 1)}\x1b[K`);
         barShown = true;
       }
     },
@@ -90,18 +89,54 @@ function measure(progress: StageProgress, elapsedSeconds: number): Figures {
   };
 }
 
-function sentence({ unit }: StageProgress, figures: Figures): string {
-  const { stage, share, done, total, perSecond, secondsLeft, distinctWordCount, memoryBytes } = figures;
+/** What there is to say, each with its number; "" is not known. */
+function parts({ unit }: StageProgress, figures: Figures) {
+  const { share, done, total, perSecond, secondsLeft, distinctWordCount, memoryBytes } = figures;
   const shown = unit === "bytes" ? bytes : grouped;
-  const rate = unit === "bytes" ? `${(perSecond / 1e6).toFixed(0)} MB/s` : `${unit}, ${grouped(perSecond)}/s`;
-  const rest = done > 0 && secondsLeft !== null ? `, ${clock(secondsLeft)} left` : "";
-  const words = distinctWordCount === undefined ? "" : `, ${grouped(distinctWordCount)} words`;
-  const amount =
-    total === null || share === null
-      ? shown(done)
-      : `${`${Math.floor(share * 100)} %`.padStart(5)}, ${shown(done)} of ${shown(total)}`;
-  return `${stage} ${amount}${unit === "bytes" ? "," : ""} ${rate}${rest}${words}, ${bytes(memoryBytes)} memory`;
+  const amount = total === null ? shown(done) : `${shown(done)} of ${shown(total)}`;
+  return {
+    share: share === null ? "" : `${Math.floor(share * 100)} %`.padStart(5),
+    amount: unit === "bytes" ? amount : `${amount} ${unit}`,
+    rate: unit === "bytes" ? `${(perSecond / 1e6).toFixed(0)} MB/s` : `${grouped(perSecond)}/s`,
+    left: done > 0 && secondsLeft !== null ? `${clock(secondsLeft)} left` : "",
+    words: distinctWordCount === undefined ? "" : `${grouped(distinctWordCount)} words`,
+    memory: `${bytes(memoryBytes)} memory`,
+  };
 }
 
-const bar = (share: number, width: number) =>
-  `[${"#".repeat(Math.floor(share * width))}${"-".repeat(width - Math.floor(share * width))}]`;
+type Part = keyof ReturnType<typeof parts>;
+
+function sentence(progress: StageProgress, figures: Figures, without: readonly Part[] = []): string {
+  const said = parts(progress, figures);
+  for (const part of without) said[part] = "";
+  return `${figures.stage} ${Object.values(said)
+    .filter((part) => part !== "")
+    .join(", ")}`;
+}
+
+/** What a narrow terminal does without, in this order: how far, how fast and how long stay longest. */
+const dispensable = ["memory", "words", "amount", "left", "rate"] as const;
+
+const barCells = { least: 3, most: 20 };
+
+/** A bar and the sentence behind it, in at most `width` columns. The bar shrinks and goes before a number is cut. */
+export function barLine(progress: StageProgress, figures: Figures, width: number): string {
+  const { share } = figures;
+  // If nobody knows the end, there is no bar, and the amount is how far it is.
+  const spared = dispensable.filter((part) => share !== null || part !== "amount");
+  const spareableCount = spared.indexOf("left");
+  for (let count = 0; ; count++) {
+    const text = sentence(progress, figures, spared.slice(0, count));
+    const room = width - text.length;
+    const cells = Math.min(barCells.most, room - "[] ".length);
+    if (share !== null && cells >= barCells.least) return `${bar(share, cells)} ${text}`;
+    // For the sake of a bar, time left and rate do not go.
+    if (room >= 0 && (share === null || count >= spareableCount)) return text;
+    if (count === spared.length) return figures.stage.slice(0, Math.max(0, width));
+  }
+}
+
+const bar = (share: number, width: number) => {
+  const done = Math.floor(share * width);
+  return `[${"#".repeat(done)}${"-".repeat(width - done)}]`;
+};

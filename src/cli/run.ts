@@ -1,11 +1,13 @@
 import { exitCode, type UserError, usageError } from "../errors.ts";
-import { nearest, shellLine } from "../runtime/hints.ts";
+import { shellLine } from "../runtime/hints.ts";
 import { prepareKernel } from "../runtime/kernel.ts";
 import { versionLine } from "../runtime/version.ts";
 import { isWithin } from "../store/output-place.ts";
-import { checkValidUtf8, type Invocation, parseInvocation, peekOption } from "./arguments.ts";
+import { unknownCommand } from "./argument-hints.ts";
+import { checkComplete, checkValidUtf8, type Invocation, parseInvocation, peekOption } from "./arguments.ts";
 import { type CommandSpec, commands } from "./command-table.ts";
 import { LogFile } from "./log-file.ts";
+import { topics } from "./option-table.ts";
 import { Output, type OutputOptions } from "./output.ts";
 import { serveCrashes, serveSignals, undoAll } from "./stop.ts";
 import { ReaderGone, writeStdout } from "./stream-writer.ts";
@@ -34,14 +36,14 @@ export async function run(typed: readonly string[]): Promise<number> {
     checkValidUtf8(typed);
     const [name, ...rest] = typed;
     if (name === undefined || name === "help" || name === "--help" || name === "-h") {
-      return showHelp(rest[0] === undefined ? undefined : findCommand(rest[0]));
+      return await showHelp(rest[0] === undefined ? undefined : findCommand(rest[0]), rest[1]);
     }
-    if (name === "--version" || name === "-V") {
+    if (["--version", "-v", "-V", "version"].includes(name)) {
       await writeStdout([Buffer.from(`${versionLine}\n`)]);
       return exitCode.done;
     }
     const command = findCommand(name);
-    if (asksForHelp(rest)) return showHelp(command);
+    if (asksForHelp(rest)) return await showHelp(command, topicAsked(rest));
     const invocation = parseInvocation(command, rest);
     const misplaced = name === "train" ? optionsWithinOutput(invocation) : [];
     // The log would be made there only to hold this error.
@@ -54,12 +56,13 @@ export async function run(typed: readonly string[]): Promise<number> {
     serveCrashes((error) => output.fail(error));
     if (invocation.options.text("pattern") === "help") {
       const [{ describePatterns }, { patterns }] = await Promise.all([
-        import("./help.ts"),
+        import("./pattern-list.ts"),
         import("../pattern/pattern.ts"),
       ]);
       await writeStdout([Buffer.from(describePatterns(patterns))]);
       return exitCode.done;
     }
+    checkComplete(command, invocation);
     const [runCommand] = await Promise.all([runners[name]!(), usesKernel.has(name) && prepareKernel()]);
     await runCommand(invocation, output);
     undoAll();
@@ -77,27 +80,32 @@ export async function run(typed: readonly string[]): Promise<number> {
 
 function findCommand(name: string): CommandSpec {
   const command = commands.find((known) => known.name === name);
-  if (command !== undefined) return command;
-  const near = nearest(
-    name,
-    commands.map((known) => known.name),
-  );
-  const hint = near === undefined ? "bpe help lists the commands" : `did you mean bpe ${near}?`;
-  const what = name.startsWith("-") ? `the command comes first, found ${name}` : `unknown command "${name}"`;
-  throw usageError(what, hint);
+  if (command === undefined) throw unknownCommand(name);
+  return command;
 }
 
 /** Help is shown whatever else is wrong on the command line. */
-function asksForHelp(typed: readonly string[]): boolean {
+const asksForHelp = (typed: readonly string[]): boolean => helpAt(typed) >= 0;
+
+function helpAt(typed: readonly string[]): number {
   const end = typed.indexOf("--");
-  return (end < 0 ? typed : typed.slice(0, end)).some(
-    (argument) => argument === "--help" || argument === "-h",
+  return (end < 0 ? typed : typed.slice(0, end)).findIndex((argument) =>
+    /^(-h|--help(=.*)?)$/s.test(argument),
   );
 }
 
-async function showHelp(command: CommandSpec | undefined): Promise<number> {
-  const { printHelp } = await import("./help.ts");
-  printHelp(command);
+/** What is typed behind `--help`, if it is no option. */
+function topicAsked(typed: readonly string[]): string | undefined {
+  const at = helpAt(typed);
+  const attached = /^--help=(.*)$/s.exec(typed[at]!)?.[1];
+  const next = typed[at + 1];
+  // Any other word is a file of a command line that got its `--help` in the middle.
+  return attached ?? (next !== undefined && (next === "all" || next in topics) ? next : undefined);
+}
+
+async function showHelp(command: CommandSpec | undefined, topic: string | undefined): Promise<number> {
+  const { helpText } = await import("./help.ts");
+  await writeStdout([Buffer.from(helpText(command, topic))]);
   return exitCode.done;
 }
 

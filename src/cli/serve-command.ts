@@ -1,6 +1,6 @@
 import { openByteStream } from "../corpus/byte-stream.ts";
 import { inspectInput } from "../corpus/inspect-input.ts";
-import { UserError, usageError } from "../errors.ts";
+import { UserError } from "../errors.ts";
 import { unknownId } from "../pipeline/tokenizer.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { versionLine } from "../runtime/version.ts";
@@ -45,7 +45,6 @@ const sliceBytes = 1 << 18;
 /** `bpe serve`: encodes and decodes for another program, until its stdin ends. */
 export async function runServe(invocation: Invocation, output: Output): Promise<void> {
   const options = readTokenizerOptions(invocation);
-  if (invocation.files.length > 0) throw usageError(`serve takes no file, found "${invocation.files[0]}"`);
   const parts = await openTokenizer(options, true, output);
   const out = new StreamWriter();
   try {

@@ -9,10 +9,8 @@ import { warnOfSlowPattern } from "./warnings.ts";
 
 /** The options of every command that uses a tokenizer. Looks at no file. */
 export function readTokenizerOptions({ options }: Invocation) {
-  const path = options.text("tokenizer");
-  if (path === undefined) throw usageError("--tokenizer is missing", "e.g. --tokenizer tokenizer");
   return {
-    path,
+    path: options.text("tokenizer")!,
     ...readBesideTokenizer(options),
     dtype: options.word("dtype"),
   };

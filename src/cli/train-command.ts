@@ -150,9 +150,7 @@ type TrainOptions = ReturnType<typeof readOptions>;
 
 function readOptions(invocation: Invocation, made?: CountsOptions) {
   const { options } = invocation;
-  if (!options.has("vocab-size")) throw usageError("--vocab-size is missing", "e.g. --vocab-size 32000");
-  const outputPath = options.text("output");
-  if (outputPath === undefined) throw usageError("--output is missing", "e.g. --output tokenizer");
+  const outputPath = options.text("output")!;
   if (outputPath === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
 
   const corpusOptions = readCorpusOptions(invocation, made);

@@ -1,13 +1,18 @@
 import { expect, test } from "bun:test";
-import { optionWords } from "../../src/cli/command-table.ts";
+import { optionWords } from "../../src/cli/option-table.ts";
 import { oneOf, sizeBytes, wholeNumber } from "../../src/cli/option-values.ts";
 import { inputFormats } from "../../src/corpus/input.ts";
 import { formats } from "../../src/vocabulary/formats/formats.ts";
 import { errorOf } from "../thrown.ts";
 
-test("whole numbers are digits only", () => {
-  expect(wholeNumber("-n", "00300", 257)).toBe(300);
-  for (const text of ["1e3", "", "-5", "3.5", "0x10", " 7", "9".repeat(30)]) {
+test("whole numbers are digits, with k for 1,024 times and m for that twice", () => {
+  const numbers = { "00300": 300, "32k": 32768, "1K": 1024, "1m": 1048576, "3M": 3145728, "0k": 0 };
+  for (const [text, value] of Object.entries(numbers)) expect(wholeNumber("-n", text, 0)).toBe(value);
+  for (const text of ["9".repeat(30), "9007199254740991k", "8589934592m"]) {
+    expect(() => wholeNumber("-n", text, 0)).toThrow(`-n: ${text} is too large`);
+  }
+  expect(wholeNumber("-n", "8589934591m", 0)).toBe(8589934591 * 1048576);
+  for (const text of ["1e3", "", "-5", "3.5", "0x10", " 7", "k", "1.5k", "32kk", "1g", "32 k", "1kb"]) {
     expect(errorOf(() => wholeNumber("--workers", text, 1)).message).toBe(
       `--workers: "${text}" is not a whole number`,
     );

@@ -188,7 +188,7 @@ test("where no file is named, what is piped in or redirected is read; else that 
   rmSync(join(home, "from-pipe"), { recursive: true });
   for (const redirected of ["< /dev/null", "<&-"]) {
     const { code, stdout } = shell(`"$0" count ${redirected} 2>&1`);
-    expect([code, stdout]).toEqual([2, expect.stringContaining("bpe: error: no input")]);
+    expect([code, stdout]).toEqual([2, expect.stringContaining("bpe: error: <file>... is missing")]);
   }
   // Something else stands for the files.
   shell(`"$0" count corpus.txt -q -o known.counts`);

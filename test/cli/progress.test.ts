@@ -1,13 +1,14 @@
 import { expect, test } from "bun:test";
-import { createProgress, progressMode } from "../../src/cli/progress.ts";
+import { barLine, createProgress, progressMode } from "../../src/cli/progress.ts";
 
 const counting = (done: number) =>
   ({ stage: "counting", done, total: 1000, unit: "bytes", distinctWordCount: 7 }) as const;
 
-test("auto is a bar on a terminal and plain lines elsewhere", () => {
-  expect([progressMode("auto", { isTTY: true }), progressMode("auto", {}), progressMode("none", {})]).toEqual(
-    ["bar", "plain", "none"],
+test("auto is a bar where one can be drawn and plain lines elsewhere; what is asked for is done", () => {
+  const modes = (["auto", "none", "bar"] as const).flatMap((asked) =>
+    [true, false].map((canDraw) => progressMode(asked, () => canDraw)),
   );
+  expect(modes).toEqual(["bar", "plain", "none", "none", "bar", "bar"]);
 });
 
 test("json tells of every stage at once, one object a line", () => {
@@ -38,13 +39,65 @@ test("a stage that ends at once is not worth a plain line or a bar", () => {
 
 test("a bar fits its line and is taken off the screen", async () => {
   const written: string[] = [];
-  const display = createProgress("bar", (text) => written.push(text), 60);
+  const display = createProgress(
+    "bar",
+    (text) => written.push(text),
+    () => 60,
+  );
   display.update(counting(0));
   await Bun.sleep(550);
   display.update(counting(500));
   display.clear();
   const [bar, cleared] = written;
-  expect(bar).toMatch(/^\r\[#{10}-{10}\] counting {2}50 %/);
+  expect(bar).toMatch(/^\r\[###---\] counting {2}50 %, 500 B of 1\.0 kB, 0 MB\/s, 0:0[01] left\x1b\[K$/);
   expect(Bun.stringWidth(bar!)).toBeLessThan(60);
   expect(cleared).toBe("\r\x1b[K");
+});
+
+const words = { stage: "counting", done: 5e8, total: 1e9, unit: "bytes", distinctWordCount: 145269 } as const;
+const figures = {
+  ...words,
+  share: 0.5,
+  perSecond: 78e7,
+  secondsLeft: 4,
+  memoryBytes: 98.8e6,
+};
+const merging = { stage: "merging", done: 16000, total: 32000, unit: "merges" } as const;
+
+test("a bar's line shrinks with the terminal: the bar, memory, words, amount, time left and rate, in this order", () => {
+  expect([111, 87, 79, 52, 45, 39, 30, 22, 17].map((width) => barLine(words, figures, width))).toEqual([
+    "[##########----------] counting  50 %, 500.0 MB of 1.0 GB, 780 MB/s, 0:04 left, 145,269 words, 98.8 MB memory",
+    "[#######-------] counting  50 %, 500.0 MB of 1.0 GB, 780 MB/s, 0:04 left, 145,269 words",
+    "[###---] counting  50 %, 500.0 MB of 1.0 GB, 780 MB/s, 0:04 left, 145,269 words",
+    "[#######-------] counting  50 %, 780 MB/s, 0:04 left",
+    "[###----] counting  50 %, 780 MB/s, 0:04 left",
+    "counting  50 %, 780 MB/s, 0:04 left",
+    "[#--] counting  50 %, 780 MB/s",
+    "[##---] counting  50 %",
+    "counting  50 %",
+  ]);
+});
+
+test("no width of a terminal is passed, and no number is cut", () => {
+  for (const [progress, told] of [
+    [words, figures],
+    [
+      { ...words, total: null },
+      { ...figures, total: null, share: null, secondsLeft: null },
+    ],
+    [merging, { ...figures, ...merging, distinctWordCount: undefined, perSecond: 417671 }],
+  ] as const) {
+    const whole = barLine(progress, told, 200)
+      .replace(/^\[.*?\] /, "")
+      .split(", ");
+    for (let width = 17; width < 200; width++) {
+      const line = barLine(progress, told, width);
+      expect(line.length).toBeLessThanOrEqual(width);
+      const said = line.replace(/^\[[#-]{3,20}\] /, "").split(", ");
+      expect(whole.filter((part) => said.includes(part))).toEqual(said);
+    }
+    for (let width = 0; width < 17; width++) {
+      expect(barLine(progress, told, width).length).toBeLessThanOrEqual(width);
+    }
+  }
 });

@@ -120,7 +120,7 @@ test("it takes a tokenizer and no file, and a signal ends it", async () => {
   });
   expect(bpe(["serve", "x", "--tokenizer", tokenizer])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('serve takes no file, found "x"'),
+    stderr: expect.stringContaining('serve takes no file, and found "x"'),
   });
   const run = Bun.spawn([binary, "serve", "--tokenizer", tokenizer], {
     stdin: "pipe",

@@ -135,7 +135,7 @@ describe("a run that goes well", () => {
 
 describe("wrong input ends with a clear error, its exit code and nothing written", () => {
   const cases: [what: string, args: string[], code: number, error: string][] = [
-    ["no input", ["-n", "300", "-o", "out"], 2, "no input"],
+    ["no input", ["-n", "300", "-o", "out"], 2, "<file>... is missing"],
     ["a missing file", ["nowhere.txt", "-n", "300", "-o", "out"], 1, '"nowhere.txt": no such file'],
     [
       "a glob without a match",
@@ -146,7 +146,7 @@ describe("wrong input ends with a clear error, its exit code and nothing written
     ["a directory without files", ["none", "-n", "300", "-o", "out"], 1, 'there is no file below "none"'],
     ["an empty device", ["/dev/null", "-n", "300", "-o", "out"], 1, '"/dev/null" is empty'],
     ["standard input twice", ["-", "-n", "300", "-o", "out", "-"], 2, "standard input (-) is named twice"],
-    ["no input, and no place for the output", ["-n", "300", "-o", "foreign"], 2, "no input"],
+    ["no input, and no place for the output", ["-n", "300", "-o", "foreign"], 2, "<file>... is missing"],
     ["standard input twice, and no place", ["-", "-", "-n", "300", "-o", "foreign"], 2, "named twice"],
     [
       "standard input as Parquet, and no place",
@@ -162,6 +162,13 @@ describe("wrong input ends with a clear error, its exit code and nothing written
     ],
     ["no vocabulary size", ["corpus.txt", "-o", "out"], 2, "--vocab-size is missing"],
     ["no output", ["corpus.txt", "-n", "300"], 2, "--output is missing"],
+    [
+      "nothing at all",
+      [],
+      2,
+      "<file>..., --vocab-size and --output are missing\nhint: usage: bpe train <file>... -n N -o DIR [options]\n",
+    ],
+    ["an unknown option, and nothing else", ["--keep-all"], 2, "unknown option --keep-all"],
     [
       "a size that is no number",
       ["corpus.txt", "-n", "many", "-o", "out"],
@@ -278,7 +285,7 @@ describe("help and version", () => {
   test("a command's help ends with an example to paste", () => {
     const { code, stdout } = bpe(["train", "--help"]);
     expect(code).toBe(0);
-    expect(stdout.trim().split("\n").at(-1)!.trim()).toStartWith("bpe train corpus.txt");
+    expect(stdout).toContain("\n    bpe train corpus.txt");
     expect(bpe(["help", "train"]).stdout).toBe(stdout);
   });
 

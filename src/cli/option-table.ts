@@ -1,0 +1,313 @@
+// The options that several commands take, as data, and what an option says about itself. Arguments are read by these
+// tables; help, completions and the man page are made of them.
+
+/** What the pages of help are about, in their order. */
+export const topics = {
+  input: { title: "Input", about: "what is read, and how" },
+  tokens: { title: "Tokens", about: "how text is cut, and what becomes a token" },
+  output: { title: "Output", about: "what is written, and where" },
+  model: { title: "For a model", about: "what transformers reads beside the vocabulary" },
+  speed: { title: "Speed and memory", about: "how much of the machine a run may use" },
+  nightly: { title: "Nightly", about: "runs that come again, with nobody watching" },
+  general: { title: "In every command", about: "what is shown" },
+} as const;
+
+export type Topic = keyof typeof topics;
+
+export type OptionSpec = {
+  readonly name: string;
+  readonly short?: string;
+  /** What its value is called in help; an option without one is a flag. */
+  readonly value?: string;
+  /** The words that its value may be; of `--format`, a list of them. */
+  readonly words?: readonly string[];
+  readonly repeatable?: boolean;
+  /** The page of help that describes it. */
+  readonly topic: Topic;
+  /** Whether the command cannot do without it. */
+  readonly required?: boolean;
+  /** Seldom needed: the first page of help only names it. */
+  readonly rare?: boolean;
+  /** A short phrase, without what the other fields say. */
+  readonly description: string;
+  /** The sentences behind it, for the page of its topic. */
+  readonly details?: string;
+  readonly default?: string;
+};
+
+/** The options whose value is a word, with the words. `--format` and `--input-format` list what other rooms know. */
+export const optionWords = {
+  progress: ["auto", "bar", "plain", "json", "none"],
+  "input-format": ["text", "jsonl", "json", "parquet"],
+  binary: ["text"],
+  dtype: ["uint16", "uint32"],
+  compat: ["cs336", "huggingface", "rustbpe"],
+  format: ["huggingface", "gpt2", "tiktoken"],
+} as const;
+
+/** For commands that may run for long, with nobody watching. */
+export const unattended: readonly OptionSpec[] = [
+  {
+    name: "wait",
+    topic: "nightly",
+    rare: true,
+    description: "if another run is writing the output: wait for its end",
+    details: "Without it the second run ends at once, and names the process of the first.",
+  },
+  {
+    name: "log-file",
+    value: "FILE",
+    topic: "nightly",
+    description: "append progress, warnings and the record of the run",
+    details: "The record is the last line, as JSON, whether the run went well or not.",
+  },
+];
+
+export const everywhere: readonly OptionSpec[] = [
+  {
+    name: "progress",
+    value: "MODE",
+    words: optionWords.progress,
+    topic: "general",
+    description: "how progress is shown",
+    details:
+      "auto is a bar on a terminal, and plain lines elsewhere. json writes one object a line; the last one is the result.",
+    default: "auto",
+  },
+  {
+    name: "quiet",
+    short: "q",
+    topic: "general",
+    description: "only errors: no progress, no summary, no warnings",
+  },
+  {
+    name: "help",
+    short: "h",
+    topic: "general",
+    description: "show this help; --help TOPIC tells more",
+  },
+];
+
+/** How files are read. */
+export const reading: readonly OptionSpec[] = [
+  {
+    name: "text-field",
+    value: "NAME",
+    topic: "input",
+    description: "of records: the field, or column, that holds the text",
+    details: "Records are lines of JSON, elements of a JSON array, and rows of Parquet. Each is a document.",
+    default: "text",
+  },
+  {
+    name: "include",
+    value: "GLOB",
+    repeatable: true,
+    topic: "input",
+    description: "of a directory: only files like this",
+    details: "Without a slash it describes names at any depth, with one the path below the directory.",
+  },
+  {
+    name: "input-format",
+    value: "FORMAT",
+    words: optionWords["input-format"],
+    topic: "input",
+    rare: true,
+    description: "what everything named is read as",
+    default: "by name and content",
+  },
+  {
+    name: "binary",
+    value: "MODE",
+    words: optionWords.binary,
+    topic: "input",
+    rare: true,
+    description: "read what is no text as text",
+    details:
+      "Without it an archive, an image or a program is an error; in a directory it is skipped and listed.",
+  },
+];
+
+export const specialToken: OptionSpec = {
+  name: "special-token",
+  short: "s",
+  value: "TEXT",
+  repeatable: true,
+  topic: "tokens",
+  description: "ends a document wherever it occurs; never counted or merged",
+  details: "It gets an id of its own. Where two of them match, the longest does. No token crosses it.",
+};
+export const pattern: OptionSpec = {
+  name: "pattern",
+  short: "p",
+  value: "NAME|REGEX",
+  topic: "tokens",
+  description: "how text is cut into words: a name (-p help lists them) or a regular expression",
+  details:
+    "A value of only letters, digits, -, _ and . is a name, anything else a regular expression. No token crosses a cut.",
+  default: "gpt2",
+};
+export const compat: OptionSpec = {
+  name: "compat",
+  value: "RULE",
+  words: optionWords.compat,
+  topic: "tokens",
+  description: "whose trainer to agree with, merge for merge",
+  details: "It decides which of equally frequent pairs is merged, which ids tokens get, and how text is fed.",
+  default: "cs336",
+};
+export const workers: OptionSpec = {
+  name: "workers",
+  short: "w",
+  value: "N",
+  topic: "speed",
+  description: "threads, the main one among them",
+  details: "The result is the same with any number of them.",
+  default: "1 for small inputs, else all cores",
+};
+export const memoryLimit: OptionSpec = {
+  name: "memory-limit",
+  value: "SIZE",
+  topic: "speed",
+  description: "words beyond it go to disk",
+  details:
+    "A size such as 800MB, 2GB or 1.5GiB. The result does not depend on it. The default is a share of what the machine or the control group allows.",
+  default: "80 %",
+};
+export const savedCounts: readonly OptionSpec[] = [
+  {
+    name: "counts",
+    value: "FILE",
+    repeatable: true,
+    topic: "input",
+    rare: true,
+    description: "word counts to add to the corpus: a path or a glob",
+    details:
+      "They may stand for the corpus. Pattern and special tokens come from them where they are not given; given, they must agree.",
+  },
+  {
+    name: "save-counts",
+    value: "FILE",
+    topic: "output",
+    rare: true,
+    description: "keep the word counts",
+    details: "As text in a .tsv; in the compact binary form under any other name.",
+  },
+];
+export const caching: readonly OptionSpec[] = [
+  {
+    name: "cache",
+    value: "DIR",
+    topic: "nightly",
+    description: "keep the word counts of each file there, and count only what is new",
+    details: "Files are known by their content. Any number of runs may share the directory.",
+  },
+  {
+    name: "cache-limit",
+    value: "SIZE",
+    topic: "nightly",
+    rare: true,
+    description: "with --cache: how large it may be, e.g. 10GB",
+    details: "What was used longest ago goes.",
+    default: "no limit",
+  },
+];
+export const tokenizer: OptionSpec = {
+  name: "tokenizer",
+  value: "PATH",
+  required: true,
+  topic: "input",
+  description: "tokenizer directory, or one of its files",
+  details:
+    "A directory that train or another tool wrote, or a tokenizer.json, tekken.json, vocab.json (its merges.txt beside it) or file of ranks (.tiktoken).",
+};
+/** What some tokenizers' files do not say. */
+export const besideTokenizer: readonly OptionSpec[] = [
+  {
+    name: "pattern",
+    short: "p",
+    value: "NAME|REGEX",
+    topic: "input",
+    rare: true,
+    description: "for a vocab.json or file of ranks: how text is cut into words",
+    details: "These files do not say it. Published ranks that are known need none.",
+  },
+  {
+    name: "special-token",
+    short: "s",
+    value: "TEXT[=ID]",
+    repeatable: true,
+    topic: "input",
+    rare: true,
+    description: "for the same: a special token",
+    details: "ID is the next free one if it is not given.",
+  },
+];
+const role = (name: string, rest: string): OptionSpec => ({
+  name,
+  value: "TEXT",
+  topic: "model",
+  rare: true,
+  description: `the special token that is ${name} to a model`,
+  details: rest,
+});
+const proposed = "An empty TEXT means none.";
+const byName = "by its name, e.g. <|endoftext|>";
+/** For `transformers`, which reads them beside the vocabulary. */
+export const forModels: readonly OptionSpec[] = [
+  { ...role("bos", proposed), default: byName },
+  { ...role("eos", proposed), default: byName },
+  { ...role("pad", proposed), default: byName },
+  role("unk", "None is proposed: every text can be encoded."),
+  {
+    name: "add-bos",
+    topic: "model",
+    rare: true,
+    description: "encoding puts bos in front of a text",
+    details: "By a post-processor in tokenizer.json.",
+  },
+  {
+    name: "chat-template",
+    value: "NAME|FILE",
+    topic: "model",
+    description: "how a chat becomes text: chatml, gemma, llama3, or a file of Jinja",
+  },
+  {
+    name: "model-max-length",
+    value: "N",
+    topic: "model",
+    rare: true,
+    description: "longest input of the model, in tokens",
+  },
+  {
+    name: "class",
+    value: "NAME",
+    topic: "model",
+    rare: true,
+    description: "the class of transformers that loads it",
+    default: "PreTrainedTokenizerFast",
+  },
+];
+
+export const idType: OptionSpec = {
+  name: "dtype",
+  value: "TYPE",
+  words: optionWords.dtype,
+  topic: "output",
+  rare: true,
+  description: "type of the ids in a .npy or .bin file",
+  default: "uint16 if every id of the tokenizer fits",
+};
+export const specialTokensAsText: OptionSpec = {
+  name: "special-tokens-as-text",
+  topic: "input",
+  rare: true,
+  description: "encode special tokens in the text as plain text",
+};
+export const ranges: OptionSpec = {
+  name: "ranges",
+  value: "FILE",
+  topic: "input",
+  rare: true,
+  description: "instead of files: these ranges of a plan (see bpe plan)",
+  details: "- reads them from standard input.",
+};
