@@ -70,7 +70,8 @@ export class SplitterDocuments implements Documents {
   }
 
   lookAhead(end: number, limit: number): void {
-    if (this.splitter.pos === end) this.scanTo(end + 1, limit);
+    if (this.splitter.settlesAtCuts) this.finishAt(end);
+    else if (this.splitter.pos === end) this.scanTo(end + 1, limit);
   }
 
   shift(deltaBytes: number): void {

@@ -8,11 +8,13 @@ import { type Dialect, fancyRegex } from "./dialect.ts";
 import { MatcherSplitter } from "./matcher-splitter.ts";
 import { type NamedPattern, patterns } from "./named-patterns.ts";
 import { portableForm } from "./portable-source.ts";
+import { ScriptSplitter } from "./script-splitter.ts";
 import type { Splitter } from "./splitter.ts";
 
 /*
  * A pattern as the other rooms use it: this file and what it passes on.
  */
+export { boundlessName, boundlessSources, compileBoundless } from "./boundless-pattern.ts";
 export { compilePattern } from "./compile.ts";
 export { type CompiledPattern, patternDigest } from "./compiled-pattern.ts";
 export { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
@@ -97,6 +99,7 @@ function namesOf(sources: readonly string[]): string[] {
 
 export function createSplitter(compiled: CompiledPattern): Splitter {
   if (compiled.kind === "programs") return new MatcherSplitter(compiled.programs, compiled.lineWise);
+  if (compiled.kind === "scripts") return new ScriptSplitter(compiled);
   const [first, second] = compiled.automata;
   return second === undefined ? new AutomatonSplitter(first!) : new ChainSplitter(compiled.automata);
 }

@@ -1,6 +1,7 @@
 import type { Text } from "../bytes/text.ts";
 import type { CompiledPattern } from "./compiled-pattern.ts";
 import { columnAt, noSlot } from "./scan-tables.ts";
+import { findScriptCut } from "./script-cut.ts";
 
 /**
  * Safe cuts: places where a document can be divided among readers that know nothing of each other. Position i is one
@@ -30,6 +31,7 @@ export function findSafeCut(
   limit: number,
 ): number {
   if (compiled.kind === "programs") return -1;
+  if (compiled.kind === "scripts") return findScriptCut(text, from, stop, limit);
   const { stateCount, transitions, columnBlocks, columns } = compiled.automata[0]!;
   const { bytes } = text;
   let pos = from;

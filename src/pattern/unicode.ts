@@ -93,7 +93,7 @@ export function encodeNumbers(numbers: readonly number[]): string {
   return Uint8Array.from(bytes).toBase64();
 }
 
-function decodeNumbers(base64: string): number[] {
+export function decodeNumbers(base64: string): number[] {
   const numbers: number[] = [];
   let number = 0;
   let shift = 0;

@@ -209,7 +209,8 @@ export class SplitterPretokens implements PretokenEncoder {
   }
 
   lookAhead(end: number, limit: number, out: IdBuffer): void {
-    if (this.splitter.pos === end) this.splitter.scan(this.text, end + 1, limit);
+    if (this.splitter.settlesAtCuts) this.splitter.finish(end);
+    else if (this.splitter.pos === end) this.splitter.scan(this.text, end + 1, limit);
     this.take(out);
   }
 

@@ -229,7 +229,7 @@ describe("a pattern", () => {
     const seed = 20261122;
     const random = new Random(seed);
     let trialCount = 0;
-    const kinds = { automata: 0, programs: 0 };
+    const kinds = { automata: 0, programs: 0, scripts: 0 };
     for (let round = 0; round < 250; round++) {
       const source = randomPattern(random);
       let compiled: CompiledPattern;
