@@ -13,6 +13,7 @@ import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import { estimateMergeMemoryBytes } from "../../src/merge/estimate-merge-memory.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { type MergeProgress, trainMerges } from "../../src/merge/train-merges.ts";
+import { byteWordsSize } from "../../src/words/token-words.ts";
 import { sizeOf } from "../../src/words/word-table.ts";
 import { trainMergesInJavaScript } from "../../test/merge/javascript/engine.ts";
 import { readWords } from "./words.ts";
@@ -69,7 +70,7 @@ console.log(
     `${((endMs - startMs) / 1000).toFixed(3)} s`,
     `(layout ${phaseMs.layout.toFixed(0)}, index ${phaseMs.index.toFixed(0)}, merge ${phaseMs.merge.toFixed(0)} ms)`,
     `longest slice ${longestSliceMs.toFixed(0)} ms`,
-    `before ${megabytes(memoryBefore)}, peak ${megabytes(peakBytes)}, estimated ${megabytes(estimateMergeMemoryBytes(sizeOf(words), options))}`,
+    `before ${megabytes(memoryBefore)}, peak ${megabytes(peakBytes)}, estimated ${megabytes(estimateMergeMemoryBytes(byteWordsSize(sizeOf(words)), options))}`,
     `sha256 ${createHash("sha256").update(lines).digest("hex").slice(0, 16)}`,
   ].join("  "),
 );

@@ -9,6 +9,7 @@ import { readFileSync } from "node:fs";
 import { estimateMergeMemoryBytes } from "../../src/merge/estimate-merge-memory.ts";
 import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
+import { byteWordsSize } from "../../src/words/token-words.ts";
 import { sizeOf } from "../../src/words/word-table.ts";
 
 const [kind = "acgt", sizeMb = "10", mergeCount = "31744", compat = "cs336"] = process.argv.slice(2);
@@ -51,5 +52,5 @@ for (; !step.done; step = training.next()) {
 const seconds = (performance.now() - startMs) / 1000;
 const peakBytes = 1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))![1]);
 console.log(
-  `${kind} ${sizeMb} MB, ${compat}: ${step.value.mergeCount} merges, ${seconds.toFixed(2)} s, longest slice ${longestSliceMs.toFixed(0)} ms, peak ${(peakBytes / 1e6).toFixed(0)} MB, estimated ${(estimateMergeMemoryBytes(sizeOf(words), options) / 1e6).toFixed(0)} MB`,
+  `${kind} ${sizeMb} MB, ${compat}: ${step.value.mergeCount} merges, ${seconds.toFixed(2)} s, longest slice ${longestSliceMs.toFixed(0)} ms, peak ${(peakBytes / 1e6).toFixed(0)} MB, estimated ${(estimateMergeMemoryBytes(byteWordsSize(sizeOf(words)), options) / 1e6).toFixed(0)} MB`,
 );

@@ -1,6 +1,8 @@
-import type { TableSize } from "../words/word-table.ts";
+import type { TokenWordsSize } from "../words/token-words.ts";
+import { tieOrderOf } from "./fill-tie-rule.ts";
 import { cellCountBound, type MergeOptions, threadCountOf } from "./merge-options.ts";
 import { defaultTuning } from "./merge-tuning.ts";
+import { byteTokens } from "./start-tokens.ts";
 
 /**
  * The memory that the engine will take beside the word table, in bytes, said before it starts. Cells, the order of
@@ -8,18 +10,18 @@ import { defaultTuning } from "./merge-tuning.ts";
  * ones stand in docs/merge.md), and the arena grows if a text is unlike any seen. Words that need several memories
  * (src/merge/merge-memories.ts) have their tokens and pairs in each of them.
  */
-export function estimateMergeMemoryBytes(size: TableSize, options: MergeOptions): number {
+export function estimateMergeMemoryBytes(size: TokenWordsSize, options: MergeOptions): number {
   const { wordCount } = size;
   const cellCount = cellCountBound(size);
-  const { mergeCount, compat } = options;
+  const { mergeCount, startTokens = byteTokens } = options;
   const threadCount = threadCountOf(options, cellCount, defaultTuning);
-  const tokenCount = 256 + Math.min(mergeCount, cellCount);
+  const tokenCount = startTokens.count + Math.min(mergeCount, cellCount);
   const cellBytes = cellCount * (tokenCount > 0xffff ? 4 : 2);
   // A copy of the words, which stands where the arena will be.
-  const wordBytes = wordCount * bytesPerWord + (cellCount - wordCount);
+  const wordBytes = wordCount * bytesPerWord + bytesOfId(startTokens.count) * (cellCount - wordCount);
   const arenaBytes = 4 * defaultTuning.arenaSlack * (cellCount - wordCount);
   const stagedBytes = 2 * (cellBytes / cellCount) * longestListLength(wordCount, cellCount);
-  const bytesOfToken = bytesPerToken + (compat === "cs336" ? bytesOfPrefix : 0);
+  const bytesOfToken = bytesPerToken + (tieOrderOf(options) === "smaller id" ? 0 : bytesOfPrefix);
   const tokenBytes = tokenCount * (bytesOfToken + threadCount * bytesOfSums);
   const pairBytes = bytesPerPair * (cellCount / positionsPerPair + pairsPerToken * tokenCount);
   const threadBytes = threadCount * bytePairTableBytes + (threadCount - 1) * helperBytes;
@@ -27,6 +29,9 @@ export function estimateMergeMemoryBytes(size: TableSize, options: MergeOptions)
   const memoryCount = Math.ceil((cellCount * roomPerCell(cellBytes / cellCount)) / memoryBytesMax);
   return Math.ceil(cellBytes + Math.max(wordBytes, arenaBytes) + stagedBytes + memoryCount * bytesOfEach);
 }
+
+/** Bytes of an id of a start token in the words (src/words/token-words.ts). */
+const bytesOfId = (startCount: number) => (startCount <= 256 ? 1 : startCount <= 0x10000 ? 2 : 4);
 
 /** What one memory of the engine has for cells and lists: what is left of 4 GB beside its pairs and tokens. */
 const memoryBytesMax = 3.5e9;

@@ -1,27 +1,75 @@
 import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
 import type { Kernel } from "../runtime/kernel.ts";
-import type { MergeOptions } from "./merge-options.ts";
+import type { MergeOptions, TieOrder } from "./merge-options.ts";
+import { byteTokens, haveSizes, type StartTokens } from "./start-tokens.ts";
 
-/** How a rule decides ties (src/kernel/merge/tie-rules.ts). */
+/** What the engine knows about start tokens, and how ties are decided (src/kernel/merge/tie-rules.ts). */
 export type TieRule = {
+  readonly startCount: number;
+  readonly haveSizes: boolean;
   readonly comparesBytes: boolean;
-  /** 256: the id of each byte in ties, where ids decide. */
-  readonly byteRanks: Int32Array;
-  /** The special tokens that a merge may spell, as the bytes that their text stands for in byte-to-character form. */
-  readonly specials: readonly { readonly bytes: Uint8Array; readonly rank: number }[];
+  /** Whether the smaller bytes win. */
+  readonly smallerWins: boolean;
+  /** The bytes of the start tokens, as numbers in the order that decides ties. */
+  readonly spelling: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
+  /** The id of each start token in ties, where ids decide. */
+  readonly ranks: Int32Array;
+  /** The tokens that a merge may spell though they exist already, with their tie keys. */
+  readonly specials: readonly { readonly bytes: Uint8Array; readonly key: bigint }[];
 };
 
-export function tieRuleOf({ compat, specialTokens }: MergeOptions): TieRule {
-  if (compat !== "huggingface") {
-    const byteRanks = Int32Array.from({ length: 256 }, (_, byte) => byte);
-    return { comparesBytes: compat === "cs336", byteRanks, specials: [] };
-  }
+/** Of the key of an id: keys below it are ids, keys above it special tokens. */
+const middleKey = 2n ** 32n;
+
+const ordersOfCompats = {
+  cs336: "greater bytes",
+  huggingface: "smaller id",
+  rustbpe: "smaller id",
+} as const satisfies Record<MergeOptions["compat"], TieOrder>;
+
+/** Who wins a tie. */
+export const tieOrderOf = ({ compat, ties = ordersOfCompats[compat] }: MergeOptions): TieOrder => ties;
+
+export function tieRuleOf(options: MergeOptions): TieRule {
+  const { startTokens = byteTokens } = options;
+  const ties = tieOrderOf(options);
+  const inCharacters = ties === "smaller characters";
+  const { count, spelling = noSpelling(startTokens) } = startTokens;
+  const known = (startTokens.known ?? []).map(({ bytes, rank }) => ({
+    bytes,
+    key: middleKey - BigInt(rank),
+  }));
+  const specials = [...known, ...specialsOf(options)];
+  return {
+    startCount: count,
+    haveSizes: haveSizes(startTokens),
+    comparesBytes: ties !== "smaller id",
+    smallerWins: ties !== "greater bytes",
+    spelling: inCharacters ? { ...spelling, bytes: inAlphabet(spelling.bytes) } : spelling,
+    ranks: startTokens.ranks ?? ranksOf(options),
+    specials: inCharacters ? specials.map((s) => ({ ...s, bytes: inAlphabet(s.bytes) })) : specials,
+  };
+}
+
+const noSpelling = ({ count }: StartTokens) => ({
+  bytes: new Uint8Array(0),
+  starts: new Uint32Array(count + 1),
+});
+
+function ranksOf({ compat, startTokens = byteTokens }: MergeOptions): Int32Array {
+  if (compat === "huggingface" && startTokens === byteTokens) return alphabetOrder();
+  return Int32Array.from({ length: startTokens.count }, (_, id) => id);
+}
+
+/** HF: the special tokens that a merge may spell, as the bytes that their text stands for in byte-to-character form. */
+function specialsOf({ compat, specialTokens }: MergeOptions) {
+  if (compat !== "huggingface") return [];
   const texts = [...new Set(specialTokens)];
-  const specials = texts.flatMap((text, index) => {
+  return texts.flatMap((text, index) => {
     const bytes = decodeCharacters(text);
-    return bytes === null ? [] : [{ bytes, rank: texts.length - index }];
+    // The first special token has the smallest id of all, so the greatest key.
+    return bytes === null ? [] : [{ bytes, key: middleKey + BigInt(texts.length - index) }];
   });
-  return { comparesBytes: false, byteRanks: alphabetOrder(), specials };
 }
 
 /** Place of each byte in the alphabet, which HF sorts by the code points of the byte-to-character form. */
@@ -35,15 +83,23 @@ export function alphabetOrder(): Int32Array {
   return ranks;
 }
 
-/** Writes the rule into the regions of an engine. */
-export function fillTieRule({ exports, memory }: Kernel, { byteRanks, specials }: TieRule): void {
+/** Each byte as its place in the alphabet: so bytes are in the order of the strings of their characters. */
+function inAlphabet(bytes: Uint8Array): Uint8Array {
+  const places = alphabetOrder();
+  return bytes.map((byte) => places[byte]!);
+}
+
+/** Writes start tokens and rule into the regions of an engine. */
+export function fillTieRule({ exports, memory }: Kernel, { spelling, ranks, specials }: TieRule): void {
   const { buffer } = memory;
-  new Int32Array(buffer, exports.byteRanks.value >>> 0, 256).set(byteRanks);
-  const entries = new Uint32Array(buffer, exports.specials.value >>> 0, 3 * specials.length);
+  new Uint8Array(buffer, exports.startBytes.value >>> 0).set(spelling.bytes);
+  new Uint32Array(buffer, exports.startOffsets.value >>> 0).set(spelling.starts);
+  new Int32Array(buffer, exports.startRanks.value >>> 0).set(ranks);
+  const entries = new Uint32Array(buffer, exports.specials.value >>> 0, 4 * specials.length);
   const allBytes = new Uint8Array(buffer, exports.specialBytes.value >>> 0);
   let start = 0;
-  specials.forEach(({ bytes, rank }, index) => {
-    entries.set([start, bytes.length, rank], 3 * index);
+  specials.forEach(({ bytes, key }, index) => {
+    entries.set([start, bytes.length, Number(key & 0xffffffffn), Number(key >> 32n)], 4 * index);
     allBytes.set(bytes, start);
     start += bytes.length;
   });

@@ -1,4 +1,4 @@
-import type { WordTable } from "../words/word-table.ts";
+import type { TokenWords } from "../words/token-words.ts";
 import type { MergeMemory } from "./merge-memories.ts";
 import { inRuns, inSlices, type MergeProgress, spend, type WorkBudget } from "./work-budget.ts";
 
@@ -8,16 +8,16 @@ const bytesPerWork = 16;
 /** Copies the words of a memory into it. */
 export function* copyWords(
   { exports, memory, words: { first, end } }: MergeMemory,
-  words: WordTable,
+  words: TokenWords,
   budget: WorkBudget,
 ): Generator<MergeProgress, void> {
-  const { bytes, starts, counts } = words;
+  const { tokens, starts, counts } = words;
   const { buffer } = memory;
-  const firstByte = starts[first]!;
+  const firstStart = starts[first]!;
   const regions = [
     [asBytes(counts.subarray(first, end)), exports.mergeWordCounts],
     [asBytes(starts.subarray(first, end + 1)), exports.mergeWordStarts],
-    [bytes.subarray(firstByte, starts[end]!), exports.mergeWordBytes],
+    [asBytes(tokens.subarray(firstStart, starts[end]!)), exports.mergeWordTokens],
   ] as const;
   for (const [source, address] of regions) {
     const target = new Uint8Array(buffer, address.value >>> 0, source.length);
@@ -27,10 +27,10 @@ export function* copyWords(
       if (spend(budget, budget.sliceWork)) yield budget.progress;
     }
   }
-  exports.startLayout(firstByte);
+  exports.startLayout(firstStart);
 }
 
-const asBytes = (array: Float64Array | Uint32Array) =>
+const asBytes = (array: Float64Array | Uint32Array | TokenWords["tokens"]) =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
 /** Writes the words that were copied as cells, by falling count (src/kernel/merge/word-layout.ts). */

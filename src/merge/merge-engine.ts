@@ -1,5 +1,5 @@
 import { UserError } from "../errors.ts";
-import type { WordTable } from "../words/word-table.ts";
+import type { TokenWords } from "../words/token-words.ts";
 import {
   type JoinNeighbours,
   joinBytePairs,
@@ -20,12 +20,14 @@ import { inSlices, type MergeProgress, spend } from "./work-budget.ts";
  */
 export function* learnMerges(
   engine: MergeEngine,
-  words: WordTable,
+  words: TokenWords,
   tuning: MergeTuning,
 ): Generator<MergeProgress, Merges | undefined> {
   yield* prepareWords(engine, words);
-  if (!(yield* indexBytePairs(engine, tuning))) return undefined;
   const { memories, budget } = engine;
+  const { startCount, countsDensely } = memories[0]!.plan;
+  const isIndexed = countsDensely ? yield* indexBytePairs(engine, tuning) : yield* indexAnew(engine);
+  if (!isIndexed) return undefined;
   const joinNeighbours = neighbourJoiner(memories);
   for (;;) {
     switch (mergeUntilPause(engine)) {
@@ -45,7 +47,7 @@ export function* learnMerges(
         return undefined;
       case "finished":
         // Every memory has all of them.
-        return readMerges(memories[0]!);
+        return readMerges(memories[0]!, startCount);
     }
   }
 }
@@ -61,7 +63,7 @@ function mergeUntilPause({ memories, budget }: MergeEngine): (typeof pauses)[num
   return pauses[pause]!;
 }
 
-function* prepareWords({ memories, budget }: MergeEngine, words: WordTable): Generator<MergeProgress, void> {
+function* prepareWords({ memories, budget }: MergeEngine, words: TokenWords): Generator<MergeProgress, void> {
   let cellsBefore = 0;
   for (const memory of memories) {
     const { cellCount, cellCountOfAll } = memory.plan;
@@ -109,7 +111,7 @@ const countTooLarge = () =>
     hint: "divide all word counts by the same number, or train from a part of the input",
   });
 
-/** The index anew, with a lower threshold (src/kernel/merge/index-anew.ts). False if a memory is too small. */
+/** Indexes the text as it stands, with a lower threshold (src/kernel/merge/index-anew.ts). False if a memory is too small. */
 function* indexAnew({ memories, budget, limits }: MergeEngine): Generator<MergeProgress, boolean> {
   for (const { exports } of memories) {
     exports.startReindex();
@@ -121,7 +123,10 @@ function* indexAnew({ memories, budget, limits }: MergeEngine): Generator<MergeP
   }
   if (!(yield* joinPairs(memories, budget))) return false;
   const [first, ...others] = memories.map(({ exports }) => exports);
-  first!.startKeeping(limits.mergeCountMax - first!.mergedEntryCount());
+  first!.startTally();
+  yield* inSlices(budget, first!.tallyPairsSome);
+  const mergesLeft = limits.mergeCountMax - first!.mergedEntryCount();
+  if (!first!.startKeeping(mergesLeft)) throw countTooLarge();
   yield* inSlices(budget, first!.keepPairsSome);
   yield* keepSamePairs(memories, budget);
   for (const other of others) yield* inSlices(budget, other.keepPairsSome);

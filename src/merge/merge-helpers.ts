@@ -4,12 +4,18 @@ import { adoptKernelModule, createKernel, type Kernel, kernelModule } from "../r
 /** What a memory's regions are planned from (src/kernel/merge/merge-regions.ts), the same in every thread. */
 export type MergePlan = {
   readonly wordCount: number;
-  readonly wordByteCount: number;
+  readonly positionCount: number;
+  readonly positionBytes: number;
   readonly cellCount: number;
   /** Memories in which the words lie, and the cells of all. */
   readonly memoryCount: number;
   readonly memoryIndex: number;
   readonly cellCountOfAll: number;
+  readonly startCount: number;
+  readonly startByteCount: number;
+  readonly haveSizes: boolean;
+  /** Whether the first index counts pairs in dense tables. */
+  readonly countsDensely: boolean;
   readonly tokenCapacity: number;
   readonly isWide: boolean;
   readonly prefixLength: number;
@@ -28,8 +34,9 @@ export type MergeHelp = {
 
 /** Plans the regions of this thread's kernel; the bytes that the memory must have, or 0 if the engine does not fit. */
 export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes: number): number {
-  exports.describeWords(plan.wordCount, plan.wordByteCount, plan.cellCount);
+  exports.describeWords(plan.wordCount, plan.positionCount, plan.positionBytes, plan.cellCount);
   exports.describeMemories(plan.memoryCount, plan.memoryIndex, plan.cellCountOfAll);
+  exports.describeStartTokens(plan.startCount, plan.startByteCount, plan.haveSizes, plan.countsDensely);
   exports.describeTokens(plan.tokenCapacity, plan.isWide, plan.prefixLength);
   exports.describeSpecials(plan.specialCount, plan.specialByteCount);
   return exports.planRegions(plan.threadCount, capacityBytes);

@@ -1,6 +1,6 @@
 import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
-import { sizeOf, type TableSize, type WordTable } from "../words/word-table.ts";
-import { fillTieRule, tieRuleOf } from "./fill-tie-rule.ts";
+import { sizeOfWords, type TokenWords, type TokenWordsSize } from "../words/token-words.ts";
+import { fillTieRule, type TieRule, tieRuleOf } from "./fill-tie-rule.ts";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
 import {
   cellCountBound,
@@ -30,7 +30,7 @@ export type MergeMemory = Kernel & {
 };
 
 /** Words [first, end) of the table. */
-type WordSlice = TableSize & {
+type WordSlice = TokenWordsSize & {
   readonly first: number;
   readonly end: number;
   /** Cells that they take at most. */
@@ -39,21 +39,28 @@ type WordSlice = TableSize & {
 
 /** Sets up an engine in so many memories; undefined if it does not fit. */
 export function createMergeEngine(
-  words: WordTable,
+  words: TokenWords,
   memoryCount: number,
   options: MergeOptions,
   tuning: MergeTuning,
 ): MergeEngine | undefined {
   const slices = cutWords(words, memoryCount);
-  const cellCountOfAll = cellCountBound(sizeOf(words));
+  const cellCountOfAll = cellCountBound(sizeOfWords(words));
   const limits = limitsOf(options, cellCountOfAll);
   const rule = tieRuleOf(options);
   // Every merge takes an id, also one that spells a special token; the boundary is the id after the last.
-  const tokenCapacity = 256 + limits.mergeCountMax + rule.specials.length;
+  const { startCount } = rule;
+  const tokenCapacity = startCount + limits.mergeCountMax + rule.specials.length;
   if (tokenCapacity >= 2 ** 31) return undefined;
+  const countsDensely = startCount <= denseStartCountMax && !tuning.hashesFirstPairs;
   const planOfAll = {
     memoryCount,
     cellCountOfAll,
+    positionBytes: words.tokens.BYTES_PER_ELEMENT,
+    startCount,
+    startByteCount: rule.spelling.bytes.length,
+    haveSizes: rule.haveSizes,
+    countsDensely,
     tokenCapacity,
     isWide: tuning.wideCells || tokenCapacity > 0xffff,
     specialCount: rule.specials.length,
@@ -62,14 +69,14 @@ export function createMergeEngine(
   };
   const memories: MergeMemory[] = [];
   for (const [memoryIndex, slice] of slices.entries()) {
-    const { wordCount, byteCount, cellCount } = slice;
+    const { wordCount, positionCount, cellCount } = slice;
     // Only the first memory compares tokens.
     const prefixLength = rule.comparesBytes && memoryIndex === 0 ? tuning.prefixBytes : 0;
-    const plan = { ...planOfAll, memoryIndex, prefixLength, wordCount, wordByteCount: byteCount, cellCount };
+    const plan = { ...planOfAll, memoryIndex, prefixLength, wordCount, positionCount, cellCount };
     const memory = createMergeMemory(slice, plan, tuning.memoryBytesMax);
     if (memory === undefined) return undefined;
     fillTieRule(memory, rule);
-    startEngine(memory, limits, tuning);
+    startEngine(memory, limits, rule, tuning);
     memories.push(memory);
   }
   return { memories, limits, budget: createWorkBudget(tuning.sliceWork) };
@@ -79,7 +86,7 @@ export function createMergeEngine(
  * Cuts the table into slices of about as many cells each. A word is in one slice, so it makes no difference to the
  * merges where the cuts are.
  */
-function cutWords(words: WordTable, sliceCount: number): WordSlice[] {
+function cutWords(words: TokenWords, sliceCount: number): WordSlice[] {
   const { wordCount, starts } = words;
   const sizeBefore = (word: number) => starts[word]! + word;
   const cuts = Array.from({ length: sliceCount + 1 }, (_, k) =>
@@ -87,7 +94,7 @@ function cutWords(words: WordTable, sliceCount: number): WordSlice[] {
   );
   return Array.from({ length: sliceCount }, (_, k) => {
     const [first, end] = [cuts[k]!, cuts[k + 1]!];
-    const size = { wordCount: end - first, byteCount: starts[end]! - starts[first]! };
+    const size = { wordCount: end - first, positionCount: starts[end]! - starts[first]! };
     return { first, end, ...size, cellCount: cellCountBound(size) };
   });
 }
@@ -125,11 +132,20 @@ function createMergeMemory(words: WordSlice, plan: MergePlan, bytesMax: number):
 /** The kernel has counts as whole numbers of 64 bits; none that it counts is as large as this. */
 const countEnd = 2 ** 53;
 const noLimit = 2 ** 32 - 1;
+/** Dense tables have 65,536 pairs. */
+const denseStartCountMax = 256;
 
-function startEngine({ exports }: Kernel, limits: MergeLimits, tuning: MergeTuning): void {
+function startEngine(
+  { exports, plan }: MergeMemory,
+  limits: MergeLimits,
+  rule: TieRule,
+  tuning: MergeTuning,
+): void {
   const least = Math.min(Math.ceil(limits.countMin), countEnd);
   const rises = tuning.threshold === "rising";
-  const first = rises ? least : Math.min(Math.max(least, tuning.threshold), countEnd);
+  const dense = rises ? least : Math.min(Math.max(least, tuning.threshold), countEnd);
+  // The index anew lowers the threshold to a quarter at least; its first one begins above every count.
+  const first = plan.countsDensely ? dense : 4 * (rises ? countEnd : dense);
   exports.startThreshold(
     first,
     least,
@@ -138,8 +154,9 @@ function startEngine({ exports }: Kernel, limits: MergeLimits, tuning: MergeTuni
     tuning.thresholdExponent,
   );
   const lengthMax = Math.max(0, Math.min(limits.lengthMax, noLimit));
-  exports.startMerges(tuning.blockSize, tuning.sharedListLength, lengthMax, limits.bytePairsAlways);
-  exports.startEngine(limits.mergeCountMax, tuning.sliceWork, tuning.cleanShare);
+  exports.startMerges(tuning.blockSize, tuning.sharedListLength);
+  exports.startLimits(lengthMax, limits.bytePairsAlways);
+  exports.startEngine(limits.mergeCountMax, tuning.sliceWork, tuning.cleanShare, rule.smallerWins);
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

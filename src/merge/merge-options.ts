@@ -1,7 +1,8 @@
 import { UserError } from "../errors.ts";
-import type { TableSize } from "../words/word-table.ts";
+import type { TokenWordsSize } from "../words/token-words.ts";
 import type { MergeTuning } from "./merge-tuning.ts";
 import type { Compat } from "./merges.ts";
+import type { StartTokens } from "./start-tokens.ts";
 
 export type MergeOptions = {
   /**
@@ -10,15 +11,25 @@ export type MergeOptions = {
    */
   readonly mergeCount: number;
   readonly compat: Compat;
+  /** What the words are made of; default the 256 bytes. */
+  readonly startTokens?: StartTokens;
+  /** Who wins a tie; default what `compat` says. */
+  readonly ties?: TieOrder;
   /** Training ends when the best pair occurs fewer times; default 1. */
   readonly minFrequency?: number;
-  /** Longest token in bytes; under `huggingface` HF's own rule: strictly less, and two bytes always merge. */
+  /** Longest token in bytes, or in start tokens if these have no bytes; under `huggingface` HF's own rule: strictly less, and two bytes always merge. */
   readonly maxTokenLength?: number | null;
   /** Only `huggingface` asks: a learned token that equals a special token's text takes its id, which decides ties. */
   readonly specialTokens?: readonly string[];
   /** Threads that merge; default 1. */
   readonly threadCount?: number;
 };
+
+/**
+ * Who wins a tie: the pair with the greater or smaller (left, right), as bytes; as the strings of HF's byte-to-character
+ * form, by code point; or as ids.
+ */
+export type TieOrder = "greater bytes" | "smaller bytes" | "smaller characters" | "smaller id";
 
 export type MergeLimits = {
   /** Merges wanted; under `huggingface` new vocabulary entries wanted. */
@@ -32,7 +43,7 @@ export type MergeLimits = {
 };
 
 /** Cells that the layout of these words takes at most: a boundary first, then each word with one behind it. */
-export const cellCountBound = ({ wordCount, byteCount }: TableSize) => 1 + byteCount + wordCount;
+export const cellCountBound = ({ wordCount, positionCount }: TokenWordsSize) => 1 + positionCount + wordCount;
 
 /** Positions are below 2^31, and the last weight step must end beyond every cell. */
 const cellCountMax = 2 ** 31 - 2;

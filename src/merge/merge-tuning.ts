@@ -5,6 +5,8 @@
 export type MergeTuning = {
   /** Work between two yields, in entries or cells touched: some 5 to 15 ms, a cache miss each at worst. */
   readonly sliceWork: number;
+  /** The first index counts pairs in a hash table even where there are few enough start tokens for dense tables. */
+  readonly hashesFirstPairs: boolean;
   /** Occurrences looked at together, so that their cache misses overlap. */
   readonly blockSize: number;
   /** Cells of 32 bits even where 16 would do. */
@@ -36,6 +38,7 @@ export type MergeTuning = {
 
 export const defaultTuning: MergeTuning = {
   sliceWork: 1 << 18,
+  hashesFirstPairs: false,
   blockSize: 128,
   wideCells: false,
   threshold: "rising",

@@ -1,8 +1,9 @@
 import type { Kernel } from "../runtime/kernel.ts";
 
 /**
- * Merges: what training learned, in the order it was learned. Token ids here are the engine's own: 0-255 are the
- * bytes, merge k makes token 256 + k. The ids of the finished vocabulary are given by `vocabulary/`.
+ * Merges: what training learned, in the order it was learned. Token ids here are the engine's own: the first
+ * `startCount` are the start tokens (start-tokens.ts), usually the 256 bytes; merge k makes token `startCount` + k. The
+ * ids of the finished vocabulary are given by `vocabulary/`.
  *
  *   ARRAY   TYPE         LENGTH       MEANING
  *   left    Int32Array   mergeCount   token id of the left half of merge k
@@ -10,11 +11,12 @@ import type { Kernel } from "../runtime/kernel.ts";
  *   counts  Float64Array mergeCount   occurrences of the pair when it was merged, weighted by word counts
  *
  * `replacedCount` is how many pairs were replaced in all, weighted by word counts: each took one token away, so the
- * corpus is cut into that many tokens less than it has bytes. ("aaa" has the pair "a a" twice, and loses one token.)
+ * corpus is cut into that many tokens less than it has start tokens. ("aaa" has the pair "a a" twice, and loses one token.)
  *
  * Merging "t h" and then "th e" gives left = [116, 256], right = [104, 101].
  */
 export type Merges = LearnedPairs & {
+  readonly startCount: number;
   readonly replacedCount: number;
   readonly counts: Float64Array;
 };
@@ -30,13 +32,14 @@ export type LearnedPairs = {
 export type Compat = "cs336" | "huggingface" | "rustbpe";
 
 /** Copies what an engine has learned out of one of its memories. */
-export function readMerges({ exports, memory }: Kernel): Merges {
+export function readMerges({ exports, memory }: Kernel, startCount: number): Merges {
   const mergeCount = exports.mergeCount();
-  // The regions have an element for each token; those of merges begin behind the 256 bytes.
+  // The regions have an element for each token; those of merges begin behind the start tokens.
   const idsOf = (region: WebAssembly.Global) =>
-    new Int32Array(memory.buffer, (region.value >>> 0) + 4 * 256, mergeCount).slice();
-  const countsStart = (exports.mergeCounts.value >>> 0) + 8 * 256;
+    new Int32Array(memory.buffer, (region.value >>> 0) + 4 * startCount, mergeCount).slice();
+  const countsStart = (exports.mergeCounts.value >>> 0) + 8 * startCount;
   return {
+    startCount,
     mergeCount,
     replacedCount: exports.replacedCount(),
     left: idsOf(exports.lefts),

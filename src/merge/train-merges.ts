@@ -1,6 +1,7 @@
 import { UserError } from "../errors.ts";
 import { giveBack } from "../runtime/give-back.ts";
-import { sizeOf, type WordTable } from "../words/word-table.ts";
+import { byteWords, sizeOfWords, type TokenWords } from "../words/token-words.ts";
+import type { WordTable } from "../words/word-table.ts";
 import { learnMerges } from "./merge-engine.ts";
 import { startMergeHelpers } from "./merge-helpers.ts";
 import { createMergeEngine, type MergeEngine } from "./merge-memories.ts";
@@ -16,18 +17,19 @@ export type { MergeProgress } from "./work-budget.ts";
 const memoryCountMax = 16;
 
 /**
- * Learns the merges of a word table. Yields after a bounded amount of work, tens of milliseconds at most, in every
+ * Learns the merges of words: a word table, whose start tokens are the bytes, or words of any start tokens. Yields after a bounded amount of work, tens of milliseconds at most, in every
  * phase; the caller draws progress, sees signals, and calls on. The result depends on the words and the options alone.
  *
  * The engine takes as few memories as it fits into. Whether it does may show only in the middle, if the words have
  * more pairs than any text that was seen: then it begins anew with twice as many.
  */
 export function* trainMerges(
-  words: WordTable,
+  table: WordTable | TokenWords,
   options: MergeOptions,
   tuning: MergeTuning = defaultTuning,
 ): Generator<MergeProgress, Merges> {
-  checkCellCount(cellCountBound(sizeOf(words)));
+  const words = "tokens" in table ? table : byteWords(table);
+  checkCellCount(cellCountBound(sizeOfWords(words)));
   for (let memoryCount = tuning.memoryCountMin; memoryCount <= memoryCountMax; ) {
     const engine = createMergeEngine(words, memoryCount, options, tuning);
     const merges = engine && (yield* runEngine(engine, words, tuning));
@@ -42,7 +44,7 @@ export function* trainMerges(
 /** Undefined if a memory is too small; what it held is given back. */
 function* runEngine(
   engine: MergeEngine,
-  words: WordTable,
+  words: TokenWords,
   tuning: MergeTuning,
 ): Generator<MergeProgress, Merges | undefined> {
   const { memories } = engine;
@@ -56,7 +58,7 @@ function* runEngine(
   }
 }
 
-const tooLarge = ({ wordCount }: WordTable, { mergeCount }: MergeOptions) =>
+const tooLarge = ({ wordCount }: TokenWords, { mergeCount }: MergeOptions) =>
   new UserError(
     `${wordCount.toLocaleString("en-US")} distinct words and ${mergeCount.toLocaleString("en-US")} merges do not fit into the memory of the merge engine`,
     {

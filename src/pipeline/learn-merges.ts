@@ -4,6 +4,7 @@ import type { Compat, Merges } from "../merge/merges.ts";
 import { trainMerges } from "../merge/train-merges.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
+import { byteWordsSize } from "../words/token-words.ts";
 import { sizeOf, type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import type { CorpusOptions } from "./count-afresh.ts";
 import type { Report } from "./stage-progress.ts";
@@ -38,7 +39,7 @@ export function mergingOf(options: Options): Merging {
     specialTokens,
     threadCount: mergeThreads(options),
   };
-  const mergeBytesOf = (size: TableSize) => estimateMergeMemoryBytes(size, mergeOptions);
+  const mergeBytesOf = (size: TableSize) => estimateMergeMemoryBytes(byteWordsSize(size), mergeOptions);
   return {
     check: (size) =>
       memory?.budget.check(

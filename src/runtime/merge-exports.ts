@@ -6,25 +6,30 @@
 export type MergeExports = {
   // What it is to do, and where everything goes. To be called in this order.
 
-  describeWords(wordCount: number, byteCount: number, cellCount: number): void;
+  describeWords(wordCount: number, positionCount: number, positionBytes: number, cellCount: number): void;
   describeMemories(memoryCount: number, memoryIndex: number, cellCountOfAll: number): void;
+  describeStartTokens(count: number, byteCount: number, haveSizes: boolean, countsDensely: boolean): void;
   describeTokens(tokenCapacity: number, areWide: boolean, prefixLength: number): void;
   describeSpecials(count: number, byteCount: number): void;
   /** The bytes that the memory must have, or 0 if the engine does not fit into `capacityBytes`. */
   planRegions(threadCount: number, capacityBytes: number): number;
   startThreshold(first: number, least: number, fromMerge: number, shareOfTop: number, exponent: number): void;
-  startMerges(blockSize: number, sharedLength: number, lengthMax: number, bytePairsAlways: boolean): void;
-  startEngine(mergesWanted: number, sliceWork: number, cleanShare: number): void;
+  startMerges(blockSize: number, sharedLength: number): void;
+  startLimits(tokenSizeMax: number, mergesBytesAlways: boolean): void;
+  startEngine(mergesWanted: number, sliceWork: number, cleanShare: number, doSmallerWin: boolean): void;
 
   // Addresses of regions that JavaScript fills, from the plan on.
 
-  /** Float64, Uint32 (one more than words) and Uint8: a word table. */
+  /** Float64, Uint32 (one more than words), and tokens of `positionBytes` each: the words. */
   readonly mergeWordCounts: WebAssembly.Global;
   readonly mergeWordStarts: WebAssembly.Global;
-  readonly mergeWordBytes: WebAssembly.Global;
-  /** Uint32: the id of each byte in ties, where ids decide. */
-  readonly byteRanks: WebAssembly.Global;
-  /** Uint32: three for each special token: where its bytes start, how many they are, and its rank. */
+  readonly mergeWordTokens: WebAssembly.Global;
+  /** Uint8 and Uint32 (one more than start tokens): the bytes of the start tokens, and where each begins. */
+  readonly startBytes: WebAssembly.Global;
+  readonly startOffsets: WebAssembly.Global;
+  /** Uint32: the id of each start token in ties, where ids decide. */
+  readonly startRanks: WebAssembly.Global;
+  /** 16 bytes for each token that exists already: where its bytes start, how many they are, and its tie key of 64 bits. */
   readonly specials: WebAssembly.Global;
   readonly specialBytes: WebAssembly.Global;
 
@@ -35,7 +40,7 @@ export type MergeExports = {
   /** 16 bytes each: a Float64, the weight, and two Uint32, tokens (memory-exchange.ts). */
   readonly exchangedRecords: WebAssembly.Global;
 
-  // Addresses of regions that JavaScript reads: by token id, those of merges from 256 on.
+  // Addresses of regions that JavaScript reads: by token id, those of merges behind the start tokens.
 
   /** Uint32 each: the halves of a token. */
   readonly lefts: WebAssembly.Global;
@@ -45,8 +50,8 @@ export type MergeExports = {
 
   // From words to cells.
 
-  /** `firstByte`: where the first word starts. */
-  startLayout(firstByte: number): void;
+  /** `firstStart`: the token that the first word starts at. */
+  startLayout(firstStart: number): void;
   tallyWords(from: number, to: number): void;
   frequentWordCount(): number;
   startDigit(shift: number): boolean;
@@ -72,7 +77,10 @@ export type MergeExports = {
   startReindex(): void;
   /** 0: all pairs are counted; 1: some; 2: the memory is too small. */
   countPairsSome(work: number): number;
-  startKeeping(mergesWanted: number): void;
+  startTally(): void;
+  tallyPairsSome(work: number): boolean;
+  /** False: a pair occurs too often to be counted exactly. */
+  startKeeping(mergesWanted: number): boolean;
   /** In a memory that was told what to keep. */
   startKeepingTold(): void;
   keepPairsSome(work: number): boolean;

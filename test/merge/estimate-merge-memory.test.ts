@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { estimateMergeMemoryBytes } from "../../src/merge/estimate-merge-memory.ts";
+import { byteWordsSize } from "../../src/words/token-words.ts";
 import { sizeOf } from "../../src/words/word-table.ts";
 import { makeWords, seededRandom, tableOf } from "./made-words.ts";
 
@@ -7,29 +8,29 @@ const words = tableOf(makeWords(seededRandom(3)));
 
 test("the estimate grows with the merges asked for only as far as the words can give them", () => {
   const estimate = (mergeCount: number) =>
-    estimateMergeMemoryBytes(sizeOf(words), { mergeCount, compat: "cs336" });
+    estimateMergeMemoryBytes(byteWordsSize(sizeOf(words)), { mergeCount, compat: "cs336" });
   expect(estimate(20)).toBeGreaterThan(estimate(10));
   expect(estimate(1e9)).toBe(estimate(1e8));
 });
 
 test("the estimate covers the cells and the occurrences", () => {
   const positions = words.bytes.length;
-  expect(estimateMergeMemoryBytes(sizeOf(words), { mergeCount: 10, compat: "rustbpe" })).toBeGreaterThan(
-    2 * positions,
-  );
+  expect(
+    estimateMergeMemoryBytes(byteWordsSize(sizeOf(words)), { mergeCount: 10, compat: "rustbpe" }),
+  ).toBeGreaterThan(2 * positions);
 });
 
 test("the bound covers the cells, and the occurrences of words that are longer than their order takes", () => {
-  const [wordCount, byteCount] = [1e6, 7e6];
-  const bound = estimateMergeMemoryBytes({ wordCount, byteCount }, { mergeCount: 10, compat: "rustbpe" });
-  expect(bound).toBeGreaterThan(2 * (byteCount + wordCount) + 4 * byteCount);
-  expect(bound).toBeLessThan(2 * (2 * (byteCount + wordCount) + 4 * byteCount));
+  const [wordCount, positionCount] = [1e6, 7e6];
+  const bound = estimateMergeMemoryBytes({ wordCount, positionCount }, { mergeCount: 10, compat: "rustbpe" });
+  expect(bound).toBeGreaterThan(2 * (positionCount + wordCount) + 4 * positionCount);
+  expect(bound).toBeLessThan(2 * (2 * (positionCount + wordCount) + 4 * positionCount));
 });
 
 test("threads that help are counted where there are cells enough for them", () => {
   const bound = (wordCount: number, threadCount: number) =>
     estimateMergeMemoryBytes(
-      { wordCount, byteCount: 7 * wordCount },
+      { wordCount, positionCount: 7 * wordCount },
       { mergeCount: 10, compat: "rustbpe", threadCount },
     );
   expect(bound(1e5, 2)).toBe(bound(1e5, 1));
@@ -40,7 +41,7 @@ test("threads that help are counted where there are cells enough for them", () =
 
 test("words that need several memories have their tokens in each of them", () => {
   const bound = (wordCount: number, mergeCount: number) =>
-    estimateMergeMemoryBytes({ wordCount, byteCount: 12 * wordCount }, { mergeCount, compat: "rustbpe" });
+    estimateMergeMemoryBytes({ wordCount, positionCount: 12 * wordCount }, { mergeCount, compat: "rustbpe" });
   const bytesOfTokens = (wordCount: number) => bound(wordCount, 60_000) - bound(wordCount, 30_000);
   expect(bytesOfTokens(20e6)).toBe(bytesOfTokens(1e6));
   expect(bytesOfTokens(60e6)).toBe(3 * bytesOfTokens(20e6));

@@ -66,6 +66,7 @@ export function makeTuning(random: Random): MergeTuning {
   return {
     ...defaultTuning,
     sliceWork: pick(random, [1, 2, 7, 64, 1 << 18]),
+    hashesFirstPairs: random(2) === 0,
     blockSize: 1 + random(9),
     wideCells: random(3) === 0,
     threshold: pick<MergeTuning["threshold"]>(random, ["rising", "rising", 1, 1 + random(20), 1000]),

@@ -5,6 +5,7 @@ import { createMergeEngine } from "../../src/merge/merge-memories.ts";
 import { defaultTuning } from "../../src/merge/merge-tuning.ts";
 import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
+import { byteWords } from "../../src/words/token-words.ts";
 import { trainMergesInJavaScript } from "./javascript/engine.ts";
 import { seededRandom, tableOf } from "./made-words.ts";
 
@@ -52,10 +53,10 @@ test("threads that help change nothing, however many, however short the lists th
 test("a helper does help", async () => {
   const options = { mergeCount: 2000, compat: "cs336", threadCount: 2 } as const;
   const tuning = { ...defaultTuning, sharedCellCount: 0, sharedListLength: 64 };
-  const engine = createMergeEngine(words, 1, options, tuning)!;
+  const engine = createMergeEngine(byteWords(words), 1, options, tuning)!;
   const helpers = startMergeHelpers(engine.memories[0]!);
   await Bun.sleep(100);
-  const merges = atOnce(learnMerges(engine, words, tuning));
+  const merges = atOnce(learnMerges(engine, byteWords(words), tuning));
   expect(engine.memories[0]!.exports.helpedCount()).toBeGreaterThan(0);
   expect(merges).toEqual(atOnce(trainMergesInJavaScript(words, options)));
   helpers.end();
@@ -64,7 +65,7 @@ test("a helper does help", async () => {
 test("a helper that cannot go on does not leave the others waiting", () => {
   const options = { mergeCount: 2000, compat: "cs336", threadCount: 2 } as const;
   const tuning = { ...defaultTuning, sharedCellCount: 0, sharedListLength: 64 };
-  const engine = createMergeEngine(words, 1, options, tuning)!;
+  const engine = createMergeEngine(byteWords(words), 1, options, tuning)!;
   engine.memories[0]!.exports.failHelp();
-  expect(() => atOnce(learnMerges(engine, words, tuning))).toThrow();
+  expect(() => atOnce(learnMerges(engine, byteWords(words), tuning))).toThrow();
 });

@@ -7,6 +7,7 @@ import { createMergeEngine } from "../../src/merge/merge-memories.ts";
 import { defaultTuning, type MergeTuning } from "../../src/merge/merge-tuning.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
+import { byteWords } from "../../src/words/token-words.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { trainMergesInJavaScript } from "./javascript/engine.ts";
 import { makeTuning, makeWords, seededRandom, tableOf } from "./made-words.ts";
@@ -233,7 +234,8 @@ describe("words in several memories", () => {
   /** The least address space of a memory that an engine of so many begins with. */
   function leastBytes(words: WordTable, options: MergeOptions, memoryCount: number): number {
     const fits = (memoryBytesMax: number) =>
-      createMergeEngine(words, memoryCount, options, { ...defaultTuning, memoryBytesMax }) !== undefined;
+      createMergeEngine(byteWords(words), memoryCount, options, { ...defaultTuning, memoryBytesMax }) !==
+      undefined;
     let [low, high] = [0, 2 ** 32];
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2);
@@ -296,8 +298,12 @@ describe("words in several memories", () => {
   test("what does not fit into one lies in two", () => {
     const options: MergeOptions = { mergeCount: 50, compat: "cs336" };
     const memoryBytesMax = leastBytes(noise, options, 1) - 1;
-    expect(createMergeEngine(noise, 1, options, { ...defaultTuning, memoryBytesMax })).toBeUndefined();
-    expect(createMergeEngine(noise, 2, options, { ...defaultTuning, memoryBytesMax })).toBeDefined();
+    expect(
+      createMergeEngine(byteWords(noise), 1, options, { ...defaultTuning, memoryBytesMax }),
+    ).toBeUndefined();
+    expect(
+      createMergeEngine(byteWords(noise), 2, options, { ...defaultTuning, memoryBytesMax }),
+    ).toBeDefined();
     const { phases, merges } = phasesOf(noise, options, { ...defaultTuning, memoryBytesMax });
     expect(phases.slice(-3)).toEqual(["layout", "index", "merge"]);
     expect(merges).toEqual(train(noise, options));

@@ -77,6 +77,7 @@ export function naiveMerges(text: string, mergeCount: number): Merges {
 
 export function mergesOf(left: number[], right: number[], counts: number[] = left.map(() => 1)): Merges {
   return {
+    startCount: 256,
     mergeCount: left.length,
     replacedCount: counts.reduce((sum, count) => sum + count, 0),
     left: Int32Array.from(left),

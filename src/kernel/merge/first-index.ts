@@ -1,6 +1,6 @@
 import { bytePairAt } from "./byte-pairs";
 import { threshold } from "./count-threshold";
-import { mayMerge } from "./merge-pair";
+import { mayMerge } from "./may-merge";
 import { bytePairCount } from "./merge-records";
 import { cellCount, partCount } from "./merge-regions";
 import { startPart, Work, workTogether } from "./merge-threads";
@@ -9,8 +9,9 @@ import { pushPair } from "./pair-queue";
 import { addPair } from "./pair-table";
 
 /**
- * The first index: pairs of bytes are counted in dense tables (byte-pairs.ts), then their lists are written. Each thread
- * walks a part of the text.
+ * The first index where there are at most 256 start tokens, such as the bytes: their pairs are counted in dense tables
+ * (byte-pairs.ts), then their lists are written. Each thread walks a part of the text. (Pairs of more start tokens are
+ * indexed as index-anew.ts does it.)
  */
 
 /** From here on a Float64 no longer counts one by one. */

@@ -1,16 +1,28 @@
 import { lowerThreshold, threshold } from "./count-threshold";
-import { mayMerge } from "./merge-pair";
+import { mayMerge } from "./may-merge";
 import { Pair } from "./merge-records";
 import { boundary, cellCount, cells, isWide, weights } from "./merge-regions";
 import { lengthOf } from "./merge-tokens";
 import { entryAddress, startArena, takeEntries } from "./occurrences";
 import { pushPair, startQueue } from "./pair-queue";
-import { addPair, clearPairs, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from "./pair-table";
+import {
+  addPair,
+  clearPairs,
+  findPair,
+  growSome,
+  hasRoomForPairs,
+  isFull,
+  noPair,
+  pairAt,
+  pairCount,
+  startGrowth,
+} from "./pair-table";
 import { stepCount, stepOf } from "./word-layout";
 
 /**
- * Indexes the text as it stands anew, when the threshold proved too high (count-threshold.ts): counts every pair, lowers
- * the threshold, keeps the pairs that have it or more, and writes their lists. All of this is done a bit at a time.
+ * Indexes the text as it stands: counts every pair, lowers the threshold, keeps the pairs that have it or more, and
+ * writes their lists. It is done where the threshold proved too high (count-threshold.ts), and before the first merge
+ * where there are too many start tokens for dense tables (first-index.ts). All of this is done a bit at a time.
  *
  * Where words lie in several memories, each counts its own pairs. The first memory adds up the counts of all
  * (memory-exchange.ts), lowers the threshold and keeps the pairs that have it. The others are told which pairs these
@@ -28,6 +40,8 @@ let pairEnd: u32 = 0;
 let entryCount: f64 = 0;
 /** Whether another memory says which pairs are kept. */
 let isTold: bool = false;
+/** Whether the hash table is growing: the walk goes on when that is done. */
+let isGrowing: bool = false;
 
 /** How a bit of counting ended. */
 export enum Counted {
@@ -42,17 +56,23 @@ export function startReindex(): void {
   startQueue();
   isWriting = false;
   isTold = false;
+  isGrowing = false;
   pos = 1;
   step = 0;
 }
 
-/** Counts the pairs that begin in the next `work` cells. */
+/** Counts the pairs that begin in the next `work` cells, or lets the hash table grow by so many records. */
 export function countPairsSome(work: u32): i32 {
-  if (!walkSome(work)) return Counted.noRoom;
+  if (isGrowing) isGrowing = growSome(work);
+  else if (!walkSome(work)) {
+    if (!hasRoomForPairs(1)) return Counted.noRoom;
+    startGrowth();
+    isGrowing = true;
+  }
   return pos < cellCount ? Counted.some : Counted.all;
 }
 
-/** Visits the pairs that begin in the next `work` cells; false if there is no room for one of them. */
+/** Visits the pairs that begin in the next `work` cells; false if the table of pairs is full before one of them. */
 function walkSome(work: u32): bool {
   return isWide ? walk<u32>(work) : walk<u16>(work);
 }
@@ -81,17 +101,20 @@ function tokenAt<T>(position: u32): u32 {
   return <u32>load<T>(cells + <usize>position * sizeof<T>());
 }
 
-/** Counts the pair at `pos`, which has record `p`, if any; false if there is no room for one. */
+/** From here on counts are not exact: in JavaScript they are Float64. */
+const countEnd: u64 = 1 << 53;
+
+/** Counts the pair at `pos`, which has record `p`, if any; false if the table is full. */
 function countPair(left: u32, right: u32, p: u32): bool {
   step = stepOf(stepCount, step, pos);
   const weight = load<u64>(weights + ((<usize>step) << 3));
   if (p !== noPair) {
     const pair = pairAt(p);
-    pair.count += weight;
+    pair.count = min(pair.count + weight, countEnd);
     pair.listLength++;
     return true;
   }
-  if (!hasRoomForPairs(1)) return false;
+  if (!hasRoomForPairs(1) || isFull()) return false;
   addPair(left, right, weight, 0, 1);
   return true;
 }
@@ -103,20 +126,39 @@ function writePair(p: u32): void {
   store<u32>(entryAddress(pair.listStart + pair.listLength++), pos);
 }
 
+/** How many pairs have a count of so many bits. */
 const bitCount: u32 = 64;
 const tally = memory.data(64 * 4);
 
-/** Lowers the threshold: about four times as many pairs pass as merges are wanted. Then records can be kept. */
-export function startKeeping(mergesWanted: u32): void {
+/** Begins to tally the counts of the pairs. */
+export function startTally(): void {
   memory.fill(tally, 0, bitCount * sizeof<u32>());
-  for (let p: u32 = 0; p < pairCount; p++) {
-    const count = pairAt(p).count;
-    if (count === 0) continue;
+  nextPair = 0;
+}
+
+/** Tallies the counts of the next `work` pairs, of those that may be merged; false after the last. */
+export function tallyPairsSome(work: u32): bool {
+  const until = nextPair + min(pairCount - nextPair, work);
+  for (; nextPair < until; nextPair++) {
+    const pair = pairAt(nextPair);
+    const count = pair.count;
+    if (count === 0 || !mayMerge(pair.left, pair.right)) continue;
     const bits = tally + ((63 - <usize>clz(count)) << 2);
     store<u32>(bits, load<u32>(bits) + 1);
   }
+  return nextPair < pairCount;
+}
+
+/**
+ * Lowers the threshold: about four times as many pairs pass as merges are wanted. Then records can be kept. False if a
+ * pair occurs more often than can be counted exactly.
+ */
+export function startKeeping(mergesWanted: u32): bool {
+  for (let bits = 53; bits < <i32>bitCount; bits++)
+    if (load<u32>(tally + ((<usize>bits) << 2)) > 0) return false;
   lowerThreshold(tally, 4 * mergesWanted + 64);
   startKeepingRecords();
+  return true;
 }
 
 /** The same in another memory than the first, which was told by `keepToldPair` what to keep. */

@@ -1,5 +1,5 @@
 import { labels, prefixLengthMax, shared, sorted, stack, tokenCapacity } from "./merge-regions";
-import { byteCount, comparePrefixes, leftOf, lengthOf, rightOf } from "./merge-tokens";
+import { comparePrefixes, isStart, leftOf, pushHalves, sizeOf, startBytesOf } from "./merge-tokens";
 
 /**
  * Long tokens: those longer than the bytes kept at hand, in the order of their bytes. A new one finds its place once;
@@ -22,14 +22,14 @@ export function startLongTokens(): void {
 
 /** Whether the bytes at hand are not all of the token. */
 export function isLong(id: u32): bool {
-  return lengthOf(id) > prefixLengthMax;
+  return sizeOf(id) > prefixLengthMax;
 }
 
 /** Byte order of two tokens, each of them short or with a place. */
 export function compareTokens(a: u32, b: u32): i32 {
   if (isLong(a) && isLong(b)) return i32(labelOf(a) > labelOf(b)) - i32(labelOf(a) < labelOf(b));
   const order = comparePrefixes(a, b);
-  return order !== 0 ? order : <i32>lengthOf(a) - <i32>lengthOf(b);
+  return order !== 0 ? order : <i32>sizeOf(a) - <i32>sizeOf(b);
 }
 
 function labelOf(id: u32): u64 {
@@ -55,8 +55,7 @@ let sharedAbove: u32 = 0;
 
 /** Gives a new long token its place among the others. */
 export function insertLongToken(id: u32): void {
-  const left = leftOf(id);
-  if (isLong(left)) findPlaceBehind(id, left);
+  if (!isStart(id) && isLong(leftOf(id))) findPlaceBehind(id, leftOf(id));
   else findPlace(id);
   const rest = (<usize>(longCount - place)) << 2;
   const sortedHere = sorted + ((<usize>place) << 2);
@@ -104,7 +103,7 @@ function findPlace(id: u32): void {
  */
 function findPlaceBehind(id: u32, left: u32): void {
   place = placeOf(left) + 1;
-  sharedBelow = lengthOf(left);
+  sharedBelow = sizeOf(left);
   sharedAbove = 0;
   for (; place < longCount; place++) {
     const sharedByOthers = sharedAt(place - 1);
@@ -138,23 +137,34 @@ let sharedBytes: u32 = 0;
 
 /**
  * Byte order of two tokens that agree in their first `agreed` bytes. Both derivations are walked side by side; a
- * subtree that both have at the same place is skipped, since equal bytes are one token.
+ * subtree that both have at the same place is skipped, since equal bytes are one token. `doneA` and `doneB` are bytes
+ * that have been seen of the tops, which are then start tokens.
  */
 function compareBytes(a: u32, b: u32, agreed: u32): i32 {
   const bottomB = stack + ((<usize>tokenCapacity) << 2);
   let topA = skipBytes(stack, a, agreed);
+  let doneA = doneOfTop;
   let topB = skipBytes(bottomB, b, agreed);
+  let doneB = doneOfTop;
   sharedBytes = agreed;
   while (topA > stack && topB > bottomB) {
     topA -= 4;
     topB -= 4;
     const u = load<u32>(topA);
     const v = load<u32>(topB);
-    const lengthU = lengthOf(u);
-    const lengthV = lengthOf(v);
-    if (u === v) sharedBytes += lengthU;
-    else if (u < byteCount && v < byteCount) return <i32>u - <i32>v;
-    else if (lengthU >= lengthV) {
+    const restU = sizeOf(u) - doneA;
+    const restV = sizeOf(v) - doneB;
+    const areSame = u === v && doneA === doneB;
+    if (areSame || (isStart(u) && isStart(v))) {
+      const common = min(restU, restV);
+      const order = areSame ? 0 : compareRuns(startBytesOf(u) + doneA, startBytesOf(v) + doneB, common);
+      if (order !== 0) return order;
+      sharedBytes += common;
+      doneA = restU > common ? doneA + common : 0;
+      doneB = restV > common ? doneB + common : 0;
+      if (doneA > 0) topA += 4;
+      if (doneB > 0) topB += 4;
+    } else if (!isStart(u) && (restU >= restV || isStart(v))) {
       topA = pushHalves(topA, u);
       topB += 4;
     } else {
@@ -165,21 +175,34 @@ function compareBytes(a: u32, b: u32, agreed: u32): i32 {
   return i32(topA > stack) - i32(topB > bottomB);
 }
 
+/** Byte order of two runs of `length` bytes; adds to `sharedBytes` what they share, if they differ. */
+function compareRuns(a: usize, b: usize, length: u32): i32 {
+  for (let k: u32 = 0; k < length; k++) {
+    const difference = <i32>load<u8>(a + k) - <i32>load<u8>(b + k);
+    if (difference === 0) continue;
+    sharedBytes += k;
+    return difference;
+  }
+  return 0;
+}
+
+/** Bytes of the top of the stack that `skipBytes` skipped: it is a start token then. */
+let doneOfTop: u32 = 0;
+
 /** Pushes what a token is made of behind its first bytes, the next piece last; returns the new top of the stack. */
 function skipBytes(bottom: usize, id: u32, bytesToSkip: u32): usize {
   store<u32>(bottom, id);
   let top = bottom + 4;
+  doneOfTop = 0;
   while (bytesToSkip > 0) {
     top -= 4;
     const token = load<u32>(top);
-    if (lengthOf(token) <= bytesToSkip) bytesToSkip -= lengthOf(token);
-    else top = pushHalves(top, token);
+    const size = sizeOf(token);
+    if (size <= bytesToSkip) bytesToSkip -= size;
+    else if (isStart(token)) {
+      doneOfTop = bytesToSkip;
+      return top + 4;
+    } else top = pushHalves(top, token);
   }
   return top;
-}
-
-function pushHalves(top: usize, token: u32): usize {
-  store<u32>(top, rightOf(token));
-  store<u32>(top, leftOf(token), 4);
-  return top + 8;
 }

@@ -10,8 +10,8 @@ import {
   startMerge,
   writeSome,
 } from "./merge-pair";
-import { cellCount, mergeCounts } from "./merge-regions";
-import { addToken, byteCount, madeCount, startTokens } from "./merge-tokens";
+import { cellCount, mergeCounts, startCount } from "./merge-regions";
+import { addToken, madeCount, startTokens } from "./merge-tokens";
 import { endCompaction, hasRoomForEntries, startCompaction } from "./occurrences";
 import { dropTop, lowerTop, queueSize, startQueue, topCount, topPair } from "./pair-queue";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt, startPairs } from "./pair-table";
@@ -53,11 +53,16 @@ let largePair: u32 = 0;
 let neededEntries: u32 = 0;
 
 /**
- * Begins: tokens, pairs and queue hold nothing but the bytes. `mergesWanted` are merges, under the rule of
+ * Begins: tokens, pairs and queue hold nothing but the start tokens. `mergesWanted` are merges, under the rule of
  * `huggingface` new entries of the vocabulary; a merge with more entries than `workOfSlice` is large; lists whose pair
- * lost more than `shareToClean` of its count are cleaned where room is short.
+ * lost more than `shareToClean` of its count are cleaned where room is short. `doSmallerWin` is of ties (tie-rules.ts).
  */
-export function startEngine(mergesWanted: u32, workOfSlice: u32, shareToClean: f64): void {
+export function startEngine(
+  mergesWanted: u32,
+  workOfSlice: u32,
+  shareToClean: f64,
+  doSmallerWin: bool,
+): void {
   mergeCountMax = mergesWanted;
   sliceWork = workOfSlice;
   cleanShare = shareToClean;
@@ -65,7 +70,7 @@ export function startEngine(mergesWanted: u32, workOfSlice: u32, shareToClean: f
   replacedWeight = 0;
   startTokens();
   startLongTokens();
-  startTieKeys();
+  startTieKeys(doSmallerWin);
   startPairs(<u32>min(4 * <u64>mergesWanted, <u64>cellCount / 8));
   startQueue();
 }
@@ -199,5 +204,5 @@ export function settleLargeMerge(): bool {
 
 /** Merges so far. */
 export function mergeCount(): u32 {
-  return madeCount - byteCount;
+  return madeCount - startCount;
 }

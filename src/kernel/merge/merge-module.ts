@@ -14,8 +14,11 @@ export {
   startLists,
   startPushing,
   startReindex,
+  startTally,
+  tallyPairsSome,
   writePairsSome,
 } from "./index-anew";
+export { startLimits } from "./may-merge";
 // Several memories.
 export {
   addPairs,
@@ -51,9 +54,9 @@ export {
 export { endMerge, endWalk, mergeSome, startMerges, writeSome } from "./merge-pair";
 export {
   bytePairs,
-  byteRanks,
   describeMemories,
   describeSpecials,
+  describeStartTokens,
   describeTokens,
   describeWords,
   exchange as exchangedRecords,
@@ -63,9 +66,12 @@ export {
   rights,
   specialBytes,
   specials,
-  wordBytes as mergeWordBytes,
+  startBytes,
+  startOffsets,
+  startRanks,
   wordCounts as mergeWordCounts,
   wordStarts as mergeWordStarts,
+  wordTokens as mergeWordTokens,
 } from "./merge-regions";
 // Threads.
 export { endHelp, failHelp, helpedCount, helpMerging } from "./merge-threads";

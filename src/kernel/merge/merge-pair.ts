@@ -1,3 +1,4 @@
+import { mayMerge } from "./may-merge";
 import { Merge } from "./merge-records";
 import { boundary, isFirst, merge, partCount } from "./merge-regions";
 import { partAt, startPart, Work, workTogether } from "./merge-threads";
@@ -18,27 +19,11 @@ let partsInWork: u32 = 1;
 
 let sharedListLength: u32 = 0;
 let blockSize: u32 = 0;
-/** A merge may make no longer token, */
-let lengthMax: u32 = 0;
-/** but of two bytes always, if this is so. */
-let bytePairsAlways: bool = false;
 
 /** Lists of at least `sharedLength` entries are walked by all threads, in blocks of `block` entries. */
-export function startMerges(
-  block: u32,
-  sharedLength: u32,
-  tokenLengthMax: u32,
-  mergesBytesAlways: bool,
-): void {
+export function startMerges(block: u32, sharedLength: u32): void {
   blockSize = block;
   sharedListLength = sharedLength;
-  lengthMax = tokenLengthMax;
-  bytePairsAlways = mergesBytesAlways;
-}
-
-export function mayMerge(left: u32, right: u32): bool {
-  const length = lengthOf(left) + lengthOf(right);
-  return length <= lengthMax || (length === 2 && bytePairsAlways);
 }
 
 export function theMerge(): Merge {

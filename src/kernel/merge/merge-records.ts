@@ -130,14 +130,14 @@ export class Job {
   hasFailed: u32;
 }
 
-/** A special token that a merge may spell (tie-rules.ts). */
+/** A token that exists already and that a merge may spell (tie-rules.ts): a special token, or one of a base. */
 @unmanaged
 export class Special {
   /** Its bytes are specialBytes[start .. start + length). */
   start: u32;
   length: u32;
-  /** 2^32 plus this is its tie key: the first special token has the greatest. */
-  rank: u32;
+  /** The tie key of the token that spells it. */
+  key: u64;
 }
 
 /** What one memory tells another (memory-exchange.ts). */

@@ -26,10 +26,12 @@ import {
  *   rareCells       u32          2,048                     word-layout.ts
  *   tallies         u32          2,049                     word-order.ts
  *   lefts, rights   u32          tokenCapacity             merge-tokens.ts
- *   lengths         u32          tokenCapacity             merge-tokens.ts
+ *   lengths, sizes  u32          tokenCapacity             merge-tokens.ts
+ *   startBytes      u8           startByteCount            merge-tokens.ts
+ *   startOffsets    u32          startCount + 1            merge-tokens.ts
  *   mergeCounts     f64          tokenCapacity             merge-loop.ts
  *   tieKeys         u64          tokenCapacity             tie-rules.ts
- *   byteRanks       u32          256                       tie-rules.ts
+ *   startRanks      u32          startCount                tie-rules.ts
  *   specials        Special      specialCount              tie-rules.ts
  *   specialBytes    u8           specialByteCount          tie-rules.ts
  *   stack           u32          2 x tokenCapacity         merge-tokens.ts
@@ -41,7 +43,7 @@ import {
  *   seen            u32          2 x tokenCount, a part    neighbours.ts
  *   stagedLefts     u16 or u32   cellCount                 neighbours.ts
  *   stagedRights    u16 or u32   cellCount                 neighbours.ts
- *   bytePairs       BytePair     65,536 a part             byte-pairs.ts
+ *   bytePairs       BytePair     65,536 a part             byte-pairs.ts; where there are at most 256 start tokens
  *   exchange        Told         tokenCount                memory-exchange.ts; where there are several memories
  *   pairs           Pair         pairCapacity              pair-table.ts
  *   slots           u32          2 x pairCapacity          pair-table.ts
@@ -52,9 +54,9 @@ import {
  * written.
  *
  *   wordCounts      f64          wordCount                 occurrences in the corpus
- *   wordStarts      u32          wordCount + 1             offset into the word table's bytes
+ *   wordStarts      u32          wordCount + 1             offset into the table's tokens
  *   order, others   u32          wordCount                 word-order.ts
- *   wordBytes       u8           wordByteCount             words end to end
+ *   wordTokens      see right    positionCount             words end to end; u8, u16 or u32, as `positionBytes` says
  */
 export let job: usize = 0;
 export let merge: usize = 0;
@@ -67,9 +69,12 @@ export let tallies: usize = 0;
 export let lefts: usize = 0;
 export let rights: usize = 0;
 export let lengths: usize = 0;
+export let sizes: usize = 0;
+export let startBytes: usize = 0;
+export let startOffsets: usize = 0;
 export let mergeCounts: usize = 0;
 export let tieKeys: usize = 0;
-export let byteRanks: usize = 0;
+export let startRanks: usize = 0;
 export let specials: usize = 0;
 export let specialBytes: usize = 0;
 export let stack: usize = 0;
@@ -92,16 +97,25 @@ export let wordCounts: usize = 0;
 export let wordStarts: usize = 0;
 export let order: usize = 0;
 export let others: usize = 0;
-export let wordBytes: usize = 0;
+export let wordTokens: usize = 0;
 
 export let wordCount: u32 = 0;
-export let wordByteCount: u32 = 0;
+/** Tokens of the words that are laid out, and the bytes that each takes in `wordTokens`: 1, 2 or 4. */
+let positionCount: u32 = 0;
+export let positionBytes: u32 = 1;
 export let cellCount: u32 = 0;
 /** In how many memories the words lie, an engine in each; and the cells of all of them. */
 export let memoryCount: u32 = 1;
 /** Whether this is the first memory, which leads (memory-exchange.ts). */
 export let isFirst: bool = true;
 let cellCountOfAll: u64 = 0;
+/** How many start tokens there are, and the bytes that they are spelled with; 0: they have none. */
+export let startCount: u32 = 0;
+export let startByteCount: u32 = 0;
+/** Whether pairs of start tokens have dense tables (byte-pairs.ts). */
+let hasBytePairs: bool = false;
+/** Whether some have more bytes than one. */
+let hasSizes: bool = false;
 /** How many tokens there may be. */
 export let tokenCapacity: u32 = 0;
 /** What stands between two words: the id behind the last token's. */
@@ -121,9 +135,10 @@ export let pairCapacity: u32 = 0;
 export let entryCapacityMax: u32 = 0;
 
 /** The words to be laid out in this memory, and the cells that they take at most (word-layout.ts). */
-export function describeWords(count: u32, byteCount: u32, cells: u32): void {
+export function describeWords(count: u32, positions: u32, bytesOfPosition: u32, cells: u32): void {
   wordCount = count;
-  wordByteCount = byteCount;
+  positionCount = positions;
+  positionBytes = bytesOfPosition;
   cellCount = cells;
 }
 
@@ -138,6 +153,17 @@ export function describeMemories(count: u32, index: u32, cells: f64): void {
   memoryCount = count;
   isFirst = index === 0;
   cellCountOfAll = <u64>cells;
+}
+
+/**
+ * The tokens that words begin with, and the bytes that all of them have; whether some have more than one, and whether
+ * their pairs are counted in dense tables.
+ */
+export function describeStartTokens(count: u32, byteCount: u32, haveSizes: bool, countsDensely: bool): void {
+  startCount = count;
+  startByteCount = byteCount;
+  hasSizes = haveSizes;
+  hasBytePairs = countsDensely;
 }
 
 /** How many tokens there may be, how wide their ids are in the cells, and what is kept of their bytes. */
@@ -216,9 +242,12 @@ function placeFixedRegions(): void {
   lefts = place(idBytes);
   rights = place(idBytes);
   lengths = place(idBytes);
+  sizes = hasSizes ? place(idBytes) : lengths;
+  startBytes = place(startByteCount);
+  startOffsets = place((<u64>startCount + 1) * sizeof<u32>());
   mergeCounts = place(<u64>tokenCapacity * sizeof<f64>());
   tieKeys = place(<u64>tokenCapacity * sizeof<u64>());
-  byteRanks = place(256 * sizeof<u32>());
+  startRanks = place(<u64>startCount * sizeof<u32>());
   specials = place(<u64>specialCount * offsetof<Special>());
   specialBytes = place(specialByteCount);
   stack = place(2 * idBytes);
@@ -233,12 +262,13 @@ function placeFixedRegions(): void {
   seen = place(<u64>partCount * 2 * tokenCount * sizeof<u32>());
   stagedLefts = place(<u64>cellCount * cellBytes);
   stagedRights = place(<u64>cellCount * cellBytes);
-  bytePairs = place(<u64>partCount * bytePairCount * offsetof<BytePair>());
+  bytePairs = place(hasBytePairs ? <u64>partCount * bytePairCount * offsetof<BytePair>() : 0);
   exchange = place(memoryCount > 1 ? <u64>tokenCount * offsetof<Told>() : 0);
 }
 
 function wordRegionBytes(): u64 {
-  return <u64>wordCount * (sizeof<f64>() + 3 * sizeof<u32>()) + wordByteCount + 5 * alignment;
+  const bytesOfWord = sizeof<f64>() + 3 * sizeof<u32>();
+  return <u64>wordCount * bytesOfWord + <u64>positionCount * positionBytes + 5 * alignment;
 }
 
 function placeWordRegions(): void {
@@ -247,7 +277,7 @@ function placeWordRegions(): void {
   wordStarts = place((<u64>wordCount + 1) * sizeof<u32>());
   order = place(<u64>wordCount * sizeof<u32>());
   others = place(<u64>wordCount * sizeof<u32>());
-  wordBytes = place(wordByteCount);
+  wordTokens = place(<u64>positionCount * positionBytes);
   end = entriesAddress;
 }
 

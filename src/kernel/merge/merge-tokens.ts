@@ -5,17 +5,27 @@ import {
   prefixLengthMax,
   prefixStarts,
   rights,
+  sizes,
   stack,
+  startByteCount,
+  startBytes,
+  startCount,
+  startOffsets,
   tokenCapacity,
 } from "./merge-regions";
 
 /**
- * Tokens: what each token id is made of. 0-255 are the bytes, merge k makes 256 + k.
+ * Tokens: what each token id is made of. The first `startCount` are the start tokens, which words are made of before the
+ * first merge: the 256 bytes, or any others. Merge k makes `startCount` + k.
  *
  *   REGION        ELEMENT  ELEMENTS                MEANING
- *   lefts         u32      tokenCapacity           token id of the left half; none for the 256 bytes
+ *   lefts         u32      tokenCapacity           token id of the left half; none for start tokens
  *   rights        u32      tokenCapacity           token id of the right half
- *   lengths       u32      tokenCapacity           bytes in the token
+ *   lengths       u32      tokenCapacity           cells that the token covers: start tokens in it
+ *   sizes         u32      tokenCapacity           bytes in it; the same region as `lengths` where each start token is one
+ *                                                  byte. Start tokens without bytes have the size 1
+ *   startBytes    u8       startByteCount          bytes of the start tokens, end to end: as the rule for ties orders them
+ *   startOffsets  u32      startCount + 1          start token t is startBytes[startOffsets[t] .. startOffsets[t + 1])
  *   prefixBytes   u8       prefixLengthMax a token the first bytes of each token, so many at most, end to end
  *   prefixStarts  u32      tokenCapacity           where they begin
  *   stack         u32      2 x tokenCapacity       two stacks, for walks over derivations
@@ -26,17 +36,33 @@ import {
 export let madeCount: u32 = 0;
 let prefixByteCount: u32 = 0;
 
-export const byteCount: u32 = 256;
-
 export function startTokens(): void {
-  madeCount = byteCount;
-  prefixByteCount = prefixLengthMax > 0 ? byteCount : 0;
-  for (let byte: u32 = 0; byte < byteCount; byte++) {
-    store<u32>(lengths + ((<usize>byte) << 2), 1);
+  madeCount = startCount;
+  prefixByteCount = 0;
+  for (let id: u32 = 0; id < startCount; id++) {
+    const size = startByteCount > 0 ? startOffset(id + 1) - startOffset(id) : 1;
+    store<u32>(sizes + ((<usize>id) << 2), size);
+    store<u32>(lengths + ((<usize>id) << 2), 1);
     if (prefixLengthMax === 0) continue;
-    store<u8>(prefixBytes + byte, <u8>byte);
-    store<u32>(prefixStarts + ((<usize>byte) << 2), byte);
+    const length = min(size, prefixLengthMax);
+    store<u32>(prefixStarts + ((<usize>id) << 2), prefixByteCount);
+    memory.copy(prefixBytes + prefixByteCount, startBytesOf(id), length);
+    prefixByteCount += length;
   }
+}
+
+function startOffset(id: u32): u32 {
+  return load<u32>(startOffsets + ((<usize>id) << 2));
+}
+
+/** Address of the bytes of a start token. */
+export function startBytesOf(id: u32): usize {
+  return startBytes + startOffset(id);
+}
+
+/** Whether a token is one that words begin with: it has no halves. */
+export function isStart(id: u32): bool {
+  return id < startCount;
 }
 
 export function leftOf(id: u32): u32 {
@@ -47,8 +73,14 @@ export function rightOf(id: u32): u32 {
   return load<u32>(rights + ((<usize>id) << 2));
 }
 
+/** Cells that it covers. */
 export function lengthOf(id: u32): u32 {
   return load<u32>(lengths + ((<usize>id) << 2));
+}
+
+/** Bytes in it. */
+export function sizeOf(id: u32): u32 {
+  return load<u32>(sizes + ((<usize>id) << 2));
 }
 
 /** The token `left right`, the next id. Its tie key is the rule's to give. */
@@ -57,13 +89,15 @@ export function addToken(left: u32, right: u32): u32 {
   const id = madeCount++;
   store<u32>(lefts + ((<usize>id) << 2), left);
   store<u32>(rights + ((<usize>id) << 2), right);
+  const size = sizeOf(left) + sizeOf(right);
   store<u32>(lengths + ((<usize>id) << 2), lengthOf(left) + lengthOf(right));
+  store<u32>(sizes + ((<usize>id) << 2), size);
   if (prefixLengthMax > 0) writePrefix(id, left, right);
   return id;
 }
 
 export function prefixLengthOf(id: u32): u32 {
-  return min(lengthOf(id), prefixLengthMax);
+  return min(sizeOf(id), prefixLengthMax);
 }
 
 /** Address of the first of its bytes that are at hand. */
@@ -98,18 +132,25 @@ export function comparePrefixes(a: u32, b: u32): i32 {
 
 /** Whether token `id` is the `length` bytes at `address`, however long it is. */
 export function hasBytes(id: u32, address: usize, length: u32): bool {
-  if (lengthOf(id) !== length) return false;
+  if (sizeOf(id) !== length) return false;
   let top = stack;
   store<u32>(top, id);
   top += 4;
   for (let pos: u32 = 0; top > stack; ) {
     top -= 4;
     const token = load<u32>(top);
-    if (token >= byteCount) {
-      store<u32>(top, rightOf(token));
-      store<u32>(top, leftOf(token), 4);
-      top += 8;
-    } else if (token !== load<u8>(address + pos++)) return false;
+    if (isStart(token)) {
+      const size = sizeOf(token);
+      if (memory.compare(startBytesOf(token), address + pos, size) !== 0) return false;
+      pos += size;
+    } else top = pushHalves(top, token);
   }
   return true;
+}
+
+/** Pushes the halves of a token onto a stack, the left one last; returns the new top. */
+export function pushHalves(top: usize, token: u32): usize {
+  store<u32>(top, rightOf(token));
+  store<u32>(top, leftOf(token), 4);
+  return top + 8;
 }

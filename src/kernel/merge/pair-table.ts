@@ -69,9 +69,16 @@ export function addPair(left: u32, right: u32, count: u64, listStart: u32, listL
   pair.listCount = count;
   pair.listStart = listStart;
   pair.listLength = listLength;
-  if (pairCount * 2 > slotMask + 1) growSlots();
-  else insertPair(p);
+  if (pairCount * 2 > slotMask + 1) {
+    startGrowth();
+    growSome(pairCount);
+  } else insertPair(p);
   return p;
+}
+
+/** Whether the next pair that is added makes the hash table grow, which takes long where there are many pairs. */
+export function isFull(): bool {
+  return pairCount * 2 >= slotMask + 1;
 }
 
 function insertPair(p: u32): void {
@@ -83,12 +90,22 @@ function insertPair(p: u32): void {
   store<u32>(slots + ((<usize>slot) << 2), (hash & ~slotMask) | (p + 1));
 }
 
-/** Twice as many slots. What has no count left is left out: it never gains one again. */
-function growSlots(): void {
+/** The next record that a growing table takes. */
+let nextToInsert: u32 = 0;
+
+/** Begins to make the hash table twice as large. Until `growSome` has ended no pair may be looked for. */
+export function startGrowth(): void {
   slotMask = 2 * slotMask + 1;
   assert(slotMask < 2 * pairCapacity, "the hash table stays in its region");
   emptySlots();
-  for (let p: u32 = 0; p < pairCount; p++) if (pairAt(p).count > 0) insertPair(p);
+  nextToInsert = 0;
+}
+
+/** Takes the next `work` records; false after the last. What has no count left is left out: it never gains one again. */
+export function growSome(work: u32): bool {
+  const until = nextToInsert + min(pairCount - nextToInsert, work);
+  for (; nextToInsert < until; nextToInsert++) if (pairAt(nextToInsert).count > 0) insertPair(nextToInsert);
+  return nextToInsert < pairCount;
 }
 
 function emptySlots(): void {

@@ -1,47 +1,59 @@
 import { compareTokens, insertLongToken, isLong } from "./long-tokens";
 import { Special } from "./merge-records";
-import { byteRanks, prefixLengthMax, specialBytes, specialCount, specials, tieKeys } from "./merge-regions";
-import { byteCount, hasBytes, lengthOf, prefixLengthOf, prefixOf } from "./merge-tokens";
+import {
+  prefixLengthMax,
+  specialBytes,
+  specialCount,
+  specials,
+  startCount,
+  startRanks,
+  tieKeys,
+} from "./merge-regions";
+import { hasBytes, isStart, prefixLengthOf, prefixOf, sizeOf } from "./merge-tokens";
 import { pairAt } from "./pair-table";
 
 /**
  * Which of two pairs with equal counts is merged first. Each token has a tie key, a number; the pair with the greater
  * left key wins, then the one with the greater right key:
  *
- *   RULE          WINS                                            TIE KEY
- *   cs336         greater (bytes of left, bytes of right)         first 8 bytes as one number; equal keys: compare bytes
- *   huggingface   smaller (left id, right id), HF's own ids       2^32 minus that id
- *   rustbpe       smaller (left id, right id)                     2^32 minus the id
+ *   RULE           WINS                                      TIE KEY
+ *   greater bytes  greater (bytes of left, bytes of right)   first 8 bytes as one number; equal keys: compare bytes
+ *   smaller bytes  smaller (bytes of left, bytes of right)   the same, all bits inverted
+ *   smaller id     smaller (left id, right id)               2^32 minus the id, as the rule has it
+ *
+ * Bytes are compared as they are in `startBytes`: whoever fills it may put other numbers for them, in another order.
  *
  *   REGION        ELEMENT  ELEMENTS          MEANING
  *   tieKeys       u64      tokenCapacity     of two tokens the greater key wins a tie; equal: compare bytes
- *   byteRanks     u32      256               id of each byte as the rule has it; unused where bytes are compared
- *   specials      Special  specialCount      the special tokens that a merge may spell
+ *   startRanks    u32      startCount        id of each start token as the rule has it; unused where bytes are compared
+ *   specials      Special  specialCount      the tokens that exist already, and that a merge may spell
  *   specialBytes  u8       specialByteCount  their bytes
  */
 const middleKey: u64 = 1 << 32;
 const keyBytes: u32 = 8;
 
+/** Whether the smaller bytes win, not the greater ones. */
+let smallerWins: bool = false;
+
 export function tieKeyOf(id: u32): u64 {
   return load<u64>(tieKeys + ((<usize>id) << 3));
 }
 
-/** Gives the bytes their keys. */
-export function startTieKeys(): void {
-  for (let byte: u32 = 0; byte < byteCount; byte++) giveTieKey(byte);
+/** Gives the start tokens their keys. */
+export function startTieKeys(doSmallerWin: bool): void {
+  smallerWins = doSmallerWin;
+  for (let id: u32 = 0; id < startCount; id++) giveTieKey(id);
 }
 
-/** Gives a token its key, and its place among the long ones. False if it spells a special token. */
+/** Gives a token its key, and its place among the long ones. False if it spells one that exists already. */
 export function giveTieKey(id: u32): bool {
+  const key = keyAsSpecial(id);
   if (prefixLengthMax > 0) {
-    setTieKey(id, prefixKey(id));
+    setTieKey(id, smallerWins ? ~prefixKey(id) : prefixKey(id));
     if (isLong(id)) insertLongToken(id);
-    return true;
-  }
-  const rank = rankAsSpecial(id);
-  if (rank > 0) setTieKey(id, middleKey + rank);
-  else setTieKey(id, middleKey - (id < byteCount ? load<u32>(byteRanks + ((<usize>id) << 2)) : id));
-  return rank === 0;
+  } else if (key > 0) setTieKey(id, key);
+  else setTieKey(id, middleKey - (isStart(id) ? load<u32>(startRanks + ((<usize>id) << 2)) : id));
+  return key === 0;
 }
 
 function setTieKey(id: u32, key: u64): void {
@@ -56,12 +68,12 @@ function prefixKey(id: u32): u64 {
   return key;
 }
 
-/** The rank of the special token that equals token `id`, or 0. */
-function rankAsSpecial(id: u32): u32 {
-  const length = lengthOf(id);
+/** The key of the special token that equals token `id`, or 0. */
+function keyAsSpecial(id: u32): u64 {
+  const length = sizeOf(id);
   for (let k: u32 = 0; k < specialCount; k++) {
     const special = changetype<Special>(specials + <usize>k * offsetof<Special>());
-    if (special.length === length && hasBytes(id, specialBytes + special.start, length)) return special.rank;
+    if (special.length === length && hasBytes(id, specialBytes + special.start, length)) return special.key;
   }
   return 0;
 }
@@ -78,5 +90,5 @@ function tokenWins(a: u32, b: u32): bool {
   const keyA = tieKeyOf(a);
   const keyB = tieKeyOf(b);
   if (keyA !== keyB) return keyA > keyB;
-  return compareTokens(a, b) > 0;
+  return smallerWins ? compareTokens(a, b) < 0 : compareTokens(a, b) > 0;
 }

@@ -2,18 +2,19 @@ import {
   boundary,
   cells,
   isWide,
+  positionBytes,
   rareCells,
   setCellCount,
   weightEnds,
   weights,
-  wordBytes,
   wordCount,
   wordStarts,
+  wordTokens,
 } from "./merge-regions";
 import { addFrequentWord, countOfWord, frequentCount, frequentWordAt, startOrder } from "./word-order";
 
 /**
- * Layout: the words of two bytes or more, end to end by falling count, a cell a byte. The merge loop rewrites `cells`
+ * Layout: the words of two tokens or more, end to end by falling count, a cell a token. The merge loop rewrites `cells`
  * in place; the rest is frozen.
  *
  *   REGION      ELEMENT      ELEMENTS       MEANING
@@ -48,17 +49,17 @@ export const rareCountEnd: u32 = 2048;
 /** The cell that the next frequent word begins in, and how many cells are written in all. */
 let frequentEnd: u32 = 1;
 let writtenCount: u32 = 1;
-/** The next place of the order, then the next word of the table; `nextOffset` bytes of it are written. */
+/** The next place of the order, then the next word of the table; `nextOffset` tokens of it are written. */
 let nextPlace: u32 = 0;
 let nextWord: u32 = 0;
 let nextOffset: u32 = 0;
-/** Where the first word of this memory starts in the table's bytes. */
+/** Where the first word of this memory starts in the table's tokens. */
 let firstWordStart: u32 = 0;
 let stepWeight: u64 = 0;
 
-/** Begins a layout; the words are in their regions, and `firstByte` is where the first of them starts in the table. */
-export function startLayout(firstByte: u32): void {
-  firstWordStart = firstByte;
+/** Begins a layout; the words are in their regions, and the first of them starts at token `firstStart` of the table. */
+export function startLayout(firstStart: u32): void {
+  firstWordStart = firstStart;
   startOrder();
   stepCount = 0;
   frequentEnd = 1;
@@ -150,19 +151,28 @@ function layOutRare<T>(work: u32): bool {
 function layOutWord<T>(word: u32, pos: u32, target: u32): u32 {
   const length = lengthOfWord(word);
   const start = load<u32>(wordStarts + ((<usize>word) << 2)) - firstWordStart;
-  const from = wordBytes + start + nextOffset;
-  const byteCount = min(length - nextOffset, max(target - writtenCount, 1));
-  let cell = cells + <usize>pos * sizeof<T>();
-  for (let address = from; address < from + byteCount; address++, cell += sizeof<T>()) {
-    store<T>(cell, <T>load<u8>(address));
-  }
-  nextOffset += byteCount;
-  writtenCount += byteCount;
-  if (nextOffset < length) return pos + byteCount;
-  store<T>(cell, <T>boundary);
+  const first = <usize>start + nextOffset;
+  const count = min(length - nextOffset, max(target - writtenCount, 1));
+  if (positionBytes === 1) writeTokens<T, u8>(first, count, pos);
+  else if (positionBytes === 2) writeTokens<T, u16>(first, count, pos);
+  else writeTokens<T, u32>(first, count, pos);
+  nextOffset += count;
+  writtenCount += count;
+  if (nextOffset < length) return pos + count;
+  store<T>(cells + <usize>(pos + count) * sizeof<T>(), <T>boundary);
   nextOffset = 0;
   writtenCount++;
-  return pos + byteCount + 1;
+  return pos + count + 1;
+}
+
+/** Writes `count` tokens, `U` each in the table, from the table's `first` on into the cells from `pos` on. */
+function writeTokens<T, U>(first: usize, count: u32, pos: u32): void {
+  const from = wordTokens + first * sizeof<U>();
+  const end = from + <usize>count * sizeof<U>();
+  let cell = cells + <usize>pos * sizeof<T>();
+  for (let address = from; address < end; address += sizeof<U>(), cell += sizeof<T>()) {
+    store<T>(cell, <T>(<u32>load<U>(address)));
+  }
 }
 
 function lengthOfWord(word: u32): u32 {

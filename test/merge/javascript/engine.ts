@@ -2,6 +2,7 @@ import { limitsOf, type MergeOptions } from "../../../src/merge/merge-options.ts
 import { defaultTuning, type MergeTuning } from "../../../src/merge/merge-tuning.ts";
 import type { Merges } from "../../../src/merge/merges.ts";
 import { createWorkBudget, type MergeProgress, spend } from "../../../src/merge/work-budget.ts";
+import type { TokenWords } from "../../../src/words/token-words.ts";
 import type { WordTable } from "../../../src/words/word-table.ts";
 import { countCells } from "./cell-count.ts";
 import { raisedThreshold } from "./count-threshold.ts";
@@ -24,11 +25,12 @@ import { addToken, createTokens } from "./tokens.ts";
  * phase; the caller draws progress, sees signals, and calls on. The result depends on the words and the options alone.
  */
 export function* trainMergesInJavaScript(
-  words: WordTable,
+  table: WordTable | TokenWords,
   options: MergeOptions,
   tuning: MergeTuning = defaultTuning,
 ): Generator<MergeProgress, Merges> {
-  const state = yield* prepare(words, options, tuning);
+  if (!("bytes" in table)) throw new Error("the twin learns from bytes");
+  const state = yield* prepare(table, options, tuning);
   yield* indexBytePairs(state);
   for (;;) {
     switch (mergeUntilPause(state)) {
@@ -180,6 +182,7 @@ function note(learned: Learned, left: number, right: number, count: number): voi
 function finished(learned: Learned): Merges {
   const { mergeCount, replacedCount } = learned;
   return {
+    startCount: 256,
     mergeCount,
     replacedCount,
     left: learned.left.slice(0, mergeCount),
