@@ -1,4 +1,5 @@
 import { type Kernel, putArray } from "../runtime/kernel.ts";
+import { groupBy } from "./group-by.ts";
 import { longestBlockBytes, prefixCountMax, sharedPrefix } from "./special-token-finder.ts";
 import { buildTokenTrie } from "./token-trie.ts";
 
@@ -11,7 +12,7 @@ export function setUpTokens(kernel: Kernel, specialTokens: readonly Uint8Array[]
   const { exports } = kernel;
   const tokens = specialTokens.filter((token) => token.length > 0);
   const longestBytes = tokens.reduce((longest, token) => Math.max(longest, token.length), 0);
-  const groups = [...Map.groupBy(tokens, (token) => token[0]!).values()];
+  const groups = [...groupBy(tokens, (token) => token[0]!).values()];
   const areWhole =
     groups.length <= prefixCountMax &&
     longestBytes <= prefixBytesMax &&

@@ -1,3 +1,4 @@
+import { groupBy } from "./group-by.ts";
 import { buildTokenTrie, matchBackwards, type TokenPlaces, type TokenTrie } from "./token-trie.ts";
 
 /**
@@ -35,7 +36,7 @@ export class SpecialTokenFinder {
     this.shortestBlockBytes = Math.max(shortestBlockBytes, this.longestBytes);
     this.longestBlockBytes = Math.max(longestBlockBytes, this.longestBytes);
     this.blockBytes = this.shortestBlockBytes;
-    const groups = [...Map.groupBy(this.tokens, (token) => token[0]!).values()];
+    const groups = [...groupBy(this.tokens, (token) => token[0]!).values()];
     const prefixes = groups.length > prefixCountMax ? [] : groups.map((group) => sharedPrefix(group));
     this.prefixes = prefixes.map((prefix) => ({ bytes: Buffer.from(prefix), nextPos: -1 }));
   }

@@ -1,3 +1,5 @@
+import { releaseMemory } from "../runtime/host.ts";
+
 /**
  * Text: bytes in memory, with two views of one buffer. Hot loops load several bytes at a time and may read past the end
  * of the text, so the buffer is longer than the text by `paddingBytes`. The bytes there are not text.
@@ -27,7 +29,7 @@ export type TextMaker = (capacityBytes: number) => Text;
  * and small memory is left to the collector.
  */
 export function releaseText({ buffer, length }: Uint8Array): void {
-  if (length > releasedBytesLeast && buffer instanceof ArrayBuffer) buffer.transfer(0);
+  if (length > releasedBytesLeast && buffer instanceof ArrayBuffer) releaseMemory(buffer);
 }
 
 const releasedBytesLeast = 1 << 23;

@@ -53,7 +53,7 @@ class InputStream implements ByteStream {
         return readBytes;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw unreadable(input.path, error);
-        await Bun.sleep(retryMs);
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }
   }

@@ -1,4 +1,5 @@
 import type { Transform } from "node:stream";
+import { zlib, zlibWithZstd } from "../runtime/zlib.ts";
 import type { ByteStream } from "./byte-stream.ts";
 import { cutShort, damaged, decompressionError, type Packing } from "./compression-errors.ts";
 
@@ -44,11 +45,10 @@ export class DecompressedStream implements ByteStream {
     /** How many compressed bytes there are, if that is known. */
     private readonly compressedBytes = Number.POSITIVE_INFINITY,
   ) {
-    // Loading it takes 1.6 ms: only where something is compressed.
-    const { createGunzip, createZstdDecompress } = require("node:zlib") as typeof import("node:zlib");
     const expectedBytes = Math.max(outputChunkBytesLeast, expectedRatio * compressedBytes);
     const options = { chunkSize: Math.min(chunkBytesMax, expectedBytes) };
-    this.decoder = compression === "gzip" ? createGunzip(options) : createZstdDecompress(options);
+    this.decoder =
+      compression === "gzip" ? zlib().createGunzip(options) : zlibWithZstd().createZstdDecompress(options);
     this.decoder.on("readable", () => this.wake());
     this.decoder.on("end", () => {
       this.hasEnded = true;

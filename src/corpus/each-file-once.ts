@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { groupBy } from "../bytes/group-by.ts";
 
 /** A file or folder that was found and is not read. */
 export type Skipped = {
@@ -13,7 +14,7 @@ export type Skipped = {
  * the first. The order stays.
  */
 export function eachFileOnce(paths: readonly string[]): { paths: string[]; skipped: Skipped[] } {
-  const pathsById = Map.groupBy(paths, (path) => fileId(path) ?? path);
+  const pathsById = groupBy(paths, (path) => fileId(path) ?? path);
   if (pathsById.size === paths.length) return { paths: [...paths], skipped: [] };
   const kept = new Set<string>();
   const skipped: Skipped[] = [];

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { globMatcher, pathsMatching } from "../runtime/host.ts";
 import { eachFileOnce, inByteOrder } from "./each-file-once.ts";
 
 /**
@@ -6,15 +7,7 @@ import { eachFileOnce, inByteOrder } from "./each-file-once.ts";
  * followed, and each file is named once. A link that leads nowhere is named, so that reading it is an error.
  */
 export function filesMatching(glob: string): ReturnType<typeof eachFileOnce> {
-  const isAbsolute = glob.startsWith("/");
-  const options = {
-    cwd: isAbsolute ? "/" : ".",
-    absolute: isAbsolute,
-    onlyFiles: false,
-    followSymlinks: true,
-    dot: false,
-  };
-  const matching = inByteOrder([...new Bun.Glob(glob).scanSync(options)]);
+  const matching = inByteOrder([...pathsMatching(glob, glob.startsWith("/") ? "/" : ".")]);
   const leadsNowhere = (path: string) => statSync(path, { throwIfNoEntry: false }) === undefined;
   const files = eachFileOnce(matching.filter((path) => !leadsNowhere(path) && statSync(path).isFile()));
   return { ...files, paths: inByteOrder([...files.paths, ...matching.filter(leadsNowhere)]) };
@@ -30,9 +23,9 @@ export type FileFilter = (pathBelow: string) => boolean;
 export function includeFilter(globs: readonly string[]): FileFilter {
   if (globs.length === 0) return () => true;
   const filters = globs.map((text) => {
-    const glob = new Bun.Glob(text.replace(/^\.?\//, ""));
-    if (text.includes("/")) return (path: string) => glob.match(path);
-    return (path: string) => glob.match(path.slice(path.lastIndexOf("/") + 1));
+    const matches = globMatcher(text.replace(/^\.?\//, ""));
+    if (text.includes("/")) return matches;
+    return (path: string) => matches(path.slice(path.lastIndexOf("/") + 1));
   });
   return (path) => filters.some((matches) => matches(path));
 }

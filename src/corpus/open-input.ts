@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats, statSync } from "node:fs";
 import { UserError } from "../errors.ts";
+import { sleepSync } from "../runtime/host.ts";
 import { isMissing, reasonNotRead } from "../runtime/system-error.ts";
 import { hasReplacement, undecodable } from "./directories.ts";
 import { type Input, nameOf } from "./input.ts";
@@ -28,7 +29,7 @@ export function checkUnchanged(input: Input): void {
   checkSame(input, now);
   if (now.size === input.sizeBytes && now.mtimeMs !== input.modifiedMs) {
     // A file that is cut gets its new time before its new size: a second look tells what happened.
-    Bun.sleepSync(secondLookMs);
+    sleepSync(secondLookMs);
     checkSame(input, statSync(input.path, { throwIfNoEntry: false }) ?? now);
     throw changed(input, "was changed");
   }

@@ -1,3 +1,4 @@
+import { xxHash64 } from "../runtime/host.ts";
 import type { Input, InputFormat } from "./input.ts";
 import type { Range } from "./range.ts";
 
@@ -104,5 +105,4 @@ export const digestLine = (line: Omit<PlanLine, "digest">) =>
     ...(line.textField === undefined ? [] : [line.textField]),
   ]);
 
-const hexDigest = (content: unknown) =>
-  Bun.hash.xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");
+const hexDigest = (content: unknown) => xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");

@@ -1,5 +1,6 @@
 import { startWorker } from "../runtime/embedded.ts";
 import { adoptKernelModule, createKernel, type Kernel, kernelModule } from "../runtime/kernel.ts";
+import type { WorkerThread } from "../runtime/worker-jobs.ts";
 
 /** What a memory's regions are planned from (src/kernel/merge/merge-regions.ts), the same in every thread. */
 export type MergePlan = {
@@ -65,7 +66,7 @@ export function startMergeHelpers({
 }
 
 /** Undefined where the system has no thread for us: help is welcome, not needed. */
-function startHelper(help: MergeHelp): Worker | undefined {
+function startHelper(help: MergeHelp): WorkerThread | undefined {
   try {
     const worker = startWorker("merging");
     // A helper that fails in the middle says so in the memory. One that never starts does no harm.

@@ -1,3 +1,4 @@
+import { createSha256, type Sha256 } from "../runtime/host.ts";
 import type { FourByteTables } from "./four-byte-tables.ts";
 import type { MaskTables } from "./masks/build-mask-tables.ts";
 import type { Program } from "./matcher-program.ts";
@@ -44,7 +45,7 @@ export type CompileOptions = {
  * that were compiled ahead and those that were compiled now have the same.
  */
 export function patternDigest(compiled: CompiledPattern): string {
-  const hasher = new Bun.CryptoHasher("sha256");
+  const hasher = createSha256();
   addTo(hasher, compiled);
   return hasher.digest("hex");
 }
@@ -53,7 +54,7 @@ export function patternDigest(compiled: CompiledPattern): string {
 const derived = new Set(["fourBytes", "masks", "reason"]);
 
 /** Adds plain data. Sizes and names go before contents, so that different data are different bytes. */
-function addTo(hasher: Bun.CryptoHasher, value: unknown): void {
+function addTo(hasher: Sha256, value: unknown): void {
   if (ArrayBuffer.isView(value)) {
     hasher.update(`${value.constructor.name} ${value.byteLength} `);
     hasher.update(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));

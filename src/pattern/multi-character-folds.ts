@@ -44,15 +44,15 @@ export class MultiCharacterFolds {
           return node.items.map(edgesOf).reduce((left, right) => {
             join(left, right);
             return {
-              first: left.isNullable ? left.first.union(right.first) : left.first,
-              last: right.isNullable ? right.last.union(left.last) : right.last,
+              first: left.isNullable ? new Set([...left.first, ...right.first]) : left.first,
+              last: right.isNullable ? new Set([...right.last, ...left.last]) : right.last,
               isNullable: left.isNullable && right.isNullable,
             };
           }, nothing);
         case "choice":
           return node.options.map(edgesOf).reduce((a, b) => ({
-            first: a.first.union(b.first),
-            last: a.last.union(b.last),
+            first: new Set([...a.first, ...b.first]),
+            last: new Set([...a.last, ...b.last]),
             isNullable: a.isNullable || b.isNullable,
           }));
         case "repeat": {

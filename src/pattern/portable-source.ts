@@ -1,3 +1,4 @@
+import { deepEquals } from "../runtime/host.ts";
 import { type CodePointSet, complementOf, lastCodePoint } from "./code-point-set.ts";
 import { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
 import { mayLeaveGaps } from "./gaps.ts";
@@ -61,7 +62,7 @@ export function portableSource(tree: Node): string {
 /** The source itself if it means the same in all engines, else a form of what it means in this one. */
 export function portableForm(source: string, dialect: Dialect): string {
   const tree = parsePattern(source, dialect);
-  const isPortable = [fancyRegex, oniguruma].every((other) => Bun.deepEquals(readAs(source, other), tree));
+  const isPortable = [fancyRegex, oniguruma].every((other) => deepEquals(readAs(source, other), tree));
   return isPortable ? source : portableSource(tree);
 }
 
@@ -101,7 +102,7 @@ function setSource(set: CodePointSet, text: string | null): string {
   const written = text === null ? [] : [text, ...definitions.map((w) => spellOut(text, w))];
   const isSame = (source: string, dialect: Dialect) => {
     const read = readAs(source, dialect);
-    return read?.kind === "set" && Bun.deepEquals(read.set, set);
+    return read?.kind === "set" && deepEquals(read.set, set);
   };
   const found = [...written, ...(set.length > 100 ? spelledWords : [])].find((source) =>
     [fancyRegex, oniguruma].every((dialect) => isSame(source, dialect)),

@@ -1,3 +1,4 @@
+import { fromBase64, toBase64 } from "../runtime/host.ts";
 import { type CodePointSet, complementOf, contains, fullSet, setOf, unionOf } from "./code-point-set.ts";
 import { binaryPropertyBase64, categoryRunsBase64, foldingsBase64, scriptBase64 } from "./unicode-data.ts";
 
@@ -90,14 +91,14 @@ export function encodeNumbers(numbers: readonly number[]): string {
     for (; number >= 128; number >>= 7) bytes.push((number & 127) | 128);
     bytes.push(number);
   }
-  return Uint8Array.from(bytes).toBase64();
+  return toBase64(Uint8Array.from(bytes));
 }
 
 export function decodeNumbers(base64: string): number[] {
   const numbers: number[] = [];
   let number = 0;
   let shift = 0;
-  for (const byte of Uint8Array.fromBase64(base64)) {
+  for (const byte of fromBase64(base64)) {
     number += (byte & 127) << shift;
     shift += 7;
     if (byte >= 128) continue;
@@ -190,7 +191,7 @@ function categorySet(name: string): CodePointSet {
   generalCategories.forEach((category, id) => {
     if (category === name || category[0] === name || (name === "LC" && isCased(category))) mask |= 1 << id;
   });
-  categoryRuns ??= Uint8Array.fromBase64(categoryRunsBase64);
+  categoryRuns ??= fromBase64(categoryRunsBase64);
   return decodeCategoryRuns(categoryRuns, mask);
 }
 

@@ -1,6 +1,7 @@
 import { exitCode, outOfMemory, UserError } from "../errors.ts";
 import { PatternLimit } from "../pattern/pattern.ts";
-import { type JobName, startWorker } from "../runtime/embedded.ts";
+import { startWorker } from "../runtime/embedded.ts";
+import type { JobName, WorkerThread } from "../runtime/worker-jobs.ts";
 
 /** One worker, as the main thread sees it. */
 export type WorkerLink<ToWorker> = {
@@ -14,7 +15,7 @@ export type WorkerLink<ToWorker> = {
 /** Workers that run before their work is known. */
 export type StartedWorkers = {
   readonly name: JobName;
-  readonly workers: readonly Worker[];
+  readonly workers: readonly WorkerThread[];
   /** Ends all of them. */
   terminate(): void;
 };
@@ -45,7 +46,7 @@ export async function serveWorkers<ToWorker, FromWorker extends { readonly kind:
   serve: Serve<ToWorker, FromWorker>,
 ): Promise<void> {
   const { name, workers } = started;
-  const run = (worker: Worker, workerIndex: number) =>
+  const run = (worker: WorkerThread, workerIndex: number) =>
     new Promise<void>((finish, fail) => {
       const send = (message: ToWorker, transfer: ArrayBuffer[] = []) => worker.postMessage(message, transfer);
       const take = serve({ workerIndex, send, finish });

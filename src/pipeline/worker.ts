@@ -1,5 +1,5 @@
 // Entry of every worker: the first message names its job, and the code for that serves all others.
-import type { JobName } from "../runtime/embedded.ts";
+import type { JobName } from "../runtime/worker-jobs.ts";
 
 type Serve = (message: never) => void;
 type Post = (message: unknown, transfer?: ArrayBuffer[]) => void;

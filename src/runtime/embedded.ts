@@ -1,3 +1,5 @@
+import type { JobName, WorkerThread } from "./worker-jobs.ts";
+
 const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.startsWith("B:\\~BUN");
 
 // The binary keeps the entry of its workers, and the files that were built into it, beside its own entry, whichever module
@@ -5,12 +7,9 @@ const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.s
 
 const workerUrl = new URL(isEmbedded ? "./worker.ts" : "../pipeline/worker.ts", import.meta.url).href;
 
-/** What a worker can be started for. pipeline/worker.ts says which code that is. */
-export type JobName = "counting" | "encoding" | "planning" | "loading" | "merging";
-
 /** Starts a worker. It loads the code of its job, and then serves the messages that came meanwhile. */
-export function startWorker(job: JobName): Worker {
-  const worker = new Worker(workerUrl);
+export function startWorker(job: JobName): WorkerThread {
+  const worker = new Worker(workerUrl) as WorkerThread;
   worker.postMessage({ job });
   return worker;
 }

@@ -93,9 +93,7 @@ export function exchange(path: string, otherPath: string): boolean {
   const number = callNumbers[process.arch];
   const call = number === undefined ? undefined : openLibc("syscall")?.syscall;
   if (number === undefined || call === undefined) return false;
-  const { ptr } = require("bun:ffi") as typeof import("bun:ffi");
-  const from = ptr(cString(path));
-  const to = ptr(cString(otherPath));
+  const [from, to] = [cString(path), cString(otherPath)];
   return call(number, ignoredDirectory, from, ignoredDirectory, to, RENAME_EXCHANGE) === 0n;
 }
 

@@ -1,4 +1,4 @@
-import { openLibc } from "./libc.ts";
+import { addressOf, openLibc } from "./libc.ts";
 
 /**
  * A window in a kernel's memory into which parts of files are mapped instead of read: the kernel sees the system's own
@@ -111,7 +111,6 @@ function mappingSystem(): MappingSystem | null {
 function openSystem(): MappingSystem | null {
   const libc = openLibc("mmap", "munmap", "posix_fadvise", "getpagesize");
   if (libc === null) return null;
-  const { ptr } = require("bun:ffi") as typeof import("bun:ffi");
   const pageBytes = libc.getpagesize();
   const map = (
     address: number,
@@ -123,7 +122,7 @@ function openSystem(): MappingSystem | null {
   ) => Number(libc.mmap(BigInt(address), BigInt(sizeBytes), access, flags, fd, BigInt(offset)));
   return {
     pageBytes,
-    addressOf: (bytes) => Number(ptr(bytes)),
+    addressOf,
     tryMapping: (fd) => {
       const address = map(0, pageBytes, PROT_READ, MAP_PRIVATE, fd, 0);
       if (address > highestAddress) return false;

@@ -1,4 +1,5 @@
-import { fstatSync, statSync } from "node:fs";
+import { fstatSync, readSync, statSync } from "node:fs";
+import { hostname } from "node:os";
 import { errnoOf, openLibc } from "./libc.ts";
 import { codeOf } from "./system-error.ts";
 
@@ -10,13 +11,31 @@ type Locked = "ours" | "another's" | "unknown to the file system";
  * died, in whatever way, holds none.
  */
 export function lockFile(fd: number): Locked {
-  const libc = openLibc("flock", "__errno_location");
-  if (libc === null) return "unknown to the file system";
+  const libc = openFlock();
+  if (libc === null) return namesLivingProcess(fd) ? "another's" : "unknown to the file system";
   for (;;) {
     if (libc.flock(fd, LOCK_EX | LOCK_NB) === 0) return "ours";
     const errno = errnoOf(libc);
     if (knowsNoLock.has(errno)) return "unknown to the file system";
     if (errno !== EINTR) return "another's";
+  }
+}
+
+const openFlock = () => openLibc("flock", "__errno_location");
+
+/** Whether this process can lock files at all. The library under Node cannot. */
+export const canLock = (): boolean => openFlock() !== null;
+
+/** Whether the lock file names a process of this machine that is alive: all that can be seen without locks. */
+function namesLivingProcess(fd: number): boolean {
+  const text = Buffer.alloc(1 << 12);
+  try {
+    const holder = JSON.parse(text.toString("utf8", 0, readSync(fd, text, 0, text.length, 0)));
+    if (holder.host !== hostname() || !Number.isSafeInteger(holder.pid) || holder.pid <= 0) return false;
+    process.kill(holder.pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === "EPERM";
   }
 }
 

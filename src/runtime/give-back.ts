@@ -1,4 +1,4 @@
-import { openLibc } from "./libc.ts";
+import { addressOf, openLibc } from "./libc.ts";
 
 /**
  * Zeroes an array and gives its memory back to the system at once. Writing to it takes memory anew.
@@ -7,11 +7,16 @@ import { openLibc } from "./libc.ts";
  * again, also what was only reserved address space. Where the system has no such call, the memory stays.
  */
 export function giveBack(array: Int32Array): void {
-  const { ptr } = require("bun:ffi") as typeof import("bun:ffi");
-  const address = Number(ptr(array));
+  const libc = array.byteLength < worthwhileBytes ? null : openLibc("madvise");
+  if (libc === null) {
+    array.fill(0);
+    return;
+  }
+  const address = addressOf(array);
   const start = Math.ceil(address / pageBytes) * pageBytes;
   const end = Math.floor((address + array.byteLength) / pageBytes) * pageBytes;
-  const isGiven = end - start >= worthwhileBytes && discardPages(start, end - start);
+  const isGiven =
+    end - start >= worthwhileBytes && libc.madvise(BigInt(start), BigInt(end - start), MADV_DONTNEED) === 0;
   if (!isGiven) {
     array.fill(0);
     return;
@@ -23,11 +28,5 @@ export function giveBack(array: Int32Array): void {
 /** A multiple of every page size of Linux on x64 and arm64, except huge pages, which the system splits. */
 const pageBytes = 1 << 16;
 const worthwhileBytes = 1 << 20;
-
-/** False where the system has no such call, or refuses. */
-function discardPages(address: number, sizeBytes: number): boolean {
-  const libc = openLibc("madvise");
-  return libc?.madvise(BigInt(address), BigInt(sizeBytes), MADV_DONTNEED) === 0;
-}
 
 const MADV_DONTNEED = 4;

@@ -52,3 +52,9 @@ export function errnoOf(libc: Symbols<"__errno_location">): number {
   const { read } = require("bun:ffi") as typeof import("bun:ffi");
   return read.i32(libc.__errno_location()!);
 }
+
+/** Where the bytes of an array are in the process. */
+export function addressOf(array: ArrayBufferView): number {
+  const { ptr } = require("bun:ffi") as typeof import("bun:ffi");
+  return Number(ptr(array as Uint8Array));
+}

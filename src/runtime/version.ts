@@ -1,12 +1,13 @@
 import { statSync } from "node:fs";
 import { version } from "../../package.json";
+import { runtimeVersion } from "./host.ts";
 
 /** Defined by build.ts; undefined when the sources are run as they are. */
 declare const BPE_COMMIT: string | undefined;
 
 export const build = {
   version,
-  bunVersion: Bun.version,
+  bunVersion: runtimeVersion,
   commit: typeof BPE_COMMIT === "undefined" ? "unknown" : BPE_COMMIT,
 };
 

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, renameSync, writeSync } from "node:fs";
 import { type Checked, fieldsOf, text, wholeNumber } from "../bytes/schema.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
+import { xxHash64 } from "../runtime/host.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { hasOptions } from "../words/counts-options.ts";
 import { CountsReader } from "../words/counts-reader.ts";
@@ -53,7 +54,7 @@ export function makeEntry(countsPath: string, path: string, id: EntryId, statist
     tail.set(payload);
     const view = new DataView(tail.buffer, payload.length);
     view.setUint32(0, payload.length, true);
-    view.setBigUint64(4, Bun.hash.xxHash64(payload), true);
+    view.setBigUint64(4, xxHash64(payload), true);
     tail.set(magic, payload.length + 12);
     const written = writeSync(fd, tail, 0, tail.length, countsBytes);
     if (written < tail.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
@@ -108,7 +109,7 @@ function readAbout(path: string, fd: number): About {
   const isEntry = magic.every((byte, i) => tail[12 + i] === byte);
   if (!isEntry || size > aboutBytesMax || size > fileBytes - tailBytes) throw new Damaged(path);
   const payload = readAt(path, fd, fileBytes - tailBytes - size, size);
-  if (Bun.hash.xxHash64(payload) !== view.getBigUint64(4, true)) throw new Damaged(path);
+  if (xxHash64(payload) !== view.getBigUint64(4, true)) throw new Damaged(path);
   const about = parseChecked(path, new TextDecoder().decode(payload), aboutFields);
   if (about.countsBytes !== fileBytes - tailBytes - size) throw new Damaged(path);
   return about;
@@ -120,7 +121,7 @@ function checksumOf(path: string, fd: number, sizeBytes: number): string {
   for (let done = 0; done < sizeBytes; ) {
     const size = Math.min(block.length, sizeBytes - done);
     if (readSync(fd, block, 0, size, done) < size) throw new Damaged(path);
-    checksum = Bun.hash.xxHash64(block.subarray(0, size), checksum);
+    checksum = xxHash64(block.subarray(0, size), checksum);
     done += size;
   }
   return checksum.toString(16);

@@ -1,5 +1,6 @@
 import { textLike } from "../bytes/schema.ts";
 import type { Input } from "../corpus/input.ts";
+import { createSha256 } from "../runtime/host.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 
 /**
@@ -61,5 +62,5 @@ export function optionsHash(
 }
 
 export function shortHash(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
+  return createSha256().update(text).digest("hex").slice(0, 16);
 }

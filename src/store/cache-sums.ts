@@ -1,6 +1,7 @@
 import { fstatSync, readSync } from "node:fs";
 import { type Checked, fieldsOf, listOf, text, tupleOf, wholeNumber } from "../bytes/schema.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
+import { xxHash64 } from "../runtime/host.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { optionFields } from "../words/counts-header.ts";
 import { addTable, emptyTable, isSound } from "../words/sorted-tables.ts";
@@ -46,7 +47,7 @@ const spareBits = 3;
 /** A header has some 150 bytes for each entry. */
 const headerBytesMax = 1 << 30;
 
-const hashOf = (bytes: Uint8Array) => Bun.hash.xxHash64(bytes);
+const hashOf = (bytes: Uint8Array) => xxHash64(bytes);
 const hexOf = (array: Float64Array | Uint32Array | Uint8Array) => hashOf(bytesOf(array)).toString(16);
 const bytesOf = (array: Float64Array | Uint32Array | Uint8Array) =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);

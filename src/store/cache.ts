@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { groupBy } from "../bytes/group-by.ts";
 import type { Input } from "../corpus/input.ts";
 import { CountsFileReader } from "../count/counts-files.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
@@ -178,7 +179,7 @@ export class Cache {
     statistics: readonly RangeStatistics[],
     inHaste: boolean,
   ): Generator<undefined, void> {
-    const byInput = Map.groupBy(runs, (run) => run.inputIndex);
+    const byInput = groupBy(runs, (run) => run.inputIndex);
     for (const [inputIndex, found] of statistics.entries()) {
       if (this.statisticsOf(inputIndex) !== undefined || !this.canKeep(inputIndex)) continue;
       const own = byInput.get(inputIndex) ?? [];

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Input } from "../corpus/input.ts";
 import { openInput, shrank } from "../corpus/open-input.ts";
+import { createSha256 } from "../runtime/host.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { CountsRecord } from "../vocabulary/formats/training-json.ts";
 
@@ -43,7 +44,7 @@ async function hashPath(path: string): Promise<string> {
 
 /** SHA-256 of the first `sizeBytesMax` bytes of an open file, and how many bytes there were. Yields as `hashInput`. */
 function* hashFile(fd: number, sizeBytesMax: number) {
-  const hasher = new Bun.CryptoHasher("sha256");
+  const hasher = createSha256();
   let done = 0;
   for (let yielded = 0; done < sizeBytesMax; ) {
     const size = readSync(fd, block, 0, Math.min(block.length, sizeBytesMax - done), done);

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { xxHash64 } from "../runtime/host.ts";
 
 /**
  * Which file has which content, so that an unchanged file need not be read. A file is taken for unchanged if it has the
@@ -76,7 +77,7 @@ export function stateOf(path: string, nowMs: number): FileState {
 }
 
 const head = "bpe-index 1 ";
-const checksumOf = (lines: string) => Bun.hash.xxHash64(lines).toString(16).padStart(16, "0");
+const checksumOf = (lines: string) => xxHash64(lines).toString(16).padStart(16, "0");
 const sealed = (lines: string) => `${head}${checksumOf(lines)}\n${lines}`;
 
 /** Undefined for an invalid index. A hash becomes part of a file name, so each line is checked. */

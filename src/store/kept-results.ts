@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, readFileSync, renameSync } from "node:fs";
 import { basename, join } from "node:path";
+import { xxHash64 } from "../runtime/host.ts";
 import { recordName } from "../vocabulary/formats/training-json.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, statOrNull } from "./output-place.ts";
 import { whatStands } from "./standing-result.ts";
@@ -102,7 +103,7 @@ function readRecord(path: string): { record: Told; writtenAt: Date } {
  */
 export function recordMark(path: string): string {
   const bytes = readFound(join(path, recordName));
-  return Bun.hash.xxHash64(bytes).toString(16).padStart(16, "0").slice(0, 8);
+  return xxHash64(bytes).toString(16).padStart(16, "0").slice(0, 8);
 }
 
 /** Whether a result is the former one that its hidden name was made for. */

@@ -12,6 +12,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
 import { isNamed, lockFile } from "../runtime/flock.ts";
+import { sleepSync } from "../runtime/host.ts";
 import { codeOf } from "../runtime/system-error.ts";
 import { checkParent, makeParents, notWritable, onPath } from "./output-parent.ts";
 import type { Place } from "./output-place.ts";
@@ -188,7 +189,7 @@ function readHolder(fd: number): Holder {
       return holderOf(JSON.parse(text.toString("utf8", 0, readSync(fd, text, 0, text.length, 0))));
     } catch {
       // Locked but not written yet.
-      Bun.sleepSync(1);
+      sleepSync(1);
     }
   }
   return {};

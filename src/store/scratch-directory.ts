@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, mkdtempSync, openSync, renameSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
-import { isNamed, lockFile } from "../runtime/flock.ts";
+import { canLock, isNamed, lockFile } from "../runtime/flock.ts";
 import { codeOf, reasonOf } from "../runtime/system-error.ts";
 import { lstatOrNull, namesIn } from "./output-place.ts";
 import { removeQuietly } from "./remove-quietly.ts";
@@ -17,7 +17,8 @@ export type Problem = { readonly message: string; readonly hint: string };
  *   .bpe-XXXXXX/…        its files
  *
  * A later run that gets the lock removes the directory. Only the lock tells whether a run lives: it may be in another
- * container or on another machine. Where the file system has no locks, the files of a dead run stay.
+ * container or on another machine. Where the file system has no locks, the files of a dead run stay; where this process
+ * cannot lock, they are in .bpe-unlocked-XXXXXX, which nobody removes but their own run.
  *
  * The directory is made when it is first needed. `remove` may be called at any moment.
  */
@@ -85,7 +86,8 @@ const names = /^\.bpe-\w{6}(-gone)?$/;
 
 function make(parent: string): Made {
   for (let attempt = 1; ; attempt++) {
-    const path = mkdtempSync(join(parent, ".bpe-"));
+    // A run that can lock would take a directory that nobody has locked for a dead run's.
+    const path = mkdtempSync(join(parent, canLock() ? ".bpe-" : ".bpe-unlocked-"));
     try {
       const fd = lockIn(path);
       if (fd !== null) return { path, fd };

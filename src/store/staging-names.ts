@@ -2,6 +2,7 @@ import { renameSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
+import { xxHash32 } from "../runtime/host.ts";
 import { isMarked, isResult, keepResult } from "./kept-results.ts";
 import { lstatOrNull, namesIn, type Place, pathOf } from "./output-place.ts";
 import { removeQuietly } from "./remove-quietly.ts";
@@ -25,7 +26,7 @@ export type Kind = "new" | "old" | `keep-${string}`;
 /** The kind with the longest name. */
 export const longestKind: Kind = "keep-00000000";
 
-const hash8 = (text: string) => Bun.hash.xxHash32(text).toString(16).padStart(8, "0");
+const hash8 = (text: string) => xxHash32(text).toString(16).padStart(8, "0");
 const host = hash8(hostname());
 const run = hash8(crypto.randomUUID());
 

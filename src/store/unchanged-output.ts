@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { fieldsOf, listOf, text, tupleOf } from "../bytes/schema.ts";
+import { createSha256, xxHash64 } from "../runtime/host.ts";
 import type { CacheDirectory } from "./cache-directory.ts";
 import { resultName } from "./cache-names.ts";
 import { Damaged, parseChecked } from "./checked-files.ts";
@@ -88,14 +89,14 @@ export function isUpToDate(
 /** The contents of the inputs that an output was made of. */
 export const contentsOf = ({ madeOf }: Result): string[] => madeOf.inputs.map(([, content]) => content);
 
-const checksumOf = (json: string) => Bun.hash.xxHash64(json).toString(16);
+const checksumOf = (json: string) => xxHash64(json).toString(16);
 
 /** The files of an output. Undefined if one is no regular file in a plain directory, or may be another user's. */
 function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
   try {
     if (!lstatSync(place).isDirectory()) return undefined;
     const paths = [...namesBelow(place).map((name) => join(place, name)), ...otherFiles];
-    return paths.map((path) => [path, new Bun.CryptoHasher("sha256").update(readFound(path)).digest("hex")]);
+    return paths.map((path) => [path, createSha256().update(readFound(path)).digest("hex")]);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { xxHash64 } from "../runtime/host.ts";
 /**
  * Word counts in binary form: written by `--save-counts`, read by `--counts`. Numbers are little-endian.
  *
@@ -48,5 +49,5 @@ export type CountsTotals = {
 export type CountsHeader = CountsOptions & CountsTotals;
 
 export function checksumOf(payload: Uint8Array, seed: bigint): bigint {
-  return Bun.hash.xxHash64(payload, seed);
+  return xxHash64(payload, seed);
 }

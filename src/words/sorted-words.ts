@@ -1,4 +1,5 @@
 import { allocateText, paddingBytes, type Text } from "../bytes/text.ts";
+import { collectGarbage, releaseMemory } from "../runtime/host.ts";
 import type { CountsTotals } from "./counts-format.ts";
 import { totalsOf } from "./counts-writer.ts";
 import { sortByBytesInSteps, sortWordsByBytes } from "./sort-by-bytes.ts";
@@ -63,12 +64,12 @@ export class TableWords implements SortedWords {
     let releasedBytes = 0;
     for (const { buffer } of [bytes, starts, counts, this.order]) {
       releasedBytes += buffer.byteLength;
-      (buffer as ArrayBuffer).transfer(0);
+      releaseMemory(buffer as ArrayBuffer);
     }
     this.table = noWords;
     this.order = new Uint32Array(0);
     // The allocator keeps freed memory for some time, unless the collector is called, which takes milliseconds.
-    if (releasedBytes >= worthTellingBytes) Bun.gc(true);
+    if (releasedBytes >= worthTellingBytes) collectGarbage();
   }
 
   next(): boolean {

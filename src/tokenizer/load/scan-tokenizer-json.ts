@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { spareThirdTier } from "../../runtime/host.ts";
 import type { RankedMerges } from "../encoding-model.ts";
 import { idLimitMax } from "../token-table.ts";
 import {
@@ -8,7 +9,6 @@ import {
   idOfSpan,
   indexTexts,
   ScannedVocabulary,
-  spareThirdTier,
   type TokenTexts,
 } from "./scanned-vocabulary.ts";
 

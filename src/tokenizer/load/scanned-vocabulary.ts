@@ -1,4 +1,4 @@
-import { noFTL } from "bun:jsc";
+import { spareThirdTier } from "../../runtime/host.ts";
 
 /**
  * TokenTexts: the tokens of a vocabulary, spelled as in their file, and their ids.
@@ -135,14 +135,6 @@ export class ScannedVocabulary {
       yield [Buffer.from(bytes.buffer, starts[t]!, starts[t + 1]! - starts[t]!).toString("utf8"), ids[t]!];
     }
   }
-}
-
-/**
- * For functions that run only while a tokenizer is loaded: the runtime does not compile them a third time. On two cores its
- * compiler takes that time from the threads that encode, and the third tier saves less.
- */
-export function spareThirdTier(...functions: ((...args: never[]) => unknown)[]): void {
-  for (const each of functions) noFTL(each as () => unknown);
 }
 
 spareThirdTier(indexTexts, findText, idOfSpan, equalSpans);

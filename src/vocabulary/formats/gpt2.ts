@@ -1,3 +1,4 @@
+import { createSha256 } from "../../runtime/host.ts";
 import type { FinishedTokenizer, Vocabulary } from "../vocabulary.ts";
 import type { OutputFile } from "./output-file.ts";
 import { idRows, mergeRows, withoutFirstByte } from "./rows.ts";
@@ -29,7 +30,7 @@ const mergeLines = (vocabulary: Vocabulary): Generator<Uint8Array> =>
 
 /** SHA-256 over the merge lines, in hex: the record's name for the result. */
 export function mergesSha256(vocabulary: Vocabulary): string {
-  const hasher = new Bun.CryptoHasher("sha256");
+  const hasher = createSha256();
   for (const chunk of mergeLines(vocabulary)) hasher.update(chunk);
   return hasher.digest("hex");
 }

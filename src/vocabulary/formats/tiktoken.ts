@@ -1,3 +1,4 @@
+import { toBase64 } from "../../runtime/host.ts";
 import { copyTokenBytes } from "../token-bytes.ts";
 import { type FinishedTokenizer, isSpecialEntry, type Vocabulary } from "../vocabulary.ts";
 import type { OutputFile } from "./output-file.ts";
@@ -20,7 +21,7 @@ export function rankRows(vocabulary: Vocabulary): Generator<Uint8Array> {
     append: (chunk, id) => {
       const token = entries[id]!;
       if (isSpecialEntry(token)) return;
-      chunk.ascii(copyTokenBytes(tokenBytes, token).toBase64());
+      chunk.ascii(toBase64(copyTokenBytes(tokenBytes, token)));
       chunk.ascii(" ");
       chunk.decimal(id);
       chunk.ascii("\n");

@@ -1,6 +1,7 @@
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { CompressionCodec } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
+import { zlibWithZstd } from "../../../runtime/zlib.ts";
 import { unpackLz4, unpackLz4Block } from "./lz4.ts";
 
 type Decompress = (bytes: Uint8Array, sizeBytes: number) => Uint8Array;
@@ -27,7 +28,7 @@ const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
   UNCOMPRESSED: (bytes) => bytes,
   SNAPPY: compressors.SNAPPY!,
   GZIP: native(gunzipSync),
-  ZSTD: native(zstdDecompressSync),
+  ZSTD: native((bytes, limits) => zlibWithZstd().zstdDecompressSync(bytes, limits)),
   BROTLI: native(brotliDecompressSync),
   LZ4: unpackLz4,
   LZ4_RAW: unpackLz4Block,

@@ -1,0 +1,66 @@
+// Compiles the library for those who import it: for Bun, for Node, and for browsers.
+import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import type { BunPlugin } from "bun";
+import { buildKernel } from "../build-kernel.ts";
+
+const root = resolve(import.meta.dir, "../..");
+const sources = join(root, "src");
+
+type Library = {
+  /** Files of the library are in a folder of this name. */
+  readonly target: "bun" | "node" | "browser";
+  readonly entries: readonly string[];
+  /**
+   * `host.node.ts` is in the place of `host.ts` in a library whose suffixes have `.node`; the first that is there counts.
+   * npm/tsconfig.node.json says the same to the type checker.
+   */
+  readonly suffixes: readonly string[];
+};
+
+const libraries: readonly Library[] = [
+  { target: "bun", entries: ["index.ts", "pipeline/worker.ts"], suffixes: [".library"] },
+  { target: "node", entries: ["index.ts", "pipeline/node-worker.ts"], suffixes: [".node", ".library"] },
+];
+
+/** Puts files with the suffixes of a library in the place of those without. */
+function takePlaces(suffixes: readonly string[]): BunPlugin {
+  return {
+    name: "suffixes",
+    setup(build) {
+      build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer }) => {
+        const asked = resolve(importer, "..", path);
+        const others = suffixes.map((suffix) => asked.replace(/\.ts$/, `${suffix}.ts`));
+        return { path: others.find(existsSync) ?? asked };
+      });
+    },
+  };
+}
+
+/** Compiles all libraries into `directory`: a folder for each, and one with the modules of the kernel. */
+export async function compileLibraries(directory: string, commit: string): Promise<void> {
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(join(directory, "wasm"), { recursive: true });
+  for (const path of await buildKernel(join(root, "dist/kernel"))) {
+    if (!path.endsWith("-asserts.wasm")) copyFileSync(path, join(directory, "wasm", basename(path)));
+  }
+  for (const library of libraries) await compile(library, directory, commit);
+}
+
+async function compile(library: Library, directory: string, commit: string): Promise<void> {
+  const { target, entries, suffixes } = library;
+  const result = await Bun.build({
+    entrypoints: entries.map((path) => join(sources, path)),
+    outdir: join(directory, target),
+    naming: { entry: "[name].js", chunk: "chunk-[hash].js" },
+    target,
+    format: "esm",
+    splitting: true,
+    // People may want to read it.
+    minify: { syntax: true },
+    define: { BPE_COMMIT: JSON.stringify(commit) },
+    plugins: [takePlaces(suffixes)],
+  });
+  for (const log of result.logs) console.error(String(log));
+  if (!result.success) throw new Error(`the library for ${target} does not compile`);
+}

@@ -1,0 +1,3 @@
+// Entry of every worker under Node.
+import "../runtime/node-worker-scope.ts";
+import "./worker.ts";
