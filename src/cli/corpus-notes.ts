@@ -22,6 +22,7 @@ const formatNames: Record<InputFormat, string> = {
   jsonl: "lines of JSON",
   json: "JSON records",
   parquet: "Parquet",
+  fasta: "FASTA",
 };
 
 /** Empty if every file is read as its name or an option says, and all in one format. */

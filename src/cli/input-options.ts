@@ -1,4 +1,5 @@
 import { checkNames, type FoundInputs, findCorpus } from "../corpus/find-inputs.ts";
+import { hasFields } from "../corpus/input.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
 import { usageError } from "../errors.ts";
 import type { Invocation } from "./arguments.ts";
@@ -22,7 +23,7 @@ export function openInputs(names: readonly string[], options: InputOptions, outp
   const found = findCorpus(names, options);
   const { inputs, skipped } = found;
   output.tellSkipped(skipped);
-  if (options.textField !== undefined && inputs.every((input) => input.format === "text")) {
+  if (options.textField !== undefined && !inputs.some((input) => hasFields(input.format))) {
     throw usageError(
       `--text-field "${options.textField}": no input has fields, all are plain text`,
       "--input-format jsonl (or parquet) reads files of other names as such",

@@ -38,7 +38,7 @@ export type OptionSpec = {
 /** The options whose value is a word, with the words. `--format` and `--input-format` list what other rooms know. */
 export const optionWords = {
   progress: ["auto", "bar", "plain", "json", "none"],
-  "input-format": ["text", "jsonl", "json", "parquet"],
+  "input-format": ["text", "jsonl", "json", "parquet", "fasta"],
   binary: ["text"],
   dtype: ["uint16", "uint32"],
   compat: ["cs336", "huggingface", "rustbpe"],
@@ -143,7 +143,7 @@ export const pattern: OptionSpec = {
   topic: "tokens",
   description: "how text is cut into words: a name (-p help lists them) or a regular expression",
   details:
-    "A value of only letters, digits, -, _ and . is a name, anything else a regular expression. No token crosses a cut.",
+    "A value of only letters, digits, -, _ and . is a name, anything else a regular expression. No token crosses a cut. With none a document is one word.",
   default: "gpt2",
 };
 export const compat: OptionSpec = {

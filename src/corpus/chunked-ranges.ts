@@ -1,7 +1,7 @@
 import { type ByteSource, MemorySource } from "./byte-sources.ts";
 import type { Input } from "./input.ts";
 import type { Range } from "./range.ts";
-import type { LineRange } from "./records/jsonl-reader.ts";
+import type { LineRange } from "./records/line-reader.ts";
 import type { ChunkTask } from "./task.ts";
 
 /** The end of a range until its last chunk has come. */

@@ -1,9 +1,10 @@
 import { closeSync } from "node:fs";
 import type { CutOptions } from "./cut-finder.ts";
-import { LineCutSearch, TextCutSearch } from "./file-cuts.ts";
+import { RecordCutSearch, TextCutSearch } from "./file-cuts.ts";
 import type { Input } from "./input.ts";
 import { openInput } from "./open-input.ts";
 import type { Range } from "./range.ts";
+import { recordSeparator } from "./record-separator.ts";
 
 export type RangePlanOptions = CutOptions & {
   /** Wished size of a range. */
@@ -33,14 +34,16 @@ export function* cutIntoRanges(
   const { rangeSizeBytes, keepsTextsWhole } = options;
   const { inputIndex } = whole;
   let { startByte, startsInside } = whole;
-  const staysWhole = input.format === "parquet" || (keepsTextsWhole && input.format === "text");
+  const isText = input.format === "text";
+  const staysWhole = input.format === "parquet" || (keepsTextsWhole && isText);
   // A last range of less than half the wished size joins the one before it.
   const isLast = (endByte: number) => staysWhole || whole.endByte - endByte < rangeSizeBytes / 2;
   if (!isLast(startByte + rangeSizeBytes)) {
     const fd = openInput(input);
     try {
-      const isLines = input.format === "jsonl";
-      const search = isLines ? new LineCutSearch(fd) : new TextCutSearch(fd, input.sizeBytes, options);
+      const search = isText
+        ? new TextCutSearch(fd, input.sizeBytes, options)
+        : new RecordCutSearch(fd, recordSeparator(input.format));
       for (let wishByte = startByte + rangeSizeBytes; !isLast(wishByte); wishByte += rangeSizeBytes) {
         const cut = yield* search.near(wishByte, whole.endByte);
         if (cut === undefined) continue; // the range grows by another

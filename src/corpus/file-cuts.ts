@@ -1,5 +1,4 @@
 import { readSync } from "node:fs";
-import { lineFeed } from "../bytes/ascii.ts";
 import { allocateText, type Text } from "../bytes/text.ts";
 import { CutFinder, type CutOptions } from "./cut-finder.ts";
 
@@ -49,21 +48,26 @@ export class TextCutSearch {
   }
 }
 
-/** Finds the places where a file of lines can be cut: each line is a record of its own. */
-export class LineCutSearch {
+/** Finds the places where a file of records in lines can be cut: behind the first byte of what is between two records. */
+export class RecordCutSearch {
   private readonly window = Buffer.alloc(defaultProbeSizeBytes);
 
-  constructor(private readonly fd: number) {}
+  constructor(
+    private readonly fd: number,
+    private readonly separator: Buffer,
+  ) {}
 
-  /** The first place from `wishByte` on and before `stopByte` where a line begins; undefined if none is near enough. */
+  /** The first place from `wishByte` on and before `stopByte` where a record begins; undefined if none is near enough. */
   *near(wishByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
-    const { window } = this;
-    // The line feed before `wishByte` counts, too. A line that begins at `stopByte` has no bytes.
+    const { window, separator } = this;
+    // The line feed before `wishByte` counts, too. A record that begins at `stopByte` has no bytes.
     const endByte = Math.min(stopByte, wishByte + searchSizeBytes) - 1;
-    for (let offset = wishByte - 1; offset < endByte; offset += window.length) {
-      const wantedBytes = Math.min(window.length, endByte - offset);
+    // What is between two records may be cut by the end of a window.
+    const overlapBytes = separator.length - 1;
+    for (let offset = wishByte - 1; offset < endByte; offset += window.length - overlapBytes) {
+      const wantedBytes = Math.min(window.length, endByte - offset + overlapBytes);
       const readBytes = readSync(this.fd, window, 0, wantedBytes, offset);
-      const found = window.subarray(0, readBytes).indexOf(lineFeed);
+      const found = window.subarray(0, readBytes).indexOf(separator);
       if (found >= 0) return { atByte: offset + found + 1, inside: false };
       yield undefined;
     }

@@ -27,11 +27,14 @@ export type Compression = "none" | "gzip" | "zstd";
 
 /**
  * How an input holds its documents: as bytes of text; a JSON object a line; JSON objects in one array or one after the
- * other; or a column of a Parquet file.
+ * other; a column of a Parquet file; or sequences of FASTA.
  */
-export type InputFormat = "text" | "jsonl" | "json" | "parquet";
+export type InputFormat = "text" | "jsonl" | "json" | "parquet" | "fasta";
 
-export const inputFormats: readonly InputFormat[] = ["text", "jsonl", "json", "parquet"];
+export const inputFormats: readonly InputFormat[] = ["text", "jsonl", "json", "parquet", "fasta"];
+
+/** Whether the text of a record is one of its fields. */
+export const hasFields = (format: InputFormat) => format !== "text" && format !== "fasta";
 
 /** What decided the format of an input: an option, the ending of its name, or its first bytes. */
 export type FormatSource = "option" | "name" | "content";

@@ -1,5 +1,5 @@
 import { xxHash64 } from "../runtime/host.ts";
-import type { Input, InputFormat } from "./input.ts";
+import { hasFields, type Input, type InputFormat } from "./input.ts";
 import type { Range } from "./range.ts";
 
 /**
@@ -76,7 +76,7 @@ export function planLine(
     sizeBytes: input.sizeBytes,
     modifiedMs: input.modifiedMs,
     inputFormat: input.format,
-    ...(input.format !== "text" && { textField: input.textField }),
+    ...(hasFields(input.format) && { textField: input.textField }),
     ...(documents !== undefined && { documents }),
     ...options,
   };

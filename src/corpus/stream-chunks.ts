@@ -1,8 +1,9 @@
-import { countLineFeeds, lineFeed } from "../bytes/ascii.ts";
+import { countLineFeeds } from "../bytes/ascii.ts";
 import { type Cut, CutFinder } from "./cut-finder.ts";
 import type { RangePlanOptions } from "./cut-into-ranges.ts";
 import type { Input } from "./input.ts";
 import { checkStream } from "./inspect-input.ts";
+import { recordSeparator } from "./record-separator.ts";
 import type { ChunkTask } from "./task.ts";
 import { openTextStream } from "./text-stream.ts";
 
@@ -132,17 +133,17 @@ type ChunkCutter = {
 
 function createCutter(input: Input, cutting: RangePlanOptions | undefined): ChunkCutter | undefined {
   if (cutting === undefined) return undefined;
-  if (input.format !== "text") return lineCutter;
+  if (input.format !== "text") return recordCutter(recordSeparator(input.format));
   return cutting.keepsTextsWhole ? undefined : textCutter(cutting);
 }
 
-const lineCutter: ChunkCutter = {
+const recordCutter = (separator: Buffer): ChunkCutter => ({
   contextBytes: 0,
   find(bytes, limit) {
-    const pos = Buffer.from(bytes.buffer, 0, limit).lastIndexOf(lineFeed) + 1;
+    const pos = Buffer.from(bytes.buffer, 0, limit).lastIndexOf(separator) + 1;
     return pos === 0 ? undefined : { pos, inside: false };
   },
-};
+});
 
 /** Finds the first cut in the last bytes of a buffer, as many as are probed. */
 function textCutter(cutting: RangePlanOptions): ChunkCutter {

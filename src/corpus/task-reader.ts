@@ -2,7 +2,7 @@ import { type ByteSource, type FileSource, OpenFile } from "./byte-sources.ts";
 import { ChunkedRanges } from "./chunked-ranges.ts";
 import type { Input } from "./input.ts";
 import type { Range } from "./range.ts";
-import type { LineRange } from "./records/jsonl-reader.ts";
+import type { LineRange } from "./records/line-reader.ts";
 import type { RecordBatch } from "./records/record-batch.ts";
 import { RecordReader } from "./records/record-reader.ts";
 import type { PagesTask, Task } from "./task.ts";

@@ -89,6 +89,12 @@ export const patterns = {
     sources: [falconPunctuation, gpt2, "[0-9][0-9][0-9]"],
     origin: "Falcon: punctuation, then gpt2, then digits in threes",
   },
+  none: {
+    sources: [String.raw`[\s\S]+`],
+    origin: "no cuts: a document is one word",
+    // HF's ByteLevel step alone.
+    huggingfaceSources: [],
+  },
 } as const satisfies Record<string, NamedPattern>;
 
 export type PatternName = keyof typeof patterns;

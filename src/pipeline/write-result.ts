@@ -1,5 +1,5 @@
 import type { Skipped } from "../corpus/each-file-once.ts";
-import type { Input } from "../corpus/input.ts";
+import { hasFields, type Input } from "../corpus/input.ts";
 import type { Compat } from "../merge/merges.ts";
 import { exportForm, type ResolvedPattern } from "../pattern/pattern.ts";
 import { peakMemoryBytes } from "../runtime/system-memory.ts";
@@ -168,7 +168,7 @@ function recordOf(
       invalidBytes: trained.statistics[i]!.invalidByteCount,
       format,
       formatFrom,
-      ...(format !== "text" && { textField }),
+      ...(hasFields(format) && { textField }),
     })),
     skipped,
     counts,

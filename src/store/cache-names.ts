@@ -1,5 +1,5 @@
 import { textLike } from "../bytes/schema.ts";
-import type { Input } from "../corpus/input.ts";
+import { hasFields, type Input } from "../corpus/input.ts";
 import { createSha256 } from "../runtime/host.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 
@@ -58,7 +58,7 @@ export function optionsHash(
   group: string,
   { format, compression, textField }: Pick<Input, "format" | "compression" | "textField">,
 ): string {
-  return shortHash(JSON.stringify([group, format, compression, format === "text" ? null : textField]));
+  return shortHash(JSON.stringify([group, format, compression, hasFields(format) ? textField : null]));
 }
 
 export function shortHash(text: string): string {

@@ -13,15 +13,15 @@ type Standing =
   | { readonly kind: "result"; readonly stats: Stats; readonly names: readonly string[] };
 
 /**
- * The files in a directory and in the directories in it, by their paths from there, sorted. Whatever is neither stands
- * there by its name, too.
+ * The files in a directory and in those directories in it that hold files of ours, by their paths from there, sorted.
+ * Anything else in it is there by its name, too.
  */
-export function namesBelow(path: string): string[] {
+export function namesBelow(path: string, holdsOurs: (directory: string) => boolean = () => true): string[] {
   return readdirSync(path)
     .flatMap((name) => {
       const inner = join(path, name);
-      const isDirectory = lstatOrNull(inner)?.isDirectory() === true;
-      const names = isDirectory ? readdirSync(inner) : [];
+      const isSearched = holdsOurs(name) && lstatOrNull(inner)?.isDirectory() === true;
+      const names = isSearched ? readdirSync(inner) : [];
       // An empty directory stands there by its own name.
       return names.length === 0 ? [name] : names.map((each) => `${name}/${each}`);
     })
@@ -56,8 +56,11 @@ function lookOnce(place: Place): Standing {
   if (!stats.isDirectory()) throw refused(place, "it is not a directory", "choose another name");
   if (isMountPoint(place))
     throw refused(place, "it is a mount point", `name a directory in it, e.g. "${join(path, "tokenizer")}"`);
-  const names = namesBelow(path);
-  const foreign = names.length === 0 ? [] : foreignNames(path, names);
+  const listed = listedNames(path);
+  const directories = new Set([...listed].map((name) => name.split("/")[0]!));
+  const names = namesBelow(path, (name) => directories.has(name));
+  const isForeign = (name: string) => !listed.has(name) || lstatOrNull(join(path, name))?.isFile() === false;
+  const foreign = names.filter(isForeign);
   // Another run may have published meanwhile: then we saw halves of two results.
   if (lstatOrNull(path)?.ino !== stats.ino) return whatStands(place);
   if (names.length === 0) return { kind: "empty", stats };
@@ -70,15 +73,7 @@ function lookOnce(place: Place): Standing {
   );
 }
 
-/** Names that the directory's record does not list, or that are no regular files. Without a record, all names. */
-function foreignNames(path: string, names: readonly string[]): string[] {
-  const listed = listedNames(path);
-  return names
-    .filter((name) => !listed.has(name) || lstatOrNull(join(path, name))?.isFile() === false)
-    .sort();
-}
-
-/** The files that the record in a directory lists, and its own. It may be anyone's: no path that leads out is accepted. */
+/** The files that the record in a directory lists, and its own; none without a record. It may be anyone's: no path that leads out is accepted. */
 function listedNames(path: string): Set<string> {
   let record: unknown;
   try {

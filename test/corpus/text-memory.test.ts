@@ -6,7 +6,7 @@ import { FileSource } from "../../src/corpus/byte-sources.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { openInput } from "../../src/corpus/open-input.ts";
 import { wholeRange } from "../../src/corpus/range.ts";
-import { JsonlReader } from "../../src/corpus/records/jsonl-reader.ts";
+import { LineReader } from "../../src/corpus/records/line-reader.ts";
 import { ParquetReader } from "../../src/corpus/records/parquet/parquet-reader.ts";
 import { planInputPages } from "../../src/corpus/records/parquet/plan-pages.ts";
 import { TextMemory } from "../../src/corpus/text-memory.ts";
@@ -21,7 +21,7 @@ function read(path: string, roomBytes: number): { sizes: number[]; claimedBytes:
   const room = new TextMemory(roomBytes);
   const sizes: number[] = [];
   let claimedBytes = 0;
-  const readAll = (reader: ParquetReader | JsonlReader, reading: Iterable<number>) => {
+  const readAll = (reader: ParquetReader | LineReader, reading: Iterable<number>) => {
     for (const _ of reading) {
       const { ends, count } = reader.batch;
       for (let r = 0; r < count; r++) sizes.push(ends[r]! - (r === 0 ? 0 : ends[r - 1]!));
@@ -30,7 +30,7 @@ function read(path: string, roomBytes: number): { sizes: number[]; claimedBytes:
   };
   try {
     if (input!.format === "jsonl") {
-      const reader = new JsonlReader(1 << 16, room);
+      const reader = new LineReader(1 << 16, room);
       readAll(reader, reader.read(source, wholeRange(input!, 0), input!));
     } else {
       const reader = new ParquetReader(1 << 20, room);

@@ -1,13 +1,13 @@
 import type { ByteSource, FileSource } from "../byte-sources.ts";
 import type { TextMemory } from "../text-memory.ts";
-import { JsonlReader, type LineRange, type RecordInput } from "./jsonl-reader.ts";
+import { type LineRange, LineReader, type RecordInput } from "./line-reader.ts";
 import type { ParquetReader } from "./parquet/parquet-reader.ts";
 import type { PageGroup } from "./parquet/plan-pages.ts";
 import { RecordBatch } from "./record-batch.ts";
 
 /** Reads the records of any format into one batch. Generators yield the bytes done each time the batch is filled. */
 export class RecordReader {
-  private readonly lines: JsonlReader;
+  private readonly lines: LineReader;
   private pages: ParquetReader | undefined;
   /** The reader that was used last. */
   private current: { readonly offsetByte: number };
@@ -18,7 +18,7 @@ export class RecordReader {
     readonly batch = new RecordBatch(),
     windowBytes?: number,
   ) {
-    this.lines = new JsonlReader(windowBytes, memory, batch);
+    this.lines = new LineReader(windowBytes, memory, batch);
     this.current = this.lines;
   }
 

@@ -54,9 +54,6 @@ const stepFlags = fieldsOf({
   invert: optional(flag),
 });
 
-/** Nothing is cut: the text between two added tokens is one pretoken. */
-const uncut = "[\\s\\S]+";
-
 /**
  * Reads a `pre_tokenizer`: ByteLevel, alone or behind Splits, Digits and Punctuation. Its regular expressions have the meaning
  * of HF's engine; those that would be cut differently are refused.
@@ -91,7 +88,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
     }
   });
   if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
-  if (sources.length === 0) return { sources: [uncut], name: null, addsPrefixSpace };
+  if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
   for (const [name, named] of Object.entries<NamedPattern>(patterns)) {
     if (isSame(sources, huggingfaceForm(named))) return { sources: named.sources, name, addsPrefixSpace };
   }

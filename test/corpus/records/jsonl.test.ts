@@ -5,7 +5,7 @@ import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import type { Input } from "../../../src/corpus/input.ts";
 import { openInput } from "../../../src/corpus/open-input.ts";
 import { wholeRange } from "../../../src/corpus/range.ts";
-import { JsonlReader } from "../../../src/corpus/records/jsonl-reader.ts";
+import { LineReader } from "../../../src/corpus/records/line-reader.ts";
 import { TaskCounter } from "../../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
 import { countCorpus } from "../../../src/pipeline/count-corpus.ts";
@@ -145,7 +145,7 @@ describe("lines of JSON", () => {
 
 function textsOf(path: string, windowBytes?: number, startByte = 0): string[] {
   const [input] = findInputs([path], { binary: "text" }) as [Input];
-  const reader = new JsonlReader(windowBytes);
+  const reader = new LineReader(windowBytes);
   const texts: string[] = [];
   const source = new FileSource(openInput(input), input);
   const range = { ...wholeRange(input, 0), startByte };

@@ -39,9 +39,12 @@ const membersOfNames: Record<string, Member> = {
   "deepseek-v3": member("deepseek", 3),
 };
 
-test("every named pattern but falcon has a formula that is proved", () => {
+/** falcon is fused of two automata; none has no classes of characters. */
+const withoutFormula: readonly string[] = ["falcon", "none"];
+
+test("every named pattern but falcon and none has a formula that is proved", () => {
   for (const [name, { sources }] of Object.entries<NamedPattern>(patterns)) {
-    if (name === "falcon") continue;
+    if (withoutFormula.includes(name)) continue;
     const wanted = membersOfNames[name]!;
     expect([name, findFormula(tablesOf(...sources))?.member]).toEqual([name, wanted]);
     const inLines = findFormula(compiledTables(sources, true));
@@ -116,12 +119,12 @@ test("what no formula fits exactly has none", () => {
 });
 
 test("the formulas cut where the automata cut, run over whole texts and with claims of what comes", () => {
+  const named = Object.entries<NamedPattern>(patterns).filter(([name]) => !withoutFormula.includes(name));
   const sources = [
-    ...Object.values<NamedPattern>(patterns).map((pattern) => pattern.sources),
+    ...named.map(([, pattern]) => pattern.sources),
     ...variants.map(([variant]) => [variant].flat()),
   ];
-  const ofOneAutomaton = sources.filter((source) => source !== patterns.falcon.sources);
-  for (const [source, lineWise] of ofOneAutomaton.flatMap(
+  for (const [source, lineWise] of sources.flatMap(
     (source) =>
       [
         [source, false],

@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Tokenizer } from "tokenizers";
+import { binary, bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+
+const home = scratch();
+const train = (name: string, ...args: string[]) => {
+  const output = join(home, name);
+  const { code, stderr } = bpe(["train", ...args, "-n", "280", "-o", output]);
+  expect([code, code === 0 ? "" : stderr]).toEqual([0, ""]);
+  return output;
+};
+
+test("-p none: a document is one word, and tokens cross blanks and line ends", () => {
+  const corpus = put(home, "corpus.txt", "a b\na b\na b<|end|>a b\na b\n".repeat(5));
+  const first = train("w1", corpus, "-p", "none", "-s", "<|end|>", "-w", "1");
+  for (const workers of ["2", "7"]) {
+    const other = train(`w${workers}`, corpus, "-p", "none", "-s", "<|end|>", "-w", workers);
+    expect(tokenizerFiles(other)).toEqual(tokenizerFiles(first));
+  }
+  expect(mergesOf(first).some((merge) => merge.includes("ĊaĠb"))).toBeTrue();
+  expect(JSON.parse(readFileSync(join(first, "training.json"), "utf8")).options.pattern.name).toBe("none");
+});
+
+test("-p none: HF and every file of ours give the same ids", () => {
+  const directory = train(
+    "hf",
+    put(home, "hf.txt", "ab ab\nab, ab  é日本\n".repeat(9)),
+    "-p",
+    "none",
+    "-w",
+    "1",
+  );
+  const text = "ab ab\nab 日本 é x\tab\n\n";
+  const ids = Tokenizer.fromFile(join(directory, "tokenizer.json"))
+    .encode(text)
+    .then((found) => found.getIds());
+  const path = put(home, "text.txt", text);
+  for (const name of ["", "tokenizer.json", "vocab.json", "tokenizer.tiktoken"]) {
+    const { stdout } = bpe(["encode", path, "--tokenizer", join(directory, name)]);
+    expect(ids).resolves.toEqual(stdout.trim().split(" ").map(Number));
+  }
+});
+
+test("sequences of FASTA are trained on, counted and encoded without their headers", () => {
+  const fasta = put(home, "genes.fa", ">one\nACGTACGT\nACGT\n>two\r\nACGTAC\r\n>none\n>three\nACGTAC\n");
+  const plain = put(home, "genes.txt", "ACGTACGTACGT<|end|>ACGTAC<|end|>ACGTAC");
+  const directory = train("fasta", fasta, "--input-format", "fasta", "-p", "none", "-w", "2");
+  const same = train("plain", plain, "-s", "<|end|>", "-p", "none", "-w", "1");
+  expect(mergesOf(directory)).toEqual(mergesOf(same));
+  const { inputs } = JSON.parse(readFileSync(join(directory, "training.json"), "utf8"));
+  expect(inputs).toEqual([
+    { path: fasta, sizeBytes: 53, documents: 3, invalidBytes: 0, format: "fasta", formatFrom: "option" },
+  ]);
+  const { stdout } = bpe(["count", fasta, "--input-format", "fasta", "-p", "none"]);
+  expect(stdout.split("\n").slice(1, -1)).toEqual(["ACGTAC\t2", "ACGTACGTACGT\t1"]);
+  const decoded = bpe(["encode", fasta, "--input-format", "fasta", "--tokenizer", directory]);
+  const ids = put(home, "ids.txt", decoded.stdout);
+  expect(bpe(["decode", ids, "--tokenizer", directory]).stdout).toBe("ACGTACGTACGTACGTACACGTAC");
+});
+
+test("FASTA is read from a pipe, and what is none is an error", () => {
+  const piped = Bun.spawnSync([binary, "count", "-", "--input-format", "fasta", "-p", "none"], {
+    stdin: Buffer.from(">a\nAC\nGT\n>b\nACGT"),
+    env: {},
+  });
+  expect(piped.stdout.toString()).toEndWith("\nACGT\t2\n");
+  const text = put(home, "text.fa", "It was the best of times");
+  const { code, stderr } = bpe(["count", text, "--input-format", "fasta"]);
+  expect([code, stderr]).toEqual([
+    1,
+    `bpe: error: "${text}" line 1: a sequence without a header: a record of FASTA begins with a line >NAME\nhint: text is read without --input-format fasta\n`,
+  ]);
+});
