@@ -106,6 +106,14 @@ export const commands: readonly CommandSpec[] = [
         description: "which files to write, separated by commas",
         default: "all that apply",
       },
+      {
+        name: "ledger",
+        topic: "output",
+        description: "write tokens.tsv: how often each token occurs",
+        details:
+          "At its birth and at the end, with the halves that it was made of. Without this option it is written if it is below 1 MB and --format is not given.",
+      },
+      { name: "no-ledger", topic: "output", rare: true, description: "do not write tokens.tsv" },
       workers,
       memoryLimit,
       ...caching,

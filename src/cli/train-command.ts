@@ -1,4 +1,3 @@
-import { escapeBytes } from "../bytes/escape.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { usageError } from "../errors.ts";
@@ -14,7 +13,6 @@ import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
 import { formats } from "../vocabulary/formats/formats.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
 import { settleModelSettings } from "../vocabulary/model-settings.ts";
-import { copyTokenBytes, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { WordTable } from "../words/word-table.ts";
@@ -29,6 +27,7 @@ import { readModelOptions, roleRows } from "./model-options.ts";
 import { oneOf, type TypedOptions, wholeNumber } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
+import { shapesOf } from "./token-shapes.ts";
 import { summary } from "./train-summary.ts";
 import { grouped } from "./units.ts";
 import { isUpToDateWith, noteResult, tellUnchanged } from "./up-to-date.ts";
@@ -86,10 +85,11 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
 }
 
 /** What was asked for, as the record of the training keeps it. */
-const askedFor = ({ typed }: Invocation, { formats, keepCount }: TrainOptions) => ({
+const askedFor = ({ typed }: Invocation, { formats, ledger, keepCount }: TrainOptions) => ({
   command: shellLine(["bpe", "train", ...typed]),
   arguments: ["train", ...typed],
   formatNames: formats,
+  ledger,
   keepCount,
 });
 
@@ -135,9 +135,7 @@ function summaryOf(
     keptPath,
     notes,
     textBytes: trained.statistics.reduce((sum, found) => sum + found.textBytes, 0),
-    pretokenBytes: trained.pretokenBytes,
-    tokenCount: trained.tokenCount,
-    longestTokens: longestTokens(trained, 10),
+    ...shapesOf(trained.vocabulary),
     stoppedEarly: isShort
       ? `stopped early: the corpus gives no more, ${grouped(wantedCount)} were asked for`
       : undefined,
@@ -176,6 +174,7 @@ function readOptions(invocation: Invocation, made?: CountsOptions) {
     maxTokenLength: options.wholeNumber("max-token-length", 1) ?? null,
     model: settleModelSettings(specialTokens, readModelOptions(options)),
     formats: formatsChosen,
+    ledger: readLedger(options),
     keepCount: options.wholeNumber("keep", 0),
   };
 }
@@ -197,29 +196,9 @@ function readSizes(options: TypedOptions, leastSize: number, specialCount: numbe
   return { vocabSize: sizes.at(-1)!, smallerSizes: sizes.slice(0, -1) };
 }
 
-/** The longest tokens learned, escaped; of equally long ones the first learned. */
-function longestTokens({ vocabulary }: Trained, count: number): string[] {
-  const { lengths } = vocabulary.tokenBytes;
-  const end = 256 + vocabulary.mergeCount;
-  const longest: number[] = [];
-  /** Shorter tokens are not among the longest. */
-  let lengthMin = 0;
-  // One pass: sorting 32,000 tokens would take 10 ms, as long as writing them.
-  for (let token = 256; token < end; token++) {
-    if (lengths[token]! <= lengthMin) continue;
-    const place = longest.findIndex((other) => lengths[other]! < lengths[token]!);
-    longest.splice(place < 0 ? longest.length : place, 0, token);
-    longest.length = Math.min(longest.length, count);
-    if (longest.length === count) lengthMin = lengths[longest[count - 1]!]!;
-  }
-  return longest.map((token) => shown(vocabulary.tokenBytes, token));
-}
-
-const shownCharacters = 60;
-
-/** A token in quotes, escaped; a long one as its beginning and its length. */
-function shown(tokens: TokenBytes, token: number): string {
-  const text = escapeBytes(copyTokenBytes(tokens, token, 4 * shownCharacters));
-  if (text.length <= shownCharacters) return `"${text}"`;
-  return `"${text.slice(0, shownCharacters)}…" (${grouped(tokens.lengths[token]!)} bytes)`;
+/** Whether `tokens.tsv` is written; undefined where nobody says. */
+function readLedger(options: Invocation["options"]): boolean | undefined {
+  const [isWanted, isUnwanted] = [options.has("ledger"), options.has("no-ledger")];
+  if (isWanted && isUnwanted) throw usageError("--ledger and --no-ledger are given", "leave one of them out");
+  return isWanted || isUnwanted ? isWanted : undefined;
 }

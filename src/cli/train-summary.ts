@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { escapeText } from "../bytes/escape.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
+import { blanksAndRules, type LearnedShapes } from "./token-shapes.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
-type SummaryFacts = {
+type SummaryFacts = LearnedShapes & {
   readonly record: TrainingRecord;
   readonly output: string;
   /** The path of the former result, if it was kept. */
@@ -12,28 +13,13 @@ type SummaryFacts = {
   readonly notes: readonly (readonly [name: string, text: string])[];
   /** Bytes of text in the inputs, unpacked. */
   readonly textBytes: number;
-  /** Bytes of all words that were counted, and the tokens they become by all merges. */
-  readonly pretokenBytes: number;
-  readonly tokenCount: number;
-  /** As they are shown, the longest first. */
-  readonly longestTokens: readonly string[];
   /** Why there are fewer merges than asked for, if there are. */
   readonly stoppedEarly: string | undefined;
 };
 
 /** The summary that people read at the end of `bpe train`. */
 export function summary(facts: SummaryFacts): string {
-  const {
-    record,
-    output,
-    keptPath,
-    notes,
-    textBytes,
-    pretokenBytes,
-    tokenCount,
-    longestTokens,
-    stoppedEarly,
-  } = facts;
+  const { record, output, keptPath, notes, textBytes, stoppedEarly } = facts;
   const { inputs, timings } = record;
   const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
   const perSecond = (amount: number, ms: number) => amount / Math.max(ms / 1000, 1e-3);
@@ -57,8 +43,10 @@ export function summary(facts: SummaryFacts): string {
       ].join(", "),
     ],
     ["memory", `${bytes(record.peakMemoryBytes)} at its peak`],
-    ["bytes/token", tokenCount === 0 ? "" : (pretokenBytes / tokenCount).toFixed(3)],
-    ["longest", longestTokens.join(" ")],
+    ["bytes/token", compression(record)],
+    ["residues", residues(record)],
+    ["longest", facts.longestTokens.join(" ")],
+    ["blank", blanksAndRules(facts.blankCount, facts.ruleCount)],
     ["written", writtenFiles(output, record)],
     ["kept", keptPath ?? ""],
   ] as const;
@@ -71,6 +59,22 @@ function writtenFiles(output: string, { files, options: { sizes } }: TrainingRec
   if (sizes === undefined) return `${output}: ${files.join(", ")}`;
   const names = files.filter((name) => name.startsWith(`${sizes[0]}/`)).map((name) => name.split("/")[1]);
   return `${sizes.map((size) => join(output, String(size))).join(", ")}: ${names.join(", ")}`;
+}
+
+/** Bytes per token, and what the second half of the vocabulary bought. */
+function compression({ bytesPerToken, half }: TrainingRecord): string {
+  if (bytesPerToken === null) return "";
+  const before =
+    half === null ? "" : `, ${half.bytesPerToken.toFixed(3)} at half the size (${grouped(half.vocabSize)})`;
+  return bytesPerToken.toFixed(3) + before;
+}
+
+/** Tokens that other tokens used up. */
+function residues({ residueCount, neverReachedCount, mergeCount }: TrainingRecord): string {
+  if (mergeCount === 0) return "";
+  const share = `${((100 * residueCount) / mergeCount).toFixed(1)} %`;
+  const gone = neverReachedCount === 0 ? "" : `, ${grouped(neverReachedCount)} of them occur nowhere`;
+  return `${counted(residueCount, "token")} (${share}) that others used up${gone}`;
 }
 
 const countsRowsMax = 3;

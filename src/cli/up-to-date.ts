@@ -15,6 +15,7 @@ type Training = {
   readonly saveCounts: string | undefined;
   readonly settings: TrainSettings;
   readonly formats: readonly string[] | undefined;
+  readonly ledger: boolean | undefined;
   readonly inputs: readonly Input[];
   readonly counts: readonly CountsRecord[];
 };
@@ -57,7 +58,7 @@ const otherFiles = ({ saveCounts }: Training) => (saveCounts === undefined ? [] 
 
 /** Undefined if an input cannot be read again, or if other code may have the same version. */
 function describe(training: Training, contents: readonly (string | undefined)[]): MadeOf | undefined {
-  const { settings, formats, inputs, counts } = training;
+  const { settings, formats, ledger, inputs, counts } = training;
   const { vocabSize, smallerSizes, padTo, specialTokens, compat, minFrequency, maxTokenLength, model } =
     settings;
   const { name, sources } = settings.pattern;
@@ -80,6 +81,7 @@ function describe(training: Training, contents: readonly (string | undefined)[])
       },
       model,
       formats: formats ?? null,
+      ledger: ledger ?? null,
     },
     inputs: inputs.map(({ path }, i) => [path, contents[i]!] as const),
     counts: counts.map(({ path, sha256 }) => [path, sha256!] as const),

@@ -48,8 +48,8 @@ function longestListLength(wordCount: number, cellCount: number): number {
 
 /** Its count, its start, and its place in the order, if it is frequent. */
 const bytesPerWord = 8 + 4;
-/** Halves, length, count, tie key. */
-const bytesPerToken = 12 + 8 + 8;
+/** Halves, length, two counts, tie key. */
+const bytesPerToken = 12 + 16 + 8;
 /** Of a token, a thread: neighbours at the left and at the right, and which were seen. */
 const bytesOfSums = 2 * (16 + 4);
 /** The mean length of a token on English is near 7; and where they begin. */

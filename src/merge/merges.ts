@@ -5,20 +5,21 @@ import type { Kernel } from "../runtime/kernel.ts";
  * `startCount` are the start tokens (start-tokens.ts), usually the 256 bytes; merge k makes token `startCount` + k. The
  * ids of the finished vocabulary are given by `vocabulary/`.
  *
- *   ARRAY   TYPE         LENGTH       MEANING
- *   left    Int32Array   mergeCount   token id of the left half of merge k
- *   right   Int32Array   mergeCount   token id of its right half
- *   counts  Float64Array mergeCount   occurrences of the pair when it was merged, weighted by word counts
+ *   ARRAY           TYPE           LENGTH       MEANING
+ *   left            Int32Array     mergeCount   token id of the left half of merge k
+ *   right           Int32Array     mergeCount   token id of its right half
+ *   counts          Float64Array   mergeCount   occurrences of the pair when it was merged, weighted by word counts
+ *   replacedCounts  Float64Array   mergeCount   how many of them were replaced, weighted by word counts
  *
- * `replacedCount` is how many pairs were replaced in all, weighted by word counts: each took one token away, so the
- * corpus is cut into that many tokens less than it has start tokens. ("aaa" has the pair "a a" twice, and loses one token.)
+ * Two occurrences of a pair of equal tokens may overlap: "aaa" has the pair "a a" twice, and one is replaced. Each
+ * that is replaced takes one token away, so the corpus is cut into as many tokens less than it has start tokens.
  *
  * Merging "t h" and then "th e" gives left = [116, 256], right = [104, 101].
  */
 export type Merges = LearnedPairs & {
   readonly startCount: number;
-  readonly replacedCount: number;
   readonly counts: Float64Array;
+  readonly replacedCounts: Float64Array;
 };
 
 /** The pairs alone: what a vocabulary is made of. */
@@ -37,13 +38,14 @@ export function readMerges({ exports, memory }: Kernel, startCount: number): Mer
   // The regions have an element for each token; those of merges begin behind the start tokens.
   const idsOf = (region: WebAssembly.Global) =>
     new Int32Array(memory.buffer, (region.value >>> 0) + 4 * startCount, mergeCount).slice();
-  const countsStart = (exports.mergeCounts.value >>> 0) + 8 * startCount;
+  const countsOf = (region: WebAssembly.Global) =>
+    new Float64Array(memory.buffer, (region.value >>> 0) + 8 * startCount, mergeCount).slice();
   return {
     startCount,
     mergeCount,
-    replacedCount: exports.replacedCount(),
     left: idsOf(exports.lefts),
     right: idsOf(exports.rights),
-    counts: new Float64Array(memory.buffer, countsStart, mergeCount).slice(),
+    counts: countsOf(exports.mergeCounts),
+    replacedCounts: countsOf(exports.replacedCounts),
   };
 }

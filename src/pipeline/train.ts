@@ -1,4 +1,6 @@
 import { UserError } from "../errors.ts";
+import { inTurns } from "../runtime/turns.ts";
+import { countBytes, type Ledger, makeLedger } from "../vocabulary/ledger.ts";
 import { mergesOfSize } from "../vocabulary/smaller-vocabulary.ts";
 import { buildVocabulary, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { sizeOf, type WordTable } from "../words/word-table.ts";
@@ -24,9 +26,7 @@ export type Trained = Pick<CountedWords, "statistics" | "pretokenCount"> & {
   /** Those of the smaller sizes, as runs of their own would have made them. */
   readonly smaller: readonly Vocabulary[];
   readonly distinctWordCount: number;
-  /** Bytes of all pretokens, and how many tokens they are when all merges are made. */
-  readonly pretokenBytes: number;
-  readonly tokenCount: number;
+  readonly ledger: Ledger;
   readonly countMs: number;
   readonly mergeMs: number;
 };
@@ -56,15 +56,14 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   const smaller = smallerSizes.map((size) =>
     buildVocabulary({ merges: mergesOfSize(merges, vocabulary, size), specialTokens, compat, padTo }),
   );
-  const pretokenBytes = pretokenBytesOf(words);
+  const ledger = makeLedger(merges, await inTurns(countBytes(words)));
   const trained = {
     vocabulary,
     smaller,
+    ledger,
     statistics,
     pretokenCount,
     distinctWordCount: words.wordCount,
-    pretokenBytes,
-    tokenCount: pretokenBytes - merges.replacedCount,
     countMs: countedMs - startMs,
     mergeMs: mergedMs - countedMs,
   };
@@ -81,9 +80,3 @@ const noWords = () =>
   new UserError("there is nothing to train on: the word counts hold no words", {
     hint: "name counts of a text with words in it, or a text",
   });
-
-function pretokenBytesOf({ wordCount, starts, counts }: WordTable): number {
-  let sum = 0;
-  for (let w = 0; w < wordCount; w++) sum += (starts[w + 1]! - starts[w]!) * counts[w]!;
-  return sum;
-}

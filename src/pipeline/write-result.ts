@@ -10,6 +10,7 @@ import { stageDirectory } from "../store/staged-directory.ts";
 import { chooseFormats } from "../vocabulary/formats/formats.ts";
 import { mergesSha256 } from "../vocabulary/formats/gpt2.ts";
 import type { OutputFile } from "../vocabulary/formats/output-file.ts";
+import { ledgerFiles } from "../vocabulary/formats/tokens-tsv.ts";
 import {
   type CountsRecord,
   recordFormat,
@@ -17,6 +18,7 @@ import {
   type TrainingRecord,
   trainingFile,
 } from "../vocabulary/formats/training-json.ts";
+import { ledgerFacts } from "../vocabulary/ledger.ts";
 import type { ModelSettings } from "../vocabulary/model-settings.ts";
 import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import type { Trained } from "./train.ts";
@@ -52,6 +54,8 @@ type Result = {
   readonly trained: Trained;
   /** When the training began, by `performance.now()`. */
   readonly startMs: number;
+  /** Whether `tokens.tsv` is written; undefined: if it is small, and no formats are asked for. */
+  readonly ledger?: boolean | undefined;
   /** How many former results stay beside this one; undefined leaves those that are there. */
   readonly keepCount?: number | undefined;
 };
@@ -117,13 +121,16 @@ function resultFiles(result: Result, makeRecord: MakeRecord): OutputFile[] {
 
 /** The files of a tokenizer, its record last. */
 function tokenizerFiles(
-  { settings, formatNames }: Result,
+  { settings, formatNames, trained, ledger = formatNames === undefined ? undefined : false }: Result,
   vocabulary: Vocabulary,
   vocabSize: number,
   makeRecord: MakeRecord,
 ): OutputFile[] {
   const tokenizer = { vocabulary, exportForm: exportForm(settings.pattern), model: settings.model };
-  const files = chooseFormats(formatNames, tokenizer).flatMap((format) => format.files(tokenizer));
+  const files = [
+    ...chooseFormats(formatNames, tokenizer).flatMap((format) => format.files(tokenizer)),
+    ...ledgerFiles(ledger, vocabulary, trained.ledger),
+  ];
   const names = [...files.map(({ name }) => name), recordName];
   return [...files, trainingFile(() => makeRecord({ vocabulary, vocabSize, names }))];
 }
@@ -175,6 +182,7 @@ function recordOf(
     wordCount: trained.pretokenCount,
     distinctWordCount: trained.distinctWordCount,
     mergeCount: vocabulary.mergeCount,
+    ...ledgerFacts(trained.ledger, vocabulary),
     files: names,
     timings: {
       countMs: Math.round(trained.countMs),

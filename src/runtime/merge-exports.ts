@@ -47,6 +47,8 @@ export type MergeExports = {
   readonly rights: WebAssembly.Global;
   /** Float64: occurrences of the pair that became the token. */
   readonly mergeCounts: WebAssembly.Global;
+  /** Float64: how many of those were replaced by the token. */
+  readonly replacedCounts: WebAssembly.Global;
 
   // From words to cells.
 
@@ -97,7 +99,6 @@ export type MergeExports = {
   workLeftOfSlice(): number;
   mergeCount(): number;
   mergedEntryCount(): number;
-  replacedCount(): number;
   /** The same where every merge is large: 0, 2 or 3. */
   lookAtTop(): number;
   startLargeMerge(): void;

@@ -27,6 +27,7 @@ describe("a run that goes well", () => {
       "vocab.json",
       "merges.txt",
       "tokenizer.tiktoken",
+      "tokens.tsv",
       "training.json",
     ]);
     expect(record.inputs).toEqual([

@@ -314,6 +314,7 @@ describe("training.json", () => {
     wordCount: 1,
     distinctWordCount: 1,
     mergeCount: merges.mergeCount,
+    ...{ tokenCount: 1, bytesPerToken: 1, half: null, curve: [], residueCount: 0, neverReachedCount: 0 },
     files: ["vocab.json", "merges.txt", "training.json"],
     timings: { countMs: 1, mergeMs: 1, writeMs: 1, totalMs: 3 },
     peakMemoryBytes: 1,

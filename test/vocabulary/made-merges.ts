@@ -79,10 +79,10 @@ export function mergesOf(left: number[], right: number[], counts: number[] = lef
   return {
     startCount: 256,
     mergeCount: left.length,
-    replacedCount: counts.reduce((sum, count) => sum + count, 0),
     left: Int32Array.from(left),
     right: Int32Array.from(right),
     counts: Float64Array.from(counts),
+    replacedCounts: Float64Array.from(counts),
   };
 }
 

@@ -8,9 +8,10 @@ import {
   mergeSome,
   settleNeighbours,
   startMerge,
+  theMerge,
   writeSome,
 } from "./merge-pair";
-import { cellCount, mergeCounts, startCount } from "./merge-regions";
+import { cellCount, mergeCounts, replacedCounts, startCount } from "./merge-regions";
 import { addToken, madeCount, startTokens } from "./merge-tokens";
 import { endCompaction, hasRoomForEntries, startCompaction } from "./occurrences";
 import { dropTop, lowerTop, queueSize, startQueue, topCount, topPair } from "./pair-queue";
@@ -21,8 +22,9 @@ import { giveTieKey, startTieKeys } from "./tie-rules";
  * The main loop: settles the top of the queue, makes its token, merges. It runs as long as merges are small; the caller
  * does a large one in slices.
  *
- *   REGION       ELEMENT  ELEMENTS       MEANING
- *   mergeCounts  f64      tokenCapacity  occurrences of the pair that became token id, when it did
+ *   REGION          ELEMENT  ELEMENTS       MEANING
+ *   mergeCounts     f64      tokenCapacity  occurrences of the pair that became token id, when it did
+ *   replacedCounts  f64      tokenCapacity  those that were replaced by the token: of the two in "aaa" it is one
  */
 
 /** Why the loop pauses. */
@@ -43,7 +45,6 @@ const mergeWork: i32 = 64;
 let mergeCountMax: u32 = 0;
 /** Merges that made an entry of the vocabulary: all but those that spell a special token (tie-rules.ts). */
 let entryCount: u32 = 0;
-let replacedWeight: f64 = 0;
 let sliceWork: u32 = 0;
 let cleanShare: f64 = 0;
 /** What is left of the slice. */
@@ -67,7 +68,6 @@ export function startEngine(
   sliceWork = workOfSlice;
   cleanShare = shareToClean;
   entryCount = 0;
-  replacedWeight = 0;
   startTokens();
   startLongTokens();
   startTieKeys(doSmallerWin);
@@ -78,11 +78,6 @@ export function startEngine(
 /** Merges that made an entry of the vocabulary, so far. */
 export function mergedEntryCount(): u32 {
   return entryCount;
-}
-
-/** How many pairs were replaced in all, weighted. */
-export function replacedCount(): f64 {
-  return replacedWeight;
 }
 
 /** What the last call of `mergeUntilPause` left of the work that it was given. */
@@ -103,7 +98,7 @@ export function mergeUntilPause(work: i32): i32 {
     mergeSome(listLength);
     endWalk();
     if (!hasRoomForBirths()) return Pause.noRoom;
-    replacedWeight += settleNeighbours(threshold);
+    settleMerge();
     writeSome(listLength);
     endMerge();
     workLeft -= mergeWork + listLength;
@@ -140,6 +135,11 @@ function takeTop(): u32 {
   store<f64>(mergeCounts + ((<usize>id) << 3), <f64>count);
   if (giveTieKey(id)) entryCount++;
   return id;
+}
+
+/** Settles what stands around the merge in work, and writes down how much it replaced. */
+function settleMerge(): void {
+  store<f64>(replacedCounts + ((<usize>theMerge().id) << 3), settleNeighbours(threshold));
 }
 
 /** Begins to merge the pair on top, which is large. What follows walks its list, makes room, and writes, in slices. */
@@ -198,7 +198,7 @@ export function startCleaningAll(): void {
 /** Before what was merged is written: false if there is no room for the pairs that are born. */
 export function settleLargeMerge(): bool {
   if (!hasRoomForBirths()) return false;
-  replacedWeight += settleNeighbours(threshold);
+  settleMerge();
   return true;
 }
 

@@ -30,6 +30,7 @@ import {
  *   startBytes      u8           startByteCount            merge-tokens.ts
  *   startOffsets    u32          startCount + 1            merge-tokens.ts
  *   mergeCounts     f64          tokenCapacity             merge-loop.ts
+ *   replacedCounts  f64          tokenCapacity             merge-loop.ts
  *   tieKeys         u64          tokenCapacity             tie-rules.ts
  *   startRanks      u32          startCount                tie-rules.ts
  *   specials        Special      specialCount              tie-rules.ts
@@ -73,6 +74,7 @@ export let sizes: usize = 0;
 export let startBytes: usize = 0;
 export let startOffsets: usize = 0;
 export let mergeCounts: usize = 0;
+export let replacedCounts: usize = 0;
 export let tieKeys: usize = 0;
 export let startRanks: usize = 0;
 export let specials: usize = 0;
@@ -246,6 +248,7 @@ function placeFixedRegions(): void {
   startBytes = place(startByteCount);
   startOffsets = place((<u64>startCount + 1) * sizeof<u32>());
   mergeCounts = place(<u64>tokenCapacity * sizeof<f64>());
+  replacedCounts = place(<u64>tokenCapacity * sizeof<f64>());
   tieKeys = place(<u64>tokenCapacity * sizeof<u64>());
   startRanks = place(<u64>startCount * sizeof<u32>());
   specials = place(<u64>specialCount * offsetof<Special>());

@@ -1,4 +1,5 @@
 import type { Compat } from "../../merge/merges.ts";
+import type { LedgerFacts } from "../ledger.ts";
 import type { ModelSettings, Roles } from "../model-settings.ts";
 import type { OutputFile } from "./output-file.ts";
 
@@ -9,7 +10,7 @@ export const recordName = "training.json";
 export const recordFormat = 1;
 
 /** `training.json`: what was asked, what was read, what came out. Each field is part of the command line's contract. */
-export type TrainingRecord = {
+export type TrainingRecord = LedgerFacts & {
   readonly format: typeof recordFormat;
   readonly version: string;
   readonly bunVersion: string;

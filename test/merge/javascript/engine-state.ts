@@ -33,10 +33,10 @@ export type Learned = {
   mergeCount: number;
   /** How many of them made an entry of the vocabulary: all but those that spell a special token (tie-rules.ts). */
   entryCount: number;
-  replacedCount: number;
   left: Int32Array;
   right: Int32Array;
   counts: Float64Array;
+  replacedCounts: Float64Array;
 };
 
 export function mayMerge(state: EngineState, left: number, right: number): boolean {

@@ -160,10 +160,10 @@ function createLearned(): Learned {
   return {
     mergeCount: 0,
     entryCount: 0,
-    replacedCount: 0,
     left: new Int32Array(capacity),
     right: new Int32Array(capacity),
     counts: new Float64Array(capacity),
+    replacedCounts: new Float64Array(capacity),
   };
 }
 
@@ -172,6 +172,7 @@ function note(learned: Learned, left: number, right: number, count: number): voi
     learned.left = grow(learned.left, learned.mergeCount * 2);
     learned.right = grow(learned.right, learned.mergeCount * 2);
     learned.counts = grow(learned.counts, learned.mergeCount * 2);
+    learned.replacedCounts = grow(learned.replacedCounts, learned.mergeCount * 2);
   }
   const k = learned.mergeCount++;
   learned.left[k] = left;
@@ -180,13 +181,13 @@ function note(learned: Learned, left: number, right: number, count: number): voi
 }
 
 function finished(learned: Learned): Merges {
-  const { mergeCount, replacedCount } = learned;
+  const { mergeCount } = learned;
   return {
     startCount: 256,
     mergeCount,
-    replacedCount,
     left: learned.left.slice(0, mergeCount),
     right: learned.right.slice(0, mergeCount),
     counts: learned.counts.slice(0, mergeCount),
+    replacedCounts: learned.replacedCounts.slice(0, mergeCount),
   };
 }

@@ -134,7 +134,7 @@ function settleNeighbours(state: EngineState, p: number, id: number): void {
     }
   }
   pairs.counts[p] = 0;
-  state.learned.replacedCount += replacedCount;
+  state.learned.replacedCounts[id - 256] = replacedCount;
 }
 
 function loseCount(pairs: Pairs, left: number, right: number, count: number): void {

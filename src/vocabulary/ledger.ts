@@ -1,0 +1,171 @@
+import type { LearnedPairs, Merges } from "../merge/merges.ts";
+import type { WordTable } from "../words/word-table.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+/**
+ * Ledger: how often each token occurs in the corpus, when it was made and at the end. The merges tell it, so the corpus
+ * is not read again. Token numbers are the engine's: the bytes come first, merge k makes `startCount + k`.
+ *
+ *   ARRAY        TYPE          LENGTH          MEANING
+ *   birthCounts  Float64Array  tokenCount      occurrences when the token's merge was made; of bytes: before any merge
+ *   endCounts    Float64Array  tokenCount      occurrences when all merges are made
+ *   pairCounts   Float64Array  mergeCount      occurrences of the pair that was merged: more than at birth, if they overlap
+ *   tokensAfter  Float64Array  mergeCount + 1  tokens of the whole corpus when so many merges are made
+ *
+ * The words "aab" and "ab" and the merges "a b", "a ab" give birthCounts = [a: 3, b: 2, 2, 1], endCounts = [a: 0, b: 0, 1, 1],
+ * pairCounts = [2, 1] and tokensAfter = [5, 3, 2].
+ *
+ * Why that is exact: each place that merge k replaces holds its left and its right token, which are gone then, and holds
+ * the new token. Nothing else makes or takes tokens. So the occurrences at the end are those at birth, without one for
+ * each place where a later merge took the token.
+ */
+export type Ledger = {
+  /** Tokens that were there before the first merge. */
+  readonly startCount: number;
+  readonly birthCounts: Float64Array;
+  readonly endCounts: Float64Array;
+  readonly pairCounts: Float64Array;
+  readonly tokensAfter: Float64Array;
+};
+
+/** @param startCounts occurrences of each token that was there before the first merge */
+export function makeLedger(merges: Merges, startCounts: Float64Array): Ledger {
+  const { startCount, mergeCount, left, right, counts, replacedCounts } = merges;
+  const birthCounts = new Float64Array(startCount + mergeCount);
+  birthCounts.set(startCounts);
+  birthCounts.set(replacedCounts, startCount);
+  const endCounts = birthCounts.slice();
+  const tokensAfter = new Float64Array(mergeCount + 1);
+  tokensAfter[0] = startCounts.reduce((sum, count) => sum + count, 0);
+  for (let k = 0; k < mergeCount; k++) {
+    const replacedCount = replacedCounts[k]!;
+    endCounts[left[k]!]! -= replacedCount;
+    endCounts[right[k]!]! -= replacedCount;
+    tokensAfter[k + 1] = tokensAfter[k]! - replacedCount;
+  }
+  return { startCount, birthCounts, endCounts, pairCounts: counts, tokensAfter };
+}
+
+/** The ledger of a training that stopped after the first so many of its merges. */
+export function ledgerOfFirst(ledger: Ledger, pairs: LearnedPairs): Ledger {
+  const { startCount, birthCounts, pairCounts } = ledger;
+  const { mergeCount, left, right } = pairs;
+  if (mergeCount === pairCounts.length) return ledger;
+  const counts = pairCounts.subarray(0, mergeCount);
+  const replacedCounts = birthCounts.subarray(startCount, startCount + mergeCount);
+  const merges = { startCount, mergeCount, left, right, counts, replacedCounts };
+  return makeLedger(merges, birthCounts.subarray(0, startCount));
+}
+
+/** Bytes that are looked at between two yields: some milliseconds of work. */
+const bytesPerSlice = 1 << 22;
+
+/** How often each of the 256 bytes occurs in the words. Yields between slices of work. */
+export function* countBytes({
+  wordCount,
+  bytes,
+  starts,
+  counts,
+}: WordTable): Generator<undefined, Float64Array> {
+  const byteCounts = new Float64Array(256);
+  let sliceEnd = bytesPerSlice;
+  for (let w = 0; w < wordCount; w++) {
+    const count = counts[w]!;
+    const end = starts[w + 1]!;
+    for (let pos = starts[w]!; pos < end; pos++) {
+      byteCounts[bytes[pos]!]! += count;
+      if (pos < sliceEnd) continue;
+      sliceEnd = pos + bytesPerSlice;
+      yield;
+    }
+  }
+  return byteCounts;
+}
+
+/**
+ * Whether other tokens used this one up: it was learned, and now it occurs less often than the last pair that was
+ * merged. If it were not there already, that many occurrences would not have made it a token.
+ */
+export function isResidue(ledger: Ledger, token: number): boolean {
+  const { startCount, birthCounts, endCounts, pairCounts } = ledger;
+  if (token < startCount || endCounts[token]! >= pairCounts.at(-1)!) return false;
+  // Of a pair such as the "a a" in "aaa" fewer are replaced than were counted, so a token may be born this rare.
+  return endCounts[token]! < birthCounts[token]!;
+}
+
+/** What a training says of its ledger. */
+export type LedgerFacts = {
+  /** Tokens of the corpus, cut by all merges. */
+  readonly tokenCount: number;
+  /** Null if the corpus has no bytes. */
+  readonly bytesPerToken: number | null;
+  /** At half the size of the vocabulary; null if that is less than the bytes and the special tokens take. */
+  readonly half: CurvePoint | null;
+  /** The size of the vocabulary after each tenth of the merges, ascending; the last point is the whole. */
+  readonly curve: readonly CurvePoint[];
+  /** See `isResidue`. */
+  readonly residueCount: number;
+  /** Residues that occur nowhere in the corpus any more. */
+  readonly neverReachedCount: number;
+};
+
+/** How well the corpus is compressed by the first tokens of the vocabulary, up to this size. */
+export type CurvePoint = { readonly vocabSize: number; readonly bytesPerToken: number };
+
+const pointsOfCurve = 10;
+
+/** Of a vocabulary that has fewer merges than the ledger, these are the facts of its own. */
+export function ledgerFacts(ledger: Ledger, vocabulary: Vocabulary): LedgerFacts {
+  const own = ledgerOfFirst(ledger, vocabulary);
+  const { tokensAfter, startCount, endCounts } = own;
+  const { mergeCount } = vocabulary;
+  const byteCount = tokensAfter[0]!;
+  const pointAt = (merges: number): CurvePoint => ({
+    vocabSize: sizeAfter(vocabulary, merges),
+    bytesPerToken: byteCount / tokensAfter[merges]!,
+  });
+  const tenths = Array.from({ length: pointsOfCurve }, (_, i) =>
+    Math.round((mergeCount * (i + 1)) / pointsOfCurve),
+  );
+  const half = mergesAtSize(vocabulary, Math.floor(sizeAfter(vocabulary, mergeCount) / 2));
+  let residueCount = 0;
+  let neverReachedCount = 0;
+  for (let token = startCount; token < endCounts.length; token++) {
+    if (!isResidue(own, token)) continue;
+    residueCount++;
+    if (endCounts[token] === 0) neverReachedCount++;
+  }
+  const hasText = byteCount > 0;
+  return {
+    tokenCount: tokensAfter[mergeCount]!,
+    bytesPerToken: hasText ? byteCount / tokensAfter[mergeCount]! : null,
+    half: hasText && half !== null ? pointAt(half) : null,
+    curve: hasText ? [...new Set(tenths)].map(pointAt) : [],
+    residueCount,
+    neverReachedCount,
+  };
+}
+
+/** The size of the vocabulary with the first so many merges, without reserved tokens. A merge that spells a special token adds no id. */
+function sizeAfter(vocabulary: Vocabulary, merges: number): number {
+  const { size, reservedCount, mergeCount, tokenIds, specialTokens, entries } = vocabulary;
+  let idCount = size - reservedCount;
+  if (tokenIds.length + specialTokens.length === size) return idCount - (mergeCount - merges);
+  for (let token = tokenIds.length - mergeCount + merges; token < tokenIds.length; token++) {
+    if (entries[tokenIds[token]!] === token) idCount--;
+  }
+  return idCount;
+}
+
+/** The most merges that make a vocabulary of this size; null if it is smaller than without any. */
+function mergesAtSize(vocabulary: Vocabulary, wanted: number): number | null {
+  const { mergeCount, tokenIds, entries } = vocabulary;
+  const startCount = tokenIds.length - mergeCount;
+  let idCount = sizeAfter(vocabulary, mergeCount);
+  let merges = mergeCount;
+  while (idCount > wanted && merges > 0) {
+    merges--;
+    if (entries[tokenIds[startCount + merges]!] === startCount + merges) idCount--;
+  }
+  return idCount === wanted ? merges : null;
+}

@@ -1,0 +1,213 @@
+import { expect, test } from "bun:test";
+import type { Compat, Merges } from "../../src/merge/merges.ts";
+import { trainMerges } from "../../src/merge/train-merges.ts";
+import { atOnce } from "../../src/runtime/turns.ts";
+import {
+  countBytes,
+  isResidue,
+  type Ledger,
+  ledgerFacts,
+  ledgerOfFirst,
+  makeLedger,
+} from "../../src/vocabulary/ledger.ts";
+import { buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
+import { wordTableOf } from "../../src/words/word-table.ts";
+import { makeTuning, makeWords, seededRandom, tableOf } from "../merge/made-words.ts";
+import type { NaiveWords } from "../merge/naive.ts";
+
+const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
+
+/** A word as an encoder cuts it: of all pairs that merge, the one with the lowest rank first, from the left. */
+function encodeWord(word: string, merges: Merges, mergeCount: number): number[] {
+  const ranks = new Map<string, number>();
+  for (let k = 0; k < mergeCount; k++) ranks.set(`${merges.left[k]} ${merges.right[k]}`, k);
+  const tokens = Array.from(word, (character) => character.charCodeAt(0));
+  for (;;) {
+    let best = Number.POSITIVE_INFINITY;
+    for (let i = 0; i + 1 < tokens.length; i++)
+      best = Math.min(best, ranks.get(`${tokens[i]} ${tokens[i + 1]}`) ?? best);
+    if (best === Number.POSITIVE_INFINITY) return tokens;
+    const at = tokens.findIndex(
+      (left, i) => left === merges.left[best] && tokens[i + 1] === merges.right[best],
+    );
+    tokens.splice(at, 2, 256 + best);
+  }
+}
+
+/** How often each token occurs when the words are encoded by the first so many merges. */
+function naiveCounts(words: NaiveWords, merges: Merges, mergeCount: number): number[] {
+  const counts = new Array<number>(256 + mergeCount).fill(0);
+  for (const [word, count] of words)
+    for (const token of encodeWord(word, merges, mergeCount)) counts[token]! += count;
+  return counts;
+}
+
+const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) => total + number, 0);
+
+function naiveLedger(words: NaiveWords, merges: Merges): Ledger {
+  const after = Array.from({ length: merges.mergeCount + 1 }, (_, k) => naiveCounts(words, merges, k));
+  return {
+    startCount: 256,
+    birthCounts: Float64Array.from([...after[0]!, ...after.slice(1).map((counts) => counts.at(-1)!)]),
+    endCounts: Float64Array.from(after.at(-1)!),
+    pairCounts: merges.counts,
+    tokensAfter: Float64Array.from(after, sum),
+  };
+}
+
+const learn = (words: NaiveWords, mergeCount: number, compat: Compat, seed?: number) => {
+  const random = seededRandom(seed ?? 1);
+  const specialTokens = seed !== undefined && random(3) === 0 ? ["ab", "aaa", "b"] : [];
+  const options = { mergeCount, compat, specialTokens, threadCount: 1 + random(4) };
+  const table = tableOf(words);
+  const merges = atOnce(trainMerges(table, options, seed === undefined ? undefined : makeTuning(random)));
+  return { table, merges, ledger: makeLedger(merges, atOnce(countBytes(table))) };
+};
+
+for (const compat of compats) {
+  test(`${compat}: counts are those of a naive encoder, at birth, at the end and after each merge`, () => {
+    for (let seed = 1; seed <= 80; seed++) {
+      const words = makeWords(seededRandom(seed * 7919));
+      const { merges, ledger } = learn(words, 1 + (seed % 60), compat, seed);
+      expect({ seed, ledger }).toEqual({ seed, ledger: naiveLedger(words, merges) });
+    }
+  });
+}
+
+test("what occurs where a pair overlaps itself is counted once", () => {
+  const { merges, ledger } = learn(new Map([["aaaaaaa", 10]]), 2, "cs336");
+  // "a a" is there 6 times, and 3 are replaced; then "aa aa" twice, and one is.
+  expect([...merges.counts]).toEqual([60, 20]);
+  expect([...ledger.birthCounts.subarray(256)]).toEqual([30, 10]);
+  expect([...ledger.endCounts.subarray(256), ledger.endCounts[97]!]).toEqual([10, 10, 10]);
+  expect([...ledger.tokensAfter]).toEqual([70, 40, 30]);
+});
+
+test("the ledger of the first merges is that of a training that stopped there", () => {
+  for (let seed = 1; seed <= 40; seed++) {
+    const words = makeWords(seededRandom(seed * 104729));
+    const { ledger, merges } = learn(words, 50, "rustbpe");
+    const mergeCount = Math.floor(merges.mergeCount / (1 + (seed % 5)));
+    const shorter = learn(words, mergeCount, "rustbpe");
+    expect({ seed, ledger: ledgerOfFirst(ledger, shorter.merges) }).toEqual({ seed, ledger: shorter.ledger });
+  }
+});
+
+const exampleWords = new Map([
+  ["low", 5],
+  ["lower", 2],
+  ["widest", 3],
+  ["newest", 6],
+]);
+
+test("a residue is a token that others used up, so that it occurs less often than the last pair that was merged", () => {
+  // s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6, wi 3, ...: "st", "ow", "west" and "ne" are gone, "est" has 3 left.
+  const { ledger } = learn(exampleWords, 7, "cs336");
+  const residues = [256, 257, 258, 259, 260, 261, 262].filter((token) => isResidue(ledger, token));
+  expect([...ledger.endCounts.subarray(256)]).toEqual([0, 3, 0, 7, 0, 0, 6]);
+  expect(residues).toEqual([256, 257, 258, 260, 261]);
+  // Bytes are given: none is a residue, though "s" is gone too.
+  expect([ledger.endCounts[115], isResidue(ledger, 115)]).toEqual([0, false]);
+  // "aaa" has "a a" twice and loses one: the token is rarer than its pair, but nobody used it.
+  const overlapping = learn(new Map([["aaa", 1]]), 1, "cs336").ledger;
+  expect([overlapping.pairCounts[0], overlapping.endCounts[256], isResidue(overlapping, 256)]).toEqual([
+    2,
+    1,
+    false,
+  ]);
+});
+
+test("facts: bytes per token at ten sizes and at half the size, and how many tokens are used up", () => {
+  const words = makeWords(seededRandom(12345));
+  const table = tableOf(words);
+  for (const compat of compats) {
+    for (const specialTokens of [[], ["<x>", "ab", "b"]]) {
+      const merges = atOnce(trainMerges(table, { mergeCount: 400, compat, specialTokens: [] }));
+      const vocabulary = buildVocabulary({
+        merges,
+        specialTokens: compat === "huggingface" ? specialTokens : ["<x>"],
+        compat,
+      });
+      const ledger = makeLedger(merges, atOnce(countBytes(table)));
+      const facts = ledgerFacts(ledger, vocabulary);
+      const sizes = Array.from({ length: merges.mergeCount + 1 }, (_, mergeCount) => {
+        const first = {
+          ...merges,
+          mergeCount,
+          left: merges.left.slice(0, mergeCount),
+          right: merges.right.slice(0, mergeCount),
+        };
+        return buildVocabulary({ merges: first, specialTokens: vocabulary.specialTokens, compat }).size;
+      });
+      const rate = (k: number) => ledger.tokensAfter[0]! / ledger.tokensAfter[k]!;
+      const tenths = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((i) => Math.round((merges.mergeCount * i) / 10));
+      expect(facts.curve).toEqual(tenths.map((k) => ({ vocabSize: sizes[k]!, bytesPerToken: rate(k) })));
+      const halfSize = Math.floor(vocabulary.size / 2);
+      const half = sizes.lastIndexOf(halfSize);
+      expect(facts.half).toEqual(half < 0 ? null : { vocabSize: halfSize, bytesPerToken: rate(half) });
+      expect([facts.tokenCount, facts.bytesPerToken]).toEqual([
+        ledger.tokensAfter.at(-1)!,
+        rate(merges.mergeCount),
+      ]);
+      const learned = Array.from({ length: merges.mergeCount }, (_, k) => 256 + k);
+      const residues = learned.filter((token) => isResidue(ledger, token));
+      expect(facts.residueCount).toBe(residues.length);
+      expect(facts.neverReachedCount).toBe(residues.filter((token) => ledger.endCounts[token] === 0).length);
+    }
+  }
+});
+
+test("half the size is found where merges add no token, too, and is none below what is given", () => {
+  const words = new Map(Array.from({ length: 900 }, (_, i) => [`${i * 7919}ab`, 1 + (i % 50)] as const));
+  const table = tableOf(words);
+  const merges = atOnce(
+    trainMerges(table, { mergeCount: 600, compat: "huggingface", specialTokens: ["ab"] }),
+  );
+  const vocabulary = buildVocabulary({ merges, specialTokens: ["ab"], compat: "huggingface" });
+  expect([merges.mergeCount, vocabulary.size]).toEqual([601, 857]);
+  const ledger = makeLedger(merges, atOnce(countBytes(table)));
+  const { half } = ledgerFacts(ledger, vocabulary);
+  const first = merges.left.findIndex((left, k) => left === 97 && merges.right[k] === 98);
+  expect(first).toBeLessThan(100);
+  // 256 bytes, "ab", and the merges beside "a b".
+  expect(half).toEqual({
+    vocabSize: 428,
+    bytesPerToken: ledger.tokensAfter[0]! / ledger.tokensAfter[428 - 256]!,
+  });
+  const small = learn(exampleWords, 5, "cs336");
+  const few = buildVocabulary({ merges: small.merges, specialTokens: [], compat: "cs336" });
+  expect(ledgerFacts(small.ledger, few).half).toBe(null);
+});
+
+test("without text there is no curve, and without merges one point", () => {
+  const none = learn(new Map(), 5, "cs336");
+  const vocabulary = buildVocabulary({ merges: none.merges, specialTokens: [], compat: "cs336" });
+  const nothing = {
+    tokenCount: 0,
+    bytesPerToken: null,
+    half: null,
+    curve: [],
+    residueCount: 0,
+    neverReachedCount: 0,
+  };
+  expect(ledgerFacts(none.ledger, vocabulary)).toEqual(nothing);
+  const single = learn(new Map([["a", 3]]), 5, "cs336");
+  const bytesOnly = buildVocabulary({ merges: single.merges, specialTokens: [], compat: "cs336" });
+  expect(ledgerFacts(single.ledger, bytesOnly).curve).toEqual([{ vocabSize: 256, bytesPerToken: 1 }]);
+});
+
+test("bytes are counted in slices, each word as often as it occurs", () => {
+  const table = wordTableOf([
+    ["ab".repeat(1 << 22), 2],
+    ["b", 2 ** 40],
+  ]);
+  const counting = countBytes(table);
+  let yields = 0;
+  let step = counting.next();
+  for (; !step.done; step = counting.next()) yields++;
+  expect(yields).toBe(2);
+  const counts = new Float64Array(256);
+  counts[97] = 2 ** 23;
+  counts[98] = 2 ** 23 + 2 ** 40;
+  expect(step.value).toEqual(counts);
+});
