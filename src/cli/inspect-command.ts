@@ -1,16 +1,15 @@
 import { escapeBytes } from "../bytes/escape.ts";
-import { findInputs } from "../corpus/find-inputs.ts";
-import { expectedTextBytes } from "../corpus/input.ts";
 import { type PatternName, patterns } from "../pattern/pattern.ts";
-import { encodeCorpus } from "../pipeline/encode-corpus.ts";
+import { shellLine } from "../runtime/hints.ts";
 import { inTurns } from "../runtime/turns.ts";
-import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { type Share, vocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
 import type { Invocation } from "./arguments.ts";
+import { type CountedText, countTokens } from "./counted-text.ts";
 import type { Output } from "./output.ts";
 import { alsoCalled } from "./pattern-list.ts";
+import { takeReportPlace } from "./report-option.ts";
 import { writeStdout } from "./stream-writer.ts";
 import { plain, stylesFor } from "./terminal.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
@@ -20,9 +19,14 @@ import { bytes, counted, grouped } from "./units.ts";
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
   const path = invocation.files[0]!;
   const textPath = invocation.options.text("text");
+  const reportPath = await takeReportPlace(invocation, output);
   const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);
   await print(await describeTokenizer(parts));
-  if (textPath !== undefined) await print(await describeText(parts, textPath, output));
+  const text = textPath === undefined ? undefined : await countTokens(parts, textPath, output);
+  if (text !== undefined) await print(describeText(parts, text));
+  if (reportPath === undefined) return;
+  const { writeInspectReport } = await import("./inspect-report.ts");
+  await writeInspectReport(reportPath, shellLine(["bpe", "inspect", ...invocation.typed]), parts, text);
 }
 
 const print = (lines: readonly string[]) => writeStdout([Buffer.from(`${lines.join("\n")}\n`)]);
@@ -85,28 +89,10 @@ function table(name: string, shares: readonly Share[], total: number): string[] 
 const shown = ({ tokens }: TokenizerParts, id: number) =>
   escapeBytes(tokenBytesOf(tokens, id).subarray(0, shownBytesMax));
 
-const sampleTokens = 200;
-
 /** How a text is encoded: bytes per token, how much of the vocabulary it uses, and its first tokens. */
-async function describeText(parts: TokenizerParts, path: string, output: Output): Promise<string[]> {
-  const inputs = findInputs([path]);
-  const used = new Uint8Array(parts.tokens.idLimit);
-  const sample: number[] = [];
-  let idCount = 0;
-  const sink = {
-    write(ids: Uint16Array | Uint32Array) {
-      for (let i = 0; i < ids.length; i++) used[ids[i]!] = 1;
-      if (sample.length < sampleTokens) sample.push(...ids.subarray(0, sampleTokens - sample.length));
-      idCount += ids.length;
-    },
-    endInput() {},
-  };
-  const workerCount = defaultWorkerCount(expectedTextBytes(inputs));
-  const corpus = { inputs, parts, specialTokensAsText: false, workerCount };
-  const { textBytes } = await encodeCorpus(corpus, sink, ({ bytesDone, bytesTotal }) =>
-    output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
-  );
-  const usedCount = used.reduce((sum, isUsed) => sum + isUsed, 0);
+function describeText(parts: TokenizerParts, text: CountedText): string[] {
+  const { path, textBytes, idCount, counts, sample } = text;
+  const usedCount = counts.reduce((sum, count) => sum + Number(count > 0), 0);
   return [
     row("text", `${path}: ${bytes(textBytes)}, ${counted(idCount, "token")}`),
     row("bytes/token", idCount === 0 ? "-" : (textBytes / idCount).toFixed(3)),

@@ -45,6 +45,16 @@ export const optionWords = {
   format: ["huggingface", "gpt2", "tiktoken"],
 } as const;
 
+/** One HTML page with pictures (src/report). */
+export const report: OptionSpec = {
+  name: "report",
+  value: "FILE",
+  topic: "output",
+  description: "write charts, tables and tokens as one HTML page",
+  details:
+    "The page needs no network and runs nothing of the text that it shows. It holds all tokens, so that the merge tree of each can be seen.",
+};
+
 /** For commands that may run for long, with nobody watching. */
 export const unattended: readonly OptionSpec[] = [
   {

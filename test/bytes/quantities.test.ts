@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bytes, clock, counted, grouped, seconds } from "../../src/cli/units.ts";
+import { bytes, clock, counted, grouped, seconds } from "../../src/bytes/quantities.ts";
 
 test("numbers are grouped by thousands", () => {
   expect([0, 999, 1000, 1234567].map(grouped)).toEqual(["0", "999", "1,000", "1,234,567"]);

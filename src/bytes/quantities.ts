@@ -1,0 +1,35 @@
+// Numbers as people read them.
+
+/** 1234567 -> "1,234,567" */
+export const grouped = (value: number) =>
+  Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, ",");
+
+/** Decimal units, as disks and networks have them: 100646966 -> "100.6 MB". */
+export function bytes(value: number): string {
+  if (value < 1000) return `${value} B`;
+  const units = ["kB", "MB", "GB", "TB", "PB"];
+  let scaled = value / 1000;
+  let unit = 0;
+  for (; scaled >= 999.95 && unit < units.length - 1; unit++) scaled /= 1000;
+  return `${scaled.toFixed(1)} ${units[unit]}`;
+}
+
+/** 0.0123 -> "12 ms", 1.234 -> "1.23 s", 83 -> "1:23" */
+export function seconds(value: number): string {
+  if (value < 0.9995) return `${Math.round(value * 1000)} ms`;
+  if (value < 60) return `${value.toFixed(2)} s`;
+  return clock(value);
+}
+
+/** Time left: 4 -> "0:04", 3683 -> "1:01:23" */
+export function clock(value: number): string {
+  const whole = Math.round(value);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (part: number) => String(part).padStart(2, "0");
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+}
+
+/** counted(1, "document") -> "1 document" */
+export const counted = (value: number, noun: string) => `${grouped(value)} ${noun}${value === 1 ? "" : "s"}`;

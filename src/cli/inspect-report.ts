@@ -1,0 +1,46 @@
+import { build } from "../runtime/version.ts";
+import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { CountedText } from "./counted-text.ts";
+import { cutSamples, sampleTextsOf } from "./report-samples.ts";
+import { reportTokenizer, shortName, writeReport } from "./report-writer.ts";
+import { bytes, counted, grouped } from "./units.ts";
+
+/** The report of `bpe inspect`: one tokenizer, and one text if there is one. */
+export async function writeInspectReport(
+  path: string,
+  command: string,
+  parts: TokenizerParts,
+  text: CountedText | undefined,
+): Promise<void> {
+  const { description, tokens, model, normalization } = parts;
+  const counts = text && { of: shortName(text.path), endCounts: text.counts };
+  const name = shortName(description.path);
+  await writeReport(path, {
+    title: `Tokenizer ${name}`,
+    highlights: [
+      {
+        name: "vocabulary",
+        value: grouped(tokens.tokenCount),
+        note: counted(model.merges.merged.length, "merge"),
+      },
+      { name: "pattern", value: description.patternName ?? "a regular expression" },
+      ...(text === undefined
+        ? []
+        : [
+            { name: "text", value: bytes(text.textBytes), note: counted(text.idCount, "token") },
+            { name: "bytes per token", value: (text.textBytes / Math.max(1, text.idCount)).toFixed(3) },
+          ]),
+    ],
+    tokenizers: [reportTokenizer(name, parts, { counts })],
+    samples: text === undefined ? [] : cutSamples(sampleTextsOf(text.inputs), [parts]),
+    provenance: [
+      ["command", command],
+      ["tokenizer", `${description.path} (${description.kind})`],
+      ...description.patternSources.map((source) => ["pattern", source] as const),
+      ["normal form", normalization ?? "none"],
+      ...(text === undefined ? [] : ([["text", text.path]] as const)),
+      ["bpe", `${build.version}, Bun ${build.bunVersion}, commit ${build.commit}`],
+      ["written", new Date().toISOString()],
+    ],
+  });
+}

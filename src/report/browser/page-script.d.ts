@@ -1,0 +1,3 @@
+/** The one script of the page, as text. */
+declare const text: string;
+export default text;

@@ -1,0 +1,3 @@
+/** The style sheet of the page, as text. */
+declare const text: string;
+export default text;

@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { inTurns, nextTurn } from "../runtime/turns.ts";
+import { vocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
+import pageScript from "./browser/page-script.js" with { type: "text" };
+import pageStyle from "./browser/page-style.css" with { type: "text" };
+import { compressionSection } from "./compression-section.ts";
+import { type Section, sectionHtml, tableHtml } from "./figure.ts";
+import { frequencySection } from "./frequency-section.ts";
+import { type Html, html, trustedHtml } from "./html.ts";
+import { matrixSection } from "./matrix-section.ts";
+import { type Deflate, packVocabulary } from "./packed-vocabulary.ts";
+import type { Fact, Highlight, ReportData } from "./report-data.ts";
+import { residueSection } from "./residue-section.ts";
+import { sampleSection } from "./sample-section.ts";
+import { lengthSection, longestSection, longestWithLetters, scriptSection } from "./token-sections.ts";
+import { treeSection } from "./tree-section.ts";
+
+/**
+ * The report as one HTML page, in pieces: nothing in it comes from elsewhere. Its policy lets only its own script and its own
+ * style in, by their hashes, so that no text in it can act, even if it were not escaped.
+ */
+export async function* reportPage(data: ReportData, deflate: Deflate): AsyncGenerator<Html> {
+  const { title, highlights, tokenizers, compression, matrix, samples, provenance } = data;
+  yield pageHead(title, highlights);
+  const soFar: (Section | null)[] = [
+    matrix === undefined ? null : matrixSection(matrix),
+    compression === undefined ? null : compressionSection(compression),
+    frequencySection(tokenizers),
+  ];
+  for (const section of soFar) if (section !== null) yield sectionHtml(section);
+  await nextTurn();
+  yield sectionHtml(lengthSection(tokenizers));
+  const shares = [];
+  for (const { tokens, addedTokens } of tokenizers) {
+    shares.push((await inTurns(vocabularyStatistics(tokens, addedTokens, 0))).scripts);
+  }
+  yield sectionHtml(scriptSection(tokenizers, shares));
+  for (const tokenizer of tokenizers) {
+    const section = residueSection(tokenizer);
+    if (section !== null) yield sectionHtml(section);
+  }
+  yield sectionHtml(longestSection(tokenizers));
+  const names = tokenizers.map(({ name }) => name);
+  const cuts = sampleSection(names, samples);
+  if (cuts !== null) yield sectionHtml(cuts);
+  const vocabularies = [];
+  for (const tokenizer of tokenizers) {
+    await nextTurn();
+    const [firstShown = 0] = longestWithLetters(tokenizer, 1);
+    vocabularies.push(packVocabulary(tokenizer, firstShown, deflate));
+  }
+  yield sectionHtml(treeSection(vocabularies));
+  yield sectionHtml(provenanceSection(provenance));
+  yield html`</main>
+<script type="module">${trustedHtml(pageScript)}</script>
+</body>
+</html>
+`;
+}
+
+const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+function pageHead(title: string, highlights: readonly Highlight[]): Html {
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashOf(pageScript)}`,
+    `style-src ${hashOf(pageStyle)}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${trustedHtml(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<link rel="icon" href="data:,">
+<title>${title}</title>
+<style>${trustedHtml(pageStyle)}</style>
+</head>
+<body>
+<header>
+<h1>${title}</h1>
+<dl class="highlights">${highlights.map(
+    ({ name, value, note }) =>
+      html`<div><dt>${name}</dt><dd>${value}</dd>${note && html`<dd class="quiet">${note}</dd>`}</div>`,
+  )}</dl>
+</header>
+<main>`;
+}
+
+const provenanceSection = (facts: readonly Fact[]): Section => ({
+  id: "provenance",
+  title: "Where this comes from",
+  isWide: true,
+  content: html`<div class="facts">${tableHtml({ head: ["what", "value"], rows: facts })}</div>`,
+});

@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { hostileTexts, madeReport, madeTokenizer, pageOf } from "./made-report.ts";
+
+const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+test("the page's policy lets in its one script and its one style, and nothing else", async () => {
+  const page = await pageOf(madeReport([madeTokenizer("t", [["a", "b"]])]));
+  const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)![1]!;
+  const [script, ...scripts] = [...page.matchAll(/<script type="module">(.*?)<\/script>/gs)];
+  const [style, ...styles] = [...page.matchAll(/<style>(.*?)<\/style>/gs)];
+  expect([...scripts, ...styles]).toEqual([]);
+  expect(policy.split("; ")).toEqual([
+    "default-src 'none'",
+    `script-src ${hashOf(script![1]!)}`,
+    `style-src ${hashOf(style![1]!)}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ]);
+  // The policy has to come before all that it is for.
+  expect(page.indexOf(policy)).toBeLessThan(page.indexOf("<style>"));
+  expect(page.match(/\s(style|on\w+)="/g)).toBeNull();
+  expect(page.match(/(src|href)="(?!data:,")/g)).toBeNull();
+});
+
+test("hostile names, tokens and texts are in the page only escaped", async () => {
+  const hostile = hostileTexts.join(" ");
+  const bytes = new Uint8Array(Buffer.from(hostile));
+  const tokenizer = { ...madeTokenizer(hostile, [["<", "/"]], hostileTexts), counts: undefined };
+  const endCounts = new Float64Array(tokenizer.tokens.idLimit).fill(3);
+  const page = await pageOf(
+    madeReport([{ ...tokenizer, counts: { of: hostile, endCounts } }, tokenizer], {
+      title: hostile,
+      highlights: [{ name: hostile, value: hostile, note: hostile }],
+      provenance: [[hostile, hostile]],
+      samples: [{ name: hostile, cuts: [[{ id: 1, bytes }], [{ id: 2, bytes }]] }],
+      matrix: {
+        tokenizers: [hostile, "q"],
+        texts: [hostile],
+        measures: [{ name: hostile, note: hostile, best: "high", values: [[1], [2]] }],
+      },
+    }),
+  );
+  expect(hostileTexts.filter((text) => page.includes(text))).toEqual([]);
+  expect(page.match(/[\u0000-\u0009\u000b-\u001f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g)).toBeNull();
+  expect(page.match(/<script/g)).toHaveLength(2);
+  expect(page.match(/<\/script>/g)).toHaveLength(2);
+  expect(page.includes("<!--")).toBe(false);
+  expect(page.match(/<(img|svg onload)/g)).toBeNull();
+});
+
+test("only what there is has a section", async () => {
+  const sections = (page: string) => [...page.matchAll(/<section id="(\w+)"/g)].map(([, id]) => id);
+  const plain = madeTokenizer("t", [["a", "b"]]);
+  expect(sections(await pageOf(madeReport([plain])))).toEqual([
+    "lengths",
+    "scripts",
+    "longest",
+    "tree",
+    "provenance",
+  ]);
+  const endCounts = new Float64Array(257).fill(2);
+  const full = {
+    ...plain,
+    counts: { of: "x", endCounts },
+    ledger: { birthCounts: endCounts, endCounts, isResidue: () => false },
+  };
+  const rest = {
+    compression: { baseSize: 256, tokensAfter: Float64Array.of(4, 2) },
+    matrix: { tokenizers: ["t"], texts: ["x"], measures: [] },
+    samples: [{ name: "x", cuts: [[]] }],
+  };
+  expect(sections(await pageOf(madeReport([full], rest)))).toEqual(
+    "matrix compression frequency lengths scripts residues longest samples tree provenance".split(" "),
+  );
+});
