@@ -9,6 +9,7 @@ import type { Documents } from "./documents.ts";
 import { KernelDocuments } from "./kernel-documents.ts";
 import { RangeCounter, type RangeStatistics } from "./range-counter.ts";
 import { RecordCounter } from "./record-counter.ts";
+import { RunCounter, type RunTokens } from "./run-counter.ts";
 import { SplitterDocuments } from "./splitter-documents.ts";
 
 export type TaskCounterOptions = {
@@ -16,6 +17,8 @@ export type TaskCounterOptions = {
   readonly pattern: CompiledPattern;
   readonly specialTokens: readonly Uint8Array[];
   readonly windowBytes?: number;
+  /** The words are runs of these tokens; left out: pretokens. */
+  readonly runTokens?: RunTokens | undefined;
   /** Files of this size or more are mapped instead of read. */
   readonly mappedBytesLeast?: number;
 };
@@ -27,11 +30,17 @@ const mappedBytesLeastUsual = 1 << 25;
 export class TaskCounter {
   private readonly ranges: RangeCounter;
   private readonly reader: TaskReader<RangeStatistics>;
+  private readonly runs: RunCounter | undefined;
 
   constructor(options: TaskCounterOptions, counter: WordCounter, room = new TextMemory()) {
-    const { inputs, pattern, specialTokens, windowBytes } = options;
-    const documents = createDocuments(pattern, specialTokens, counter);
-    const makeText = (capacityBytes: number) => counter.text(capacityBytes);
+    const { inputs, pattern, specialTokens, windowBytes, runTokens } = options;
+    this.runs = runTokens && new RunCounter(runTokens, counter);
+    const taker = this.runs ?? counter;
+    const documents =
+      this.runs === undefined
+        ? createDocuments(pattern, specialTokens, counter)
+        : new SplitterDocuments(createSplitter(pattern), specialTokens, this.runs);
+    const makeText = (capacityBytes: number) => taker.text(capacityBytes);
     const mapping = documents.isReadByKernelOnly
       ? { window: counter.window, fileBytesLeast: options.mappedBytesLeast ?? mappedBytesLeastUsual }
       : undefined;
@@ -56,6 +65,11 @@ export class TaskCounter {
    */
   count(task: Task): Generator<number, RangeStatistics | undefined> {
     return this.reader.take(task);
+  }
+
+  /** To be called when no more tasks come: counts what was gathered. */
+  flush(): void {
+    this.runs?.flush();
   }
 
   close(): void {

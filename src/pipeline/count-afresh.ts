@@ -4,6 +4,7 @@ import { type Range, totalBytesOf, wholeRange } from "../corpus/range.ts";
 import { addUp, narrowed, type Parts, sourcesOfSortedRuns } from "../count/add-up.ts";
 import type { CountsFiles } from "../count/counts-files.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
+import type { RunTokens } from "../count/run-counter.ts";
 import type { SortedRun } from "../count/sorted-runs.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import { inTurns } from "../runtime/turns.ts";
@@ -20,6 +21,8 @@ export type CorpusOptions = {
   readonly pattern: CompiledPattern;
   /** In the order of their ids. */
   readonly specialTokens: readonly string[];
+  /** The words are runs of these tokens; left out: pretokens. */
+  readonly runTokens?: RunTokens | undefined;
   readonly workerCount: number;
   /** How many threads a part of the corpus gets; all of them, if left out. */
   readonly workerCountFor?: (textBytes: number) => number;
@@ -77,15 +80,16 @@ export async function countParts(
   options: CorpusOptions & Pick<CountOptions, "countedPerInput">,
   report: Report,
 ): Promise<CountedParts> {
-  const { inputs, pattern, workerCount, countsFiles, memory, cache, countedPerInput } = options;
+  const { inputs, pattern, workerCount, countsFiles, memory, cache, countedPerInput, runTokens } = options;
   const ranges = options.ranges ?? inputs.map(wholeRange);
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
   const textBytesMax = countsFiles?.hasUnsorted ? undefined : textBytesOf(inputs, ranges);
   const runOptions =
     memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);
+  const plan = { inputs, pattern, runTokens, workerCount, countedPerInput };
   const { counter, runs, statistics } = await countCorpus(
-    { inputs, ranges, pattern, specialTokens, workerCount, textBytesMax, runOptions, countedPerInput },
-    byBytes(report, "counting", totalBytesOf(inputs, ranges)),
+    { ...plan, ranges, specialTokens, textBytesMax, runOptions },
+    byBytes(report, runTokens === undefined ? "counting" : "counting runs", totalBytesOf(inputs, ranges)),
   );
   for (const input of inputs) checkUnchanged(input);
   const runsBefore = counter.runs.length;

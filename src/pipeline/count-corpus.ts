@@ -3,6 +3,7 @@ import { canSeek, type Input } from "../corpus/input.ts";
 import { type Range, totalBytesOf } from "../corpus/range.ts";
 import { mayTakeLong } from "../corpus/task.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
+import type { RunTokens } from "../count/run-counter.ts";
 import type { SortedRun, SortedRunOptions } from "../count/sorted-runs.ts";
 import { SpillingCounter } from "../count/spilling-counter.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
@@ -19,6 +20,8 @@ export type CountOptions = {
   readonly ranges?: readonly Range[] | undefined;
   readonly pattern: CompiledPattern;
   readonly specialTokens: readonly Uint8Array[];
+  /** The words are runs of these tokens; left out: pretokens. */
+  readonly runTokens?: RunTokens | undefined;
   /** Threads that count. The main thread is one of them, unless it has streams to read for the others. */
   readonly workerCount: number;
   /** Upper bound of the text in all inputs, if it is known. It bounds the memory for words. */
@@ -125,7 +128,7 @@ const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
   inputs.every(canSeek) || (workerCount === 1 && inputs.length === 1);
 
 function setupOf(
-  { inputs, pattern, specialTokens, textBytesMax, runOptions, countedPerInput }: CountOptions,
+  { inputs, pattern, specialTokens, textBytesMax, runOptions, countedPerInput, runTokens }: CountOptions,
   { isExtra, ...thread }: { readonly isExtra: boolean } & Pick<CountSetup, "name" | "distinctWordCounts">,
 ): CountSetup {
   const room = runOptions && {
@@ -138,6 +141,7 @@ function setupOf(
     inputs,
     pattern,
     specialTokens,
+    runTokens,
     textBytesMax,
     runOptions: room,
     countedPerInput,
