@@ -15,6 +15,11 @@ export type MergeOptions = {
   readonly startTokens?: StartTokens;
   /** Who wins a tie; default what `compat` says. */
   readonly ties?: TieOrder;
+  /**
+   * How often equal tokens in a row hold their pair: at every place ("aaa" has two of (a, a); the default), or as often as a
+   * merge takes it, places that do not overlap.
+   */
+  readonly equalPairs?: "overlapping" | "disjoint";
   /** Training ends when the best pair occurs fewer times; default 1. */
   readonly minFrequency?: number;
   /** Longest token in bytes, or in start tokens if these have no bytes; under `huggingface` HF's own rule: strictly less, and two bytes always merge. */
@@ -40,6 +45,8 @@ export type MergeLimits = {
   readonly lengthMax: number;
   /** Whether two bytes may be merged whatever `lengthMax` says: HF looks only at pairs that a merge forms. */
   readonly bytePairsAlways: boolean;
+  /** Places of a pair of equal tokens count only if they do not overlap. */
+  readonly areEqualPairsDisjoint: boolean;
 };
 
 /** Cells that the layout of these words takes at most: a boundary first, then each word with one behind it. */
@@ -65,6 +72,7 @@ export function limitsOf(options: MergeOptions, cellCount: number): MergeLimits 
     countMin: Math.max(1, options.minFrequency ?? 1),
     lengthMax: maxTokenLength === null ? Number.POSITIVE_INFINITY : maxTokenLength - (isHuggingface ? 1 : 0),
     bytePairsAlways: isHuggingface,
+    areEqualPairsDisjoint: options.equalPairs === "disjoint",
   };
 }
 

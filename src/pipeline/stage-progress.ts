@@ -1,6 +1,13 @@
 /** How far a long stage is, for whoever shows it. */
 export type StageProgress = {
-  readonly stage: "planning" | "hashing" | "counting" | "merging" | "counting runs" | "merging runs" | "encoding";
+  readonly stage:
+    | "planning"
+    | "hashing"
+    | "counting"
+    | "merging"
+    | "counting runs"
+    | "merging runs"
+    | "encoding";
   readonly done: number;
   /** Null if only the end of a stream shows it. */
   readonly total: number | null;

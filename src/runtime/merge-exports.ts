@@ -15,6 +15,7 @@ export type MergeExports = {
   planRegions(threadCount: number, capacityBytes: number): number;
   startThreshold(first: number, least: number, fromMerge: number, shareOfTop: number, exponent: number): void;
   startMerges(blockSize: number, sharedLength: number): void;
+  startEqualPairs(areDisjoint: boolean): void;
   startLimits(tokenSizeMax: number, mergesBytesAlways: boolean): void;
   startEngine(mergesWanted: number, sliceWork: number, cleanShare: number, doSmallerWin: boolean): void;
 
@@ -103,6 +104,12 @@ export type MergeExports = {
   lookAtTop(): number;
   startLargeMerge(): void;
   /** Its halves, and the entries of its list. */
+  /** The recount of the pair on top; the token that both its halves are. In the other memories it is told. */
+  startRecount(): number;
+  followRecount(token: number): void;
+  recountSome(work: number): boolean;
+  recountedWeight(): number;
+  endRecount(count: number): void;
   largeLeft(): number;
   largeRight(): number;
   largeListLength(): number;

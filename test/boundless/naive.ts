@@ -1,6 +1,7 @@
 // BoundlessBPE in a few obvious lines: strings, Maps and JavaScript's own regular expressions. A token is the string of its
 // bytes as Latin-1.
 import { letterwiseScripts } from "../../src/pattern/scripts.ts";
+import type { NaiveOptions } from "../merge/naive.ts";
 
 export type NaiveOp = {
   readonly kind: "W" | "S";
@@ -111,22 +112,34 @@ export type NaiveSettings = {
   /** Tokens besides the 256 bytes that are asked for. */
   readonly tokenCount: number;
   readonly minFrequency?: number;
-  readonly lengthMax?: number;
+  readonly maxTokenLength?: number | null;
   readonly pretokens: (text: string) => string[];
 };
 
-/** The operations of both passes, from texts that are a document each. */
-export function naiveBoundless(documents: readonly string[], settings: NaiveSettings): NaiveOp[] {
-  const { tokenCount, minFrequency = 1, lengthMax = Number.POSITIVE_INFINITY, pretokens } = settings;
-  const cut = documents.map((text) => pretokens(text).map(latin1));
-  const words = countedWords(cut.flat().map((word) => [...word]));
+/** The merges of words, which are counted. */
+export function naiveMerges(
+  counts: ReadonlyMap<string, number>,
+  { mergeCount, minFrequency = 1, maxTokenLength }: NaiveOptions,
+): Pair[] {
+  const words = [...counts].map(([word, count]) => ({ tokens: [...word], count }));
   const merges: Pair[] = [];
-  while (merges.length < tokenCount) {
-    const best = bestPair(words, lengthMax);
+  while (merges.length < mergeCount) {
+    const best = bestPair(words, maxTokenLength ?? Number.POSITIVE_INFINITY);
     if (best === undefined || best.count < Math.max(1, minFrequency)) break;
     merges.push(best);
     for (const word of words) word.tokens = mergePair(word.tokens, best);
   }
+  return merges;
+}
+
+/** The operations of both passes, from texts that are a document each. */
+export function naiveBoundless(documents: readonly string[], settings: NaiveSettings): NaiveOp[] {
+  const { tokenCount, minFrequency = 1, maxTokenLength = null, pretokens } = settings;
+  const lengthMax = maxTokenLength ?? Number.POSITIVE_INFINITY;
+  const cut = documents.map((text) => pretokens(text).map(latin1));
+  const words = new Map<string, number>();
+  for (const word of cut.flat()) words.set(word, (words.get(word) ?? 0) + 1);
+  const merges = naiveMerges(words, { mergeCount: tokenCount, minFrequency, maxTokenLength });
 
   const made = new Set(merges.map(({ left, right }) => left + right));
   for (let byte = 0; byte < 128; byte++) made.add(String.fromCharCode(byte));

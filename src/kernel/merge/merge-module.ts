@@ -34,6 +34,7 @@ export {
 // Merges.
 export {
   endMakingRoom,
+  endRecount,
   followMerge,
   largeLeft,
   largeListLength,
@@ -48,6 +49,7 @@ export {
   startEngine,
   startLargeMerge,
   startMakingRoom,
+  startRecount,
   workLeftOfSlice,
 } from "./merge-loop";
 export { endMerge, endWalk, mergeSome, startMerges, writeSome } from "./merge-pair";
@@ -76,6 +78,8 @@ export {
 // Threads.
 export { endHelp, failHelp, helpedCount, helpMerging } from "./merge-threads";
 export { compactSome } from "./occurrences";
+// Pairs of equal tokens.
+export { followRecount, recountedWeight, recountSome, startEqualPairs } from "./recount";
 // From words to cells.
 export {
   laidOutCells,
