@@ -19,6 +19,8 @@ export type Invocation = {
 export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
   const options = new TypedOptions();
   const files: string[] = [];
+  /** The option whose values go on. */
+  let open: OptionSpec | undefined;
   let mistake: UserError | undefined;
 
   for (let i = 0; i < typed.length; i++) {
@@ -28,9 +30,11 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
       break;
     }
     if (argument === "-" || !argument.startsWith("-")) {
-      files.push(argument);
+      if (open === undefined) files.push(argument);
+      else options.set(open.name, [...options.get(open.name)!, argument]);
       continue;
     }
+    open = undefined;
     for (const { option, shown, attached } of readOption(command, argument)) {
       if (option.value === undefined) {
         if (attached !== undefined) mistake ??= usageError(`${shown} takes no value`);
@@ -43,7 +47,10 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
         mistake ??= usageError(`${shown} needs a value (${option.value})`, hint);
         continue;
       }
-      if (attached === undefined) i++;
+      if (attached === undefined) {
+        i++;
+        if (option.many) open = option;
+      }
       const before = options.get(option.name) ?? [];
       if (before.length > 0 && !option.repeatable) mistake ??= usageError(`${shown} is given twice`);
       options.set(option.name, [...before, value]);

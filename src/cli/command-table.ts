@@ -344,6 +344,44 @@ export const commands: readonly CommandSpec[] = [
     examples: [{ what: "With a text", command: "bpe inspect tokenizer --text corpus.txt" }],
   },
   {
+    name: "eval",
+    files: "<tokenizer>...",
+    description: "measures of tokenizers on texts, side by side",
+    details:
+      "Encodes each text with each tokenizer: how many bytes, characters and words a token has, how words are cut, how much of the vocabulary is used. A tokenizer is a path, or NAME=PATH; a directory of several sizes stands for all of them. docs/eval.md has the formulas.",
+    options: [
+      {
+        name: "text",
+        value: "[NAME=]FILE...",
+        repeatable: true,
+        many: true,
+        required: true,
+        topic: "input",
+        description: "a text: a file, directory or glob; with one NAME they are one text",
+        details:
+          "All that encode reads, and - for standard input. Files behind it are more texts, so the tokenizers come first.",
+      },
+      ...besideTokenizer,
+      specialTokensAsText,
+      ...reading,
+      { name: "json", topic: "output", description: "the result as JSON, with all digits" },
+      { name: "csv", topic: "output", description: "the measures as CSV, a row for each tokenizer and text" },
+      workers,
+      memoryLimit,
+      ...everywhere,
+    ],
+    examples: [
+      {
+        what: "Two tokenizers on one text",
+        command: "bpe eval tokenizer gpt2=gpt2/tokenizer.json --text corpus.txt",
+      },
+      {
+        what: "On texts of several languages, for a spreadsheet",
+        command: "bpe eval tokenizer --text en=english.txt --text de='german/*.txt' --csv > measures.csv",
+      },
+    ],
+  },
+  {
     name: "serve",
     files: "",
     description: "encodes and decodes for another program, through stdin and stdout",

@@ -22,6 +22,8 @@ export type OptionSpec = {
   /** The words that its value may be; of `--format`, a list of them. */
   readonly words?: readonly string[];
   readonly repeatable?: boolean;
+  /** Arguments behind its value are more values of it, up to the next option; `--name=value` takes no more. */
+  readonly many?: boolean;
   /** The page of help that describes it. */
   readonly topic: Topic;
   /** Whether the command cannot do without it. */

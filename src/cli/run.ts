@@ -22,11 +22,12 @@ const runners: Record<string, () => Promise<Runner>> = {
   encode: async () => (await import("./encode-command.ts")).runEncode,
   decode: async () => (await import("./decode-command.ts")).runDecode,
   inspect: async () => (await import("./inspect-command.ts")).runInspect,
+  eval: async () => (await import("./eval-command.ts")).runEval,
   serve: async () => (await import("./serve-command.ts")).runServe,
 };
 
 /** Commands that always need the kernel: it is compiled while their code is loaded. */
-const usesKernel = new Set(["train", "count", "encode", "serve"]);
+const usesKernel = new Set(["train", "count", "encode", "eval", "serve"]);
 
 /** Runs the command that the arguments name; returns the exit code. Never throws. */
 export async function run(typed: readonly string[]): Promise<number> {

@@ -30,30 +30,41 @@ export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<
 }
 
 /** Neither a file nor a directory. A path that is missing is left to its reader. */
-function isPipe(path: string): boolean {
+export function isPipe(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && !stats.isFile() && !stats.isDirectory();
 }
 
 async function spool(path: string, copyPath: string): Promise<number> {
-  const from = await open(path, "r").catch((error) => {
-    throw new UserError(`"${path}" cannot be read: ${reasonNotRead(error)}`);
-  });
-  const into = openSync(copyPath, "wx", 0o600);
   try {
-    const chunk = new Uint8Array(chunkSizeBytes);
-    for (;;) {
-      const { bytesRead } = await from.read(chunk, 0, chunk.length, null).catch((error) => {
-        throw new UserError(`"${path}" cannot be read: ${reasonOf(error)}`);
-      });
-      if (bytesRead === 0) break;
-      copy(chunk.subarray(0, bytesRead), into, path);
-    }
+    await copyPipe(path, copyPath);
     return openSync(copyPath, "r");
   } finally {
-    closeSync(into);
     unlinkSync(copyPath);
-    await from.close();
+  }
+}
+
+/** Copies what comes from a pipe, until its end, to a new file. */
+export async function copyPipe(path: string, copyPath: string): Promise<void> {
+  const into = openSync(copyPath, "wx", 0o600);
+  try {
+    const from = await open(path, "r").catch((error) => {
+      throw new UserError(`"${path}" cannot be read: ${reasonNotRead(error)}`);
+    });
+    try {
+      const chunk = new Uint8Array(chunkSizeBytes);
+      for (;;) {
+        const { bytesRead } = await from.read(chunk, 0, chunk.length, null).catch((error) => {
+          throw new UserError(`"${path}" cannot be read: ${reasonOf(error)}`);
+        });
+        if (bytesRead === 0) break;
+        copy(chunk.subarray(0, bytesRead), into, path);
+      }
+    } finally {
+      await from.close();
+    }
+  } finally {
+    closeSync(into);
   }
 }
 
@@ -64,7 +75,7 @@ function copy(bytes: Uint8Array, into: number, path: string): void {
     writeAll(into, bytes);
   } catch (error) {
     throw new UserError(`"${path}" is a pipe, and cannot be copied to $TMPDIR: ${reasonOf(error)}`, {
-      hint: "set TMPDIR to a directory with room, or write the word counts to a file and name that",
+      hint: "set TMPDIR to a directory with room, or write it to a file and name that",
     });
   }
 }

@@ -111,7 +111,7 @@ function inOrder(sink: IdSink, inputs: readonly Input[]): Sink<IdsPart, void> {
 }
 
 /** Only what encoding needs: the rest of the tokenizer is not posted to workers. */
-function encodingParts(parts: EncodingParts): EncodingParts {
+export function encodingParts(parts: EncodingParts): EncodingParts {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
   return { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow };
 }

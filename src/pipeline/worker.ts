@@ -31,6 +31,7 @@ const loaders: Record<JobName, () => Promise<Serve>> = {
     ]);
     return serveTasks(startCountingDocuments, post);
   },
+  evaluating: async () => (await import("./evaluation-thread.ts")).serveEvaluation(post),
   loading: async () => (await import("./load-in-worker.ts")).serveLoading(post),
   merging: async () => (await import("../merge/merge-helpers.ts")).helpMerging,
 };

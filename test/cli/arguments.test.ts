@@ -79,6 +79,24 @@ describe("options", () => {
   test("a repeatable option keeps its order", () => {
     expect(value("special-token", "-s", "b", "--special-token", "a", "-sc")).toEqual(["b", "a", "c"]);
   });
+  test("arguments behind an option of many values are more of them, up to the next option", () => {
+    const spec = commands.find(({ name }) => name === "eval")!;
+    const { options, files } = parseInvocation(spec, [
+      "t",
+      "--text",
+      "a",
+      "b",
+      "--json",
+      "u",
+      "--text",
+      "-",
+      "--",
+      "v",
+    ]);
+    expect(options.get("text")).toEqual(["a", "b", "-"]);
+    expect(files).toEqual(["t", "u", "v"]);
+    expect(parseInvocation(spec, ["--text=a", "t"]).files).toEqual(["t"]);
+  });
   test("a single-valued option given twice is an error that names it as typed", () => {
     expect(errorOf(() => parse("-n", "1", "--vocab-size", "2")).message).toBe("--vocab-size is given twice");
   });

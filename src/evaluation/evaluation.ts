@@ -1,0 +1,286 @@
+import { isUtf8 } from "node:buffer";
+import { escapeBytes } from "../bytes/escape.ts";
+import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
+import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { type WordCosts, wordAt } from "./dearest-words.ts";
+import {
+  addCounts,
+  gini,
+  ratio,
+  renyiEfficiency,
+  renyiEntropy,
+  sumOf,
+  type TokenCounts,
+  usedCount,
+} from "./measures.ts";
+import { placedWordPattern, type TextWords } from "./text-words.ts";
+
+/** What `bpe eval --json` prints. docs/eval.md has the formulas, docs/evaluation.schema.json the schema. */
+export type Evaluation = {
+  readonly format: "bpe-evaluation";
+  readonly version: 1;
+  /** The regular expression that finds the words, each with the white space before it: one for all tokenizers. */
+  readonly wordPattern: string;
+  readonly texts: readonly TextFacts[];
+  readonly tokenizers: readonly TokenizerResult[];
+};
+
+/** A text, without any tokenizer. */
+export type TextFacts = {
+  readonly name: string;
+  readonly inputs: readonly string[];
+  readonly bytes: number;
+  readonly characters: number;
+  readonly words: number;
+  readonly distinctWords: number;
+  /** Bytes that are not valid UTF-8. */
+  readonly invalidBytes: number;
+};
+
+export type TokenizerResult = {
+  readonly name: string;
+  readonly path: string;
+  /** What kind of files it was loaded from. */
+  readonly kind: string;
+  readonly pattern: string | null;
+  readonly vocabularySize: number;
+  /** Of each text, in their order. */
+  readonly texts: readonly TextMeasures[];
+  /** Of all texts together. */
+  readonly overall: Measures;
+  /** null with fewer than two texts that have words. */
+  readonly parity: Parity | null;
+};
+
+export type Measures = {
+  readonly tokens: number;
+  readonly bytesPerToken: number | null;
+  readonly charactersPerToken: number | null;
+  readonly wordsPerToken: number | null;
+  /** Tokens per word. */
+  readonly fertility: number | null;
+  readonly singleTokenWords: number;
+  readonly singleTokenShare: number | null;
+  readonly continuedWords: number;
+  readonly continuedShare: number | null;
+  readonly usedTokens: number;
+  readonly vocabularyUtilization: number;
+  readonly renyi: readonly Renyi[];
+  /** Occurrences of tokens that are not whole UTF-8 characters. */
+  readonly notUtf8Tokens: number;
+  /** Of the tokens that are not special. */
+  readonly notUtf8Share: number | null;
+};
+
+export type TextMeasures = Measures & {
+  readonly text: string;
+  readonly dearestWords: readonly DearestWord[];
+};
+
+type Renyi = { readonly alpha: number; readonly entropy: number; readonly efficiency: number };
+
+/**
+ * Words and pieces are escaped for people: `\xNN` stands for a byte that cannot be shown. Of a long word there is the
+ * beginning.
+ */
+export type DearestWord = {
+  readonly word: string;
+  /** Of the whole word. */
+  readonly bytes: number;
+  readonly count: number;
+  readonly tokens: number;
+  readonly tokensBeyondFirst: number;
+  readonly pieces: readonly string[];
+};
+
+/** How alike the texts are in what they cost, by words and by bytes. */
+export type Parity = {
+  /** Of tokens per word. */
+  readonly giniFertility: number;
+  /** Of tokens per byte. */
+  readonly giniBytes: number;
+  readonly cheapestText: string;
+  readonly dearestText: string;
+  /** Tokens per word of the dearest text, by those of the cheapest. */
+  readonly costRatio: number | null;
+  readonly cheapestTextByBytes: string;
+  readonly dearestTextByBytes: string;
+  readonly costRatioByBytes: number | null;
+};
+
+export const alphas = [2, 2.5];
+/** How many of the dearest words are listed. */
+export const dearestMax = 20;
+/** How many tokens of such a word are listed. */
+export const piecesMax = 64;
+const shownBytesMax = 160;
+
+/** The first bytes, whole characters of them. */
+function beginningOf(bytes: Uint8Array): Uint8Array {
+  if (bytes.length <= shownBytesMax) return bytes;
+  let end = shownBytesMax;
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end);
+}
+
+/** A tokenizer among those that are compared. */
+export type NamedTokenizer = { readonly name: string; readonly path: string; readonly parts: TokenizerParts };
+
+/** How a tokenizer encoded a text. */
+export type CountedText = {
+  readonly tokenCounts: TokenCounts;
+  readonly costs: WordCosts;
+  /** The ids of each of the dearest words. */
+  readonly pieces: readonly ArrayLike<number>[];
+};
+
+export function textFacts(
+  { name, inputs, invalidBytes }: Pick<TextFacts, "name" | "inputs" | "invalidBytes">,
+  words: TextWords,
+): TextFacts {
+  const { textBytes: bytes, characterCount: characters, wordCount, distinctCount: distinctWords } = words;
+  return { name, inputs, bytes, characters, words: wordCount, distinctWords, invalidBytes };
+}
+
+/** What is known of a tokenizer's tokens, by id. */
+type TokenClasses = { readonly isSpecial: Uint8Array; readonly isNotUtf8: Uint8Array };
+
+/** Gathers the results of one tokenizer, text by text. */
+export class TokenizerMeasures {
+  private readonly texts: TextMeasures[] = [];
+  private readonly allCounts: TokenCounts;
+  private readonly classes: TokenClasses;
+
+  constructor(private readonly tokenizer: NamedTokenizer) {
+    const { tokens } = tokenizer.parts;
+    this.allCounts = new Float64Array(tokens.idLimit);
+    this.classes = classesOf(tokenizer.parts);
+  }
+
+  add(facts: TextFacts, words: TextWords, { tokenCounts, costs, pieces }: CountedText): void {
+    addCounts(this.allCounts, tokenCounts);
+    const { tokens } = this.tokenizer.parts;
+    const dearestWords = costs.dearest.map(({ placed, count, tokens: tokenCount, tokensBeyondFirst }, i) => ({
+      word: escapeBytes(beginningOf(wordAt(words, placed))),
+      bytes: wordAt(words, placed).length,
+      count,
+      tokens: tokenCount,
+      tokensBeyondFirst,
+      pieces: Array.from(pieces[i]!, (id) => escapeBytes(beginningOf(tokenBytesOf(tokens, id)))),
+    }));
+    const { singleTokenWords, continuedWords } = costs;
+    const measures = this.measure(facts, tokenCounts, { singleTokenWords, continuedWords });
+    this.texts.push({ text: facts.name, ...measures, dearestWords });
+  }
+
+  result(facts: readonly TextFacts[]): TokenizerResult {
+    const { name, path, parts } = this.tokenizer;
+    const { description, tokens } = parts;
+    const total = (numberOf: (text: TextFacts) => number) =>
+      facts.reduce((sum, text) => sum + numberOf(text), 0);
+    const ofTexts = (field: "singleTokenWords" | "continuedWords") =>
+      this.texts.reduce((sum, text) => sum + text[field], 0);
+    const all = {
+      bytes: total(({ bytes }) => bytes),
+      characters: total(({ characters }) => characters),
+      words: total(({ words }) => words),
+    };
+    return {
+      name,
+      path,
+      kind: description.kind,
+      pattern: description.patternName,
+      vocabularySize: tokens.tokenCount,
+      texts: this.texts,
+      overall: this.measure(all, this.allCounts, {
+        singleTokenWords: ofTexts("singleTokenWords"),
+        continuedWords: ofTexts("continuedWords"),
+      }),
+      parity: parityOf(facts, this.texts),
+    };
+  }
+
+  private measure(
+    { bytes, characters, words }: Pick<TextFacts, "bytes" | "characters" | "words">,
+    tokenCounts: TokenCounts,
+    { singleTokenWords, continuedWords }: Pick<WordCosts, "singleTokenWords" | "continuedWords">,
+  ): Measures {
+    const tokens = sumOf(tokenCounts);
+    const usedTokens = usedCount(tokenCounts);
+    const { specialCount, notUtf8Tokens } = countClasses(tokenCounts, this.classes);
+    return {
+      tokens,
+      bytesPerToken: ratio(bytes, tokens),
+      charactersPerToken: ratio(characters, tokens),
+      wordsPerToken: ratio(words, tokens),
+      fertility: ratio(tokens, words),
+      singleTokenWords,
+      singleTokenShare: ratio(singleTokenWords, words),
+      continuedWords,
+      continuedShare: ratio(continuedWords, words),
+      usedTokens,
+      vocabularyUtilization: usedTokens / this.tokenizer.parts.tokens.tokenCount,
+      renyi: alphas.map((alpha) => ({
+        alpha,
+        entropy: renyiEntropy(tokenCounts, alpha),
+        efficiency: renyiEfficiency(tokenCounts, alpha),
+      })),
+      notUtf8Tokens,
+      notUtf8Share: ratio(notUtf8Tokens, tokens - specialCount),
+    };
+  }
+}
+
+/** The result of all tokenizers on all texts. */
+export const evaluationOf = (
+  facts: readonly TextFacts[],
+  tokenizers: readonly TokenizerMeasures[],
+): Evaluation => ({
+  format: "bpe-evaluation",
+  version: 1,
+  wordPattern: placedWordPattern,
+  texts: facts,
+  tokenizers: tokenizers.map((measures) => measures.result(facts)),
+});
+
+function classesOf(parts: TokenizerParts): TokenClasses {
+  const { tokens } = parts;
+  const isSpecial = new Uint8Array(tokens.idLimit);
+  for (const { id } of allAddedTokens(parts)) isSpecial[id] = 1;
+  return { isSpecial, isNotUtf8: notUtf8Ids(tokens) };
+}
+
+function notUtf8Ids(tokens: TokenTable): Uint8Array {
+  const isNotUtf8 = new Uint8Array(tokens.idLimit);
+  for (let id = 0; id < tokens.idLimit; id++) if (!isUtf8(tokenBytesOf(tokens, id))) isNotUtf8[id] = 1;
+  return isNotUtf8;
+}
+
+function countClasses(tokenCounts: TokenCounts, { isSpecial, isNotUtf8 }: TokenClasses) {
+  let specialCount = 0;
+  let notUtf8Tokens = 0;
+  for (let id = 0; id < tokenCounts.length; id++) {
+    if (isSpecial[id] === 1) specialCount += tokenCounts[id]!;
+    else if (isNotUtf8[id] === 1) notUtf8Tokens += tokenCounts[id]!;
+  }
+  return { specialCount, notUtf8Tokens };
+}
+
+function parityOf(facts: readonly TextFacts[], texts: readonly TextMeasures[]): Parity | null {
+  const costs = texts.flatMap(({ text, tokens, fertility }, i) =>
+    fertility === null ? [] : [{ text, byWords: fertility, byBytes: tokens / facts[i]!.bytes }],
+  );
+  if (costs.length < 2) return null;
+  const byWords = costs.toSorted((a, b) => a.byWords - b.byWords);
+  const byBytes = costs.toSorted((a, b) => a.byBytes - b.byBytes);
+  return {
+    giniFertility: gini(costs.map((cost) => cost.byWords)),
+    giniBytes: gini(costs.map((cost) => cost.byBytes)),
+    cheapestText: byWords[0]!.text,
+    dearestText: byWords.at(-1)!.text,
+    costRatio: ratio(byWords.at(-1)!.byWords, byWords[0]!.byWords),
+    cheapestTextByBytes: byBytes[0]!.text,
+    dearestTextByBytes: byBytes.at(-1)!.text,
+    costRatioByBytes: ratio(byBytes.at(-1)!.byBytes, byBytes[0]!.byBytes),
+  };
+}

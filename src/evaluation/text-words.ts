@@ -1,0 +1,247 @@
+import { codePointAt } from "../bytes/utf8.ts";
+import { contains, unionOf } from "../pattern/code-point-set.ts";
+import { whiteSpace } from "../pattern/unicode.ts";
+import type { WordTable } from "../words/word-table.ts";
+import { scatteredStep } from "./scattered-order.ts";
+
+// What the measures call a word: a *text word*. It does not depend on any tokenizer.
+
+/**
+ * Cuts a text into placed words and runs of white space. A text word is a run of characters that are not white space, as
+ * Python's `str.split()` finds them: its white space is Unicode's White_Space and U+001C to U+001F. A *placed word* is a text
+ * word with the character of white space before it, if there is one: a tokenizer sees most words behind a space.
+ */
+export const placedWordPattern = String.raw`[\s\x1c-\x1f]?[^\s\x1c-\x1f]+|[\s\x1c-\x1f]+(?![^\s\x1c-\x1f])`;
+
+const blanks = unionOf([whiteSpace, [0x1c, 0x1f]]);
+
+/**
+ * TextWords: the distinct placed words of a text. Its arrays are in shared memory, except those that only one thread needs.
+ *
+ *   ARRAY        TYPE           LENGTH          MEANING
+ *   bytes        Uint8Array     byteCount       placed words end to end
+ *   starts       Uint32Array    placedCount+1   placed word p is bytes[starts[p] .. starts[p + 1])
+ *   blankBytes   Uint8Array     placedCount     length of the white space at its start, 0 to 3 bytes
+ *   counts       Float64Array   placedCount     occurrences in the text; not shared
+ *   wordOf       Uint32Array    placedCount     index of its text word, below distinctCount; not shared
+ *
+ * "a b\nb" gives bytes = "a b\nb", starts = [0, 1, 3, 5], blankBytes = [0, 1, 1], counts = [1, 1, 1], wordOf = [0, 1, 1].
+ */
+export type TextWords = PlacedWords & {
+  readonly counts: Float64Array;
+  readonly wordOf: Uint32Array;
+  /** How many text words differ. */
+  readonly distinctCount: number;
+  /** How many there are. */
+  readonly wordCount: number;
+  /** Characters of the whole text, white space too. A byte that is not valid UTF-8 is one. */
+  readonly characterCount: number;
+  /** Bytes of the whole text. */
+  readonly textBytes: number;
+};
+
+/** The part of TextWords that threads get. */
+export type PlacedWords = {
+  readonly placedCount: number;
+  readonly bytes: Uint8Array;
+  readonly starts: Uint32Array;
+  readonly blankBytes: Uint8Array;
+};
+
+/** The text words in a table that was counted with `placedWordPattern` and no special tokens; yields between slices. */
+export function* gatherTextWords(table: WordTable): Generator<undefined, TextWords> {
+  const { wordCount: pieceCount } = table;
+  const found = { placedCount: 0, byteCount: 0, wordCount: 0, characterCount: 0, textBytes: 0 };
+  const isPlaced = new Uint8Array(pieceCount);
+  for (const slice of slicesOf(pieceCount)) {
+    addPieces(table, slice, isPlaced, found);
+    yield;
+  }
+  const placed = roomFor(found.placedCount, found.byteCount);
+  const counts = new Float64Array(found.placedCount);
+  const written = { placedCount: 0, byteCount: 0 };
+  for (const slice of slicesOf(pieceCount)) {
+    copyPlaced(table, slice, isPlaced, { placed, counts, written });
+    yield;
+  }
+  const numbers = yield* numberWords(placed);
+  const { wordCount, characterCount, textBytes } = found;
+  return { ...placed, counts, ...numbers, wordCount, characterCount, textBytes };
+}
+
+// Loops over words are in plain functions: in a generator they run several times slower.
+
+type Slice = { readonly first: number; readonly end: number };
+
+function* slicesOf(count: number): Generator<Slice> {
+  for (let first = 0; first < count; first += piecesPerSlice) {
+    yield { first, end: Math.min(count, first + piecesPerSlice) };
+  }
+}
+
+type Found = {
+  placedCount: number;
+  byteCount: number;
+  wordCount: number;
+  characterCount: number;
+  textBytes: number;
+};
+
+/** Adds up the pieces [first, end), and marks those that are placed words. */
+function addPieces(
+  { bytes, starts, counts }: WordTable,
+  { first, end: pieceEnd }: Slice,
+  isPlaced: Uint8Array,
+  found: Found,
+): void {
+  for (let piece = first; piece < pieceEnd; piece++) {
+    const start = starts[piece]!;
+    const end = starts[piece + 1]!;
+    const count = counts[piece]!;
+    found.characterCount += count * characterCountOf(bytes, start, end);
+    found.textBytes += count * (end - start);
+    const blank = blankBytesAt(bytes, start, end);
+    // Behind the white space of a placed word there is a word; a run of white space goes on.
+    if (blank > 0 && (start + blank === end || blankBytesAt(bytes, start + blank, end) > 0)) continue;
+    isPlaced[piece] = 1;
+    found.placedCount++;
+    found.byteCount += end - start;
+    found.wordCount += count;
+  }
+}
+
+type Written = {
+  readonly placed: PlacedWords;
+  readonly counts: Float64Array;
+  readonly written: { placedCount: number; byteCount: number };
+};
+
+/** Copies the placed words among pieces [first, end) of the scattered order behind those that are written. */
+function copyPlaced(
+  table: WordTable,
+  { first, end: pieceEnd }: Slice,
+  isPlaced: Uint8Array,
+  { placed, counts, written }: Written,
+): void {
+  const { bytes, starts, wordCount } = table;
+  const step = scatteredStep(wordCount);
+  let { placedCount, byteCount } = written;
+  for (let i = first; i < pieceEnd; i++) {
+    const piece = (i * step) % wordCount;
+    if (isPlaced[piece] === 0) continue;
+    const start = starts[piece]!;
+    const end = starts[piece + 1]!;
+    for (let from = start; from < end; from++) placed.bytes[byteCount++] = bytes[from]!;
+    placed.starts[placedCount + 1] = byteCount;
+    placed.blankBytes[placedCount] = blankBytesAt(bytes, start, end);
+    counts[placedCount] = table.counts[piece]!;
+    placedCount++;
+  }
+  written.placedCount = placedCount;
+  written.byteCount = byteCount;
+}
+
+const piecesPerSlice = 1 << 15;
+
+function roomFor(placedCount: number, byteCount: number): PlacedWords {
+  return {
+    placedCount,
+    bytes: new Uint8Array(new SharedArrayBuffer(byteCount)),
+    starts: new Uint32Array(new SharedArrayBuffer(4 * (placedCount + 1))),
+    blankBytes: new Uint8Array(new SharedArrayBuffer(placedCount)),
+  };
+}
+
+/** Whether a text holds a character at which words end. */
+export const holdsWhiteSpace = (text: string) =>
+  Array.from(text).some((character) => contains(blanks, character.codePointAt(0)!));
+
+/** The part of the words that threads need. */
+export const placedWordsOf = ({ placedCount, bytes, starts, blankBytes }: TextWords): PlacedWords => ({
+  placedCount,
+  bytes,
+  starts,
+  blankBytes,
+});
+
+/** Length of the character of white space at `pos`; 0 if another character is there. */
+function blankBytesAt(bytes: Uint8Array, pos: number, end: number): number {
+  const lead = bytes[pos]!;
+  if (lead < 0x80)
+    return lead === 0x20 || (lead >= 0x09 && lead <= 0x0d) || (lead >= 0x1c && lead <= 0x1f) ? 1 : 0;
+  const codePoint = codePointAt(bytes, pos, end);
+  if (codePoint < 0 || !contains(blanks, codePoint)) return 0;
+  return codePoint < 0x800 ? 2 : 3;
+}
+
+/** Only a piece of one byte is not valid UTF-8, and counts as a character. */
+function characterCountOf(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start === 1) return 1;
+  let count = 0;
+  for (let pos = start; pos < end; pos++) if ((bytes[pos]! & 0xc0) !== 0x80) count++;
+  return count;
+}
+
+const noWord = 0xffffffff;
+
+/**
+ * Numbers of text words by their bytes: a table with open addressing.
+ *
+ *   ARRAY         TYPE          LENGTH         MEANING
+ *   slots         Uint32Array   a power of 2   numbers of words, by their hash; `noWord` is free
+ *   firstPlaced   Uint32Array   placedCount    of each number, the first placed word with it
+ */
+type WordNumbers = { readonly slots: Uint32Array; readonly firstPlaced: Uint32Array; count: number };
+
+/** Numbers the text words of placed words: equal bytes behind the white space get one number. */
+function* numberWords(placed: PlacedWords) {
+  const { placedCount } = placed;
+  const wordOf = new Uint32Array(placedCount);
+  let slotCount = 16;
+  while (slotCount < 2 * placedCount) slotCount *= 2;
+  const numbers = {
+    slots: new Uint32Array(slotCount).fill(noWord),
+    firstPlaced: new Uint32Array(placedCount),
+    count: 0,
+  };
+  for (const { first, end } of slicesOf(placedCount)) {
+    for (let p = first; p < end; p++) wordOf[p] = numberOf(placed, p, numbers);
+    yield;
+  }
+  return { wordOf, distinctCount: numbers.count };
+}
+
+function numberOf({ bytes, starts, blankBytes }: PlacedWords, placed: number, numbers: WordNumbers): number {
+  const { slots, firstPlaced } = numbers;
+  const start = starts[placed]! + blankBytes[placed]!;
+  const end = starts[placed + 1]!;
+  for (let slot = hashOf(bytes, start, end) & (slots.length - 1); ; slot = (slot + 1) & (slots.length - 1)) {
+    const word = slots[slot]!;
+    if (word === noWord) {
+      slots[slot] = numbers.count;
+      firstPlaced[numbers.count] = placed;
+      return numbers.count++;
+    }
+    const other = firstPlaced[word]!;
+    if (isSame(bytes, start, end, starts[other]! + blankBytes[other]!, starts[other + 1]!)) return word;
+  }
+}
+
+/** FNV-1a, with its high bits mixed in: the slot is made of the low ones. */
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5;
+  for (let pos = start; pos < end; pos++) hash = Math.imul(hash ^ bytes[pos]!, 0x01000193);
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+function isSame(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  otherStart: number,
+  otherEnd: number,
+): boolean {
+  if (end - start !== otherEnd - otherStart) return false;
+  for (let i = 0; i < end - start; i++) if (bytes[start + i] !== bytes[otherStart + i]) return false;
+  return true;
+}

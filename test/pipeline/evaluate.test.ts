@@ -1,0 +1,262 @@
+import { afterAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
+import type { NamedTokenizer } from "../../src/evaluation/evaluation.ts";
+import { type Evaluated, evaluate } from "../../src/pipeline/evaluate.ts";
+import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { MemoryBudget } from "../../src/runtime/memory-budget.ts";
+import { ScratchDirectory } from "../../src/store/scratch-directory.ts";
+import { scratch } from "../binary.ts";
+import {
+  type NaiveMeasures,
+  type Normalize,
+  naiveGini,
+  naiveMeasures,
+} from "../evaluation/naive-evaluation.ts";
+import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
+
+const temporary = new ScratchDirectory();
+afterAll(() => temporary.remove());
+const directory = scratch();
+const seed = Number(process.env.TEST_SEED ?? 5);
+
+function write(name: string, content: string | Uint8Array): string {
+  const path = join(directory, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+type Given = { readonly tokenizers: Record<string, Tokenizer>; readonly texts: Record<string, string[]> };
+
+function run({ tokenizers, texts }: Given, workerCount = 1, specialTokensAsText = false): Promise<Evaluated> {
+  return evaluate(
+    {
+      tokenizers: Object.entries(tokenizers).map(
+        ([name, { parts }]): NamedTokenizer => ({ name, path: parts.description.path, parts }),
+      ),
+      texts: Object.entries(texts).map(([name, paths]) => ({ name, paths, inputs: findInputs(paths) })),
+      specialTokensAsText,
+      workerCountFor: () => workerCount,
+      budget: new MemoryBudget(),
+      scratch: temporary,
+    },
+    () => {},
+  );
+}
+
+/** Words of a few letters behind all kinds of white space, with special tokens, some of them within words. */
+function randomText(length: number, n: number): string {
+  const random = randomNumbers(seed + n);
+  const blanks = [" ", " ", " ", "\n", "\t", "  ", "\r\n", "\xa0", "\u3000", " \n "];
+  const parts = ["the", "th", "é", "e\u0301", "漢字", "don't", "a,", "😀", "x1", "THE", "...", "ﬁ"];
+  return Array.from({ length }, () => {
+    const chosen = random(12);
+    if (chosen === 0) return specialTokens[random(specialTokens.length)]!;
+    return chosen < 5 ? blanks[random(blanks.length)]! : parts[random(parts.length)]!;
+  }).join("");
+}
+
+/** Compares the result of one tokenizer on one text with the naive one. */
+function check({ evaluation, tokenCounts }: Evaluated, t: number, i: number, naive: NaiveMeasures): void {
+  const { texts, tokenizers } = evaluation;
+  const measures = tokenizers[t]!.texts[i]!;
+  const counts = tokenCounts[t]![i]!;
+  const found = new Map(
+    Array.from(counts, (count, id) => [id, count] as const).filter(([, count]) => count > 0),
+  );
+  expect(found).toEqual(new Map([...naive.counts].sort(([a], [b]) => a - b)));
+  expect(texts[i]).toMatchObject({
+    bytes: naive.bytes,
+    characters: naive.characters,
+    words: naive.words,
+    distinctWords: naive.distinctWords,
+  });
+  expect(measures).toMatchObject({
+    tokens: naive.tokens,
+    singleTokenWords: naive.single,
+    continuedWords: naive.continued,
+    usedTokens: naive.used,
+    notUtf8Tokens: naive.notUtf8,
+  });
+  const close = (value: number | null, wanted: number) => expect(value).toBeCloseTo(wanted, 10);
+  close(measures.bytesPerToken, naive.bytes / naive.tokens);
+  close(measures.charactersPerToken, naive.characters / naive.tokens);
+  close(measures.wordsPerToken, naive.words / naive.tokens);
+  close(measures.fertility, naive.fertility);
+  close(measures.singleTokenShare, naive.single / naive.words);
+  close(measures.continuedShare, naive.continued / naive.words);
+  close(measures.vocabularyUtilization, naive.used / tokenizers[t]!.vocabularySize);
+  close(measures.notUtf8Share, naive.notUtf8 / naive.content);
+  for (const [a, { entropy, efficiency }] of measures.renyi.entries()) {
+    close(entropy, naive.entropies[a]!);
+    close(efficiency, naive.entropies[a]! / Math.log2(naive.used));
+  }
+  const dearest = measures.dearestWords.map(({ count, tokens, tokensBeyondFirst }) => ({
+    count,
+    tokens,
+    beyond: tokensBeyondFirst,
+  }));
+  expect(dearest).toEqual(naive.dearest.map(({ count, tokens, beyond }) => ({ count, tokens, beyond })));
+}
+
+const gpt2 = await Tokenizer.load(writeTokenizer("gpt2"));
+const o200k = await Tokenizer.load(writeTokenizer("o200k", "huggingface"));
+
+async function changed(change: (json: TokenizerJson) => void): Promise<Tokenizer> {
+  const json = jsonOf(writeTokenizer("gpt2", "huggingface"));
+  change(json);
+  return Tokenizer.load(write(`tokenizer-${Math.random()}.json`, JSON.stringify(json)));
+}
+
+const addedToken = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
+
+test("measures of random texts are those of a naive count, for several tokenizers and texts at once", async () => {
+  for (let round = 0; round < 6; round++) {
+    const [one, two] = [randomText(400, 2 * round), madeText(seed + round, 3000)];
+    const texts = { one: [write("one.txt", one)], two: [write("two.txt", two)] };
+    const evaluated = await run({ tokenizers: { gpt2, o200k }, texts });
+    for (const [t, tokenizer] of [gpt2, o200k].entries()) {
+      check(evaluated, t, 0, naiveMeasures(tokenizer, [one]));
+      check(evaluated, t, 1, naiveMeasures(tokenizer, [two]));
+    }
+  }
+});
+
+test("tokenizers whose texts cannot be encoded word by word are measured as exactly", async () => {
+  const space = { id: 900, content: "e t", ...addedToken };
+  const nfc: Normalize = (text) => text.normalize("NFC");
+  const cases: [Tokenizer, Normalize?][] = [
+    [await changed((json) => Object.assign(json, { normalizer: { type: "NFC" } })), nfc],
+    [await changed((json) => Object.assign(json.pre_tokenizer as object, { add_prefix_space: true }))],
+    [await changed((json) => json.added_tokens.push(space))],
+    [
+      await changed((json) =>
+        json.added_tokens.push({ ...space, content: "the", lstrip: true, normalized: true }),
+      ),
+    ],
+    [await changed((json) => json.added_tokens.push({ ...space, content: "th", single_word: true }))],
+  ];
+  const text = `${randomText(600, 77)} e t e\u0301 the`;
+  const texts = { text: [write("changed.txt", text)] };
+  for (const [tokenizer, normalize] of cases) {
+    check(await run({ tokenizers: { tokenizer }, texts }), 0, 0, naiveMeasures(tokenizer, [text], normalize));
+  }
+});
+
+test("the tokens of bytes that are not UTF-8, and of special tokens as text, are those of encode", async () => {
+  const broken = Buffer.from("\xff\xfe th\xe9e \xc3(", "latin1");
+  const bytes = Buffer.concat([Buffer.from(randomText(300, 5)), broken]);
+  const texts = { bytes: [write("bytes.txt", bytes)] };
+  for (const asText of [false, true]) {
+    const { evaluation, tokenCounts } = await run({ tokenizers: { gpt2, o200k }, texts }, 1, asText);
+    for (const [t, tokenizer] of [gpt2, o200k].entries()) {
+      const counts = new Float64Array(tokenizer.idLimit);
+      for (const id of tokenizer.encode(bytes, { specialTokensAsText: asText })) counts[id]!++;
+      expect(tokenCounts[t]![0]).toEqual(counts);
+    }
+    expect(evaluation.texts[0]!.bytes).toBe(bytes.length);
+    expect(evaluation.texts[0]!.invalidBytes).toBeGreaterThan(3);
+  }
+});
+
+test("records are texts of their own, and several files are one text", async () => {
+  const documents = Array.from({ length: 40 }, (_, n) => randomText(30, 1000 + n));
+  const lines = documents.slice(0, 30).map((text) => JSON.stringify({ text }));
+  const paths = [
+    write("records.jsonl", `${lines.join("\n")}\n`),
+    ...documents.slice(30).map((text, n) => write(`file-${n}.txt`, text)),
+  ];
+  const evaluated = await run({ tokenizers: { gpt2, o200k }, texts: { all: paths } });
+  for (const [t, tokenizer] of [gpt2, o200k].entries())
+    check(evaluated, t, 0, naiveMeasures(tokenizer, documents));
+  expect(evaluated.evaluation.texts[0]!.inputs).toEqual(paths);
+});
+
+test("any number of threads gives the same result", async () => {
+  const texts = { one: [write("w1.txt", randomText(4000, 8))], two: [write("w2.txt", madeText(3, 9000))] };
+  const tokenizers = {
+    gpt2,
+    o200k,
+    nfc: await changed((json) => Object.assign(json, { normalizer: { type: "NFC" } })),
+  };
+  const [alone, ...others] = await Promise.all([1, 2, 7].map((count) => run({ tokenizers, texts }, count)));
+  for (const other of others) expect(other).toEqual(alone!);
+});
+
+test("all texts together, and how alike they are", async () => {
+  const contents = ["the the the", "漢字 漢", "don't don't x1 THE"];
+  const texts = Object.fromEntries(contents.map((text, n) => [`t${n}`, [write(`p${n}.txt`, text)]]));
+  const { evaluation } = await run({ tokenizers: { gpt2 }, texts });
+  const naive = contents.map((text) => naiveMeasures(gpt2, [text]));
+  const [{ overall, parity }] = evaluation.tokenizers as [(typeof evaluation.tokenizers)[0]];
+  const sum = (field: "tokens" | "words" | "bytes" | "single" | "continued") =>
+    naive.reduce((all, some) => all + some[field], 0);
+  expect(overall).toMatchObject({
+    tokens: sum("tokens"),
+    singleTokenWords: sum("single"),
+    continuedWords: sum("continued"),
+    usedTokens: new Set(naive.flatMap(({ counts }) => [...counts.keys()])).size,
+    fertility: sum("tokens") / sum("words"),
+    bytesPerToken: sum("bytes") / sum("tokens"),
+  });
+  const fertilities = naive.map(({ fertility }) => fertility);
+  const perByte = naive.map(({ tokens, bytes }) => tokens / bytes);
+  expect(parity!.giniFertility).toBeCloseTo(naiveGini(fertilities), 12);
+  expect(parity!.giniBytes).toBeCloseTo(naiveGini(perByte), 12);
+  const nameOf = (costs: number[], cost: number) => `t${costs.indexOf(cost)}`;
+  expect(parity).toMatchObject({
+    cheapestText: nameOf(fertilities, Math.min(...fertilities)),
+    dearestText: nameOf(fertilities, Math.max(...fertilities)),
+    costRatio: Math.max(...fertilities) / Math.min(...fertilities),
+    cheapestTextByBytes: nameOf(perByte, Math.min(...perByte)),
+    dearestTextByBytes: nameOf(perByte, Math.max(...perByte)),
+    costRatioByBytes: Math.max(...perByte) / Math.min(...perByte),
+  });
+  expect(
+    (await run({ tokenizers: { gpt2 }, texts: { t0: texts.t0! } })).evaluation.tokenizers[0]!.parity,
+  ).toBe(null);
+});
+
+test("a text without words has no fertility", async () => {
+  const texts = { blank: [write("blank.txt", " \n\n ")], words: [write("words.txt", "the")] };
+  const { evaluation } = await run({ tokenizers: { gpt2 }, texts });
+  const { texts: measured, parity } = evaluation.tokenizers[0]!;
+  expect(measured[0]).toMatchObject({
+    fertility: null,
+    singleTokenShare: null,
+    wordsPerToken: 0,
+    dearestWords: [],
+  });
+  expect(measured[0]!.tokens).toBeGreaterThan(0);
+  expect(parity).toBe(null);
+});
+
+test("a long word is shown by its beginning, with its length", async () => {
+  const texts = { long: [write("long.txt", `${"é漢".repeat(50_000)} the`)] };
+  const { evaluation } = await run({ tokenizers: { gpt2 }, texts });
+  const [word] = evaluation.tokenizers[0]!.texts[0]!.dearestWords;
+  expect(word).toMatchObject({ bytes: 250_000, count: 1 });
+  expect(word!.word).toBe("é漢".repeat(32));
+  expect(word!.pieces.length).toBe(64);
+});
+
+test("words beyond the memory go to disk, and the result is the same", async () => {
+  const paths = [
+    write("big.txt", Array.from({ length: 60_000 }, (_, n) => `w${(n * 7919) % 50_021}`).join(" ")),
+  ];
+  const plenty = await run({ tokenizers: { gpt2 }, texts: { big: paths } });
+  const little = await evaluate(
+    {
+      tokenizers: [{ name: "gpt2", path: gpt2.parts.description.path, parts: gpt2.parts }],
+      texts: [{ name: "big", paths, inputs: findInputs(paths) }],
+      specialTokensAsText: false,
+      workerCountFor: () => 1,
+      budget: new MemoryBudget(120e6),
+      scratch: temporary,
+    },
+    () => {},
+  );
+  expect(little).toEqual(plenty);
+});
