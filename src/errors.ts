@@ -1,4 +1,4 @@
-/** The exit codes of the process. */
+/** @internal The exit codes of the process. */
 export const exitCode = {
   done: 0,
   failed: 1,
@@ -25,11 +25,11 @@ export class UserError extends Error {
   }
 }
 
-/** A mistake that the command line alone shows. */
+/** @internal A mistake that the command line alone shows. */
 export const usageError = (message: string, hint?: string) =>
   new UserError(message, { hint, exitCode: exitCode.usage });
 
-/** The error for the user if the system refused an allocation; undefined for any other error. */
+/** @internal The error for the user if the system refused an allocation; undefined for any other error. */
 export function outOfMemory(error: unknown): UserError | undefined {
   if (!(error instanceof Error) || error instanceof UserError) return undefined;
   const isRefused =
@@ -42,7 +42,7 @@ export function outOfMemory(error: unknown): UserError | undefined {
   });
 }
 
-/** Ends the program if an invariant does not hold; `invariant` says it in words. */
+/** @internal Ends the program if an invariant does not hold; `invariant` says it in words. */
 export function assert(holds: boolean, invariant: string): asserts holds {
   if (!holds) throw new Error(`bug: ${invariant}`);
 }

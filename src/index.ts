@@ -1,15 +1,27 @@
 /**
- * The library: `import { trainTokenizer, Tokenizer } from "bpe"` under Bun. It runs the same code as the command line.
+ * The library: the same code as the command line, for Bun and Node. In a browser the package `bpe` is `browser.ts`.
  *
- *     const tokenizer = await trainTokenizer({ files: "corpus.txt", vocabSize: 32_000, output: "tokenizer" });
- *     const ids = tokenizer.encode("some text");
+ * ```ts
+ * import { Tokenizer, trainTokenizer } from "bpe";
+ *
+ * const trained = await trainTokenizer({ files: "corpus.txt", vocabSize: 32_000, specialTokens: ["<|endoftext|>"] });
+ * await trained.save("tokenizer");
+ * const tokenizer = await Tokenizer.load("tokenizer");
+ * const ids = tokenizer.encode("some text");
+ * ```
+ *
+ * @module
  */
 
+export type { Texts } from "./corpus/given-texts.ts";
+export type { InputFormat } from "./corpus/input.ts";
+export type { GivenWords } from "./count/given-words.ts";
 export { UserError } from "./errors.ts";
-export {
-  type EncodeFileOptions,
-  type EncodeOptions,
-  Tokenizer,
-  type TokenizerLoadOptions,
-} from "./pipeline/tokenizer.ts";
-export { type TrainTokenizerOptions, trainTokenizer } from "./pipeline/train-tokenizer.ts";
+export type { Compat } from "./merge/merges.ts";
+export type { StageProgress } from "./pipeline/stage-progress.ts";
+export { type EncodeFileOptions, Tokenizer, type TokenizerLoadOptions } from "./pipeline/tokenizer.ts";
+export type { TrainTokenizerOptions } from "./pipeline/train-options.ts";
+export { trainTokenizer } from "./pipeline/train-tokenizer.ts";
+export { type SaveOptions, TrainedTokenizer, type TrainingStatistics } from "./pipeline/trained-result.ts";
+export { type EncodeOptions, TextTokenizer } from "./tokenizer/text-tokenizer.ts";
+export type { AskedModelSettings, Roles } from "./vocabulary/model-settings.ts";

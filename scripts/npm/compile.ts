@@ -1,5 +1,5 @@
 // Compiles the library for those who import it: for Bun, for Node, and for browsers.
-import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { buildKernel } from "../build-kernel.ts";
@@ -21,6 +21,7 @@ type Library = {
 const libraries: readonly Library[] = [
   { target: "bun", entries: ["index.ts", "pipeline/worker.ts"], suffixes: [".library"] },
   { target: "node", entries: ["index.ts", "pipeline/node-worker.ts"], suffixes: [".node", ".library"] },
+  { target: "browser", entries: ["browser.ts"], suffixes: [".browser", ".library"] },
 ];
 
 /** Puts files with the suffixes of a library in the place of those without. */
@@ -36,6 +37,27 @@ function takePlaces(suffixes: readonly string[]): BunPlugin {
     },
   };
 }
+
+/** Makes one script of what a browser needs: files become text, and what Node calls Buffer is a class of ours. */
+const forBrowsers: BunPlugin = {
+  name: "browser",
+  setup(build) {
+    const buffer = join(sources, "runtime/buffer.browser.ts");
+    build.onResolve({ filter: /^node:buffer$/ }, () => ({ path: buffer }));
+    build.onLoad({ filter: /\.wasm$/ }, ({ path }) => ({
+      contents: `export default "${readFileSync(path).toString("base64")}";`,
+      loader: "js",
+    }));
+    build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+      const contents = readFileSync(path, "utf8");
+      const usesBuffer = path !== buffer && /\bBuffer\./.test(contents);
+      return {
+        contents: usesBuffer ? `import { Buffer } from "node:buffer";\n${contents}` : contents,
+        loader: "ts",
+      };
+    });
+  },
+};
 
 /** Compiles all libraries into `directory`: a folder for each, and one with the modules of the kernel. */
 export async function compileLibraries(directory: string, commit: string): Promise<void> {
@@ -59,7 +81,7 @@ async function compile(library: Library, directory: string, commit: string): Pro
     // People may want to read it.
     minify: { syntax: true },
     define: { BPE_COMMIT: JSON.stringify(commit) },
-    plugins: [takePlaces(suffixes)],
+    plugins: [takePlaces(suffixes), ...(target === "browser" ? [forBrowsers] : [])],
   });
   for (const log of result.logs) console.error(String(log));
   if (!result.success) throw new Error(`the library for ${target} does not compile`);

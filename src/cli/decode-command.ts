@@ -1,8 +1,7 @@
 import { statSync } from "node:fs";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
-import { unknownId } from "../pipeline/tokenizer.ts";
 import { readIds } from "../tokenizer/id-files/id-reader.ts";
-import { decodableEnd, decodeIds } from "../tokenizer/token-table.ts";
+import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeData } from "./data-output.ts";
 import { lockOutputFile } from "./lock-outputs.ts";

@@ -1,11 +1,10 @@
 import { openByteStream } from "../corpus/byte-stream.ts";
 import { inspectInput } from "../corpus/inspect-input.ts";
 import { UserError } from "../errors.ts";
-import { unknownId } from "../pipeline/tokenizer.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { versionLine } from "../runtime/version.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
-import { decodeIds } from "../tokenizer/token-table.ts";
+import { decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";

@@ -15,6 +15,8 @@ import type { Kernel } from "../runtime/kernel.ts";
  * that is replaced takes one token away, so the corpus is cut into as many tokens less than it has start tokens.
  *
  * Merging "t h" and then "th e" gives left = [116, 256], right = [104, 101].
+ *
+ * @internal
  */
 export type Merges = LearnedPairs & {
   readonly startCount: number;
@@ -22,7 +24,7 @@ export type Merges = LearnedPairs & {
   readonly replacedCounts: Float64Array;
 };
 
-/** The pairs alone: what a vocabulary is made of. */
+/** @internal The pairs alone: what a vocabulary is made of. */
 export type LearnedPairs = {
   readonly mergeCount: number;
   readonly left: Int32Array;
@@ -32,7 +34,7 @@ export type LearnedPairs = {
 /** Whose trainer to agree with, merge for merge: the rule for equal counts, ids and stops. */
 export type Compat = "cs336" | "huggingface" | "rustbpe";
 
-/** Copies what an engine has learned out of one of its memories. */
+/** @internal Copies what an engine has learned out of one of its memories. */
 export function readMerges({ exports, memory }: Kernel, startCount: number): Merges {
   const mergeCount = exports.mergeCount();
   // The regions have an element for each token; those of merges begin behind the start tokens.

@@ -52,10 +52,15 @@ export function mergingOf(options: Options): Merging {
       const total = mergeOptions.mergeCount;
       tellMemory?.(mergeBytesOf(sizeOf(words)));
       const work = trainMerges(words, mergeOptions);
-      for (let step = work.next(); ; step = work.next()) {
-        if (step.done) return step.value;
-        report({ stage: "merging", done: step.value.mergeCount, total, unit: "merges", distinctWordCount });
-        await nextTurn();
+      try {
+        for (let step = work.next(); ; step = work.next()) {
+          if (step.done) return step.value;
+          report({ stage: "merging", done: step.value.mergeCount, total, unit: "merges", distinctWordCount });
+          await nextTurn();
+        }
+      } finally {
+        // If `report` throws, the threads that help end.
+        work.return({} as never);
       }
     },
   };

@@ -54,16 +54,29 @@ export const longTextBytes = 1 << 24;
  * signals, and a worker takes its place. Returns what each thread that had a task has at the end, in no order.
  *
  * Lets the event loop turn, and calls `report` with the bytes of the inputs that are done, between slices of work in this
- * thread. Throws what a thread throws; no worker is left running.
+ * thread. Throws what a thread throws, or `report`; no worker is left running.
  */
 export async function runTasks<Setup, Part extends OutputPart, Found, Rest>(
   job: Job<Setup, Part, Found, Rest>,
   report: (bytesDone: number) => void,
 ): Promise<Rest[]> {
   const running = new RunningJob(job, report);
-  const ticker = setInterval(running.report, reportIntervalMs);
+  let fail: (error: unknown) => void;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  const ticker = setInterval(() => {
+    try {
+      running.report();
+    } catch (error) {
+      fail(error);
+    }
+  }, reportIntervalMs);
+  const ran = running.run();
+  // If `report` fails first, the failure of what it stops is no news.
+  ran.catch(() => {});
   try {
-    await running.run();
+    await Promise.race([ran, failed]);
   } finally {
     running.stop();
     clearInterval(ticker);

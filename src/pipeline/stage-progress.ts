@@ -16,12 +16,13 @@ export type StageProgress = {
   readonly distinctWordCount?: number;
 };
 
+/** @internal */
 export type Report = (progress: StageProgress) => void;
 
-/** Where the main thread is, called between slices of work. */
+/** @internal Where the main thread is, called between slices of work. */
 export type ReportBytes = (bytesDone: number, distinctWordCount?: number) => void;
 
-/** Reports a stage that goes through the bytes of the inputs. */
+/** @internal Reports a stage that goes through the bytes of the inputs. */
 export function byBytes(
   report: Report,
   stage: StageProgress["stage"],

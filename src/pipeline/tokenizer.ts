@@ -1,114 +1,92 @@
+import {
+  callbackArgument,
+  checkArgument,
+  checkOptions,
+  numberArgument,
+  objectArgument,
+  pathArgument,
+  pathsArgument,
+  textArgument,
+  wordOf,
+} from "../bytes/call-arguments.ts";
 import { findInputs } from "../corpus/find-inputs.ts";
-import type { InputFormat } from "../corpus/input.ts";
-import { exitCode, UserError } from "../errors.ts";
+import { type InputFormat, inputFormats } from "../corpus/input.ts";
+import { UserError, usageError } from "../errors.ts";
 import { type ResolvedPattern, resolvePattern } from "../pattern/pattern.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
 import { loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
-import { TextEncoding } from "../tokenizer/text-encoding.ts";
-import { decodeIds, tokenBytesOf } from "../tokenizer/token-table.ts";
 import {
-  allAddedTokens,
-  type SpecialTokenOption,
-  specialTokenId,
-  type TokenizerParts,
-} from "../tokenizer/tokenizer-parts.ts";
+  type EncodeOptions,
+  encodeOptionKinds,
+  partsOfJson,
+  TextTokenizer,
+} from "../tokenizer/text-tokenizer.ts";
+import { type SpecialTokenOption, specialTokenId } from "../tokenizer/tokenizer-parts.ts";
 import { encodeToFile, isIdFileName } from "./encode-to-file.ts";
 
+/** What files of some formats do not say. */
 export type TokenizerLoadOptions = {
   /** For files that do not hold their pattern: a name (`cl100k`) or a regular expression. */
-  readonly pattern?: string;
+  readonly pattern?: string | undefined;
   /** For files that do not hold their special tokens: text to id. */
-  readonly specialTokens?: Readonly<Record<string, number>>;
+  readonly specialTokens?: Readonly<Record<string, number>> | undefined;
 };
 
-export type EncodeOptions = {
-  /** Special tokens in the text are encoded as the text that they are. */
-  readonly specialTokensAsText?: boolean;
-};
-
+/** How files are encoded into a file of ids. */
 export type EncodeFileOptions = EncodeOptions & {
   /** Threads that encode, this one among them. Default: 1. */
-  readonly workers?: number;
+  readonly workers?: number | undefined;
   /** Default: uint16 if every id of the tokenizer fits. */
-  readonly dtype?: "uint16" | "uint32";
+  readonly dtype?: "uint16" | "uint32" | undefined;
   /** What the files are read as. Default: what name and content say. */
-  readonly inputFormat?: InputFormat;
+  readonly inputFormat?: InputFormat | undefined;
   /** The field, or column, that holds the text of a record. Default: `text`. */
-  readonly textField?: string;
+  readonly textField?: string | undefined;
   /** `text`: what is no text (an image, an archive) is read as text. Default: an error; in a directory it is left out. */
-  readonly binary?: "text";
+  readonly binary?: "text" | undefined;
   /** A special token to put behind each file, or each record of it. */
-  readonly appendToken?: string;
-  /** `bytesTotal` is null where a stream makes it unknown. */
-  readonly onProgress?: (bytesDone: number, bytesTotal: number | null) => void;
+  readonly appendToken?: string | undefined;
+  /** `bytesTotal` is null where a stream makes it unknown. If it throws, encoding ends with that error. */
+  readonly onProgress?: ((bytesDone: number, bytesTotal: number | null) => void) | undefined;
 };
 
 /**
  * A byte-level BPE tokenizer, exact to the program its files come from.
  *
- *     const tokenizer = await Tokenizer.load("tokenizer");
- *     const ids = tokenizer.encode("some text<|endoftext|>");
- *     new TextDecoder().decode(tokenizer.decode(ids));
+ * ```ts
+ * const tokenizer = await Tokenizer.load("tokenizer");
+ * const ids = tokenizer.encode("some text<|endoftext|>");
+ * new TextDecoder().decode(tokenizer.decode(ids));
+ * ```
  */
-export class Tokenizer {
-  private readonly encodings = new Map<boolean, TextEncoding>();
-
-  constructor(readonly parts: TokenizerParts) {}
-
+export class Tokenizer extends TextTokenizer {
   /**
    * Loads a directory that `bpe train` wrote, or HF's `tokenizer.json`, GPT-2's `vocab.json` with `merges.txt`, tiktoken's
    * file of ranks, or Mistral's `tekken.json`. What cannot be reproduced exactly is refused with an error that names it.
    */
   static async load(path: string, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
+    checkArgument("Tokenizer.load: path", path, pathArgument);
+    checkOptions("Tokenizer.load", options, { pattern: textArgument, specialTokens: objectArgument });
     const pattern: ResolvedPattern | undefined =
       options.pattern === undefined ? undefined : resolvePattern(options.pattern);
     const specialTokens: SpecialTokenOption[] = Object.entries(options.specialTokens ?? {}).map(
-      ([text, id]) => ({
-        text,
-        id,
-      }),
+      ([text, id]) => {
+        if (Number.isSafeInteger(id) && id >= 0) return { text, id };
+        throw usageError(
+          `Tokenizer.load: the id of the special token "${text}" is ${id}, no whole number from 0 on`,
+        );
+      },
     );
     return new Tokenizer(loadTokenizerParts(path, { pattern, specialTokens }));
   }
 
-  /** One more than the largest id. */
-  get idLimit(): number {
-    return this.parts.tokens.idLimit;
-  }
-
-  /** Tokens, special ones too. */
-  get size(): number {
-    return this.parts.tokens.tokenCount;
-  }
-
-  /** Ids of the special tokens, by their text. */
-  get specialTokens(): ReadonlyMap<string, number> {
-    return new Map(allAddedTokens(this.parts).map(({ content, id }) => [content, id]));
-  }
-
-  /** What is in the files and is not applied, a sentence each. */
-  get notes(): readonly string[] {
-    return this.parts.notes;
-  }
-
-  /** The ids of a text, special tokens in it included. Bytes need not be valid UTF-8. */
-  encode(text: string | Uint8Array, options: EncodeOptions = {}): Uint32Array {
-    const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
-    const encoding = this.encodingFor(options.specialTokensAsText ?? false);
-    try {
-      for (let start = 0; start < bytes.length; start += pushBytesMax) {
-        encoding.push(bytes, start, Math.min(bytes.length, start + pushBytesMax));
-      }
-      encoding.end();
-    } catch (error) {
-      // What it holds of this text must not begin the next one.
-      this.encodings.clear();
-      throw error;
-    }
-    const ids = new Uint32Array(encoding.out.flush());
-    encoding.out.shrink();
-    return ids;
+  /**
+   * Makes a tokenizer of the content of a `tokenizer.json` (HF's format, which training writes, too): as text, as bytes, or
+   * as what `JSON.parse` makes of it. What cannot be reproduced exactly is refused with a {@link UserError} that names it.
+   */
+  static override from(json: string | Uint8Array | object): Tokenizer {
+    return new Tokenizer(partsOfJson(json));
   }
 
   /**
@@ -120,6 +98,13 @@ export class Tokenizer {
     output: string,
     options: EncodeFileOptions = {},
   ): Promise<number> {
+    checkArgument("encodeFile: files", files, pathsArgument);
+    checkArgument("encodeFile: output", output, pathArgument);
+    checkOptions("encodeFile", options, encodeFileOptionKinds);
+    const { workers = 1 } = options;
+    if (!Number.isSafeInteger(workers) || workers < 1) {
+      throw usageError(`encodeFile: workers is ${workers}: it must be a whole number from 1 on`);
+    }
     if (!isIdFileName(output)) throw new UserError(`"${output}" ends in neither .npy nor .bin`);
     checkOutputFile(output);
     const place = placeOfFile(output);
@@ -133,7 +118,7 @@ export class Tokenizer {
         }),
         parts: this.parts,
         specialTokensAsText: options.specialTokensAsText ?? false,
-        workerCount: options.workers ?? 1,
+        workerCount: workers,
         output,
         type: options.dtype ?? (this.parts.isNarrow ? "uint16" : "uint32"),
         appendId:
@@ -145,36 +130,15 @@ export class Tokenizer {
       lock?.release();
     }
   }
-
-  /** The bytes of ids. An id without a token is an error that names its position. */
-  decode(ids: Uint32Array | Uint16Array | readonly number[]): Uint8Array {
-    // Floating-point numbers, because another typed array would wrap what does not fit it.
-    const array = ids instanceof Uint32Array || ids instanceof Uint16Array ? ids : Float64Array.from(ids);
-    const { bytes, unknownIndex } = decodeIds(this.parts.tokens, array);
-    if (unknownIndex >= 0) throw unknownId(array[unknownIndex]!, unknownIndex, this.idLimit);
-    return bytes;
-  }
-
-  /** The bytes of one token; none where the id has no token. */
-  tokenBytes(id: number): Uint8Array {
-    return tokenBytesOf(this.parts.tokens, id);
-  }
-
-  private encodingFor(specialTokensAsText: boolean): TextEncoding {
-    let encoding = this.encodings.get(specialTokensAsText);
-    if (encoding === undefined) {
-      encoding = new TextEncoding(this.parts, { specialTokensAsText });
-      this.encodings.set(specialTokensAsText, encoding);
-    }
-    return encoding;
-  }
 }
 
-const pushBytesMax = 1 << 18;
-
-export function unknownId(id: number, position: number, idLimit: number): UserError {
-  return new UserError(`id ${id} at position ${position} stands for no token`, {
-    hint: `the tokenizer's ids end at ${idLimit - 1}; were they made with another one?`,
-    exitCode: exitCode.failed,
-  });
-}
+const encodeFileOptionKinds = {
+  ...encodeOptionKinds,
+  workers: numberArgument,
+  dtype: wordOf(["uint16", "uint32"]),
+  inputFormat: wordOf(inputFormats),
+  textField: textArgument,
+  binary: wordOf(["text"]),
+  appendToken: textArgument,
+  onProgress: callbackArgument,
+};

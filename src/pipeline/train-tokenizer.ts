@@ -1,71 +1,44 @@
 import { findCorpus } from "../corpus/find-inputs.ts";
-import type { InputFormat } from "../corpus/input.ts";
+import { inputOfTexts } from "../corpus/given-texts.ts";
 import { expectedTextBytes } from "../corpus/input.ts";
 import { refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
+import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
+import { CountsFilesAndWords } from "../count/given-words.ts";
 import { exitCode, UserError } from "../errors.ts";
-import type { Compat } from "../merge/merges.ts";
 import { compilePattern } from "../pattern/pattern.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
+import { describeCounts } from "../store/content-hash.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { isWithin, placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { partsOfVocabulary } from "../tokenizer/trained-tokenizer.ts";
-import { type AskedModelSettings, settleModelSettings } from "../vocabulary/model-settings.ts";
+import { settleModelSettings } from "../vocabulary/model-settings.ts";
 import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
 import { countsOptionsOf, openMemory } from "./open-memory.ts";
 import type { StageProgress } from "./stage-progress.ts";
-import { Tokenizer } from "./tokenizer.ts";
 import { type Trained, train } from "./train.ts";
+import { checkTrainOptions, type TrainTokenizerOptions } from "./train-options.ts";
+import { TrainedTokenizer } from "./trained-result.ts";
 import { trainingPattern } from "./training-pattern.ts";
-import { type TrainSettings, writeResult } from "./write-result.ts";
+import { type Result, type TrainSettings, writeResult } from "./write-result.ts";
 
-export type TrainTokenizerOptions = {
-  /** Paths or globs of the corpus, or directories. */
-  readonly files: string | readonly string[];
-  /** The format of all files. Default: what name and content say. */
-  readonly inputFormat?: InputFormat;
-  /** The field, or column, that holds the text of a record. Default: `text`. */
-  readonly textField?: string;
-  /** Globs that choose files of a directory. Default: all. */
-  readonly include?: readonly string[];
-  /** `text`: files that are not text (images, archives) are read as text. Default: an error; in a directory they are left out. */
-  readonly binary?: "text";
-  /** Size of the finished vocabulary: 256 bytes + special tokens + merges. */
-  readonly vocabSize: number;
-  /** Fills the vocabulary with reserved special tokens to a multiple of this. Default: 1. */
-  readonly padTo?: number;
-  /** Each ends a document wherever it occurs. It is never counted and never merged. */
-  readonly specialTokens?: readonly string[];
-  /** A name (`gpt2`, the default, `cl100k`, …) or a regular expression. */
-  readonly pattern?: string;
-  /** The trainer to agree with, merge for merge. Default: `cs336`. */
-  readonly compat?: Compat;
-  /** Stop when the best pair occurs fewer times. Default: 1, in HF's way 0. */
-  readonly minFrequency?: number;
-  /** Longest token, in bytes. */
-  readonly maxTokenLength?: number;
-  /** What `transformers` reads beside vocabulary and merges: roles of special tokens, a chat template. */
-  readonly model?: AskedModelSettings;
-  /** Threads that count, including this one. Default: the cores that this process may use; for small corpora 1. */
-  readonly workers?: number;
-  /** The memory of this process. Words for which it has no room go to disk. Default: 80 % of what it may use. */
-  readonly memoryLimitBytes?: number;
-  /** A directory that keeps the words of each file, so that only what is new is counted (docs/cache.md). Default: none. */
-  readonly cache?: string;
-  /** Size limit of the cache. What was used longest ago is removed. Default: no limit. */
-  readonly cacheLimitBytes?: number;
-  /** The directory that the tokenizer is written to, as a whole or not at all, as by `bpe train -o`. */
-  readonly output?: string;
-  readonly onProgress?: (progress: StageProgress) => void;
-  /** Called for what is not an error: a file in a directory that is not read, a cache that cannot be written, a damaged entry. */
-  readonly onWarning?: (message: string) => void;
-};
-
-/** Trains a tokenizer on files. Throws `UserError` for wrong options and for files that cannot be read or written. */
-export async function trainTokenizer(options: TrainTokenizerOptions): Promise<Tokenizer> {
+/**
+ * Trains a tokenizer.
+ *
+ * ```ts
+ * const tokenizer = await trainTokenizer({ files: "corpus.txt", vocabSize: 32_000, specialTokens: ["<|endoftext|>"] });
+ * await tokenizer.save("tokenizer");
+ * ```
+ *
+ * Rejects with a {@link UserError} for wrong options, for files that cannot be read or written, and for a corpus without text.
+ */
+export async function trainTokenizer(options: TrainTokenizerOptions): Promise<TrainedTokenizer> {
   const startMs = performance.now();
+  checkTrainOptions(options);
+  options.signal?.throwIfAborted();
   const settings = settle(options);
   if (options.output === undefined) return trainSettled(options, settings, startMs);
   checkOutputDirectory(options.output);
@@ -81,37 +54,71 @@ async function trainSettled(
   options: TrainTokenizerOptions,
   settings: TrainSettings,
   startMs: number,
-): Promise<Tokenizer> {
-  const { inputFormat: format, textField, include, binary, cacheLimitBytes: limitBytes } = options;
-  const { inputs, skipped } = findCorpus([options.files].flat(), { format, textField, include, binary });
-  refuseOwnResults(inputs, [options.output, options.cache]);
+): Promise<TrainedTokenizer> {
+  const { signal, output, onWarning: warn = () => {}, onProgress = () => {} } = options;
+  const { inputs, skipped, textBytes } = openInputs(options, warn);
   const budget = new MemoryBudget(options.memoryLimitBytes);
   const workerCountFor = workersFor(options.workers, budget.workerCountMax);
-  const workerCount = workerCountFor(expectedTextBytes(inputs));
-  const choice = options.cache === undefined ? undefined : { path: options.cache, limitBytes };
-  const warn = options.onWarning ?? (() => {});
-  for (const { path, reason } of skipped) warn(`"${path}" is not read: ${reason}`);
+  const workerCount = workerCountFor(textBytes);
+  const choice =
+    options.cache === undefined ? undefined : { path: options.cache, limitBytes: options.cacheLimitBytes };
   const pattern = settings.pattern.compiled;
-  const { memory, cached } = openMemory(choice, countsOptionsOf(settings), pattern, budget, warn);
+  const countsOptions = countsOptionsOf(settings);
+  const { countsFiles, counts } = await openCounts(options, countsOptions);
+  const { memory, cached } = openMemory(choice, countsOptions, pattern, budget, warn);
+  const resultOf = (trained: Trained): Result => ({
+    ...{ command: "trainTokenizer", arguments: [], counts, settings, inputs, skipped, workerCount },
+    ...{ trained, startMs },
+  });
   const write = async (trained: Trained) => {
-    if (options.output === undefined) return;
-    const asked = { command: "trainTokenizer", arguments: [], counts: [] };
-    const made = { settings, inputs, skipped, workerCount, trained, startMs };
-    await writeResult(options.output, { ...asked, ...made });
+    signal?.throwIfAborted();
+    if (output !== undefined) await writeResult(output, resultOf(trained));
+  };
+  const report = (progress: StageProgress) => {
+    signal?.throwIfAborted();
+    onProgress(progress);
   };
   try {
-    const { vocabulary } = await train(
-      { ...settings, pattern, inputs, workerCount, workerCountFor, memory, cache: cached?.cache, write },
-      options.onProgress ?? (() => {}),
-    );
+    const corpus = { inputs, countsFiles, workerCount, workerCountFor, memory, cache: cached?.cache };
+    const trained = await train({ ...settings, ...corpus, pattern, write }, report);
     cached?.shrink();
     // HF's trainer also cuts after line ends; its tokenizer does not.
     const { name, sources } = settings.pattern;
     const encodingPattern = { name, sources, compiled: compilePattern(sources) };
-    return new Tokenizer(partsOfVocabulary(vocabulary, encodingPattern));
+    const parts = partsOfVocabulary(trained.vocabulary, encodingPattern);
+    return new TrainedTokenizer(parts, { ...resultOf(trained), endMs: performance.now() });
   } finally {
     memory.scratch.remove();
   }
+}
+
+/** The inputs of the corpus, and about how many bytes of text they have. */
+function openInputs(options: TrainTokenizerOptions, warn: (message: string) => void) {
+  const { files = [], texts, inputFormat: format, textField, include, binary, signal } = options;
+  const paths = [files].flat();
+  const found =
+    paths.length === 0
+      ? { inputs: [], skipped: [] }
+      : findCorpus(paths, { format, textField, include, binary });
+  refuseOwnResults(found.inputs, [options.output, options.cache]);
+  for (const { path, reason } of found.skipped) warn(`"${path}" is not read: ${reason}`);
+  const fileBytes = expectedTextBytes(found.inputs);
+  if (texts === undefined) return { ...found, textBytes: fileBytes };
+  const given = inputOfTexts(texts, signal);
+  const givenBytes = Array.isArray(texts)
+    ? texts.reduce((sum: number, text: string) => sum + (text.length ?? 0), 0)
+    : expectedTextBytes([given]);
+  return { ...found, inputs: [...found.inputs, given], textBytes: fileBytes + givenBytes };
+}
+
+/** Word counts that are added to those of the inputs. */
+async function openCounts({ counts, wordCounts }: TrainTokenizerOptions, countsOptions: CountsOptions) {
+  const paths = [counts ?? []].flat().flatMap(countsPathsOf);
+  if (paths.length === 0 && wordCounts === undefined) return { countsFiles: undefined, counts: [] };
+  const countsFiles =
+    wordCounts === undefined ? new CountsFiles(paths) : new CountsFilesAndWords(paths, wordCounts);
+  countsFiles.check(countsOptions);
+  return { countsFiles, counts: await describeCounts(paths) };
 }
 
 /** The options, checked, with their defaults. */

@@ -39,7 +39,7 @@ export type TrainSettings = {
   readonly model: ModelSettings;
 };
 
-type Result = {
+export type Result = {
   /** The command as people read it, and its arguments as typed. */
   readonly command: string;
   readonly arguments: readonly string[];
@@ -56,6 +56,8 @@ type Result = {
   readonly startMs: number;
   /** Whether `tokens.tsv` is written; undefined: if it is small, and no formats are asked for. */
   readonly ledger?: boolean | undefined;
+  /** When it ended, if the result is not written at once. */
+  readonly endMs?: number;
   /** How many former results stay beside this one; undefined leaves those that are there. */
   readonly keepCount?: number | undefined;
 };
@@ -104,7 +106,7 @@ type Made = {
 type MakeRecord = (made: Made) => TrainingRecord;
 
 /** The files of one vocabulary; or those of each in a directory of its own, and the record of all. */
-function resultFiles(result: Result, makeRecord: MakeRecord): OutputFile[] {
+export function resultFiles(result: Result, makeRecord: MakeRecord): OutputFile[] {
   const { vocabulary, smaller } = result.trained;
   const { vocabSize, smallerSizes } = result.settings;
   if (smaller.length === 0) return tokenizerFiles(result, vocabulary, vocabSize, makeRecord);
@@ -188,7 +190,7 @@ function recordOf(
       countMs: Math.round(trained.countMs),
       mergeMs: Math.round(trained.mergeMs),
       writeMs: Math.round(nowMs - writeStartMs),
-      totalMs: Math.round(nowMs - startMs),
+      totalMs: Math.round((result.endMs ?? writeStartMs) - startMs + (nowMs - writeStartMs)),
     },
     peakMemoryBytes: peakMemoryBytes(),
     mergesSha256: mergesSha256(vocabulary),

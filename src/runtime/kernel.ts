@@ -1,7 +1,5 @@
-import { readFileSync } from "node:fs";
-import { availableParallelism, totalmem } from "node:os";
-import { kernelPaths } from "./embedded.ts";
 import type { KernelExports } from "./kernel-exports.ts";
+import { availableParallelism, readModule, totalmem } from "./kernel-file.ts";
 
 /** An instance of the kernel in a memory. Several may share a memory, each in its own thread. */
 export type Kernel = { readonly exports: KernelExports; readonly memory: WebAssembly.Memory };
@@ -114,22 +112,3 @@ export function putArray(
 function abort(_message: number, _file: number, line: number, column: number): never {
   throw new Error(`the kernel's assertion at line ${line}, column ${column} does not hold`);
 }
-
-function readModule(): Uint8Array<ArrayBuffer> {
-  const { path, testPath, baselinePath } = kernelPaths;
-  const isTest = testPath !== undefined && process.env.NODE_ENV === "test";
-  const chosen = !WebAssembly.validate(simdProbe) ? baselinePath : isTest ? testPath : path;
-  try {
-    return new Uint8Array(readFileSync(chosen));
-  } catch (error) {
-    throw new Error(`the kernel is not built ("${chosen}"): npm run build`, { cause: error });
-  }
-}
-
-/** A module that is valid if the engine has SIMD: (func (result v128) i32.const 0 i8x16.splat) */
-const simdProbe = Uint8Array.of(
-  ...[0, 97, 115, 109, 1, 0, 0, 0], // magic, version
-  ...[1, 5, 1, 96, 0, 1, 123], // type: () -> v128
-  ...[3, 2, 1, 0], // one function
-  ...[10, 8, 1, 6, 0, 65, 0, 253, 15, 11], // its code
-);

@@ -1,3 +1,5 @@
+import { exitCode, UserError } from "../errors.ts";
+
 /**
  * TokenTable: the bytes of every token by its id. Ids without a token have no bytes.
  *
@@ -105,4 +107,12 @@ export function decodeIds(table: TokenTable, ids: Uint16Array | Uint32Array | Fl
     for (let from = starts[ids[i]!]!; from < end; from++) out[pos++] = bytes[from]!;
   }
   return { bytes: out, unknownIndex: idCount === ids.length ? -1 : idCount };
+}
+
+/** The error of an id without a token. */
+export function unknownId(id: number, position: number, idLimit: number): UserError {
+  return new UserError(`id ${id} at position ${position} stands for no token`, {
+    hint: `the tokenizer's ids end at ${idLimit - 1}; were they made with another one?`,
+    exitCode: exitCode.failed,
+  });
 }

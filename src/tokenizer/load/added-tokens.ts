@@ -5,7 +5,7 @@ import { whiteSpace } from "../../pattern/unicode.ts";
 import { normalize } from "../normalizer.ts";
 import type { AddedToken, NormalizationForm } from "../tokenizer-parts.ts";
 import { checkId, type TokenIds } from "./assemble-model.ts";
-import { objectAt, refuse } from "./read-file.ts";
+import { objectAt, refuse } from "./checked-json.ts";
 
 type AddedTokens = { readonly tokens: AddedToken[]; readonly notes: string[] };
 

@@ -11,8 +11,9 @@ import {
   type TokenizerParts,
 } from "../tokenizer-parts.ts";
 import { areNarrow, assembleModel, assembleTokens, idsOfTokens, type TokenIds } from "./assemble-model.ts";
+import { objectAt } from "./checked-json.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
-import { objectAt, readJson, readText } from "./read-file.ts";
+import { readJson, readText } from "./read-file.ts";
 import { recordedTraining } from "./read-training-record.ts";
 
 /** Loads GPT-2's pair of files. The pattern is the user's, else the recorded one, else GPT-2's. */

@@ -6,11 +6,11 @@ import { reasonOf } from "../../runtime/system-error.ts";
 import { recordName } from "../../vocabulary/formats/training-json.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer-parts.ts";
 import { loadGpt2Files, partnerOf } from "./gpt2-files.ts";
-import { isFile } from "./read-file.ts";
+import { isFile, readBytes } from "./read-file.ts";
 import { recordedSizes } from "./read-training-record.ts";
 import { loadTekkenFile } from "./tekken-file.ts";
 import { loadTiktokenFile } from "./tiktoken-file.ts";
-import { loadTokenizerJson } from "./tokenizer-json.ts";
+import { tokenizerOfJson } from "./tokenizer-json.ts";
 
 /** Loads a tokenizer from a file, or from a directory, where the first kind of file counts that is there. */
 export function loadTokenizerParts(path: string, options: LoadOptions = {}): TokenizerParts {
@@ -61,7 +61,7 @@ function loadFile(path: string, options: LoadOptions): TokenizerParts {
 
 function loadJson(path: string, options: LoadOptions): TokenizerParts {
   refuseOptions("tokenizer.json", options);
-  return loadTokenizerJson(path);
+  return tokenizerOfJson(readBytes(path), path);
 }
 
 function loadTekken(path: string, options: LoadOptions): TokenizerParts {

@@ -1,6 +1,6 @@
 import { escapeBytes } from "../../bytes/escape.ts";
 import { buildModel, type EncodingModel } from "../encoding-model.ts";
-import { refuse } from "./read-file.ts";
+import { refuse } from "./checked-json.ts";
 
 /** A token and its rank, which is its id as well. */
 export type RankedToken = { readonly rank: number; readonly bytes: Uint8Array };

@@ -10,7 +10,7 @@ import {
   patterns,
   portableForm,
 } from "../../pattern/pattern.ts";
-import { objectAt, refuse } from "./read-file.ts";
+import { objectAt, refuse } from "./checked-json.ts";
 
 /**
  * Digits and Punctuation are no regular expressions in HF, but Rust code: Digits uses the standard library, with Unicode 17.0

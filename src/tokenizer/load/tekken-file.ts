@@ -3,9 +3,10 @@ import { UserError } from "../../errors.ts";
 import { buildTokenTable, idLimitMax } from "../token-table.ts";
 import { type AddedToken, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
 import { areNarrow } from "./assemble-model.ts";
+import { objectAt, refuse } from "./checked-json.ts";
 import { modelOfRanks, type RankedToken } from "./merges-of-ranks.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
-import { objectAt, readJson, refuse } from "./read-file.ts";
+import { readJson } from "./read-file.ts";
 
 /**
  * Loads Mistral's `tekken.json`, as the package mistral-common does. The ranks are of tiktoken's kind. Special tokens have the

@@ -3,14 +3,19 @@ import { UserError } from "../../errors.ts";
 import type { NormalizationForm, TokenizerParts } from "../tokenizer-parts.ts";
 import { readAddedTokens } from "./added-tokens.ts";
 import { areNarrow, assembleModel, assembleTokens, idsOfTokens, modelOf } from "./assemble-model.ts";
+import { objectAt, parseJson, refuse } from "./checked-json.ts";
 import { compileSplits, readPreTokenizer } from "./pre-tokenizer.ts";
-import { objectAt, readBytes, readJson, refuse } from "./read-file.ts";
 import { scanTokenizerJson } from "./scan-tokenizer-json.ts";
 
-/** Loads HF's `tokenizer.json` of a byte-level BPE. An error names what would give other ids than HF. */
-export function loadTokenizerJson(path: string): TokenizerParts {
-  const scanned = scanTokenizerJson(readBytes(path));
-  const root = objectAt(scanned === null ? readJson(path) : scanned.root, path, "the tokenizer");
+/**
+ * The tokenizer of HF's `tokenizer.json` of a byte-level BPE. An error names what would give other ids than HF.
+ *
+ * @param path the file's, for messages
+ */
+export function tokenizerOfJson(bytes: Uint8Array, path: string): TokenizerParts {
+  const scanned = scanTokenizerJson(bytes);
+  const json = scanned === null ? parseJson(utf8.decode(bytes), path) : scanned.root;
+  const root = objectAt(json, path, "the tokenizer");
   const modelJson = objectAt(root.model, path, "the model");
   checkModel(modelJson, path);
   const { ignore_merges, unk_token } = checkOr(modelFields, modelJson, (what) => {
@@ -40,6 +45,9 @@ export function loadTokenizerJson(path: string): TokenizerParts {
     notes: [...notes, ...notesOn(root, model.dropsBytes)],
   };
 }
+
+/** A byte order mark is no JSON. */
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** HF takes only these types, too: "true" is no flag. */
 const modelFields = fieldsOf({

@@ -1,0 +1,16 @@
+/**
+ * The library for browsers, which is `bpe` there and `bpe/browser` elsewhere: tokenizers that were trained before, without
+ * files and threads. It is one script; the WebAssembly is in it.
+ *
+ * ```ts
+ * import { Tokenizer } from "bpe/browser";
+ *
+ * const tokenizer = Tokenizer.from(await (await fetch("tokenizer.json")).text());
+ * const ids = tokenizer.encode("some text");
+ * ```
+ *
+ * @module
+ */
+
+export { UserError } from "./errors.ts";
+export { type EncodeOptions, TextTokenizer as Tokenizer } from "./tokenizer/text-tokenizer.ts";

@@ -1,0 +1,117 @@
+import { described } from "../bytes/call-arguments.ts";
+import { UserError } from "../errors.ts";
+import type { ByteStream } from "./byte-stream.ts";
+import type { Input } from "./input.ts";
+
+/** Texts in memory, or made as they are asked for; each is a document of its own. */
+export type Texts = Iterable<string> | AsyncIterable<string>;
+
+/** Inputs that are texts of a caller. Only the main thread opens them. */
+const givenTexts = new WeakMap<Input, { readonly texts: Texts; readonly signal: AbortSignal | undefined }>();
+
+/**
+ * An input of texts that a caller of the library gives. It is read once and in order, like a stream; inside the program
+ * each text is a line of JSON.
+ *
+ * @internal
+ */
+export function inputOfTexts(texts: Texts, signal?: AbortSignal): Input {
+  const input: Input = {
+    path: "texts",
+    isStream: true,
+    compression: "none",
+    format: "jsonl",
+    formatFrom: "option",
+    isBinaryText: false,
+    textField: "text",
+    sizeBytes: 0,
+    device: 0,
+    inode: 0,
+    modifiedMs: 0,
+  };
+  givenTexts.set(input, { texts, signal });
+  return input;
+}
+
+/** @internal The lines of an input that was made of texts; undefined for any other. */
+export function openGivenTexts(input: Input): ByteStream | undefined {
+  const given = givenTexts.get(input);
+  return given && new TextLines(given.texts, given.signal);
+}
+
+class TextLines implements ByteStream {
+  inputBytes = 0;
+  private readonly texts: Iterator<unknown> | AsyncIterator<unknown>;
+  private readonly encoder = new TextEncoder();
+  private readonly aborted: Promise<never> | undefined;
+  /** The line at hand, and how much of it was read. */
+  private line = new Uint8Array(0);
+  private pos = 0;
+  private textCount = 0;
+  private hasEnded = false;
+
+  constructor(texts: Texts, signal: AbortSignal | undefined) {
+    this.texts = Symbol.asyncIterator in texts ? texts[Symbol.asyncIterator]() : texts[Symbol.iterator]();
+    if (signal === undefined) return;
+    this.aborted = new Promise((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    });
+    // It may be rejected when nobody waits for it.
+    this.aborted.catch(() => {});
+  }
+
+  async read(into: Uint8Array, from: number): Promise<number> {
+    let end = from;
+    while (end < into.length) {
+      if (this.pos === this.line.length && !(await this.advance())) break;
+      const part = this.line.subarray(this.pos, this.pos + into.length - end);
+      into.set(part, end);
+      end += part.length;
+      this.pos += part.length;
+    }
+    this.inputBytes += end - from;
+    return end - from;
+  }
+
+  close(): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    // A generator is told that nobody asks it again. Whatever it answers, the run has its result or its error already.
+    try {
+      void Promise.resolve(this.texts.return?.()).catch(() => {});
+    } catch {}
+  }
+
+  /** Makes the next text the line at hand; false at the end. */
+  private async advance(): Promise<boolean> {
+    if (this.hasEnded) return false;
+    const next = this.texts.next();
+    // Waiting for what is there already would take a turn for each text.
+    const { done, value } =
+      next instanceof Promise
+        ? await Promise.race([next, ...(this.aborted ? [this.aborted] : [])])
+        : await next;
+    if (done) {
+      this.hasEnded = true;
+      return false;
+    }
+    this.line = this.encoder.encode(`{"text":${JSON.stringify(this.checked(value))}}\n`);
+    this.pos = 0;
+    this.textCount++;
+    return true;
+  }
+
+  private checked(text: unknown): string {
+    // Half a surrogate pair becomes U+FFFD, as it does in `encode`.
+    if (typeof text === "string") return text.toWellFormed();
+    const isBytes = text instanceof Uint8Array;
+    throw new UserError(
+      `texts: text ${this.textCount} is ${isBytes ? "bytes" : described(text)}: it must be a string`,
+      {
+        hint: isBytes
+          ? "a stream gives pieces of a file and no documents: name the file (files), or give its lines"
+          : "each text is a document; records have to be made texts first",
+      },
+    );
+  }
+}

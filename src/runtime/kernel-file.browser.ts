@@ -1,0 +1,19 @@
+/*
+ * In the place of kernel-file.ts in the library for browsers: the kernel is part of the script, and a page asks for no more
+ * memory than a small machine has.
+ */
+import wasm from "../../dist/kernel/kernel.wasm" with { type: "file" };
+import { UserError } from "../errors.ts";
+import { fromBase64 } from "./host.ts";
+
+export const availableParallelism = (): number => 1;
+export const totalmem = (): number => 2 ** 32;
+
+export function readModule(): Uint8Array<ArrayBuffer> {
+  // The build puts the file itself in the place of its path, as base64.
+  const bytes = new Uint8Array(fromBase64(wasm));
+  if (WebAssembly.validate(bytes)) return bytes;
+  throw new UserError("this browser has no WebAssembly with SIMD and threads", {
+    hint: "browsers of 2023 and later have it",
+  });
+}

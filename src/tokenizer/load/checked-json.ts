@@ -1,0 +1,22 @@
+import { UserError } from "../../errors.ts";
+
+/** `path` is the file's name, for messages, here and below. */
+export function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UserError(`"${path}" is not JSON: ${(error as Error).message}`);
+  }
+}
+
+/** A JSON object, or an error that says where there is none. */
+export function objectAt(value: unknown, path: string, what: string): Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new UserError(`"${path}": ${what} is missing or no object`);
+  }
+  return value as Record<string, unknown>;
+}
+
+export function refuse(path: string, what: string, hint?: string): never {
+  throw new UserError(`"${path}" cannot be reproduced exactly: ${what}`, hint === undefined ? {} : { hint });
+}
