@@ -25,6 +25,10 @@ export type CommandSpec = {
   readonly name: string;
   /** What it takes, as help shows it: `<file>...` must be given, `[file]` may be, "" is nothing. */
   readonly files: string;
+  /** What that may be. */
+  readonly filesDescription?: string;
+  /** The words that it may be, if it is one of a few. */
+  readonly fileWords?: readonly string[];
   /** What it does, in a line. */
   readonly description: string;
   /** The sentences behind it. */
@@ -41,13 +45,16 @@ export type CommandSpec = {
 /** A command that does something, and what that is. */
 export type Example = { readonly what: string; readonly command: string };
 
+const texts = "text, JSON lines, Parquet; directories, globs, -";
+
 export const commands: readonly CommandSpec[] = [
   {
     name: "train",
     files: "<file>...",
+    filesDescription: texts,
     description: "corpus -> tokenizer directory",
     details:
-      "Learns a byte-level BPE tokenizer from text, and writes it for transformers, tokenizers, tiktoken and GPT-2 style loaders. The directory is complete before it takes its place.",
+      "Learns a byte-level BPE tokenizer from text, for transformers, tokenizers, tiktoken and GPT-2 style loaders.",
     readsPipe: true,
     filesFrom: ["counts"],
     options: [
@@ -57,9 +64,9 @@ export const commands: readonly CommandSpec[] = [
         value: "N",
         required: true,
         topic: "tokens",
-        description: "256 bytes + special tokens + merges, e.g. 32000 or 32k (k = 1,024 times)",
+        description: "all tokens, e.g. 32000 or 32k (k: 1,024 times)",
         details:
-          "32k is 32 times 1,024, and 1m is 1,024 times 1,024. Several sizes from one run, with commas between: -n 16k,32k makes DIR/16384 and DIR/32768.",
+          "256 bytes, special tokens and merges. 32k is 32 times 1,024, and 1m is 1,024 times 1,024. Several sizes from one run, with commas between: -n 16k,32k makes DIR/16384 and DIR/32768.",
       },
       specialToken,
       pattern,
@@ -104,7 +111,8 @@ export const commands: readonly CommandSpec[] = [
         value: "LIST",
         words: optionWords.format,
         topic: "output",
-        description: "which files to write, separated by commas",
+        description: "which files",
+        details: "Names with commas between. README's table says which files these are.",
         default: "all that apply",
       },
       {
@@ -121,8 +129,8 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "if-changed",
         topic: "nightly",
-        description: "with --cache: do nothing if inputs and options are as last time",
-        details: "That is, if they are those that the tokenizer in the output was made of.",
+        description: "with --cache: do nothing if nothing changed",
+        details: "That is, if inputs and options are those that the tokenizer in the output was made of.",
       },
       {
         name: "keep",
@@ -156,6 +164,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "count",
     files: "<file>...",
+    filesDescription: texts,
     description: "corpus -> word counts",
     details:
       "Counts the distinct words of a corpus, as a pattern cuts them. Training can start from the counts.",
@@ -167,8 +176,9 @@ export const commands: readonly CommandSpec[] = [
         short: "o",
         value: "FILE",
         topic: "output",
-        description: "where the counts go: text in a .tsv, else the compact form",
-        default: "as text on stdout",
+        description: "where the counts go",
+        details: "As text in a .tsv, in the compact binary form under any other name.",
+        default: "stdout, as text",
       },
       {
         name: "min-count",
@@ -202,6 +212,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "plan",
     files: "<file>...",
+    filesDescription: "text, JSON lines, Parquet; directories, globs",
     description: "corpus -> ranges that machines can count by themselves",
     details:
       "Cuts files into ranges of bytes, a line of JSON each. Any number of machines can count or encode them, by --ranges of count and encode; the results add up to those of the whole.",
@@ -238,7 +249,8 @@ export const commands: readonly CommandSpec[] = [
         name: "count-documents",
         topic: "output",
         rare: true,
-        description: "count the documents that begin in each range, which takes reading the corpus",
+        description: "count the documents that begin in each range",
+        details: "That takes reading the corpus.",
       },
       ...unattended,
       ...everywhere,
@@ -253,6 +265,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "encode",
     files: "<file>...",
+    filesDescription: texts,
     description: "text -> token ids",
     details:
       "Encodes with any byte-level BPE tokenizer, and gives the ids that the tokenizer's own library gives.",
@@ -266,7 +279,8 @@ export const commands: readonly CommandSpec[] = [
         value: "FILE",
         topic: "output",
         description: "ids as .npy or .bin",
-        default: "decimal ids on stdout, a line for each input or record",
+        details: "Without it decimal ids go to stdout, a line for each input or record.",
+        default: "stdout, decimal",
       },
       ranges,
       idType,
@@ -274,12 +288,16 @@ export const commands: readonly CommandSpec[] = [
         name: "append-token",
         value: "TEXT",
         topic: "output",
-        description: "special token to put behind each input or record",
+        description: "special token behind each input or record",
       },
       specialTokensAsText,
       ...besideTokenizer,
       ...reading,
-      { ...workers, default: "1 below 80 MB, else all cores" },
+      {
+        ...workers,
+        details:
+          "The main one is among them. The default is all cores that this process may use, and 1 below 80 MB. The ids are the same with any number.",
+      },
       ...unattended,
       ...everywhere,
     ],
@@ -296,6 +314,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "decode",
     files: "<file>",
+    filesDescription: "ids: .npy, .bin, or decimal; - is standard input",
     description: "token ids -> text",
     details: "Reads .npy, .bin, or decimal ids between white space, and gives the exact bytes.",
     readsPipe: true,
@@ -327,6 +346,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "inspect",
     files: "<path>",
+    filesDescription: "tokenizer directory, or one of its files",
     description: "what is in a tokenizer",
     details:
       "Describes a tokenizer: its size, pattern and special tokens, its longest tokens, scripts and lengths.",
@@ -335,7 +355,8 @@ export const commands: readonly CommandSpec[] = [
         name: "text",
         value: "FILE",
         topic: "input",
-        description: "a text to encode: bytes per token, and its first tokens",
+        description: "a text to encode, and to show",
+        details: "Bytes per token, how much of the vocabulary it uses, and its first tokens.",
       },
       report,
       ...besideTokenizer,
@@ -387,6 +408,23 @@ export const commands: readonly CommandSpec[] = [
     description: "encodes and decodes for another program, through stdin and stdout",
     options: [tokenizer, ...besideTokenizer, ...everywhere],
     examples: [{ what: "As another program starts it", command: "bpe serve --tokenizer tokenizer" }],
+  },
+  {
+    name: "completions",
+    files: "<shell>",
+    filesDescription: "bash, zsh or fish",
+    fileWords: ["bash", "zsh", "fish"],
+    description: "what a shell needs to complete commands, options and values",
+    details: "Prints a script for a shell, which then completes commands, options and their values.",
+    options: everywhere,
+    examples: [
+      {
+        what: "bash, for this user",
+        command: "bpe completions bash > ~/.local/share/bash-completion/completions/bpe",
+      },
+      { what: "zsh, in a directory of its fpath", command: "bpe completions zsh > ~/.zfunc/_bpe" },
+      { what: "fish", command: "bpe completions fish > ~/.config/fish/completions/bpe.fish" },
+    ],
   },
 ];
 

@@ -56,40 +56,53 @@ export function programHelp(page: Page): string {
 /** All topics of a command on one screen: the options that are seldom needed are only named. */
 export function commandHelp(command: CommandSpec, page: Page): string {
   const { styles } = page;
-  const named = topicsOf(command);
+  const names = [...topicsOf(command), "all"].join(", ");
   return joinLines([
     ...usage(command, page),
     "",
     ...wrap(command.details ?? command.description, page),
     "",
-    ...named.flatMap((topic) => topicLines(command, topic, page)),
+    ...topicsOf(command).flatMap((topic) => topicLines(command, topic, page)),
     "",
-    ...wrap(`bpe ${command.name} --help TOPIC says more: ${[...named, "all"].join(", ")}`, page),
+    ...wrap(`bpe ${command.name} --help TOPIC tells more: ${names}`, page),
     "",
-    styles.bold(command.examples.length === 1 ? "Example" : "Examples"),
+    styles.bold(examplesTitle(command)),
     ...exampleLines(command, page),
   ]);
 }
 
 function topicLines(command: CommandSpec, topic: Topic, page: Page): string[] {
-  const { styles } = page;
   const options = command.options.filter((option) => option.topic === topic);
-  const rare = options.filter((option) => option.rare);
   const shown = options.filter((option) => !option.rare);
-  const rows = shown.map((option) => ({
-    label: label(option),
-    text: `${option.description}${standard(option)}`,
-  }));
-  const names = rare.map(({ name }) => `--${name}`).join(", ");
+  const rare = options.filter((option) => option.rare).map(({ name }) => `--${name}`);
   return [
-    `${styles.bold(topics[topic].title)}${named(topic)}`,
-    ...table(rows, page),
-    ...(rare.length === 0 ? [] : wrap(`${shown.length === 0 ? "" : "also "}${names}`, page, 6)),
+    page.styles.bold(topics[topic].title),
+    ...table(
+      [...(topic === "input" ? filesRow(command) : []), ...shown.map(row)],
+      page,
+      labelColumns(command),
+    ),
+    ...(rare.length === 0 ? [] : wrap(`${shown.length === 0 ? "" : "also "}${rare.join(", ")}`, page, 6)),
   ];
 }
 
-/** The word for `--help`, where the title does not show it. */
-const named = (topic: Topic) => (topics[topic].title.toLowerCase() === topic ? "" : ` (${topic})`);
+const row = (option: OptionSpec): Row => ({
+  label: label(option),
+  text: `${option.description}${option.default === undefined ? "" : ` (default: ${option.default})`}`,
+});
+
+/** What the command takes beside its options. */
+const filesRow = ({ files, filesDescription }: CommandSpec): Row[] =>
+  filesDescription === undefined ? [] : [{ label: files, text: filesDescription }];
+
+/** Of all topics alike, so that the phrases stand below each other; a label that is longer pushes its own aside. */
+const labelColumns = ({ options }: CommandSpec): number =>
+  Math.min(
+    labelColumnsMax,
+    Math.max(...options.filter(({ rare }) => !rare).map((option) => label(option).length)),
+  );
+
+const labelColumnsMax = 24;
 
 /** Everything about the options of a topic. */
 export function topicHelp(command: CommandSpec, name: string, page: Page): string {
@@ -111,7 +124,7 @@ export function topicHelp(command: CommandSpec, name: string, page: Page): strin
         ]),
     ]),
     "",
-    styles.bold(command.examples.length === 1 ? "Example" : "Examples"),
+    styles.bold(examplesTitle(command)),
     ...exampleLines(command, page),
   ]);
 }
@@ -130,9 +143,6 @@ export const topicsOf = ({ options }: CommandSpec): Topic[] =>
 /** `-n, --vocab-size N`; without a short name indented, so that long names are below each other. */
 export const label = ({ short, name, value }: OptionSpec) =>
   `${short === undefined ? "    " : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
-
-const standard = (option: OptionSpec) =>
-  option.default === undefined ? "" : ` (default: ${option.default})`;
 
 /** All sentences about an option. */
 export function described(option: OptionSpec): string {
@@ -153,6 +163,8 @@ function usage(command: CommandSpec, page: Page): string[] {
   const [first, ...rest] = wrap(`Usage: ${usageLine(command)}`, page, 7, 0);
   return [first!.replace("Usage:", page.styles.bold("Usage:")), ...rest];
 }
+
+const examplesTitle = ({ examples }: CommandSpec) => (examples.length === 1 ? "Example" : "Examples");
 
 /** The examples of a command, the commands below what they do, as they can be pasted. */
 function exampleLines({ examples }: CommandSpec, page: Page, count = examples.length): string[] {
@@ -179,20 +191,19 @@ export function wrapCommand(command: string, columns: number): string[] {
 type Row = { readonly label: string; readonly text: string };
 
 /** Labels on the left, what they mean on the right; below each other where the page is narrow. */
-function table(rows: readonly Row[], { columns, styles }: Page): string[] {
+function table(rows: readonly Row[], { columns, styles }: Page, labelColumns = widest(rows)): string[] {
   const indent = 2;
-  const widest = Math.max(...rows.map(({ label }) => label.length));
-  const start = indent + widest + 2;
   return rows.flatMap(({ label, text }) => {
+    const start = indent + Math.max(labelColumns, label.length) + 2;
     const shown = `${" ".repeat(indent)}${styles.cyan(label)}`;
     if (start > columns / 2) return [shown, ...wrap(text, { columns }, 6)];
     const [first = "", ...rest] = wrap(text, { columns: columns - start });
-    return [
-      `${shown}${" ".repeat(widest + 2 - label.length)}${first}`,
-      ...rest.map((line) => " ".repeat(start) + line),
-    ];
+    const gap = " ".repeat(start - indent - label.length);
+    return [`${shown}${gap}${first}`, ...rest.map((line) => " ".repeat(start) + line)];
   });
 }
+
+const widest = (rows: readonly Row[]) => Math.max(...rows.map(({ label }) => label.length));
 
 /** The text in lines of at most the page's width, indented; the first line as `firstIndent` says. */
 function wrap(text: string, { columns }: { columns: number }, indent = 0, firstIndent = indent): string[] {

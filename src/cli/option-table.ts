@@ -6,10 +6,10 @@ export const topics = {
   input: { title: "Input", about: "what is read, and how" },
   tokens: { title: "Tokens", about: "how text is cut, and what becomes a token" },
   output: { title: "Output", about: "what is written, and where" },
-  model: { title: "For a model", about: "what transformers reads beside the vocabulary" },
+  model: { title: "Model", about: "what transformers reads beside the vocabulary" },
   speed: { title: "Speed and memory", about: "how much of the machine a run may use" },
   nightly: { title: "Nightly", about: "runs that come again, with nobody watching" },
-  general: { title: "In every command", about: "what is shown" },
+  general: { title: "General", about: "what every command shows" },
 } as const;
 
 export type Topic = keyof typeof topics;
@@ -19,7 +19,7 @@ export type OptionSpec = {
   readonly short?: string;
   /** What its value is called in help; an option without one is a flag. */
   readonly value?: string;
-  /** The words that its value may be; of `--format`, a list of them. */
+  /** The words that its value may be; of a `LIST`, any of them, with commas between. */
   readonly words?: readonly string[];
   readonly repeatable?: boolean;
   /** Arguments behind its value are more values of it, up to the next option; `--name=value` takes no more. */
@@ -63,15 +63,15 @@ export const unattended: readonly OptionSpec[] = [
     name: "wait",
     topic: "nightly",
     rare: true,
-    description: "if another run is writing the output: wait for its end",
+    description: "wait while another run writes the output",
     details: "Without it the second run ends at once, and names the process of the first.",
   },
   {
     name: "log-file",
     value: "FILE",
     topic: "nightly",
-    description: "append progress, warnings and the record of the run",
-    details: "The record is the last line, as JSON, whether the run went well or not.",
+    description: "append progress, warnings and the record",
+    details: "The record of the run is the last line, as JSON, whether it went well or not.",
   },
 ];
 
@@ -90,13 +90,14 @@ export const everywhere: readonly OptionSpec[] = [
     name: "quiet",
     short: "q",
     topic: "general",
-    description: "only errors: no progress, no summary, no warnings",
+    description: "only errors",
+    details: "No progress, no summary, no warnings.",
   },
   {
     name: "help",
     short: "h",
     topic: "general",
-    description: "show this help; --help TOPIC tells more",
+    description: "this help; --help TOPIC tells more",
   },
 ];
 
@@ -106,8 +107,9 @@ export const reading: readonly OptionSpec[] = [
     name: "text-field",
     value: "NAME",
     topic: "input",
-    description: "of records: the field, or column, that holds the text",
-    details: "Records are lines of JSON, elements of a JSON array, and rows of Parquet. Each is a document.",
+    description: "of records: the field with the text",
+    details:
+      "Records are lines of JSON, elements of a JSON array, and rows of Parquet. Each is a document; its text is in a field, or column, of this name.",
     default: "text",
   },
   {
@@ -145,17 +147,18 @@ export const specialToken: OptionSpec = {
   value: "TEXT",
   repeatable: true,
   topic: "tokens",
-  description: "ends a document wherever it occurs; never counted or merged",
-  details: "It gets an id of its own. Where two of them match, the longest does. No token crosses it.",
+  description: "ends a document, never merged; repeatable",
+  details:
+    "It ends a document wherever it occurs. Its text is never counted and never merged, and it gets an id of its own. Where two of them match, the longest does.",
 };
 export const pattern: OptionSpec = {
   name: "pattern",
   short: "p",
   value: "NAME|REGEX",
   topic: "tokens",
-  description: "how text is cut into words: a name (-p help lists them) or a regular expression",
+  description: "what cuts words: a name (-p help) or a regex",
   details:
-    "A value of only letters, digits, -, _ and . is a name, anything else a regular expression. No token crosses a cut. With none a document is one word.",
+    "The pretokenizer: no token crosses a cut. A value of only letters, digits, -, _ and . is a name, and -p help lists them; anything else is a regular expression. With -p none a document is one word.",
   default: "gpt2",
 };
 export const compat: OptionSpec = {
@@ -163,8 +166,9 @@ export const compat: OptionSpec = {
   value: "RULE",
   words: optionWords.compat,
   topic: "tokens",
-  description: "whose trainer to agree with, merge for merge",
-  details: "It decides which of equally frequent pairs is merged, which ids tokens get, and how text is fed.",
+  description: "whose trainer to agree with",
+  details:
+    "Merge for merge. It decides which of equally frequent pairs is merged, which ids tokens get, and how text is fed.",
   default: "cs336",
 };
 export const workers: OptionSpec = {
@@ -172,9 +176,10 @@ export const workers: OptionSpec = {
   short: "w",
   value: "N",
   topic: "speed",
-  description: "threads, the main one among them",
-  details: "The result is the same with any number of them.",
-  default: "1 for small inputs, else all cores",
+  description: "threads",
+  details:
+    "The main one is among them. The default is all cores that this process may use, and 1 for small inputs. The result is the same with any number.",
+  default: "all cores",
 };
 export const memoryLimit: OptionSpec = {
   name: "memory-limit",
@@ -192,9 +197,9 @@ export const savedCounts: readonly OptionSpec[] = [
     repeatable: true,
     topic: "input",
     rare: true,
-    description: "word counts to add to the corpus: a path or a glob",
+    description: "word counts to add to the corpus",
     details:
-      "They may stand for the corpus. Pattern and special tokens come from them where they are not given; given, they must agree.",
+      "A path or a glob. They may stand for the corpus. Pattern and special tokens come from them where they are not given; given, they must agree.",
   },
   {
     name: "save-counts",
@@ -210,8 +215,9 @@ export const caching: readonly OptionSpec[] = [
     name: "cache",
     value: "DIR",
     topic: "nightly",
-    description: "keep the word counts of each file there, and count only what is new",
-    details: "Files are known by their content. Any number of runs may share the directory.",
+    description: "keep word counts; count only what is new",
+    details:
+      "The word counts of each file are kept in DIR. Files are known by their content. Any number of runs may share the directory.",
   },
   {
     name: "cache-limit",
@@ -240,8 +246,8 @@ export const besideTokenizer: readonly OptionSpec[] = [
     value: "NAME|REGEX",
     topic: "input",
     rare: true,
-    description: "for a vocab.json or file of ranks: how text is cut into words",
-    details: "These files do not say it. Published ranks that are known need none.",
+    description: "what cuts words, for files that do not say it",
+    details: "A vocab.json or a file of ranks. Published ranks that are known need none.",
   },
   {
     name: "special-token",
@@ -250,8 +256,8 @@ export const besideTokenizer: readonly OptionSpec[] = [
     repeatable: true,
     topic: "input",
     rare: true,
-    description: "for the same: a special token",
-    details: "ID is the next free one if it is not given.",
+    description: "a special token, for files that have none",
+    details: "A vocab.json or a file of ranks. Without an ID it gets the next free one.",
   },
 ];
 const role = (name: string, rest: string): OptionSpec => ({
@@ -281,7 +287,8 @@ export const forModels: readonly OptionSpec[] = [
     name: "chat-template",
     value: "NAME|FILE",
     topic: "model",
-    description: "how a chat becomes text: chatml, gemma, llama3, or a file of Jinja",
+    description: "how a chat becomes text",
+    details: "chatml, gemma, llama3, or a file of Jinja.",
   },
   {
     name: "model-max-length",

@@ -24,6 +24,7 @@ const runners: Record<string, () => Promise<Runner>> = {
   inspect: async () => (await import("./inspect-command.ts")).runInspect,
   eval: async () => (await import("./eval-command.ts")).runEval,
   serve: async () => (await import("./serve-command.ts")).runServe,
+  completions: async () => (await import("./completions-command.ts")).runCompletions,
 };
 
 /** Commands that always need the kernel: it is compiled while their code is loaded. */
