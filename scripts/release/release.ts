@@ -10,6 +10,7 @@ import { notice } from "./notice.ts";
 import { run } from "./run.ts";
 import { fetchRuntime, pinnedRuntime } from "./runtimes.ts";
 import { type Archive, makeSbom } from "./sbom.ts";
+import { shellFiles } from "./shell-files.ts";
 import { type Target, targets } from "./targets.ts";
 import { makeWheel } from "./wheel.ts";
 
@@ -37,6 +38,7 @@ rmSync(directory, { recursive: true, force: true });
 mkdirSync(directory, { recursive: true });
 
 const noticeText = notice(root);
+const besideProgram = shellFiles({ version, seconds });
 const archives: Archive[] = [];
 const wheelNames: string[] = [];
 for (const target of targets) archives.push(await release(target));
@@ -60,6 +62,7 @@ async function release(target: Target): Promise<Archive> {
     { path: `${name}/${path.endsWith(".exe") ? "bpe.exe" : "bpe"}`, bytes, isExecutable: true },
     { path: `${name}/NOTICE`, bytes: Buffer.from(noticeText) },
     ...documents.map((file) => ({ path: `${name}/${file}`, bytes: readFileSync(join(root, file)) })),
+    ...besideProgram.map(({ path, text }) => ({ path: `${name}/${path}`, bytes: Buffer.from(text) })),
   ];
   const packed = target.archive === "zip" ? zip(files, seconds) : tarGz(files, seconds);
   const sha256 = write(`${name}.${target.archive}`, packed);
@@ -68,6 +71,7 @@ async function release(target: Target): Promise<Archive> {
     executable: bytes,
     platform: target.wheelPlatform,
     notice: noticeText,
+    shellFiles: target.archive === "zip" ? [] : besideProgram,
     seconds,
   });
   write(wheel.name, wheel.bytes);

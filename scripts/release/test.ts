@@ -103,6 +103,7 @@ function checkSystem(system: System, expected: string): string {
   rmSync(home, { recursive: true, force: true });
   mkdirSync(home);
   const name = unpackArchive(system.triple, home);
+  checkShellFiles(join(home, name));
   cpSync(join(scratch, "corpus.txt"), join(home, "corpus.txt"));
   for (const file of ["LICENSE", "NOTICE", "README.md", "CHANGELOG.md"]) {
     if (!existsSync(join(home, name, file))) throw new Error(`"${file}" is not in the archive`);
@@ -118,6 +119,19 @@ function checkSystem(system: System, expected: string): string {
   if (made !== expected) throw new Error(`it makes ${made}, and the sources make ${expected}`);
   rmSync(home, { recursive: true });
   return made;
+}
+
+/** The manual page is one to groff, and the completions for bash make bash complete. */
+function checkShellFiles(directory: string): void {
+  const page = readFileSync(join(directory, "bpe.1"), "utf8");
+  if (!page.includes(`"bpe ${version.replaceAll("-", "\\-")}"`))
+    throw new Error("bpe.1 states another version");
+  for (const file of ["bpe.bash", "_bpe", "bpe.fish"]) {
+    if (!existsSync(join(directory, "completions", file))) throw new Error(`"${file}" is not in the archive`);
+  }
+  const script = `source "$0"; COMP_WORDS=(bpe tr) COMP_CWORD=1; _bpe; echo "\${COMPREPLY[*]}"`;
+  const completed = run("bash", ["--norc", "-c", script, join(directory, "completions/bpe.bash")]).trim();
+  if (completed !== "train") throw new Error(`bash completes "bpe tr" to "${completed}"`);
 }
 
 function checkFormat(target: Target): string {

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ArchivedFile, zip } from "./archive.ts";
+import type { ShellFile } from "./shell-files.ts";
 
 /** The package's name for pip; "bpe" is taken there. */
 export const distributionName = "bpe_trainer";
@@ -14,6 +15,8 @@ export type WheelOptions = {
   /** Such as "manylinux_2_17_x86_64". */
   readonly platform: string;
   readonly notice: string;
+  /** pip puts them below the environment's prefix: `man` and fish look beside the directories of PATH. */
+  readonly shellFiles: readonly ShellFile[];
   /** Since 1970, of every file in it. */
   readonly seconds: number;
 };
@@ -22,7 +25,7 @@ export type WheelOptions = {
  * A wheel, as the binary distribution format (packaging.python.org) has it: a ZIP file with the module, metadata, the
  * executable below "NAME.data/scripts", and RECORD, which lists the SHA-256 of every other file.
  */
-export function makeWheel({ root, executable, platform, notice, seconds }: WheelOptions) {
+export function makeWheel({ root, executable, platform, notice, shellFiles, seconds }: WheelOptions) {
   const { version, description }: { version: string; description: string } = JSON.parse(
     readFileSync(join(root, "package.json"), "utf8"),
   );
@@ -39,6 +42,7 @@ export function makeWheel({ root, executable, platform, notice, seconds }: Wheel
       bytes: executable,
       isExecutable: true,
     },
+    ...shellFiles.map((file) => text(`${name}.data/data/${file.installedPath}`, file.text)),
     text(`${name}.dist-info/METADATA`, metadata(version, description, join(root, "python/README.md"))),
     text(
       `${name}.dist-info/WHEEL`,

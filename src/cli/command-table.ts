@@ -111,8 +111,9 @@ export const commands: readonly CommandSpec[] = [
         value: "LIST",
         words: optionWords.format,
         topic: "output",
-        description: "which files",
-        details: "Names with commas between. README's table says which files these are.",
+        description: "which files to write",
+        details:
+          "Names with commas between: huggingface is tokenizer.json and what transformers reads beside it, gpt2 vocab.json and merges.txt, tiktoken a file of ranks.",
         default: "all that apply",
       },
       {

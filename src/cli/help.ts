@@ -64,7 +64,7 @@ export function commandHelp(command: CommandSpec, page: Page): string {
     "",
     ...topicsOf(command).flatMap((topic) => topicLines(command, topic, page)),
     "",
-    ...wrap(`bpe ${command.name} --help TOPIC tells more: ${names}`, page),
+    ...wrap(`bpe help ${command.name} TOPIC: ${names}`, page),
     "",
     styles.bold(examplesTitle(command)),
     ...exampleLines(command, page),
@@ -114,7 +114,11 @@ export function topicHelp(command: CommandSpec, name: string, page: Page): strin
     ...usage(command, page),
     ...chosen.flatMap((topic) => [
       "",
-      `${styles.bold(topics[topic].title)}: ${topics[topic].about}`,
+      ...withBold(
+        `${topics[topic].title}:`,
+        wrap(`${topics[topic].title}: ${topics[topic].about}`, page),
+        styles,
+      ),
       ...command.options
         .filter((option) => option.topic === topic)
         .flatMap((option) => [
@@ -146,11 +150,12 @@ export const label = ({ short, name, value }: OptionSpec) =>
 
 /** All sentences about an option. */
 export function described(option: OptionSpec): string {
-  const { description, details, words, repeatable, required } = option;
+  const { description, details, words = [], value, repeatable, required } = option;
+  const which = words.length === 1 ? "The value is" : value === "LIST" ? "Any of" : "One of";
   return [
     `${description[0]!.toUpperCase()}${description.slice(1)}.`,
     details,
-    words && `${words.length === 1 ? "The value is" : "One of"} ${words.join(", ")}.`,
+    words.length > 0 && `${which} ${words.join(", ")}.`,
     repeatable && "May be given several times.",
     required && "Must be given.",
     option.default && `Default: ${option.default}.`,
@@ -159,10 +164,14 @@ export function described(option: OptionSpec): string {
     .join(" ");
 }
 
-function usage(command: CommandSpec, page: Page): string[] {
-  const [first, ...rest] = wrap(`Usage: ${usageLine(command)}`, page, 7, 0);
-  return [first!.replace("Usage:", page.styles.bold("Usage:")), ...rest];
-}
+const usage = (command: CommandSpec, page: Page): string[] =>
+  withBold("Usage:", wrap(`Usage: ${usageLine(command)}`, page, 7, 0), page.styles);
+
+/** Lines whose first words stand out. */
+const withBold = (words: string, [first = "", ...rest]: readonly string[], styles: Styles): string[] => [
+  first.replace(words, styles.bold(words)),
+  ...rest,
+];
 
 const examplesTitle = ({ examples }: CommandSpec) => (examples.length === 1 ? "Example" : "Examples");
 

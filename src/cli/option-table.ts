@@ -149,7 +149,7 @@ export const specialToken: OptionSpec = {
   topic: "tokens",
   description: "ends a document, never merged; repeatable",
   details:
-    "It ends a document wherever it occurs. Its text is never counted and never merged, and it gets an id of its own. Where two of them match, the longest does.",
+    "Wherever it occurs. Its text is never counted, and it gets an id of its own. Where two of them match, the longest does.",
 };
 export const pattern: OptionSpec = {
   name: "pattern",
@@ -168,7 +168,7 @@ export const compat: OptionSpec = {
   topic: "tokens",
   description: "whose trainer to agree with",
   details:
-    "Merge for merge. It decides which of equally frequent pairs is merged, which ids tokens get, and how text is fed.",
+    "Merges and ids are those of that trainer: it decides which of equally frequent pairs is merged, and how text is fed.",
   default: "cs336",
 };
 export const workers: OptionSpec = {

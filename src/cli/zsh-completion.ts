@@ -57,7 +57,8 @@ function optionSpec(
   { name, short, description, repeatable, value }: CompletedOption,
   topics: readonly string[],
 ): string {
-  if (name === "help") return `'(-h --help)'{-h,--help}'[${bracketed(description)}]:topic:(${topics.join(" ")})'`;
+  if (name === "help")
+    return `'(-h --help)'{-h,--help}'[${bracketed(description)}]:topic:(${topics.join(" ")})'`;
   const [before, behind] = value === null ? ["", ""] : ["+", "="];
   const long = `--${name}${behind}`;
   const names = short === undefined ? long : `{-${short}${before},${long}}`;

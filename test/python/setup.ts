@@ -42,6 +42,7 @@ const wheel = makeWheel({
   // As wide as a wheel of Linux can say: this one never leaves this machine.
   platform: `linux_${machine}`,
   notice: "",
+  shellFiles: [],
   seconds: 1_000_000_000,
 });
 const wheels = join(home, "wheels");

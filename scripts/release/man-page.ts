@@ -1,0 +1,114 @@
+// The manual page bpe(1), made of the table that help is made of.
+import { type CommandSpec, commands, usageLine } from "../../src/cli/command-table.ts";
+import { described, topicsOf } from "../../src/cli/help.ts";
+import { everywhere, type OptionSpec, topics } from "../../src/cli/option-table.ts";
+
+export type ManPageOptions = {
+  readonly version: string;
+  /** Since 1970, of the day that it states. */
+  readonly seconds: number;
+};
+
+/** The page in roff, with the macros of man(7). */
+export function manPage({ version, seconds }: ManPageOptions): string {
+  const day = new Date(seconds * 1000).toISOString().slice(0, 10);
+  return lines(
+    `.TH BPE 1 "${day}" "bpe ${roff(version)}" "User Commands"`,
+    // No hyphenation, and no spaces to fill a line.
+    ".nr HY 0",
+    ".nh",
+    ".ad l",
+    ".SH NAME",
+    roff("bpe - learn byte-level BPE tokenizers from text, and encode with any of them"),
+    ".SH SYNOPSIS",
+    ...commands.flatMap((command) => [synopsis(command), ".br"]).slice(0, -1),
+    ".SH DESCRIPTION",
+    roff(
+      "bpe trains byte-level BPE tokenizers, and encodes and decodes with those that it or others trained. Data goes to standard output, all else to standard error.",
+    ),
+    ".PP",
+    roff(
+      "A number (N) may end in k, which is 1,024 times, or m, which is 1,024 times 1,024. A size (SIZE) is in bytes: 300MB, 1.5GB, 2GiB, 64k; k, M and G are powers of 1,000, Ki, Mi and Gi powers of 1,024.",
+    ),
+    ".PP",
+    roff(
+      "A file is a path, a directory (the files below it), a glob in quotes, or - for standard input. Each may be packed by gzip or zstd.",
+    ),
+    ...commands.flatMap(commandSection),
+    ".SH OPTIONS OF EVERY COMMAND",
+    ...everywhere.flatMap(optionEntry),
+    ...ending(),
+  );
+}
+
+const ending = () => [
+  ".SH EXIT STATUS",
+  ...[
+    ["0", "Done."],
+    ["1", "Something in the world is wrong: a file is missing, damaged or cannot be written."],
+    ["2", "Something on the command line is wrong."],
+    ["129, 130, 143", "The terminal went away; interrupted; terminated."],
+  ].flatMap(([code, meaning]) => [".TP", `.B ${code}`, roff(meaning!)]),
+  ".SH ENVIRONMENT",
+  ...[
+    ["TMPDIR", "Where words go for which memory has no room, without --cache."],
+    ["NO_COLOR", "If it is set, nothing is coloured."],
+    ["TERM", "If it is dumb, nothing is coloured, and there is no bar."],
+  ].flatMap(([name, meaning]) => [".TP", `.B ${roff(name!)}`, roff(meaning!)]),
+];
+
+function synopsis(command: CommandSpec): string {
+  const [program, name, ...rest] = usageLine(command).split(" ");
+  return `.B ${roff(`${program} ${name}`)}\n${rest.map((part) => argument(part)).join(" ")}`;
+}
+
+/** Options as they are typed are bold, what stands for something is in italics. */
+const argument = (part: string): string =>
+  part.startsWith("-") ? bold(part) : `\\fI${roff(part.replaceAll(/[<>]/g, ""))}\\fR`;
+
+const bold = (text: string) => `\\fB${roff(text)}\\fR`;
+
+function commandSection(command: CommandSpec): string[] {
+  const { name, description, details, examples, options } = command;
+  const general = new Set(everywhere.map((option) => option.name));
+  const own = topicsOf(command).filter((topic) => topic !== "general");
+  return [
+    `.SH ${roff(`bpe ${name}`).toUpperCase()}`,
+    synopsis(command),
+    ".PP",
+    roff(details ?? `${description[0]!.toUpperCase()}${description.slice(1)}.`),
+    ...own.flatMap((topic) => [
+      `.SS ${roff(topics[topic].title)}`,
+      ...options.filter((option) => option.topic === topic && !general.has(option.name)).flatMap(optionEntry),
+    ]),
+    `.SS ${examples.length === 1 ? "Example" : "Examples"}`,
+    ...examples.flatMap(({ what, command }) => [
+      ".PP",
+      roff(`${what}:`),
+      ".PP",
+      ".EX",
+      roff(`  ${command}`),
+      ".EE",
+    ]),
+  ];
+}
+
+function optionEntry(option: OptionSpec): string[] {
+  const { name, short, value, repeatable } = option;
+  const names = [...(short === undefined ? [] : [`-${short}`]), `--${name}`].map(bold).join(", ");
+  const taken = value === undefined ? "" : ` \\fI${roff(value)}\\fR`;
+  return [".TP", `${names}${taken}${repeatable ? " ..." : ""}`, roff(described(option))];
+}
+
+/** Text that roff shows as it is: a dash stays a dash, and no line is taken for a request. */
+export const roff = (text: string): string =>
+  text
+    .replaceAll("\\", "\\e")
+    .replaceAll("-", "\\-")
+    .replaceAll("'", "\\(aq")
+    .replaceAll("`", "\\(ga")
+    .replaceAll("^", "\\(ha")
+    .replaceAll("~", "\\(ti")
+    .replace(/^\./, "\\&.");
+
+const lines = (...all: string[]) => all.map((line) => `${line}\n`).join("");

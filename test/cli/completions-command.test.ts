@@ -1,0 +1,103 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { commands } from "../../src/cli/command-table.ts";
+import { completionScript } from "../../src/cli/completions-command.ts";
+import { optionWords } from "../../src/cli/option-table.ts";
+import { bpe, put, scratch } from "../binary.ts";
+
+const home = scratch();
+const script = put(home, "bpe.bash", completionScript("bash"));
+put(home, "corpus.txt", "");
+put(home, "my text.txt", "");
+mkdirSync(join(home, "corpus"));
+mkdirSync(join(home, "my dir"));
+
+/**
+ * What bash offers for the last word of a command line. It calls the function as bash does: `=` is a word of its own on
+ * its command line. `-o default` shows as null: bash itself completes files then.
+ */
+function offered(line: string): string[] | null {
+  const words = line
+    .split(" ")
+    .flatMap((word) => word.split(/(?<=^--[^=]*)(=)/).filter((part, i) => i === 0 || part !== ""));
+  const program = `source "$0"; compopt() { [[ $* == *"+o default"* ]] && echo "no files"; return 0; }
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bpe; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const run = Bun.spawnSync(["bash", "--norc", "-c", program, script, ...words], { cwd: home });
+  expect(run.stderr.toString()).toBe("");
+  const lines = run.stdout
+    .toString()
+    .split("\n")
+    .filter((text) => text !== "");
+  return lines.length === 0 ? null : lines.filter((text) => text !== "no files");
+}
+
+describe("bash completes", () => {
+  const cases: [line: string, offered: string[] | null][] = [
+    ["bpe tr", ["train"]],
+    ["bpe help in", ["inspect"]],
+    ["bpe help train ni", ["nightly"]],
+    ["bpe help decode ni", ["nightly"]],
+    ["bpe help inspect ni", []],
+    ["bpe train --help sp", ["speed"]],
+    ["bpe train --voc", ["--vocab-size"]],
+    ["bpe count --voc", []],
+    ["bpe train --compat ", [...optionWords.compat]],
+    ["bpe train --compat hu", ["huggingface"]],
+    ["bpe train --compat=", [...optionWords.compat]],
+    ["bpe train --compat=hu", ["huggingface"]],
+    ["bpe train -p o2", ["o200k"]],
+    ["bpe train --pattern hel", ["help"]],
+    ["bpe train --format gpt2,", ["gpt2,huggingface", "gpt2,tiktoken"]],
+    ["bpe train --format gpt2,h", ["gpt2,huggingface"]],
+    ["bpe train -n ", []],
+    ["bpe train -o co", ["corpus"]],
+    ["bpe train --output=my", ["my dir"]],
+    ["bpe train corpus.txt --cache ", ["corpus", "my dir"]],
+    ["bpe train co", null],
+    ["bpe train --counts co", null],
+    ["bpe train --chat-template ch", ["chatml"]],
+    ["bpe train --chat-template my", null],
+    ["bpe train -- --vo", null],
+    ["bpe completions z", ["zsh"]],
+    ["bpe serve co", []],
+    ["bpe inspect co", null],
+  ];
+  for (const [line, expected] of cases) {
+    test(line, () => expect(offered(line)?.sort() ?? null).toEqual(expected?.sort() ?? null));
+  }
+});
+
+test("every shell's script names every command, option and word, and is what the command prints", () => {
+  for (const shell of ["bash", "zsh", "fish"] as const) {
+    const text = completionScript(shell);
+    expect(bpe(["completions", shell])).toEqual({ code: 0, stdout: text, stderr: "" });
+    for (const { name, options } of commands) {
+      expect(text).toContain(name);
+      for (const option of options) {
+        expect(text).toContain(shell === "fish" ? ` -l ${option.name} ` : `--${option.name}`);
+        for (const word of option.words ?? []) expect(text).toContain(word);
+      }
+    }
+  }
+});
+
+test("no character of a phrase ends its quotes", () => {
+  // Each line of fish's is a command of its own, and each specification of zsh's is quoted.
+  for (const line of completionScript("fish").split("\n")) {
+    expect([line, line.replaceAll(/\\['\\]/g, "").split("'").length % 2]).toEqual([line, 1]);
+  }
+  for (const line of completionScript("zsh").split("\n")) {
+    expect([line, line.replaceAll("'\\''", "").split("'").length % 2]).toEqual([line, 1]);
+  }
+});
+
+test("another shell is refused with the nearest", () => {
+  expect(bpe(["completions", "fisch"])).toEqual({
+    code: 2,
+    stdout: "",
+    stderr:
+      'bpe: error: completions: unknown value "fisch"\nhint: did you mean fish? (one of: bash, zsh, fish)\n',
+  });
+  expect(bpe(["completions"]).stderr).toContain("<shell> is missing");
+});

@@ -1,0 +1,234 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { zstdCompressSync } from "node:zlib";
+import { checkComplete, parseInvocation } from "../../src/cli/arguments.ts";
+import { type CommandSpec, commands } from "../../src/cli/command-table.ts";
+import { commandHelp, programHelp, topicHelp, topicsOf, wrapCommand } from "../../src/cli/help.ts";
+import { coloured, plain } from "../../src/cli/terminal.ts";
+import { binary, bpe, environment, put, scratch } from "../binary.ts";
+import { onTerminal } from "../pseudo-terminal.ts";
+import { errorOf } from "../thrown.ts";
+
+const page = (columns: number, styles = plain) => ({ columns, styles });
+const pagesOf = (command: CommandSpec, columns: number) => [
+  commandHelp(command, page(columns)),
+  ...[...topicsOf(command), "all"].map((topic) => topicHelp(command, topic, page(columns))),
+];
+const widest = (text: string) => Math.max(...text.split("\n").map((line) => Bun.stringWidth(line)));
+
+describe("every page", () => {
+  for (const columns of [60, 80, 120]) {
+    test(`fits ${columns} columns`, () => {
+      expect(widest(programHelp(page(columns)))).toBeLessThanOrEqual(columns);
+      for (const command of commands) {
+        for (const text of pagesOf(command, columns)) expect(widest(text)).toBeLessThanOrEqual(columns);
+      }
+    });
+  }
+
+  test("fits 40 columns, but for words of examples that are wider", () => {
+    const narrow = (text: string) => text.replaceAll(/^ +\S+( \\)?$/gm, "");
+    for (const text of [programHelp(page(40)), ...commands.flatMap((command) => pagesOf(command, 40))]) {
+      expect(widest(narrow(text))).toBeLessThanOrEqual(40);
+    }
+  });
+
+  test("has no trailing space, and ends with a line end", () => {
+    for (const text of [programHelp(page(80)), ...commands.flatMap((command) => pagesOf(command, 80))]) {
+      expect(text).not.toMatch(/ \n|\n\n$|[^\n]$/);
+    }
+  });
+
+  test("is the same with colours, but for the colours", () => {
+    for (const command of commands) {
+      const shown = commandHelp(command, page(80, coloured));
+      expect(shown).toContain("\x1b[1m");
+      expect(Bun.stripANSI(shown)).toBe(commandHelp(command, page(80)));
+      expect(Bun.stripANSI(topicHelp(command, "all", page(80, coloured)))).toBe(
+        topicHelp(command, "all", page(80)),
+      );
+    }
+  });
+});
+
+describe("the page of a command", () => {
+  // Who adds an option makes it `rare`, or another one.
+  test("is one screen of 80 columns and 52 rows; that of the program is half of it", () => {
+    for (const command of commands) {
+      expect(commandHelp(command, page(80)).split("\n").length - 1).toBeLessThanOrEqual(52);
+    }
+    expect(programHelp(page(80)).split("\n").length - 1).toBeLessThanOrEqual(26);
+  });
+
+  test("names every option once, the usual ones with their phrase, by topic", () => {
+    for (const command of commands) {
+      const joined = commandHelp(command, page(120)).split("\nExample")[0]!.replaceAll(/\s+/g, " ");
+      for (const { name, rare, value, description } of command.options) {
+        const named = rare
+          ? `--${name}`
+          : `--${name}${value === undefined ? "" : ` ${value}`} ${description}`;
+        expect(joined).toContain(named);
+      }
+    }
+  });
+
+  test("begins with the usage and ends with examples", () => {
+    const text = commandHelp(commands[0]!, page(80));
+    expect(text).toStartWith("Usage: bpe train <file>... -n N -o DIR [options]\n\n");
+    expect(text.trimEnd().split("\nExamples\n")[1]!.split("\n")[0]).toBe("  One file:");
+  });
+});
+
+describe("the page of a topic", () => {
+  test("has every option of it, with all that the table says", () => {
+    for (const command of commands) {
+      for (const topic of topicsOf(command)) {
+        const text = topicHelp(command, topic, page(120)).replaceAll(/\s+/g, " ");
+        for (const option of command.options.filter((one) => one.topic === topic)) {
+          expect(text).toContain(`--${option.name}`);
+          for (const said of [option.details, option.default, ...(option.words ?? [])]) {
+            if (said !== undefined) expect(text).toContain(said);
+          }
+          if (option.repeatable) expect(text).toContain("May be given several times.");
+        }
+      }
+    }
+  });
+
+  test("all has the options of all topics", () => {
+    const text = topicHelp(commands[0]!, "all", page(80));
+    for (const { name } of commands[0]!.options) expect(text).toContain(`--${name}`);
+  });
+
+  test("is asked for behind --help, -h and help, wherever these stand", () => {
+    const { stdout } = bpe(["help", "train", "nightly"]);
+    expect(stdout).toBe(topicHelp(commands[0]!, "nightly", page(80)));
+    for (const args of [
+      ["--help", "nightly"],
+      ["-h", "nightly"],
+      ["--help=nightly"],
+      ["x", "-n", "3", "--help", "nightly", "--bogus"],
+    ]) {
+      expect(bpe(["train", ...args])).toEqual({ code: 0, stdout, stderr: "" });
+    }
+  });
+
+  test("a word behind --help that is no topic is a file; what is no topic for help is an error", () => {
+    expect(bpe(["train", "--help", "corpus.txt"]).stdout).toBe(commandHelp(commands[0]!, page(80)));
+    for (const args of [
+      ["help", "train", "nightyl"],
+      ["train", "--help=nightyl"],
+    ]) {
+      const { code, stderr } = bpe(args);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringMatching(/^bpe: error: unknown topic "nightyl"\nhint: did you mean nightly\?/),
+      ]);
+    }
+    const inspect = commands.find(({ name }) => name === "inspect")!;
+    expect(errorOf(() => topicHelp(inspect, "model", page(80))).hint).toContain(
+      "bpe help inspect has: input",
+    );
+  });
+});
+
+describe("on a terminal", () => {
+  test("help is as wide as it, and has colours", async () => {
+    const shown = await onTerminal([binary, "train", "--help"], { columns: 47 });
+    expect(shown).toBe(commandHelp(commands[0]!, page(47, coloured)));
+    const wide = await onTerminal([binary, "help", "train", "speed"], { columns: 300 });
+    expect(wide).toBe(topicHelp(commands[0]!, "speed", page(120, coloured)));
+  });
+
+  test("errors and hints have colours", async () => {
+    expect(await onTerminal([binary, "trian"])).toBe(
+      'bpe: \x1b[1;31merror:\x1b[0m unknown command "trian"\n\x1b[36mhint:\x1b[0m did you mean bpe train?\n',
+    );
+  });
+
+  test("nothing has, with NO_COLOR or TERM=dumb", async () => {
+    for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
+      expect(await onTerminal([binary, "trian"], { env })).not.toContain("\x1b");
+      expect(await onTerminal([binary, "train", "--help"], { env })).toBe(
+        commandHelp(commands[0]!, page(80)),
+      );
+    }
+    expect(await onTerminal([binary, "trian"], { env: { NO_COLOR: "" } })).toContain("\x1b");
+  });
+});
+
+describe("the table", () => {
+  test("has short phrases without what other fields say", () => {
+    for (const { options } of commands) {
+      for (const { description, default: standard } of options) {
+        expect(description).toMatch(/^.{3,70}$/);
+        expect(description).not.toMatch(/[.]$|\(required|\(default/);
+        expect(standard ?? "").not.toMatch(/[.]$/);
+      }
+    }
+  });
+
+  test("gives each option and each short name once", () => {
+    for (const { options } of commands) {
+      const names = options.flatMap(({ name, short }) =>
+        short === undefined ? [name] : [name, `-${short}`],
+      );
+      expect(new Set(names).size).toBe(names.length);
+    }
+  });
+});
+
+describe("examples", () => {
+  const lines = commands.flatMap((spec) => spec.examples.map((example) => ({ spec, ...example })));
+
+  test("are wrapped so that a shell reads the command again", () => {
+    for (const { command } of lines) {
+      for (const columns of [40, 80, 120]) {
+        const words = (text: string) =>
+          Bun.spawnSync(["bash", "-c", `printf '%s\\n' ${text}`]).stdout.toString();
+        // Operators of the shell are words here.
+        const quoted = (text: string) => text.replaceAll(/[|>&]+/g, "'$&'").replaceAll(/'('\S+?')'/g, "$1");
+        const wrapped = wrapCommand(command, columns).join("\n");
+        expect(words(quoted(wrapped))).toBe(words(quoted(command)));
+      }
+    }
+  });
+
+  test("have all that their commands need", () => {
+    for (const { spec, command } of lines) {
+      const parts = command.split(/ (?:&&|\|) /);
+      const own = parts.find((part) => part.startsWith(`bpe ${spec.name} `))!;
+      if (own !== parts[0] && spec.readsPipe) continue;
+      const words = [...own.split(" > ")[0]!.matchAll(/'([^']*)'|(\S+)/g)];
+      const typed = words.map(([, quoted, bare]) => quoted ?? bare!);
+      expect(() => checkComplete(spec, parseInvocation(spec, typed.slice(2)))).not.toThrow();
+    }
+  });
+
+  test("run as they stand, one after the other", () => {
+    const home = scratch();
+    const text = Array.from({ length: 400 }, (_, i) => `the cat ${i} sat on the mat\n`).join("");
+    put(home, "corpus.txt", `${text}<|endoftext|>${text}`);
+    for (const directory of ["data", "corpus", ".zfunc", ".config/fish/completions"]) {
+      mkdirSync(join(home, directory), { recursive: true });
+    }
+    mkdirSync(join(home, ".local/share/bash-completion/completions"), { recursive: true });
+    const records = zstdCompressSync(`${JSON.stringify({ text })}\n`.repeat(3));
+    put(join(home, "data"), "part-1.jsonl.zst", records);
+    put(join(home, "corpus"), "new.txt", text);
+    const env = { ...environment, HOME: home, PATH: `${join(binary, "..")}:${process.env.PATH}` };
+    for (const { command } of lines) {
+      const run = Bun.spawnSync(["bash", "-o", "pipefail", "-c", command], {
+        cwd: home,
+        env,
+        stdin: "ignore",
+      });
+      expect([command, run.exitCode, run.stderr.toString()]).toEqual([
+        command,
+        0,
+        expect.not.stringContaining("error"),
+      ]);
+    }
+  });
+});
