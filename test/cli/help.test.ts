@@ -210,13 +210,16 @@ describe("examples", () => {
     const home = scratch();
     const text = Array.from({ length: 400 }, (_, i) => `the cat ${i} sat on the mat\n`).join("");
     put(home, "corpus.txt", `${text}<|endoftext|>${text}`);
-    for (const directory of ["data", "corpus", ".zfunc", ".config/fish/completions"]) {
+    for (const directory of ["data", "corpus", "german", ".zfunc", ".config/fish/completions"]) {
       mkdirSync(join(home, directory), { recursive: true });
     }
     mkdirSync(join(home, ".local/share/bash-completion/completions"), { recursive: true });
     const records = zstdCompressSync(`${JSON.stringify({ text })}\n`.repeat(3));
     put(join(home, "data"), "part-1.jsonl.zst", records);
     put(join(home, "corpus"), "new.txt", text);
+    put(join(home, "german"), "1.txt", text);
+    put(home, "english.txt", text);
+    expect(bpe(["train", "corpus.txt", "-n", "300", "-o", "gpt2", "-q"], { cwd: home }).code).toBe(0);
     const env = { ...environment, HOME: home, PATH: `${join(binary, "..")}:${process.env.PATH}` };
     for (const { command } of lines) {
       const run = Bun.spawnSync(["bash", "-o", "pipefail", "-c", command], {
