@@ -11,6 +11,12 @@ export function escapeBytes(bytes: Uint8Array): string {
   let shown = "";
   let pos = 0;
   while (pos < bytes.length) {
+    const byte = bytes[pos]!;
+    if (byte >= 0x20 && byte < 0x7f) {
+      shown += String.fromCharCode(byte);
+      pos++;
+      continue;
+    }
     const lengthBytes = characterLengthAt(bytes, pos, bytes.length);
     const character = lengthBytes === 0 ? "" : text.decode(bytes.subarray(pos, pos + lengthBytes));
     if (lengthBytes > 0 && !isInvisible.test(character)) shown += character;

@@ -121,8 +121,9 @@ export const commands: readonly CommandSpec[] = [
         topic: "output",
         description: "write tokens.tsv: how often each token occurs",
         details:
-          "At its birth and at the end, with the halves that it was made of. Without this option it is written if it is below 1 MB and --format is not given.",
+          "At its birth and at the end, with the halves that it was made of. Without this option it is written beside a --report, and if it is below 1 MB and --format is not given.",
       },
+      report,
       { name: "no-ledger", topic: "output", rare: true, description: "do not write tokens.tsv" },
       workers,
       memoryLimit,

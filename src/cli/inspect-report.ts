@@ -32,7 +32,7 @@ export async function writeInspectReport(
           ]),
     ],
     tokenizers: [reportTokenizer(name, parts, { counts })],
-    samples: text === undefined ? [] : cutSamples(sampleTextsOf(text.inputs), [parts]),
+    samples: text === undefined ? [] : cutSamples(sampleTextsOf(text.inputs), [{ parts, tokens }]),
     provenance: [
       ["command", command],
       ["tokenizer", `${description.path} (${description.kind})`],

@@ -4,6 +4,7 @@ import type { Input } from "../corpus/input.ts";
 import { openFile } from "../corpus/open-input.ts";
 import { Tokenizer } from "../pipeline/tokenizer.ts";
 import type { Sample } from "../report/report-data.ts";
+import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 
 /** Bytes of a text that a report shows, cut into tokens. */
@@ -60,13 +61,16 @@ function wholeWords(text: Uint8Array): Uint8Array {
   return text.subarray(0, end);
 }
 
+/** A tokenizer that cuts samples, and the bytes of its tokens. */
+export type SampleCutter = { readonly parts: TokenizerParts; readonly tokens: TokenTable };
+
 /** How each tokenizer cuts each text. */
-export function cutSamples(texts: readonly SampleText[], tokenizers: readonly TokenizerParts[]): Sample[] {
-  const loaded = tokenizers.map((parts) => new Tokenizer(parts));
+export function cutSamples(texts: readonly SampleText[], cutters: readonly SampleCutter[]): Sample[] {
+  const loaded = cutters.map(({ parts, tokens }) => ({ tokenizer: new Tokenizer(parts), tokens }));
   return texts.map(({ name, bytes }) => ({
     name,
-    cuts: loaded.map((tokenizer) =>
-      Array.from(tokenizer.encode(bytes), (id) => ({ id, bytes: tokenizer.tokenBytes(id) })),
+    cuts: loaded.map(({ tokenizer, tokens }) =>
+      Array.from(tokenizer.encode(bytes), (id) => ({ id, bytes: tokenBytesOf(tokens, id) })),
     ),
   }));
 }

@@ -114,7 +114,7 @@ async function showHelp(command: CommandSpec | undefined, topic: string | undefi
 /** The options that name a place in the directory that `train` replaces as a whole. */
 function optionsWithinOutput({ options }: Invocation): string[] {
   const output = options.text("output");
-  return ["log-file", "save-counts", "cache"].filter((name) => {
+  return ["log-file", "save-counts", "report", "cache"].filter((name) => {
     const path = options.text(name);
     return path && output && isWithin(path, output);
   });

@@ -26,6 +26,7 @@ import { lockOutputs } from "./lock-outputs.ts";
 import { readModelOptions, roleRows } from "./model-options.ts";
 import { oneOf, type TypedOptions, wholeNumber } from "./option-values.ts";
 import type { Output } from "./output.ts";
+import { readReportPath } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { shapesOf } from "./token-shapes.ts";
 import { summary } from "./train-summary.ts";
@@ -43,7 +44,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   );
   const { inputs, skipped, workerCount, workerCountFor, budget } = openCorpus(invocation, options, output);
   refuseOwnResults(inputs, [options.output, options.cache?.path]);
-  refuseOverwriting(inputs, [options.saveCounts]);
+  refuseOverwriting(inputs, [options.saveCounts, options.report]);
   const countsOptions = countsOptionsOf(options);
   const run = { pattern: options.pattern, budget, countsOptions };
   const { memory, cached } = openRunMemory(options.cache, run, output);
@@ -80,6 +81,11 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     report,
   );
   if (cached !== undefined) noteResult(cached, training);
+  if (options.report !== undefined) {
+    const { writeTrainReport } = await import("./train-report.ts");
+    const { pattern, output } = options;
+    await writeTrainReport(options.report, { trained, record: written!.record, inputs, pattern, output });
+  }
   const notes = [...corpusNotes({ inputs, skipped }), ...roleRows(options.model)];
   tellTrained(trained, written!, options.output, notes, output);
 }
@@ -95,11 +101,10 @@ const askedFor = ({ typed }: Invocation, { formats, ledger, keepCount }: TrainOp
 
 /** Checks that the outputs can be written, and keeps other runs away from them. */
 async function takePlaces(invocation: Invocation, options: TrainOptions, output: Output): Promise<void> {
-  const { saveCounts } = options;
+  const files = [options.saveCounts, options.report].filter((path) => path !== undefined);
   checkOutputDirectory(options.output);
-  if (saveCounts !== undefined) checkOutputFile(saveCounts);
-  const countsPlace = saveCounts === undefined ? null : placeOfFile(saveCounts);
-  await lockOutputs(invocation, output, [placeOf(options.output), countsPlace]);
+  for (const path of files) checkOutputFile(path);
+  await lockOutputs(invocation, output, [placeOf(options.output), ...files.map(placeOfFile)]);
 }
 
 /** Writes the words into the file of `--save-counts`, if there is one. */
@@ -175,6 +180,7 @@ function readOptions(invocation: Invocation, made?: CountsOptions) {
     model: settleModelSettings(specialTokens, readModelOptions(options)),
     formats: formatsChosen,
     ledger: readLedger(options),
+    report: readReportPath(invocation),
     keepCount: options.wholeNumber("keep", 0),
   };
 }
@@ -196,9 +202,9 @@ function readSizes(options: TypedOptions, leastSize: number, specialCount: numbe
   return { vocabSize: sizes.at(-1)!, smallerSizes: sizes.slice(0, -1) };
 }
 
-/** Whether `tokens.tsv` is written; undefined where nobody says. */
+/** Whether `tokens.tsv` is written, as it is beside a report; undefined where nobody says. */
 function readLedger(options: Invocation["options"]): boolean | undefined {
   const [isWanted, isUnwanted] = [options.has("ledger"), options.has("no-ledger")];
   if (isWanted && isUnwanted) throw usageError("--ledger and --no-ledger are given", "leave one of them out");
-  return isWanted || isUnwanted ? isWanted : undefined;
+  return isWanted || isUnwanted ? isWanted : options.has("report") || undefined;
 }

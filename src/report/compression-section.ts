@@ -12,7 +12,7 @@ const pointsOnCurve = 48;
 
 /** Bytes per token over the size of the vocabulary, from the training's own counts, and what twice the size would bring. */
 export function compressionSection(compression: Compression): Section {
-  const { baseSize } = compression;
+  const { baseSize, smallerSizes = [] } = compression;
   const chosenSize = baseSize + compression.tokensAfter.length - 1;
   const at = (size: number) => curvePoint(compression, size);
   const chosen = at(chosenSize);
@@ -33,7 +33,10 @@ export function compressionSection(compression: Compression): Section {
       values.map(({ y }) => y),
     ),
     lines,
-    marks: [{ x: chosenSize, label: `${grouped(chosenSize)}: ${chosen.bytesPerToken.toFixed(3)}` }],
+    marks: [...new Set([...smallerSizes, chosenSize])].map(at).map(({ size, bytesPerToken }) => ({
+      x: size,
+      label: `${grouped(size)}: ${bytesPerToken.toFixed(3)}`,
+    })),
   });
   return {
     id: "compression",

@@ -30,8 +30,8 @@ function textOf(value: Value): string {
   return value.map(textOf).join("");
 }
 
-/** Characters with a meaning in HTML, and those that `escapeText` makes visible. */
-const isSpecial = /[&<>"'\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+/** Characters with a meaning in HTML, and those beyond printable ASCII, among which are all that `escapeText` makes visible. */
+const isSpecial = /[&<>"'\x00-\x1f]|[^\x00-\x7e]/;
 const entities: Record<string, string> = {
   "&": "&amp;",
   "<": "&lt;",

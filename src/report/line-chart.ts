@@ -34,6 +34,7 @@ export const colourCount = 6;
 // Pixels. The picture fits a telephone nearly as it is, so that its letters stay readable.
 const width = 390;
 const height = 280;
+const lineHeight = 15;
 const plot = { left: 44, top: 22, right: 372, bottom: 232 };
 
 export function lineChart({ title, x, y, lines, marks = [] }: LineChart): Html {
@@ -51,18 +52,19 @@ ${y.ticks.map(
 )}
 <text class="axis" x="${(plot.left + plot.right) / 2}" y="${height - 10}" text-anchor="middle">${x.title}</text>
 <text class="axis" x="4" y="12">${y.title}</text>
-${marks.map((mark) => markHtml(mark, atX(mark.x)))}
+${marks.map((mark, i) => markHtml(mark, atX(mark.x), marks.length - 1 - i))}
 ${lines.map((line) => lineHtml(line, line.points.map(inPlot)))}
 </svg>
 ${lines.length > 1 ? legendHtml(lines) : undefined}`;
 }
 
-/** The label is on the side where there is room for it. */
-function markHtml({ label }: Mark, x: number): Html {
+/** The label is on the side where there is room for it, and above those of the marks behind it. */
+function markHtml({ label }: Mark, x: number, behindCount: number): Html {
+  const y = plot.bottom - 8 - lineHeight * behindCount;
   const isLeft = x > (plot.left + plot.right) / 2;
   const anchor = isLeft ? "end" : "start";
   return html`<path class="mark" d="M${x} ${plot.top}V${plot.bottom}"/>
-<text class="mark" x="${x + (isLeft ? -5 : 5)}" y="${plot.bottom - 8}" text-anchor="${anchor}">${label}</text>`;
+<text class="mark" x="${x + (isLeft ? -5 : 5)}" y="${y}" text-anchor="${anchor}">${label}</text>`;
 }
 
 function lineHtml(

@@ -37,7 +37,7 @@ export type ReportTokenizer = {
 };
 
 /** The bytes of a token that a report looks at. */
-export const tokenBytesMax = 4096;
+export const tokenBytesMax = 768;
 
 /** Ids of the halves and of what they become, in the order of the merges. */
 export type ReportMerges = {
@@ -58,7 +58,12 @@ export type ReportLedger = {
  * Bytes per token over the size of the vocabulary: with k merges the vocabulary has `baseSize + k` tokens, and the corpus is
  * cut into `tokensAfter[k]` of them. `tokensAfter[0]` is its length in bytes.
  */
-export type Compression = { readonly baseSize: number; readonly tokensAfter: Float64Array };
+export type Compression = {
+  readonly baseSize: number;
+  readonly tokensAfter: Float64Array;
+  /** Smaller sizes that were chosen, too, ascending. */
+  readonly smallerSizes?: readonly number[];
+};
 
 /** Measures of each tokenizer on each text: `values[tokenizer][text]`, null where there is none. */
 export type Matrix = {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
-import { vocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
+import { scriptShares } from "../tokenizer/vocabulary-statistics.ts";
 import pageScript from "./browser/page-script.js" with { type: "text" };
 import pageStyle from "./browser/page-style.css" with { type: "text" };
 import { compressionSection } from "./compression-section.ts";
@@ -32,22 +32,22 @@ export async function* reportPage(data: ReportData, deflate: Deflate): AsyncGene
   yield sectionHtml(lengthSection(tokenizers));
   const shares = [];
   for (const { tokens, addedTokens } of tokenizers) {
-    shares.push((await inTurns(vocabularyStatistics(tokens, addedTokens, 0))).scripts);
+    shares.push(await inTurns(scriptShares(tokens, addedTokens)));
   }
   yield sectionHtml(scriptSection(tokenizers, shares));
   for (const tokenizer of tokenizers) {
     const section = residueSection(tokenizer);
     if (section !== null) yield sectionHtml(section);
   }
-  yield sectionHtml(longestSection(tokenizers));
+  const longest = tokenizers.map((tokenizer) => longestWithLetters(tokenizer, longestShown));
+  yield sectionHtml(longestSection(tokenizers, longest));
   const names = tokenizers.map(({ name }) => name);
   const cuts = sampleSection(names, samples);
   if (cuts !== null) yield sectionHtml(cuts);
   const vocabularies = [];
-  for (const tokenizer of tokenizers) {
+  for (const [i, tokenizer] of tokenizers.entries()) {
     await nextTurn();
-    const [firstShown = 0] = longestWithLetters(tokenizer, 1);
-    vocabularies.push(packVocabulary(tokenizer, firstShown, deflate));
+    vocabularies.push(packVocabulary(tokenizer, longest[i]![0] ?? 0, deflate));
   }
   yield sectionHtml(treeSection(vocabularies));
   yield sectionHtml(provenanceSection(provenance));
@@ -57,6 +57,8 @@ export async function* reportPage(data: ReportData, deflate: Deflate): AsyncGene
 </html>
 `;
 }
+
+const longestShown = 24;
 
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 

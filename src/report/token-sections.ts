@@ -1,5 +1,6 @@
 import { grouped } from "../bytes/quantities.ts";
-import { tokenBytesOf } from "../tokenizer/token-table.ts";
+import { shapeOf } from "../bytes/token-shape.ts";
+import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { Share } from "../tokenizer/vocabulary-statistics.ts";
 import { percent } from "./axes.ts";
 import { type BarGroup, barChart } from "./bar-chart.ts";
@@ -89,15 +90,16 @@ function barGroup(name: string, bars: readonly { count: number; total: number }[
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
-const longestShown = 24;
-
-/** The longest tokens that are not blank or rules: they have a letter. Of equally long ones the lower id comes first. */
-export function longestSection(tokenizers: readonly ReportTokenizer[]): Section {
-  const columns = tokenizers.map((tokenizer) =>
-    longestWithLetters(tokenizer, longestShown).map((id) => ({
+/** The longest tokens that are not blank or rules: they have a letter. `longest`: their ids, of each tokenizer. */
+export function longestSection(
+  tokenizers: readonly ReportTokenizer[],
+  longest: readonly (readonly number[])[],
+): Section {
+  const columns = tokenizers.map(({ tokens, lengths }, i) =>
+    longest[i]!.map((id) => ({
       id,
-      token: tokenHtml(tokenBytesOf(tokenizer.tokens, id), tokenizer.lengths[id]!),
-      lengthBytes: tokenizer.lengths[id]!,
+      token: tokenHtml(tokenBytesOf(tokens, id), lengths[id]!),
+      lengthBytes: lengths[id]!,
     })),
   );
   return {
@@ -114,7 +116,7 @@ export function longestSection(tokenizers: readonly ReportTokenizer[]): Section 
   };
 }
 
-/** Ids of the longest tokens with a letter, the longest first. */
+/** Ids of the longest tokens with a letter, the longest first; of equal lengths the lower id first. */
 export function longestWithLetters(
   { tokens, lengths, addedTokens }: ReportTokenizer,
   count: number,
@@ -125,7 +127,7 @@ export function longestWithLetters(
   let lengthMin = 0;
   for (let id = 0; id < lengths.length; id++) {
     const length = lengths[id]!;
-    if (length <= lengthMin || added.has(id) || !hasLetter(tokenBytesOf(tokens, id))) continue;
+    if (length <= lengthMin || added.has(id) || !hasLetter(tokens, id)) continue;
     const place = longest.findIndex((other) => lengths[other]! < length);
     longest.splice(place < 0 ? longest.length : place, 0, id);
     longest.length = Math.min(longest.length, count);
@@ -134,12 +136,5 @@ export function longestWithLetters(
   return longest;
 }
 
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-function hasLetter(bytes: Uint8Array): boolean {
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i]! | 0x20;
-    if (byte >= 0x61 && byte <= 0x7a) return true;
-  }
-  return /\p{L}/u.test(decoder.decode(bytes));
-}
+const hasLetter = ({ bytes, starts }: TokenTable, id: number) =>
+  shapeOf(bytes, starts[id]!, starts[id + 1]!) === "letters";

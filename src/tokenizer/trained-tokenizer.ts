@@ -3,7 +3,7 @@ import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
 import { buildModel, maxOf } from "./encoding-model.ts";
 import { areNarrow } from "./load/assemble-model.ts";
-import { buildTokenTable } from "./token-table.ts";
+import { buildTokenTable, lateTokenTable } from "./token-table.ts";
 import { plainSpecial, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /** The tokenizer of a vocabulary that was just trained, without writing and loading files. */
@@ -11,10 +11,12 @@ export function partsOfVocabulary(vocabulary: Vocabulary, pattern: ResolvedPatte
   const { tokenIds, mergeCount, left, right, tokenBytes, specialTokens, specialIds } = vocabulary;
   const idsOf = (tokens: Int32Array) => tokens.map((token) => tokenIds[token]!);
   const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
-  const tokens = buildTokenTable([
-    ...Array.from(tokenIds, (id, token) => [id, copyTokenBytes(tokenBytes, token)] as const),
-    ...addedTokens.map(({ id, content }) => [id, new TextEncoder().encode(content)] as const),
-  ]);
+  const tokens = lateTokenTable(() =>
+    buildTokenTable([
+      ...Array.from(tokenIds, (id, token) => [id, copyTokenBytes(tokenBytes, token)] as const),
+      ...addedTokens.map(({ id, content }) => [id, new TextEncoder().encode(content)] as const),
+    ]),
+  );
   return {
     model: buildModel({
       byteIds: tokenIds.slice(0, 256),

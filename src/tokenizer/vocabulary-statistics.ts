@@ -25,7 +25,6 @@ export function* vocabularyStatistics(
   longestCount: number,
 ): Generator<undefined, VocabularyStatistics> {
   const added = new Set(addedTokens.map(({ id }) => id));
-  const scripts = new Map<string, number>();
   const lengths = new Array<number>(lengthClasses.length).fill(0);
   const lengthOf = (id: number) => tokens.starts[id + 1]! - tokens.starts[id]!;
   const longestIds: number[] = [];
@@ -36,20 +35,36 @@ export function* vocabularyStatistics(
     const place = longestIds.findIndex((other) => lengthOf(other) < bytes.length);
     longestIds.splice(place < 0 ? longestIds.length : place, 0, id);
     longestIds.length = Math.min(longestIds.length, longestCount);
-    const script = scriptOf(bytes);
-    scripts.set(script, (scripts.get(script) ?? 0) + 1);
     lengths[lengthClasses.findIndex(({ most }) => bytes.length <= most)]!++;
   }
+  const scripts = yield* scriptShares(tokens, addedTokens);
   return {
     size: tokens.tokenCount,
     idLimit: tokens.idLimit,
     longestIds,
-    scripts: Array.from(scripts, ([name, tokenCount]) => ({ name, tokenCount })).sort(
-      (a, b) => b.tokenCount - a.tokenCount || (a.name < b.name ? -1 : 1),
-    ),
+    scripts,
     lengths: lengthClasses.map(({ name }, i) => ({ name, tokenCount: lengths[i]! })),
-    invalidCount: scripts.get(invalidName) ?? 0,
+    invalidCount: scripts.find(({ name }) => name === invalidName)?.tokenCount ?? 0,
   };
+}
+
+/** Tokens by script or kind, the most frequent first. Yields between slices of work of some 10 ms. */
+export function* scriptShares(
+  { idLimit, bytes, starts }: TokenTable,
+  addedTokens: readonly AddedToken[],
+): Generator<undefined, Share[]> {
+  const added = new Set(addedTokens.map(({ id }) => id));
+  const counts = new Map<string, number>();
+  for (let id = 0; id < idLimit; id++) {
+    if (id % idsPerSlice === 0) yield;
+    const [start, end] = [starts[id]!, starts[id + 1]!];
+    if (start === end || added.has(id)) continue;
+    const script = isPlainLatin(bytes, start, end) ? "Latin" : scriptOf(bytes.subarray(start, end));
+    counts.set(script, (counts.get(script) ?? 0) + 1);
+  }
+  return Array.from(counts, ([name, tokenCount]) => ({ name, tokenCount })).sort(
+    (a, b) => b.tokenCount - a.tokenCount || (a.name < b.name ? -1 : 1),
+  );
 }
 
 const idsPerSlice = 1 << 14;
@@ -101,6 +116,18 @@ const kinds = [
   { name: "white space", pattern: /\p{White_Space}/u },
 ];
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Whether the bytes are ASCII with a letter: most tokens are, and need no decoding. */
+function isPlainLatin(bytes: Uint8Array, start: number, end: number): boolean {
+  let hasLetter = false;
+  for (let pos = start; pos < end; pos++) {
+    const byte = bytes[pos]!;
+    if (byte >= 0x80) return false;
+    const lower = byte | 0x20;
+    if (lower >= 0x61 && lower <= 0x7a) hasLetter = true;
+  }
+  return hasLetter;
+}
 
 /** The script of a token's first letter; without a letter, the kind of its characters. */
 function scriptOf(bytes: Uint8Array): string {

@@ -66,3 +66,61 @@ test("a report that can be written nowhere is an error before any work", () => {
   expect(stderr).toContain("there is no directory");
   expect(existsSync(join(directory, "none"))).toBe(false);
 });
+
+const trainedPage = (name: string, ...more: string[]) => {
+  const path = join(directory, `${name}.html`);
+  const output = join(directory, name);
+  const done = bpe(["train", text, "-n", "270", "-o", output, "--report", path, ...more]);
+  expect(done).toMatchObject({ code: 0, stdout: "" });
+  return {
+    page: readFileSync(path, "utf8"),
+    record: JSON.parse(readFileSync(join(output, "training.json"), "utf8")),
+  };
+};
+
+test("train --report writes the curve, residues and counts of the training, and keeps the ledger", () => {
+  const { page, record } = trainedPage("trained");
+  expect(sections(page)).toEqual(
+    "compression frequency lengths scripts residues longest samples tree provenance".split(" "),
+  );
+  expect(page.includes(`270: ${record.bytesPerToken.toFixed(3)}</text>`)).toBe(true);
+  expect(page).toContain(`<strong>${record.residueCount}</strong> of ${record.mergeCount} learned tokens`);
+  expect(page).toContain(record.mergesSha256);
+  expect(record.files).toContain("tokens.tsv");
+  expect(readdirSync(join(directory, "trained")).sort()).toEqual([...record.files].sort());
+});
+
+test("any number of workers makes the same page, but for the times", () => {
+  const pages = ["1", "2", "7"].map((workers) => trainedPage(`w${workers}`, "-w", workers).page);
+  const plain = pages.map((page) =>
+    page
+      .replace(/<section id="provenance".*?<\/section>/s, "")
+      .replace(/<dt>trained in<\/dt><dd>[^<]*/, "")
+      .replaceAll(/\bw[127]\b/g, "w"),
+  );
+  expect(new Set(plain.map((page) => Bun.hash(page))).size).toBe(1);
+});
+
+test("smaller sizes of the same run are marked on the curve", () => {
+  const path = join(directory, "sizes.html");
+  const sizes = ["train", text, "-n", "262,266,270", "-o", join(directory, "sizes"), "--report", path, "-q"];
+  expect(bpe(sizes)).toMatchObject({ code: 0, stderr: "" });
+  const marks = [...readFileSync(path, "utf8").matchAll(/<text class="mark"[^>]*>(\d+): /g)].map(
+    ([, size]) => size,
+  );
+  expect(marks).toEqual(["262", "266", "270"]);
+});
+
+test("words from a counts file have no text to cut, and what is written has its own place", () => {
+  const counts = join(directory, "counts.tsv");
+  expect(bpe(["count", text, "-o", counts, "-q"]).code).toBe(0);
+  const path = join(directory, "of-counts.html");
+  const output = join(directory, "of-counts");
+  expect(bpe(["train", "--counts", counts, "-n", "270", "-o", output, "--report", path, "-q"]).code).toBe(0);
+  expect(sections(readFileSync(path, "utf8"))).not.toContain("samples");
+  const train = (report: string) => bpe(["train", text, "-n", "270", "-o", output, "--report", report]);
+  expect(train(join(output, "report.html"))).toMatchObject({ code: 2 });
+  expect(train(text)).toMatchObject({ code: 1 });
+  expect(readFileSync(text, "utf8")).toStartWith("low lower");
+  expect(readdirSync(output)).not.toContain("report.html");
+});

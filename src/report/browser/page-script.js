@@ -21,21 +21,13 @@ const latin1 = (bytes) => Array.from(bytes, (byte) => String.fromCharCode(byte))
 async function unpackColumns({ columns, data, mergeCount }) {
   const packed = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  const raw = new Uint8Array(await new Response(stream).arrayBuffer());
+  const raw = await new Response(stream).arrayBuffer();
   const byName = {};
   let start = 0;
-  for (const { name, width, isDelta } of columns) {
-    const numbers = new Float64Array(mergeCount);
-    let former = 0;
-    for (let i = 0; i < mergeCount; i++) {
-      let number = 0;
-      for (let plane = width - 1; plane >= 0; plane--)
-        number = 256 * number + raw[start + plane * mergeCount + i];
-      if (isDelta) number = (former + number) % 256 ** width;
-      numbers[i] = former = number;
-    }
-    byName[name] = numbers;
-    start += width * mergeCount;
+  for (const { name, bits } of columns) {
+    const Numbers = bits === 16 ? Uint16Array : bits === 32 ? Uint32Array : Float64Array;
+    byName[name] = new Numbers(raw, start, mergeCount);
+    start += (bits / 8) * mergeCount;
   }
   return byName;
 }

@@ -1,0 +1,102 @@
+import type { Input } from "../corpus/input.ts";
+import type { ResolvedPattern } from "../pattern/pattern.ts";
+import type { Trained } from "../pipeline/train.ts";
+import type { Fact, Highlight } from "../report/report-data.ts";
+import { vocabularyTokenizer } from "../report/vocabulary-tokens.ts";
+import { partsOfVocabulary } from "../tokenizer/trained-tokenizer.ts";
+import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
+import { cutSamples, sampleTextsOf } from "./report-samples.ts";
+import { shortName, writeReport } from "./report-writer.ts";
+import { bytes, counted, grouped, seconds } from "./units.ts";
+
+/** What a training made of what, for its report. */
+type Training = {
+  readonly trained: Trained;
+  readonly record: TrainingRecord;
+  readonly inputs: readonly Input[];
+  readonly pattern: ResolvedPattern;
+  /** The directory that was written. */
+  readonly output: string;
+};
+
+/** The report of `bpe train`: the vocabulary; of several sizes the largest, with the others marked on the curve. */
+export async function writeTrainReport(path: string, training: Training): Promise<void> {
+  const { trained, record, inputs, pattern, output } = training;
+  const { vocabulary, smaller, ledger } = trained;
+  const name = shortName(output);
+  const learnedSize = vocabulary.size - vocabulary.reservedCount;
+  const tokenizer = vocabularyTokenizer(name, vocabulary, ledger, "the corpus");
+  const hasText = ledger.tokensAfter[0]! > 0;
+  await writeReport(path, {
+    title: `Tokenizer ${name}: ${grouped(vocabulary.size)} tokens`,
+    highlights: highlightsOf(record, vocabulary.size),
+    tokenizers: [tokenizer],
+    compression: hasText
+      ? {
+          baseSize: learnedSize - vocabulary.mergeCount,
+          tokensAfter: ledger.tokensAfter,
+          smallerSizes: smaller.map(({ size, reservedCount }) => size - reservedCount),
+        }
+      : undefined,
+    samples: cutSamples(sampleTextsOf(inputs), [
+      { parts: partsOfVocabulary(vocabulary, pattern), tokens: tokenizer.tokens },
+    ]),
+    provenance: factsOf(record, output),
+  });
+}
+
+function highlightsOf(record: TrainingRecord, size: number): Highlight[] {
+  const { bytesPerToken, tokenCount, half, residueCount, mergeCount, timings, wordCount } = record;
+  return [
+    { name: "vocabulary", value: grouped(size), note: counted(mergeCount, "merge") },
+    {
+      name: "bytes per token",
+      value: bytesPerToken?.toFixed(3) ?? "–",
+      note:
+        half === null
+          ? `${counted(tokenCount, "token")}`
+          : `${half.bytesPerToken.toFixed(3)} at half the size`,
+    },
+    {
+      name: "residues",
+      value: grouped(residueCount),
+      note: `${((100 * residueCount) / Math.max(1, mergeCount)).toFixed(1)} % of the learned tokens`,
+    },
+    { name: "trained in", value: seconds(timings.totalMs / 1000), note: `${grouped(wordCount)} words` },
+  ];
+}
+
+const inputsShown = 20;
+
+/** Where the tokenizer comes from: what was asked for, what was read, and what did the work. */
+function factsOf(record: TrainingRecord, output: string): Fact[] {
+  const { options, inputs, counts, timings } = record;
+  const sources = [options.pattern.regex].flat();
+  return [
+    ["command", record.command],
+    ["in", record.workingDirectory],
+    ["started", record.startedAt],
+    ...inputs
+      .slice(0, inputsShown)
+      .map(
+        ({ path, sizeBytes, documents }) =>
+          ["input", `${path}: ${bytes(sizeBytes)}, ${counted(documents, "document")}`] as const,
+      ),
+    ...(inputs.length > inputsShown ? [["", `and ${inputs.length - inputsShown} more`] as const] : []),
+    ...counts.slice(0, inputsShown).map(({ path }) => ["counts", path] as const),
+    ...(counts.length > inputsShown ? [["", `and ${counts.length - inputsShown} more`] as const] : []),
+    ["pattern", options.pattern.name ?? "a regular expression"],
+    ...sources.map((source) => ["", source] as const),
+    ["special tokens", options.specialTokens.join(" ") || "none"],
+    ["agrees with", options.compat],
+    ["words", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
+    ["written", `${output}: ${record.files.join(", ")}`],
+    ["SHA-256 of the merges", record.mergesSha256],
+    [
+      "time",
+      `counting ${seconds(timings.countMs / 1000)}, merging ${seconds(timings.mergeMs / 1000)}, writing ${seconds(timings.writeMs / 1000)}, in all ${seconds(timings.totalMs / 1000)}`,
+    ],
+    ["memory", `${bytes(record.peakMemoryBytes)} at its peak, ${counted(options.workers, "worker")}`],
+    ["bpe", `${record.version}, Bun ${record.bunVersion}, commit ${record.commit}`],
+  ];
+}
