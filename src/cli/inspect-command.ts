@@ -1,5 +1,5 @@
 import { escapeBytes } from "../bytes/escape.ts";
-import { type PatternName, patterns } from "../pattern/pattern.ts";
+import { describeLlamaCpp, type PatternName, patterns } from "../pattern/pattern.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
@@ -52,6 +52,7 @@ async function describeTokenizer(parts: TokenizerParts): Promise<string[]> {
     row("pattern", description.patternName ?? "a regular expression"),
     ...(called === undefined ? [] : [row("", called)]),
     ...description.patternSources.map((source) => row("", source)),
+    row("llama.cpp", describeLlamaCpp(description.patternName)),
     ...(normalization === null ? [] : [row("normal form", normalization)]),
     row(
       "special",

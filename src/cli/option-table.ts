@@ -305,6 +305,13 @@ export const forModels: readonly OptionSpec[] = [
     description: "the class of transformers that loads it",
     default: "PreTrainedTokenizerFast",
   },
+  {
+    name: "model-card",
+    topic: "model",
+    rare: true,
+    description: "write README.md, the page that a model hub shows",
+    details: "What the tokenizer is, what it was trained on, and how it is used. It names no file.",
+  },
 ];
 
 export const idType: OptionSpec = {

@@ -91,11 +91,12 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
 }
 
 /** What was asked for, as the record of the training keeps it. */
-const askedFor = ({ typed }: Invocation, { formats, ledger, keepCount }: TrainOptions) => ({
+const askedFor = ({ typed }: Invocation, { formats, ledger, modelCard, keepCount }: TrainOptions) => ({
   command: shellLine(["bpe", "train", ...typed]),
   arguments: ["train", ...typed],
   formatNames: formats,
   ledger,
+  modelCard,
   keepCount,
 });
 
@@ -181,6 +182,7 @@ function readOptions(invocation: Invocation, made?: CountsOptions) {
     formats: formatsChosen,
     ledger: readLedger(options),
     report: readReportPath(invocation),
+    modelCard: options.has("model-card"),
     keepCount: options.wholeNumber("keep", 0),
   };
 }

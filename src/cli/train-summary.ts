@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { escapeText } from "../bytes/escape.ts";
+import { describeLlamaCpp } from "../pattern/pattern.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
 import { blanksAndRules, type LearnedShapes } from "./token-shapes.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
@@ -31,6 +32,7 @@ export function summary(facts: SummaryFacts): string {
     ...notes,
     ...countsRows(record.counts.map(({ path }) => path)),
     ["pattern", record.options.pattern.name ?? "a regular expression"],
+    ["llama.cpp", describeLlamaCpp(record.options.pattern.name)],
     ["words", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
     ["merges", grouped(record.mergeCount) + (stoppedEarly === undefined ? "" : ` (${stoppedEarly})`)],
     [

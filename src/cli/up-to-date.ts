@@ -16,6 +16,7 @@ type Training = {
   readonly settings: TrainSettings;
   readonly formats: readonly string[] | undefined;
   readonly ledger: boolean | undefined;
+  readonly modelCard: boolean;
   readonly inputs: readonly Input[];
   readonly counts: readonly CountsRecord[];
 };
@@ -58,7 +59,7 @@ const otherFiles = ({ saveCounts }: Training) => (saveCounts === undefined ? [] 
 
 /** Undefined if an input cannot be read again, or if other code may have the same version. */
 function describe(training: Training, contents: readonly (string | undefined)[]): MadeOf | undefined {
-  const { settings, formats, ledger, inputs, counts } = training;
+  const { settings, formats, ledger, modelCard, inputs, counts } = training;
   const { vocabSize, smallerSizes, padTo, specialTokens, compat, minFrequency, maxTokenLength, model } =
     settings;
   const { name, sources } = settings.pattern;
@@ -82,6 +83,7 @@ function describe(training: Training, contents: readonly (string | undefined)[])
       model,
       formats: formats ?? null,
       ledger: ledger ?? null,
+      modelCard,
     },
     inputs: inputs.map(({ path }, i) => [path, contents[i]!] as const),
     counts: counts.map(({ path, sha256 }) => [path, sha256!] as const),

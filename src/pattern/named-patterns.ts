@@ -8,9 +8,19 @@ export type NamedPattern = {
   readonly origin: string;
   /** What else `--pattern` takes for it: tiktoken's names, and models that are trained with it. */
   readonly aliases?: readonly string[];
-  /** What HF's regex engine must be given instead, where it reads the published form otherwise. */
+  /**
+   * What tokenizer.json has instead: an equal form that HF's engine and that of transformers.js, which is JavaScript's, read
+   * alike.
+   */
   readonly huggingfaceSources?: readonly string[];
+  /** What other writers' tokenizer.json has for it. */
+  readonly foreignSources?: readonly string[];
+  /** The pre-tokenizer of llama.cpp for it, if there is one. */
+  readonly llamaCpp?: LlamaCppPreTokenizer;
 };
+
+/** Its name in GGUF files (`tokenizer.ggml.pre`), and where it cuts otherwise, beyond a long s behind an apostrophe. */
+export type LlamaCppPreTokenizer = { readonly name: string; readonly differsAt?: string };
 
 const gpt2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
 const r50k = String.raw`'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s`;
@@ -26,29 +36,44 @@ const deepseekWords =
   String.raw`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 const falconPunctuation = `${String.raw`[\p{P}\$\+<=>\^~\|`}\`]+`;
 
+/** cl100k without what is possessive, and without `$`, which is an end of line in HF's engine. */
+const cl100kOfAll = cl100k.replace(/([+?*}])\+/g, "$1").replace(String.raw`\s+$`, String.raw`\s+(?![\s\S])`);
+const tekkenOfLlamaCpp = { name: "tekken", differsAt: "marks, and cases beyond ASCII" };
+
 const digits = (count: string) => (source: string) =>
   source.replace(String.raw`\p{N}{1,3}`, String.raw`\p{N}` + count);
 
 export const patterns = {
-  gpt2: { sources: [gpt2], origin: "GPT-2 (openai/gpt-2); CS336", aliases: ["gpt-2"] },
+  gpt2: {
+    sources: [gpt2],
+    origin: "GPT-2 (openai/gpt-2); CS336",
+    aliases: ["gpt-2"],
+    llamaCpp: { name: "gpt-2" },
+  },
   r50k: {
     sources: [r50k],
     origin: "tiktoken r50k_base: GPT-3; the same splits as gpt2",
     aliases: ["r50k_base", "gpt-3", "gpt3"],
+    huggingfaceSources: [gpt2],
+    llamaCpp: { name: "gpt-2" },
   },
   p50k: {
     sources: [r50k],
     origin: "tiktoken p50k_base: Codex; the same splits as gpt2",
     aliases: ["p50k_base", "p50k_edit", "codex"],
+    huggingfaceSources: [gpt2],
+    llamaCpp: { name: "gpt-2" },
   },
   cl100k: {
     sources: [cl100k],
     origin: "tiktoken cl100k_base since October 2024: GPT-3.5, GPT-4",
     aliases: ["cl100k_base", "gpt-3.5-turbo"],
-    // There `{1,3}+` repeats again, and is not possessive.
-    huggingfaceSources: [cl100k.replace("{1,3}+", "{1,3}")],
+    // There `{1,3}+` repeats again, and is not possessive; JavaScript knows no possessive form at all.
+    huggingfaceSources: [cl100kOfAll],
+    foreignSources: [cl100k.replace("{1,3}+", "{1,3}")],
+    llamaCpp: { name: "llama-bpe", differsAt: "white space that ends a text" },
   },
-  gpt4: { sources: [gpt4], origin: "GPT-4 as in minbpe and rustbpe" },
+  gpt4: { sources: [gpt4], origin: "GPT-4 as in minbpe and rustbpe", llamaCpp: { name: "llama-bpe" } },
   nanochat: { sources: [digits("{1,2}")(gpt4)], origin: "nanochat: gpt4 with digits in twos" },
   o200k: {
     sources: [o200k],
@@ -64,30 +89,48 @@ export const patterns = {
       "llama4",
       "llama-4",
     ],
+    llamaCpp: { name: "gpt-4o", differsAt: "marks, and cases beyond ASCII" },
   },
   llama3: {
     sources: [llama3],
     origin: "Llama 3; the same splits as gpt4",
     aliases: ["llama-3", "llama3.1", "llama3.2", "llama3.3"],
+    llamaCpp: { name: "llama-bpe" },
   },
   qwen2: {
     sources: [digits("")(llama3)],
     origin: "Qwen 2, 2.5, 3: llama3 with single digits",
     aliases: ["qwen", "qwen2.5", "qwen3"],
+    llamaCpp: { name: "qwen2" },
   },
-  "qwen3.5": { sources: [qwen35], origin: "Qwen 3.5", aliases: ["qwen3.6"] },
-  tekken: { sources: [tekken], origin: "Mistral's Tekken", aliases: ["mistral", "mistral-nemo"] },
-  nemotron: { sources: [tekken], origin: "Nemotron: the same as tekken" },
+  "qwen3.5": { sources: [qwen35], origin: "Qwen 3.5", aliases: ["qwen3.6"], llamaCpp: { name: "qwen35" } },
+  tekken: {
+    sources: [tekken],
+    origin: "Mistral's Tekken",
+    aliases: ["mistral", "mistral-nemo"],
+    llamaCpp: tekkenOfLlamaCpp,
+  },
+  nemotron: { sources: [tekken], origin: "Nemotron: the same as tekken", llamaCpp: tekkenOfLlamaCpp },
   "deepseek-v3": {
     sources: [String.raw`\p{N}{1,3}`, "[一-龥぀-ゟ゠-ヿ]+", deepseekWords],
     origin: "DeepSeek V3, R1, V4: three splits",
     aliases: ["deepseek", "deepseek-r1", "deepseek-v4"],
+    llamaCpp: { name: "deepseek-v3" },
   },
-  starcoder: { sources: [String.raw`\p{N}`, gpt2], origin: "StarCoder: single digits, then gpt2" },
-  smollm: { sources: [String.raw`\p{N}`, gpt2], origin: "SmolLM: single digits, then gpt2" },
+  starcoder: {
+    sources: [String.raw`\p{N}`, gpt2],
+    origin: "StarCoder: single digits, then gpt2",
+    llamaCpp: { name: "starcoder" },
+  },
+  smollm: {
+    sources: [String.raw`\p{N}`, gpt2],
+    origin: "SmolLM: single digits, then gpt2",
+    llamaCpp: { name: "smollm" },
+  },
   falcon: {
     sources: [falconPunctuation, gpt2, "[0-9][0-9][0-9]"],
     origin: "Falcon: punctuation, then gpt2, then digits in threes",
+    llamaCpp: { name: "falcon" },
   },
   none: {
     sources: [String.raw`[\s\S]+`],

@@ -19,6 +19,7 @@ export { compilePattern } from "./compile.ts";
 export { type CompiledPattern, patternDigest } from "./compiled-pattern.ts";
 export { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
 export { mayLeaveGaps } from "./gaps.ts";
+export { describeLlamaCpp } from "./llama-cpp.ts";
 export { PatternLimit } from "./matcher-program.ts";
 export { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
 export { parsePattern } from "./parse-pattern.ts";

@@ -9,6 +9,7 @@ import type { FormerResults } from "../store/former-results.ts";
 import { stageDirectory } from "../store/staged-directory.ts";
 import { chooseFormats } from "../vocabulary/formats/formats.ts";
 import { mergesSha256 } from "../vocabulary/formats/gpt2.ts";
+import { modelCardFile } from "../vocabulary/formats/model-card.ts";
 import type { OutputFile } from "../vocabulary/formats/output-file.ts";
 import { ledgerFiles } from "../vocabulary/formats/tokens-tsv.ts";
 import {
@@ -58,6 +59,8 @@ export type Result = {
   readonly ledger?: boolean | undefined;
   /** When it ended, if the result is not written at once. */
   readonly endMs?: number;
+  /** Whether a model card, `README.md`, is written. */
+  readonly modelCard?: boolean;
   /** How many former results stay beside this one; undefined leaves those that are there. */
   readonly keepCount?: number | undefined;
 };
@@ -123,18 +126,34 @@ export function resultFiles(result: Result, makeRecord: MakeRecord): OutputFile[
 
 /** The files of a tokenizer, its record last. */
 function tokenizerFiles(
-  { settings, formatNames, trained, ledger = formatNames === undefined ? undefined : false }: Result,
+  result: Result,
   vocabulary: Vocabulary,
   vocabSize: number,
   makeRecord: MakeRecord,
 ): OutputFile[] {
+  const { settings, formatNames, trained, modelCard } = result;
+  const { ledger = formatNames === undefined ? undefined : false } = result;
   const tokenizer = { vocabulary, exportForm: exportForm(settings.pattern), model: settings.model };
   const files = [
     ...chooseFormats(formatNames, tokenizer).flatMap((format) => format.files(tokenizer)),
     ...ledgerFiles(ledger, vocabulary, trained.ledger),
+    ...(modelCard === true ? [cardOf(result, vocabulary)] : []),
   ];
   const names = [...files.map(({ name }) => name), recordName];
   return [...files, trainingFile(() => makeRecord({ vocabulary, vocabSize, names }))];
+}
+
+function cardOf({ settings, trained }: Result, vocabulary: Vocabulary): OutputFile {
+  const { statistics, ledger } = trained;
+  return modelCardFile({
+    ...settings,
+    vocabulary,
+    documentCount: statistics.reduce((sum, { documentCount }) => sum + documentCount, 0),
+    textBytes: statistics.reduce((sum, { textBytes }) => sum + textBytes, 0),
+    bytesPerToken: ledgerFacts(ledger, vocabulary).bytesPerToken,
+    mergesSha256: mergesSha256(vocabulary),
+    version: build.version,
+  });
 }
 
 function recordOf(

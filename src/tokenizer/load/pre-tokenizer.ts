@@ -90,7 +90,8 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
   for (const [name, named] of Object.entries<NamedPattern>(patterns)) {
-    if (isSame(sources, huggingfaceForm(named))) return { sources: named.sources, name, addsPrefixSpace };
+    const forms = [huggingfaceForm(named), named.foreignSources ?? named.sources];
+    if (forms.some((form) => isSame(sources, form))) return { sources: named.sources, name, addsPrefixSpace };
   }
   const portable = inFile(path, () => sources.map((source) => portableForm(source, oniguruma)));
   return { sources: portable, name: null, addsPrefixSpace };

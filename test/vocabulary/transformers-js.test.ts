@@ -1,0 +1,138 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Template } from "@huggingface/jinja";
+import { Tokenizer as JsTokenizer } from "@huggingface/tokenizers";
+import { Tokenizer } from "tokenizers";
+import { type PatternName, patterns } from "../../src/pattern/pattern.ts";
+import { trainTokenizer } from "../../src/pipeline/train-tokenizer.ts";
+import { put, scratch } from "../binary.ts";
+import { randomOf } from "../words/generators.ts";
+
+const home = scratch();
+const read = (path: string) => JSON.parse(readFileSync(path, "utf8"));
+
+/** What patterns cut in different ways. */
+const parts = [
+  ...[
+    "it's",
+    "IT'S",
+    " don'T",
+    "'ll",
+    "'",
+    "word",
+    " Word",
+    "camelCase",
+    "ABCdef",
+    "é",
+    "e\u0301",
+    "ǅ",
+    "Привет",
+  ],
+  ...[
+    "हिन्दी",
+    "日本語",
+    "한국",
+    "ไทย",
+    " العربية",
+    "١٢٣",
+    "½",
+    "1",
+    "12",
+    "12345678",
+    "²",
+    " ",
+    "  ",
+    "\t",
+    "\n",
+  ],
+  ...[
+    "\n\n",
+    "\r\n",
+    "\u00a0",
+    "\u3000",
+    "\u0085",
+    "!",
+    "...",
+    " //",
+    "/",
+    "_",
+    "$",
+    "<a>",
+    "🙂",
+    "👨‍👩‍👧",
+    "\u200d",
+  ],
+];
+const random = randomOf(11);
+const texts = Array.from({ length: 400 }, () =>
+  Array.from({ length: 1 + random(14) }, () => parts[random(parts.length)]).join(""),
+);
+const corpus = put(home, "corpus.txt", texts.join("<|end|>"));
+
+describe("transformers.js, HF and we give the same ids", () => {
+  for (const pattern of Object.keys(patterns) as PatternName[]) {
+    test(pattern, async () => {
+      const output = join(home, pattern);
+      const specialTokens = ["<|end|>"];
+      const ours = await trainTokenizer({
+        files: corpus,
+        vocabSize: 1000,
+        pattern,
+        specialTokens,
+        output,
+        workers: 1,
+      });
+      const path = join(output, "tokenizer.json");
+      const theirs = new JsTokenizer(read(path), read(join(output, "tokenizer_config.json")));
+      const huggingface = Tokenizer.fromFile(path);
+      // Its own expression for gpt2 knows no next line (U+0085) as white space.
+      const known = pattern === "gpt2" ? texts.map((text) => text.replaceAll("\u0085", "")) : texts;
+      for (const text of [...known.filter((each) => each !== ""), "a<|end|>b <|end|>"]) {
+        const ids = theirs.encode(text).ids;
+        expect([text, ids]).toEqual([text, [...ours.encode(text)]]);
+        expect((await huggingface.encode(text)).getIds()).toEqual(ids);
+        expect(theirs.decode(ids)).toBe(text);
+      }
+    });
+  }
+});
+
+test("chat templates render in transformers.js as in transformers", async () => {
+  const chat = [
+    { role: "user", content: " Hi! " },
+    { role: "assistant", content: "Hello" },
+    { role: "user", content: "Bye" },
+  ];
+  // What transformers renders (test/python/test_transformers.py).
+  const rendered = {
+    chatml:
+      "<|im_start|>user\n Hi! <|im_end|>\n<|im_start|>assistant\nHello<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n",
+    llama3:
+      "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nHi!<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\nHello<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nBye<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",
+    gemma:
+      "<bos><start_of_turn>user\nHi!<end_of_turn>\n<start_of_turn>model\nHello<end_of_turn>\n<start_of_turn>user\nBye<end_of_turn>\n<start_of_turn>model\n",
+  };
+  const specialTokens = Object.values(rendered)
+    .join("")
+    .match(/<[^>]+>/g)!;
+  for (const [chatTemplate, wanted] of Object.entries(rendered)) {
+    const output = join(home, `chat-${chatTemplate}`);
+    const bos = chatTemplate === "gemma" ? "<bos>" : "<|begin_of_text|>";
+    const model = { chatTemplate, roles: { bos } };
+    await trainTokenizer({
+      files: corpus,
+      vocabSize: 300,
+      specialTokens: [...new Set(specialTokens)],
+      model,
+      output,
+    });
+    const { chat_template, bos_token } = read(join(output, "tokenizer_config.json"));
+    const text = new Template(chat_template).render({
+      messages: chat,
+      add_generation_prompt: true,
+      bos_token,
+    });
+    expect(text).toBe(wanted);
+  }
+});
