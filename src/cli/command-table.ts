@@ -88,6 +88,23 @@ export const commands: readonly CommandSpec[] = [
         details: "With --compat huggingface by that trainer's own rule.",
       },
       {
+        name: "superwords-from",
+        value: "N",
+        topic: "tokens",
+        rare: true,
+        description: "from a vocabulary of N on, learn tokens that cross spaces",
+        details:
+          "SuperBPE: an ordinary training up to N, then merges over whole lines, up to four words a token. Reads the corpus twice.",
+      },
+      {
+        name: "superword-pattern",
+        value: "REGEX",
+        topic: "tokens",
+        rare: true,
+        description: "how superwords, and the tokenizer, cut text",
+        default: "SuperBPE's: numbers and runs of punctuation apart",
+      },
+      {
         name: "pad-to",
         value: "N",
         topic: "tokens",

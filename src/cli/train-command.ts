@@ -4,7 +4,7 @@ import { usageError } from "../errors.ts";
 import { countsOptionsOf } from "../pipeline/open-memory.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { type Trained, train } from "../pipeline/train.ts";
-import { type Written, writeResult } from "../pipeline/write-result.ts";
+import { encodingPatternOf, type Written, writeResult } from "../pipeline/write-result.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { describeCounts } from "../store/content-hash.ts";
 import { placeOf } from "../store/output-place.ts";
@@ -28,6 +28,7 @@ import { oneOf, type TypedOptions, wholeNumber } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import { readReportPath } from "./report-option.ts";
 import { onStop } from "./stop.ts";
+import { readSuperwordOptions, superwordRows } from "./superword-options.ts";
 import { shapesOf } from "./token-shapes.ts";
 import { summary } from "./train-summary.ts";
 import { grouped } from "./units.ts";
@@ -83,10 +84,11 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   if (cached !== undefined) noteResult(cached, training);
   if (options.report !== undefined) {
     const { writeTrainReport } = await import("./train-report.ts");
-    const { pattern, output } = options;
+    const pattern = encodingPatternOf(options);
+    const { output } = options;
     await writeTrainReport(options.report, { trained, record: written!.record, inputs, pattern, output });
   }
-  const notes = [...corpusNotes({ inputs, skipped }), ...roleRows(options.model)];
+  const notes = [...corpusNotes({ inputs, skipped }), ...roleRows(options.model), ...superwordRows(trained)];
   tellTrained(trained, written!, options.output, notes, output);
 }
 
@@ -178,6 +180,7 @@ function readOptions(invocation: Invocation, made?: CountsOptions) {
     cache: readCacheOptions(invocation),
     minFrequency: options.wholeNumber("min-frequency", 0) ?? (compat === "huggingface" ? 0 : 1),
     maxTokenLength: options.wholeNumber("max-token-length", 1) ?? null,
+    superwords: readSuperwordOptions(options, [vocabSize, ...smallerSizes], leastSize, compat),
     model: settleModelSettings(specialTokens, readModelOptions(options)),
     formats: formatsChosen,
     ledger: readLedger(options),

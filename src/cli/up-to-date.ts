@@ -79,6 +79,7 @@ function describe(training: Training, contents: readonly (string | undefined)[])
         compat,
         minFrequency,
         maxTokenLength,
+        ...superwordsOf(settings),
       },
       model,
       formats: formats ?? null,
@@ -89,3 +90,6 @@ function describe(training: Training, contents: readonly (string | undefined)[])
     counts: counts.map(({ path, sha256 }) => [path, sha256!] as const),
   };
 }
+
+const superwordsOf = ({ superwords }: TrainSettings) =>
+  superwords === null ? {} : { superwords: [superwords.fromVocabSize, superwords.pattern.sources] };

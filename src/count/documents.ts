@@ -1,3 +1,6 @@
+import type { Text } from "../bytes/text.ts";
+import type { Kernel } from "../runtime/kernel.ts";
+
 /**
  * The part of the text that is counted next. Positions are offsets into the text of the counter's kernel.
  *
@@ -16,6 +19,23 @@ export type DocumentPart = {
   /** Whether the last document ends at `stop`. */
   readonly endsDocument: boolean;
 };
+
+/** Who takes the pretokens of documents, and has the text that they are in. */
+export interface PretokenTaker {
+  /** A text of so many bytes, always at the same address. Its content stays. */
+  text(capacityBytes: number): Text;
+  /** Takes pretokens [ends[i], ends[i + 1]) of the text, for i from 0 to endCount - 2. */
+  count(ends: Int32Array, endCount: number): void;
+  /** The document ends behind the pretokens taken, or is cut there. */
+  endDocument?(): void;
+}
+
+/** One whose text is in the memory of a kernel, which may take the pretokens itself. */
+export interface KernelTaker extends PretokenTaker {
+  readonly kernel: Kernel;
+  /** To be called when it has. */
+  kernelTook(): void;
+}
 
 /**
  * Counts the words of documents in a text that arrives window by window. The calls for one text are: start; then, for each

@@ -2,8 +2,8 @@ import { setUpTokens } from "../bytes/kernel-token-search.ts";
 import type { PatternTables } from "../pattern/compiled-pattern.ts";
 import { KernelScan, type SetUpAfter } from "../pattern/kernel-scan.ts";
 import type { Kernel } from "../runtime/kernel.ts";
-import { noRoomForWords, type WordCounter } from "../words/word-counter.ts";
-import type { DocumentPart, Documents } from "./documents.ts";
+import { noRoomForWords } from "../words/word-counter.ts";
+import type { DocumentPart, Documents, KernelTaker } from "./documents.ts";
 
 /** Documents whose boundaries one automaton finds: the kernel finds special tokens, boundaries and words (src/kernel/document-loop.ts). */
 export class KernelDocuments implements Documents {
@@ -12,21 +12,21 @@ export class KernelDocuments implements Documents {
 
   private constructor(
     private readonly scan: KernelScan,
-    private readonly counter: WordCounter,
+    private readonly taker: KernelTaker,
   ) {
-    this.kernel = counter.kernel;
+    this.kernel = taker.kernel;
   }
 
   /** Undefined if the kernel's memory has no room for the tables of the pattern or of the tokens. */
   static create(
     tables: PatternTables,
     specialTokens: readonly Uint8Array[],
-    counter: WordCounter,
+    taker: KernelTaker,
     setUpAfter?: SetUpAfter,
   ): KernelDocuments | undefined {
-    const { kernel } = counter;
+    const { kernel } = taker;
     const scan = KernelScan.create(kernel, tables, setUpAfter);
-    return scan && setUpTokens(kernel, specialTokens) ? new KernelDocuments(scan, counter) : undefined;
+    return scan && setUpTokens(kernel, specialTokens) ? new KernelDocuments(scan, taker) : undefined;
   }
 
   get keepPos(): number {
@@ -64,14 +64,14 @@ export class KernelDocuments implements Documents {
     const posBefore = exports.scanPosition();
     const done = exports.countDocuments(end, sureEnd, stop, limit, Number(endsDocument));
     if (done < 0) throw noRoomForWords();
-    this.counter.checkTotal();
+    this.taker.kernelTook();
     this.scan.noteScanned(exports.scanPosition() - posBefore);
     return done === 1;
   }
 
   lookAhead(end: number, limit: number): void {
     if (this.kernel.exports.countLookahead(end, limit) === 0) throw noRoomForWords();
-    this.counter.checkTotal();
+    this.taker.kernelTook();
   }
 
   shift(deltaBytes: number): void {

@@ -1,21 +1,12 @@
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
 import type { Text } from "../bytes/text.ts";
 import type { Splitter } from "../pattern/pattern.ts";
-import type { DocumentPart, Documents } from "./documents.ts";
+import type { DocumentPart, Documents, PretokenTaker } from "./documents.ts";
 
 /** Bytes that the splitter hands to the counter at a time: their pretokens and tables stay in the first caches. */
 const blockSizeBytes = 1 << 14;
 /** A slice of work, between two yields to the event loop. */
 const sliceSizeBytes = 1 << 20;
-
-/** Who takes the pretokens of documents, and has the text that they are in. */
-export type PretokenTaker = {
-  text(capacityBytes: number): Text;
-  /** Takes pretokens [ends[i], ends[i + 1]) of the text, for i from 0 to endCount - 2. */
-  count(ends: Int32Array, endCount: number): void;
-  /** The document ends behind the pretokens taken, or is cut there. */
-  endDocument?(): void;
-};
 
 /** Documents whose boundaries a splitter finds in JavaScript: the backtracking matcher, and chains of automata. */
 export class SplitterDocuments implements Documents {
@@ -29,10 +20,10 @@ export class SplitterDocuments implements Documents {
   constructor(
     private readonly splitter: Splitter,
     specialTokens: readonly Uint8Array[],
-    private readonly counter: PretokenTaker,
+    private readonly taker: PretokenTaker,
   ) {
     this.finder = new SpecialTokenFinder(specialTokens);
-    this.text = counter.text(0);
+    this.text = taker.text(0);
   }
 
   get keepPos(): number {
@@ -49,7 +40,7 @@ export class SplitterDocuments implements Documents {
   }
 
   searchText(limit: number): void {
-    this.text = this.counter.text(limit);
+    this.text = this.taker.text(limit);
     this.finder.reset(this.text.bytes.subarray(0, limit));
   }
 
@@ -97,13 +88,13 @@ export class SplitterDocuments implements Documents {
   private finishAt(stop: number): boolean {
     const isSettled = this.splitter.finish(stop);
     this.take();
-    if (isSettled) this.counter.endDocument?.();
+    if (isSettled) this.taker.endDocument?.();
     return isSettled;
   }
 
   private take(): void {
-    const { splitter, counter } = this;
-    if (splitter.endCount > 1) counter.count(splitter.ends, splitter.endCount);
+    const { splitter, taker } = this;
+    if (splitter.endCount > 1) taker.count(splitter.ends, splitter.endCount);
     splitter.take();
   }
 }

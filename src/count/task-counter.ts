@@ -5,7 +5,7 @@ import { TaskReader } from "../corpus/task-reader.ts";
 import { TextMemory } from "../corpus/text-memory.ts";
 import { type CompiledPattern, createSplitter } from "../pattern/pattern.ts";
 import type { WordCounter } from "../words/word-counter.ts";
-import type { Documents } from "./documents.ts";
+import type { Documents, KernelTaker } from "./documents.ts";
 import { KernelDocuments } from "./kernel-documents.ts";
 import { RangeCounter, type RangeStatistics } from "./range-counter.ts";
 import { RecordCounter } from "./record-counter.ts";
@@ -32,18 +32,28 @@ export class TaskCounter {
   private readonly reader: TaskReader<RangeStatistics>;
   private readonly runs: RunCounter | undefined;
 
-  constructor(options: TaskCounterOptions, counter: WordCounter, room = new TextMemory()) {
+  /**
+   * @param counter takes the words
+   * @param lifting makes the words of the pretokens; left out: they are the pretokens, or runs of them
+   */
+  constructor(
+    options: TaskCounterOptions,
+    counter: WordCounter,
+    room = new TextMemory(),
+    lifting?: KernelTaker,
+  ) {
     const { inputs, pattern, specialTokens, windowBytes, runTokens } = options;
     this.runs = runTokens && new RunCounter(runTokens, counter);
-    const taker = this.runs ?? counter;
+    const taker = lifting ?? this.runs ?? counter;
     const documents =
       this.runs === undefined
-        ? createDocuments(pattern, specialTokens, counter)
+        ? createDocuments(pattern, specialTokens, lifting ?? counter)
         : new SplitterDocuments(createSplitter(pattern), specialTokens, this.runs);
     const makeText = (capacityBytes: number) => taker.text(capacityBytes);
-    const mapping = documents.isReadByKernelOnly
-      ? { window: counter.window, fileBytesLeast: options.mappedBytesLeast ?? mappedBytesLeastUsual }
-      : undefined;
+    const mapping =
+      documents.isReadByKernelOnly && lifting === undefined
+        ? { window: counter.window, fileBytesLeast: options.mappedBytesLeast ?? mappedBytesLeastUsual }
+        : undefined;
     const ranges = new RangeCounter(documents, specialTokens, makeText, windowBytes, room, mapping);
     const records = new RecordCounter(documents);
     this.ranges = ranges;
@@ -81,11 +91,11 @@ export class TaskCounter {
 export function createDocuments(
   pattern: CompiledPattern,
   specialTokens: readonly Uint8Array[],
-  counter: WordCounter,
+  taker: KernelTaker,
 ): Documents {
   if (pattern.kind === "automata" && pattern.automata.length === 1) {
-    const documents = KernelDocuments.create(pattern.automata[0]!, specialTokens, counter);
+    const documents = KernelDocuments.create(pattern.automata[0]!, specialTokens, taker);
     if (documents !== undefined) return documents;
   }
-  return new SplitterDocuments(createSplitter(pattern), specialTokens, counter);
+  return new SplitterDocuments(createSplitter(pattern), specialTokens, taker);
 }

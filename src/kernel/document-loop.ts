@@ -1,14 +1,18 @@
+import { listPieces, listsPieces, startPieces } from "./encode/lifted-pieces";
 import { blockBytes, dropEnds, endCount, finishDocument, pos, scanTo, startDocument } from "./scan/scanner";
 import { findToken, foundLength } from "./special-token-search";
 import { countPretokens } from "./words/word-tables";
 
-// Counts the text document by document. Special tokens end documents.
+// Counts the text document by document, or lists its pretokens as sequences of ids (encode/lifted-pieces.ts). Special tokens
+// end documents.
 
 let isInsideDocument: bool = false;
 let documentCount: u64 = 0;
 
 /** How much is counted in one call at most: during a call no signal is served. */
 const sliceBytes: i32 = 1 << 20;
+/** As many pieces as these bytes may have are listed. */
+const listedSliceBytes: i32 = 1 << 16;
 
 /** Begins to count at `at`; with `isInside` that is inside a document which is counted in another range. */
 export function startCounting(at: i32, isInside: bool): void {
@@ -33,7 +37,8 @@ export function countDocuments(
   lastLimit: i32,
   endsDocument: bool,
 ): i32 {
-  const pausePos = pos + sliceBytes;
+  const pausePos = pos + (listsPieces() ? listedSliceBytes : sliceBytes);
+  if (listsPieces()) startPieces();
   for (;;) {
     // A block at a time: it stays in the first caches from the search for tokens until it is counted.
     const blockEnd = min(pos + blockBytes, sureEnd);
@@ -61,6 +66,7 @@ export function countDocuments(
 /** The next character settles a pretoken that ends at `rangeEnd`, the current position. That character is not counted. */
 export function countLookahead(rangeEnd: i32, limit: i32): bool {
   if (pos !== rangeEnd) return true;
+  if (listsPieces()) startPieces();
   scanTo(rangeEnd + 1, limit);
   return countEnds();
 }
@@ -77,7 +83,7 @@ export function isInside(): bool {
 
 function countEnds(): bool {
   if (endCount === 1) return true;
-  if (!countPretokens(endCount - 1)) return false;
+  if (!(listsPieces() ? listPieces(endCount) : countPretokens(endCount - 1))) return false;
   dropEnds();
   return true;
 }

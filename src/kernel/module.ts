@@ -5,6 +5,13 @@ export { countDocuments, countLookahead, documents, isInside, startCounting } fr
 export { beginModel, useModel } from "./encode/build-model";
 export { encodeLookahead, encodeText, isTextDone, moveText, startEncoding } from "./encode/encode-texts";
 export { encodeWords, idsAddress, mergeText, setTextBytes, wordIdsAddress } from "./encode/encode-words";
+export {
+  listedPieceCount,
+  listPieces,
+  pieceEndsAddress,
+  startPieces,
+  useLiftedPieces,
+} from "./encode/lifted-pieces";
 export { limitMerging } from "./encode/merge-word";
 export { beginCuts, cutEndsAddress, nextCuts } from "./encode/never-merged";
 export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";

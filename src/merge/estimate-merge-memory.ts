@@ -31,7 +31,7 @@ export function estimateMergeMemoryBytes(size: TokenWordsSize, options: MergeOpt
 }
 
 /** Bytes of an id of a start token in the words (src/words/token-words.ts). */
-const bytesOfId = (startCount: number) => (startCount <= 256 ? 1 : startCount <= 0x10000 ? 2 : 4);
+export const bytesOfId = (startCount: number) => (startCount <= 256 ? 1 : startCount <= 0x10000 ? 2 : 4);
 
 /** What one memory of the engine has for cells and lists: what is left of 4 GB beside its pairs and tokens. */
 const memoryBytesMax = 3.5e9;

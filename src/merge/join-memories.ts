@@ -31,6 +31,24 @@ export function joinBytePairs(memories: readonly MergeMemory[]): void {
   }
 }
 
+/** After the sketches: gives every memory the sums of all (src/kernel/merge/pair-sketch.ts). */
+export function joinSketches(memories: readonly MergeMemory[]): void {
+  if (memories.length === 1) return;
+  const sketches = memories.map(
+    ({ exports, memory }) =>
+      new Uint32Array(memory.buffer, exports.sketchAddress() >>> 0, exports.sketchCellCount()),
+  );
+  const [first, ...others] = sketches as [Uint32Array, ...Uint32Array[]];
+  for (const other of others) {
+    for (let cell = 0; cell < first.length; cell++) {
+      first[cell] = Math.min(first[cell]! + other[cell]!, sketchCellMax);
+    }
+  }
+  for (const other of others) other.set(first);
+}
+
+const sketchCellMax = 2 ** 32 - 1;
+
 /** After the walk over the lists of the pair that is merged: tells every memory what its neighbours weigh in all. */
 export type JoinNeighbours = () => void;
 

@@ -4,6 +4,7 @@ import {
   type JoinNeighbours,
   joinBytePairs,
   joinPairs,
+  joinSketches,
   keepSamePairs,
   neighbourJoiner,
   refreshCounts,
@@ -121,9 +122,24 @@ const countTooLarge = () =>
     hint: "divide all word counts by the same number, or train from a part of the input",
   });
 
+/** Pairs that the index anew keeps: so many for each merge that is left, and some where few are. */
+const pairsPerMerge = 4;
+const pairsBeside = 64;
+
 /** Indexes the text as it stands, with a lower threshold (src/kernel/merge/index-anew.ts). False if a memory is too small. */
 function* indexAnew({ memories, budget, limits }: MergeEngine): Generator<MergeProgress, boolean> {
+  const [first, ...others] = memories.map(({ exports }) => exports);
+  const sketchBits = Math.min(...memories.map(({ exports }) => exports.wishedSketchBits()));
   for (const { exports } of memories) {
+    exports.startSketch(sketchBits);
+    yield* inSlices(budget, exports.sketchSome);
+  }
+  joinSketches(memories);
+  const mergesLeft = limits.mergeCountMax - first!.mergedEntryCount();
+  first!.lowerToSketch(pairsPerMerge * mergesLeft + pairsBeside);
+  for (const other of others) other.adoptThreshold(first!.thresholdNow());
+  for (const { exports } of memories) {
+    exports.endSketch();
     exports.startReindex();
     for (let counted = 1; counted !== 0; ) {
       counted = exports.countPairsSome(budget.sliceWork);
@@ -132,12 +148,9 @@ function* indexAnew({ memories, budget, limits }: MergeEngine): Generator<MergeP
     }
   }
   if (!(yield* joinPairs(memories, budget))) return false;
-  const [first, ...others] = memories.map(({ exports }) => exports);
-  first!.startTally();
-  yield* inSlices(budget, first!.tallyPairsSome);
-  const mergesLeft = limits.mergeCountMax - first!.mergedEntryCount();
-  if (!first!.startKeeping(mergesLeft)) throw countTooLarge();
+  first!.startKeeping();
   yield* inSlices(budget, first!.keepPairsSome);
+  if (first!.foundCountTooLarge()) throw countTooLarge();
   yield* keepSamePairs(memories, budget);
   for (const other of others) yield* inSlices(budget, other.keepPairsSome);
   for (const { exports } of memories) {

@@ -22,6 +22,8 @@ export type MergePlan = {
   readonly prefixLength: number;
   readonly specialCount: number;
   readonly specialByteCount: number;
+  /** Whether the words in a token are limited. */
+  readonly limitsWords: boolean;
   readonly threadCount: number;
 };
 
@@ -40,6 +42,7 @@ export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes:
   exports.describeStartTokens(plan.startCount, plan.startByteCount, plan.haveSizes, plan.countsDensely);
   exports.describeTokens(plan.tokenCapacity, plan.isWide, plan.prefixLength);
   exports.describeSpecials(plan.specialCount, plan.specialByteCount);
+  exports.describeWordFacts(Number(plan.limitsWords));
   return exports.planRegions(plan.threadCount, capacityBytes);
 }
 

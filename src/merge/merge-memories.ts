@@ -1,6 +1,7 @@
 import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
 import { sizeOfWords, type TokenWords, type TokenWordsSize } from "../words/token-words.ts";
 import { fillTieRule, type TieRule, tieRuleOf } from "./fill-tie-rule.ts";
+import { fillWordFacts } from "./fill-word-facts.ts";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
 import {
   cellCountBound,
@@ -10,6 +11,7 @@ import {
   threadCountOf,
 } from "./merge-options.ts";
 import type { MergeTuning } from "./merge-tuning.ts";
+import { byteTokens } from "./start-tokens.ts";
 import { createWorkBudget, type WorkBudget } from "./work-budget.ts";
 
 /**
@@ -65,6 +67,7 @@ export function createMergeEngine(
     isWide: tuning.wideCells || tokenCapacity > 0xffff,
     specialCount: rule.specials.length,
     specialByteCount: sum(rule.specials.map(({ bytes }) => bytes.length)),
+    limitsWords: options.limitsWords ?? false,
     threadCount: threadCountOf(options, cellCountOfAll, tuning),
   };
   const memories: MergeMemory[] = [];
@@ -76,6 +79,7 @@ export function createMergeEngine(
     const memory = createMergeMemory(slice, plan, tuning.memoryBytesMax);
     if (memory === undefined) return undefined;
     fillTieRule(memory, rule);
+    if (plan.limitsWords) fillWordFacts(memory, options.startTokens ?? byteTokens);
     startEngine(memory, limits, rule, tuning);
     memories.push(memory);
   }

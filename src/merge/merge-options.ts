@@ -26,6 +26,11 @@ export type MergeOptions = {
   readonly maxTokenLength?: number | null;
   /** Only `huggingface` asks: a learned token that equals a special token's text takes its id, which decides ties. */
   readonly specialTokens?: readonly string[];
+  /**
+   * Superwords: no token has more than four words, which are what stands between spaces, or a colon before a space. The start
+   * tokens are spelled.
+   */
+  readonly limitsWords?: boolean;
   /** Threads that merge; default 1. */
   readonly threadCount?: number;
 };

@@ -12,7 +12,7 @@ import type { Cache } from "../store/cache.ts";
 import type { TableSize, WordTable } from "../words/word-table.ts";
 import { type CountOptions, countCorpus } from "./count-corpus.ts";
 import { type CountMemory, runOptionsOf, textBytesOf } from "./count-memory.ts";
-import { byBytes, type Report } from "./stage-progress.ts";
+import { byBytes, type Report, type StageProgress } from "./stage-progress.ts";
 
 export type CorpusOptions = {
   readonly inputs: readonly Input[];
@@ -77,19 +77,21 @@ async function listCountsFiles({ inputs, countsFiles, memory, workerCount, cache
 
 /** Counts the corpus. Its words and those of the counts files are not added up yet. */
 export async function countParts(
-  options: CorpusOptions & Pick<CountOptions, "countedPerInput">,
+  options: CorpusOptions & Pick<CountOptions, "countedPerInput" | "countJob">,
   report: Report,
+  stage: StageProgress["stage"] = options.runTokens === undefined ? "counting" : "counting runs",
 ): Promise<CountedParts> {
-  const { inputs, pattern, workerCount, countsFiles, memory, cache, countedPerInput, runTokens } = options;
+  const { inputs, pattern, workerCount, countsFiles, memory, cache, countedPerInput, runTokens, countJob } =
+    options;
   const ranges = options.ranges ?? inputs.map(wholeRange);
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
   const textBytesMax = countsFiles?.hasUnsorted ? undefined : textBytesOf(inputs, ranges);
   const runOptions =
     memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);
-  const plan = { inputs, pattern, runTokens, workerCount, countedPerInput };
+  const plan = { inputs, pattern, runTokens, workerCount, countedPerInput, countJob };
   const { counter, runs, statistics } = await countCorpus(
     { ...plan, ranges, specialTokens, textBytesMax, runOptions },
-    byBytes(report, runTokens === undefined ? "counting" : "counting runs", totalBytesOf(inputs, ranges)),
+    byBytes(report, stage, totalBytesOf(inputs, ranges)),
   );
   for (const input of inputs) checkUnchanged(input);
   const runsBefore = counter.runs.length;

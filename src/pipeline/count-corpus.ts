@@ -10,9 +10,11 @@ import type { CompiledPattern } from "../pattern/pattern.ts";
 import { kernelModule } from "../runtime/kernel.ts";
 import { workerBytes } from "../runtime/memory-budget.ts";
 import { inTurns } from "../runtime/turns.ts";
+import type { JobName } from "../runtime/worker-jobs.ts";
+import type { Thread } from "./job.ts";
 import { longTextBytes, runTasks } from "./run-tasks.ts";
 import type { ReportBytes } from "./stage-progress.ts";
-import { type CountSetup, startCounting, type ThreadWords } from "./thread-counter.ts";
+import { type CountSetup, startCounting, type ThreadCounter, type ThreadWords } from "./thread-counter.ts";
 
 export type CountOptions = {
   readonly inputs: readonly Input[];
@@ -34,7 +36,18 @@ export type CountOptions = {
   readonly countedPerInput?: ReadonlySet<number> | undefined;
   /** Wished size of the chunks of a stream. */
   readonly chunkSizeBytes?: number;
+  /** What is counted; pretokens, if left out. */
+  readonly countJob?: CountJob | undefined;
 };
+
+/** A job whose threads count words. Its setup has what they need beside that of counting pretokens. */
+export type CountJob = {
+  readonly name: JobName;
+  readonly start: (setup: CountSetup, thread: Thread) => ThreadCounter;
+  readonly setup: Partial<CountSetup>;
+};
+
+const pretokenJob: CountJob = { name: "counting", start: startCounting, setup: {} };
 
 type CorpusCounts = {
   /** The words that are not in sorted runs. */
@@ -49,7 +62,7 @@ type CorpusCounts = {
  * loop turn there, so that signals are served. Throws what a worker throws; no worker is left running.
  */
 export async function countCorpus(options: CountOptions, report: ReportBytes): Promise<CorpusCounts> {
-  const { inputs, ranges, workerCount, runOptions } = options;
+  const { inputs, ranges, workerCount, runOptions, countJob = pretokenJob } = options;
   const statistics = inputs.map(noStatistics);
   const name = nextName();
   if ((ranges ?? inputs).length === 0)
@@ -59,10 +72,12 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
   let bytesDone = 0;
   const threads = await runTasks(
     {
-      name: "counting",
-      start: startCounting,
-      setupOf: ({ index, isExtra }) =>
-        setupOf(options, { name: `${name}-${index}`, distinctWordCounts, isExtra }),
+      name: countJob.name,
+      start: countJob.start,
+      setupOf: ({ index, isExtra }) => ({
+        ...setupOf(options, { name: `${name}-${index}`, distinctWordCounts, isExtra }),
+        ...countJob.setup,
+      }),
       sink: { endTask: ({ inputIndex }, found) => found && addStatistics(statistics[inputIndex]!, found) },
       inputs,
       ranges,

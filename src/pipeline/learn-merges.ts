@@ -1,11 +1,17 @@
 import { availableParallelism } from "node:os";
-import { estimateMergeMemoryBytes } from "../merge/estimate-merge-memory.ts";
+import { bytesOfId, estimateMergeMemoryBytes } from "../merge/estimate-merge-memory.ts";
 import type { Compat, Merges } from "../merge/merges.ts";
-import { trainMerges } from "../merge/train-merges.ts";
+import { type MergeOptions, trainMerges } from "../merge/train-merges.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
-import { byteWordsSize } from "../words/token-words.ts";
-import { sizeOf, type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
+import {
+  byteWords,
+  byteWordsSize,
+  sizeOfWords,
+  type TokenWords,
+  type TokenWordsSize,
+} from "../words/token-words.ts";
+import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import type { CorpusOptions } from "./count-afresh.ts";
 import type { Report } from "./stage-progress.ts";
 
@@ -30,8 +36,18 @@ type Options = MergeSettings & Pick<CorpusOptions, "specialTokens" | "memory" | 
 type ThreadOptions = "workerCount" | "workerCountFor";
 
 export function mergingOf(options: Options): Merging {
-  const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength, memory, tellMemory } = options;
-  const mergeOptions = {
+  const mergeOptions = mergeOptionsOf(options);
+  return {
+    check: (size) => mergeRoom(options, byteWordsSize(size), mergeOptions),
+    learn: (words, report) =>
+      learnPairs(byteWords(words), mergeOptions, "merging", options.tellMemory, report),
+  };
+}
+
+/** What the merge engine is told for a whole vocabulary of the settings' size. */
+export function mergeOptionsOf(options: Options): MergeOptions {
+  const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = options;
+  return {
     mergeCount: vocabSize - baseSize(specialTokens, compat),
     compat,
     minFrequency,
@@ -39,31 +55,45 @@ export function mergingOf(options: Options): Merging {
     specialTokens,
     threadCount: mergeThreads(options),
   };
-  const mergeBytesOf = (size: TableSize) => estimateMergeMemoryBytes(byteWordsSize(size), mergeOptions);
-  return {
-    check: (size) =>
-      memory?.budget.check(
-        "training",
-        tableBytes(size) + mergeBytesOf(size),
-        "train on a part of the corpus",
-      ),
-    async learn(words, report) {
-      const { wordCount: distinctWordCount } = words;
-      const total = mergeOptions.mergeCount;
-      tellMemory?.(mergeBytesOf(sizeOf(words)));
-      const work = trainMerges(words, mergeOptions);
-      try {
-        for (let step = work.next(); ; step = work.next()) {
-          if (step.done) return step.value;
-          report({ stage: "merging", done: step.value.mergeCount, total, unit: "merges", distinctWordCount });
-          await nextTurn();
-        }
-      } finally {
-        // If `report` throws, the threads that help end.
-        work.return({} as never);
-      }
-    },
-  };
+}
+
+/** Throws if memory has no room for words of this size and what merging them takes. */
+export function mergeRoom(
+  { memory }: Pick<CorpusOptions, "memory">,
+  size: TokenWordsSize,
+  mergeOptions: MergeOptions,
+): void {
+  const { count = 256 } = mergeOptions.startTokens ?? {};
+  const wordBytes = tableBytes({ ...size, byteCount: bytesOfId(count) * size.positionCount });
+  memory?.budget.check(
+    "training",
+    wordBytes + estimateMergeMemoryBytes(size, mergeOptions),
+    "train on a part of the corpus",
+  );
+}
+
+/** Learns merges; `stage` is what it is called in progress. */
+export async function learnPairs(
+  words: TokenWords,
+  mergeOptions: MergeOptions,
+  stage: "merging" | "merging superwords",
+  tellMemory: MergeSettings["tellMemory"],
+  report: Report,
+): Promise<Merges> {
+  tellMemory?.(estimateMergeMemoryBytes(sizeOfWords(words), mergeOptions));
+  const { wordCount: distinctWordCount } = words;
+  const total = mergeOptions.mergeCount;
+  const work = trainMerges(words, mergeOptions);
+  try {
+    for (let step = work.next(); ; step = work.next()) {
+      if (step.done) return step.value;
+      report({ stage, done: step.value.mergeCount, total, unit: "merges", distinctWordCount });
+      await nextTurn();
+    }
+  } finally {
+    // If `report` throws, the threads that help end.
+    work.return({} as never);
+  }
 }
 
 /** As many threads merge as would count a large corpus, but not more than there are cores: they wait for each other. */

@@ -7,6 +7,8 @@ export type StageProgress = {
     | "merging"
     | "counting runs"
     | "merging runs"
+    | "lifting"
+    | "merging superwords"
     | "encoding";
   readonly done: number;
   /** Null if only the end of a stream shows it. */

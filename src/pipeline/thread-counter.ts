@@ -1,11 +1,13 @@
 import type { Task } from "../corpus/task.ts";
 import { TextMemory } from "../corpus/text-memory.ts";
+import type { KernelTaker } from "../count/documents.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
 import type { SortedRun } from "../count/sorted-runs.ts";
 import { SpillingCounter, type SpillingOptions } from "../count/spilling-counter.ts";
 import { TaskCounter, type TaskCounterOptions } from "../count/task-counter.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
-import type { PackedCounts } from "../words/word-counter.ts";
+import type { EncodingModel } from "../tokenizer/encoding-model.ts";
+import type { PackedCounts, WordCounter } from "../words/word-counter.ts";
 import { tableMemory } from "../words/word-table.ts";
 import type { Thread, ThreadJob } from "./job.ts";
 
@@ -20,6 +22,8 @@ export type CountSetup = TaskCounterOptions &
     readonly countedPerInput?: ReadonlySet<number> | undefined;
     /** How many distinct words each thread has, by its index: written by it, read by the main thread. */
     readonly distinctWordCounts: Float64Array;
+    /** What encodes the pretokens where these are lifted (superword-counter.ts). */
+    readonly model?: EncodingModel;
   };
 
 /** What a thread has counted: the words it has in memory, and the runs it wrote. */
@@ -30,13 +34,15 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
   private readonly counter: SpillingCounter;
   private readonly tasks: TaskCounter;
 
+  /** @param takerOf makes who takes the pretokens, and gives the words of them to the counter */
   constructor(
     private readonly setup: CountSetup,
     private readonly index: number,
+    takerOf: (counter: WordCounter) => KernelTaker = (counter) => counter,
   ) {
     const room = new TextMemory(setup.runOptions?.wordBytesMax);
     this.counter = new SpillingCounter(setup, setup.name, room);
-    this.tasks = new TaskCounter(setup, this.counter.words, room);
+    this.tasks = new TaskCounter(setup, this.counter.words, room, takerOf(this.counter.words));
   }
 
   get offsetByte(): number {

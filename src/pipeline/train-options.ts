@@ -59,6 +59,10 @@ export type TrainTokenizerOptions = {
   readonly minFrequency?: number | undefined;
   /** Longest token, in bytes. */
   readonly maxTokenLength?: number | undefined;
+  /** Superwords, tokens that go over spaces, are learned from a vocabulary of so many on. The corpus is `files`. Default: none. */
+  readonly superwordsFrom?: number | undefined;
+  /** How text is cut for superwords, and by the finished tokenizer: a regular expression. Default: SuperBPE's. */
+  readonly superwordPattern?: string | undefined;
   /** What `transformers` reads beside vocabulary and merges: roles of special tokens, a chat template. */
   readonly model?: AskedModelSettings | undefined;
   /** Threads that count, including this one. Default: the cores that this process may use; for small corpora 1. */
@@ -110,6 +114,8 @@ const optionKinds: { readonly [Name in keyof Required<TrainTokenizerOptions>]: A
   compat: wordOf(["cs336", "huggingface", "rustbpe"]),
   minFrequency: numberArgument,
   maxTokenLength: numberArgument,
+  superwordsFrom: numberArgument,
+  superwordPattern: textArgument,
   model: objectArgument,
   workers: numberArgument,
   memoryLimitBytes: numberArgument,

@@ -4,7 +4,8 @@ import { expectedTextBytes } from "../corpus/input.ts";
 import { refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
 import { CountsFilesAndWords } from "../count/given-words.ts";
-import { exitCode, UserError } from "../errors.ts";
+import { usageError } from "../errors.ts";
+import type { Compat } from "../merge/merges.ts";
 import { compilePattern } from "../pattern/pattern.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
@@ -19,11 +20,12 @@ import { baseSize } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { countsOptionsOf, openMemory } from "./open-memory.ts";
 import type { StageProgress } from "./stage-progress.ts";
+import { type SuperwordSettings, settleSuperwords } from "./superword-settings.ts";
 import { type Trained, train } from "./train.ts";
 import { checkTrainOptions, type TrainTokenizerOptions } from "./train-options.ts";
 import { TrainedTokenizer } from "./trained-result.ts";
 import { trainingPattern } from "./training-pattern.ts";
-import { type Result, type TrainSettings, writeResult } from "./write-result.ts";
+import { encodingPatternOf, type Result, type TrainSettings, writeResult } from "./write-result.ts";
 
 /**
  * Trains a tokenizer.
@@ -83,7 +85,7 @@ async function trainSettled(
     const trained = await train({ ...settings, ...corpus, pattern, write }, report);
     cached?.shrink();
     // HF's trainer also cuts after line ends; its tokenizer does not.
-    const { name, sources } = settings.pattern;
+    const { name, sources } = encodingPatternOf(settings);
     const encodingPattern = { name, sources, compiled: compilePattern(sources) };
     const parts = partsOfVocabulary(trained.vocabulary, encodingPattern);
     return new TrainedTokenizer(parts, { ...resultOf(trained), endMs: performance.now() });
@@ -124,7 +126,6 @@ async function openCounts({ counts, wordCounts }: TrainTokenizerOptions, countsO
 /** The options, checked, with their defaults. */
 function settle(options: TrainTokenizerOptions): TrainSettings {
   const { vocabSize, specialTokens = [], compat = "cs336" } = options;
-  const usageError = (message: string) => new UserError(message, { exitCode: exitCode.usage });
   checkSpecialTokens(specialTokens, compat);
   const leastSize = baseSize(specialTokens, compat);
   if (!Number.isSafeInteger(vocabSize) || vocabSize < leastSize) {
@@ -134,6 +135,7 @@ function settle(options: TrainTokenizerOptions): TrainSettings {
     padTo: [options.padTo, 1],
     minFrequency: [options.minFrequency, 0],
     maxTokenLength: [options.maxTokenLength, 1],
+    superwordsFrom: [options.superwordsFrom, 1],
     modelMaxLength: [options.model?.modelMaxLength, 1],
   } as const;
   for (const [name, [value, least]] of Object.entries({
@@ -163,6 +165,28 @@ function settle(options: TrainTokenizerOptions): TrainSettings {
     compat,
     minFrequency: options.minFrequency ?? (compat === "huggingface" ? 0 : 1),
     maxTokenLength: options.maxTokenLength ?? null,
+    superwords: superwordsOf(options, leastSize, compat),
     model: settleModelSettings(specialTokens, options.model ?? {}),
   };
+}
+
+function superwordsOf(
+  options: TrainTokenizerOptions,
+  baseSize: number,
+  compat: Compat,
+): SuperwordSettings | null {
+  const { superwordsFrom: fromVocabSize, superwordPattern: pattern, vocabSize } = options;
+  if (fromVocabSize === undefined) {
+    if (pattern === undefined) return null;
+    throw usageError("superwordPattern is for superwordsFrom, which is not given");
+  }
+  for (const name of ["texts", "counts", "wordCounts"] as const) {
+    if (options[name] === undefined) continue;
+    throw usageError(`superwordsFrom needs the corpus twice, and ${name} cannot give it`, "name files");
+  }
+  const sizes = { vocabSizeLeast: vocabSize, baseSize };
+  return settleSuperwords({ fromVocabSize, pattern }, sizes, compat, {
+    from: "superwordsFrom",
+    vocabSize: "vocabSize",
+  });
 }

@@ -1,4 +1,5 @@
 import { UserError } from "../errors.ts";
+import type { Merges } from "../merge/merges.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { countBytes, type Ledger, makeLedger } from "../vocabulary/ledger.ts";
 import { mergesOfSize } from "../vocabulary/smaller-vocabulary.ts";
@@ -7,12 +8,16 @@ import { sizeOf, type WordTable } from "../words/word-table.ts";
 import type { CorpusOptions, CountedWords } from "./count-afresh.ts";
 import { countWords } from "./count-words.ts";
 import { type MergeSettings, mergingOf } from "./learn-merges.ts";
+import type { SuperwordFacts } from "./learn-superwords.ts";
 import type { Report } from "./stage-progress.ts";
+import { checkReadTwice, type SuperwordSettings } from "./superword-settings.ts";
 
 export type TrainOptions = CorpusOptions &
   MergeSettings & {
     /** Sizes of smaller vocabularies that are wanted, too. */
     readonly smallerSizes?: readonly number[];
+    /** How superwords are learned, if they are. */
+    readonly superwords?: SuperwordSettings | null;
     /** Vocabularies are filled with reserved tokens to a multiple of this; default 1. */
     readonly padTo?: number;
     /** Called with the words before the merges are learned. */
@@ -26,6 +31,8 @@ export type Trained = Pick<CountedWords, "statistics" | "pretokenCount"> & {
   /** Those of the smaller sizes, as runs of their own would have made them. */
   readonly smaller: readonly Vocabulary[];
   readonly distinctWordCount: number;
+  /** Undefined without superwords. */
+  readonly superwordFacts: SuperwordFacts | undefined;
   readonly ledger: Ledger;
   readonly countMs: number;
   readonly mergeMs: number;
@@ -37,7 +44,9 @@ export type Trained = Pick<CountedWords, "statistics" | "pretokenCount"> & {
  */
 export async function train(options: TrainOptions, report: Report): Promise<Trained> {
   const { inputs, specialTokens, compat, smallerSizes = [], padTo = 1 } = options;
-  const merging = mergingOf(options);
+  const { superwords } = options;
+  if (superwords) checkReadTwice(inputs);
+  const merging = mergingOf({ ...options, vocabSize: superwords?.fromVocabSize ?? options.vocabSize });
   const startMs = performance.now();
 
   // 1. Read the corpus, cut it into pretokens, and count each distinct one. All threads do this.
@@ -48,7 +57,10 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   const countedMs = performance.now();
 
   // 2. Merge, some ten thousand times: the pair of tokens that occurs most often becomes one token.
-  const merges = await merging.learn(words, report);
+  const learned = await merging.learn(words, report);
+  // With superwords it goes on over longer pretokens.
+  const second = superwords && (await superwordsBehind(learned, superwords, options, report));
+  const merges = second?.merges ?? learned;
   const mergedMs = performance.now();
 
   // 3. Number: bytes, special tokens and merges get ids.
@@ -64,6 +76,7 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
     statistics,
     pretokenCount,
     distinctWordCount: words.wordCount,
+    superwordFacts: second?.facts,
     countMs: countedMs - startMs,
     mergeMs: mergedMs - countedMs,
   };
@@ -74,6 +87,17 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   // 5. Keep what the next training on this corpus can use. Nobody waits for that.
   await keepRest?.();
   return trained;
+}
+
+async function superwordsBehind(
+  learned: Merges,
+  superwords: SuperwordSettings,
+  options: TrainOptions,
+  report: Report,
+) {
+  // Few trainings need the code for it.
+  const { learnSuperwords } = await import("./learn-superwords.ts");
+  return learnSuperwords(options, superwords, learned, report);
 }
 
 const noWords = () =>

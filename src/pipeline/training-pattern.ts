@@ -29,6 +29,14 @@ export function trainingPattern(asked: string | readonly string[], compat: Compa
   return pattern;
 }
 
+/** The pattern that superwords are learned from. It is fed line by line, whatever the trainer, and may leave text unmatched. */
+export function liftedPattern(asked: string, compat: Compat): ResolvedPattern {
+  const dialect = compat === "huggingface" ? oniguruma : fancyRegex;
+  const pattern = resolvePattern(asked, { dialect, lineWise: true });
+  if (pattern.name === null) checkForExport(pattern);
+  return pattern;
+}
+
 /** A usage error if HF's engine could not read the regular expressions of tokenizer.json. */
 function checkForExport(pattern: ResolvedPattern): void {
   const form = exportForm(pattern);

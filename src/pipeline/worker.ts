@@ -17,6 +17,13 @@ const loaders: Record<JobName, () => Promise<Serve>> = {
     ]);
     return serveTasks(startCounting, post);
   },
+  lifting: async () => {
+    const [{ serveTasks }, { startLifting }] = await Promise.all([
+      import("./task-thread.ts"),
+      import("./superword-counter.ts"),
+    ]);
+    return serveTasks(startLifting, post);
+  },
   encoding: async () => {
     const [{ serveTasks }, { startEncoding }] = await Promise.all([
       import("./task-thread.ts"),

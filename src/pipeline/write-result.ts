@@ -22,6 +22,7 @@ import {
 import { ledgerFacts } from "../vocabulary/ledger.ts";
 import type { ModelSettings } from "../vocabulary/model-settings.ts";
 import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import type { SuperwordSettings } from "./superword-settings.ts";
 import type { Trained } from "./train.ts";
 
 /** The settings of a training, as its record keeps them. */
@@ -38,7 +39,13 @@ export type TrainSettings = {
   readonly minFrequency: number;
   readonly maxTokenLength: number | null;
   readonly model: ModelSettings;
+  /** How superwords are learned; null: they are not. */
+  readonly superwords: SuperwordSettings | null;
 };
+
+/** How the finished tokenizer cuts text. */
+export const encodingPatternOf = ({ pattern, superwords }: Pick<TrainSettings, "pattern" | "superwords">) =>
+  superwords?.pattern ?? pattern;
 
 export type Result = {
   /** The command as people read it, and its arguments as typed. */
@@ -133,7 +140,11 @@ function tokenizerFiles(
 ): OutputFile[] {
   const { settings, formatNames, trained, modelCard } = result;
   const { ledger = formatNames === undefined ? undefined : false } = result;
-  const tokenizer = { vocabulary, exportForm: exportForm(settings.pattern), model: settings.model };
+  const tokenizer = {
+    vocabulary,
+    exportForm: exportForm(encodingPatternOf(settings)),
+    model: settings.model,
+  };
   const files = [
     ...chooseFormats(formatNames, tokenizer).flatMap((format) => format.files(tokenizer)),
     ...ledgerFiles(ledger, vocabulary, trained.ledger),
@@ -164,8 +175,6 @@ function recordOf(
 ): TrainingRecord {
   const { command, settings, inputs, skipped, counts, workerCount, trained, startMs } = result;
   const { specialTokens, padTo, compat, minFrequency, maxTokenLength, model } = settings;
-  const { name, sources } = settings.pattern;
-  const pattern = { name, regex: sources.length === 1 ? sources[0]! : sources };
   const nowMs = performance.now();
   return {
     format: recordFormat,
@@ -181,7 +190,8 @@ function recordOf(
       specialTokens,
       padTo,
       reservedTokens: reservedOf(vocabulary),
-      pattern,
+      pattern: recordedPattern(encodingPatternOf(settings)),
+      ...recordedSuperwords(settings, trained),
       compat,
       minFrequency,
       maxTokenLength,
@@ -214,6 +224,17 @@ function recordOf(
     peakMemoryBytes: peakMemoryBytes(),
     mergesSha256: mergesSha256(vocabulary),
   };
+}
+
+const recordedPattern = ({ name, sources }: ResolvedPattern) => ({
+  name,
+  regex: sources.length === 1 ? sources[0]! : sources,
+});
+
+function recordedSuperwords({ superwords, pattern }: TrainSettings, { superwordFacts }: Trained) {
+  if (superwords === null || superwordFacts === undefined) return {};
+  const { fromVocabSize } = superwords;
+  return { superwords: { fromVocabSize, wordPattern: recordedPattern(pattern), ...superwordFacts } };
 }
 
 const recordedModel = ({ roles, addsBos, chatTemplate, modelMaxLength, tokenizerClass }: ModelSettings) => ({

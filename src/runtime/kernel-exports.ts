@@ -132,6 +132,13 @@ export type KernelExports = MergeExports & {
   listedStartsAddress(): number;
   listedCountsAddress(): number;
 
+  // encode/lifted-pieces.ts
+  useLiftedPieces(modelHead: number): number;
+  startPieces(): void;
+  listPieces(endCount: number): number;
+  pieceEndsAddress(): number;
+  listedPieceCount(): number;
+
   // encode/encode-words.ts, encode/encode-texts.ts
   beginModel(byteCount: number): number;
   useModel(shrinkBits: number): number;

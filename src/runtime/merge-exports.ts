@@ -11,6 +11,7 @@ export type MergeExports = {
   describeStartTokens(count: number, byteCount: number, haveSizes: boolean, countsDensely: boolean): void;
   describeTokens(tokenCapacity: number, areWide: boolean, prefixLength: number): void;
   describeSpecials(count: number, byteCount: number): void;
+  describeWordFacts(areKept: number): void;
   /** The bytes that the memory must have, or 0 if the engine does not fit into `capacityBytes`. */
   planRegions(threadCount: number, capacityBytes: number): number;
   startThreshold(first: number, least: number, fromMerge: number, shareOfTop: number, exponent: number): void;
@@ -30,6 +31,7 @@ export type MergeExports = {
   readonly startOffsets: WebAssembly.Global;
   /** Uint32: the id of each start token in ties, where ids decide. */
   readonly startRanks: WebAssembly.Global;
+  readonly wordFacts: WebAssembly.Global;
   /** 16 bytes for each token that exists already: where its bytes start, how many they are, and its tie key of 64 bits. */
   readonly specials: WebAssembly.Global;
   readonly specialBytes: WebAssembly.Global;
@@ -77,13 +79,20 @@ export type MergeExports = {
 
   // The index anew.
 
+  wishedSketchBits(): number;
+  startSketch(bits: number): void;
+  sketchSome(work: number): boolean;
+  sketchAddress(): number;
+  sketchCellCount(): number;
+  lowerToSketch(pairsWanted: number): void;
+  endSketch(): void;
   startReindex(): void;
   /** 0: all pairs are counted; 1: some; 2: the memory is too small. */
   countPairsSome(work: number): number;
-  startTally(): void;
-  tallyPairsSome(work: number): boolean;
-  /** False: a pair occurs too often to be counted exactly. */
-  startKeeping(mergesWanted: number): boolean;
+  /** In the first memory. */
+  startKeeping(): void;
+  /** Whether a pair occurs too often to be counted exactly. */
+  foundCountTooLarge(): boolean;
   /** In a memory that was told what to keep. */
   startKeepingTold(): void;
   keepPairsSome(work: number): boolean;

@@ -3,13 +3,19 @@ import { UserError } from "../errors.ts";
 import { createKernel, type Kernel } from "../runtime/kernel.ts";
 import type { EncodingModel } from "./encoding-model.ts";
 import type { IdBuffer } from "./id-buffer.ts";
-import { noTokens, type PackedTokens, placedModelBytes, placeModel } from "./model-placement.ts";
+import {
+  type CutPlaces,
+  noTokens,
+  type PackedTokens,
+  placedModelBytes,
+  placeModel,
+} from "./model-placement.ts";
 
 export type EncodingKernelOptions = {
   /** Tokens that the kernel finds in the text; the id is -1 if the token is to stay text. */
   readonly addedTokens?: PackedTokens;
-  /** For tests: false cuts no pretoken, and merging begins with bytes. */
-  readonly mayCut?: boolean;
+  /** Where pretokens are cut. For tests, `nowhere`: merging begins with bytes. */
+  readonly cuts?: CutPlaces;
   /** For tests: a memory that holds less than usual. */
   readonly memory?: WebAssembly.Memory;
   /** For tests: the cache of words is 2^cacheShrinkBits times smaller than usual. */
@@ -33,14 +39,14 @@ export class EncodingKernel {
     private readonly isNarrow: boolean,
     {
       addedTokens = noTokens,
-      mayCut = true,
+      cuts = "beside foreign bytes",
       memory: givenMemory,
       cacheShrinkBits = 0,
     }: EncodingKernelOptions = {},
   ) {
     this.kernel = createKernel(givenMemory);
     const { exports, memory } = this.kernel;
-    const placed = { model, isNarrow, addedTokens, mayCut };
+    const placed = { model, isNarrow, addedTokens, cuts };
     const start = exports.beginModel(placedModelBytes(placed)) >>> 0;
     if (start === 0) throw noMemory("the tokenizer");
     placeModel(placed, memory.buffer, start);

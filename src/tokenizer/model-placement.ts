@@ -10,9 +10,13 @@ export type PlacedModel = {
   readonly isNarrow: boolean;
   /** Tokens that the kernel finds in the text; the id is -1 if the token is to stay text. */
   readonly addedTokens: PackedTokens;
-  /** Whether pretokens may be cut where no merge crosses; false in some tests. */
-  readonly mayCut: boolean;
+  /** Where pretokens may be cut if no merge crosses; nowhere in some tests. */
+  readonly cuts: CutPlaces;
 };
+
+/** `everywhere` pays where pretokens are lines: between words, too (src/kernel/encode/never-merged.ts). */
+export type CutPlaces = "nowhere" | "beside foreign bytes" | "everywhere";
+const cutPlaces: readonly CutPlaces[] = ["nowhere", "beside foreign bytes", "everywhere"];
 
 /** Every array begins at a multiple of `alignment`; `readAheadBytes` bytes behind it may be read. */
 const alignment = 64;
@@ -34,7 +38,7 @@ export function placeModel(placed: PlacedModel, buffer: ArrayBufferLike, start: 
   placeFields(new Placing(buffer, start), placed);
 }
 
-function placeFields(placing: Placing, { model, isNarrow, addedTokens, mayCut }: PlacedModel): void {
+function placeFields(placing: Placing, { model, isNarrow, addedTokens, cuts }: PlacedModel): void {
   const { byteIds, merges, idLimit, wholeTokens } = model;
   const head = placing.reserve(4 * modelFieldCount);
   const fields = [
@@ -45,7 +49,7 @@ function placeFields(placing: Placing, { model, isNarrow, addedTokens, mayCut }:
     merges.merged.length,
     idLimit,
     Number(isNarrow),
-    Number(mayCut),
+    cutPlaces.indexOf(cuts),
     placeTokens(placing, wholeTokens ?? noTokens),
     placeTokens(placing, addedTokens),
   ];

@@ -117,8 +117,8 @@ export class WordCounter {
     }
   }
 
-  /** A UserError if the kernel has counted more than 2^53 - 1. */
-  checkTotal(): void {
+  /** To be called when the kernel itself has counted pretokens of its text; a UserError above 2^53 - 1. */
+  kernelTook(): void {
     sumOfCounts(this.pretokenCount, 0);
   }
 

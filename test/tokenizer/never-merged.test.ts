@@ -29,7 +29,7 @@ function madeScript(firstCodePoint: number, spread: number, length: number): str
 
 /** Cuts no pretoken, and merges from bytes. */
 function uncutEncoding({ model, pattern, isNarrow }: EncodingParts): SectionEncoder {
-  const kernel = new EncodingKernel(model, isNarrow, { mayCut: false });
+  const kernel = new EncodingKernel(model, isNarrow, { cuts: "nowhere" });
   return new SectionEncoder(new SplitterPretokens(createSplitter(pattern), kernel), new IdBuffer(isNarrow));
 }
 

@@ -55,7 +55,7 @@ function buildModel(model: EncodingModel): bool {
   model.isMonotone = u32(ranksOnlyRise(model, isDistinct, scratch));
   const tellsBytesApart = addJoins(model, scratch, scratch + idsBytes);
   // If bytes are left out, or share an id, the bytes of a text do not tell which ids are neighbours: nothing may be cut.
-  if (!tellsBytesApart || model.mayCut === 0) model.joinSlots = 0;
+  if (!tellsBytesApart || model.cutPlaces === 0) model.joinSlots = 0;
   if (model.isMonotone !== 0 && model.joinSlots !== 0) {
     model.characters = characters;
     findCharacters(model, byteOf, scratch);

@@ -12,7 +12,8 @@ import { TokenTable } from "./token-index";
  *   16       mergeCount
  *   20       idLimit          all of these ids are below
  *   24       isNarrow         1: every id of the tokenizer fits 16 bits
- *   28       mayCut           0: no pretoken is cut, and merging begins with bytes; for tests
+ *   28       cutPlaces        0: no pretoken is cut, and merging begins with bytes; for tests. 1: beside bytes that are not
+ *                             ASCII; 2: everywhere (never-merged.ts)
  *   32       wholeTokens      a TokenTable (token-index.ts): see whole-tokens.ts
  *   36       addedTokens      a TokenTable: the tokens that the kernel finds in the text (encode-texts.ts)
  *
@@ -45,7 +46,7 @@ export class EncodingModel {
   mergeCount: u32;
   idLimit: u32;
   isNarrow: u32;
-  mayCut: u32;
+  cutPlaces: u32;
   wholeTokens: TokenTable;
   addedTokens: TokenTable;
   byteRanks: usize;

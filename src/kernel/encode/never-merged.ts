@@ -12,8 +12,9 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *
  * There is no cut where a whole token begins or ends (whole-tokens.ts).
  *
- * Only places beside bytes that are not ASCII are looked at: elsewhere hardly any place qualifies, and looking costs time. Chinese
- * has few spaces, so its pretokens are long and hardly ever occur twice.
+ * In pretokens that are words only places beside bytes that are not ASCII are looked at: elsewhere hardly any place qualifies,
+ * and looking costs time. Chinese has few spaces, so its pretokens are long and hardly ever occur twice. Where pretokens are
+ * lines (`cutPlaces` of the model is `everywhere`), every place is looked at: most spaces between words qualify.
  *
  *   ARRAY        TYPE      LENGTH             MEANING
  *   places       u8        65536              at left << 8 | right, between two bytes: 0 not known yet, or whether there is a
@@ -43,9 +44,14 @@ const pairAnswerBits: u32 = 17;
 const answerBits: u32 = 16;
 const finerEndsMax: u32 = 1 << 13;
 
+/** In `cutPlaces` of the model: cuts are looked for between ASCII characters, too. */
+const everywhere: u32 = 2;
+let cutsAscii: bool = false;
+
 /** Lays out the tables; false without room. */
 export function useCuts(model: EncodingModel): bool {
   if (model.joinSlots === 0) return true;
+  cutsAscii = model.cutPlaces === everywhere;
   places = reserveTable(65536);
   isWholeEdge = reserveTable(512);
   pairAnswers = reserveTable(2 << pairAnswerBits);
@@ -74,7 +80,7 @@ function placeOf(left: u32, right: u32): u32 {
 
 function findPlace(left: u32, right: u32): u32 {
   let place = never;
-  if ((left | right) >= 0x80) {
+  if (cutsAscii || (left | right) >= 0x80) {
     const isJoined = load<u8>(adjacency + ((left << 8) | right)) !== 0;
     const isEdge = load<u8>(isWholeEdge + right) !== 0 || load<u8>(isWholeEdge + 256 + left) !== 0;
     if (!isJoined) place = isEdge ? byContext : always;
@@ -165,9 +171,10 @@ const highBits: u64 = 0x8080808080808080;
 
 /**
  * Position of the first byte of [from, stop) that is not ASCII, or `stop`. A lone character of three bytes does not count: it
- * is mostly a quotation mark or a dash.
+ * is mostly a quotation mark or a dash. Where ASCII is cut, too, every byte counts.
  */
 function findForeignStretch(from: u32, stop: u32): u32 {
+  if (cutsAscii) return from;
   from = findNonAscii(from, stop);
   // E0 to EF lead three bytes.
   while (from < stop && load<u8>(textStart + from) >> 4 === 0xe && load<u8>(textStart + from, 3) < 0x80) {
@@ -198,26 +205,33 @@ function firstEndBehind(from: u32, at: u32): u32 {
  * if it is `finerEndsMax`, there may be more cuts.
  */
 function cutPretoken(start: u32, end: u32, count: u32): u32 {
-  let left = <u32>load<u8>(textStart + pos);
+  const text = textStart;
+  const known = places;
+  const cutsEnd = finer + 4 * finerEndsMax;
+  let left = <u32>load<u8>(text + pos);
   let at = pos + 1;
   let cut = finer + (count << 2);
-  const cutsEnd = finer + 4 * finerEndsMax;
   for (; at < end && cut < cutsEnd; at++) {
-    const right = <u32>load<u8>(textStart + at);
-    const place = placeOf(left, right);
+    const right = <u32>load<u8>(text + at);
+    const place = <u32>load<u8>(known + ((left << 8) | right));
     store<u32>(cut, at);
-    // Between two characters that are not ASCII: they decide as wholes.
-    if (place === byContext && right >= 0xc0 && left >= 0x80) {
-      if (mayPart(start, at, end)) cut += 4;
-    } else {
-      // No cut beside ASCII where a whole token may begin or end: `byContext` without two such characters.
-      cut += usize(place === always) << 2;
-    }
+    // Most places are `never` or `always`.
+    if (place - never <= always - never) cut += (place & always) << 1;
+    else if (isCut(start, at, end, left, right)) cut += 4;
     left = right;
   }
   // Subtle: if the room is used up, the next call goes on behind the last cut.
   pos = at - 1;
   return <u32>((cut - finer) >> 2);
+}
+
+/** Whether there is a cut before `at`, between the bytes `left` and `right` of the pretoken [start, end). */
+function isCut(start: u32, at: u32, end: u32, left: u32, right: u32): bool {
+  const place = placeOf(left, right);
+  // Between two characters that are not ASCII: they decide as wholes. No cut beside ASCII where a whole token may begin or
+  // end: `byContext` without two such characters.
+  if (place === byContext && right >= 0xc0 && left >= 0x80) return mayPart(start, at, end);
+  return place === always;
 }
 
 /** Whether the pretoken [start, end) may be cut between the characters on both sides of `at`. */

@@ -1,10 +1,11 @@
-import { lowerThreshold, threshold } from "./count-threshold";
+import { threshold } from "./count-threshold";
 import { mayMerge } from "./may-merge";
 import { Pair } from "./merge-records";
 import { boundary, cellCount, cells, isWide, weights } from "./merge-regions";
 import { lengthOf } from "./merge-tokens";
 import { entryAddress, startArena, takeEntries } from "./occurrences";
 import { pushPair, startQueue } from "./pair-queue";
+import { mayBeFrequent } from "./pair-sketch";
 import {
   addPair,
   clearPairs,
@@ -20,13 +21,13 @@ import {
 import { stepCount, stepOf } from "./word-layout";
 
 /**
- * Indexes the text as it stands: counts every pair, lowers the threshold, keeps the pairs that have it or more, and
- * writes their lists. It is done where the threshold proved too high (count-threshold.ts), and before the first merge
+ * Indexes the text as it stands: lowers the threshold by a sketch of all counts (pair-sketch.ts), counts the pairs that may
+ * have it, keeps those that do, and writes their lists. It is done where the threshold proved too high (count-threshold.ts), and before the first merge
  * where there are too many start tokens for dense tables (first-index.ts). All of this is done a bit at a time.
  *
- * Where words lie in several memories, each counts its own pairs. The first memory adds up the counts of all
- * (memory-exchange.ts), lowers the threshold and keeps the pairs that have it. The others are told which pairs these
- * are, and keep the same.
+ * Where words lie in several memories, each counts its own pairs, by the sketch of all. The first memory adds up the counts
+ * of all (memory-exchange.ts) and keeps the pairs that have the threshold. The others are told which pairs these are, and keep
+ * the same.
  */
 
 /** Whether the walk over the text writes lists; else it counts. */
@@ -52,6 +53,7 @@ export enum Counted {
 }
 
 export function startReindex(): void {
+  hasCountTooLarge = false;
   clearPairs();
   startQueue();
   isWriting = false;
@@ -88,9 +90,8 @@ function walk<T>(work: u32): bool {
     const next = pos + lengthOf(left);
     const right = tokenAt<T>(next);
     if (right !== boundary) {
-      const p = findPair(left, right);
-      if (isWriting) writePair(p);
-      else if (!countPair(left, right, p)) return false;
+      if (isWriting) writePair(findPair(left, right));
+      else if (mayBeFrequent(left, right) && !countPair(left, right, findPair(left, right))) return false;
     }
     pos = next;
   }
@@ -103,6 +104,12 @@ function tokenAt<T>(position: u32): u32 {
 
 /** From here on counts are not exact: in JavaScript they are Float64. */
 const countEnd: u64 = 1 << 53;
+/** Whether a pair has such a count. */
+let hasCountTooLarge: bool = false;
+
+export function foundCountTooLarge(): bool {
+  return hasCountTooLarge;
+}
 
 /** Counts the pair at `pos`, which has record `p`, if any; false if the table is full. */
 function countPair(left: u32, right: u32, p: u32): bool {
@@ -126,48 +133,14 @@ function writePair(p: u32): void {
   store<u32>(entryAddress(pair.listStart + pair.listLength++), pos);
 }
 
-/** How many pairs have a count of so many bits. */
-const bitCount: u32 = 64;
-const tally = memory.data(64 * 4);
-
-/** Begins to tally the counts of the pairs. */
-export function startTally(): void {
-  memory.fill(tally, 0, bitCount * sizeof<u32>());
-  nextPair = 0;
-}
-
-/** Tallies the counts of the next `work` pairs, of those that may be merged; false after the last. */
-export function tallyPairsSome(work: u32): bool {
-  const until = nextPair + min(pairCount - nextPair, work);
-  for (; nextPair < until; nextPair++) {
-    const pair = pairAt(nextPair);
-    const count = pair.count;
-    if (count === 0 || !mayMerge(pair.left, pair.right)) continue;
-    const bits = tally + ((63 - <usize>clz(count)) << 2);
-    store<u32>(bits, load<u32>(bits) + 1);
-  }
-  return nextPair < pairCount;
-}
-
-/**
- * Lowers the threshold: about four times as many pairs pass as merges are wanted. Then records can be kept. False if a
- * pair occurs more often than can be counted exactly.
- */
-export function startKeeping(mergesWanted: u32): bool {
-  for (let bits = 53; bits < <i32>bitCount; bits++)
-    if (load<u32>(tally + ((<usize>bits) << 2)) > 0) return false;
-  lowerThreshold(tally, 4 * mergesWanted + 64);
-  startKeepingRecords();
-  return true;
-}
-
-/** The same in another memory than the first, which was told by `keepToldPair` what to keep. */
+/** In another memory than the first, which was told by `keepToldPair` what to keep: begins to keep that. */
 export function startKeepingTold(): void {
   isTold = true;
-  startKeepingRecords();
+  startKeeping();
 }
 
-function startKeepingRecords(): void {
+/** Begins to keep the pairs that have the threshold. The first memory has the counts of all. */
+export function startKeeping(): void {
   pairEnd = pairCount;
   nextPair = 0;
   entryCount = 0;
@@ -193,6 +166,7 @@ export function keepPairsSome(work: u32): bool {
     // A record is read before it is written over: as many are kept as were read at most.
     const pair = pairAt(nextPair);
     if (!isKept(pair)) continue;
+    if (pair.count >= countEnd) hasCountTooLarge = true;
     const listLength = pair.listLength;
     addPair(pair.left, pair.right, pair.count, 1 + <u32>entryCount, 0);
     entryCount += <f64>listLength;

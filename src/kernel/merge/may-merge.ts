@@ -1,4 +1,5 @@
 import { sizeOf } from "./merge-tokens";
+import { mayJoinWords } from "./word-facts";
 
 /**
  * Which pairs may be merged at all. A pair that may not gets no record when it is born, or when it is indexed: nothing is
@@ -17,5 +18,5 @@ export function startLimits(tokenSizeMax: u32, mergesBytesAlways: bool): void {
 
 export function mayMerge(left: u32, right: u32): bool {
   const size = sizeOf(left) + sizeOf(right);
-  return size <= sizeMax || (size === 2 && bytePairsAlways);
+  return (size <= sizeMax || (size === 2 && bytePairsAlways)) && mayJoinWords(left, right);
 }

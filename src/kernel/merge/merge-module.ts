@@ -7,6 +7,7 @@ export { adoptThreshold, startThreshold, thresholdNow } from "./count-threshold"
 export { addBytePairs, countBytePairsSome, startText, writeBytePairsSome } from "./first-index";
 export {
   countPairsSome,
+  foundCountTooLarge,
   keepPairsSome,
   pushPairsSome,
   startKeeping,
@@ -14,8 +15,6 @@ export {
   startLists,
   startPushing,
   startReindex,
-  startTally,
-  tallyPairsSome,
   writePairsSome,
 } from "./index-anew";
 export { startLimits } from "./may-merge";
@@ -59,6 +58,7 @@ export {
   describeSpecials,
   describeStartTokens,
   describeTokens,
+  describeWordFacts,
   describeWords,
   exchange as exchangedRecords,
   lefts,
@@ -72,12 +72,22 @@ export {
   startOffsets,
   startRanks,
   wordCounts as mergeWordCounts,
+  wordFacts,
   wordStarts as mergeWordStarts,
   wordTokens as mergeWordTokens,
 } from "./merge-regions";
 // Threads.
 export { endHelp, failHelp, helpedCount, helpMerging } from "./merge-threads";
 export { compactSome } from "./occurrences";
+export {
+  endSketch,
+  lowerToSketch,
+  sketchAddress,
+  sketchCellCount,
+  sketchSome,
+  startSketch,
+  wishedSketchBits,
+} from "./pair-sketch";
 // Pairs of equal tokens.
 export { followRecount, recountedWeight, recountSome, startEqualPairs } from "./recount";
 // From words to cells.

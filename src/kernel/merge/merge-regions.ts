@@ -34,6 +34,7 @@ import {
  *   tieKeys         u64          tokenCapacity             tie-rules.ts
  *   startRanks      u32          startCount                tie-rules.ts
  *   specials        Special      specialCount              tie-rules.ts
+ *   wordFacts       u8           tokenCapacity             word-facts.ts; where words in tokens are limited
  *   specialBytes    u8           specialByteCount          tie-rules.ts
  *   stack           u32          2 x tokenCapacity         merge-tokens.ts
  *   prefixStarts    u32          tokenCapacity             merge-tokens.ts
@@ -78,6 +79,7 @@ export let replacedCounts: usize = 0;
 export let tieKeys: usize = 0;
 export let startRanks: usize = 0;
 export let specials: usize = 0;
+export let wordFacts: usize = 0;
 export let specialBytes: usize = 0;
 export let stack: usize = 0;
 export let prefixStarts: usize = 0;
@@ -118,6 +120,8 @@ export let startByteCount: u32 = 0;
 let hasBytePairs: bool = false;
 /** Whether some have more bytes than one. */
 let hasSizes: bool = false;
+/** Whether the words in a token are limited. */
+export let hasWordFacts: bool = false;
 /** How many tokens there may be. */
 export let tokenCapacity: u32 = 0;
 /** What stands between two words: the id behind the last token's. */
@@ -181,6 +185,11 @@ export function describeTokens(capacity: u32, areWide: bool, prefixLength: u32):
 export function describeSpecials(count: u32, byteCount: u32): void {
   specialCount = count;
   specialByteCount = byteCount;
+}
+
+/** Whether the words in a token are limited (word-facts.ts). */
+export function describeWordFacts(areKept: bool): void {
+  hasWordFacts = areKept;
 }
 
 const alignment: u64 = 64;
@@ -253,6 +262,7 @@ function placeFixedRegions(): void {
   startRanks = place(<u64>startCount * sizeof<u32>());
   specials = place(<u64>specialCount * offsetof<Special>());
   specialBytes = place(specialByteCount);
+  wordFacts = place(hasWordFacts ? tokenCapacity : 0);
   stack = place(2 * idBytes);
   if (prefixLengthMax > 0) {
     prefixStarts = place(idBytes);

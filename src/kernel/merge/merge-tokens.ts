@@ -13,6 +13,7 @@ import {
   startOffsets,
   tokenCapacity,
 } from "./merge-regions";
+import { giveWordFacts } from "./word-facts";
 
 /**
  * Tokens: what each token id is made of. The first `startCount` are the start tokens, which words are made of before the
@@ -93,6 +94,7 @@ export function addToken(left: u32, right: u32): u32 {
   store<u32>(lengths + ((<usize>id) << 2), lengthOf(left) + lengthOf(right));
   store<u32>(sizes + ((<usize>id) << 2), size);
   if (prefixLengthMax > 0) writePrefix(id, left, right);
+  giveWordFacts(id, left, right);
   return id;
 }
 

@@ -52,7 +52,7 @@ export function giveTieKey(id: u32): bool {
     setTieKey(id, smallerWins ? ~prefixKey(id) : prefixKey(id));
     if (isLong(id)) insertLongToken(id);
   } else if (key > 0) setTieKey(id, key);
-  else setTieKey(id, middleKey - (isStart(id) ? load<u32>(startRanks + ((<usize>id) << 2)) : id));
+  else setTieKey(id, middleKey - (isStart(id) ? <u64>(<i64>load<i32>(startRanks + ((<usize>id) << 2))) : id));
   return key === 0;
 }
 

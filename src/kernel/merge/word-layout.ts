@@ -189,6 +189,11 @@ function beginStep(weight: u64, pos: u32): void {
   stepWeight = weight;
 }
 
+/** The first cell past weight step `step`. */
+export function weightEndAt(step: u32): u32 {
+  return load<u32>(weightEnds + ((<usize>step) << 2));
+}
+
 /** The first step at or after `step` that ends behind `pos`: a gallop, then a binary search. */
 export function stepOf(steps: u32, step: u32, pos: u32): u32 {
   let stride: u32 = 1;

@@ -34,6 +34,8 @@ export type TrainingRecord = LedgerFacts & {
     readonly reservedTokens: readonly string[];
     /** `name` is null for a user's own pattern. `regex` is a list if the pattern is a sequence of splits. */
     readonly pattern: { readonly name: string | null; readonly regex: string | readonly string[] };
+    /** Only with superwords; `pattern` is then that of the second stage, by which text is encoded. */
+    readonly superwords?: SuperwordRecord;
     readonly compat: Compat;
     readonly minFrequency: number;
     readonly maxTokenLength: number | null;
@@ -61,6 +63,18 @@ export type TrainingRecord = LedgerFacts & {
   };
   readonly peakMemoryBytes: number;
   readonly mergesSha256: string;
+};
+
+type SuperwordRecord = {
+  readonly fromVocabSize: number;
+  /** The pattern of the first stage, as `pattern` has it. */
+  readonly wordPattern: { readonly name: string | null; readonly regex: string | readonly string[] };
+  /** Pretokens of the second stage. */
+  readonly pretokenCount: number;
+  readonly distinctWordCount: number;
+  /** Merges of the first stage that stayed, and those that no pretoken of the second has. */
+  readonly inheritedCount: number;
+  readonly droppedCount: number;
 };
 
 type InputRecord = {

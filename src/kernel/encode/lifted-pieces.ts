@@ -1,0 +1,90 @@
+import { endsStart } from "../regions";
+import { beginIds, idsEnd } from "./emit";
+import { encodePretokens, idBytes } from "./encode-words";
+import { reserveTable, reserveTo, workAddress } from "./encoding-memory";
+import { EncodingModel } from "./model-layout";
+
+/**
+ * Pretokens as sequences of ids, for learning superwords: the ids of the pretokens of one call of `countDocuments` stand end to
+ * end at `idsAddress`, and where each pretoken ends is listed beside them.
+ *
+ *   ARRAY       TYPE   LENGTH             MEANING
+ *   pieceEnds   u32    pieceEndsMax       pieceEnds[0] is 0, pieceEnds[i + 1] the end of piece i, in bytes of ids
+ *   lengths     u32    idLimit            bytes of text that each id stands for
+ */
+let pieceEnds: usize = 0;
+let lengths: usize = 0;
+let pieceCount: u32 = 0;
+
+/** Every pretoken has an id or more for each of its bytes' tokens, and a slice has fewer bytes than this (document-loop.ts). */
+const pieceEndsMax: u32 = 1 << 17;
+
+/** Sets up the lists for the model; false without room. The ranks of the model only rise. */
+export function useLiftedPieces(modelHead: usize): bool {
+  const model = changetype<EncodingModel>(modelHead);
+  pieceEnds = reserveTable(4 * pieceEndsMax);
+  lengths = reserveTable(4 * <usize>model.idLimit);
+  if (pieceEnds === 0 || lengths === 0) return false;
+  for (let byte: u32 = 0; byte < 256; byte++) {
+    store<u32>(lengths + (load<u32>(model.byteIds + (byte << 2)) << 2), 1);
+  }
+  for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
+    const left = lengths + (load<u32>(model.lefts + (rank << 2)) << 2);
+    const right = lengths + (load<u32>(model.rights + (rank << 2)) << 2);
+    const merged = lengths + (load<u32>(model.mergedIds + (rank << 2)) << 2);
+    store<u32>(merged, load<u32>(left) + load<u32>(right));
+  }
+  return true;
+}
+
+/** Whether this instance lists pieces instead of counting words. */
+export function listsPieces(): bool {
+  return pieceEnds !== 0;
+}
+
+/** Forgets the pieces of the last call. */
+export function startPieces(): void {
+  beginIds(workAddress());
+  pieceCount = 0;
+  store<u32>(pieceEnds, 0);
+}
+
+/** Lists the `endCount - 1` pretokens of `ends`; false without room. */
+export function listPieces(endCount: u32): bool {
+  const textBytes = load<u32>(endsStart + ((endCount - 1) << 2)) - load<u32>(endsStart);
+  const room = <u64>idsEnd + <u64>textBytes * idBytes() + 64;
+  if (pieceCount + endCount > pieceEndsMax || !reserveTo(room)) return false;
+  const firstId = idsEnd;
+  if (!encodePretokens(endCount, <usize>room)) return false;
+  if (idBytes() === 2) findEnds<u16>(firstId, endCount);
+  else findEnds<u32>(firstId, endCount);
+  return true;
+}
+
+/** A pretoken ends with the id at which the lengths of the ids add up to its own. */
+function findEnds<T>(firstId: usize, endCount: u32): void {
+  const start = workAddress();
+  let textEnd = load<u32>(endsStart);
+  let id = firstId;
+  let pieceEnd = pieceEnds + (pieceCount << 2);
+  for (let i: u32 = 1; i < endCount; i++) {
+    const end = load<u32>(endsStart + (i << 2));
+    while (textEnd < end) {
+      textEnd += load<u32>(lengths + ((<usize>load<T>(id)) << 2));
+      id += sizeof<T>();
+    }
+    assert(textEnd === end, "no token crosses the end of a pretoken");
+    pieceEnd += 4;
+    store<u32>(pieceEnd, <u32>(id - start));
+  }
+  pieceCount += endCount - 1;
+}
+
+/** Address of the ends, and how many pieces there are. */
+export function pieceEndsAddress(): usize {
+  return pieceEnds;
+}
+
+export function listedPieceCount(): u32 {
+  return pieceCount;
+}

@@ -1,0 +1,160 @@
+import type { RankedMerges } from "../tokenizer/encoding-model.ts";
+import type { TokenWords } from "../words/token-words.ts";
+
+/**
+ * Which inherited merges stay. Learning superwords begins with pretokens that other merges, the inherited ones, have been made
+ * in. One of them stays if its pair occurred when its turn came or before, even if no occurrence was left for it. The others
+ * would be tokens that no text can have, and go.
+ *
+ *   ARRAY        TYPE          LENGTH            MEANING
+ *   isKept       Uint8Array    mergeCount        1 if merge k stays
+ *   madeCounts   Float64Array  256 + mergeCount  how often each token was made in the words, weighted; of bytes: their number
+ */
+export type KeptMerges = { readonly isKept: Uint8Array; readonly madeCounts: Float64Array };
+
+/** Halves of merges by token number: 0-255 are the bytes, 256 + k is what merge k makes, of tokens with lower numbers. */
+export type Halves = Pick<RankedMerges, "left" | "right">;
+
+const byteCount = 256;
+/** Tokens between two yields. */
+const tokensAtOnce = 1 << 21;
+
+/**
+ * Finds out which merges stay, from words that all of them have been made in. Yields between slices of some milliseconds.
+ *
+ * Each token of the words was made by merges that its halves tell, down to bytes. So the words tell how often every merge was
+ * made. Where none was, its pair may still have occurred: between two tokens that other merges used up. `Boundaries` looks
+ * for that.
+ */
+export function* findKeptMerges(words: TokenWords, merges: Halves): Generator<undefined, KeptMerges> {
+  const { left, right } = merges;
+  const madeCounts = yield* countTokens(words, byteCount + left.length);
+  for (let k = left.length - 1; k >= 0; k--) {
+    const made = madeCounts[byteCount + k]!;
+    madeCounts[left[k]!]! += made;
+    madeCounts[right[k]!]! += made;
+  }
+  const isKept = Uint8Array.from(left, (_, k) => Number(madeCounts[byteCount + k]! > 0));
+  const unmade: number[] = [];
+  for (let k = 0; k < left.length; k++) {
+    if (isKept[k] === 0 && madeCounts[left[k]!]! > 0 && madeCounts[right[k]!]! > 0) unmade.push(k);
+  }
+  if (unmade.length > 0) {
+    const boundaries = new Boundaries(merges, unmade, (k) => {
+      isKept[k] = 1;
+    });
+    for (let k = 0; k < left.length; k++) {
+      if (madeCounts[byteCount + k]! > 0) boundaries.look(left[k]!, right[k]!, k);
+    }
+    yield* boundaries.lookAt(words);
+  }
+  return { isKept, madeCounts };
+}
+
+function* countTokens(
+  { wordCount, tokens, starts, counts }: TokenWords,
+  tokenCount: number,
+): Generator<undefined, Float64Array> {
+  const sums = new Float64Array(tokenCount);
+  let pauseAt = tokensAtOnce;
+  for (let w = 0; w < wordCount; w++) {
+    const count = counts[w]!;
+    const end = starts[w + 1]!;
+    for (let i = starts[w]!; i < end; i++) sums[tokens[i]!]! += count;
+    if (end >= pauseAt) {
+      pauseAt = end + tokensAtOnce;
+      yield;
+    }
+  }
+  return sums;
+}
+
+/** Pairs of tokens that were looked at are remembered, up to so many. */
+const knownPairsMax = 1 << 20;
+
+/**
+ * Looks for pairs of tokens that once stood side by side. The place between them was there until a merge went over it, or is
+ * there now: between the halves of a merge that was made, or between two tokens of a word. The tokens that ended there are
+ * the last halves of the left one, of that its last half, and so on; those that began there are the first halves of the right
+ * one. Each was there from the merge that made it to the merge that used it up. Two of them stood side by side if these times
+ * have a moment in common, after a whole merge.
+ */
+class Boundaries {
+  /** Unmade merges by their left half. */
+  private readonly byLeft = new Map<number, number[]>();
+  /** Whether the left (right) half of an unmade merge is among the tokens that end (begin) where a token does. */
+  private readonly mayEnd: Uint8Array;
+  private readonly mayBegin: Uint8Array;
+  private readonly known = new Set<number>();
+  private readonly tokenCount: number;
+
+  constructor(
+    private readonly merges: Halves,
+    unmade: readonly number[],
+    private readonly found: (merge: number) => void,
+  ) {
+    const { left, right } = merges;
+    this.tokenCount = byteCount + left.length;
+    this.mayEnd = new Uint8Array(this.tokenCount);
+    this.mayBegin = new Uint8Array(this.tokenCount);
+    for (const k of unmade) {
+      const others = this.byLeft.get(left[k]!);
+      if (others === undefined) this.byLeft.set(left[k]!, [k]);
+      else others.push(k);
+      this.mayEnd[left[k]!] = 1;
+      this.mayBegin[right[k]!] = 1;
+    }
+    for (let k = 0; k < left.length; k++) {
+      this.mayEnd[byteCount + k]! |= this.mayEnd[right[k]!]!;
+      this.mayBegin[byteCount + k]! |= this.mayBegin[left[k]!]!;
+    }
+  }
+
+  /** Looks at all places between two tokens of the words. */
+  *lookAt({ wordCount, tokens, starts }: TokenWords): Generator<undefined, void> {
+    const { mayEnd, mayBegin, tokenCount, known } = this;
+    let pauseAt = tokensAtOnce;
+    for (let w = 0; w < wordCount; w++) {
+      const last = starts[w + 1]! - 1;
+      for (let i = starts[w]!; i < last; i++) {
+        const before = tokens[i]!;
+        if (mayEnd[before] === 0) continue;
+        const behind = tokens[i + 1]!;
+        if (mayBegin[behind] === 0) continue;
+        const both = before * tokenCount + behind;
+        if (known.has(both)) continue;
+        if (known.size === knownPairsMax) known.clear();
+        known.add(both);
+        this.look(before, behind, Number.POSITIVE_INFINITY);
+      }
+      if (last >= pauseAt) {
+        pauseAt = last + tokensAtOnce;
+        yield;
+      }
+    }
+  }
+
+  /** Looks at a place between two tokens that merge `usedBy` used up, or none. */
+  look(before: number, behind: number, usedBy: number): void {
+    const { byLeft, mayEnd, merges, found } = this;
+    const { right } = merges;
+    if (mayEnd[before] === 0 || this.mayBegin[behind] === 0) return;
+    for (let token = before, end = usedBy; ; token = right[token - byteCount]!) {
+      for (const k of byLeft.get(token) ?? []) {
+        if (this.wasBegin(behind, usedBy, right[k]!, token - byteCount, end)) found(k);
+      }
+      if (token < byteCount) return;
+      end = token - byteCount;
+    }
+  }
+
+  /** Whether `wanted` began where `top` does at a moment after merge `from` and before merge `to`. */
+  private wasBegin(top: number, usedBy: number, wanted: number, from: number, to: number): boolean {
+    let end = usedBy;
+    for (let token = top; ; token = this.merges.left[token - byteCount]!) {
+      if (token === wanted) return Math.max(from, token - byteCount) < Math.min(to, end);
+      if (token < byteCount) return false;
+      end = token - byteCount;
+    }
+  }
+}
