@@ -422,6 +422,32 @@ export const commands: readonly CommandSpec[] = [
     ],
   },
   {
+    name: "diff",
+    files: "<a> <b>",
+    description: "what differs between two tokenizers",
+    details:
+      "Tokens that only one of them has, tokens with another id, merges in another order, and, with a text, the words that they cut differently.",
+    options: [
+      {
+        name: "text",
+        value: "FILE",
+        repeatable: true,
+        many: true,
+        topic: "input",
+        description: "a text: which of its words are cut differently, and how often",
+        details: "All that encode reads, and - for standard input. Several files are one text.",
+      },
+      ...besideTokenizer,
+      specialTokensAsText,
+      ...reading,
+      { name: "json", topic: "output", description: "the result as JSON, with complete lists" },
+      workers,
+      memoryLimit,
+      ...everywhere,
+    ],
+    examples: [{ what: "On the words of a text", command: "bpe diff tokenizer gpt2 --text corpus.txt" }],
+  },
+  {
     name: "serve",
     files: "",
     description: "encodes and decodes for another program, through stdin and stdout",

@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { type FoundInputs, findCorpus } from "../corpus/find-inputs.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
 import { usageError } from "../errors.ts";
-import type { NamedText } from "../pipeline/evaluate.ts";
+import type { NamedText } from "../pipeline/evaluation-run.ts";
 import type { ScratchDirectory } from "../store/scratch-directory.ts";
 import { type Named, uniqueNames } from "./named-paths.ts";
 import type { Output } from "./output.ts";
@@ -21,7 +21,7 @@ export function readTexts(values: readonly Named[]): TypedText[] {
   );
   const unnamed = uniqueNames(
     values.filter(({ name }) => name === null),
-    nameOfFile,
+    nameOfText,
     given,
   );
   const texts: TypedText[] = [];
@@ -35,7 +35,7 @@ export function readTexts(values: readonly Named[]): TypedText[] {
 }
 
 /** The name of a file without what says its format and compression. */
-function nameOfFile(path: string): string {
+export function nameOfText(path: string): string {
   if (path === "-") return "stdin";
   const name = basename(path) || basename(dirname(path)) || path;
   return (

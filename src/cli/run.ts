@@ -22,13 +22,14 @@ const runners: Record<string, () => Promise<Runner>> = {
   encode: async () => (await import("./encode-command.ts")).runEncode,
   decode: async () => (await import("./decode-command.ts")).runDecode,
   inspect: async () => (await import("./inspect-command.ts")).runInspect,
+  diff: async () => (await import("./diff-command.ts")).runDiff,
   eval: async () => (await import("./eval-command.ts")).runEval,
   serve: async () => (await import("./serve-command.ts")).runServe,
   completions: async () => (await import("./completions-command.ts")).runCompletions,
 };
 
 /** Commands that always need the kernel: it is compiled while their code is loaded. */
-const usesKernel = new Set(["train", "count", "encode", "eval", "serve"]);
+const usesKernel = new Set(["train", "count", "diff", "encode", "eval", "serve"]);
 
 /** Runs the command that the arguments name; returns the exit code. Never throws. */
 export async function run(typed: readonly string[]): Promise<number> {

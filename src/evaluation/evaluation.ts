@@ -116,7 +116,7 @@ export const piecesMax = 64;
 const shownBytesMax = 160;
 
 /** The first bytes, whole characters of them. */
-function beginningOf(bytes: Uint8Array): Uint8Array {
+export function beginningOf(bytes: Uint8Array): Uint8Array {
   if (bytes.length <= shownBytesMax) return bytes;
   let end = shownBytesMax;
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;

@@ -7,7 +7,8 @@ import type { PlacedWords } from "./text-words.ts";
 export type WordEncoding = {
   readonly parts: EncodingParts;
   readonly specialTokensAsText: boolean;
-  /** Where the bytes of each token begin in the table of tokens, by id; one element more at the end. */
+  /** Bytes of all tokens, and where those of each token begin, by id; one element more at the end (TokenTable). */
+  readonly tokenBytes: Uint8Array;
   readonly tokenStarts: Uint32Array;
 };
 
@@ -44,8 +45,13 @@ export class PlacedWordEncoder {
 
   /** The ids of a placed word, without those of white space before it. The next call overwrites them. */
   idsOf(words: PlacedWords, placed: number): Uint16Array | Uint32Array {
-    const ids = this.encode(words.bytes, words.starts[placed]!, words.starts[placed + 1]!);
+    const ids = this.allIdsOf(words, placed);
     return ids.subarray(this.blankCount(words, placed, ids));
+  }
+
+  /** All ids of a placed word. The next call overwrites them. */
+  allIdsOf({ bytes, starts }: PlacedWords, placed: number): Uint16Array | Uint32Array {
+    return this.encode(bytes, starts[placed]!, starts[placed + 1]!);
   }
 
   private encode(bytes: Uint8Array, start: number, end: number): Uint16Array | Uint32Array {

@@ -1,3 +1,4 @@
+import { compareCuts, type WordCutter } from "../evaluation/compare-cuts.ts";
 import { piecesMax } from "../evaluation/evaluation.ts";
 import { PlacedWordEncoder, type WordEncoding } from "../evaluation/placed-word-encoder.ts";
 import { PretokenEncoder, type WordBytes } from "../evaluation/pretoken-counts.ts";
@@ -23,7 +24,22 @@ export type EvaluationRequest = { readonly tokenizer: number } & (
       readonly tokenCounts: Uint32Array;
       readonly slice: WordSlice;
     }
-  | { readonly kind: "pieces"; readonly words: PlacedWords; readonly placed: readonly number[] }
+  | {
+      readonly kind: "pieces";
+      readonly words: PlacedWords;
+      readonly placed: readonly number[];
+      /** Of all tokens, or of those that hold a byte of the word. */
+      readonly withBlanks: boolean;
+    }
+  | {
+      readonly kind: "cuts";
+      readonly words: PlacedWords;
+      /** The tokenizer to compare with. */
+      readonly other: number;
+      /** 1 is written here for each placed word that the two cut differently. */
+      readonly isDifferent: Uint8Array;
+      readonly slice: WordSlice;
+    }
 );
 
 /** What it answers: the tokens of pretokens, by id, and the ids of each placed word whose pieces were asked for. */
@@ -46,38 +62,56 @@ export type FromEvaluation = { readonly kind: "answer"; readonly answer: Evaluat
 /** Words that are encoded between two turns of the event loop: some milliseconds. */
 const wordsPerPart = 1 << 13;
 
-/** What one thread of an evaluation does, the main one or a worker. It keeps the tables of the encoder it used last. */
+/** What one thread of an evaluation does, the main one or a worker. It keeps the tables of the encoders it used last. */
 export class EvaluationThread {
-  private current:
-    | { readonly key: string; readonly encoder: PlacedWordEncoder | PretokenEncoder }
-    | undefined;
+  /** The latest is the last. */
+  private readonly encoders = new Map<string, PlacedWordEncoder | PretokenEncoder>();
 
   constructor(private readonly tokenizers: readonly WordEncoding[]) {}
 
   *answer(request: EvaluationRequest): Generator<undefined, EvaluationAnswer> {
-    const { tokenizer, kind, words } = request;
-    if (kind === "pieces") {
-      const encoder = this.placedEncoder(tokenizer);
-      return {
-        tokenCounts: null,
-        pieces: request.placed.map((placed) => encoder.idsOf(words, placed).slice(0, piecesMax)),
-      };
-    }
-    if (kind === "placed") {
-      const encoder = this.placedEncoder(tokenizer);
-      for (const part of partsOf(request.slice)) {
-        encoder.countTokens(words, part, request.tokenCounts);
-        yield;
+    switch (request.kind) {
+      case "pieces":
+        return { tokenCounts: null, pieces: this.piecesOf(request) };
+      case "placed": {
+        const encoder = this.placedEncoder(request.tokenizer);
+        for (const part of partsOf(request.slice)) {
+          encoder.countTokens(request.words, part, request.tokenCounts);
+          yield;
+        }
+        return nothing;
       }
-      return { tokenCounts: null, pieces: [] };
+      case "cuts": {
+        const cutters = [this.cutter(request.tokenizer), this.cutter(request.other)] as const;
+        for (const part of partsOf(request.slice)) {
+          compareCuts(request.words, part, cutters, request.isDifferent);
+          yield;
+        }
+        return nothing;
+      }
+      case "pretokens": {
+        const encoder = this.pretokenEncoder(request.tokenizer);
+        const tokenCounts = new Float64Array(this.tokenizers[request.tokenizer]!.tokenStarts.length - 1);
+        for (const part of partsOf(request.slice)) {
+          encoder.addTokens(request.words, request.counts, part, tokenCounts);
+          yield;
+        }
+        return { tokenCounts, pieces: [] };
+      }
     }
-    const encoder = this.pretokenEncoder(tokenizer);
-    const tokenCounts = new Float64Array(this.tokenizers[tokenizer]!.tokenStarts.length - 1);
-    for (const part of partsOf(request.slice)) {
-      encoder.addTokens(words, request.counts, part, tokenCounts);
-      yield;
-    }
-    return { tokenCounts, pieces: [] };
+  }
+
+  private piecesOf(request: EvaluationRequest & { readonly kind: "pieces" }): Ids[] {
+    const encoder = this.placedEncoder(request.tokenizer);
+    return request.placed.map((placed) => {
+      const { words, withBlanks } = request;
+      const ids = withBlanks ? encoder.allIdsOf(words, placed) : encoder.idsOf(words, placed);
+      return ids.slice(0, piecesMax);
+    });
+  }
+
+  private cutter(tokenizer: number): WordCutter {
+    return { tokenizer: this.tokenizers[tokenizer]!, encoder: this.placedEncoder(tokenizer) };
   }
 
   private placedEncoder(tokenizer: number): PlacedWordEncoder {
@@ -92,10 +126,19 @@ export class EvaluationThread {
   }
 
   private encoder<T extends PlacedWordEncoder | PretokenEncoder>(key: string, make: () => T): T {
-    if (this.current?.key !== key) this.current = { key, encoder: make() };
-    return this.current.encoder as T;
+    const encoder = (this.encoders.get(key) as T | undefined) ?? make();
+    this.encoders.delete(key);
+    this.encoders.set(key, encoder);
+    if (this.encoders.size > encodersMax) this.encoders.delete(this.encoders.keys().next().value!);
+    return encoder;
   }
 }
+
+/** Each has tables of some 30 MB; two are compared. */
+const encodersMax = 2;
+
+type Ids = Uint16Array | Uint32Array;
+const nothing: EvaluationAnswer = { tokenCounts: null, pieces: [] };
 
 function* partsOf({ first, end }: WordSlice): Generator<WordSlice> {
   for (let from = first; from < end; from += wordsPerPart) {

@@ -65,9 +65,21 @@ export class EvaluationThreads {
     return tokenCounts;
   }
 
-  /** The ids of placed words. */
-  async piecesOf(tokenizer: number, words: PlacedWords, placed: readonly number[]) {
-    return (await this.ask({ kind: "pieces", tokenizer, words, placed })).pieces;
+  /** Which placed words two tokenizers cut differently: 1 for each of them. */
+  async differencesOf(
+    [tokenizer, other]: readonly [number, number],
+    words: PlacedWords,
+  ): Promise<Uint8Array> {
+    const isDifferent = new Uint8Array(new SharedArrayBuffer(words.placedCount));
+    const request = { kind: "cuts", tokenizer, other, words, isDifferent } as const;
+    const slices = slicesOf(words.placedCount, this.threadCount);
+    await Promise.all(slices.map((slice) => this.ask({ ...request, slice })));
+    return isDifferent;
+  }
+
+  /** The ids of placed words; without `withBlanks` only those that hold a byte of the word. */
+  async piecesOf(tokenizer: number, words: PlacedWords, placed: readonly number[], withBlanks = false) {
+    return (await this.ask({ kind: "pieces", tokenizer, words, placed, withBlanks })).pieces;
   }
 
   close(): void {

@@ -1,0 +1,182 @@
+import { escapeBytes } from "../bytes/escape.ts";
+import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
+import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { longestIncreasing } from "./longest-increasing.ts";
+
+/** What `bpe diff --json` prints; docs/difference.schema.json has the schema. Tokens are escaped for people. */
+export type Difference = {
+  readonly format: "bpe-difference";
+  readonly version: 1;
+  readonly a: TokenizerFacts;
+  readonly b: TokenizerFacts;
+  readonly tokens: {
+    readonly inBoth: number;
+    readonly onlyInA: readonly TokenWithId[];
+    readonly onlyInB: readonly TokenWithId[];
+    /** Tokens of both whose ids differ. */
+    readonly moved: readonly MovedToken[];
+  };
+  readonly merges: {
+    readonly inBoth: number;
+    readonly onlyInA: readonly MergeWithRank[];
+    readonly onlyInB: readonly MergeWithRank[];
+    /** The fewest merges of both that would have to move for the others to have one order. */
+    readonly moved: readonly MovedMerge[];
+  };
+  /** null without a text. */
+  readonly text: TextDifference | null;
+};
+
+export type TokenizerFacts = {
+  readonly path: string;
+  readonly kind: string;
+  readonly pattern: string | null;
+  readonly patternSources: readonly string[];
+  readonly vocabularySize: number;
+  readonly mergeCount: number;
+};
+
+export type TokenWithId = { readonly token: string; readonly id: number; readonly isSpecial: boolean };
+export type MovedToken = {
+  readonly token: string;
+  readonly idA: number;
+  readonly idB: number;
+  readonly isSpecial: boolean;
+};
+export type MergeWithRank = { readonly left: string; readonly right: string; readonly rank: number };
+export type MovedMerge = {
+  readonly left: string;
+  readonly right: string;
+  readonly rankA: number;
+  readonly rankB: number;
+};
+
+/** How the words of a text are cut, each with the white space before it. */
+export type TextDifference = {
+  readonly name: string;
+  readonly inputs: readonly string[];
+  readonly tokensA: number;
+  readonly tokensB: number;
+  readonly words: number;
+  /** Occurrences of words that the tokenizers cut differently. */
+  readonly differentWords: number;
+  readonly differentShare: number | null;
+  /** How many of them are distinct. */
+  readonly distinctDifferentWords: number;
+  /** The most frequent of them, at most 1,000. */
+  readonly mostFrequent: readonly DifferentWord[];
+};
+
+export type DifferentWord = {
+  readonly word: string;
+  readonly count: number;
+  readonly piecesA: readonly string[];
+  readonly piecesB: readonly string[];
+};
+
+type Two = { readonly a: TokenizerParts; readonly b: TokenizerParts };
+
+/** What differs between two tokenizers, without a text. */
+export function differenceOf({ a, b }: Two): Omit<Difference, "text"> {
+  return {
+    format: "bpe-difference",
+    version: 1,
+    a: factsOf(a),
+    b: factsOf(b),
+    tokens: compareTokens(a, b),
+    merges: compareMerges(a, b),
+  };
+}
+
+function factsOf({ description, tokens, model }: TokenizerParts): TokenizerFacts {
+  const { path, kind, patternName, patternSources } = description;
+  return {
+    path,
+    kind,
+    pattern: patternName,
+    patternSources,
+    vocabularySize: tokens.tokenCount,
+    mergeCount: model.merges.merged.length,
+  };
+}
+
+type Entry = { readonly id: number; readonly isSpecial: boolean };
+
+/** The tokens by what they are: special or not, and their bytes. Of tokens that are equal each has a number of its own. */
+function tokensByKey(parts: TokenizerParts): Map<string, Entry> {
+  const { tokens } = parts;
+  const specialIds = new Set(allAddedTokens(parts).map(({ id }) => id));
+  const byKey = new Map<string, Entry>();
+  for (let id = 0; id < tokens.idLimit; id++) {
+    if (tokens.starts[id] === tokens.starts[id + 1]) continue;
+    const isSpecial = specialIds.has(id);
+    const key = `${isSpecial ? "special" : "token"} ${latin1Of(tokens, id)}`;
+    let unique = `0 ${key}`;
+    for (let n = 1; byKey.has(unique); n++) unique = `${n} ${key}`;
+    byKey.set(unique, { id, isSpecial });
+  }
+  return byKey;
+}
+
+const latin1Of = (tokens: TokenTable, id: number) => {
+  const bytes = tokenBytesOf(tokens, id);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+};
+
+const shown = ({ tokens }: TokenizerParts, id: number) => escapeBytes(tokenBytesOf(tokens, id));
+
+function compareTokens(a: TokenizerParts, b: TokenizerParts): Difference["tokens"] {
+  const ofA = tokensByKey(a);
+  const ofB = tokensByKey(b);
+  const only = (some: Map<string, Entry>, others: Map<string, Entry>, parts: TokenizerParts) =>
+    Array.from(some)
+      .filter(([key]) => !others.has(key))
+      .map(([, { id, isSpecial }]) => ({ token: shown(parts, id), id, isSpecial }));
+  const both = Array.from(ofA).filter(([key]) => ofB.has(key));
+  return {
+    inBoth: both.length,
+    onlyInA: only(ofA, ofB, a),
+    onlyInB: only(ofB, ofA, b),
+    moved: both
+      .map(([key, { id, isSpecial }]) => ({ isSpecial, idA: id, idB: ofB.get(key)!.id }))
+      .filter(({ idA, idB }) => idA !== idB)
+      .map(({ isSpecial, idA, idB }) => ({ token: shown(a, idA), idA, idB, isSpecial })),
+  };
+}
+
+/** Ranks of merges by the bytes of both halves. If a pair is listed twice the later rank counts, as in encoding. */
+function ranksByKey({ model, tokens }: TokenizerParts): Map<string, number> {
+  const { left, right } = model.merges;
+  const ranks = new Map<string, number>();
+  for (let rank = 0; rank < left.length; rank++) {
+    const leftText = latin1Of(tokens, left[rank]!);
+    ranks.set(`${leftText.length} ${leftText}${latin1Of(tokens, right[rank]!)}`, rank);
+  }
+  return ranks;
+}
+
+function compareMerges(a: TokenizerParts, b: TokenizerParts): Difference["merges"] {
+  const ofA = ranksByKey(a);
+  const ofB = ranksByKey(b);
+  const halves = (parts: TokenizerParts, rank: number) => ({
+    left: shown(parts, parts.model.merges.left[rank]!),
+    right: shown(parts, parts.model.merges.right[rank]!),
+  });
+  const only = (some: Map<string, number>, others: Map<string, number>, parts: TokenizerParts) =>
+    Array.from(some)
+      .filter(([key]) => !others.has(key))
+      .map(([, rank]) => ({ ...halves(parts, rank), rank }));
+  const both = Array.from(ofA)
+    .filter(([key]) => ofB.has(key))
+    .map(([key, rankA]) => ({ rankA, rankB: ofB.get(key)! }))
+    .sort((one, other) => one.rankA - other.rankA);
+  const stay = new Set(longestIncreasing(both.map(({ rankB }) => rankB)));
+  return {
+    inBoth: both.length,
+    onlyInA: only(ofA, ofB, a),
+    onlyInB: only(ofB, ofA, b),
+    moved: both
+      .filter((_, i) => !stay.has(i))
+      .map(({ rankA, rankB }) => ({ ...halves(a, rankA), rankA, rankB })),
+  };
+}

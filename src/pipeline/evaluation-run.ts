@@ -1,0 +1,91 @@
+import { expectedTextBytes, type Input } from "../corpus/input.ts";
+import type { NamedTokenizer } from "../evaluation/evaluation.ts";
+import type { WordEncoding } from "../evaluation/placed-word-encoder.ts";
+import { gatherTextWords, placedWordPattern } from "../evaluation/text-words.ts";
+import { type CompiledPattern, compilePattern } from "../pattern/pattern.ts";
+import type { MemoryBudget } from "../runtime/memory-budget.ts";
+import { inTurns } from "../runtime/turns.ts";
+import type { ScratchDirectory } from "../store/scratch-directory.ts";
+import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { type TableSize, tableBytes } from "../words/word-table.ts";
+import { countWords } from "./count-words.ts";
+import { encodingParts } from "./encode-corpus.ts";
+import { EvaluationThreads } from "./evaluation-threads.ts";
+import type { Report } from "./stage-progress.ts";
+import { type CountPretokens, TokenCounting } from "./token-counting.ts";
+
+/** A text among those that tokenizers are compared on. Its inputs are read several times, so none is a stream. */
+export type NamedText = {
+  readonly name: string;
+  readonly inputs: readonly Input[];
+  /** The inputs as the result names them. */
+  readonly paths: readonly string[];
+};
+
+export type EvaluateOptions = {
+  readonly tokenizers: readonly NamedTokenizer[];
+  readonly texts: readonly NamedText[];
+  readonly specialTokensAsText: boolean;
+  /** How many threads work on so much text. */
+  readonly workerCountFor: (textBytes: number) => number;
+  readonly budget: MemoryBudget;
+  /** For words that memory has no room for; the caller removes it. */
+  readonly scratch: ScratchDirectory;
+};
+
+/** A text that was read: its words, and what counts its tokens. */
+export async function readText(
+  { inputs }: NamedText,
+  options: EvaluateOptions,
+  threads: EvaluationThreads,
+  report: Report,
+) {
+  const { budget, scratch, workerCountFor, tokenizers, specialTokensAsText } = options;
+  const workerCount = workerCountFor(expectedTextBytes(inputs));
+  const count = async (
+    pattern: CompiledPattern,
+    sources: readonly string[],
+    specialTokens: readonly string[],
+  ) => {
+    const memory = {
+      budget,
+      scratch,
+      countsOptions: { patterns: sources, specialTokens, isLinewise: false },
+    };
+    const check = (size: TableSize) =>
+      budget.check("the words of a text", tablesPerText * tableBytes(size), "measure a part of the text");
+    return countWords({ inputs, pattern, specialTokens, workerCount, memory }, report, check);
+  };
+  const counted = await count(compilePattern([placedWordPattern]), [placedWordPattern], []);
+  const words = await inTurns(gatherTextWords(counted.words));
+  const invalidBytes = counted.statistics.reduce((sum, found) => sum + found.invalidByteCount, 0);
+  const countPretokens: CountPretokens = async (...what) => (await count(...what)).words;
+  const counting = { tokenizers, specialTokensAsText, inputs, words, workerCount, threads };
+  const tokens = new TokenCounting({ ...counting, count: countPretokens }, report);
+  return { words, invalidBytes, tokens };
+}
+
+/** The words with their white space and the pretokens, each as counted and as threads share it. */
+const tablesPerText = 4;
+
+/** The threads that encode the words of all texts. The caller closes them. */
+export function startThreads({ texts, tokenizers, workerCountFor, specialTokensAsText }: EvaluateOptions) {
+  const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
+  // The backtracking matcher may take long for one word, and serves no signal meanwhile.
+  const mainWorks =
+    textBytes <= smallTextBytes && tokenizers.every(({ parts }) => parts.pattern.kind === "automata");
+  const encodings = tokenizers.map(({ parts }) => wordEncodingOf(parts, specialTokensAsText));
+  return new EvaluationThreads(encodings, workerCountFor(textBytes), mainWorks);
+}
+
+/** One word of so much text is encoded in some 0.1 s. */
+const smallTextBytes = 4e6;
+
+function wordEncodingOf(parts: TokenizerParts, specialTokensAsText: boolean): WordEncoding {
+  const { starts, bytes } = parts.tokens;
+  const tokenStarts = new Uint32Array(new SharedArrayBuffer(starts.byteLength));
+  const tokenBytes = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
+  tokenStarts.set(starts);
+  tokenBytes.set(bytes);
+  return { parts: encodingParts(parts), specialTokensAsText, tokenBytes, tokenStarts };
+}

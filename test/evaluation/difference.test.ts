@@ -1,0 +1,85 @@
+import { expect, test } from "bun:test";
+import { differenceOf } from "../../src/evaluation/difference.ts";
+import { loadTokenizerParts } from "../../src/tokenizer/load/load-tokenizer.ts";
+import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
+import { put, scratch } from "../binary.ts";
+import { jsonOf, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+
+const directory = scratch();
+const bytes = Object.keys(jsonOf(writeTokenizer("gpt2", "huggingface")).model.vocab).filter(
+  (token) => [...token].length === 1,
+);
+
+let fileCount = 0;
+
+/** A tokenizer of bytes and these merges, whose ids follow each other; special tokens have the ids behind. */
+function tokenizerOf(merges: readonly [string, string][], specials: readonly string[] = []): TokenizerParts {
+  const json = jsonOf(writeTokenizer("gpt2", "huggingface"));
+  const tokens = [...bytes, ...merges.map((halves) => halves.join("")), ...specials];
+  json.model.vocab = Object.fromEntries(tokens.map((token, id) => [token, id]));
+  json.model.merges = merges.map(([left, right]) => [left, right]);
+  const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
+  json.added_tokens = specials.map((content) => ({ id: tokens.indexOf(content), content, ...flags }));
+  return loadTokenizerParts(put(directory, `tokenizer-${fileCount++}.json`, JSON.stringify(json)));
+}
+
+const ab: [string, string] = ["a", "b"];
+const cd: [string, string] = ["c", "d"];
+const ef: [string, string] = ["e", "f"];
+const gh: [string, string] = ["g", "h"];
+
+test("tokens of one only, tokens with another id, and special tokens", () => {
+  const a = tokenizerOf([ab, cd], ["<x>"]);
+  const b = tokenizerOf([cd, ef], ["<y>"]);
+  const { tokens } = differenceOf({ a, b });
+  expect(tokens).toEqual({
+    inBoth: 257,
+    onlyInA: [
+      { token: "ab", id: 256, isSpecial: false },
+      { token: "<x>", id: 258, isSpecial: true },
+    ],
+    onlyInB: [
+      { token: "ef", id: 257, isSpecial: false },
+      { token: "<y>", id: 258, isSpecial: true },
+    ],
+    moved: [{ token: "cd", idA: 257, idB: 256, isSpecial: false }],
+  });
+});
+
+test("a special token is not the token with the same bytes", () => {
+  const { tokens } = differenceOf({ a: tokenizerOf([ab]), b: tokenizerOf([], ["ab"]) });
+  expect(tokens.onlyInA).toEqual([{ token: "ab", id: 256, isSpecial: false }]);
+  expect(tokens.onlyInB).toEqual([{ token: "ab", id: 256, isSpecial: true }]);
+});
+
+test("merges in another order are the fewest that would have to move", () => {
+  const a = tokenizerOf([ab, cd, ef, gh]);
+  const b = tokenizerOf([cd, ef, gh, ab]);
+  expect(differenceOf({ a, b }).merges).toEqual({
+    inBoth: 4,
+    onlyInA: [],
+    onlyInB: [],
+    moved: [{ left: "a", right: "b", rankA: 0, rankB: 3 }],
+  });
+  expect(differenceOf({ a: b, b: a }).merges.moved).toEqual([{ left: "a", right: "b", rankA: 3, rankB: 0 }]);
+});
+
+test("merges of one only do not disturb the order of the others, and halves are told apart", () => {
+  const a = tokenizerOf([ab, cd, ["ab", "c"]]);
+  const b = tokenizerOf([gh, ab, ["b", "c"], cd, ["a", "bc"]]);
+  const { merges } = differenceOf({ a, b });
+  expect(merges.inBoth).toBe(2);
+  expect(merges.moved).toEqual([]);
+  expect(merges.onlyInA).toEqual([{ left: "ab", right: "c", rank: 2 }]);
+  expect(merges.onlyInB).toEqual([
+    { left: "g", right: "h", rank: 0 },
+    { left: "b", right: "c", rank: 2 },
+    { left: "a", right: "bc", rank: 4 },
+  ]);
+});
+
+test("the facts of both", () => {
+  const { a, b } = differenceOf({ a: tokenizerOf([ab], ["<x>"]), b: tokenizerOf([]) });
+  expect(a).toMatchObject({ kind: "tokenizer.json", pattern: "gpt2", vocabularySize: 258, mergeCount: 1 });
+  expect(b).toMatchObject({ vocabularySize: 256, mergeCount: 0 });
+});
