@@ -6,8 +6,19 @@ export type Screen = {
   readonly cwd?: string;
 };
 
-/** Runs a command on a terminal of its own; what it writes there, stdout and stderr together. */
-export async function onTerminal(command: readonly string[], screen: Screen = {}): Promise<string> {
+/** A command on a terminal of its own. */
+export type Session = {
+  /** All that it has written there, stdout and stderr together. */
+  shown(): string;
+  type(keys: string): void;
+  /** Resolves when `text` has been shown, whatever its colours and bells; fails if it is not within ten seconds. */
+  until(text: string): Promise<void>;
+  /** Resolves at its end. */
+  readonly exited: Promise<number>;
+  kill(): void;
+};
+
+export function openTerminal(command: readonly string[], screen: Screen = {}): Session {
   const { columns = 80, env = {}, cwd } = screen;
   const decoder = new TextDecoder();
   let shown = "";
@@ -22,9 +33,29 @@ export async function onTerminal(command: readonly string[], screen: Screen = {}
       },
     },
   });
-  await run.exited;
+  return {
+    shown: () => shown.replaceAll("\r\n", "\n"),
+    type: (keys) => run.terminal!.write(keys),
+    async until(text) {
+      const start = performance.now();
+      while (!Bun.stripANSI(shown).replaceAll("\x07", "").includes(text)) {
+        if (performance.now() - start > 10_000) {
+          throw new Error(`${JSON.stringify(text)} is not shown: ${JSON.stringify(shown)}`);
+        }
+        await Bun.sleep(10);
+      }
+    },
+    exited: run.exited,
+    kill: () => run.kill("SIGKILL"),
+  };
+}
+
+/** Runs a command on a terminal to its end; what it wrote there. */
+export async function onTerminal(command: readonly string[], screen: Screen = {}): Promise<string> {
+  const session = openTerminal(command, screen);
+  await session.exited;
   // What the terminal holds comes after the end of the process.
-  for (let before = -1; before !== shown.length; await Bun.sleep(20)) before = shown.length;
-  run.terminal?.close();
-  return shown.replaceAll("\r\n", "\n");
+  for (let before = -1; before !== session.shown().length; await Bun.sleep(20))
+    before = session.shown().length;
+  return session.shown();
 }

@@ -82,13 +82,9 @@ function commandSection(command: CommandSpec): string[] {
       ...options.filter((option) => option.topic === topic && !general.has(option.name)).flatMap(optionEntry),
     ]),
     `.SS ${examples.length === 1 ? "Example" : "Examples"}`,
-    ...examples.flatMap(({ what, command }) => [
-      ".PP",
-      roff(`${what}:`),
-      ".PP",
-      ".EX",
-      roff(`  ${command}`),
-      ".EE",
+    ...examples.flatMap(({ what, command }, i) => [
+      ...(i === 0 ? [] : [".PP"]),
+      ...[roff(`${what}:`), ".PP", ".EX", roff(`  ${command}`), ".EE"],
     ]),
   ];
 }

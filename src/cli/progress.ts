@@ -106,34 +106,40 @@ function parts({ unit }: StageProgress, figures: Figures) {
 
 type Part = keyof ReturnType<typeof parts>;
 
-function sentence(progress: StageProgress, figures: Figures, without: readonly Part[] = []): string {
+function sentence(
+  progress: StageProgress,
+  figures: Figures,
+  without: readonly Part[] = [],
+  separator = ", ",
+): string {
   const said = parts(progress, figures);
   for (const part of without) said[part] = "";
-  return `${figures.stage} ${Object.values(said)
-    .filter((part) => part !== "")
-    .join(", ")}`;
+  const known = Object.values(said).filter((part) => part !== "");
+  return `${figures.stage} ${known.join(separator)}`;
 }
 
 /** What a narrow terminal does without, in this order: how far, how fast and how long stay longest. */
 const dispensable = ["memory", "words", "amount", "left", "rate"] as const;
 
-const barCells = { least: 3, most: 20 };
+const barCells = { least: 2, most: 20 };
 
 /** A bar and the sentence behind it, in at most `width` columns. The bar shrinks and goes before a number is cut. */
 export function barLine(progress: StageProgress, figures: Figures, width: number): string {
   const { share } = figures;
   // If nobody knows the end, there is no bar, and the amount is how far it is.
   const spared = dispensable.filter((part) => share !== null || part !== "amount");
-  const spareableCount = spared.indexOf("left");
-  for (let count = 0; ; count++) {
+  const firstNeeded = spared.indexOf("left");
+  for (let count = 0; count <= spared.length; count++) {
+    // Time left and rate do not go for the sake of a bar: first the commas do, then the bar.
+    for (const separator of count < firstNeeded ? [", "] : [", ", " "]) {
+      const text = sentence(progress, figures, spared.slice(0, count), separator);
+      const cells = Math.min(barCells.most, width - text.length - "[] ".length);
+      if (share !== null && cells >= barCells.least) return `${bar(share, cells)} ${text}`;
+    }
     const text = sentence(progress, figures, spared.slice(0, count));
-    const room = width - text.length;
-    const cells = Math.min(barCells.most, room - "[] ".length);
-    if (share !== null && cells >= barCells.least) return `${bar(share, cells)} ${text}`;
-    // For the sake of a bar, time left and rate do not go.
-    if (room >= 0 && (share === null || count >= spareableCount)) return text;
-    if (count === spared.length) return figures.stage.slice(0, Math.max(0, width));
+    if (text.length <= width && (share === null || count >= firstNeeded)) return text;
   }
+  return figures.stage.slice(0, Math.max(0, width));
 }
 
 const bar = (share: number, width: number) => {

@@ -5,6 +5,7 @@ import { commands } from "../../src/cli/command-table.ts";
 import { completionScript } from "../../src/cli/completions-command.ts";
 import { optionWords } from "../../src/cli/option-table.ts";
 import { bpe, put, scratch } from "../binary.ts";
+import { openTerminal } from "../pseudo-terminal.ts";
 
 const home = scratch();
 const script = put(home, "bpe.bash", completionScript("bash"));
@@ -66,6 +67,28 @@ describe("bash completes", () => {
   for (const [line, expected] of cases) {
     test(line, () => expect(offered(line)?.sort() ?? null).toEqual(expected?.sort() ?? null));
   }
+});
+
+test("bash completes as people type, paths with spaces and what stands behind = too", async () => {
+  const typed: [keys: string, completed: string][] = [
+    ["bpe tr\t", "bpe train "],
+    ["bpe train --compat hu\t", "bpe train --compat huggingface "],
+    ["bpe train --compat=hu\t", "bpe train --compat=huggingface "],
+    ["bpe train -o my\t", "bpe train -o my\\ dir/"],
+    ["bpe train my\\ t\t", "bpe train my\\ text.txt "],
+    ["bpe train --chat-template my\\ t\t", "bpe train --chat-template my\\ text.txt "],
+  ];
+  const env = { PS1: "$ ", HOME: home, PATH: process.env.PATH! };
+  const session = openTerminal(["bash", "--norc", "--noprofile", "-i"], { cwd: home, env, columns: 200 });
+  session.type("source bpe.bash; echo rea''dy\n");
+  await session.until("ready");
+  for (const [keys, completed] of typed) {
+    session.type(keys);
+    await session.until(completed);
+    session.type("\x15");
+  }
+  session.kill();
+  await session.exited;
 });
 
 test("every shell's script names every command, option and word, and is what the command prints", () => {

@@ -224,6 +224,14 @@ describe("what does not fit is refused with its line", () => {
       const { code, stderr } = run("plan", "-", ...args);
       expect([code, stderr]).toEqual([2, expect.stringContaining('"-" is no regular file')]);
     }
+    const stdin = Buffer.from("some text");
+    const piped = Bun.spawnSync([binary, "plan"], { cwd: home, env: environment, stdin });
+    expect([piped.exitCode, piped.stderr.toString()]).toEqual([
+      2,
+      expect.stringMatching(
+        /^bpe: error: "-" is no regular file, and a plan is of files .*\nhint: write the text/,
+      ),
+    ]);
   });
 
   test("a plan of one file twice is refused", () => {

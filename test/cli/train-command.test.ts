@@ -291,7 +291,10 @@ describe("help and version", () => {
   });
 
   test("the version names Bun and the commit", () => {
-    expect(bpe(["--version"]).stdout).toMatch(/^bpe \d+\.\d+\.\d+ \(Bun 1\.4\.5, commit \S+\)\n$/);
+    const { stdout } = bpe(["--version"]);
+    expect(stdout).toMatch(/^bpe \d+\.\d+\.\d+ \(Bun 1\.4\.5, commit \S+\)\n$/);
+    for (const spelling of ["-v", "-V", "version"])
+      expect(bpe([spelling])).toMatchObject({ code: 0, stdout });
   });
 
   test("a closed stdout ends each of them in silence", () => {
