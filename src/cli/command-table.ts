@@ -136,6 +136,7 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "ledger",
         topic: "output",
+        rare: true,
         description: "write tokens.tsv: how often each token occurs",
         details:
           "At its birth and at the end, with the halves that it was made of. Without this option it is written beside a --report, and if it is below 1 MB and --format is not given.",
@@ -450,7 +451,9 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "serve",
     files: "",
-    description: "encodes and decodes for another program, through stdin and stdout",
+    description: "encodes and decodes for another program",
+    details:
+      "Encodes and decodes for another program, through stdin and stdout. docs/serve.md says what requests look like.",
     options: [tokenizer, ...besideTokenizer, ...everywhere],
     examples: [{ what: "As another program starts it", command: "bpe serve --tokenizer tokenizer" }],
   },
@@ -459,7 +462,7 @@ export const commands: readonly CommandSpec[] = [
     files: "<shell>",
     filesDescription: "bash, zsh or fish",
     fileWords: ["bash", "zsh", "fish"],
-    description: "what a shell needs to complete commands, options and values",
+    description: "what a shell needs to complete command lines",
     details: "Prints a script for a shell, which then completes commands, options and their values.",
     options: everywhere,
     examples: [
