@@ -407,6 +407,7 @@ export const commands: readonly CommandSpec[] = [
       ...reading,
       { name: "json", topic: "output", description: "the result as JSON, with all digits" },
       { name: "csv", topic: "output", description: "the measures as CSV, a row for each tokenizer and text" },
+      report,
       workers,
       memoryLimit,
       ...everywhere,

@@ -1,5 +1,6 @@
 import { findInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, type Input } from "../corpus/input.ts";
+import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import { encodeCorpus } from "../pipeline/encode-corpus.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
@@ -18,8 +19,14 @@ export type CountedText = {
 };
 
 /** Encodes a text, and counts its tokens. */
-export async function countTokens(parts: TokenizerParts, path: string, output: Output): Promise<CountedText> {
+export async function countTokens(
+  parts: TokenizerParts,
+  path: string,
+  reportPath: string | undefined,
+  output: Output,
+): Promise<CountedText> {
   const inputs = findInputs([path]);
+  refuseOverwriting(inputs, [reportPath]);
   const counts = new Float64Array(parts.tokens.idLimit);
   const sample: number[] = [];
   let idCount = 0;

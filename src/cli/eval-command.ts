@@ -1,7 +1,9 @@
 import { expectedTextBytes } from "../corpus/input.ts";
+import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import { usageError } from "../errors.ts";
 import type { Evaluation } from "../evaluation/evaluation.ts";
 import { evaluate } from "../pipeline/evaluate.ts";
+import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
@@ -12,6 +14,7 @@ import { evaluationCsv } from "./evaluation-csv.ts";
 import { evaluationTable } from "./evaluation-table.ts";
 import { readNamed } from "./named-paths.ts";
 import type { Output } from "./output.ts";
+import { takeReportPlace } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { writeStdout } from "./stream-writer.ts";
 import { stylesFor, terminalColumns } from "./terminal.ts";
@@ -23,19 +26,28 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   const startMs = performance.now();
   const { typedTexts, reading, workers, memoryLimitBytes, print, specialTokensAsText } =
     readOptions(invocation);
+  const reportPath = await takeReportPlace(invocation, output);
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());
   const tokenizers = await openTokenizers(invocation, output);
   const { texts, found } = await openTexts(typedTexts, reading, scratch, output);
   const budget = new MemoryBudget(memoryLimitBytes);
   const workerCountFor = workersFor(workers, budget.workerCountMax);
-  const { evaluation } = await evaluate(
+  refuseOverwriting(found.inputs, [reportPath]);
+  const evaluated = await evaluate(
     { tokenizers, texts, specialTokensAsText, workerCountFor, budget, scratch },
     (progress) => output.progress(progress),
   );
+  const { evaluation } = evaluated;
   await writeStdout([Buffer.from(print(evaluation))]);
   warnOfInvalidBytes(evaluation, output);
   const elapsedMs = performance.now() - startMs;
+  if (reportPath !== undefined) {
+    const { writeEvalReport } = await import("./eval-report.ts");
+    const command = shellLine(["bpe", "eval", ...invocation.typed]);
+    const compared = { tokenizers, texts, specialTokensAsText, command, elapsedMs };
+    await writeEvalReport(reportPath, { ...evaluated, ...compared });
+  }
   const sizeBytes = evaluation.texts.reduce((sum, text) => sum + text.bytes, 0);
   output.succeed(
     `measured ${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")} of ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}${corpusNoteLines(found)}`,

@@ -22,7 +22,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   const reportPath = await takeReportPlace(invocation, output);
   const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);
   await print(await describeTokenizer(parts));
-  const text = textPath === undefined ? undefined : await countTokens(parts, textPath, output);
+  const text = textPath === undefined ? undefined : await countTokens(parts, textPath, reportPath, output);
   if (text !== undefined) await print(describeText(parts, text));
   if (reportPath === undefined) return;
   const { writeInspectReport } = await import("./inspect-report.ts");

@@ -13,7 +13,8 @@ const headBytesMax = 1 << 14;
 
 export type SampleText = { readonly name: string; readonly bytes: Uint8Array };
 
-const samplesMax = 4;
+/** Texts that a report shows. */
+export const samplesMax = 6;
 
 /** The beginnings of the first inputs that have one. */
 export function sampleTextsOf(inputs: readonly Input[]): SampleText[] {
@@ -65,12 +66,16 @@ function wholeWords(text: Uint8Array): Uint8Array {
 export type SampleCutter = { readonly parts: TokenizerParts; readonly tokens: TokenTable };
 
 /** How each tokenizer cuts each text. */
-export function cutSamples(texts: readonly SampleText[], cutters: readonly SampleCutter[]): Sample[] {
+export function cutSamples(
+  texts: readonly SampleText[],
+  cutters: readonly SampleCutter[],
+  options: { readonly specialTokensAsText?: boolean } = {},
+): Sample[] {
   const loaded = cutters.map(({ parts, tokens }) => ({ tokenizer: new Tokenizer(parts), tokens }));
   return texts.map(({ name, bytes }) => ({
     name,
     cuts: loaded.map(({ tokenizer, tokens }) =>
-      Array.from(tokenizer.encode(bytes), (id) => ({ id, bytes: tokenBytesOf(tokens, id) })),
+      Array.from(tokenizer.encode(bytes, options), (id) => ({ id, bytes: tokenBytesOf(tokens, id) })),
     ),
   }));
 }

@@ -31,7 +31,7 @@ export function barChart({ title, series, groups }: BarChart): Html {
   const nameWidth = Math.min(nameWidthMax, nameLengthMax * letterWidth + 12);
   const barWidthMax = width - nameWidth - valueWidth;
   const largest = Math.max(...groups.flatMap(({ values }) => values), 1e-9);
-  return html`<svg viewBox="0 0 ${width} ${groupHeight * groups.length + 4}" role="img" aria-label="${title}" class="chart">
+  return html`<svg viewBox="0 0 ${width} ${groupHeight * groups.length + 4}" role="img" aria-label="${title}" class="chart${series.length > 1 ? " dense" : ""}">
 ${groups.map(({ name, values, texts }, row) => {
   const top = row * groupHeight + 2;
   const middle = top + (barHeight * series.length) / 2 + 4;

@@ -13,7 +13,7 @@ export function matrixSection({ tokenizers, texts, measures }: Matrix): Section 
     id: "matrix",
     title: "Tokenizers on texts",
     isWide: true,
-    text: "Colour goes by the values of one measure, from pale to full: full is better. The best of each text is bold.",
+    text: "Colour goes by the logarithm of the measure, over all texts: full is better. The best of each text is bold.",
     content: html`<div class="columns">${measures.map(
       (measure) => html`<div class="heat"><h3>${measure.name}</h3><p class="quiet">${measure.note}</p>
 ${tableHtml({
@@ -29,7 +29,7 @@ function heatCell({ values, best }: Measure, tokenizer: number, text: number) {
   if (value === null) return html`<span class="heat-cell">–</span>`;
   const present = values.flat().filter((other) => other !== null);
   const [low, high] = [Math.min(...present), Math.max(...present)];
-  const share = high === low ? 1 : (value - low) / (high - low);
+  const share = high === low || low <= 0 ? 1 : Math.log(value / low) / Math.log(high / low);
   const goodness = best === "high" ? share : 1 - share;
   const step = Math.min(stepCount - 1, Math.floor(goodness * stepCount));
   const ofText = values.map((row) => row[text]!).filter((other) => other !== null);

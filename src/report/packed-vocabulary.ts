@@ -5,14 +5,16 @@ import type { ReportTokenizer } from "./report-data.ts";
 /**
  * PackedVocabulary: the tokens and merges of a tokenizer, small enough for a page; browser/page-script.js unpacks it.
  *
- * `leaves` has the tokens that no merge makes: id and bytes as Latin-1 text, the first `leafBytesMax` of them. `data` is
- * `columns` one after the other, the widest numbers first, compressed by DEFLATE without a header, in base64. A column has a
- * little-endian number for each merge, unsigned of 16 or 32 bits, or floating-point of 64.
+ * `leaves` has the tokens that no merge makes: id and bytes as Latin-1 text, the first `leafBytesMax` of them. `runs` has the
+ * ids of what the merges make: each run is its first id and how many follow one another.
+ *
+ * `data` is `columns` one after the other, compressed by DEFLATE without a header, in base64. A column has a number for each
+ * merge, `width` bytes wide: first the lowest byte of all numbers, then the next one of all, and so on, so that equal bytes
+ * meet.
  *
  *   COLUMN   MEANING
  *   left     id of the left half of the merge
  *   right    id of its right half
- *   merged   id of what it makes
  *   birth    occurrences at its birth; only with a ledger
  *   end      occurrences at the end; only with counts
  */
@@ -29,7 +31,8 @@ export type PackedVocabulary = {
   readonly countsOf: string | null;
   /** The token that is shown first. */
   readonly firstShown: number;
-  readonly columns: readonly { readonly name: string; readonly bits: 16 | 32 | 64 }[];
+  readonly runs: readonly (readonly [first: number, count: number])[];
+  readonly columns: readonly { readonly name: string; readonly width: number }[];
   readonly data: string;
 };
 
@@ -37,7 +40,6 @@ export type Deflate = (bytes: Uint8Array<ArrayBuffer>) => Uint8Array;
 
 const leafBytesMax = 256;
 
-/** Packs the tokenizer. All that is done for each merge is done by functions of the runtime, because that is fast at once. */
 export function packVocabulary(
   tokenizer: ReportTokenizer,
   firstShown: number,
@@ -46,42 +48,66 @@ export function packVocabulary(
   const { name, tokens, merges, counts, ledger } = tokenizer;
   const { left, right, merged } = merges;
   const columns = [
-    packColumn("left", left, tokens.idLimit),
-    packColumn("right", right, tokens.idLimit),
-    packColumn("merged", merged, tokens.idLimit),
-    ...(ledger === undefined ? [] : [countColumn("birth", ledger.birthCounts, merged)]),
-    ...(counts === undefined ? [] : [countColumn("end", counts.endCounts, merged)]),
-  ].sort((a, b) => b.bits - a.bits);
-  const raw = Buffer.concat(columns.map(({ bytes }) => bytes));
+    { name: "left", numbers: left, limit: tokens.idLimit },
+    { name: "right", numbers: right, limit: tokens.idLimit },
+    ...(ledger === undefined ? [] : [countsOfMerges("birth", ledger.birthCounts, merged)]),
+    ...(counts === undefined ? [] : [countsOfMerges("end", counts.endCounts, merged)]),
+  ].map((column) => ({ ...column, width: widthOf(column.limit) }));
+  const raw = new Uint8Array(columns.reduce((sum, { width }) => sum + width * merged.length, 0));
+  let pos = 0;
+  for (const { numbers, width } of columns) pos = putColumn(numbers, width, raw, pos);
   return {
     name: escapeText(name),
     mergeCount: merged.length,
     leaves: leavesOf(tokenizer),
     countsOf: counts === undefined ? null : escapeText(counts.of),
     firstShown,
-    columns: columns.map(({ name, bits }) => ({ name, bits })),
+    runs: runsOf(merged),
+    columns: columns.map(({ name, width }) => ({ name, width })),
     data: Buffer.from(deflate(raw)).toString("base64"),
   };
 }
 
-type Column = PackedVocabulary["columns"][number] & { readonly bytes: Uint8Array };
-
-/** A column of whole numbers below the limit. */
-function packColumn(name: string, numbers: Int32Array | Float64Array, limit: number): Column {
-  const bits = limit <= 2 ** 16 ? 16 : limit <= 2 ** 32 ? 32 : 64;
-  const Numbers = bits === 16 ? Uint16Array : bits === 32 ? Uint32Array : Float64Array;
-  return { name, bits, bytes: new Uint8Array(new Numbers(numbers).buffer) };
-}
-
-function countColumn(name: string, byId: Float64Array, ids: Int32Array): Column {
-  const counts = new Float64Array(ids.length);
-  let limit = 0;
+/** The counts of what the merges make, and a number above all of them. */
+function countsOfMerges(name: string, byId: Float64Array, ids: Int32Array) {
+  const numbers = new Float64Array(ids.length);
+  let limit = 1;
   for (let i = 0; i < ids.length; i++) {
     const count = byId[ids[i]!]!;
-    counts[i] = count;
+    numbers[i] = count;
     if (count >= limit) limit = count + 1;
   }
-  return packColumn(name, counts, limit);
+  return { name, numbers, limit };
+}
+
+/** How many bytes the whole numbers below the limit need. */
+function widthOf(limit: number): number {
+  let width = 1;
+  while (limit > 256 ** width) width++;
+  return width;
+}
+
+/** Writes the planes of a column; returns the position behind them. */
+function putColumn(numbers: Int32Array | Float64Array, width: number, into: Uint8Array, pos: number): number {
+  for (let plane = 0; plane < width; plane++) {
+    // A store into bytes keeps the lowest one. Numbers may have more bits than shifts reach.
+    const shift = 8 * (plane % 4);
+    const unit = plane < 4 ? 1 : 2 ** 32;
+    for (let i = 0; i < numbers.length; i++) into[pos++] = (numbers[i]! / unit) >>> shift;
+  }
+  return pos;
+}
+
+/** Ids that follow one another, as runs. */
+function runsOf(ids: Int32Array): [first: number, count: number][] {
+  const runs: [number, number][] = [];
+  for (let start = 0; start < ids.length; ) {
+    let end = start + 1;
+    while (end < ids.length && ids[end] === ids[end - 1]! + 1) end++;
+    runs.push([ids[start]!, end - start]);
+    start = end;
+  }
+  return runs;
 }
 
 /** The tokens that no merge makes, in the order of their ids. */

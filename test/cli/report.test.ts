@@ -124,3 +124,33 @@ test("words from a counts file have no text to cut, and what is written has its 
   expect(readFileSync(text, "utf8")).toStartWith("low lower");
   expect(readdirSync(output)).not.toContain("report.html");
 });
+
+test("eval --report writes the measures that it prints, and how each tokenizer cuts each text", () => {
+  const other = join(directory, "other");
+  const german = put(directory, "german.txt", "Die Würde des Menschen ist unantastbar. ".repeat(9));
+  expect(bpe(["train", german, "-n", "300", "-o", other, "-q"]).code).toBe(0);
+  const path = join(directory, "eval.html");
+  const args = ["eval", `<b>one=${tokenizer}`, `two=${other}`, "--text", `low=${text}`, german];
+  const done = bpe([...args, "--json", "--report", path, "-q"]);
+  expect(done.code).toBe(0);
+  expect(done.stdout).toBe(bpe([...args, "--json", "-q"]).stdout);
+  const page = readFileSync(path, "utf8");
+  expect(sections(page)).toEqual(
+    "matrix frequency lengths scripts longest samples tree provenance".split(" "),
+  );
+  const { tokenizers } = JSON.parse(done.stdout);
+  const cells = [...page.matchAll(/heat-cell[^>]*>(?:<b>)?([\d.]+)/g)].map(([, value]) => value);
+  type Result = { texts: { bytesPerToken: number; fertility: number }[] };
+  const shown = (measure: "bytesPerToken" | "fertility") =>
+    tokenizers.flatMap((result: Result) => result.texts.map((measures) => measures[measure].toFixed(3)));
+  expect(cells).toEqual([...shown("bytesPerToken"), ...shown("fertility")]);
+  expect(page.includes("<b>one")).toBe(false);
+  expect(page.match(/data-tokenizer="1"/g)).toHaveLength(2);
+  expect(page.includes('class="d"')).toBe(true);
+});
+
+test("a report does not take the place of a text that is read", () => {
+  expect(bpe(["eval", tokenizer, "--text", text, "--report", text])).toMatchObject({ code: 1, stdout: "" });
+  expect(bpe(["inspect", tokenizer, "--text", text, "--report", text]).code).toBe(1);
+  expect(readFileSync(text, "utf8")).toStartWith("low lower");
+});

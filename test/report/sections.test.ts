@@ -73,8 +73,8 @@ test("the best of each text is bold, by the measure's own order, and ties share 
     ([, step, bold, value]) => `${value}${step ?? ""}${bold ? " best" : ""}`,
   );
   expect(cells).toEqual([
-    ..."1.000 h0|2.000 h2 best|–|3.000 h5 best|2.000 h2 best|4.000 h7".split("|"),
-    ..."1.000 h7 best|2.000 h6 best|5.000 h0|3.000 h4|2.000 h6 best|4.000 h2 best".split("|"),
+    ..."1.000 h0|2.000 h4 best|–|3.000 h6 best|2.000 h4 best|4.000 h7".split("|"),
+    ..."1.000 h7 best|2.000 h4 best|5.000 h0|3.000 h2|2.000 h4 best|4.000 h1 best".split("|"),
   ]);
 });
 

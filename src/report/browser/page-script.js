@@ -18,16 +18,20 @@ const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 const latin1 = (bytes) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
 
 /** Numbers of each column (src/report/packed-vocabulary.ts), by merge. */
-async function unpackColumns({ columns, data, mergeCount }) {
+async function unpackColumns({ columns, runs, data, mergeCount }) {
   const packed = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  const raw = await new Response(stream).arrayBuffer();
-  const byName = {};
-  let start = 0;
-  for (const { name, bits } of columns) {
-    const Numbers = bits === 16 ? Uint16Array : bits === 32 ? Uint32Array : Float64Array;
-    byName[name] = new Numbers(raw, start, mergeCount);
-    start += (bits / 8) * mergeCount;
+  const raw = new Uint8Array(await new Response(stream).arrayBuffer());
+  const byName = {
+    merged: runs.flatMap(([first, count]) => Array.from({ length: count }, (_, i) => first + i)),
+  };
+  let pos = 0;
+  for (const { name, width } of columns) {
+    const numbers = new Float64Array(mergeCount);
+    for (let plane = 0; plane < width; plane++) {
+      for (let i = 0; i < mergeCount; i++) numbers[i] += raw[pos++] * 256 ** plane;
+    }
+    byName[name] = numbers;
   }
   return byName;
 }
