@@ -105,6 +105,15 @@ export const commands: readonly CommandSpec[] = [
         default: "SuperBPE's: numbers and runs of punctuation apart",
       },
       {
+        name: "extend",
+        value: "PATH",
+        topic: "tokens",
+        rare: true,
+        description: "add tokens to this tokenizer: -n +8k, or the size it shall have",
+        details:
+          "Its merges go on, on the new text. Its own tokens keep their ids, new ones come behind all of them, and its files are written with the new tokens put in. Pattern and special tokens are its own: -s only says where documents end. Ties are decided as --compat says, else as the tokenizer was trained, else by the rule extension: the smaller pair of strings in byte-to-character form.",
+      },
+      {
         name: "pad-to",
         value: "N",
         topic: "tokens",

@@ -2,6 +2,7 @@ import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes } from "../corpus/input.ts";
 import { sizeOfRanges, wholeRange } from "../corpus/range.ts";
 import type { PlannedRanges } from "../corpus/read-plan.ts";
+import { usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
 import { trainingPattern } from "../pipeline/training-pattern.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
@@ -20,7 +21,14 @@ export function readCorpusOptions(invocation: Invocation, made?: CountsOptions) 
   const { options } = invocation;
   // Only HF's trainer is fed line by line.
   const madeCompat: Compat = made?.isLinewise ? "huggingface" : "cs336";
-  const compat: Compat = options.word("compat") ?? madeCompat;
+  const asked = options.word("compat");
+  if (asked === "extension") {
+    throw usageError(
+      "--compat extension is a rule for --extend",
+      "without it: cs336, huggingface or rustbpe",
+    );
+  }
+  const compat: Compat = asked ?? madeCompat;
   const specialTokens = options.get("special-token") ?? made?.specialTokens ?? [];
   checkSpecialTokens(specialTokens, compat);
   return {
@@ -33,7 +41,7 @@ export function readCorpusOptions(invocation: Invocation, made?: CountsOptions) 
   };
 }
 
-type CorpusChoices = ReturnType<typeof readCorpusOptions>;
+type CorpusChoices = Pick<ReturnType<typeof readCorpusOptions>, "workers" | "reading" | "memoryLimitBytes">;
 
 const nothingFound: FoundInputs = { inputs: [], skipped: [] };
 

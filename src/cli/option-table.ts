@@ -43,7 +43,7 @@ export const optionWords = {
   "input-format": ["text", "jsonl", "json", "parquet", "fasta"],
   binary: ["text"],
   dtype: ["uint16", "uint32"],
-  compat: ["cs336", "huggingface", "rustbpe"],
+  compat: ["cs336", "huggingface", "rustbpe", "extension"],
   format: ["huggingface", "gpt2", "tiktoken"],
 } as const;
 

@@ -37,6 +37,9 @@ import { warnOfEqualCounts, warnOfInvalidBytes, warnOfSlowPattern, warnOfStreams
 
 /** `bpe train`: reads the options, looks at the world, trains, writes, tells. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
+  if (invocation.options.has("extend")) {
+    return (await import("./extend-command.ts")).runExtend(invocation, output);
+  }
   const asked = readOptions(invocation);
   await takePlaces(invocation, asked, output);
   const startMs = performance.now();

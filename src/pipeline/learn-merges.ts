@@ -97,7 +97,7 @@ export async function learnPairs(
 }
 
 /** As many threads merge as would count a large corpus, but not more than there are cores: they wait for each other. */
-function mergeThreads({ workerCount, workerCountFor }: Pick<CorpusOptions, ThreadOptions>): number {
+export function mergeThreads({ workerCount, workerCountFor }: Pick<CorpusOptions, ThreadOptions>): number {
   const wanted = workerCountFor?.(Number.POSITIVE_INFINITY) ?? workerCount;
   return Math.min(wanted, availableParallelism());
 }

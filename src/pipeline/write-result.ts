@@ -85,19 +85,34 @@ export async function writeResult(
 ): Promise<Written> {
   const writeStartMs = performance.now();
   let record: TrainingRecord | undefined;
-  const files = resultFiles(result, (made) => {
-    record = recordOf(result, made, staged.generation, writeStartMs);
-    return record;
-  });
+  const files = (generation: () => number) =>
+    resultFiles(result, (made) => {
+      record = recordOf(result, made, generation(), writeStartMs);
+      return record;
+    });
+  const former = await publishFiles(path, files, { keepCount: result.keepCount, guard });
+  return { ...former, record: record! };
+}
 
+type Publishing = {
+  readonly keepCount?: number | undefined;
+  readonly guard: (discard: () => void) => () => void;
+};
+
+/** Writes files into a directory beside its place, and exchanges the two; see `writeResult`. */
+export async function publishFiles(
+  path: string,
+  makeFiles: (generation: () => number) => readonly OutputFile[],
+  { keepCount, guard }: Publishing,
+): Promise<FormerResults> {
   const staged = stageDirectory(path);
   const unregister = guard(() => staged.discard());
   try {
-    for (const file of files) {
+    for (const file of makeFiles(() => staged.generation)) {
       // In slices: tokens of repetitive text are megabytes long, and so are the files.
       for (const _ of staged.writeInSteps(file.name, file.chunks())) await nextTurn();
     }
-    return { ...staged.publish({ keepCount: result.keepCount }), record: record! };
+    return staged.publish({ keepCount });
   } catch (error) {
     staged.discard();
     throw error;
@@ -173,17 +188,10 @@ function recordOf(
   generation: number,
   writeStartMs: number,
 ): TrainingRecord {
-  const { command, settings, inputs, skipped, counts, workerCount, trained, startMs } = result;
+  const { settings, trained, workerCount } = result;
   const { specialTokens, padTo, compat, minFrequency, maxTokenLength, model } = settings;
-  const nowMs = performance.now();
   return {
-    format: recordFormat,
-    ...build,
-    command,
-    arguments: result.arguments,
-    workingDirectory: process.cwd(),
-    startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
-    generation,
+    ...runFacts(result, generation),
     options: {
       vocabSize,
       ...(sizes && { sizes }),
@@ -199,6 +207,47 @@ function recordOf(
       workers: workerCount,
     },
     formats: result.formatNames ?? null,
+    ...corpusFacts(result, trained),
+    mergeCount: vocabulary.mergeCount,
+    ...ledgerFacts(trained.ledger, vocabulary),
+    files: names,
+    ...costFacts(result, trained, writeStartMs),
+    mergesSha256: mergesSha256(vocabulary),
+  };
+}
+
+/** What a run was asked for, and what it read. */
+export type RecordedRun = Pick<
+  Result,
+  "command" | "arguments" | "inputs" | "skipped" | "counts" | "workerCount" | "startMs" | "endMs"
+>;
+/** What counting and merging found, as far as a record has it. */
+type RecordedWork = Pick<
+  Trained,
+  "statistics" | "pretokenCount" | "distinctWordCount" | "countMs" | "mergeMs"
+>;
+
+/** The head of a record: the program, the command, and when it ran. */
+export function runFacts({ command, arguments: typed, startMs }: RecordedRun, generation: number) {
+  return {
+    format: recordFormat,
+    ...build,
+    command,
+    arguments: typed,
+    workingDirectory: process.cwd(),
+    startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
+    generation,
+  } as const;
+}
+
+export const recordedPattern = ({ name, sources }: ResolvedPattern) => ({
+  name,
+  regex: sources.length === 1 ? sources[0]! : sources,
+});
+
+/** What was read and counted. */
+export function corpusFacts({ inputs, skipped, counts }: RecordedRun, trained: RecordedWork) {
+  return {
     inputs: inputs.map(({ path, isStream, sizeBytes, format, formatFrom, textField }, i) => ({
       path,
       sizeBytes: isStream ? trained.statistics[i]!.textBytes : sizeBytes,
@@ -212,24 +261,22 @@ function recordOf(
     counts,
     wordCount: trained.pretokenCount,
     distinctWordCount: trained.distinctWordCount,
-    mergeCount: vocabulary.mergeCount,
-    ...ledgerFacts(trained.ledger, vocabulary),
-    files: names,
+  };
+}
+
+/** What the run took, up to now. */
+export function costFacts({ startMs, endMs }: RecordedRun, trained: RecordedWork, writeStartMs: number) {
+  const nowMs = performance.now();
+  return {
     timings: {
       countMs: Math.round(trained.countMs),
       mergeMs: Math.round(trained.mergeMs),
       writeMs: Math.round(nowMs - writeStartMs),
-      totalMs: Math.round((result.endMs ?? writeStartMs) - startMs + (nowMs - writeStartMs)),
+      totalMs: Math.round((endMs ?? writeStartMs) - startMs + (nowMs - writeStartMs)),
     },
     peakMemoryBytes: peakMemoryBytes(),
-    mergesSha256: mergesSha256(vocabulary),
   };
 }
-
-const recordedPattern = ({ name, sources }: ResolvedPattern) => ({
-  name,
-  regex: sources.length === 1 ? sources[0]! : sources,
-});
 
 function recordedSuperwords({ superwords, pattern }: TrainSettings, { superwordFacts }: Trained) {
   if (superwords === null || superwordFacts === undefined) return {};

@@ -1,6 +1,17 @@
-import { dirname, join } from "node:path";
-import { checkOr, fieldsOf, listOf, oneOf, oneOrMore, optional, orNull, text } from "../../bytes/schema.ts";
+import { basename, dirname, join } from "node:path";
+import {
+  checkOr,
+  fieldsOf,
+  listOf,
+  oneOf,
+  oneOrMore,
+  optional,
+  orNull,
+  text,
+  wholeNumber,
+} from "../../bytes/schema.ts";
 import { UserError } from "../../errors.ts";
+import type { Compat } from "../../merge/merges.ts";
 import { recordName } from "../../vocabulary/formats/training-json.ts";
 import { isFile, readJson } from "./read-file.ts";
 
@@ -9,17 +20,20 @@ export type RecordedTraining = {
   readonly patternName: string | null;
   readonly patternSources: readonly string[];
   readonly specialTokens: readonly string[];
+  /** Their ids, in a record of an extended tokenizer; others follow from `compat`. */
+  readonly specialIds: readonly number[] | undefined;
   /** Tokens that fill the vocabulary; their ids come last. */
   readonly reservedTokens: readonly string[];
-  readonly compat: string;
+  readonly compat: Compat | "extension";
 };
 
 const recordFields = fieldsOf({
   files: listOf(text),
   options: fieldsOf({
     specialTokens: optional(listOf(text)),
+    specialIds: optional(listOf(wholeNumber())),
     reservedTokens: optional(listOf(text)),
-    compat: optional(oneOf(["cs336", "huggingface", "rustbpe"])),
+    compat: optional(oneOf<Compat | "extension">(["cs336", "huggingface", "rustbpe", "extension"])),
     pattern: fieldsOf({ name: orNull(text), regex: oneOrMore(text) }),
   }),
 });
@@ -40,6 +54,7 @@ export function recordedTraining(path: string, name: string): RecordedTraining |
     patternName: options.pattern.name,
     patternSources: options.pattern.regex,
     specialTokens: options.specialTokens ?? [],
+    specialIds: options.specialIds,
     reservedTokens: options.reservedTokens ?? [],
     compat: options.compat ?? "cs336",
   };
@@ -51,4 +66,12 @@ export function recordedSizes(path: string): readonly number[] | undefined {
   const record = readJson(path) as { options?: { sizes?: unknown } } | null;
   const sizes = record?.options?.sizes;
   return Array.isArray(sizes) && sizes.length > 0 && sizes.every(Number.isSafeInteger) ? sizes : undefined;
+}
+
+/** The rule that a training beside one of these files followed; undefined if no record of ours lists one. */
+export function recordedRule(paths: readonly string[]): RecordedTraining["compat"] | undefined {
+  const recorded = paths
+    .map((path) => recordedTraining(path, basename(path)))
+    .find((record) => record !== null);
+  return recorded?.compat;
 }

@@ -83,8 +83,9 @@ function patternOf(sources: readonly string[] | undefined, path: string): Resolv
 
 /** A training with `--compat huggingface` gives special tokens the first ids, every other training the next free ones. */
 function recordedSpecials(recorded: RecordedTraining): SpecialTokenOption[] {
-  const { specialTokens, reservedTokens, compat } = recorded;
-  const given = specialTokens.map((text, i) => ({ text, id: compat === "huggingface" ? i : undefined }));
+  const { specialTokens, specialIds, reservedTokens, compat } = recorded;
+  const firstIds = compat === "huggingface" ? [...specialTokens.keys()] : [];
+  const given = specialTokens.map((text, i) => ({ text, id: (specialIds ?? firstIds)[i] }));
   return [...given, ...reservedTokens.map((text) => ({ text, id: undefined }))];
 }
 

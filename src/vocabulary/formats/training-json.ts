@@ -10,7 +10,64 @@ export const recordName = "training.json";
 export const recordFormat = 1;
 
 /** `training.json`: what was asked, what was read, what came out. Each field is part of the command line's contract. */
-export type TrainingRecord = LedgerFacts & {
+export type TrainingRecord = LedgerFacts &
+  RunRecord & {
+    readonly options: TrainingOptionsRecord;
+    /** The formats asked for; null: all that can hold the tokenizer. */
+    readonly formats: readonly string[] | null;
+  };
+
+/** The same of a tokenizer that was extended. Merges and their checksum are those that are new. */
+export type ExtensionRecord = RunRecord & {
+  /** The tokenizer that was extended; `vocabSize` is one more than its largest id. */
+  readonly base: {
+    readonly path: string;
+    readonly kind: string;
+    readonly files: readonly { readonly path: string; readonly sizeBytes: number; readonly sha256: string }[];
+    readonly vocabSize: number;
+  };
+  readonly options: {
+    /** One more than the largest id; and how many new tokens were asked for. */
+    readonly vocabSize: number;
+    readonly newTokens: number;
+    /** The base's, each with its id at the same place. */
+    readonly specialTokens: readonly string[];
+    readonly specialIds: readonly number[];
+    /** Texts that ended documents, whether they are tokens of the base or not. */
+    readonly documentsEndAt: readonly string[];
+    readonly pattern: PatternRecord;
+    readonly compat: Compat | "extension";
+    readonly minFrequency: number;
+    readonly maxTokenLength: number | null;
+    readonly workers: number;
+  };
+};
+
+/** `name` is null for a user's own pattern. `regex` is a list if the pattern is a sequence of splits. */
+type PatternRecord = { readonly name: string | null; readonly regex: string | readonly string[] };
+
+type TrainingOptionsRecord = {
+  /** The largest, if there are several. */
+  readonly vocabSize: number;
+  /** Only in the record of several vocabularies: their sizes, ascending. Each has a directory with a record of its own. */
+  readonly sizes?: readonly number[];
+  readonly specialTokens: readonly string[];
+  /** The vocabulary is filled with reserved tokens to a multiple of this. */
+  readonly padTo: number;
+  readonly reservedTokens: readonly string[];
+  readonly pattern: PatternRecord;
+  /** Only with superwords; `pattern` is then that of the second stage, by which text is encoded. */
+  readonly superwords?: SuperwordRecord;
+  readonly compat: Compat;
+  readonly minFrequency: number;
+  readonly maxTokenLength: number | null;
+  /** What a model needs to know: the special token of each role, and the rest of `ModelSettings`. */
+  readonly model: Roles & Omit<ModelSettings, "roles" | "proposed">;
+  readonly workers: number;
+};
+
+/** What every record has. */
+type RunRecord = {
   readonly format: typeof recordFormat;
   readonly version: string;
   readonly bunVersion: string;
@@ -23,28 +80,6 @@ export type TrainingRecord = LedgerFacts & {
   readonly startedAt: string;
   /** 1 for the first result of a place, then one more than that of any result there or kept beside it. Needs no clock. */
   readonly generation: number;
-  readonly options: {
-    /** The largest, if there are several. */
-    readonly vocabSize: number;
-    /** Only in the record of several vocabularies: their sizes, ascending. Each has a directory with a record of its own. */
-    readonly sizes?: readonly number[];
-    readonly specialTokens: readonly string[];
-    /** The vocabulary is filled with reserved tokens to a multiple of this. */
-    readonly padTo: number;
-    readonly reservedTokens: readonly string[];
-    /** `name` is null for a user's own pattern. `regex` is a list if the pattern is a sequence of splits. */
-    readonly pattern: { readonly name: string | null; readonly regex: string | readonly string[] };
-    /** Only with superwords; `pattern` is then that of the second stage, by which text is encoded. */
-    readonly superwords?: SuperwordRecord;
-    readonly compat: Compat;
-    readonly minFrequency: number;
-    readonly maxTokenLength: number | null;
-    /** What a model needs to know: the special token of each role, and the rest of `ModelSettings`. */
-    readonly model: Roles & Omit<ModelSettings, "roles" | "proposed">;
-    readonly workers: number;
-  };
-  /** The formats asked for; null: all that can hold the tokenizer. */
-  readonly formats: readonly string[] | null;
   readonly inputs: readonly InputRecord[];
   /** Files in directories that were not read, each with what it is. */
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
@@ -97,7 +132,7 @@ export type CountsRecord = {
 };
 
 /** Written last: `record` is called when the other files are written, and says how long that took. */
-export function trainingFile(record: () => TrainingRecord): OutputFile {
+export function trainingFile(record: () => TrainingRecord | ExtensionRecord): OutputFile {
   return {
     name: recordName,
     chunks: () => [new TextEncoder().encode(`${JSON.stringify(record(), null, 2)}\n`)],

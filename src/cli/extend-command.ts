@@ -1,0 +1,255 @@
+import { escapeText } from "../bytes/escape.ts";
+import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
+import { countsChunks } from "../count/counts-files.ts";
+import { UserError, usageError } from "../errors.ts";
+import { resolvePattern } from "../pattern/pattern.ts";
+import {
+  checkBase,
+  type Extended,
+  type ExtensionRule,
+  extendTokenizer,
+  patternOfBase,
+  writeExtension,
+} from "../pipeline/extend-tokenizer.ts";
+import { loadInWorker } from "../pipeline/load-in-worker.ts";
+import { countsOptionsOf } from "../pipeline/open-memory.ts";
+import type { StageProgress } from "../pipeline/stage-progress.ts";
+import { shellLine } from "../runtime/hints.ts";
+import { describeCounts } from "../store/content-hash.ts";
+import { placeOf } from "../store/output-place.ts";
+import { checkOutputDirectory } from "../store/staged-directory.ts";
+import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
+import { type BaseFile, checkSame, kindsBeside, readBaseFiles } from "../tokenizer/extension/base-files.ts";
+import { asLearned, ranksObstacle } from "../tokenizer/extension/extend-vocabulary.ts";
+import { recordedRule } from "../tokenizer/load/read-training-record.ts";
+import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { ExtensionRecord } from "../vocabulary/formats/training-json.ts";
+import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
+import type { Invocation } from "./arguments.ts";
+import { openRunMemory, readCacheOptions } from "./cache-options.ts";
+import { corpusNotes } from "./corpus-notes.ts";
+import { openCorpus } from "./corpus-options.ts";
+import { countsPaths, openCountsFiles } from "./counts-option.ts";
+import { writeChunks } from "./data-output.ts";
+import { readInputOptions } from "./input-options.ts";
+import { lockOutputs } from "./lock-outputs.ts";
+import { type TypedOptions, wholeNumber } from "./option-values.ts";
+import type { Output } from "./output.ts";
+import { onStop } from "./stop.ts";
+import { bytes, grouped, seconds } from "./units.ts";
+import { warnOfEqualCounts, warnOfInvalidBytes, warnOfSlowPattern } from "./warnings.ts";
+
+/** `bpe train --extend`: loads the base, reads the options, trains on from it, writes, tells. */
+export async function runExtend(invocation: Invocation, output: Output): Promise<void> {
+  refuseOptions(invocation.options);
+  const typed = readOptions(invocation);
+  await takePlaces(invocation, typed, output);
+  const startMs = performance.now();
+  const { base, baseFiles } = await openBase(typed, output);
+  const asked = settle(typed, base, baseFiles, output);
+  const { options, countsFiles } = await openCountsFiles(invocation, asked, (made) => ({
+    ...asked,
+    specialTokens: typed.separators ?? made.specialTokens,
+  }));
+  const corpus = openCorpus(invocation, options, output);
+  const { inputs, skipped, workerCount, workerCountFor, budget } = corpus;
+  refuseOwnResults(inputs, [options.output, options.cache?.path]);
+  refuseOverwriting(inputs, [options.saveCounts]);
+  const countsOptions = countsOptionsOf(options);
+  const { memory, cached } = openRunMemory(
+    options.cache,
+    { pattern: options.pattern, budget, countsOptions },
+    output,
+  );
+  const counts = await describeCounts(countsPaths(invocation));
+  warnOfSlowPattern(options.pattern, output);
+  warnOfEqualCounts(counts, output);
+  const extended = await extendTokenizer(
+    {
+      ...{ ...options, base, pattern: options.pattern.compiled, inputs, workerCount, workerCountFor },
+      ...{ countsFiles, cache: cached?.cache, memory },
+      tellMemory: (estimatedBytes: number) => output.tellMemory("merging", estimatedBytes),
+      async saveWords(words) {
+        if (options.saveCounts !== undefined) {
+          await writeChunks(options.saveCounts, countsChunks(options.saveCounts, words, countsOptions));
+        }
+      },
+    },
+    (progress: StageProgress) => output.progress(progress),
+  );
+  warnOfInvalidBytes(inputs, extended.statistics, output);
+  const command = {
+    command: shellLine(["bpe", "train", ...invocation.typed]),
+    arguments: ["train", ...invocation.typed],
+  };
+  const run = { ...command, inputs, skipped, counts, workerCount, startMs };
+  const result = {
+    run,
+    base,
+    basePath: options.basePath,
+    baseFiles: expressible(baseFiles, base, extended, output),
+    settings: options,
+    pattern: options.pattern,
+    extended,
+  };
+  const written = await writeExtension(
+    options.output,
+    { ...result, separators: options.specialTokens, keepCount: options.keepCount },
+    onStop,
+  );
+  await extended.keepRest?.();
+  cached?.shrink();
+  const { record, leftPath, keptPath } = written;
+  if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
+  const summary = () => summaryOf(extended, record, options, corpusNotes({ inputs, skipped }));
+  output.succeed(summary, { changed: true, output: options.output, kept: keptPath, ...record });
+}
+
+/** Options of `train` that an extension has no use for: the base says them, or its files are written as they are. */
+const baseSays = [
+  "format",
+  "bos",
+  "eos",
+  "pad",
+  "unk",
+  "add-bos",
+  "chat-template",
+  "model-max-length",
+  "class",
+];
+
+function refuseOptions(options: TypedOptions): void {
+  for (const name of baseSays) {
+    if (options.has(name))
+      throw usageError(`--${name} does not go with --extend`, "it stays as the base has it");
+  }
+  for (const name of ["pad-to", "if-changed", "superwords", "superwords-from", "ledger", "report"]) {
+    if (options.has(name)) throw usageError(`--${name} does not go with --extend`);
+  }
+}
+
+/** What the command line alone says. */
+function readOptions(invocation: Invocation) {
+  const { options } = invocation;
+  const outputPath = options.text("output")!;
+  if (outputPath === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
+  const pattern = options.text("pattern");
+  return {
+    basePath: options.text("extend")!,
+    output: outputPath,
+    size: readSize(options.text("vocab-size")!),
+    rule: options.word("compat"),
+    separators: options.get("special-token"),
+    basePattern: pattern === undefined ? undefined : resolvePattern(pattern),
+    minFrequency: options.wholeNumber("min-frequency", 0),
+    maxTokenLength: options.wholeNumber("max-token-length", 1) ?? null,
+    workers: options.wholeNumber("workers", 1),
+    reading: readInputOptions(invocation),
+    memoryLimitBytes: options.sizeBytes("memory-limit", 1),
+    saveCounts: options.text("save-counts"),
+    cache: readCacheOptions(invocation),
+    keepCount: options.wholeNumber("keep", 0),
+  };
+}
+
+type Typed = ReturnType<typeof readOptions>;
+
+/** `+N` is N new tokens; `N` the size of the extended vocabulary. */
+function readSize(text: string): { readonly isMore: boolean; readonly count: number } {
+  if (text.includes(",")) throw usageError(`--vocab-size ${text}: --extend makes one size at a time`);
+  const isMore = text.startsWith("+");
+  return { isMore, count: wholeNumber("--vocab-size", isMore ? text.slice(1) : text, 1) };
+}
+
+async function takePlaces(invocation: Invocation, { output: path, saveCounts }: Typed, output: Output) {
+  checkOutputDirectory(path);
+  if (saveCounts !== undefined) checkOutputFile(saveCounts);
+  const countsPlace = saveCounts === undefined ? null : placeOfFile(saveCounts);
+  await lockOutputs(invocation, output, [placeOf(path), countsPlace]);
+}
+
+async function openBase({ basePath, basePattern }: Typed, output: Output) {
+  const base = await loadInWorker({ path: basePath, options: { pattern: basePattern }, isDecoded: true });
+  for (const note of base.notes) output.warn(note);
+  checkBase(base);
+  const baseFiles = readBaseFiles(basePath);
+  for (const { path } of kindsBeside(baseFiles)) {
+    checkSame(base, await loadInWorker({ path, options: {}, isDecoded: false }));
+  }
+  return { base: asLearned(base), baseFiles };
+}
+
+/** The files of the base that can say what was learned; a UserError if none of them can. */
+function expressible(
+  baseFiles: readonly BaseFile[],
+  base: TokenizerParts,
+  { extension }: Extended,
+  output: Output,
+): readonly BaseFile[] {
+  const ranks = baseFiles.find(({ kind }) => kind === "ranks");
+  const obstacle = ranks === undefined ? null : ranksObstacle(base, extension);
+  if (obstacle === null) return baseFiles;
+  if (baseFiles.every(({ kind }) => kind === "ranks" || kind === "beside")) {
+    throw new UserError(`a file of ranks cannot say the extended tokenizer: ${obstacle}`, {
+      hint: "train with fewer new tokens, or extend the same tokenizer as a tokenizer.json",
+    });
+  }
+  output.warn(`${ranks!.name} is left out: ${obstacle}`);
+  return baseFiles.filter(({ kind }) => kind !== "ranks");
+}
+
+/** The options, with what the base says. */
+function settle(typed: Typed, base: TokenizerParts, baseFiles: readonly BaseFile[], output: Output) {
+  const rule: ExtensionRule = typed.rule ?? recordedRule(baseFiles.map(({ path }) => path)) ?? "extension";
+  const compat = rule === "extension" ? "cs336" : rule;
+  const specialTokens = typed.separators ?? [];
+  checkSpecialTokens(specialTokens, compat);
+  const newTokenCount = typed.size.isMore ? typed.size.count : typed.size.count - base.tokens.idLimit;
+  if (newTokenCount < 1) {
+    throw usageError(
+      `--vocab-size ${typed.size.count} is not more than the base has: ${base.tokens.idLimit}`,
+      "-n +8k adds 8,192 tokens to it",
+    );
+  }
+  for (const text of specialTokens) {
+    if (allAddedTokens(base).some(({ content }) => content === text)) continue;
+    output.warn(`"${text}" is no special token of the base: documents end there, and it gets no id`);
+  }
+  return {
+    ...typed,
+    rule,
+    compat,
+    specialTokens,
+    newTokenCount,
+    minFrequency: typed.minFrequency ?? (rule === "huggingface" ? 0 : 1),
+    pattern: patternOfBase(base, rule),
+  } as const;
+}
+
+function summaryOf(
+  { extension, pretokenBytes, tokenCount, tokenCountBefore }: Extended,
+  { base, options, files, timings, wordCount, distinctWordCount, peakMemoryBytes }: ExtensionRecord,
+  { output, newTokenCount }: { readonly output: string; readonly newTokenCount: number },
+  notes: readonly (readonly [string, string])[],
+): string {
+  const { length } = extension.tokens;
+  const short =
+    length < newTokenCount ? ` (stopped early: the corpus gives no more of ${grouped(newTokenCount)})` : "";
+  const rate = (tokens: number) => (tokens === 0 ? "none" : (pretokenBytes / tokens).toFixed(3));
+  const ms = (time: number) => seconds(time / 1000);
+  const rows = [
+    ["base", `${base.path}, ${grouped(base.vocabSize)} ids`],
+    ...notes,
+    ["words", `${grouped(wordCount)}, ${grouped(distinctWordCount)} of them distinct`],
+    ["new tokens", `${grouped(length)}, ids ${base.vocabSize} to ${options.vocabSize - 1}${short}`],
+    ["rule", options.compat],
+    [
+      "time",
+      `counting ${ms(timings.countMs)}, merging ${ms(timings.mergeMs)}, in all ${ms(timings.totalMs)}`,
+    ],
+    ["memory", `${bytes(peakMemoryBytes)} at its peak`],
+    ["bytes/token", `${rate(tokenCount)}, by the base ${rate(tokenCountBefore)}`],
+    ["written", `${output}: ${files.join(", ")}`],
+  ];
+  return rows.map(([name, text]) => `${name!.padEnd(12)}${escapeText(text!)}`).join("\n");
+}

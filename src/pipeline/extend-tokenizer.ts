@@ -1,0 +1,220 @@
+import { UserError } from "../errors.ts";
+import type { Compat } from "../merge/merges.ts";
+import type { MergeOptions } from "../merge/train-merges.ts";
+import { patternOfSources, type ResolvedPattern } from "../pattern/pattern.ts";
+import { createSha256 } from "../runtime/host.ts";
+import { inTurns } from "../runtime/turns.ts";
+import type { BaseFile } from "../tokenizer/extension/base-files.ts";
+import {
+  checkReachable,
+  type Extension,
+  numberExtension,
+  startTokensOf,
+} from "../tokenizer/extension/extend-vocabulary.ts";
+import { extendedFiles, newMergeLines } from "../tokenizer/extension/extended-files.ts";
+import { segmentWords } from "../tokenizer/segment-words.ts";
+import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { type ExtensionRecord, recordName, trainingFile } from "../vocabulary/formats/training-json.ts";
+import { byteWordsSize } from "../words/token-words.ts";
+import { sizeOf, type TableSize, type WordTable } from "../words/word-table.ts";
+import type { CorpusOptions, CountedWords } from "./count-afresh.ts";
+import { countWords } from "./count-words.ts";
+import { learnPairs, type MergeSettings, mergeRoom, mergeThreads } from "./learn-merges.ts";
+import type { Report } from "./stage-progress.ts";
+import {
+  corpusFacts,
+  costFacts,
+  publishFiles,
+  type RecordedRun,
+  recordedPattern,
+  runFacts,
+} from "./write-result.ts";
+
+/** The rule of an extension: that of a trainer, or that of the reference for extensions (docs/extension.md). */
+export type ExtensionRule = Compat | "extension";
+
+export type ExtensionSettings = {
+  /** New tokens wanted. */
+  readonly newTokenCount: number;
+  readonly rule: ExtensionRule;
+  readonly minFrequency: number;
+  readonly maxTokenLength: number | null;
+};
+
+export type ExtendOptions = CorpusOptions &
+  ExtensionSettings & {
+    readonly base: TokenizerParts;
+    readonly tellMemory?: NonNullable<MergeSettings["tellMemory"]>;
+    readonly saveWords?: (words: WordTable) => Promise<void>;
+  };
+
+export type Extended = Pick<CountedWords, "statistics" | "pretokenCount"> & {
+  readonly extension: Extension;
+  readonly distinctWordCount: number;
+  /** Bytes of all pretokens, and how many tokens they are by the base, and by the extended tokenizer. */
+  readonly pretokenBytes: number;
+  readonly tokenCountBefore: number;
+  readonly tokenCount: number;
+  readonly countMs: number;
+  readonly mergeMs: number;
+  readonly keepRest?: (() => Promise<void>) | undefined;
+};
+
+/** How the base cuts text. HF's trainer is fed line by line, so under its rule no pretoken goes on behind a line end. */
+export function patternOfBase({ description }: TokenizerParts, rule: ExtensionRule): ResolvedPattern {
+  return patternOfSources(description.patternSources, { lineWise: rule === "huggingface" });
+}
+
+/** A UserError if the base is a tokenizer that cannot be extended. */
+export function checkBase({ model, normalization, addsPrefixSpace, description }: TokenizerParts): void {
+  const refuse = (what: string) => {
+    throw new UserError(`"${description.path}" cannot be extended: ${what}`);
+  };
+  if (model.dropsBytes || new Set(model.byteIds).size < 256) refuse("its vocabulary lacks some bytes");
+  if (normalization !== null)
+    refuse(`it normalizes text to ${normalization}, and training counts text as it is`);
+  if (addsPrefixSpace) refuse("it puts a space before each text, and training counts text as it is");
+}
+
+/** Continues the merges of a base on a corpus: the base's tokens keep their ids, new ones come behind them. */
+export async function extendTokenizer(options: ExtendOptions, report: Report): Promise<Extended> {
+  const { base, inputs } = options;
+  const startMs = performance.now();
+  const startTokens = await inTurns(startTokensOf(base));
+  const mergeOptions = { ...mergeOptionsOf(options), startTokens };
+  const check = (size: TableSize) => mergeRoom(options, byteWordsSize(size), mergeOptions);
+
+  // 1. Count the pretokens of the corpus, as the base cuts them.
+  const { words, pretokenCount, statistics, keepRest } = await countWords(options, report, check);
+  if (inputs.length === 0 && pretokenCount === 0) throw noWords();
+  check(sizeOf(words));
+  await options.saveWords?.(words);
+  const countedMs = performance.now();
+
+  // 2. Encode each with the base: what its merges leave is what the new ones begin with.
+  const segmented = await inTurns(segmentWords(words, base.model, base.tokens));
+  const tokenCountBefore = weightedLength(segmented.starts, words.counts);
+
+  // 3. Merge on from there.
+  const merges = await learnPairs(segmented, mergeOptions, "merging", options.tellMemory, report);
+
+  // 4. Number the new tokens, and see that each of them can come about.
+  const extension = numberExtension(base, merges, startTokens.known!);
+  await inTurns(checkReachable(base, extension));
+  return {
+    extension,
+    statistics,
+    pretokenCount,
+    distinctWordCount: words.wordCount,
+    pretokenBytes: weightedLength(words.starts, words.counts),
+    tokenCountBefore,
+    tokenCount: tokenCountBefore - merges.replacedCounts.reduce((sum, count) => sum + count, 0),
+    countMs: countedMs - startMs,
+    mergeMs: performance.now() - countedMs,
+    keepRest,
+  };
+}
+
+function mergeOptionsOf(options: ExtendOptions): MergeOptions {
+  const { newTokenCount, rule, minFrequency, maxTokenLength } = options;
+  const limits = {
+    mergeCount: newTokenCount,
+    minFrequency,
+    maxTokenLength,
+    threadCount: mergeThreads(options),
+  };
+  return rule === "extension"
+    ? { ...limits, compat: "cs336", ties: "smaller characters" }
+    : { ...limits, compat: rule };
+}
+
+const noWords = () =>
+  new UserError("there is nothing to train on: the word counts hold no words", {
+    hint: "name counts of a text with words in it, or a text",
+  });
+
+function weightedLength(starts: Uint32Array, counts: Float64Array): number {
+  let sum = 0;
+  for (let w = 0; w < counts.length; w++) sum += (starts[w + 1]! - starts[w]!) * counts[w]!;
+  return sum;
+}
+
+export type ExtensionResult = {
+  readonly run: RecordedRun;
+  readonly base: TokenizerParts;
+  readonly basePath: string;
+  readonly baseFiles: readonly BaseFile[];
+  readonly settings: ExtensionSettings;
+  readonly pattern: ResolvedPattern;
+  /** What ended documents. */
+  readonly separators: readonly string[];
+  readonly extended: Extended;
+  readonly keepCount?: number | undefined;
+};
+
+/** Writes the extended tokenizer as the kinds of file that its base came as, and the record. */
+export async function writeExtension(
+  path: string,
+  result: ExtensionResult,
+  guard: (discard: () => void) => () => void,
+) {
+  const writeStartMs = performance.now();
+  const { base, baseFiles, extended, keepCount } = result;
+  const files = extendedFiles(baseFiles, base, extended.extension);
+  const names = [...files.map(({ name }) => name), recordName];
+  let record: ExtensionRecord | undefined;
+  const former = await publishFiles(
+    path,
+    (generation) => [
+      ...files,
+      trainingFile(() => {
+        record = recordOf(result, names, generation(), writeStartMs);
+        return record;
+      }),
+    ],
+    { keepCount, guard },
+  );
+  return { ...former, record: record! };
+}
+
+function recordOf(
+  { run, base, basePath, baseFiles, settings, pattern, separators, extended }: ExtensionResult,
+  names: readonly string[],
+  generation: number,
+  writeStartMs: number,
+): ExtensionRecord {
+  const { extension } = extended;
+  const added = allAddedTokens(base);
+  return {
+    ...runFacts(run, generation),
+    base: {
+      path: basePath,
+      kind: base.description.kind,
+      files: baseFiles.map(({ path, bytes, sha256 }) => ({ path, sizeBytes: bytes.length, sha256 })),
+      vocabSize: base.tokens.idLimit,
+    },
+    options: {
+      vocabSize: extension.idLimit,
+      newTokens: settings.newTokenCount,
+      specialTokens: added.map(({ content }) => content),
+      specialIds: added.map(({ id }) => id),
+      documentsEndAt: separators,
+      pattern: recordedPattern(pattern),
+      compat: settings.rule,
+      minFrequency: settings.minFrequency,
+      maxTokenLength: settings.maxTokenLength,
+      workers: run.workerCount,
+    },
+    ...corpusFacts(run, extended),
+    mergeCount: extension.merges.left.length,
+    files: names,
+    ...costFacts(run, extended, writeStartMs),
+    mergesSha256: sha256Of(newMergeLines(base, extension)),
+  };
+}
+
+function sha256Of(text: string): string {
+  const sha256 = createSha256();
+  sha256.update(text);
+  return sha256.digest("hex");
+}

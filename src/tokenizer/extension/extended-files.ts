@@ -1,0 +1,190 @@
+import { encodeBytes } from "../../bytes/byte-characters.ts";
+import { assert } from "../../errors.ts";
+import type { OutputFile } from "../../vocabulary/formats/output-file.ts";
+import { tokenBytesOf } from "../token-table.ts";
+import { allAddedTokens, type TokenizerParts } from "../tokenizer-parts.ts";
+import type { BaseFile } from "./base-files.ts";
+import type { Extension } from "./extend-vocabulary.ts";
+import { afterColon, layoutOf, type Span, spanOf } from "./json-places.ts";
+
+/**
+ * The files of an extended tokenizer: those of its base, with rows put in. Every other byte of them stays: what this program
+ * does not know (a template, a padding) is as it was.
+ */
+export function extendedFiles(
+  files: readonly BaseFile[],
+  base: TokenizerParts,
+  extension: Extension,
+): OutputFile[] {
+  return files.map((file) => ({ name: file.name, chunks: () => [extendedFile(file, base, extension)] }));
+}
+
+function extendedFile(file: BaseFile, base: TokenizerParts, extension: Extension): Uint8Array {
+  const text = () => Buffer.from(file.bytes).toString("utf8");
+  switch (file.kind) {
+    case "tokenizer.json":
+      return encoder.encode(extendTokenizerJson(text(), base, extension));
+    case "vocab.json":
+      return encoder.encode(addIds(text(), [], newIds(text(), [], base, extension)));
+    case "merges.txt":
+      return Buffer.concat([file.bytes, encoder.encode(mergeLines(file.bytes, base, extension))]);
+    case "ranks":
+      return Buffer.concat([file.bytes, encoder.encode(rankLines(file.bytes, extension))]);
+    case "beside":
+      return file.bytes;
+  }
+}
+
+const encoder = new TextEncoder();
+
+const vocabKeys = ["model", "vocab"];
+const mergesKeys = ["model", "merges"];
+
+function extendTokenizerJson(json: string, base: TokenizerParts, extension: Extension): string {
+  const withIds = addIds(json, vocabKeys, newIds(json, vocabKeys, base, extension));
+  return addMerges(withIds, mergesOf(base, extension));
+}
+
+type IdRow = readonly [key: string, id: number];
+
+/**
+ * The new tokens, behind the added tokens that the vocabulary lacks: HF numbers these from the vocabulary's size on when it
+ * loads the file, whatever ids are stated, so they have to be in the vocabulary before it grows.
+ */
+function newIds(json: string, keys: readonly string[], base: TokenizerParts, { tokens }: Extension): IdRow[] {
+  const { start, end } = spanOf(json, keys)!;
+  const vocab = JSON.parse(json.slice(start, end)) as Record<string, unknown>;
+  const added = allAddedTokens(base)
+    .filter(({ content }) => !Object.hasOwn(vocab, content))
+    .map(({ content, id }): IdRow => [content, id])
+    .sort(([, a], [, b]) => a - b);
+  return [...added, ...tokens.map(({ id, bytes }): IdRow => [encodeBytes(bytes), id])];
+}
+
+/** Puts rows behind the last entry of an object, in the layout of its entries. */
+function addIds(json: string, keys: readonly string[], rows: readonly IdRow[]): string {
+  const span = spanOf(json, keys)!;
+  const { before } = layoutOf(json, span);
+  const colon = `:${afterColon(json, span)}`;
+  const quoted = quoterFor(json);
+  return addElements(
+    json,
+    span,
+    before,
+    rows.map(([key, id]) => `${quoted(key)}${colon}${id}`),
+  );
+}
+
+/** Puts merges behind the last one, in the form and the layout that they have. */
+function addMerges(json: string, merges: readonly Pair[]): string {
+  const span = spanOf(json, mergesKeys)!;
+  const quoted = quoterFor(json);
+  const layout = layoutOf(json, span);
+  const isEmpty = json[span.start + 1 + layout.before.length] === "]";
+  // Without a merge to follow: pairs, in the layout of the vocabulary.
+  const before = isEmpty ? layoutOf(json, spanOf(json, vocabKeys)!).before : layout.before;
+  const first = span.start + 1 + layout.before.length;
+  if (!isEmpty && json[first] === '"') {
+    return addElements(
+      json,
+      span,
+      before,
+      merges.map(([left, right]) => quoted(`${left} ${right}`)),
+    );
+  }
+  const [inner, between, last] = isEmpty
+    ? innerLayout(before)
+    : layoutOfPair(json, spanOfElement(json, first));
+  const rows = merges.map(([left, right]) => `[${inner}${quoted(left)},${between}${quoted(right)}${last}]`);
+  return addElements(
+    json,
+    span,
+    before,
+    rows,
+    isEmpty ? before.slice(0, Math.max(0, before.length - 2)) : "",
+  );
+}
+
+/** White space in a pair one level deeper than `before`, as HF indents. */
+function innerLayout(before: string): [string, string, string] {
+  return before.includes("\n") ? [`${before}  `, `${before}  `, before] : ["", before, ""];
+}
+
+const spanOfElement = (json: string, start: number): Span => ({
+  start,
+  end: json.indexOf("]", pairEnd(json, start)) + 1,
+});
+
+/** Behind the second string of the pair at `start`: a token may hold a bracket. */
+function pairEnd(json: string, start: number): number {
+  const [strings] =
+    /^\[\s*"(?:[^"\\]|\\.)*"\s*,\s*"(?:[^"\\]|\\.)*"/.exec(json.slice(start, start + pairLengthMax)) ?? [];
+  assert(strings !== undefined, "a merge is a pair of strings");
+  return start + strings.length;
+}
+
+/** Of the first merge in the file: two short tokens, and their layout. */
+const pairLengthMax = 10_000;
+
+function layoutOfPair(json: string, { start, end }: Span): [string, string, string] {
+  const [, inner, between, last] =
+    /^\[(\s*)"(?:[^"\\]|\\.)*"\s*,(\s*)"(?:[^"\\]|\\.)*"(\s*)\]$/.exec(json.slice(start, end)) ?? [];
+  return [inner!, between!, last!];
+}
+
+/** Puts elements behind the last one of an object or array; `atEnd` goes before its end if it was empty. */
+function addElements(
+  json: string,
+  span: Span,
+  before: string,
+  elements: readonly string[],
+  atEnd = "",
+): string {
+  if (elements.length === 0) return json;
+  const layout = layoutOf(json, span);
+  const isEmpty = span.start + 1 + layout.before.length === span.end - 1;
+  const head = isEmpty
+    ? json.slice(0, span.start + 1)
+    : `${json.slice(0, span.end - 1 - layout.atEnd.length)},`;
+  const tail = isEmpty
+    ? `${atEnd}${json.slice(span.end - 1)}`
+    : json.slice(span.end - 1 - layout.atEnd.length);
+  return `${head}${before}${elements.join(`,${before}`)}${tail}`;
+}
+
+/** Strings as JSON; without other characters than ASCII if the file has none. */
+function quoterFor(json: string): (text: string) => string {
+  if (/[^\x00-\x7f]/.test(json)) return JSON.stringify;
+  return (text) =>
+    JSON.stringify(text).replace(
+      /[\u007f-\uffff]/g,
+      (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+}
+
+type Pair = readonly [left: string, right: string];
+
+/** The new merges, as strings in byte-to-character form. */
+function mergesOf(base: TokenizerParts, { tokens, merges }: Extension): Pair[] {
+  const { idLimit } = base.tokens;
+  const keyOf = (id: number) =>
+    encodeBytes(id < idLimit ? tokenBytesOf(base.tokens, id) : tokens[id - idLimit]!.bytes);
+  return Array.from(merges.left, (left, k): Pair => [keyOf(left), keyOf(merges.right[k]!)]);
+}
+
+function mergeLines(before: Uint8Array, base: TokenizerParts, extension: Extension): string {
+  const lines = mergesOf(base, extension).map(([left, right]) => `${left} ${right}\n`);
+  return `${lineEnd(before)}${lines.join("")}`;
+}
+
+function rankLines(before: Uint8Array, { tokens }: Extension): string {
+  const lines = tokens.map(({ id, bytes }) => `${Buffer.from(bytes).toString("base64")} ${id}\n`);
+  return `${lineEnd(before)}${lines.join("")}`;
+}
+
+/** What ends the last line of a file, if nothing does. */
+const lineEnd = (bytes: Uint8Array) => (bytes.length === 0 || bytes.at(-1) === 0x0a ? "" : "\n");
+
+/** The new merges as the lines of merges.txt, for their checksum. */
+export const newMergeLines = (base: TokenizerParts, extension: Extension): string =>
+  mergeLines(new Uint8Array(0), base, extension);

@@ -1,0 +1,239 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Tokenizer as HuggingFace } from "tokenizers";
+import { byteToCharacter, encodeBytes } from "../../src/bytes/byte-characters.ts";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
+import { UserError } from "../../src/errors.ts";
+import {
+  checkBase,
+  type Extended,
+  type ExtendOptions,
+  extendTokenizer,
+  patternOfBase,
+  writeExtension,
+} from "../../src/pipeline/extend-tokenizer.ts";
+import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { readBaseFiles } from "../../src/tokenizer/extension/base-files.ts";
+import { loadTokenizerParts } from "../../src/tokenizer/load/load-tokenizer.ts";
+import { put, scratch } from "../binary.ts";
+import { type Random, seededRandom } from "../merge/made-words.ts";
+import { type NaiveBase, naiveExtension, naiveTokens } from "./naive-extension.ts";
+
+const home = scratch();
+
+/** A base of random merges in a random order, over few letters; some of its tokens no merge makes. */
+function makeBase(random: Random): NaiveBase {
+  const vocab = new Map(byteToCharacter.map((character, id) => [character, id] as const));
+  const merges: [string, string][] = [];
+  const parts = [..."abcĠ"];
+  for (let k = random(12); k > 0; k--) {
+    const [left, right] = [parts[random(parts.length)]!, parts[random(parts.length)]!];
+    if (vocab.has(left + right) && random(3) > 0) continue;
+    if (merges.some(([a, b]) => a === left && b === right) || (left + right).includes("Ġ", 1)) continue;
+    merges.splice(random(merges.length + 1), 0, [left, right]);
+    if (!vocab.has(left + right)) vocab.set(left + right, vocab.size);
+    parts.push(left + right);
+  }
+  for (let k = random(3); k > 0; k--) {
+    const token = Array.from({ length: 2 + random(3) }, () => "abc"[random(3)]!).join("");
+    if (!vocab.has(token)) vocab.set(token, vocab.size);
+  }
+  return { vocab, merges, ignoresMerges: random(2) === 0 };
+}
+
+function jsonOf({ vocab, merges, ignoresMerges }: NaiveBase, addedTokens: object[] = []) {
+  return {
+    version: "1.0",
+    truncation: null,
+    padding: null,
+    added_tokens: addedTokens,
+    normalizer: null,
+    pre_tokenizer: { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: true },
+    post_processor: null,
+    decoder: null,
+    model: {
+      type: "BPE",
+      dropout: null,
+      unk_token: null,
+      continuing_subword_prefix: null,
+      end_of_word_suffix: null,
+      fuse_unk: false,
+      byte_fallback: false,
+      ignore_merges: ignoresMerges,
+      vocab: Object.fromEntries(vocab),
+      merges,
+    },
+  };
+}
+
+async function extend(basePath: string, text: string, more: Partial<ExtendOptions> = {}) {
+  const base = loadTokenizerParts(basePath);
+  checkBase(base);
+  const rule = more.rule ?? "extension";
+  const pattern = patternOfBase(base, rule);
+  const extended = await extendTokenizer(
+    {
+      ...{ base, rule, newTokenCount: 12, minFrequency: 1, maxTokenLength: null },
+      ...{ inputs: findInputs([put(home, "text", text)], {}), pattern: pattern.compiled },
+      ...{ specialTokens: [], workerCount: 1, ...more },
+    },
+    () => {},
+  );
+  return { base, extended, pattern };
+}
+
+/** Writes the result and says where it is. */
+async function write(basePath: string, made: Awaited<ReturnType<typeof extend>>) {
+  const path = join(scratch(), "extended");
+  const { base, extended, pattern } = made;
+  const settings = { newTokenCount: 12, rule: "extension", minFrequency: 1, maxTokenLength: null } as const;
+  const run = {
+    ...{ command: "", arguments: [], inputs: [], skipped: [], counts: [] },
+    workerCount: 1,
+    startMs: 0,
+  };
+  const result = {
+    run,
+    base,
+    basePath,
+    baseFiles: readBaseFiles(basePath),
+    settings,
+    pattern,
+    separators: [],
+    extended,
+  };
+  await writeExtension(path, { ...result, extended: { ...extended, statistics: [] } }, () => () => {});
+  return path;
+}
+
+const keyOf = ({ extension }: Extended, vocab: ReadonlyMap<string, number>) => {
+  const keys = new Map([...vocab].map(([key, id]) => [id, key]));
+  for (const { id, bytes } of extension.tokens) keys.set(id, encodeBytes(bytes));
+  return (id: number) => keys.get(id)!;
+};
+
+function makeText(random: Random): { text: string; words: Map<string, number> } {
+  const words = new Map<string, number>();
+  const pieces = Array.from({ length: 1 + random(25) }, () =>
+    Array.from({ length: 1 + random(9) }, () => "abc"[Math.min(random(3), random(3))]!).join(""),
+  );
+  const add = (word: string) => words.set(word, (words.get(word) ?? 0) + 1);
+  pieces.forEach((piece, k) => {
+    add(k === 0 ? piece : `Ġ${piece}`);
+  });
+  return { text: pieces.join(" "), words };
+}
+
+describe("an extension agrees with its naive twin", () => {
+  test("on random bases and texts; each new token can be used, and HF encodes as we do", async () => {
+    let refusedCount = 0;
+    for (let seed = 1; seed <= 80; seed++) {
+      const random = seededRandom(seed * 7919);
+      const naive = makeBase(random);
+      const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive), null, random(2) * 2));
+      const { text, words } = makeText(random);
+      const newTokenCount = 1 + random(12);
+      const expected = naiveExtension(naive, words, newTokenCount);
+      const grown = { ...naive, merges: [...naive.merges, ...expected], ignoresMerges: false };
+      const isUseless = ([left, right]: [string, string]) =>
+        !naive.vocab.has(left + right) && naiveTokens(grown, left + right).length > 1;
+      let made: Awaited<ReturnType<typeof extend>>;
+      try {
+        made = await extend(path, text, { newTokenCount });
+      } catch (error) {
+        // Only where a new token would be useless.
+        expect(error).toBeInstanceOf(UserError);
+        expect({ seed, isUseless: expected.some(isUseless) }).toEqual({ seed, isUseless: true });
+        refusedCount++;
+        continue;
+      }
+      const { merges, tokens, idLimit } = made.extended.extension;
+      const key = keyOf(made.extended, naive.vocab);
+      const learned = Array.from(merges.left, (left, k): [string, string] => [
+        key(left),
+        key(merges.right[k]!),
+      ]);
+      expect({ seed, learned }).toEqual({ seed, learned: expected });
+      expect(expected.some(isUseless)).toBe(false);
+      expect(tokens.map(({ id }) => id)).toEqual(tokens.map((_, k) => naive.vocab.size + k));
+      expect(idLimit).toBe(naive.vocab.size + tokens.length);
+
+      const written = await write(path, made);
+      const ours = await Tokenizer.load(written);
+      const theirs = HuggingFace.fromString(readFileSync(join(written, "tokenizer.json"), "utf8"));
+      const sample = `${text} ${makeText(random).text}`;
+      const ids = (await theirs.encode(sample, null, { addSpecialTokens: false })).getIds();
+      expect({ seed, ids: [...ours.encode(sample)] }).toEqual({ seed, ids });
+    }
+    expect(refusedCount).toBeLessThan(12);
+  });
+
+  test("with 1, 2 and 7 workers alike", async () => {
+    const naive = makeBase(seededRandom(5));
+    const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive)));
+    const { text } = makeText(seededRandom(6));
+    const { extended: one } = await extend(path, text, { workerCount: 1 });
+    for (const workerCount of [2, 7]) {
+      const { extended } = await extend(path, text, { workerCount });
+      expect(extended.extension).toEqual(one.extension);
+    }
+  });
+});
+
+describe("tokens of the base", () => {
+  const abcd: NaiveBase = {
+    vocab: new Map([...byteToCharacter, "ab", "abc"].map((key, id) => [key, id])),
+    merges: [["ab", "c"]],
+    ignoresMerges: true,
+  };
+
+  test("one that no merge of the base makes keeps its id when a new merge makes it", async () => {
+    const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, merges: [] })));
+    const { extended } = await extend(path, "xabx xabx xabx", { newTokenCount: 2 });
+    const { tokens, merges } = extended.extension;
+    expect([...merges.left]).toEqual([97, 256, 120]);
+    expect([...merges.merged]).toEqual([256, 258, 259]);
+    expect(tokens.map(({ bytes }) => String.fromCharCode(...bytes))).toEqual(["abx", "xabx"]);
+  });
+
+  test("a new token that the base's merges would never leave whole is refused", async () => {
+    const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, ignoresMerges: false })));
+    // (a, b) first, then (c, d), then both: but behind "ab" the base's (ab, c) goes first.
+    const text = "ab.ab.ab.ab.cd.cd.cd.abcd.abcd";
+    const refused = extend(path, text, { newTokenCount: 2 });
+    await expect(refused).rejects.toThrow('new token 2, "abcd", could never be used');
+    expect((await extend(path, text, { newTokenCount: 1 })).extended.extension.tokens.length).toBe(1);
+  });
+
+  test("added tokens keep their ids, and get a place in the vocabulary, because HF numbers others by its size", async () => {
+    const special = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
+    const added = [{ id: 258, content: "<|end|>", ...special }];
+    const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, merges: [] }, added), null, 2));
+    const made = await extend(path, "hello hello", { newTokenCount: 3 });
+    expect(made.extended.extension.tokens.map(({ id }) => id)).toEqual([259, 260, 261]);
+    const written = await write(path, made);
+    const json = readFileSync(join(written, "tokenizer.json"), "utf8");
+    expect(JSON.parse(json).model.vocab["<|end|>"]).toBe(258);
+    const text = "hello<|end|>hell";
+    const theirs = HuggingFace.fromString(json);
+    const ids = (await theirs.encode(text, null, { addSpecialTokens: false })).getIds();
+    expect(ids).toContain(258);
+    expect([...(await Tokenizer.load(written)).encode(text)]).toEqual(ids);
+  });
+
+  test("a base that cannot be trained on from is refused by name", async () => {
+    const refused = (change: object, what: string) => {
+      const path = put(home, "tokenizer.json", JSON.stringify({ ...jsonOf(abcd), ...change }));
+      expect(() => checkBase(loadTokenizerParts(path))).toThrow(what);
+    };
+    refused({ normalizer: { type: "NFC" } }, "normalizes text to NFC");
+    refused(
+      { pre_tokenizer: { type: "ByteLevel", add_prefix_space: true } },
+      "puts a space before each text",
+    );
+    const vocab = new Map([...abcd.vocab].filter(([key]) => key !== "z"));
+    const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, vocab })));
+    expect(() => checkBase(loadTokenizerParts(path))).toThrow("lacks some bytes");
+  });
+});
