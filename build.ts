@@ -9,7 +9,7 @@ import { patterns } from "./src/pattern/named-patterns.ts";
 import { readyMadeFile } from "./src/pattern/ready-made.ts";
 
 /** The commit the binary is made from, marked where the tree differs from it; "unknown" outside a checkout. */
-function commit(): string {
+export function commit(): string {
   const git = (...args: string[]) => spawnSync("git", args, { cwd: import.meta.dir, encoding: "utf8" });
   const head = git("rev-parse", "--short=12", "HEAD");
   if (head.status !== 0) return "unknown";

@@ -24,4 +24,4 @@ export type { TrainTokenizerOptions } from "./pipeline/train-options.ts";
 export { trainTokenizer } from "./pipeline/train-tokenizer.ts";
 export { type SaveOptions, TrainedTokenizer, type TrainingStatistics } from "./pipeline/trained-result.ts";
 export { type EncodeOptions, TextTokenizer } from "./tokenizer/text-tokenizer.ts";
-export type { AskedModelSettings, Roles } from "./vocabulary/model-settings.ts";
+export type { AskedModelSettings, Role, Roles } from "./vocabulary/model-settings.ts";

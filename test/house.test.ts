@@ -5,10 +5,11 @@ import { basename, dirname, join, relative } from "node:path";
 // The order of the house, as ARCHITECTURE.md tells it. Circles of imports are the linter's (biome.json).
 
 const root = join(import.meta.dir, "..");
-const filesBelow = (pattern: string) => [...new Bun.Glob(pattern).scanSync(root)].sort();
+const filesBelow = (pattern: string) =>
+  [...new Bun.Glob(pattern).scanSync(root)].filter((path) => !path.includes("node_modules/")).sort();
 /** Loops that the build generates are no part of the sources. */
 const sources = filesBelow("src/**/*.ts").filter((path) => !path.startsWith("src/kernel/masks/loops/"));
-const pages = [...filesBelow("*.md"), ...filesBelow("{docs,examples,python,.github}/**/*.md")];
+const pages = [...filesBelow("*.md"), ...filesBelow("{docs,examples,npm,python,.github}/**/*.md")];
 const linesOf = (path: string) => readFileSync(join(root, path), "utf8").split("\n");
 
 /** The room of a source file: the directory below src, "" for what lies at the top. */

@@ -30,12 +30,20 @@ export const packagesInTheBuild: Record<string, string> = {
 
 /** The packages that the program needs when it runs, by package-lock.json, and those above; sorted by name. */
 export function bundledPackages(root: string): BundledPackage[] {
+  return lockedPackages(root, ({ name, dev, optional }) => (!dev && !optional) || name in packagesInTheBuild);
+}
+
+/** Packages of package-lock.json, sorted by name. */
+function lockedPackages(
+  root: string,
+  isWanted: (locked: LockedPackage & { readonly name: string }) => boolean,
+): BundledPackage[] {
   const lock: Lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const prefix = "node_modules/";
   return Object.entries(lock.packages)
     .filter(([path]) => path.startsWith(prefix))
     .map(([path, locked]) => ({ ...locked, name: path.slice(path.lastIndexOf(prefix) + prefix.length) }))
-    .filter(({ name, dev, optional }) => (!dev && !optional) || name in packagesInTheBuild)
+    .filter(isWanted)
     .map(({ name, version = "", license = "", integrity }) => {
       return { name, version, license, sha512: sha512Of(name, integrity) };
     })
@@ -54,16 +62,9 @@ export function notice(root: string): string {
     "What the executable holds besides the code of bpe, and under which licences. That of bpe itself is in LICENSE, the text of",
     "the Apache License 2.0 as well.",
   ];
-  for (const { name, version, license } of bundledPackages(root)) {
-    const reason = packagesInTheBuild[name];
-    sections.push(title(`${name} ${version} (${license})${reason === undefined ? "" : `: ${reason}`}`));
-    sections.push(
-      ownTexts(join(root, "node_modules", name)) ?? `Under the licence named above; its text is below.`,
-    );
-  }
   sections.push(
-    title("Unicode Character Database 16.0.0 (Unicode-3.0)"),
-    "The classes of characters in patterns are made from it. The text of its licence is below.",
+    ...sectionsOf(root, bundledPackages(root)),
+    ...aboutUnicode,
     title(`Bun ${packageVersion(root, "bun")} (MIT)`),
     "The executable is Bun with the program in it. What follows is the page on licences of Bun's package of types.",
     "",
@@ -71,13 +72,54 @@ export function notice(root: string): string {
     title("Texts of the licences named above"),
     "As SPDX has them; the names of the holders are in the sources, at the addresses above.",
   );
-  for (const name of licenceNames) {
-    const path = join(root, "scripts/release/tools/node_modules/spdx-license-list/licenses", `${name}.json`);
-    const { licenseText } = JSON.parse(readFileSync(path, "utf8")) as { licenseText: string };
-    sections.push(title(name), licenseText.trim());
-  }
-  return `${sections.join("\n").replaceAll("\r\n", "\n")}\n`;
+  sections.push(...licenceNames.flatMap((name) => licenceSections(root, name)));
+  return joined(sections);
 }
+
+/** Packages that are in the library under Node alone. */
+const packagesOfNode = ["picomatch", "xxhash-wasm"];
+/** The layout of help pages, which the library has not. */
+const isOfCommandLine = ({ name }: BundledPackage) => name === "cac";
+
+/** The text of NOTICE for the library of npm, which has no Bun in it. */
+export function libraryNotice(root: string): string {
+  const packages = [
+    ...bundledPackages(root).filter((each) => !isOfCommandLine(each)),
+    ...lockedPackages(root, ({ name }) => packagesOfNode.includes(name)),
+  ];
+  return joined([
+    "What the library holds besides the code of bpe, and under which licences. That of bpe itself is in LICENSE.",
+    ...sectionsOf(root, packages),
+    ...aboutUnicode,
+    ...licenceSections(root, "Unicode-3.0"),
+  ]);
+}
+
+function sectionsOf(root: string, packages: readonly BundledPackage[]): string[] {
+  return packages.flatMap(({ name, version, license }) => {
+    const reason = packagesInTheBuild[name];
+    return [
+      title(`${name} ${version} (${license})${reason === undefined ? "" : `: ${reason}`}`),
+      ownTexts(join(root, "node_modules", name)) ?? "Under the licence named above; its text is below.",
+    ];
+  });
+}
+
+const title = (text: string) => `\n${"=".repeat(text.length)}\n${text}\n${"=".repeat(text.length)}\n`;
+
+const aboutUnicode = [
+  title("Unicode Character Database 16.0.0 (Unicode-3.0)"),
+  "The classes of characters in patterns are made from it. The text of its licence is below.",
+];
+
+/** The text of a licence, as SPDX has it. */
+function licenceSections(root: string, name: string): string[] {
+  const path = join(root, "scripts/release/tools/node_modules/spdx-license-list/licenses", `${name}.json`);
+  const { licenseText } = JSON.parse(readFileSync(path, "utf8")) as { licenseText: string };
+  return [title(name), licenseText.trim()];
+}
+
+const joined = (sections: readonly string[]) => `${sections.join("\n").replaceAll("\r\n", "\n")}\n`;
 
 /** The files with a package's licence and its notices; undefined where it has none. */
 function ownTexts(directory: string): string | undefined {
@@ -91,5 +133,3 @@ function ownTexts(directory: string): string | undefined {
 function packageVersion(root: string, name: string): string {
   return JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).version;
 }
-
-const title = (text: string) => `\n${"=".repeat(text.length)}\n${text}\n${"=".repeat(text.length)}\n`;

@@ -4,9 +4,17 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildExecutable } from "../../build.ts";
+import { buildLibraries } from "../npm/build.ts";
+import {
+  executablePackage,
+  libraryPackage,
+  type NpmPackage,
+  tarballFiles,
+  tarballName,
+} from "../npm/packages.ts";
 import { type ArchivedFile, tarGz, zip } from "./archive.ts";
 import { executableFormat } from "./executable-format.ts";
-import { notice } from "./notice.ts";
+import { libraryNotice, notice } from "./notice.ts";
 import { run } from "./run.ts";
 import { fetchRuntime, pinnedRuntime } from "./runtimes.ts";
 import { type Archive, makeSbom } from "./sbom.ts";
@@ -40,8 +48,10 @@ mkdirSync(directory, { recursive: true });
 const noticeText = notice(root);
 const besideProgram = shellFiles({ version, seconds });
 const archives: Archive[] = [];
-const wheelNames: string[] = [];
+/** Wheels, and packages of npm. */
+const packageNames: string[] = [];
 for (const target of targets) archives.push(await release(target));
+writePackage(libraryPackage(root, await buildLibraries(), libraryNotice(root)));
 write(`bpe-${version}.cdx.json`, Buffer.from(await makeSbom(root, archives)));
 writeSums();
 
@@ -75,8 +85,14 @@ async function release(target: Target): Promise<Archive> {
     seconds,
   });
   write(wheel.name, wheel.bytes);
-  wheelNames.push(wheel.name);
+  packageNames.push(wheel.name);
+  writePackage(executablePackage(root, target, bytes, noticeText));
   return { name: `${name}.${target.archive}`, sha256, runtime };
+}
+
+function writePackage(made: NpmPackage): void {
+  write(tarballName(made), tarGz(tarballFiles(made), seconds));
+  packageNames.push(tarballName(made));
 }
 
 /** Writes a file of the release; returns its SHA-256 in hexadecimal digits. */
@@ -88,7 +104,7 @@ function write(name: string, bytes: Uint8Array): string {
 
 /** SHA256SUMS, as `sha256sum --check` reads it. */
 function writeSums(): void {
-  const names = [...archives.map(({ name }) => name), ...wheelNames, `bpe-${version}.cdx.json`].sort();
+  const names = [...archives.map(({ name }) => name), ...packageNames, `bpe-${version}.cdx.json`].sort();
   const lines = names.map((name) => `${sha256Of(readFileSync(join(directory, name)))}  ${name}\n`);
   writeFileSync(join(directory, "SHA256SUMS"), lines.join(""));
 }

@@ -9,6 +9,13 @@ export type Target = {
   readonly archive: "tar.gz" | "zip";
   /** The platform of its Python wheel (packaging.python.org, "platform compatibility tags"). */
   readonly wheelPlatform: string;
+  /** Its package of npm: the name, and for which systems npm installs it. */
+  readonly npm: {
+    readonly name: string;
+    readonly os: readonly [NodeJS.Platform];
+    readonly cpu: readonly [NodeJS.Architecture];
+    readonly libc?: readonly ["glibc" | "musl"];
+  };
   /** For people. */
   readonly title: string;
 };
@@ -33,6 +40,7 @@ export const targets: readonly Target[] = [
     format: { kind: "ELF", machine: "x64", loader: "/lib64/ld-linux-x86-64.so.2" },
     archive: "tar.gz",
     wheelPlatform: "manylinux_2_17_x86_64",
+    npm: { name: "bpe-linux-x64", os: ["linux"], cpu: ["x64"], libc: ["glibc"] },
     title: "Linux, x64",
   },
   {
@@ -42,6 +50,7 @@ export const targets: readonly Target[] = [
     format: { kind: "ELF", machine: "x64", loader: "/lib/ld-musl-x86_64.so.1" },
     archive: "tar.gz",
     wheelPlatform: "musllinux_1_2_x86_64",
+    npm: { name: "bpe-linux-x64-musl", os: ["linux"], cpu: ["x64"], libc: ["musl"] },
     title: "Linux with musl (Alpine), x64",
   },
   {
@@ -51,6 +60,7 @@ export const targets: readonly Target[] = [
     format: { kind: "ELF", machine: "arm64", loader: "/lib/ld-linux-aarch64.so.1" },
     archive: "tar.gz",
     wheelPlatform: "manylinux_2_17_aarch64",
+    npm: { name: "bpe-linux-arm64", os: ["linux"], cpu: ["arm64"], libc: ["glibc"] },
     title: "Linux, arm64",
   },
   {
@@ -60,6 +70,7 @@ export const targets: readonly Target[] = [
     format: { kind: "ELF", machine: "arm64", loader: "/lib/ld-musl-aarch64.so.1" },
     archive: "tar.gz",
     wheelPlatform: "musllinux_1_2_aarch64",
+    npm: { name: "bpe-linux-arm64-musl", os: ["linux"], cpu: ["arm64"], libc: ["musl"] },
     title: "Linux with musl (Alpine), arm64",
   },
   {
@@ -69,6 +80,7 @@ export const targets: readonly Target[] = [
     format: { kind: "Mach-O", machine: "arm64" },
     archive: "tar.gz",
     wheelPlatform: "macosx_13_0_arm64",
+    npm: { name: "bpe-darwin-arm64", os: ["darwin"], cpu: ["arm64"] },
     title: "macOS, Apple silicon",
   },
   {
@@ -78,6 +90,7 @@ export const targets: readonly Target[] = [
     format: { kind: "Mach-O", machine: "x64" },
     archive: "tar.gz",
     wheelPlatform: "macosx_13_0_x86_64",
+    npm: { name: "bpe-darwin-x64", os: ["darwin"], cpu: ["x64"] },
     title: "macOS, Intel",
   },
   {
@@ -87,6 +100,7 @@ export const targets: readonly Target[] = [
     format: { kind: "PE", machine: "x64" },
     archive: "zip",
     wheelPlatform: "win_amd64",
+    npm: { name: "bpe-win32-x64", os: ["win32"], cpu: ["x64"] },
     title: "Windows, x64",
   },
 ];

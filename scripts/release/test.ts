@@ -1,5 +1,14 @@
 // Tries what `npm run release` made: `npm run test:release`. docs/release.md says what is tried and what cannot be.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { bunLicencePage, bunParts } from "./bun-parts.ts";
@@ -21,6 +30,7 @@ try {
   attempt("the files are those of SHA256SUMS", checkSums);
   attempt("a release of the same commit, made in another place, is the same to the byte", checkReproduced);
   attempt("NOTICE and SBOM name what is shipped", checkContents);
+  attempt("npm installs the library and the command from their tarballs", checkNpm);
   const expected = resultsOfSources(scratch);
   const systems = makeSystems(join(root, "dist/release-systems"));
   for (const system of systems) {
@@ -51,7 +61,7 @@ function checkSums(): string {
   run("sha256sum", ["--check", "--strict", "--quiet", "SHA256SUMS"], released);
   const listed = readFileSync(join(released, "SHA256SUMS"), "utf8").trimEnd().split("\n");
   const there = readdirSync(released).filter((name) => name !== "SHA256SUMS");
-  if (listed.length !== there.length || there.length !== 2 * targets.length + 1) {
+  if (listed.length !== there.length || there.length !== 3 * targets.length + 2) {
     throw new Error(`${there.length} files, ${listed.length} sums, ${targets.length} targets`);
   }
   return `${there.length} files`;
@@ -95,6 +105,28 @@ function checkContents(): string {
     if (!text.includes(name) || !sbom.includes(inSbom)) throw new Error(`"${name}" is missing`);
   }
   return `${names.length} packages and parts`;
+}
+
+/** Installs both packages into a project of its own, without a registry; `npm run test:npm` tries the library at length. */
+function checkNpm(): string {
+  const project = join(scratch, "project");
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module" }');
+  const here = `${process.platform}-${process.arch}`;
+  const tarballs = [`bpe-${version}.tgz`, `bpe-${here}-${version}.tgz`].map((name) => join(released, name));
+  run("npm", ["install", "--offline", "--no-audit", "--no-fund", ...tarballs], project);
+  const said = run("npx", ["--no-install", "bpe", "--version"], project).trim();
+  if (!said.includes(`commit ${commit}`)) throw new Error(`--version says "${said}"`);
+  const program = `import { trainTokenizer } from "bpe";
+    const { merges } = await trainTokenizer({ texts: ["a b a b"], vocabSize: 257 });
+    console.log(merges.length);`;
+  if (run("node", ["--input-type=module", "-e", program], project) !== "1\n")
+    throw new Error("it does not train");
+  const notice = readFileSync(join(project, "node_modules/bpe/NOTICE"), "utf8");
+  for (const name of ["hyparquet", "picomatch", "xxhash-wasm", "Unicode-3.0"]) {
+    if (!notice.includes(name)) throw new Error(`"${name}" is missing in NOTICE`);
+  }
+  return said;
 }
 
 /** The results of a system's program must be those of the sources here. */

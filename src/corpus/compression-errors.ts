@@ -26,6 +26,12 @@ export const cutShort = (path: string, compression: Packing) =>
     hint: "it was cut short: copy or compress it again",
   });
 
+/** Bun reads all frames, Node only the first one. */
+export const severalFrames = (path: string) =>
+  new UserError(`"${path}" has several frames of zstd, and Node reads only the first`, {
+    hint: `use Bun or the command bpe, or unpack it first: zstd -d ${shellQuoted(path)}`,
+  });
+
 export const damaged = (path: string, compression: Packing, what: string) =>
   new UserError(`"${path}" is damaged ${compression} data: ${what}`, {
     hint: `${compression} -t tells more; copy or compress it again`,

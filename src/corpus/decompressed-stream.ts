@@ -1,7 +1,8 @@
 import type { Transform } from "node:stream";
 import { zlib, zlibWithZstd } from "../runtime/zlib.ts";
 import type { ByteStream } from "./byte-stream.ts";
-import { cutShort, damaged, decompressionError, type Packing } from "./compression-errors.ts";
+import { cutShort, damaged, decompressionError, type Packing, severalFrames } from "./compression-errors.ts";
+import { compressionOf } from "./content.ts";
 
 /**
  * Bytes that the decoder takes, or makes, at a time; it waits while a chunk was not read. For smaller files less memory is
@@ -132,6 +133,8 @@ export class DecompressedStream implements ByteStream {
     let from = pos;
     for (let end = chunkBytes; end > 0; end = await this.from.read(chunk, 0)) {
       const isPadding = this.compression === "gzip" && chunk.subarray(from, end).every((byte) => byte === 0);
+      if (this.compression === "zstd" && compressionOf(chunk.subarray(from, end)) === "zstd")
+        throw severalFrames(this.path);
       if (!isPadding) throw damaged(this.path, this.compression, "something else follows its end");
       from = 0;
     }

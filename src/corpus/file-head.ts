@@ -62,7 +62,7 @@ function decompressBeginning(bytes: Uint8Array, path: string, compression: Packi
     // A beginning ends anywhere: that is no error here.
     return compression === "gzip"
       ? gunzipSync(bytes, { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH })
-      : zstdDecompressSync(bytes, { maxOutputLength });
+      : zstdDecompressSync(bytes, { maxOutputLength, finishFlush: constants.ZSTD_e_flush });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return undefined;
     throw decompressionError(path, compression, error);

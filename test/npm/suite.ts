@@ -1,0 +1,267 @@
+// Tries the package of npm where nothing of this checkout is near: `npm run test:npm`. BPE_TEST_NODES names other Nodes than
+// the one on the path, and BPE_TEST_CHROMIUM a browser; without one, a bare JavaScript engine stands for it.
+import { afterAll, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createContext, runInContext } from "node:vm";
+import { buildSync } from "esbuild";
+import { run } from "../../scripts/release/run.ts";
+import { targets } from "../../scripts/release/targets.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+
+const root = resolve(import.meta.dir, "../..");
+const built = join(root, "dist/npm");
+const home = mkdtempSync(join(tmpdir(), "bpe-npm-"));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const project = join(home, "project");
+const at = (path: string) => join(home, path);
+const executable = join(built, "executable/bin/bpe");
+const executableName = JSON.parse(readFileSync(join(built, "executable/package.json"), "utf8"))
+  .name as string;
+const installed = join(project, "node_modules", executableName);
+
+mkdirSync(project);
+writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module" }');
+const [packed] = JSON.parse(
+  run("npm", ["pack", "--json", "--pack-destination", home, join(built, "bpe")], home),
+);
+// The packages with executables are on no registry: the one for this machine is put where npm would put it.
+run(
+  "npm",
+  ["install", "--offline", "--no-audit", "--no-fund", "--omit=optional", at(packed.filename)],
+  project,
+);
+cpSync(join(built, "executable"), installed, { recursive: true });
+
+const special = "<|endoftext|>";
+const documents = [
+  ...Array.from({ length: 60 }, (_, seed) => madeText(seed, 100 + seed)),
+  ...["", "naïve 数据 🦊 \r\n\u2028".repeat(300), "long ".repeat(50_000)],
+];
+const options = { vocabSize: 800, specialTokens: [special], pattern: "cl100k" };
+const corpus = at("corpus.txt");
+writeFileSync(corpus, documents.join(special));
+
+const zstd = at("corpus.txt.zst");
+writeFileSync(zstd, Bun.zstdCompressSync(readFileSync(corpus)));
+
+/** More distinct words than fit into the least memory. */
+const large = at("large.txt");
+writeFileSync(large, Array.from({ length: 3e6 }, (_, n) => ((n * 7919) % 5e7).toString(36)).join(" "));
+
+const sha256 = (...parts: (string | Uint8Array)[]) => {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return hash.digest("hex");
+};
+
+/** What the executable makes: hashes of the tokenizer's files, and of ids. */
+function expectedOf() {
+  const hashOf = (directory: string) => {
+    const names = readdirSync(directory).filter((name) => name !== "training.json");
+    return sha256(...names.sort().flatMap((name) => [`${name}\n`, readFileSync(join(directory, name))]));
+  };
+  const tokenizer = at("expected");
+  run(executable, ["train", corpus, "-n", "800", "-s", special, "-p", "cl100k", "-o", tokenizer, "-q"]);
+  run(executable, ["train", large, "-n", "2000", "-o", at("expected-large"), "-q"]);
+  run(executable, ["encode", corpus, "--tokenizer", tokenizer, "-o", at("ids.npy"), "-q"]);
+  run(executable, [
+    "encode",
+    corpus,
+    "--tokenizer",
+    tokenizer,
+    "-o",
+    at("ids.bin"),
+    "--dtype",
+    "uint32",
+    "-q",
+  ]);
+  return {
+    tokenizer: hashOf(tokenizer),
+    large: hashOf(at("expected-large")),
+    npy: sha256(readFileSync(at("ids.npy"))),
+    ids: sha256(readFileSync(at("ids.bin"))),
+  };
+}
+const expected = expectedOf();
+
+test("the package holds what is needed, and nothing of the tests or of this machine", () => {
+  const paths: string[] = packed.files.map(({ path }: { path: string }) => path);
+  for (const path of [
+    "README.md",
+    "LICENSE",
+    "NOTICE",
+    "bin/bpe.js",
+    "types/index.d.ts",
+    "types/browser.d.ts",
+  ]) {
+    expect(paths).toContain(path);
+  }
+  const others = paths.filter(
+    (path) =>
+      !/^(lib|types)\/|^(package\.json|(README|CHANGELOG)\.md|LICENSE|NOTICE|bin\/bpe\.js)$/.test(path),
+  );
+  expect(others).toEqual([]);
+  expect(paths.filter((path) => /test|\.(ts|map)$/.test(path.replace(/\.d\.ts$/, "")))).toEqual([]);
+  for (const path of paths) {
+    const content = readFileSync(join(project, "node_modules/bpe", path), "latin1");
+    expect([path, content.includes(root)]).toEqual([path, false]);
+    if (path.startsWith("lib/node/"))
+      expect([path, /["']bun:|\bBun\.[a-z]/.test(content)]).toEqual([path, false]);
+    if (path.startsWith("lib/browser/"))
+      expect([path, /["'](node|bun):|\brequire\(|\bprocess\./.test(content)]).toEqual([path, false]);
+    if (path.endsWith(".d.ts"))
+      expect([path, /\b(NodeJS|Bun|Buffer|WebAssembly)\b[.<]/.test(content)]).toEqual([path, false]);
+  }
+  const { optionalDependencies, version } = JSON.parse(
+    readFileSync(join(project, "node_modules/bpe/package.json"), "utf8"),
+  );
+  expect(optionalDependencies).toEqual(Object.fromEntries(targets.map(({ npm }) => [npm.name, version])));
+});
+
+test("a strict project type checks, whatever its modules are", () => {
+  cpSync(join(import.meta.dir, "types.ts"), join(project, "types.ts"));
+  const tsc = join(root, "node_modules/.bin/tsc");
+  const strict = ["--strict", "--noEmit"];
+  const strictest = [
+    ...strict,
+    "--exactOptionalPropertyTypes",
+    "--noUncheckedIndexedAccess",
+    "--verbatimModuleSyntax",
+  ];
+  for (const flags of [
+    strict,
+    [...strictest, "--module", "nodenext"],
+    [...strictest, "--module", "preserve"],
+  ]) {
+    expect(run(tsc, [...flags, "types.ts"], project)).toBe("");
+  }
+});
+
+const nodes = process.env.BPE_TEST_NODES?.split(":") ?? ["node"];
+for (const program of [...nodes, process.execPath]) {
+  const version = run(program, ["--version"]).trim();
+  describe(`${program === process.execPath ? "Bun" : "Node"} ${version}`, () => {
+    test("trains and encodes to the bytes of the executable", () => {
+      cpSync(join(import.meta.dir, "program.mjs"), join(project, "program.mjs"));
+      const work = at(`work-${version}`);
+      const settings = at("settings.json");
+      writeFileSync(settings, JSON.stringify({ documents, special, options, large, zstd }));
+      const temporary = at(`temporary-${version}`);
+      mkdirSync(temporary);
+      const environment = { ...process.env, TMPDIR: temporary };
+      const made = JSON.parse(run(program, ["program.mjs", work, settings], project, environment));
+      expect(readdirSync(temporary)).toEqual([]);
+      const { tokenizer, ids, npy } = expected;
+      const each = (name: string) => Object.fromEntries([1, 2, 3].map((n) => [`${name}-${n}`, tokenizer]));
+      const [major, minor] = version.replace("v", "").split(".").map(Number) as [number, number];
+      const hasZstd = program === process.execPath || major > 22 || (major === 22 && minor >= 15);
+      expect(made).toEqual({
+        ...{ ...each("files"), ...each("memory"), ...each("texts"), ...each("packed") },
+        ...{ cached: tokenizer, saved: tokenizer, ids, "npy-1": npy, "npy-3": npy },
+        ...{ isTrained: true, isDecoded: true, isSame: true, isUserError: true, left: [] },
+        ...{ spilled: expected.large, hasSpilled: true, stages: ["counting", "merging"] },
+        aborted: expect.stringContaining("TimeoutError"),
+        missing: `UserError: "${join(work, "none")}": no such file`,
+        wrong: 'UserError: trainTokenizer has no option "worker"',
+        locked:
+          program === process.execPath ? "no error" : expect.stringContaining("is being written by process"),
+        unlocked: "no error",
+        twoFrames:
+          program === process.execPath
+            ? "no error"
+            : expect.stringContaining(hasZstd ? "has several frames of zstd" : "zstd cannot be unpacked"),
+        zstd: hasZstd ? tokenizer : `UserError: zstd cannot be unpacked by Node ${version.slice(1)}`,
+      });
+    });
+
+    test("has the command: its output, its exit codes, its end by a signal", async () => {
+      const command = [program, join(project, "node_modules/bpe/bin/bpe.js")];
+      const bpe = (...args: string[]) =>
+        Bun.spawnSync([...command, ...args], { stdin: Buffer.from("a b a b") });
+      expect(bpe("--version").stdout.toString()).toBe(run(executable, ["--version"]));
+      expect(bpe("trian").exitCode).toBe(2);
+      expect(bpe("count", "-").stdout.toString()).toContain("\t");
+      const waiting = Bun.spawn([...command, "count", "-"], {
+        stdin: "pipe",
+        stdout: "ignore",
+        stderr: "pipe",
+      });
+      await Bun.sleep(300);
+      waiting.kill("SIGTERM");
+      expect(await waiting.exited).toBe(143);
+      renameSync(installed, `${installed}-gone`);
+      const { exitCode, stderr } = bpe("--version");
+      renameSync(`${installed}-gone`, installed);
+      expect([exitCode, stderr.toString()]).toEqual([1, expect.stringContaining("is not installed\nhint: ")]);
+    });
+  });
+}
+
+/** A script for browsers that encodes a text and decodes its ids. */
+function bundle(): string {
+  const contents = `import { Tokenizer, UserError } from "bpe";
+    globalThis.use = (json, text) => {
+      const tokenizer = Tokenizer.from(json);
+      const ids = tokenizer.encode(text);
+      const isDecoded = new TextDecoder().decode(tokenizer.decode(ids)) === text;
+      let refused = "";
+      try { tokenizer.encode(5); } catch (error) { refused = String(error instanceof UserError) + error.message; }
+      return JSON.stringify({ ids: ids.join(), isDecoded, refused });
+    };`;
+  const stdin = { contents, resolveDir: project };
+  const { outputFiles } = buildSync({
+    stdin,
+    bundle: true,
+    minify: true,
+    platform: "browser",
+    format: "iife",
+    write: false,
+  });
+  return outputFiles[0]!.text;
+}
+
+describe("in a browser", () => {
+  const script = bundle();
+  const json = readFileSync(at("expected/tokenizer.json"), "utf8");
+  const text = documents.join(special);
+  const bytes = readFileSync(at("ids.bin"));
+  const ids = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4).join();
+  const wanted = {
+    ids,
+    isDecoded: true,
+    refused: "trueencode: text is 5: it must be a string or bytes (Uint8Array)",
+  };
+
+  test("the bundle encodes where there is no process, no Buffer and no file", () => {
+    const context = createContext({ TextEncoder, TextDecoder, atob, btoa, json, text });
+    runInContext(script, context);
+    expect(JSON.parse(runInContext("use(json, text)", context))).toEqual(wanted);
+    expect(script.length).toBeLessThan(400_000);
+  });
+
+  const browser = process.env.BPE_TEST_CHROMIUM;
+  test.if(browser !== undefined)("the bundle encodes in Chromium, in a page that is not isolated", () => {
+    const data = JSON.stringify({ json, text }).replaceAll("<", "\\u003c");
+    const page = `<!doctype html><meta charset=utf-8><pre id=out></pre><script>${script.replaceAll("</script", "<\\/script")}</script>
+      <script>const { json, text } = ${data}; document.getElementById("out").textContent =
+      crossOriginIsolated + use(json, text);</script>`;
+    writeFileSync(at("page.html"), page);
+    const flags = ["--no-sandbox", "--disable-gpu", `--user-data-dir=${at("profile")}`, "--dump-dom"];
+    const dom = run(browser!, ["--headless", ...flags, `file://${at("page.html")}`]);
+    const [, isIsolated, result] = /<pre id="out">(true|false)(.*?)<\/pre>/s.exec(dom)!;
+    expect([isIsolated, JSON.parse(result!)]).toEqual(["false", wanted]);
+  });
+});
