@@ -48,7 +48,7 @@ function optionBeforeCommand(typed: string): UserError {
   const shown = typed.replace(/=.*$/s, "");
   const option = longName(shown);
   const alone = ["--help", "--version"];
-  const begun = alone.filter((name) => option.length > "--h".length && name.startsWith(option));
+  const begun = alone.filter((name) => option.length > "--".length && name.startsWith(option));
   const taker = commands.find(({ options }) =>
     options.some(({ name, short }) => `--${name}` === option || `-${short}` === shown.slice(0, 2)),
   );

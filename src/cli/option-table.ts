@@ -156,7 +156,7 @@ export const pattern: OptionSpec = {
   short: "p",
   value: "NAME|REGEX",
   topic: "tokens",
-  description: "cuts words: a name (-p help) or regex",
+  description: "cuts words: name (-p help) or regex",
   details:
     "The pretokenizer: no token crosses a cut. A value of only letters, digits, -, _ and . is a name, and -p help lists them; anything else is a regular expression. With -p none a document is one word.",
   default: "gpt2",

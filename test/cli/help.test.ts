@@ -52,6 +52,16 @@ describe("every page", () => {
   });
 });
 
+test("what the commands do stands in one column", () => {
+  const lines = programHelp(page(100)).split("\n");
+  const columns = commands.map(({ name, files, description }) => {
+    const line = lines.find((one) => one.startsWith(`  ${name} ${files}`))!;
+    return line.indexOf(description);
+  });
+  expect(new Set(columns)).toEqual(new Set([columns[0]!]));
+  expect(columns[0]).toBeGreaterThan(0);
+});
+
 describe("the page of a command", () => {
   // Who adds an option makes it `rare`, or another one.
   test("is one screen of 80 columns and 54 rows; that of the program is half of it", () => {

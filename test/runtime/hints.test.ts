@@ -11,3 +11,9 @@ test("what is two edits away is near, and of longer words a third of the letters
 test("the nearest is offered, whatever its case, and of equals the first", () => {
   expect(nearest("Cat", ["cart", "CAT", "cat"])).toBe("CAT");
 });
+
+test("two letters exchanged are one edit, and only if both are there", () => {
+  expect(nearest("hlep", ["keep", "help"])).toBe("help");
+  expect(nearest("abpq", ["abqr", "abpx"])).toBe("abpx");
+  expect(nearest("ab", ["ba"])).toBe("ba");
+});
