@@ -459,6 +459,53 @@ export const commands: readonly CommandSpec[] = [
     examples: [{ what: "On the words of a text", command: "bpe diff tokenizer gpt2 --text corpus.txt" }],
   },
   {
+    name: "prune",
+    files: "<tokenizer>",
+    description: "a smaller vocabulary",
+    details:
+      "Takes tokens out of any byte-level BPE tokenizer, one by one: the rarest in a text that no other token is made of. Bytes and added tokens stay. The result is written as the kinds of file that the tokenizer came as, with ids.tsv, which has the new id of each old one.",
+    options: [
+      {
+        name: "text",
+        value: "FILE",
+        repeatable: true,
+        many: true,
+        required: true,
+        topic: "input",
+        description: "texts that show how often each token occurs",
+        details:
+          "All that encode reads, and - for standard input. Files behind it are more texts, so the tokenizer comes first.",
+      },
+      {
+        name: "vocab-size",
+        short: "n",
+        value: "N",
+        required: true,
+        topic: "tokens",
+        description: "how many tokens stay, special tokens among them",
+      },
+      {
+        name: "output",
+        short: "o",
+        value: "DIR",
+        required: true,
+        topic: "output",
+        description: "tokenizer directory",
+      },
+      ...besideTokenizer,
+      ...reading,
+      { ...workers, default: "1 for small texts, else all cores" },
+      ...unattended,
+      ...everywhere,
+    ],
+    examples: [
+      {
+        what: "To 500 tokens, by what a text needs",
+        command: "bpe prune tokenizer --text corpus.txt -n 500 -o smaller",
+      },
+    ],
+  },
+  {
     name: "serve",
     files: "",
     description: "encodes and decodes for another program",

@@ -27,6 +27,15 @@ export async function countTokens(
 ): Promise<CountedText> {
   const inputs = findInputs([path]);
   refuseOverwriting(inputs, [reportPath]);
+  return countTokensOf(parts, { path, inputs }, output);
+}
+
+/** The same for files that are known. */
+export async function countTokensOf(
+  parts: TokenizerParts,
+  { path, inputs, workers }: Pick<CountedText, "path" | "inputs"> & { workers?: number | undefined },
+  output: Output,
+): Promise<CountedText> {
   const counts = new Float64Array(parts.tokens.idLimit);
   const sample: number[] = [];
   let idCount = 0;
@@ -38,7 +47,7 @@ export async function countTokens(
     },
     endInput() {},
   };
-  const workerCount = defaultWorkerCount(expectedTextBytes(inputs));
+  const workerCount = workers ?? defaultWorkerCount(expectedTextBytes(inputs));
   const corpus = { inputs, parts, specialTokensAsText: false, workerCount };
   const { textBytes } = await encodeCorpus(corpus, sink, ({ bytesDone, bytesTotal }) =>
     output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),

@@ -7,16 +7,23 @@ import type { Output } from "./output.ts";
 
 /** How the files are to be read. Looks at none. At least one must be named, unless an option stands for the files. */
 export function readInputOptions({ options, files }: Invocation): InputOptions {
-  const reading = {
-    format: options.word("input-format"),
-    textField: options.text("text-field"),
-    include: options.get("include"),
-    binary: options.word("binary"),
-  };
   const isOptional = options.has("counts") || options.has("ranges");
-  if (files.length > 0 || !isOptional) checkNames(files, reading);
+  return files.length > 0 || !isOptional ? readReading(files, options) : readingOf(options);
+}
+
+/** The same for files that an option names. */
+export function readReading(names: readonly string[], options: Invocation["options"]): InputOptions {
+  const reading = readingOf(options);
+  checkNames(names, reading);
   return reading;
 }
+
+const readingOf = (options: Invocation["options"]): InputOptions => ({
+  format: options.word("input-format"),
+  textField: options.text("text-field"),
+  include: options.get("include"),
+  binary: options.word("binary"),
+});
 
 /** The inputs as they are now, and the files that are skipped. */
 export function openInputs(names: readonly string[], options: InputOptions, output: Output): FoundInputs {

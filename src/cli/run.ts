@@ -24,12 +24,16 @@ const runners: Record<string, () => Promise<Runner>> = {
   inspect: async () => (await import("./inspect-command.ts")).runInspect,
   diff: async () => (await import("./diff-command.ts")).runDiff,
   eval: async () => (await import("./eval-command.ts")).runEval,
+  prune: async () => (await import("./prune-command.ts")).runPrune,
   serve: async () => (await import("./serve-command.ts")).runServe,
   completions: async () => (await import("./completions-command.ts")).runCompletions,
 };
 
 /** Commands that always need the kernel: it is compiled while their code is loaded. */
-const usesKernel = new Set(["train", "count", "diff", "encode", "eval", "serve"]);
+const usesKernel = new Set(["train", "count", "diff", "encode", "eval", "prune", "serve"]);
+
+/** Commands whose output is a directory, which is replaced as a whole. */
+const replacesDirectory = new Set(["train", "prune"]);
 
 /** Runs the command that the arguments name; returns the exit code. Never throws. */
 export async function run(typed: readonly string[]): Promise<number> {
@@ -48,7 +52,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     const command = findCommand(name);
     if (asksForHelp(rest)) return await showHelp(command, topicAsked(rest));
     const invocation = parseInvocation(command, rest);
-    const misplaced = name === "train" ? optionsWithinOutput(invocation) : [];
+    const misplaced = replacesDirectory.has(name) ? optionsWithinOutput(invocation) : [];
     // The log would be made there only to hold this error.
     if (misplaced.includes("log-file")) output = new Output({ ...guessed, log: undefined });
     if (misplaced.length > 0) throw withinOutput(invocation, misplaced[0]!);
@@ -112,7 +116,7 @@ async function showHelp(command: CommandSpec | undefined, topic: string | undefi
   return exitCode.done;
 }
 
-/** The options that name a place in the directory that `train` replaces as a whole. */
+/** The options that name a place in the directory that the command replaces as a whole. */
 function optionsWithinOutput({ options }: Invocation): string[] {
   const output = options.text("output");
   return ["log-file", "save-counts", "report", "cache"].filter((name) => {

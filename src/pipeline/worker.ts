@@ -40,6 +40,7 @@ const loaders: Record<JobName, () => Promise<Serve>> = {
   },
   evaluating: async () => (await import("./evaluation-thread.ts")).serveEvaluation(post),
   loading: async () => (await import("./load-in-worker.ts")).serveLoading(post),
+  pruning: async () => (await import("./prune-thread.ts")).servePruning(post),
   merging: async () => (await import("../merge/merge-helpers.ts")).helpMerging,
 };
 

@@ -99,6 +99,11 @@ class StagedDirectory {
     return nextGeneration(this.place);
   }
 
+  /** Where the result is until it is published, for whoever checks what was written. */
+  get stagedPath(): string {
+    return this.staged.path;
+  }
+
   /** Writes one file of the result: `NAME`, or `DIRECTORY/NAME`. */
   write(name: string, chunks: Iterable<Uint8Array>): void {
     const steps = this.writeInSteps(name, chunks);

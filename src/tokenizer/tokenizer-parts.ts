@@ -26,7 +26,8 @@ export const plainSpecial = {
   singleWord: false,
 } as const;
 
-export type NormalizationForm = "NFC" | "NFD" | "NFKC" | "NFKD";
+export const normalizationForms = ["NFC", "NFD", "NFKC", "NFKD"] as const;
+export type NormalizationForm = (typeof normalizationForms)[number];
 
 /** The parts of a tokenizer that encoding needs. Plain data: they are posted to workers. */
 export type EncodingParts = {

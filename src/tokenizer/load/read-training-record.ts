@@ -13,6 +13,7 @@ import {
 import { UserError } from "../../errors.ts";
 import type { Compat } from "../../merge/merges.ts";
 import { recordName } from "../../vocabulary/formats/training-json.ts";
+import { type NormalizationForm, normalizationForms } from "../tokenizer-parts.ts";
 import { isFile, readJson } from "./read-file.ts";
 
 /** What the record of a training adds to the files beside it. */
@@ -20,8 +21,10 @@ export type RecordedTraining = {
   readonly patternName: string | null;
   readonly patternSources: readonly string[];
   readonly specialTokens: readonly string[];
-  /** Their ids, in a record of an extended tokenizer; others follow from `compat`. */
+  /** Their ids, in a record of a tokenizer that was extended or pruned; others follow from `compat`. */
   readonly specialIds: readonly number[] | undefined;
+  /** Null if text is taken as it is. */
+  readonly normalization: NormalizationForm | null | undefined;
   /** Tokens that fill the vocabulary; their ids come last. */
   readonly reservedTokens: readonly string[];
   readonly compat: Compat | "extension";
@@ -33,6 +36,7 @@ const recordFields = fieldsOf({
     specialTokens: optional(listOf(text)),
     specialIds: optional(listOf(wholeNumber())),
     reservedTokens: optional(listOf(text)),
+    normalization: optional(orNull(oneOf(normalizationForms))),
     compat: optional(oneOf<Compat | "extension">(["cs336", "huggingface", "rustbpe", "extension"])),
     pattern: fieldsOf({ name: orNull(text), regex: oneOrMore(text) }),
   }),
@@ -55,6 +59,7 @@ export function recordedTraining(path: string, name: string): RecordedTraining |
     patternSources: options.pattern.regex,
     specialTokens: options.specialTokens ?? [],
     specialIds: options.specialIds,
+    normalization: options.normalization,
     reservedTokens: options.reservedTokens ?? [],
     compat: options.compat ?? "cs336",
   };

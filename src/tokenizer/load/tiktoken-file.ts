@@ -28,7 +28,7 @@ export function loadTiktokenFile(path: string, options: LoadOptions): TokenizerP
   const sources = recorded?.patternSources ?? (known && patterns[known.pattern].sources);
   const pattern = options.pattern ?? patternOf(sources, path);
   if (pattern.name === null) checkTakesAll(pattern.sources, path);
-  const normalization = known?.normalization ?? null;
+  const normalization = recorded?.normalization ?? known?.normalization ?? null;
   const addedTokens = giveIds(
     chooseSpecials(
       recorded === null ? knownSpecials(known) : recordedSpecials(recorded),

@@ -1,6 +1,6 @@
 import { checkOr, fieldsOf, flag, optional, orNull, shown, text } from "../../bytes/schema.ts";
 import { UserError } from "../../errors.ts";
-import type { NormalizationForm, TokenizerParts } from "../tokenizer-parts.ts";
+import { type NormalizationForm, normalizationForms, type TokenizerParts } from "../tokenizer-parts.ts";
 import { readAddedTokens } from "./added-tokens.ts";
 import { areNarrow, assembleModel, assembleTokens, idsOfTokens, modelOf } from "./assemble-model.ts";
 import { objectAt, parseJson, refuse } from "./checked-json.ts";
@@ -90,8 +90,6 @@ function checkUnknown(model: Record<string, unknown>, path: string): void {
   if (model.unk_token && model.fuse_unk === true) refuse(path, "fuse_unk with a vocabulary that lacks bytes");
 }
 
-const forms: readonly NormalizationForm[] = ["NFC", "NFD", "NFKC", "NFKD"];
-
 function readNormalizer(value: unknown, path: string): NormalizationForm | null {
   if (value === null || value === undefined) return null;
   const normalizer = objectAt(value, path, "the normalizer");
@@ -99,8 +97,9 @@ function readNormalizer(value: unknown, path: string): NormalizationForm | null 
   if (type === "Sequence" && Array.isArray(normalizer.normalizers) && normalizer.normalizers.length < 2) {
     return readNormalizer(normalizer.normalizers[0], path);
   }
-  const form = forms.find((known) => known === type);
-  if (form === undefined) refuse(path, `its normalizer is ${shown(type)}`, `known are ${forms.join(", ")}`);
+  const form = normalizationForms.find((known) => known === type);
+  if (form === undefined)
+    refuse(path, `its normalizer is ${shown(type)}`, `known are ${normalizationForms.join(", ")}`);
   return form;
 }
 

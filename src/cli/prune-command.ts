@@ -1,0 +1,105 @@
+import { refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
+import { usageError } from "../errors.ts";
+import { pruneTokenizer } from "../pipeline/prune-tokenizer.ts";
+import { shellLine } from "../runtime/hints.ts";
+import { isWithin, pathOf, placeOf } from "../store/output-place.ts";
+import { checkOutputDirectory } from "../store/staged-directory.ts";
+import type { Invocation } from "./arguments.ts";
+import { corpusNoteLines } from "./corpus-notes.ts";
+import { countTokensOf } from "./counted-text.ts";
+import { openInputs, readReading } from "./input-options.ts";
+import { lockOutputs } from "./lock-outputs.ts";
+import type { Output } from "./output.ts";
+import { onStop } from "./stop.ts";
+import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+import { counted, grouped, seconds } from "./units.ts";
+
+/** `bpe prune`: takes the tokens out of a tokenizer that a text needs least. */
+export async function runPrune(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const options = readOptions(invocation);
+  const { path, beside, texts } = options;
+  checkOutputDirectory(options.output);
+  const place = placeOf(options.output);
+  await lockOutputs(invocation, output, [place]);
+  const found = openInputs(texts, options.reading, output);
+  refuseOwnResults(found.inputs, [options.output]);
+  const parts = await openTokenizer({ path, ...beside }, true, output);
+  // The tokenizer may be named by another path than the output's.
+  if (isWithin(parts.description.path, pathOf(place))) throw isItsOwnOutput(options.output);
+  const text = { path: texts.join(" "), inputs: found.inputs, workers: options.workers };
+  const counted = await countTokensOf(parts, text, output);
+  const pruned = await pruneTokenizer({
+    path,
+    loadOptions: beside,
+    parts,
+    counts: counted.counts,
+    size: options.size,
+    output: options.output,
+    command: shellLine(["bpe", "prune", ...invocation.typed]),
+    arguments: ["prune", ...invocation.typed],
+    texts: found.inputs.map(({ path, isStream, sizeBytes }) => ({
+      path,
+      sizeBytes: isStream ? null : sizeBytes,
+    })),
+    startMs,
+    guard: onStop,
+  });
+  const elapsedMs = Math.round(performance.now() - startMs);
+  const result = { ...pruned, tokenCount: counted.idCount, elapsedMs, output: options.output };
+  output.succeed(() => `${summaryOf(result)}${corpusNoteLines(found)}`, {
+    ...result,
+    skipped: found.skipped,
+  });
+}
+
+type Result = Awaited<ReturnType<typeof pruneTokenizer>> & {
+  readonly tokenCount: number;
+  readonly elapsedMs: number;
+  readonly output: string;
+};
+
+function summaryOf({ sizeBefore, size, goneCount, unreachableCount, tokenCount, ...result }: Result): string {
+  const share = `${((100 * goneCount) / Math.max(1, tokenCount)).toFixed(2)} %`;
+  const rows = [
+    ["tokens", `${grouped(sizeBefore)} -> ${grouped(size)}`],
+    [
+      "text",
+      `${counted(tokenCount, "token")}; ${grouped(goneCount)} (${share}) were of tokens that are gone`,
+    ],
+    [
+      "unreachable",
+      unreachableCount === 0 ? "" : `${counted(unreachableCount, "token")} that nothing gave, all gone`,
+    ],
+    ["time", seconds(result.elapsedMs / 1000)],
+    ["written", `${result.output}: ${result.files.join(", ")}`],
+  ];
+  return rows
+    .filter(([, text]) => text !== "")
+    .map(([name, text]) => `${name!.padEnd(13)}${text}`)
+    .join("\n");
+}
+
+const isItsOwnOutput = (output: string) =>
+  usageError(
+    `--output "${output}" is the tokenizer itself`,
+    "name another directory: whoever uses the old ids still needs the old one",
+  );
+
+function readOptions(invocation: Invocation) {
+  const { options, files } = invocation;
+  const path = files[0]!;
+  const output = options.text("output")!;
+  if (output === "") throw usageError("--output is empty", "name a directory, e.g. --output smaller");
+  if (isWithin(path, output)) throw isItsOwnOutput(output);
+  const texts = options.get("text")!;
+  return {
+    path,
+    output,
+    texts,
+    beside: readBesideTokenizer(options),
+    reading: readReading(texts, options),
+    size: options.wholeNumber("vocab-size", 1)!,
+    workers: options.wholeNumber("workers", 1),
+  };
+}

@@ -1,0 +1,131 @@
+import { UserError } from "../errors.ts";
+import { nextTurn } from "../runtime/turns.ts";
+import { build } from "../runtime/version.ts";
+import { describeCounts } from "../store/content-hash.ts";
+import { stageDirectory } from "../store/staged-directory.ts";
+import type { Pruning } from "../tokenizer/prune/choose-tokens.ts";
+import { prunedRecord } from "../tokenizer/prune/pruned-record.ts";
+import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { recordName } from "../vocabulary/formats/training-json.ts";
+import type { PruneAnswer, PruneRequest } from "./prune-thread.ts";
+import { serveWorkers, startWorkers } from "./serve-workers.ts";
+
+export type PruneOptions = {
+  /** As it was typed, and what the user adds to files that do not have it. */
+  readonly path: string;
+  readonly loadOptions: LoadOptions;
+  /** The tokenizer as it was loaded. */
+  readonly parts: TokenizerParts;
+  /** How often each id occurs in the texts. */
+  readonly counts: Float64Array;
+  readonly size: number;
+  readonly output: string;
+  /** For the record: the command, its arguments as typed, and the texts; the size of a stream is null. */
+  readonly command: string;
+  readonly arguments: readonly string[];
+  readonly texts: readonly { readonly path: string; readonly sizeBytes: number | null }[];
+  /** When the run began, by `performance.now()`. */
+  readonly startMs: number;
+  /** Registers `discard` to run if the process stops, and returns a function that unregisters it. */
+  readonly guard?: (discard: () => void) => () => void;
+};
+
+export type Pruned = Pick<Pruning, "size" | "unreachableCount"> & {
+  readonly sizeBefore: number;
+  /** Occurrences in the texts of the tokens that are gone. */
+  readonly goneCount: number;
+  readonly files: readonly string[];
+};
+
+type Made = PruneAnswer & { readonly kind: "pruned" };
+
+/**
+ * Takes the tokens out that the texts need least, and writes the rest as the kinds of file that the tokenizer came as.
+ * What was written is loaded and compared with what was meant before it takes its place.
+ */
+export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
+  const { path, parts, counts, size, guard = () => () => {} } = options;
+  const sizeBefore = parts.tokens.tokenCount;
+  if (size >= sizeBefore) {
+    throw new UserError(`"${path}" has ${sizeBefore} tokens, so ${size} of them are not fewer`, {
+      hint: "give a smaller --vocab-size",
+    });
+  }
+  const staged = stageDirectory(options.output);
+  const unregister = guard(() => staged.discard());
+  try {
+    let made: Made | undefined;
+    const pieces = new Map<string, Uint8Array[]>();
+    await serveWorkers<PruneRequest, PruneAnswer>(startWorkers("pruning", 1), ({ send, finish }) => {
+      const { loadOptions } = options;
+      send({
+        kind: "prune",
+        path,
+        loadOptions,
+        parts: { ...parts, tokens: { ...parts.tokens } },
+        counts,
+        size,
+      });
+      return async (answer) => {
+        switch (answer.kind) {
+          case "piece":
+            if (!pieces.has(answer.name)) pieces.set(answer.name, []);
+            pieces.get(answer.name)!.push(answer.bytes);
+            break;
+          case "too small":
+            throw tooSmall(path, size, answer.smallestSize);
+          case "pruned": {
+            made = answer;
+            const record = await recordOf(options, made, staged.generation, [...pieces.keys(), recordName]);
+            pieces.set(recordName, [new TextEncoder().encode(`${JSON.stringify(record, null, 2)}\n`)]);
+            for (const [name, chunks] of pieces) {
+              for (const _ of staged.writeInSteps(name, chunks)) await nextTurn();
+            }
+            send({ kind: "check", directory: staged.stagedPath });
+            break;
+          }
+          case "checked":
+            finish();
+        }
+      };
+    });
+    staged.publish();
+    const { stays, unreachableCount, size: sizeNow } = made!.pruning;
+    const goneCount = counts.reduce((sum, count, id) => sum + (stays[id] === 1 ? 0 : count), 0);
+    return { size: sizeNow, unreachableCount, sizeBefore, goneCount, files: [...pieces.keys()] };
+  } catch (error) {
+    staged.discard();
+    throw error;
+  } finally {
+    unregister();
+  }
+}
+
+async function recordOf(
+  options: PruneOptions,
+  { pruning, numbering, sources }: Made,
+  generation: number,
+  files: readonly string[],
+): Promise<object> {
+  const { parts, command, texts, startMs } = options;
+  return prunedRecord(sources[0]!, parts, numbering, {
+    ...build,
+    command,
+    arguments: options.arguments,
+    workingDirectory: process.cwd(),
+    startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
+    generation,
+    pruned: {
+      tokenizer: await describeCounts(sources.map((source) => source.path)),
+      sizeBefore: parts.tokens.tokenCount,
+      unreachableCount: pruning.unreachableCount,
+      texts,
+    },
+    files,
+  });
+}
+
+const tooSmall = (path: string, size: number, smallestSize: number) =>
+  new UserError(`"${path}" cannot have ${size} tokens: bytes and added tokens are ${smallestSize}`, {
+    hint: `give a --vocab-size from ${smallestSize} on`,
+  });
