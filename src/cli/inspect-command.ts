@@ -36,8 +36,15 @@ const longestShown = 10;
 const specialsShown = 20;
 const shownBytesMax = 240;
 
+function mergesText({ model, supermerges }: TokenizerParts): string {
+  const merges = counted(model.merges.merged.length, "merge");
+  return supermerges === undefined
+    ? merges
+    : `${merges}, ${counted(supermerges.merged.length, "supermerge")}`;
+}
+
 async function describeTokenizer(parts: TokenizerParts): Promise<string[]> {
-  const { description, tokens, normalization, model, controlTokens = [] } = parts;
+  const { description, tokens, normalization, controlTokens = [] } = parts;
   const addedTokens = allAddedTokens(parts);
   const called = alsoCalled(patterns[description.patternName as PatternName] ?? {});
   const statistics = await inTurns(vocabularyStatistics(tokens, addedTokens, longestShown));
@@ -45,10 +52,7 @@ async function describeTokenizer(parts: TokenizerParts): Promise<string[]> {
   const specials = addedTokens.toSorted((a, b) => a.id - b.id);
   return [
     row("tokenizer", `${description.path} (${description.kind})`),
-    row(
-      "size",
-      `${counted(size, "token")}, ids up to ${idLimit - 1}, ${counted(model.merges.merged.length, "merge")}`,
-    ),
+    row("size", `${counted(size, "token")}, ids up to ${idLimit - 1}, ${mergesText(parts)}`),
     row("pattern", description.patternName ?? "a regular expression"),
     ...(called === undefined ? [] : [row("", called)]),
     ...description.patternSources.map((source) => row("", source)),

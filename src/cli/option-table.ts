@@ -44,7 +44,8 @@ export const optionWords = {
   binary: ["text"],
   dtype: ["uint16", "uint32"],
   compat: ["cs336", "huggingface", "rustbpe", "extension"],
-  format: ["huggingface", "gpt2", "tiktoken"],
+  superwords: ["boundless"],
+  format: ["huggingface", "gpt2", "tiktoken", "boundless"],
 } as const;
 
 /** One HTML page with pictures (src/report). */

@@ -29,6 +29,7 @@ import type { Output } from "./output.ts";
 import { readReportPath } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { readSuperwordOptions, superwordRows } from "./superword-options.ts";
+import { checkFormats, readSuperwords, supermergeRows } from "./superwords-option.ts";
 import { shapesOf } from "./token-shapes.ts";
 import { summary } from "./train-summary.ts";
 import { grouped } from "./units.ts";
@@ -144,7 +145,7 @@ function summaryOf(
     record,
     output,
     keptPath,
-    notes,
+    notes: [...notes, ...supermergeRows(trained.vocabulary)],
     textBytes: trained.statistics.reduce((sum, found) => sum + found.textBytes, 0),
     ...shapesOf(trained.vocabulary),
     stoppedEarly: isShort
@@ -162,12 +163,14 @@ function readOptions(invocation: Invocation, made?: CountsOptions) {
   const outputPath = options.text("output")!;
   if (outputPath === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
 
+  const supermerges = readSuperwords(options);
   const corpusOptions = readCorpusOptions(invocation, made);
   const { compat, specialTokens } = corpusOptions;
   const leastSize = baseSize(specialTokens, compat);
   const { vocabSize, smallerSizes } = readSizes(options, leastSize, specialTokens.length);
   const chosen = options.text("format")?.split(",");
   const formatsChosen = chosen?.map((name) => oneOf("--format", name.trim(), formatNames));
+  checkFormats(formatsChosen, supermerges);
   if (formatsChosen?.includes("tiktoken") && corpusOptions.pattern.sources.length > 1) {
     throw usageError(
       "--format tiktoken: tiktoken cuts text by one regular expression, and this pattern is a sequence of them",
@@ -176,6 +179,7 @@ function readOptions(invocation: Invocation, made?: CountsOptions) {
   return {
     output: outputPath,
     vocabSize,
+    supermerges,
     smallerSizes,
     padTo: options.wholeNumber("pad-to", 1) ?? 1,
     saveCounts: options.text("save-counts"),

@@ -8,7 +8,7 @@ import type { ScanTables } from "./scan-tables.ts";
  * A pattern ready to run: plain data that can be posted to a worker.
  *   automata   automaton k + 1 cuts the pieces of automaton k; nearly always there is one
  *   programs   the same for the backtracking matcher, with the reason why it came to that
- *   scripts    chunks of one script each, cut by one of two automata (script-splitter.ts)
+ *   scripts    stretches of one script each, cut by one of two automata (script-splitter.ts)
  */
 export type CompiledPattern =
   | { readonly kind: "automata"; readonly automata: readonly PatternTables[] }

@@ -141,3 +141,6 @@ export const patterns = {
 } as const satisfies Record<string, NamedPattern>;
 
 export type PatternName = keyof typeof patterns;
+
+/** The name of a pretokenizer that is no `--pattern`, because no expressions say it (boundless-pattern.ts). */
+export const boundlessName = "boundless";

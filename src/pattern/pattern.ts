@@ -14,7 +14,7 @@ import type { Splitter } from "./splitter.ts";
 /*
  * A pattern as the other rooms use it: this file and what it passes on.
  */
-export { boundlessName, boundlessSources, compileBoundless } from "./boundless-pattern.ts";
+export { boundlessPattern, compileBoundless } from "./boundless-pattern.ts";
 export { compilePattern } from "./compile.ts";
 export { type CompiledPattern, patternDigest } from "./compiled-pattern.ts";
 export { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
@@ -25,6 +25,7 @@ export { type NamedPattern, type PatternName, patterns } from "./named-patterns.
 export { parsePattern } from "./parse-pattern.ts";
 export { exportForm, huggingfaceForm, type PatternExport, portableForm } from "./portable-source.ts";
 export { findSafeCut } from "./safe-cut.ts";
+export { isLetter } from "./script-cut.ts";
 export type { Splitter } from "./splitter.ts";
 
 export type ResolvedPattern = {

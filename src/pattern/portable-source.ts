@@ -2,7 +2,7 @@ import { deepEquals } from "../runtime/host.ts";
 import { type CodePointSet, complementOf, lastCodePoint } from "./code-point-set.ts";
 import { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
 import { mayLeaveGaps } from "./gaps.ts";
-import { type NamedPattern, patterns } from "./named-patterns.ts";
+import { boundlessName, type NamedPattern, patterns } from "./named-patterns.ts";
 import { parsePattern } from "./parse-pattern.ts";
 import { mayBeAssertion, type Node } from "./syntax-tree.ts";
 
@@ -149,6 +149,8 @@ function withoutSurrogates(set: CodePointSet): [first: number, last: number][] {
 /** How HF's tokenizer.json says a pattern: its ByteLevel pre-tokenizer holds gpt2 itself, all else is a list of Splits. */
 export type PatternExport =
   | { readonly kind: "byte-level" }
+  /** No regular expressions say it. */
+  | { readonly kind: "none" }
   | {
       readonly kind: "splits";
       readonly regexes: readonly string[];
@@ -162,6 +164,7 @@ export function exportForm(pattern: {
   readonly huggingfaceSources?: readonly string[];
 }): PatternExport {
   if (pattern.name === "gpt2") return { kind: "byte-level" };
+  if (pattern.name === boundlessName) return { kind: "none" };
   const regexes =
     pattern.name === null
       ? (pattern.huggingfaceSources ?? pattern.sources.map((source) => portableForm(source, fancyRegex)))

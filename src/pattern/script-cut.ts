@@ -36,7 +36,7 @@ export const isLetter = (codePoint: number): boolean => kindOf(codePoint) === ki
 
 /**
  * The first safe cut in [from, stop), or -1; see safe-cut.ts. Position i is one if the last character with a script before
- * it and the first one from it on have the same script, so that they are in one chunk, and
+ * it and the first one from it on have the same script, so that they are in one stretch, and
  *   - a line end is before it and a letter behind it, or
  *   - punctuation is before it, and a space and a letter behind it; or the letter alone, where text is cut letter by letter.
  *

@@ -9,10 +9,10 @@ import { isLetterwise, scriptNumbers, scriptOf, scriptTable } from "./scripts.ts
 import type { Splitter } from "./splitter.ts";
 
 /**
- * Cuts a document into chunks of one script each, and each chunk into pretokens by one of two automata.
+ * Cuts a document into stretches of one script each, and each stretch into pretokens by one of two automata.
  *
- * A chunk ends behind its last character that is not Common, when a character of another script comes; what is Common
- * between the two begins the next chunk. So Common characters wait until it is known whose they are. The automaton is
+ * A stretch ends behind its last character that is not Common, when a character of another script comes; what is Common
+ * between the two begins the next stretch. So Common characters wait until it is known whose they are. The automaton is
  * given what is certain: it stands at `cursor.pos`, and [cursor.pos, pos) waits.
  *
  * An invalid byte is a pretoken, and the text on each side is cut as if it ended there.
@@ -24,13 +24,13 @@ export class ScriptSplitter implements Splitter {
   firstInvalidPos = -1;
   /** A safe cut is the end of a pretoken whatever follows. */
   readonly settlesAtCuts = true;
-  /** The automaton of the chunk, or of the text before it, if no character has shown its script yet. */
+  /** The automaton of the stretch, or of the text before it, if no character has shown its script yet. */
   private tables: ScanTables;
   private readonly cursor = cursorAt(0, 1);
-  /** The chunk's script; common while it is not known. */
+  /** The stretch's script; common while it is not known. */
   private script: number = scriptNumbers.common;
-  /** End of the last character that is the chunk's for certain. */
-  private chunkEnd = 0;
+  /** End of the last character that is the stretch's for certain. */
+  private stretchEnd = 0;
   private readonly tail = new DocumentTail();
   /** So much text may wait before a place is looked for up to which it can be settled. */
   private waitingBytesMax = leastWaitingBytes;
@@ -81,14 +81,14 @@ export class ScriptSplitter implements Splitter {
       if (found === scriptNumbers.common) continue;
       if (found !== script) {
         if (found !== scriptNumbers.inherited) {
-          this.startChunk(bytes, found);
+          this.startStretch(bytes, found);
           script = found;
         } else if (script === scriptNumbers.common) continue;
       }
-      this.chunkEnd = pos;
+      this.stretchEnd = pos;
     }
     this.pos = pos;
-    if (script !== scriptNumbers.common) this.feed(bytes, this.chunkEnd);
+    if (script !== scriptNumbers.common) this.feed(bytes, this.stretchEnd);
     if (pos - this.cursor.pos > this.waitingBytesMax) this.settleWaiting(bytes);
     this.tail.keep(bytes, this.cursor.pos, pos);
   }
@@ -116,7 +116,7 @@ export class ScriptSplitter implements Splitter {
   shift(deltaBytes: number): void {
     const { cursor, ends } = this;
     this.pos -= deltaBytes;
-    this.chunkEnd -= deltaBytes;
+    this.stretchEnd -= deltaBytes;
     cursor.pos -= deltaBytes;
     this.tail.shift(deltaBytes);
     const count = cursor.endCount + this.slotCountMax;
@@ -129,14 +129,14 @@ export class ScriptSplitter implements Splitter {
     this.cursor.entry = 0;
     this.tables = tables;
     this.script = scriptNumbers.common;
-    this.chunkEnd = pos;
+    this.stretchEnd = pos;
     this.waitingBytesMax = leastWaitingBytes;
     this.tail.clear();
   }
 
-  /** A character of another script was read: ends the chunk, if there is one, and begins the next. */
-  private startChunk(bytes: Uint8Array, script: number): void {
-    if (this.script !== scriptNumbers.common) this.finishText(bytes, this.chunkEnd);
+  /** A character of another script was read: ends the stretch, if there is one, and begins the next. */
+  private startStretch(bytes: Uint8Array, script: number): void {
+    if (this.script !== scriptNumbers.common) this.finishText(bytes, this.stretchEnd);
     this.cursor.entry = 0;
     this.script = script;
     this.tables = isLetterwise(script) ? this.pattern.letters : this.pattern.word;

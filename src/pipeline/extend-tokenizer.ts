@@ -66,10 +66,17 @@ export function patternOfBase({ description }: TokenizerParts, rule: ExtensionRu
 }
 
 /** A UserError if the base is a tokenizer that cannot be extended. */
-export function checkBase({ model, normalization, addsPrefixSpace, description }: TokenizerParts): void {
+export function checkBase({
+  model,
+  supermerges,
+  normalization,
+  addsPrefixSpace,
+  description,
+}: TokenizerParts): void {
   const refuse = (what: string) => {
     throw new UserError(`"${description.path}" cannot be extended: ${what}`);
   };
+  if (supermerges !== undefined) refuse("it has supermerges, whose pretokens the new tokens would change");
   if (model.dropsBytes || new Set(model.byteIds).size < 256) refuse("its vocabulary lacks some bytes");
   if (normalization !== null)
     refuse(`it normalizes text to ${normalization}, and training counts text as it is`);

@@ -38,11 +38,11 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
   constructor(
     private readonly setup: CountSetup,
     private readonly index: number,
-    takerOf: (counter: WordCounter) => KernelTaker = (counter) => counter,
+    takerOf?: (counter: WordCounter) => KernelTaker,
   ) {
     const room = new TextMemory(setup.runOptions?.wordBytesMax);
     this.counter = new SpillingCounter(setup, setup.name, room);
-    this.tasks = new TaskCounter(setup, this.counter.words, room, takerOf(this.counter.words));
+    this.tasks = new TaskCounter(setup, this.counter.words, room, takerOf?.(this.counter.words));
   }
 
   get offsetByte(): number {

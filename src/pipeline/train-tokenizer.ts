@@ -6,7 +6,7 @@ import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
 import { CountsFilesAndWords } from "../count/given-words.ts";
 import { usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
-import { compilePattern } from "../pattern/pattern.ts";
+import { boundlessPattern, compilePattern } from "../pattern/pattern.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
 import { describeCounts } from "../store/content-hash.ts";
@@ -85,8 +85,9 @@ async function trainSettled(
     const trained = await train({ ...settings, ...corpus, pattern, write }, report);
     cached?.shrink();
     // HF's trainer also cuts after line ends; its tokenizer does not.
-    const { name, sources } = encodingPatternOf(settings);
-    const encodingPattern = { name, sources, compiled: compilePattern(sources) };
+    const { name, sources, compiled } = encodingPatternOf(settings);
+    const isPlain = compiled.kind !== "scripts";
+    const encodingPattern = { name, sources, compiled: isPlain ? compilePattern(sources) : compiled };
     const parts = partsOfVocabulary(trained.vocabulary, encodingPattern);
     return new TrainedTokenizer(parts, { ...resultOf(trained), endMs: performance.now() });
   } finally {
@@ -123,6 +124,22 @@ async function openCounts({ counts, wordCounts }: TrainTokenizerOptions, countsO
   return { countsFiles, counts: await describeCounts(paths) };
 }
 
+/** Throws for options that have no meaning with supermerges. */
+function checkSuperwords(options: TrainTokenizerOptions): void {
+  const reasons = {
+    pattern: "has a pretokenizer of its own",
+    compat: "has rules of its own",
+    superwordsFrom: "is another form of superwords",
+    superwordPattern: "is another form of superwords",
+    counts: "reads the corpus, and word counts do not say what follows what",
+    wordCounts: "reads the corpus, and word counts do not say what follows what",
+  } as const;
+  for (const [name, reason] of Object.entries(reasons)) {
+    if (options[name as keyof typeof reasons] !== undefined)
+      throw usageError(`superwords boundless ${reason}: leave ${name} out`);
+  }
+}
+
 /** The options, checked, with their defaults. */
 function settle(options: TrainTokenizerOptions): TrainSettings {
   const { vocabSize, specialTokens = [], compat = "cs336" } = options;
@@ -156,12 +173,16 @@ function settle(options: TrainTokenizerOptions): TrainSettings {
   if (options.cacheLimitBytes !== undefined && options.cache === undefined) {
     throw usageError("cacheLimitBytes is for a cache, and none is named");
   }
+  const { superwords } = options;
+  if (superwords !== undefined) checkSuperwords(options);
   return {
     vocabSize,
+    supermerges: superwords !== undefined,
     smallerSizes: [],
     padTo: options.padTo ?? 1,
     specialTokens,
-    pattern: trainingPattern(options.pattern ?? "gpt2", compat),
+    pattern:
+      superwords === undefined ? trainingPattern(options.pattern ?? "gpt2", compat) : boundlessPattern(),
     compat,
     minFrequency: options.minFrequency ?? (compat === "huggingface" ? 0 : 1),
     maxTokenLength: options.maxTokenLength ?? null,

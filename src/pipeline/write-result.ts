@@ -31,6 +31,8 @@ export type TrainSettings = {
   readonly vocabSize: number;
   /** The others, ascending. With any, each vocabulary is written into a directory of its own, named by its size. */
   readonly smallerSizes: readonly number[];
+  /** Supermerges of whole pretokens are among the merges; default no. */
+  readonly supermerges?: boolean;
   /** Vocabularies are filled with reserved tokens to a multiple of this. */
   readonly padTo: number;
   readonly specialTokens: readonly string[];
@@ -189,7 +191,7 @@ function recordOf(
   writeStartMs: number,
 ): TrainingRecord {
   const { settings, trained, workerCount } = result;
-  const { specialTokens, padTo, compat, minFrequency, maxTokenLength, model } = settings;
+  const { specialTokens, padTo, supermerges, compat, minFrequency, maxTokenLength, model } = settings;
   return {
     ...runFacts(result, generation),
     options: {
@@ -201,6 +203,7 @@ function recordOf(
       pattern: recordedPattern(encodingPatternOf(settings)),
       ...recordedSuperwords(settings, trained),
       compat,
+      ...(supermerges && { supermerges }),
       minFrequency,
       maxTokenLength,
       model: recordedModel(model),

@@ -36,7 +36,7 @@ export class EncodingKernel {
 
   constructor(
     model: EncodingModel,
-    private readonly isNarrow: boolean,
+    readonly isNarrow: boolean,
     {
       addedTokens = noTokens,
       cuts = "beside foreign bytes",

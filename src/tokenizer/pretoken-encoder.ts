@@ -6,6 +6,7 @@ import { createSplitter, type Splitter } from "../pattern/pattern.ts";
 import { EncodingKernel } from "./encoding-kernel.ts";
 import { packTokens } from "./encoding-model.ts";
 import type { IdBuffer } from "./id-buffer.ts";
+import { RunEncoder } from "./run-encoder.ts";
 import type { AddedToken, EncodingParts } from "./tokenizer-parts.ts";
 
 /**
@@ -59,7 +60,11 @@ export function createPretokenEncoder(
   parts: EncodingParts,
   specialTokensAsText: boolean,
 ): { encoder: PretokenEncoder; findsTokens: boolean } {
-  const { model, pattern, isNarrow } = parts;
+  const { model, supermerges, pattern, isNarrow } = parts;
+  if (supermerges !== undefined) {
+    const runs = new RunEncoder(new EncodingKernel(model, isNarrow), supermerges);
+    return { encoder: new SplitterPretokens(createSplitter(pattern), runs), findsTokens: false };
+  }
   if (pattern.kind === "automata" && pattern.automata.length === 1) {
     const findsTokens = areAllPlain(parts);
     const addedTokens = findsTokens ? parts.addedTokens : [];
@@ -165,13 +170,19 @@ export class KernelPretokens implements PretokenEncoder {
 /** Bytes that are cut, and then encoded, at a time: their pretokens and results stay in the first caches. */
 const blockSizeBytes = 1 << 14;
 
+/** Who encodes the pretokens of a text that it holds. */
+type PretokenMerger = Pick<EncodingKernel, "text" | "reserveText" | "encode"> & {
+  /** The text ends behind the pretokens that were given, or is cut there. */
+  endText?(out: IdBuffer): void;
+};
+
 /** JavaScript finds the pretokens: for patterns that are not one automaton. */
 export class SplitterPretokens implements PretokenEncoder {
   readonly tokenBytesMax = 0;
 
   constructor(
     private readonly splitter: Splitter,
-    private readonly kernel: EncodingKernel,
+    private readonly kernel: PretokenMerger,
   ) {}
 
   get text(): Text {
@@ -206,12 +217,14 @@ export class SplitterPretokens implements PretokenEncoder {
       isSettled = splitter.finish(stop);
       this.take(out);
     }
+    if (endsText) this.kernel.endText?.(out);
   }
 
   lookAhead(end: number, limit: number, out: IdBuffer): void {
     if (this.splitter.settlesAtCuts) this.splitter.finish(end);
     else if (this.splitter.pos === end) this.splitter.scan(this.text, end + 1, limit);
     this.take(out);
+    this.kernel.endText?.(out);
   }
 
   shift(deltaBytes: number): void {

@@ -1,6 +1,6 @@
 import type { CutOptions } from "../corpus/cut-finder.ts";
 import type { CutSettings } from "../corpus/plan-line.ts";
-import { type PatternName, patterns } from "../pattern/pattern.ts";
+import { type NamedPattern, patterns } from "../pattern/pattern.ts";
 import type { EncodingParts, TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
@@ -40,11 +40,13 @@ type TextCutting = CutOptions & { readonly keepsTextsWhole: boolean };
 export const cuttingTokens = (parts: EncodingParts, specialTokensAsText: boolean): string[] =>
   specialTokensAsText ? [] : parts.addedTokens.map(({ content }) => content);
 
+const knownSources: Readonly<Record<string, NamedPattern>> = patterns;
+
 /** What the cuts of a plan for encoding depend on. A pattern with a name counts as what the name stands for. */
 export function cutSettingsOf(parts: TokenizerParts, specialTokensAsText: boolean): CutSettings {
   const { patternName, patternSources } = parts.description;
   return {
-    patterns: patternName === null ? patternSources : patterns[patternName as PatternName].sources,
+    patterns: knownSources[patternName ?? ""]?.sources ?? patternSources,
     specialTokens: cuttingTokens(parts, specialTokensAsText),
     isLinewise: false,
   };

@@ -168,6 +168,17 @@ export function naiveBoundless(documents: readonly string[], settings: NaiveSett
   return ops;
 }
 
+/** The supermerges of runs until none is left: where two spell one token, it is one. */
+export function naiveSupermerges(runs: readonly Word[]): Pair[] {
+  const words = runs.map(({ tokens, count }) => ({ tokens, count }));
+  const supermerges: Pair[] = [];
+  for (let best = bestPair(words, Infinity); best !== undefined; best = bestPair(words, Infinity)) {
+    supermerges.push(best);
+    for (const word of words) word.tokens = mergePair(word.tokens, best);
+  }
+  return supermerges;
+}
+
 function runsOf(tokens: readonly string[], eligible: ReadonlySet<string>): string[][] {
   const runs: string[][] = [[]];
   for (const token of tokens) {

@@ -1,6 +1,6 @@
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
-import { exportForm, type PatternName } from "../../src/pattern/pattern.ts";
+import { exportForm, type PatternExport, type PatternName } from "../../src/pattern/pattern.ts";
 
 /** Ends in bytes of the pretokens of a text of valid UTF-8. */
 export type Oracle = (text: string) => number[];
@@ -23,7 +23,7 @@ export function huggingfaceOracle(pattern: { name: PatternName | null; sources: 
   const preTokenizer =
     form.kind === "byte-level"
       ? byteLevel(true)
-      : { type: "Sequence", pretokenizers: [...form.regexes.map(split), byteLevel(false)] };
+      : { type: "Sequence", pretokenizers: [...regexesOf(form).map(split), byteLevel(false)] };
   const tokenizer = Tokenizer.fromString(
     JSON.stringify({
       version: "1.0",
@@ -66,3 +66,5 @@ export function tiktokenOracle(
     free: () => encoder.free(),
   };
 }
+
+const regexesOf = (form: PatternExport) => (form.kind === "splits" ? form.regexes : []);

@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { exitCode, UserError } from "../../errors.ts";
 import { openRegularFile } from "../../runtime/file-calls.ts";
 import { reasonOf } from "../../runtime/system-error.ts";
+import { operationsMark, operationsName } from "../../vocabulary/formats/boundless.ts";
 import { recordName } from "../../vocabulary/formats/training-json.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer-parts.ts";
+import { loadBoundlessFile } from "./boundless-file.ts";
 import { loadGpt2Files, partnerOf } from "./gpt2-files.ts";
 import { isFile, readBytes } from "./read-file.ts";
 import { recordedSizes } from "./read-training-record.ts";
@@ -31,6 +33,7 @@ function loadDirectory(path: string, options: LoadOptions): TokenizerParts {
   if (isFile(inside("vocab.json")) && isFile(inside("merges.txt"))) {
     return loadGpt2Files(inside("vocab.json"), inside("merges.txt"), options);
   }
+  if (isFile(inside(operationsName))) return loadBoundless(inside(operationsName), options);
   const other = ["tokenizer.tiktoken", "tekken.json", "tokenizer.model"].map(inside).find(isFile);
   if (other !== undefined) return loadFile(other, options);
   const sizes = recordedSizes(inside(recordName));
@@ -40,7 +43,7 @@ function loadDirectory(path: string, options: LoadOptions): TokenizerParts {
     });
   }
   throw new UserError(`"${path}" holds no tokenizer`, {
-    hint: "a tokenizer is tokenizer.json, vocab.json with merges.txt, tokenizer.tiktoken, tekken.json or tokenizer.model; name the file if it is called otherwise",
+    hint: "a tokenizer is tokenizer.json, vocab.json with merges.txt, tokenizer.tiktoken, tekken.json, tokenizer.model or operations.txt; name the file if it is called otherwise",
   });
 }
 
@@ -53,6 +56,7 @@ function loadFile(path: string, options: LoadOptions): TokenizerParts {
   const kind = fileKind(path);
   if (kind === "tekken") return loadTekken(path, options);
   if (kind === "json" || (kind === "other" && path.endsWith(".json"))) return loadJson(path, options);
+  if (kind === "operations") return loadBoundless(path, options);
   if (kind === "ranks" || path.endsWith(".tiktoken")) return loadTiktokenFile(path, options);
   throw new UserError(`"${path}" is no kind of tokenizer that is known`, {
     hint: "known are tokenizer.json, vocab.json with merges.txt, tiktoken's files of ranks and tekken.json",
@@ -69,6 +73,11 @@ function loadTekken(path: string, options: LoadOptions): TokenizerParts {
   return loadTekkenFile(path);
 }
 
+function loadBoundless(path: string, options: LoadOptions): TokenizerParts {
+  refuseOptions(operationsName, options);
+  return loadBoundlessFile(path);
+}
+
 /** Refuses options for files that hold their pattern and their special tokens. */
 function refuseOptions(name: string, { pattern, specialTokens = [] }: LoadOptions): void {
   if (pattern === undefined && specialTokens.length === 0) return;
@@ -80,7 +89,7 @@ function refuseOptions(name: string, { pattern, specialTokens = [] }: LoadOption
 }
 
 /** What a tokenizer's file is by its first bytes. The name says little: Meta's file of ranks is called `tokenizer.model`. */
-export type FileKind = "ranks" | "tekken" | "json" | "other";
+export type FileKind = "ranks" | "tekken" | "json" | "operations" | "other";
 
 const headBytes = 4096;
 
@@ -88,6 +97,7 @@ export function fileKind(path: string): FileKind {
   const head = readHead(path);
   const text = head.toString("latin1");
   if (/^[A-Za-z0-9+/]+={0,2} \d+\r?(\n|$)/.test(text)) return "ranks";
+  if (text.startsWith(`${operationsMark}\t`)) return "operations";
   if (/^\s*\{/.test(text)) return text.includes('"default_num_special_tokens"') ? "tekken" : "json";
   for (const { isIt, what, hint } of foreignKinds) {
     if (isIt(head)) throw new UserError(`"${path}" is ${what}`, { hint });

@@ -1,3 +1,4 @@
+import { assert } from "../../errors.ts";
 import type { PatternExport } from "../../pattern/pattern.ts";
 import { type ModelSettings, roleNames } from "../model-settings.ts";
 import type { FinishedTokenizer, Vocabulary } from "../vocabulary.ts";
@@ -56,6 +57,7 @@ function* tokenizerJson({ vocabulary, exportForm, model }: FinishedTokenizer): G
 /** HF's ByteLevel step cuts by the gpt2 pattern. Any other pattern is a list of Split steps before it. */
 function preTokenizer(form: PatternExport): object {
   if (form.kind === "byte-level") return byteLevel({ addPrefixSpace: false, useRegex: true });
+  assert(form.kind === "splits", "a tokenizer whose pattern no expressions say is not written here");
   const splits = form.regexes.map((regex) => ({
     type: "Split",
     pattern: { Regex: regex },
