@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { escapeHtml, html, tokenText, trustedHtml } from "../../src/report/html.ts";
-import { hostileTexts } from "./made-report.ts";
+import { hostileTexts } from "./hostile-texts.ts";
 
 test("values in a template are escaped, and HTML stays HTML", () => {
   const inner = html`<b>${"<i>"}</b>`;

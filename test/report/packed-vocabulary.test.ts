@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { inflateRawSync } from "node:zlib";
 import { jsonForPage, type PackedVocabulary, packVocabulary } from "../../src/report/packed-vocabulary.ts";
-import { hostileTexts, madeTokenizer } from "./made-report.ts";
+import { hostileTexts } from "./hostile-texts.ts";
+import { madeTokenizer } from "./made-report.ts";
 
 /** The twin: each number by its definition. */
 function unpack({ columns, runs, data, mergeCount }: PackedVocabulary): Record<string, number[]> {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { hostileTexts, madeReport, madeTokenizer, pageOf } from "./made-report.ts";
+import { hostileTexts } from "./hostile-texts.ts";
+import { madeReport, madeTokenizer, pageOf } from "./made-report.ts";
 
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 

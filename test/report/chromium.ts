@@ -1,0 +1,25 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+
+/** Where setup.ts puts a Chromium, with its libraries. */
+export const chromiumHome = join(import.meta.dir, "../../dist/chromium");
+export const unpackedChromium = join(chromiumHome, "root/usr/lib/chromium/chromium");
+export const chromiumOnPath = Bun.which("chromium") ?? Bun.which("chromium-browser");
+
+/** Starts a headless Chromium: the system's, or the one of setup.ts. */
+export function launchChromium(): Promise<Browser> {
+  const environment = {
+    HOME: chromiumHome,
+    PATH: process.env.PATH ?? "",
+    TMPDIR: process.env.TMPDIR ?? "/tmp",
+    // There is no bus to talk to.
+    DBUS_SESSION_BUS_ADDRESS: "disabled:",
+  };
+  if (chromiumOnPath !== null) return chromium.launch({ executablePath: chromiumOnPath, env: environment });
+  const libraries = join(chromiumHome, "root/usr/lib");
+  const triplet = readdirSync(libraries).find((name) => name.endsWith("-linux-gnu"))!;
+  const paths = [join(libraries, triplet), join(libraries, triplet, "pulseaudio")];
+  const env = { ...environment, LD_LIBRARY_PATH: paths.join(":") };
+  return chromium.launch({ executablePath: unpackedChromium, env });
+}
