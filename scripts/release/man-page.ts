@@ -1,6 +1,6 @@
 // The manual page bpe(1), made of the table that help is made of.
 import { type CommandSpec, commands, usageLine } from "../../src/cli/command-table.ts";
-import { described, topicsOf } from "../../src/cli/help.ts";
+import { described, sentences, topicsOf } from "../../src/cli/help.ts";
 import { everywhere, type OptionSpec, topics } from "../../src/cli/option-table.ts";
 
 export type ManPageOptions = {
@@ -76,7 +76,7 @@ function commandSection(command: CommandSpec): string[] {
     `.SH ${roff(`bpe ${name}`).toUpperCase()}`,
     synopsis(command),
     ".PP",
-    roff(details ?? `${description[0]!.toUpperCase()}${description.slice(1)}.`),
+    roff(details ?? sentences(description)),
     ...own.flatMap((topic) => [
       `.SS ${roff(topics[topic].title)}`,
       ...options.filter((option) => option.topic === topic && !general.has(option.name)).flatMap(optionEntry),

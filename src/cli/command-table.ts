@@ -25,8 +25,10 @@ export type CommandSpec = {
   readonly name: string;
   /** What it takes, as help shows it: `<file>...` must be given, `[file]` may be, "" is nothing. */
   readonly files: string;
-  /** What that may be. */
+  /** What that may be, as a phrase. */
   readonly filesDescription?: string;
+  /** The sentences behind it. */
+  readonly filesDetails?: string;
   /** The words that it may be, if it is one of a few. */
   readonly fileWords?: readonly string[];
   /** What it does, in a line. */
@@ -45,13 +47,18 @@ export type CommandSpec = {
 /** A command that does something, and what that is. */
 export type Example = { readonly what: string; readonly command: string };
 
-const texts = "text, JSON lines, Parquet; directories, globs, -";
+/** What can be read as text. */
+const texts = {
+  filesDescription: "text, JSON lines, Parquet; directories, globs, -",
+  filesDetails:
+    "Each may be packed by gzip or zstd. A directory stands for the files below it, a glob in quotes for what it matches, - for standard input, which is also read where nothing is named and a pipe is there.",
+};
 
 export const commands: readonly CommandSpec[] = [
   {
     name: "train",
     files: "<file>...",
-    filesDescription: texts,
+    ...texts,
     description: "corpus -> tokenizer directory",
     details:
       "Learns a byte-level BPE tokenizer from text, for transformers, tokenizers, tiktoken and GPT-2 style loaders.",
@@ -64,9 +71,9 @@ export const commands: readonly CommandSpec[] = [
         value: "N",
         required: true,
         topic: "tokens",
-        description: "all tokens, e.g. 32000 or 32k (k: 1,024 times)",
+        description: "vocabulary size, e.g. 32000 or 32k (k: 1,024 times)",
         details:
-          "256 bytes, special tokens and merges. 32k is 32 times 1,024, and 1m is 1,024 times 1,024. Several sizes from one run, with commas between: -n 16k,32k makes DIR/16384 and DIR/32768.",
+          "It counts 256 bytes, special tokens and merges. 32k is 32 times 1,024, and 1m is 1,024 times 1,024. Several sizes from one run, with commas between: -n 16k,32k makes DIR/16384 and DIR/32768.",
       },
       specialToken,
       pattern,
@@ -203,7 +210,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "count",
     files: "<file>...",
-    filesDescription: texts,
+    ...texts,
     description: "corpus -> word counts",
     details:
       "Counts the distinct words of a corpus, as a pattern cuts them. Training can start from the counts.",
@@ -304,7 +311,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "encode",
     files: "<file>...",
-    filesDescription: texts,
+    ...texts,
     description: "text -> token ids",
     details:
       "Encodes with any byte-level BPE tokenizer, and gives the ids that the tokenizer's own library gives.",

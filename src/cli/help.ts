@@ -110,6 +110,7 @@ export function topicHelp(command: CommandSpec, name: string, page: Page): strin
   const own = topicsOf(command);
   const chosen = name === "all" ? own : own.filter((topic) => topic === name);
   if (chosen.length === 0) throw unknownTopic(command, name, own);
+  const entry = ({ label, text }: Row) => ["", `  ${styles.cyan(label)}`, ...wrap(text, page, 6)];
   return joinLines([
     ...usage(command, page),
     ...chosen.flatMap((topic) => [
@@ -119,13 +120,13 @@ export function topicHelp(command: CommandSpec, name: string, page: Page): strin
         wrap(`${topics[topic].title}: ${topics[topic].about}`, page),
         styles,
       ),
+      ...(topic === "input" ? filesRow(command) : [])
+        .map(({ label, text }) => ({ label, text: sentences(text, command.filesDetails) }))
+        .flatMap(entry),
       ...command.options
         .filter((option) => option.topic === topic)
-        .flatMap((option) => [
-          "",
-          `  ${styles.cyan(label(option).trim())}`,
-          ...wrap(described(option), page, 6),
-        ]),
+        .map((option) => ({ label: label(option).trim(), text: described(option) }))
+        .flatMap(entry),
     ]),
     "",
     styles.bold(examplesTitle(command)),
@@ -148,13 +149,16 @@ export const topicsOf = ({ options }: CommandSpec): Topic[] =>
 export const label = ({ short, name, value }: OptionSpec) =>
   `${short === undefined ? "    " : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
 
+/** A phrase and the sentences behind it, as sentences. */
+export const sentences = (phrase: string, details = ""): string =>
+  `${phrase[0]!.toUpperCase()}${phrase.slice(1)}. ${details}`.trim();
+
 /** All sentences about an option. */
 export function described(option: OptionSpec): string {
   const { description, details, words = [], value, repeatable, required } = option;
   const which = words.length === 1 ? "The value is" : value === "LIST" ? "Any of" : "One of";
   return [
-    `${description[0]!.toUpperCase()}${description.slice(1)}.`,
-    details,
+    sentences(description, details),
     words.length > 0 && `${which} ${words.join(", ")}.`,
     repeatable && "May be given several times.",
     required && "Must be given.",

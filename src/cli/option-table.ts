@@ -150,7 +150,7 @@ export const specialToken: OptionSpec = {
   topic: "tokens",
   description: "ends a document, never merged; repeatable",
   details:
-    "Wherever it occurs. Its text is never counted, and it gets an id of its own. Where two of them match, the longest does.",
+    "It does so wherever it occurs. Its text is never counted, and it gets an id of its own. Where two of them match, the longest does.",
 };
 export const pattern: OptionSpec = {
   name: "pattern",
@@ -200,7 +200,7 @@ export const savedCounts: readonly OptionSpec[] = [
     rare: true,
     description: "word counts to add to the corpus",
     details:
-      "A path or a glob. They may stand for the corpus. Pattern and special tokens come from them where they are not given; given, they must agree.",
+      "FILE is a path or a glob. The counts may stand for the corpus. Pattern and special tokens come from them where they are not given; given, they must agree.",
   },
   {
     name: "save-counts",
@@ -208,7 +208,7 @@ export const savedCounts: readonly OptionSpec[] = [
     topic: "output",
     rare: true,
     description: "keep the word counts",
-    details: "As text in a .tsv; in the compact binary form under any other name.",
+    details: "They are text in a .tsv, and in the compact binary form under any other name.",
   },
 ];
 export const caching: readonly OptionSpec[] = [
@@ -282,14 +282,14 @@ export const forModels: readonly OptionSpec[] = [
     topic: "model",
     rare: true,
     description: "encoding puts bos in front of a text",
-    details: "By a post-processor in tokenizer.json.",
+    details: "A post-processor in tokenizer.json does it.",
   },
   {
     name: "chat-template",
     value: "NAME|FILE",
     topic: "model",
     description: "how a chat becomes text",
-    details: "chatml, gemma, llama3, or a file of Jinja.",
+    details: "One of the names chatml, gemma and llama3, or a file of Jinja.",
   },
   {
     name: "model-max-length",

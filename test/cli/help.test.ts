@@ -102,6 +102,7 @@ describe("the page of a topic", () => {
           }
           if (option.repeatable) expect(text).toContain("May be given several times.");
         }
+        if (topic === "input") expect(text).toContain(command.filesDetails ?? "");
       }
     }
   });
