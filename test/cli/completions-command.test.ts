@@ -49,7 +49,10 @@ describe("bash completes", () => {
     ["bpe train --compat=hu", ["huggingface"]],
     ["bpe train -p o2", ["o200k"]],
     ["bpe train --pattern hel", ["help"]],
-    ["bpe train --format gpt2,", ["gpt2,huggingface", "gpt2,tiktoken"]],
+    [
+      "bpe train --format gpt2,",
+      optionWords.format.filter((name) => name !== "gpt2").map((name) => `gpt2,${name}`),
+    ],
     ["bpe train --format gpt2,h", ["gpt2,huggingface"]],
     ["bpe train -n ", []],
     ["bpe train -o co", ["corpus"]],
