@@ -112,6 +112,12 @@ export const commands: readonly CommandSpec[] = [
         default: "SuperBPE's: numbers and runs of punctuation apart",
       },
       {
+        ...idType,
+        topic: "input",
+        description: "with --input-format ids: type of the ids in a .bin file",
+        default: "uint16",
+      },
+      {
         name: "extend",
         value: "PATH",
         topic: "tokens",

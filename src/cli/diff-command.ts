@@ -6,6 +6,7 @@ import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { differenceText } from "./difference-text.ts";
 import { nameOfText, openTexts, readTexts } from "./eval-texts.ts";
+import { readingOf } from "./input-options.ts";
 import { readNamed } from "./named-paths.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
@@ -33,12 +34,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
       "name one size of it",
     );
   }
-  const reading = {
-    format: options.word("input-format"),
-    textField: options.text("text-field"),
-    include: options.get("include"),
-    binary: options.word("binary"),
-  };
+  const reading = readingOf(options);
   const { texts } = await openTexts(typedTexts, reading, scratch, output);
   const difference = await compareTokenizers(
     {

@@ -12,6 +12,7 @@ import { corpusNoteLines } from "./corpus-notes.ts";
 import { openTexts, readTexts } from "./eval-texts.ts";
 import { evaluationCsv } from "./evaluation-csv.ts";
 import { evaluationTable } from "./evaluation-table.ts";
+import { readingOf } from "./input-options.ts";
 import { readNamed } from "./named-paths.ts";
 import type { Output } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
@@ -67,12 +68,7 @@ function readOptions(invocation: Invocation) {
   if (options.has("json") && options.has("csv")) throw usageError("--json and --csv: choose one of them");
   return {
     typedTexts: readTexts(options.get("text")!.map((typed) => readNamed("--text", typed))),
-    reading: {
-      format: options.word("input-format"),
-      textField: options.text("text-field"),
-      include: options.get("include"),
-      binary: options.word("binary"),
-    },
+    reading: readingOf(options),
     workers: options.wholeNumber("workers", 1),
     memoryLimitBytes: options.sizeBytes("memory-limit", 1),
     specialTokensAsText: options.has("special-tokens-as-text"),

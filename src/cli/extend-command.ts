@@ -33,8 +33,9 @@ import { countsPaths, openCountsFiles } from "./counts-option.ts";
 import { writeChunks } from "./data-output.ts";
 import { readInputOptions } from "./input-options.ts";
 import { lockOutputs } from "./lock-outputs.ts";
-import { type TypedOptions, wholeNumber } from "./option-values.ts";
+import type { TypedOptions } from "./option-values.ts";
 import type { Output } from "./output.ts";
+import { readAskedSize } from "./size-option.ts";
 import { onStop } from "./stop.ts";
 import { bytes, grouped, seconds } from "./units.ts";
 import { warnOfEqualCounts, warnOfInvalidBytes, warnOfSlowPattern } from "./warnings.ts";
@@ -137,7 +138,7 @@ function readOptions(invocation: Invocation) {
   return {
     basePath: options.text("extend")!,
     output: outputPath,
-    size: readSize(options.text("vocab-size")!),
+    size: readAskedSize(options.text("vocab-size")!, "--extend"),
     rule: options.word("compat"),
     separators: options.get("special-token"),
     basePattern: pattern === undefined ? undefined : resolvePattern(pattern),
@@ -153,13 +154,6 @@ function readOptions(invocation: Invocation) {
 }
 
 type Typed = ReturnType<typeof readOptions>;
-
-/** `+N` is N new tokens; `N` the size of the extended vocabulary. */
-function readSize(text: string): { readonly isMore: boolean; readonly count: number } {
-  if (text.includes(",")) throw usageError(`--vocab-size ${text}: --extend makes one size at a time`);
-  const isMore = text.startsWith("+");
-  return { isMore, count: wholeNumber("--vocab-size", isMore ? text.slice(1) : text, 1) };
-}
 
 async function takePlaces(invocation: Invocation, { output: path, saveCounts }: Typed, output: Output) {
   checkOutputDirectory(path);

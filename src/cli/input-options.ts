@@ -18,12 +18,16 @@ export function readReading(names: readonly string[], options: Invocation["optio
   return reading;
 }
 
-const readingOf = (options: Invocation["options"]): InputOptions => ({
-  format: options.word("input-format"),
-  textField: options.text("text-field"),
-  include: options.get("include"),
-  binary: options.word("binary"),
-});
+export function readingOf(options: Invocation["options"]): InputOptions {
+  const format = options.word("input-format");
+  if (format === "ids") throw usageError("--input-format ids is for train and encode");
+  return {
+    format,
+    textField: options.text("text-field"),
+    include: options.get("include"),
+    binary: options.word("binary"),
+  };
+}
 
 /** The inputs as they are now, and the files that are skipped. */
 export function openInputs(names: readonly string[], options: InputOptions, output: Output): FoundInputs {

@@ -40,7 +40,7 @@ export type OptionSpec = {
 /** The options whose value is a word, with the words. `--format` and `--input-format` list what other rooms know. */
 export const optionWords = {
   progress: ["auto", "bar", "plain", "json", "none"],
-  "input-format": ["text", "jsonl", "json", "parquet", "fasta"],
+  "input-format": ["text", "jsonl", "json", "parquet", "fasta", "ids"],
   binary: ["text"],
   dtype: ["uint16", "uint32"],
   compat: ["cs336", "huggingface", "rustbpe", "extension"],

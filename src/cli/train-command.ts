@@ -38,6 +38,10 @@ import { warnOfEqualCounts, warnOfInvalidBytes, warnOfSlowPattern, warnOfStreams
 
 /** `bpe train`: reads the options, looks at the world, trains, writes, tells. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
+  if (invocation.options.text("input-format") === "ids") {
+    return (await import("./ids-command.ts")).runTrainIds(invocation, output);
+  }
+  if (invocation.options.has("dtype")) throw usageError("--dtype is for --input-format ids");
   if (invocation.options.has("extend")) {
     return (await import("./extend-command.ts")).runExtend(invocation, output);
   }

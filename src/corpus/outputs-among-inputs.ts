@@ -7,7 +7,10 @@ import type { Input } from "./input.ts";
  * Refuses an input in a directory that the run writes: if a directory of texts contained its own older result, every result
  * would differ from the one before.
  */
-export function refuseOwnResults(inputs: readonly Input[], written: readonly (string | undefined)[]): void {
+export function refuseOwnResults(
+  inputs: readonly Pick<Input, "path" | "isStream">[],
+  written: readonly (string | undefined)[],
+): void {
   const results = written.flatMap((path) => (path === undefined ? [] : (realPathOf(path) ?? [])));
   const folders = new Map<string, string | undefined>();
   for (const { path, isStream } of inputs) {

@@ -13,6 +13,7 @@ import {
 } from "../words/token-words.ts";
 import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import type { CorpusOptions } from "./count-afresh.ts";
+import type { CountMemory } from "./count-memory.ts";
 import type { Report } from "./stage-progress.ts";
 
 export type MergeSettings = {
@@ -62,7 +63,7 @@ export function mergeOptionsOf(options: Options): MergeOptions {
 
 /** Throws if memory has no room for words of this size and what merging them takes. */
 export function mergeRoom(
-  { memory }: Pick<CorpusOptions, "memory">,
+  { memory }: { readonly memory?: Pick<CountMemory, "budget"> | undefined },
   size: TokenWordsSize,
   mergeOptions: MergeOptions,
 ): void {

@@ -43,6 +43,26 @@ export type ExtensionRecord = RunRecord & {
   };
 };
 
+/** The same of merges over ids (docs/ids.md). */
+export type IdsRecord = Omit<
+  RunRecord,
+  "inputs" | "skipped" | "counts" | "wordCount" | "distinctWordCount"
+> & {
+  readonly options: {
+    /** One more than the largest id; and the size of the vocabulary: the alphabet and a token for each merge. */
+    readonly alphabetSize: number;
+    readonly vocabSize: number;
+    readonly compat: Compat;
+    readonly minFrequency: number;
+    /** In symbols. */
+    readonly maxTokenLength: number | null;
+    readonly workers: number;
+  };
+  readonly inputs: readonly Pick<InputRecord, "path" | "sizeBytes" | "documents" | "format">[];
+  readonly symbolCount: number;
+  readonly tokenCount: number;
+};
+
 /** `name` is null for a user's own pattern. `regex` is a list if the pattern is a sequence of splits. */
 type PatternRecord = { readonly name: string | null; readonly regex: string | readonly string[] };
 
@@ -134,7 +154,7 @@ export type CountsRecord = {
 };
 
 /** Written last: `record` is called when the other files are written, and says how long that took. */
-export function trainingFile(record: () => TrainingRecord | ExtensionRecord): OutputFile {
+export function trainingFile(record: () => TrainingRecord | ExtensionRecord | IdsRecord): OutputFile {
   return {
     name: recordName,
     chunks: () => [new TextEncoder().encode(`${JSON.stringify(record(), null, 2)}\n`)],

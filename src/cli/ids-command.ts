@@ -1,0 +1,259 @@
+import { existsSync, statSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { filesMatching } from "../corpus/globs.ts";
+import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
+import { UserError, usageError } from "../errors.ts";
+import { isIdFileName } from "../pipeline/encode-to-file.ts";
+import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
+import { shellLine } from "../runtime/hints.ts";
+import { MemoryBudget } from "../runtime/memory-budget.ts";
+import { nextTurn } from "../runtime/turns.ts";
+import { placeOf } from "../store/output-place.ts";
+import { checkOutputDirectory } from "../store/staged-directory.ts";
+import { placeOfFile, stageFile } from "../store/staged-file.ts";
+import { BinaryWriter, type IdWriter, NpyWriter, TextWriter } from "../tokenizer/id-files/id-writers.ts";
+import type { IdType } from "../tokenizer/id-files/npy.ts";
+import { type IdMerges, readIdMerges } from "../tokenizer/id-sequences/id-merges.ts";
+import { SequenceMerger } from "../tokenizer/id-sequences/merge-sequence.ts";
+import { readSequences, SequenceList } from "../tokenizer/id-sequences/read-sequences.ts";
+import type { Invocation } from "./arguments.ts";
+import { intoPipe, intoStream } from "./data-output.ts";
+import { lockOutputFile, lockOutputs } from "./lock-outputs.ts";
+import type { TypedOptions } from "./option-values.ts";
+import type { Output } from "./output.ts";
+import { readAskedSize } from "./size-option.ts";
+import { onStop } from "./stop.ts";
+import { StreamWriter } from "./stream-writer.ts";
+import { bytes, counted, grouped, seconds } from "./units.ts";
+
+/** `bpe train --input-format ids`: merges over an alphabet of numbers. */
+export async function runTrainIds(invocation: Invocation, output: Output): Promise<void> {
+  const { options } = invocation;
+  const size = readAskedSize(options.text("vocab-size")!, "--input-format ids");
+  const asked = readTrainOptions(options);
+  checkOutputDirectory(asked.output);
+  await lockOutputs(invocation, output, [placeOf(asked.output)]);
+  const startMs = performance.now();
+  const inputs = findIdFiles(invocation.files);
+  refuseOwnResults(inputs.map(asNamed), [asked.output]);
+  const mergeCountFor = (alphabetSize: number) => {
+    const mergeCount = size.isMore ? size.count : size.count - alphabetSize;
+    if (mergeCount >= 0) return mergeCount;
+    throw usageError(
+      `--vocab-size ${size.count} is too small: the alphabet has ${alphabetSize} ids, from 0 to the largest`,
+      "-n +1000 learns 1,000 tokens beside it",
+    );
+  };
+  const { compat, minFrequency, maxTokenLength, workers } = asked;
+  const trained = await trainIds(
+    {
+      ...{ inputs, binaryType: asked.binaryType, mergeCountFor, compat, minFrequency, maxTokenLength },
+      threadCount: workers,
+      budget: new MemoryBudget(asked.memoryLimitBytes),
+      tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
+    },
+    (progress) => output.progress(progress),
+  );
+  const typed = ["train", ...invocation.typed];
+  const written = await writeIds(
+    asked.output,
+    {
+      ...{ command: shellLine(["bpe", ...typed]), arguments: typed, inputs, trained, startMs },
+      options: { compat, minFrequency, maxTokenLength, workers },
+      keepCount: asked.keepCount,
+    },
+    onStop,
+  );
+  const { record, obstacle, leftPath, keptPath } = written;
+  if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
+  if (obstacle !== null) output.warn(`tokenizer.json is not written: ${obstacle}`);
+  const { alphabetSize, left } = trained.merges;
+  const rows = [
+    [
+      "corpus",
+      `${counted(trained.symbolCount, "id")} in ${counted(sumOf(trained.documentCounts), "document")}`,
+    ],
+    ["alphabet", `${grouped(alphabetSize)} ids`],
+    [
+      "merges",
+      `${grouped(left.length)}${left.length < mergeCountFor(alphabetSize) ? " (stopped early: the corpus gives no more)" : ""}`,
+    ],
+    ["time", `merging ${seconds(trained.mergeMs / 1000)}, in all ${seconds(record.timings.totalMs / 1000)}`],
+    ["memory", `${bytes(record.peakMemoryBytes)} at its peak`],
+    ["ids/token", (trained.symbolCount / trained.tokenCount).toFixed(3)],
+    ["written", `${asked.output}: ${record.files.join(", ")}`],
+  ];
+  const summary = rows.map(([name, text]) => `${name!.padEnd(12)}${text}`).join("\n");
+  output.succeed(summary, { changed: true, output: asked.output, kept: keptPath, ...record });
+}
+
+/** What an alphabet of numbers has no use for. */
+const forText = [
+  ...["special-token", "counts", "save-counts", "cache", "if-changed", "format", "pad-to", "extend"],
+  ...[
+    "superwords",
+    "superwords-from",
+    "superword-pattern",
+    "text-field",
+    "include",
+    "binary",
+    "ledger",
+    "report",
+  ],
+  ...["bos", "eos", "pad", "unk", "add-bos", "chat-template", "model-max-length", "class"],
+  ...["ranges", "append-token", "special-tokens-as-text"],
+];
+
+function refuseTextOptions(options: TypedOptions): void {
+  for (const name of forText) {
+    if (options.has(name)) throw usageError(`--${name} does not go with --input-format ids`);
+  }
+  const pattern = options.text("pattern");
+  if (pattern !== undefined && pattern !== "none") {
+    throw usageError(`--pattern ${pattern} does not go with --input-format ids: a document is one word`);
+  }
+}
+
+function readTrainOptions(options: TypedOptions) {
+  refuseTextOptions(options);
+  const compat = options.word("compat") ?? "rustbpe";
+  if (compat !== "huggingface" && compat !== "rustbpe") {
+    throw usageError(
+      `--compat ${compat} decides ties by bytes, and ids have none`,
+      "huggingface and rustbpe decide them by ids",
+    );
+  }
+  const output = options.text("output")!;
+  if (output === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
+  return {
+    output,
+    compat,
+    binaryType: options.word("dtype") ?? ("uint16" as IdType),
+    minFrequency: options.wholeNumber("min-frequency", 0) ?? 1,
+    maxTokenLength: options.wholeNumber("max-token-length", 1) ?? null,
+    workers: options.wholeNumber("workers", 1) ?? availableParallelism(),
+    memoryLimitBytes: options.sizeBytes("memory-limit", 1),
+    keepCount: options.wholeNumber("keep", 0),
+  } as const;
+}
+
+/** The files named, or that globs name, as they are now; `-` is standard input. */
+function findIdFiles(names: readonly string[]): IdInput[] {
+  const paths = names.flatMap((name) =>
+    name === "-" || existsSync(name) || !/[*?[]/.test(name) ? [name] : [...filesMatching(name).paths],
+  );
+  if (paths.length === 0) throw new UserError(`no file matches "${names.join('", "')}"`);
+  return paths.map((path) => {
+    if (path === "-") return { path, sizeBytes: 0 };
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) throw new UserError(`"${path}": no such file or directory`);
+    if (stats.isDirectory()) {
+      throw new UserError(`"${path}" is a directory`, { hint: `name its files: "${join(path, "*.npy")}"` });
+    }
+    return { path, sizeBytes: stats.size };
+  });
+}
+
+const asNamed = ({ path }: IdInput) => ({ path, isStream: path === "-" });
+
+/** `bpe encode --input-format ids`: the tokens of documents of ids. */
+export async function runEncodeIds(invocation: Invocation, output: Output): Promise<void> {
+  const { options } = invocation;
+  refuseTextOptions(options);
+  const startMs = performance.now();
+  const path = options.text("output") === "-" ? undefined : options.text("output");
+  if (path !== undefined && !isIdFileName(path)) {
+    throw usageError(
+      `--output "${path}" ends in neither .npy nor .bin`,
+      "leave -o out for decimal ids on stdout",
+    );
+  }
+  await lockOutputFile(invocation, output, path);
+  const inputs = findIdFiles(invocation.files);
+  refuseOverwriting(
+    inputs
+      .filter((input) => input.path !== "-")
+      .map((input) => {
+        const { dev: device, ino: inode } = statSync(input.path);
+        return { path: input.path, isStream: false, device, inode };
+      }),
+    [path],
+  );
+  const merges = readIdMerges(mergesPathOf(options.text("tokenizer")!));
+  const type: IdType =
+    options.word("dtype") ?? (merges.alphabetSize + merges.left.length <= 0x10000 ? "uint16" : "uint32");
+  const found = { symbolCount: 0, documentCount: 0 };
+  const encode = async (writer: IdWriter, drained: () => Promise<void> | undefined) => {
+    for (const { path } of inputs) {
+      const documents = await readAll(path, type, merges.alphabetSize);
+      found.symbolCount += documents.count;
+      found.documentCount += documents.documentCount;
+      await encodeDocuments(documents, merges, writer, drained);
+    }
+    writer.finish();
+    return writer.idCount;
+  };
+  const idCount = await throughWriter(path, type, encode);
+  const elapsedMs = performance.now() - startMs;
+  const summary = `encoded ${counted(found.symbolCount, "id")} in ${counted(found.documentCount, "document")} to ${counted(idCount, "token")} in ${seconds(elapsedMs / 1000)}`;
+  output.succeed(summary, { ...found, idCount, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
+}
+
+const mergesPathOf = (path: string) =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() ? join(path, "merges.txt") : path;
+
+async function readAll(path: string, binaryType: IdType, alphabetSize: number): Promise<SequenceList> {
+  const documents = new SequenceList();
+  for await (const _ of readSequences(path, binaryType, documents)) await nextTurn();
+  if (documents.idMax < alphabetSize) return documents;
+  throw new UserError(
+    `"${path}": the id ${documents.idMax} is not in the tokenizer's alphabet of ${alphabetSize}`,
+  );
+}
+
+async function encodeDocuments(
+  { tokens, starts, documentCount }: SequenceList,
+  merges: IdMerges,
+  writer: IdWriter,
+  drained: () => Promise<void> | undefined,
+): Promise<void> {
+  const merger = new SequenceMerger(merges);
+  for (let d = 0; d < documentCount; d++) {
+    const work = merger.merge(tokens.subarray(starts[d], starts[d + 1]));
+    let step = work.next();
+    for (; !step.done; step = work.next()) await nextTurn();
+    writer.write(step.value, Uint32Array.of(step.value.length));
+    await drained();
+  }
+}
+
+/** Into a file, which appears when it is whole, into a named pipe, or onto stdout as lines. */
+async function throughWriter(
+  path: string | undefined,
+  type: IdType,
+  encode: (writer: IdWriter, drained: () => Promise<void> | undefined) => Promise<number>,
+): Promise<number> {
+  if (path === undefined) {
+    return intoStream(new StreamWriter(), (out) => encode(new TextWriter(out), () => out.drained()));
+  }
+  if (placeOfFile(path) === null) {
+    return intoPipe(path, (out) => encode(new BinaryWriter(out, type), () => out.drained()));
+  }
+  const staged = stageFile(path);
+  const forget = onStop(() => staged.discard());
+  try {
+    const writer = path.endsWith(".npy") ? new NpyWriter(staged, type) : new BinaryWriter(staged, type);
+    const idCount = await encode(writer, () => undefined);
+    await staged.settle();
+    staged.publish();
+    return idCount;
+  } catch (error) {
+    staged.discard();
+    throw error;
+  } finally {
+    forget();
+  }
+}
+
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);

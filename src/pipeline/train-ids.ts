@@ -1,0 +1,161 @@
+import { UserError } from "../errors.ts";
+import type { Compat } from "../merge/merges.ts";
+import { createSha256 } from "../runtime/host.ts";
+import type { MemoryBudget } from "../runtime/memory-budget.ts";
+import { nextTurn } from "../runtime/turns.ts";
+import type { IdType } from "../tokenizer/id-files/npy.ts";
+import {
+  charactersObstacle,
+  type IdMerges,
+  idMergeLines,
+  idMergesFile,
+  idTokenizerJson,
+} from "../tokenizer/id-sequences/id-merges.ts";
+import { readSequences, SequenceList } from "../tokenizer/id-sequences/read-sequences.ts";
+import type { OutputFile } from "../vocabulary/formats/output-file.ts";
+import { type IdsRecord, recordName, trainingFile } from "../vocabulary/formats/training-json.ts";
+import { sizeOfWords, type TokenWords } from "../words/token-words.ts";
+import { learnPairs, type MergeSettings, mergeRoom } from "./learn-merges.ts";
+import type { Report } from "./stage-progress.ts";
+import { costFacts, publishFiles, runFacts } from "./write-result.ts";
+
+/** A file of ids. */
+export type IdInput = { readonly path: string; readonly sizeBytes: number };
+
+export type TrainIdsOptions = {
+  readonly inputs: readonly IdInput[];
+  /** Of the ids in `.bin` files. */
+  readonly binaryType: IdType;
+  /** Merges wanted, when the size of the alphabet is known: one more than the largest id. */
+  readonly mergeCountFor: (alphabetSize: number) => number;
+  /** Whose rule for `maxTokenLength`. In ties the smaller ids win by either. */
+  readonly compat: Exclude<Compat, "cs336">;
+  readonly minFrequency: number;
+  /** In symbols. */
+  readonly maxTokenLength: number | null;
+  readonly threadCount: number;
+  readonly budget: MemoryBudget;
+  readonly tellMemory: NonNullable<MergeSettings["tellMemory"]>;
+};
+
+export type TrainedIds = {
+  readonly merges: IdMerges;
+  /** Of each input. */
+  readonly documentCounts: readonly number[];
+  readonly symbolCount: number;
+  readonly tokenCount: number;
+  readonly countMs: number;
+  readonly mergeMs: number;
+};
+
+/** Learns merges over ids: each document is a word, and its symbols are start tokens without bytes. */
+export async function trainIds(options: TrainIdsOptions, report: Report): Promise<TrainedIds> {
+  const { mergeCountFor, compat, minFrequency, maxTokenLength, threadCount, budget, tellMemory } = options;
+  const startMs = performance.now();
+  const { sequences, documentCounts } = await readAll(options, report);
+  if (sequences.count === 0) throw new UserError("there is nothing to train on: the input holds no ids");
+  const alphabetSize = sequences.idMax + 1;
+  const words = wordsOf(sequences, alphabetSize);
+  const limits = { mergeCount: mergeCountFor(alphabetSize), minFrequency, maxTokenLength, threadCount };
+  const mergeOptions = { ...limits, compat, startTokens: { count: alphabetSize } };
+  mergeRoom({ memory: { budget } }, sizeOfWords(words), mergeOptions);
+  const readMs = performance.now();
+  const merges = await learnPairs(words, mergeOptions, "merging", tellMemory, report);
+  const { left, right, replacedCounts } = merges;
+  return {
+    merges: { alphabetSize, left, right },
+    documentCounts,
+    symbolCount: words.tokens.length,
+    tokenCount: words.tokens.length - replacedCounts.reduce((sum, count) => sum + count, 0),
+    countMs: readMs - startMs,
+    mergeMs: performance.now() - readMs,
+  };
+}
+
+async function readAll({ inputs, binaryType, budget }: TrainIdsOptions, report: Report) {
+  const sequences = new SequenceList((byteCount) =>
+    budget.check("reading ids", byteCount, "train on a part of the corpus"),
+  );
+  const documentCounts: number[] = [];
+  const total = inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  let doneBytes = 0;
+  for (const { path, sizeBytes } of inputs) {
+    const documentsBefore = sequences.documentCount;
+    for await (const readBytes of readSequences(path, binaryType, sequences)) {
+      report({ stage: "counting", done: Math.min(doneBytes + readBytes, total), total, unit: "bytes" });
+      await nextTurn();
+    }
+    doneBytes += sizeBytes;
+    documentCounts.push(sequences.documentCount - documentsBefore);
+  }
+  return { sequences, documentCounts };
+}
+
+function wordsOf({ tokens, starts, count }: SequenceList, alphabetSize: number): TokenWords {
+  const ids = tokens.subarray(0, count);
+  const wordCount = starts.length - 1;
+  return {
+    wordCount,
+    tokens: alphabetSize > 0x10000 ? ids : Uint16Array.from(ids),
+    starts: Uint32Array.from(starts),
+    counts: new Float64Array(wordCount).fill(1),
+  };
+}
+
+type IdsResult = {
+  readonly command: string;
+  readonly arguments: readonly string[];
+  readonly inputs: readonly IdInput[];
+  readonly options: Omit<IdsRecord["options"], "alphabetSize" | "vocabSize">;
+  readonly trained: TrainedIds;
+  readonly startMs: number;
+  readonly keepCount?: number | undefined;
+};
+
+/** Writes `merges.txt` over ids, `tokenizer.json` over characters where that can be, and the record. */
+export async function writeIds(path: string, result: IdsResult, guard: (discard: () => void) => () => void) {
+  const writeStartMs = performance.now();
+  const { trained, inputs, options, keepCount } = result;
+  const { merges, documentCounts } = trained;
+  const files: OutputFile[] = [{ name: "merges.txt", chunks: () => idMergesFile(merges) }];
+  const obstacle = charactersObstacle(merges);
+  if (obstacle === null) files.push({ name: "tokenizer.json", chunks: () => idTokenizerJson(merges) });
+  const work = { ...trained, statistics: [], pretokenCount: 0, distinctWordCount: 0 };
+  const run = { ...result, skipped: [], counts: [], workerCount: options.workers, inputs: [] };
+  let record: IdsRecord | undefined;
+  const makeRecord = (generation: number): IdsRecord => ({
+    ...runFacts(run, generation),
+    options: {
+      ...options,
+      alphabetSize: merges.alphabetSize,
+      vocabSize: merges.alphabetSize + merges.left.length,
+    },
+    inputs: inputs.map(({ path, sizeBytes }, i) => ({
+      path,
+      sizeBytes,
+      documents: documentCounts[i]!,
+      format: "ids",
+    })),
+    symbolCount: trained.symbolCount,
+    tokenCount: trained.tokenCount,
+    mergeCount: merges.left.length,
+    files: [...files.map(({ name }) => name), recordName],
+    ...costFacts(run, work, writeStartMs),
+    mergesSha256: sha256Of(idMergeLines(merges)),
+  });
+  const makeFiles = (generation: () => number) => [
+    ...files,
+    trainingFile(() => {
+      record = makeRecord(generation());
+      return record;
+    }),
+  ];
+  const former = await publishFiles(path, makeFiles, { keepCount, guard });
+  return { ...former, record: record!, obstacle };
+}
+
+function sha256Of(chunks: Iterable<Uint8Array>): string {
+  const sha256 = createSha256();
+  for (const chunk of chunks) sha256.update(chunk);
+  return sha256.digest("hex");
+}

@@ -1,0 +1,228 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { BPE, Tokenizer as HuggingFace, whitespaceSplitPreTokenizer } from "tokenizers";
+import { npyHead } from "../../src/tokenizer/id-files/npy.ts";
+import { characterOf } from "../../src/tokenizer/id-sequences/id-merges.ts";
+import { bpe, put, scratch } from "../binary.ts";
+import { type Random, seededRandom } from "../merge/made-words.ts";
+
+const home = scratch();
+
+/** Documents with ties, repeats and runs, over few symbols that are far apart. */
+function makeDocuments(random: Random, alphabet: readonly number[]): number[][] {
+  return Array.from({ length: 1 + random(30) }, () => {
+    const ids: number[] = [];
+    for (let k = 1 + random(20); k > 0; k--) {
+      const id = alphabet[Math.min(random(alphabet.length), random(alphabet.length))]!;
+      ids.push(...Array.from({ length: 1 + random(random(4) === 0 ? 8 : 1) }, () => id));
+    }
+    return ids;
+  });
+}
+
+const linesOf = (documents: readonly number[][]) => documents.map((ids) => `${ids.join(" ")}\n`).join("");
+
+function train(files: readonly string[], ...options: string[]) {
+  const output = join(home, "tokenizer");
+  const { code, stderr } = bpe(["train", "--input-format", "ids", ...files, "-o", output, ...options]);
+  return { code, stderr, output };
+}
+
+/** Merges in strings of ids: counts all pairs, merges the best, begins again; ties go to the smaller ids. */
+function naively(documents: readonly number[][], mergeCount: number, lengthMax = Infinity) {
+  const texts = documents.map((ids) => [...ids]);
+  const alphabetSize = Math.max(...documents.flat()) + 1;
+  const lengths = new Map<number, number>();
+  const lengthOf = (id: number) => lengths.get(id) ?? 1;
+  const merges: string[] = [];
+  while (merges.length < mergeCount) {
+    const counts = new Map<string, number>();
+    for (const ids of texts) {
+      for (let i = 0; i + 1 < ids.length; i++) {
+        if (lengthOf(ids[i]!) + lengthOf(ids[i + 1]!) > lengthMax) continue;
+        const pair = `${ids[i]} ${ids[i + 1]}`;
+        counts.set(pair, (counts.get(pair) ?? 0) + 1);
+      }
+    }
+    const numbers = (pair: string) => pair.split(" ").map(Number) as [number, number];
+    const [best] = [...counts].sort(([p, n], [q, m]) => {
+      const [a, b] = numbers(p);
+      const [c, d] = numbers(q);
+      return m - n || a - c || b - d;
+    });
+    if (best === undefined) break;
+    const [left, right] = numbers(best[0]);
+    const made = alphabetSize + merges.length;
+    lengths.set(made, lengthOf(left) + lengthOf(right));
+    merges.push(best[0]);
+    for (const ids of texts) {
+      for (let i = 0; i + 1 < ids.length; i++)
+        if (ids[i] === left && ids[i + 1] === right) ids.splice(i, 2, made);
+    }
+  }
+  return { alphabetSize, merges, texts };
+}
+
+const mergesIn = (directory: string) => readFileSync(join(directory, "merges.txt"), "utf8").split("\n");
+
+describe("merges over ids", () => {
+  test("and what they make of documents agree with the naive twin, in any width, with 1, 2 and 7 threads", () => {
+    for (let seed = 1; seed <= 15; seed++) {
+      const random = seededRandom(seed * 7919);
+      const alphabet = [[0], [0, 1], [3, 7, 250], [5, 900, 65_535], [1, 70_000, 2 ** 20 - 1]][seed % 5]!;
+      const documents = makeDocuments(random, alphabet);
+      const path = put(home, "ids.txt", linesOf(documents));
+      const mergeCount = 1 + random(60);
+      const lengthMax = random(2) === 0 ? undefined : 1 + random(8);
+      const { alphabetSize, merges, texts } = naively(documents, mergeCount, lengthMax);
+      const limit = lengthMax === undefined ? [] : ["--max-token-length", String(lengthMax)];
+      const threads = String([1, 2, 7][seed % 3]);
+      const { code, output } = train([path], "-n", `+${mergeCount}`, "-w", threads, ...limit);
+      expect({ seed, code }).toEqual({ seed, code: 0 });
+      expect({ seed, lines: mergesIn(output) }).toEqual({
+        seed,
+        lines: [`#bpe-ids ${alphabetSize}`, ...merges, ""],
+      });
+      const { stdout } = bpe(["encode", "--input-format", "ids", path, "--tokenizer", output, "-q"]);
+      expect({ seed, stdout }).toEqual({ seed, stdout: linesOf(texts) });
+    }
+  });
+
+  test("equal those of HF's trainer over the same ids as characters, and HF encodes as we do", async () => {
+    // Characters without white space, at which this trainer is told to cut.
+    const first = 0x4e00;
+    for (let seed = 1; seed <= 6; seed++) {
+      const random = seededRandom(seed * 104729);
+      const documents = makeDocuments(random, [0, 1, 2, 3, 40, 41]);
+      const character = (id: number) => String.fromCodePoint(first + id);
+      const text = documents.map((ids) => `${ids.map(character).join("")}\n`).join("");
+      const theirs = new HuggingFace(BPE.empty());
+      theirs.setPreTokenizer(whitespaceSplitPreTokenizer());
+      theirs.train([put(home, "characters.txt", text)]);
+      const saved = join(home, "theirs.json");
+      theirs.save(saved);
+      const { merges } = JSON.parse(readFileSync(saved, "utf8")).model as { merges: [string, string][] };
+      const path = put(home, "ids.txt", linesOf(documents));
+      const { output } = train([path], "-n", "+30000", "--compat", "huggingface");
+      const json = JSON.parse(readFileSync(join(output, "tokenizer.json"), "utf8"));
+      const asTheirs = (token: string) => [...token].map((c) => character(c.codePointAt(0)!)).join("");
+      const ours = json.model.merges.map((pair: string[]) => pair.map(asTheirs));
+      expect({ seed, merges: ours }).toEqual({ seed, merges });
+
+      const loaded = HuggingFace.fromString(JSON.stringify(json));
+      const { stdout } = bpe(["encode", "--input-format", "ids", path, "--tokenizer", output, "-q"]);
+      const expected: number[][] = [];
+      for (const ids of documents)
+        expected.push((await loaded.encode(ids.map(characterOf).join(""))).getIds());
+      expect({ seed, stdout }).toEqual({ seed, stdout: linesOf(expected) });
+    }
+  });
+});
+
+describe("files of ids", () => {
+  const ids = Uint16Array.of(1, 2, 1, 2, 3, 1, 2, 3, 500);
+  const wide = Uint32Array.from(ids);
+  const npy = Buffer.concat([npyHead("uint16", ids.length), new Uint8Array(ids.buffer)]);
+
+  test("a .npy or .bin is one document, and the tokens come in the same formats", () => {
+    const line = put(home, "one.txt", `${ids.join(" ")}\n`);
+    const { output } = train([line], "-n", "+3");
+    const expected = mergesIn(output);
+    const files = [
+      [put(home, "ids.npy", npy)],
+      [put(home, "ids.bin", new Uint8Array(ids.buffer))],
+      [put(home, "wide.bin", new Uint8Array(wide.buffer)), "--dtype", "uint32"],
+    ];
+    for (const [path, ...options] of files) {
+      expect(train([path!], "-n", "504", ...options).code).toBe(0);
+      expect(mergesIn(output)).toEqual(expected);
+    }
+    const encoded = join(home, "encoded.npy");
+    const { code } = bpe([
+      "encode",
+      "--input-format",
+      "ids",
+      files[0]![0]!,
+      "--tokenizer",
+      output,
+      "-o",
+      encoded,
+      "-q",
+    ]);
+    expect(code).toBe(0);
+    const { stdout } = bpe(["encode", "--input-format", "ids", line, "--tokenizer", output, "-q"]);
+    expect([...new Uint16Array(readFileSync(encoded).buffer.slice(128))].join(" ")).toBe(stdout.trim());
+  });
+
+  test("empty lines and spaces are nothing, and a last line needs no end", () => {
+    const { output } = train([put(home, "odd.txt", "\n 1 2\t1  2 \r\n\n1 2")], "-n", "+1");
+    expect(mergesIn(output)).toEqual(["#bpe-ids 3", "1 2", ""]);
+    const record = JSON.parse(readFileSync(join(output, "training.json"), "utf8"));
+    expect(record).toMatchObject({
+      options: { alphabetSize: 3, vocabSize: 4 },
+      inputs: [{ documents: 2, format: "ids" }],
+      symbolCount: 6,
+      tokenCount: 3,
+      mergeCount: 1,
+    });
+  });
+});
+
+describe("what is refused", () => {
+  const good = put(home, "good.txt", "1 2 1 2\n");
+  const refusal = (content: string, ...options: string[]) => {
+    const { code, stderr } = train([put(home, "wrong.txt", content)], "-n", "+4", ...options);
+    return { code, stderr };
+  };
+
+  test("what is no id, or too large, with its place", () => {
+    expect(refusal("1 2\n3 x4 5\n")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('line 2: "x4" is no id'),
+    });
+    expect(refusal("1 -2\n")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('line 1: "-2" is no id'),
+    });
+    expect(refusal("1\n1048576\n")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("line 2: the id 1048576"),
+    });
+    expect(refusal("\n\n")).toMatchObject({ code: 1, stderr: expect.stringContaining("holds no ids") });
+    const odd = train([put(home, "odd.bin", Uint8Array.of(1, 2, 3))], "-n", "+4");
+    expect(odd).toMatchObject({ code: 1, stderr: expect.stringContaining("no whole number of uint16 ids") });
+  });
+
+  test("sizes and options that do not fit", () => {
+    for (const [options, message] of [
+      [["-n", "2"], "--vocab-size 2 is too small: the alphabet has 3 ids"],
+      [["-n", "+4", "-p", "gpt2"], "--pattern gpt2 does not go with --input-format ids"],
+      [["-n", "+4", "--compat", "cs336"], "--compat cs336 decides ties by bytes"],
+      [["-n", "+4", "-s", "1"], "--special-token does not go with --input-format ids"],
+      [["-n", "4,8"], "--input-format ids makes one size at a time"],
+    ] as const) {
+      expect(train([good], ...options)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+    }
+    expect(bpe(["count", "--input-format", "ids", good])).toMatchObject({ code: 2 });
+    expect(bpe(["train", good, "-n", "300", "--dtype", "uint16", "-o", join(home, "t")])).toMatchObject({
+      code: 2,
+    });
+  });
+
+  test("a tokenizer that is none of ids, damaged merges, and symbols that are not in the alphabet", () => {
+    const { output } = train([good], "-n", "+1", "-p", "none");
+    const encode = (path: string, tokenizer: string) =>
+      bpe(["encode", "--input-format", "ids", path, "--tokenizer", tokenizer]);
+    expect(encode(put(home, "more.txt", "1 9\n"), output).stderr).toContain(
+      "the id 9 is not in the tokenizer's alphabet of 3",
+    );
+    expect(encode(good, put(home, "merges.txt", "#version: 0.2\na b\n")).stderr).toContain(
+      "it holds no merges over ids",
+    );
+    expect(encode(good, put(home, "merges.txt", "#bpe-ids 3\n1 2\n5 1\n")).stderr).toContain(
+      "line 3 is no merge of ids",
+    );
+    expect(encode(good, put(home, "merges.txt", "#bpe-ids 3\n1 2")).stderr).toContain("cut off");
+  });
+});
