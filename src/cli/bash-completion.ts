@@ -1,9 +1,9 @@
 import type { CompletedCommand, CompletedOption, CompletedValue } from "./completed-commands.ts";
 
 /**
- * A function for bash 3.2 and later, without the package bash-completion. `=` ends a word on its command line, so
- * `--compat=x` comes as three words. Where nothing is offered bash completes file names itself, unless `+o default` says
- * that none can stand there.
+ * A function for bash 3.2 and later, without the package bash-completion; before version 4, directories get no slash. `=`
+ * ends a word on its command line, so `--compat=x` comes as three words. Where nothing is offered bash completes file
+ * names itself, unless `+o default` says that none can stand there.
  */
 export const bashCompletion = (commands: readonly CompletedCommand[]): string =>
   `# Completion of bpe for bash: source it, or put it into ~/.local/share/bash-completion/completions/bpe

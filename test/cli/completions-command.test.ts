@@ -72,27 +72,31 @@ describe("bash completes", () => {
   }
 });
 
-test("bash completes as people type, paths with spaces and what stands behind = too", async () => {
-  const typed: [keys: string, completed: string][] = [
-    ["bpe tr\t", "bpe train "],
-    ["bpe train --compat hu\t", "bpe train --compat huggingface "],
-    ["bpe train --compat=hu\t", "bpe train --compat=huggingface "],
-    ["bpe train -o my\t", "bpe train -o my\\ dir/"],
-    ["bpe train my\\ t\t", "bpe train my\\ text.txt "],
-    ["bpe train --chat-template my\\ t\t", "bpe train --chat-template my\\ text.txt "],
-  ];
-  const env = { PS1: "$ ", HOME: home, PATH: process.env.PATH! };
-  const session = openTerminal(["bash", "--norc", "--noprofile", "-i"], { cwd: home, env, columns: 200 });
-  session.type("source bpe.bash; echo rea''dy\n");
-  await session.until("ready");
-  for (const [keys, completed] of typed) {
-    session.type(keys);
-    await session.until(completed);
-    session.type("\x15");
-  }
-  session.kill();
-  await session.exited;
-});
+// The bash of macOS, 3.2, cannot be told that a word is a path.
+test.skipIf(process.platform === "darwin")(
+  "bash completes as people type, paths with spaces and what stands behind = too",
+  async () => {
+    const typed: [keys: string, completed: string][] = [
+      ["bpe tr\t", "bpe train "],
+      ["bpe train --compat hu\t", "bpe train --compat huggingface "],
+      ["bpe train --compat=hu\t", "bpe train --compat=huggingface "],
+      ["bpe train -o my\t", "bpe train -o my\\ dir/"],
+      ["bpe train my\\ t\t", "bpe train my\\ text.txt "],
+      ["bpe train --chat-template my\\ t\t", "bpe train --chat-template my\\ text.txt "],
+    ];
+    const env = { PS1: "$ ", HOME: home, PATH: process.env.PATH! };
+    const session = openTerminal(["bash", "--norc", "--noprofile", "-i"], { cwd: home, env, columns: 200 });
+    session.type("source bpe.bash; echo rea''dy\n");
+    await session.until("ready");
+    for (const [keys, completed] of typed) {
+      session.type(keys);
+      await session.until(completed);
+      session.type("\x15");
+    }
+    session.kill();
+    await session.exited;
+  },
+);
 
 test("every shell's script names every command, option and word, and is what the command prints", () => {
   for (const shell of ["bash", "zsh", "fish"] as const) {
