@@ -40,6 +40,12 @@ export const wholeNumber =
     throw new Mismatch(value, name, `no whole number from ${min} to ${max}`);
   };
 
+/** A number that is finite and not negative. */
+export const amount: Check<number> = (value, name) => {
+  if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
+  throw new Mismatch(value, name, "no number from 0");
+};
+
 /** A time in milliseconds since 1970, in the range of a `Date`. */
 export const time: Check<number> = (value, name) => {
   if (typeof value === "number" && Math.abs(value) <= dateMsMax) return value;

@@ -410,6 +410,7 @@ export const commands: readonly CommandSpec[] = [
         description: "a text to encode, and to show",
         details: "Bytes per token, how much of the vocabulary it uses, and its first tokens.",
       },
+      { name: "json", topic: "output", description: "the result as JSON" },
       report,
       ...besideTokenizer,
       ...everywhere,
@@ -484,6 +485,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "prune",
     files: "<tokenizer>",
+    filesDescription: "tokenizer directory, or one of its files",
     description: "a smaller vocabulary",
     details:
       "Takes tokens out of any byte-level BPE tokenizer, one by one: the rarest in a text that no other token is made of. Bytes and added tokens stay. The result is written as the kinds of file that the tokenizer came as, with ids.tsv, which has the new id of each old one.",

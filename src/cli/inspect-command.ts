@@ -4,14 +4,20 @@ import { shellLine } from "../runtime/hints.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { type Share, vocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
+import {
+  type Share,
+  type VocabularyStatistics,
+  vocabularyStatistics,
+} from "../tokenizer/vocabulary-statistics.ts";
 import type { Invocation } from "./arguments.ts";
 import { type CountedText, countTokens } from "./counted-text.ts";
+import { inspectionOf } from "./inspection.ts";
 import type { Output } from "./output.ts";
 import { alsoCalled } from "./pattern-list.ts";
 import { takeReportPlace } from "./report-option.ts";
 import { writeStdout } from "./stream-writer.ts";
 import { plain, stylesFor } from "./terminal.ts";
+import { blanksAndRules } from "./token-shapes.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 import { bytes, counted, grouped } from "./units.ts";
 
@@ -21,9 +27,12 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   const textPath = invocation.options.text("text");
   const reportPath = await takeReportPlace(invocation, output);
   const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);
-  await print(await describeTokenizer(parts));
+  const statistics = await inTurns(vocabularyStatistics(parts.tokens, allAddedTokens(parts), longestShown));
+  const isJson = invocation.options.has("json");
+  if (!isJson) await print(describeTokenizer(parts, statistics));
   const text = textPath === undefined ? undefined : await countTokens(parts, textPath, reportPath, output);
-  if (text !== undefined) await print(describeText(parts, text));
+  if (isJson) await print([JSON.stringify(inspectionOf(parts, statistics, text), null, 2)]);
+  else if (text !== undefined) await print(describeText(parts, text));
   if (reportPath === undefined) return;
   const { writeInspectReport } = await import("./inspect-report.ts");
   await writeInspectReport(reportPath, shellLine(["bpe", "inspect", ...invocation.typed]), parts, text);
@@ -43,11 +52,10 @@ function mergesText({ model, supermerges }: TokenizerParts): string {
     : `${merges}, ${counted(supermerges.merged.length, "supermerge")}`;
 }
 
-async function describeTokenizer(parts: TokenizerParts): Promise<string[]> {
+function describeTokenizer(parts: TokenizerParts, statistics: VocabularyStatistics): string[] {
   const { description, tokens, normalization, controlTokens = [] } = parts;
   const addedTokens = allAddedTokens(parts);
   const called = alsoCalled(patterns[description.patternName as PatternName] ?? {});
-  const statistics = await inTurns(vocabularyStatistics(tokens, addedTokens, longestShown));
   const { size, idLimit, invalidCount } = statistics;
   const specials = addedTokens.toSorted((a, b) => a.id - b.id);
   return [
@@ -73,6 +81,7 @@ async function describeTokenizer(parts: TokenizerParts): Promise<string[]> {
     ...statistics.longestIds.map((id, i) =>
       row(i === 0 ? "longest" : "", `${tokenBytesOf(tokens, id).length} bytes  ${id} "${shown(parts, id)}"`),
     ),
+    ...(blanksAndRules(statistics) === "" ? [] : [row("blank", blanksAndRules(statistics))]),
     ...table("by script", statistics.scripts, size - addedTokens.length),
     ...table("by bytes", statistics.lengths, size - addedTokens.length),
     row("not UTF-8", `${counted(invalidCount, "token")} with a part of a character`),

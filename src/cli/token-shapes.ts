@@ -5,12 +5,13 @@ import type { Vocabulary } from "../vocabulary/vocabulary.ts";
 import { counted, grouped } from "./units.ts";
 
 /** What people see of the tokens that were learned. */
-export type LearnedShapes = {
+export type LearnedShapes = ShapeCounts & {
   /** The longest tokens with a letter, as they are shown; of equally long ones the first learned. */
   readonly longestTokens: readonly string[];
-  readonly blankCount: number;
-  readonly ruleCount: number;
 };
+
+/** How many tokens have the shapes `blank` and `rule`. */
+type ShapeCounts = { readonly blankCount: number; readonly ruleCount: number };
 
 const longestCount = 10;
 
@@ -46,7 +47,7 @@ function shapeOfToken(tokens: TokenBytes, token: number) {
 }
 
 /** How many tokens are blank or rules, or nothing if there are none. */
-export function blanksAndRules(blankCount: number, ruleCount: number): string {
+export function blanksAndRules({ blankCount, ruleCount }: ShapeCounts): string {
   const parts = [
     ...(blankCount > 0 ? [`${counted(blankCount, "token")} of blanks`] : []),
     ...(ruleCount > 0 ? [`${grouped(ruleCount)} of one sign, such as -----`] : []),

@@ -48,7 +48,7 @@ export function summary(facts: SummaryFacts): string {
     ["bytes/token", compression(record)],
     ["residues", residues(record)],
     ["longest", facts.longestTokens.join(" ")],
-    ["blank", blanksAndRules(facts.blankCount, facts.ruleCount)],
+    ["blank", blanksAndRules(facts)],
     ["written", writtenFiles(output, record)],
     ["kept", keptPath ?? ""],
   ] as const;

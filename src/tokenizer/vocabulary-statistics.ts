@@ -1,12 +1,16 @@
+import { shapeOf } from "../bytes/token-shape.ts";
 import { type TokenTable, tokenBytesOf } from "./token-table.ts";
 import type { AddedToken } from "./tokenizer-parts.ts";
 
 /** Numbers about a vocabulary. Special tokens count only in `size`. */
-type VocabularyStatistics = {
+export type VocabularyStatistics = {
   readonly size: number;
   readonly idLimit: number;
-  /** Ids of the longest tokens in bytes, the longest first; of equal lengths the lower id first. */
+  /** Ids of the longest tokens with a letter, by bytes, the longest first; of equal lengths the lower id first. */
   readonly longestIds: readonly number[];
+  /** Tokens of blanks, and of one sign again and again (`TokenShape`). */
+  readonly blankCount: number;
+  readonly ruleCount: number;
   /** Tokens by script or kind, the most frequent first. */
   readonly scripts: readonly Share[];
   /** Tokens by length in bytes, ascending. */
@@ -28,13 +32,19 @@ export function* vocabularyStatistics(
   const lengths = new Array<number>(lengthClasses.length).fill(0);
   const lengthOf = (id: number) => tokens.starts[id + 1]! - tokens.starts[id]!;
   const longestIds: number[] = [];
+  let [blankCount, ruleCount] = [0, 0];
   for (let id = 0; id < tokens.idLimit; id++) {
     if (id % idsPerSlice === 0) yield;
     const bytes = tokenBytesOf(tokens, id);
     if (bytes.length === 0 || added.has(id)) continue;
-    const place = longestIds.findIndex((other) => lengthOf(other) < bytes.length);
-    longestIds.splice(place < 0 ? longestIds.length : place, 0, id);
-    longestIds.length = Math.min(longestIds.length, longestCount);
+    const shape = shapeOf(bytes, 0, bytes.length);
+    if (shape === "blank") blankCount++;
+    if (shape === "rule") ruleCount++;
+    if (shape === "letters") {
+      const place = longestIds.findIndex((other) => lengthOf(other) < bytes.length);
+      longestIds.splice(place < 0 ? longestIds.length : place, 0, id);
+      longestIds.length = Math.min(longestIds.length, longestCount);
+    }
     lengths[lengthClasses.findIndex(({ most }) => bytes.length <= most)]!++;
   }
   const scripts = yield* scriptShares(tokens, addedTokens);
@@ -42,6 +52,8 @@ export function* vocabularyStatistics(
     size: tokens.tokenCount,
     idLimit: tokens.idLimit,
     longestIds,
+    blankCount,
+    ruleCount,
     scripts,
     lengths: lengthClasses.map(({ name }, i) => ({ name, tokenCount: lengths[i]! })),
     invalidCount: scripts.find(({ name }) => name === invalidName)?.tokenCount ?? 0,

@@ -453,6 +453,16 @@ describe("what is refused", () => {
     ],
     ["no tokenizer", () => [text, "--text", text, "-n", "300", "-o", newPath()], 1, "no kind of tokenizer"],
     [
+      "a tokenizer with supermerges",
+      () => {
+        const boundless = newPath();
+        bpe(["train", text, "-n", "400", "--superwords", "boundless", "-o", boundless, "-q"]);
+        return [boundless, "--text", text, "-n", "300", "-o", newPath()];
+      },
+      1,
+      "it has supermerges",
+    ],
+    [
       "a log in the output",
       () => [path, "--text", text, "-n", "300", "-o", "p", "--log-file", "p/log"],
       2,
@@ -506,8 +516,9 @@ describe("what is refused", () => {
   ];
   for (const [name, args, code, message] of cases) {
     test(name, () => {
+      const typed = args();
       const before = readdirSync(home).sort();
-      const run = prune(...args());
+      const run = prune(...typed);
       expect([run.stderr, run.code]).toEqual([expect.stringContaining(message), code]);
       expect(readdirSync(home).sort()).toEqual(before);
     });

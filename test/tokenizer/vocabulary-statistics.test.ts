@@ -6,7 +6,7 @@ import { vocabularyStatistics } from "../../src/tokenizer/vocabulary-statistics.
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-test("the longest tokens come first, of equal ones the lower id, and no special ones", async () => {
+test("the longest tokens with letters come first, of equal ones the lower id, and no special ones", async () => {
   const texts = ["aa", "b", "cccc", "dd", "eeee", "<|special|>", "f", "ggg"];
   const tokens = buildTokenTable(texts.map((text, id) => [id, bytes(text)] as const));
   const special = [{ id: 5, content: "<|special|>", ...plainSpecial }];
@@ -15,6 +15,14 @@ test("the longest tokens come first, of equal ones the lower id, and no special 
   expect(await longest(3)).toEqual([2, 4, 7]);
   expect(await longest(5)).toEqual([2, 4, 7, 0, 3]);
   expect(await longest(100)).toEqual([2, 4, 7, 0, 3, 1, 6]);
+});
+
+test("tokens of blanks and of one sign are counted, and are none of the longest", async () => {
+  const texts = ["     ", "-------", "the", "\n\n", "....", "    <|x|>", " "];
+  const tokens = buildTokenTable(texts.map((text, id) => [id, bytes(text)] as const));
+  const special = [{ id: 5, content: "    <|x|>", ...plainSpecial }];
+  const found = await inTurns(vocabularyStatistics(tokens, special, 3));
+  expect(found).toMatchObject({ longestIds: [2], blankCount: 2, ruleCount: 2 });
 });
 
 test("a large vocabulary is gone through in slices", () => {

@@ -1,5 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import {
+  amount,
   checkOr,
   fieldsOf,
   listOf,
@@ -13,6 +14,7 @@ import {
 import { UserError } from "../../errors.ts";
 import type { Compat } from "../../merge/merges.ts";
 import { recordName } from "../../vocabulary/formats/training-json.ts";
+import type { LedgerFacts } from "../../vocabulary/ledger.ts";
 import { type NormalizationForm, normalizationForms } from "../tokenizer-parts.ts";
 import { isFile, readJson } from "./read-file.ts";
 
@@ -63,6 +65,33 @@ export function recordedTraining(path: string, name: string): RecordedTraining |
     reservedTokens: options.reservedTokens ?? [],
     compat: options.compat ?? "cs336",
   };
+}
+
+const point = fieldsOf({ vocabSize: wholeNumber(), bytesPerToken: amount });
+const ledgerFields = fieldsOf({
+  files: listOf(text),
+  tokenCount: wholeNumber(),
+  bytesPerToken: orNull(amount),
+  half: orNull(point),
+  curve: listOf(point),
+  residueCount: wholeNumber(),
+  neverReachedCount: wholeNumber(),
+});
+
+/** What the record beside a file says of the corpus and the tokens; null if none that lists the file says it. */
+export function recordedLedger(path: string): LedgerFacts | null {
+  const directory = isFile(path) ? dirname(path) : path;
+  const recordPath = join(directory, recordName);
+  if (!isFile(recordPath)) return null;
+  try {
+    const { files, ...facts } = checkOr(ledgerFields, readJson(recordPath), (what) => {
+      throw new UserError(what);
+    });
+    return path === directory || files.includes(basename(path)) ? facts : null;
+  } catch {
+    // A record of another kind, or of an older version: it only would have been shown.
+    return null;
+  }
 }
 
 /** The sizes that the record of several vocabularies lists; undefined for any other file. */
