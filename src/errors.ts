@@ -35,7 +35,7 @@ export function outOfMemory(error: unknown): UserError | undefined {
   const isRefused =
     (error instanceof RangeError && /memory|allocat|length/i.test(error.message)) ||
     error.message.startsWith("Failed to spawn worker") ||
-    (error as NodeJS.ErrnoException).code === "ENOMEM";
+    (error as { code?: unknown }).code === "ENOMEM";
   if (!isRefused) return undefined;
   return new UserError(`out of memory: ${error.message}`, {
     hint: "use fewer workers (-w 1); with a lower --memory-limit, counting keeps more words on disk",

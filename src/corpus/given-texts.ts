@@ -43,21 +43,23 @@ class TextLines implements ByteStream {
   inputBytes = 0;
   private readonly texts: Iterator<unknown> | AsyncIterator<unknown>;
   private readonly encoder = new TextEncoder();
-  private readonly aborted: Promise<never> | undefined;
+  /** Rejects what is waited for. */
+  private fail = (_reason: unknown) => {};
+  private stopListening = () => {};
   /** The line at hand, and how much of it was read. */
   private line = new Uint8Array(0);
   private pos = 0;
   private textCount = 0;
   private hasEnded = false;
 
-  constructor(texts: Texts, signal: AbortSignal | undefined) {
+  constructor(
+    texts: Texts,
+    private readonly signal: AbortSignal | undefined,
+  ) {
     this.texts = Symbol.asyncIterator in texts ? texts[Symbol.asyncIterator]() : texts[Symbol.iterator]();
-    if (signal === undefined) return;
-    this.aborted = new Promise((_, reject) => {
-      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    });
-    // It may be rejected when nobody waits for it.
-    this.aborted.catch(() => {});
+    const listener = () => this.fail(signal!.reason);
+    signal?.addEventListener("abort", listener);
+    this.stopListening = () => signal?.removeEventListener("abort", listener);
   }
 
   async read(into: Uint8Array, from: number): Promise<number> {
@@ -74,6 +76,7 @@ class TextLines implements ByteStream {
   }
 
   close(): void {
+    this.stopListening();
     if (this.hasEnded) return;
     this.hasEnded = true;
     // A generator is told that nobody asks it again. Whatever it answers, the run has its result or its error already.
@@ -85,12 +88,13 @@ class TextLines implements ByteStream {
   /** Makes the next text the line at hand; false at the end. */
   private async advance(): Promise<boolean> {
     if (this.hasEnded) return false;
+    this.signal?.throwIfAborted();
     const next = this.texts.next();
-    // Waiting for what is there already would take a turn for each text.
-    const { done, value } =
-      next instanceof Promise
-        ? await Promise.race([next, ...(this.aborted ? [this.aborted] : [])])
-        : await next;
+    // Not a race with a promise of the signal: that would remember each of a billion texts.
+    const { done, value } = await new Promise<IteratorResult<unknown>>((resolve, reject) => {
+      this.fail = reject;
+      Promise.resolve(next).then(resolve, reject);
+    });
     if (done) {
       this.hasEnded = true;
       return false;

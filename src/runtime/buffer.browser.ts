@@ -55,6 +55,10 @@ export class Buffer extends Bytes {
     return a.length === b.length ? 0 : a.length < b.length ? -1 : 1;
   }
 
+  override subarray(start?: number, end?: number): Buffer {
+    return super.subarray(start, end) as Buffer;
+  }
+
   override toString(encoding: Encoding = "utf8", start = 0, end = this.length): string {
     // A copy: decoders of some browsers take no shared memory.
     const bytes = new Uint8Array(this.subarray(start, end));

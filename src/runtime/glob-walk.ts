@@ -8,7 +8,7 @@ import picomatch from "picomatch";
 
 /** Whether a path is one that a glob names; a wildcard stands for the dot of a hidden name, too. */
 export function globMatcher(glob: string): (path: string) => boolean {
-  const matches = picomatch(glob, { dot: true });
+  const matches = matcherOf(glob, true);
   return (path) => matches(path);
 }
 
@@ -25,15 +25,30 @@ export function* pathsMatching(glob: string, cwd: string): Generator<string> {
   const base = parts.slice(0, literalCount).join("/");
   const isAny = parts.includes("**");
   const depthMax = isAny || /\{[^}]*\//.test(glob) ? Number.POSITIVE_INFINITY : parts.length - literalCount;
-  const matches = picomatch(parts.slice(literalCount).join("/"), { dot: false });
+  const matches = matcherOf(parts.slice(literalCount).join("/"), false);
   const prefix = glob.startsWith("/") ? "/" : "";
-  for (const below of walk(join(cwd, base), depthMax, [])) {
+  const entersHidden = parts.slice(literalCount).some((part) => part.startsWith("."));
+  for (const below of walk(join(cwd, base), { depthMax, entersHidden }, [])) {
+    if (glob.endsWith("/") && !isDirectory(join(cwd, base, below))) continue;
     if (matches(below)) yield prefix + (base === "" ? below : `${base}/${below}`);
   }
 }
 
+/** picomatch knows the shell's `[!a]` as `[^a]` only. */
+const matcherOf = (glob: string, dot: boolean) => picomatch(glob.replaceAll(/(?<!\\)\[!/g, "[^"), { dot });
+
+type Limits = {
+  readonly depthMax: number;
+  /** Wildcards match no hidden names, so hidden directories are entered only if one is named. */
+  readonly entersHidden: boolean;
+};
+
 /** All paths below a directory, relative to it. `above` are the real paths of the directories around it. */
-function* walk(directory: string, depthMax: number, above: readonly string[]): Generator<string> {
+function* walk(
+  directory: string,
+  { depthMax, entersHidden }: Limits,
+  above: readonly string[],
+): Generator<string> {
   let entries: Dirent[];
   let real: string;
   try {
@@ -46,9 +61,9 @@ function* walk(directory: string, depthMax: number, above: readonly string[]): G
   for (const entry of entries) {
     yield entry.name;
     if (depthMax === 1 || entry.isFile() || !isDirectory(join(directory, entry.name))) continue;
-    // Hidden ones match no wildcard.
-    if (entry.name.startsWith(".")) continue;
-    for (const below of walk(join(directory, entry.name), depthMax - 1, [...above, real]))
+    if (entry.name.startsWith(".") && !entersHidden) continue;
+    const limits = { depthMax: depthMax - 1, entersHidden };
+    for (const below of walk(join(directory, entry.name), limits, [...above, real]))
       yield `${entry.name}/${below}`;
   }
 }

@@ -78,6 +78,8 @@ test("counts files are added, and need what they were made with", async () => {
   expect(bpe(["count", corpus, "-s", special, "-o", counts, "-q"]).code).toBe(0);
   const tokenizer = await trainTokenizer({ ...settings, counts, pattern: "gpt2" });
   expect(filesOf(tokenizer.files())).toEqual(expected);
+  const twice = await trainTokenizer({ ...settings, counts, wordCounts: [["zyzzyva", 1]], pattern: "gpt2" });
+  expect(twice.statistics.wordCount).toBe(tokenizer.statistics.wordCount + 1);
   await expect(trainTokenizer({ ...settings, counts })).rejects.toThrow("counts need the pattern");
   const other = { ...settings, counts, pattern: "cl100k" };
   await expect(trainTokenizer(other)).rejects.toThrow("made with");
@@ -167,6 +169,7 @@ test("a signal ends training in every stage with its reason, and leaves nothing 
   const stages = ["counting", "merging"] as const;
   for (const workers of [1, 3]) {
     for (const stage of stages) {
+      let calledAfter = 0;
       const stop = new AbortController();
       const reason = new Error(`stopped while ${stage}`);
       const made = join(home, "aborted");
@@ -176,9 +179,13 @@ test("a signal ends training in every stage with its reason, and leaves nothing 
         output: made,
         workers,
         signal: stop.signal,
-        onProgress: (progress) => progress.stage === stage && stop.abort(reason),
+        onProgress: (progress) => {
+          if (stop.signal.aborted) calledAfter++;
+          if (progress.stage === stage) stop.abort(reason);
+        },
       });
       await expect(training).rejects.toBe(reason);
+      expect(calledAfter).toBe(0);
       expect(existsSync(made)).toBe(false);
     }
   }

@@ -62,6 +62,26 @@ test("encodeFile leaves an output alone that another run writes, and no lock beh
   expect(readdirSync(folder)).toEqual(["ids.npy"]);
 });
 
+test("a signal ends encodeFile with its reason, and nothing is written; so does what onProgress throws", async () => {
+  const tokenizer = await trainTokenizer({ files: corpus, vocabSize: 300 });
+  const long = put(home, "long.txt", text.repeat(40));
+  const folder = join(home, "stopped");
+  mkdirSync(folder);
+  for (const workers of [1, 2]) {
+    const stop = new AbortController();
+    const reason = new Error("enough");
+    const output = join(folder, "ids.npy");
+    const options = { workers, signal: stop.signal, onProgress: () => stop.abort(reason) };
+    await expect(tokenizer.encodeFile([long, long], output, options)).rejects.toBe(reason);
+    const onProgress = () => {
+      throw reason;
+    };
+    await expect(tokenizer.encodeFile(long, output, { workers, onProgress })).rejects.toBe(reason);
+    await expect(tokenizer.encodeFile(long, output, { signal: stop.signal })).rejects.toBe(reason);
+    expect(readdirSync(folder)).toEqual([]);
+  }
+});
+
 test("mistakes are UserErrors", async () => {
   await expect(trainTokenizer({ files: corpus, vocabSize: 100 })).rejects.toThrow(UserError);
   await expect(trainTokenizer({ files: corpus, vocabSize: 300, workers: 0 })).rejects.toThrow("workers is 0");
