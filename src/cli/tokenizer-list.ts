@@ -2,10 +2,11 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { usageError } from "../errors.ts";
 import type { NamedTokenizer } from "../evaluation/evaluation.ts";
+import { loadInWorker } from "../pipeline/load-in-worker.ts";
 import type { Invocation } from "./arguments.ts";
 import { type Named, readNamed, uniqueNames } from "./named-paths.ts";
 import type { Output } from "./output.ts";
-import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+import { readBesideTokenizer, warnOfTokenizer } from "./tokenizer-options.ts";
 
 /** The tokenizers that the arguments name, in their order, loaded, each with a name of its own. */
 export async function openTokenizers(invocation: Invocation, output: Output): Promise<NamedTokenizer[]> {
@@ -17,14 +18,26 @@ export async function openTokenizers(invocation: Invocation, output: Output): Pr
   if (twice !== undefined) {
     throw usageError(`two tokenizers are called "${names.get(twice)}"`, "give each a name: NAME=PATH");
   }
-  const beside = readBesideTokenizer(invocation.options);
+  const { pattern, specialTokens } = readBesideTokenizer(invocation.options);
   const tokenizers: NamedTokenizer[] = [];
-  for (const one of named) {
-    const parts = await openTokenizer({ path: one.path, ...beside }, true, output);
-    tokenizers.push({ name: names.get(one)!, path: one.path, parts });
+  for (let first = 0; first < named.length; first += loadedAtOnce) {
+    const some = named.slice(first, first + loadedAtOnce);
+    const loads = some.map(({ path }) =>
+      loadInWorker({ path, options: { pattern, specialTokens }, isDecoded: true }),
+    );
+    // All are waited for, so that the first in order that fails is the one that is told.
+    await Promise.allSettled(loads);
+    for (const [i, one] of some.entries()) {
+      const parts = await loads[i]!;
+      warnOfTokenizer(parts, output);
+      tokenizers.push({ name: names.get(one)!, path: one.path, parts });
+    }
   }
   return tokenizers;
 }
+
+/** Large ones are loaded by a thread each. */
+const loadedAtOnce = 4;
 
 /** `bpe train -n 16000,32000` writes a tokenizer into a directory for each size: such a directory stands for all of them. */
 function eachSize(named: Named): Named[] {

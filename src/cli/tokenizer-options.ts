@@ -32,17 +32,24 @@ function readSpecialToken(typed: string): SpecialTokenOption {
   return { text, id: id === undefined ? undefined : Number(id) };
 }
 
+type Asked = Omit<ReturnType<typeof readTokenizerOptions>, "dtype">;
+
 /** Loads the tokenizer, and warns of what is not applied. `isDecoded`: its ids will be turned into bytes. */
 export async function openTokenizer(
-  { path, pattern, specialTokens }: Omit<ReturnType<typeof readTokenizerOptions>, "dtype">,
+  { path, pattern, specialTokens }: Asked,
   isDecoded: boolean,
   output: Output,
 ): Promise<TokenizerParts> {
   const parts = await loadInWorker({ path, options: { pattern, specialTokens }, isDecoded });
+  warnOfTokenizer(parts, output);
+  return parts;
+}
+
+/** Warns of what in a tokenizer's files is not applied, and of a slow pattern. */
+export function warnOfTokenizer(parts: TokenizerParts, output: Output): void {
   for (const note of parts.notes) output.warn(note);
   const { patternName: name, patternSources: sources } = parts.description;
   warnOfSlowPattern({ name, sources, compiled: parts.pattern }, output);
-  return parts;
 }
 
 /** uint16 if the largest id of the tokenizer fits, whatever occurs in the text. */

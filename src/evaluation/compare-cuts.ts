@@ -1,13 +1,13 @@
-import type { PlacedWordEncoder, WordEncoding } from "./placed-word-encoder.ts";
 import type { PlacedWords } from "./text-words.ts";
+import type { WordEncoder, WordEncoding, WordSlice } from "./word-encoder.ts";
 
 /** A tokenizer with the encoder of its words. */
-export type WordCutter = { readonly tokenizer: WordEncoding; readonly encoder: PlacedWordEncoder };
+export type WordCutter = { readonly tokenizer: WordEncoding; readonly encoder: WordEncoder };
 
 /** Marks those of the placed words [first, end) that two tokenizers cut into different sequences of bytes. */
 export function compareCuts(
   words: PlacedWords,
-  { first, end }: { readonly first: number; readonly end: number },
+  { first, end }: WordSlice,
   [a, b]: readonly [WordCutter, WordCutter],
   isDifferent: Uint8Array,
 ): void {

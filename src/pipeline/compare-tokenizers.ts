@@ -4,7 +4,13 @@ import { beginningOf, type NamedTokenizer } from "../evaluation/evaluation.ts";
 import { ratio, sumOf } from "../evaluation/measures.ts";
 import { placedWordsOf, type TextWords } from "../evaluation/text-words.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
-import { type EvaluateOptions, type NamedText, readText, startThreads } from "./evaluation-run.ts";
+import {
+  type EvaluateOptions,
+  type NamedText,
+  readText,
+  startProgress,
+  startThreads,
+} from "./evaluation-run.ts";
 import type { EvaluationThreads } from "./evaluation-threads.ts";
 import type { Report } from "./stage-progress.ts";
 
@@ -30,9 +36,14 @@ async function compareOnText(
 ): Promise<TextDifference> {
   const run = { ...options, texts: [text] };
   const threads = startThreads(run);
+  const progress = startProgress(run, report);
   try {
-    const { words, tokens } = await readText(text, run, threads, report);
-    const [tokensA, tokensB] = [sumOf(await tokens.tokensOf(0)), sumOf(await tokens.tokensOf(1))];
+    const { words, tokens } = await readText(text, run, progress);
+    const tokensOf = async (t: number) => {
+      const { pretokens, others } = await tokens.prepare(t);
+      return sumOf((await threads.encode(t, pretokens, null)).tokenCounts) + sumOf(others);
+    };
+    const [tokensA, tokensB] = [await tokensOf(0), await tokensOf(1)];
     const isDifferent = await threads.differencesOf([0, 1], placedWordsOf(words));
     const found = differentWords(words, isDifferent);
     return {
@@ -78,7 +89,7 @@ async function listWords(
   const [piecesA, piecesB] = await Promise.all(
     [0, 1].map(async (t) => {
       const { tokens } = tokenizers[t]!.parts;
-      const pieces = await threads.piecesOf(t, placedWordsOf(words), listed, true);
+      const pieces = await threads.piecesOf(t, placedWordsOf(words), { placed: listed, withBlanks: true });
       return pieces.map((ids) => Array.from(ids, (id) => escapeBytes(beginningOf(tokenBytesOf(tokens, id)))));
     }),
   );

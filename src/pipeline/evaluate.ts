@@ -1,5 +1,6 @@
 import { wordCosts } from "../evaluation/dearest-words.ts";
 import {
+  type CountedText,
   dearestMax,
   type Evaluation,
   evaluationOf,
@@ -7,11 +8,13 @@ import {
   TokenizerMeasures,
   textFacts,
 } from "../evaluation/evaluation.ts";
-import type { TokenCounts } from "../evaluation/measures.ts";
-import { placedWordsOf } from "../evaluation/text-words.ts";
+import { addCounts, type TokenCounts } from "../evaluation/measures.ts";
+import { placedWordsOf, type TextWords } from "../evaluation/text-words.ts";
 import { inTurns } from "../runtime/turns.ts";
-import { type EvaluateOptions, readText, startThreads } from "./evaluation-run.ts";
+import { type EvaluateOptions, readText, startProgress, startThreads } from "./evaluation-run.ts";
+import type { EvaluationThreads } from "./evaluation-threads.ts";
 import type { Report } from "./stage-progress.ts";
+import type { PreparedTokens } from "./token-counting.ts";
 
 export type Evaluated = {
   readonly evaluation: Evaluation;
@@ -30,23 +33,41 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
   const tokenCounts: TokenCounts[][] = tokenizers.map(() => []);
   const facts: TextFacts[] = [];
   const threads = startThreads(options);
+  const progress = startProgress(options, report);
   try {
     for (const text of texts) {
-      const { words, invalidBytes, tokens } = await readText(text, options, threads, report);
+      const { words, invalidBytes, tokens } = await readText(text, options, progress);
       const textFact = textFacts({ name: text.name, inputs: text.paths, invalidBytes }, words);
       facts.push(textFact);
+      const counted: Promise<CountedText>[] = [];
       for (const t of tokenizers.keys()) {
-        const counts = await tokens.tokensOf(t);
-        const placed = placedWordsOf(words);
-        const costs = await inTurns(wordCosts(words, await threads.tokenCountsOf(t, placed), dearestMax));
-        const dearest = costs.dearest.map((word) => word.placed);
-        const pieces = await threads.piecesOf(t, placed, dearest);
-        measures[t]!.add(textFact, words, { tokenCounts: counts, costs, pieces });
-        tokenCounts[t]!.push(counts);
+        // The words are encoded while the text is read for the next tokenizer.
+        const encoding = encodeWords(t, await tokens.prepare(t), words, threads);
+        encoding.catch(() => {});
+        counted.push(encoding);
+      }
+      for (const [t, result] of (await Promise.all(counted)).entries()) {
+        measures[t]!.add(textFact, words, result);
+        tokenCounts[t]!.push(result.tokenCounts);
       }
     }
   } finally {
     threads.close();
   }
   return { evaluation: evaluationOf(facts, measures), tokenCounts };
+}
+
+async function encodeWords(
+  tokenizer: number,
+  { pretokens, others }: PreparedTokens,
+  words: TextWords,
+  threads: EvaluationThreads,
+): Promise<CountedText> {
+  const placedWords = placedWordsOf(words);
+  const { tokenCounts, placedTokens, worker } = await threads.encode(tokenizer, pretokens, placedWords);
+  addCounts(tokenCounts, others);
+  const costs = await inTurns(wordCosts(words, placedTokens, dearestMax));
+  const placed = costs.dearest.map((word) => word.placed);
+  const pieces = await threads.piecesOf(tokenizer, placedWords, { placed, withBlanks: false, worker });
+  return { tokenCounts, costs, pieces };
 }

@@ -1,7 +1,7 @@
 import { expectedTextBytes, type Input } from "../corpus/input.ts";
 import type { NamedTokenizer } from "../evaluation/evaluation.ts";
-import type { WordEncoding } from "../evaluation/placed-word-encoder.ts";
 import { gatherTextWords, placedWordPattern } from "../evaluation/text-words.ts";
+import type { WordEncoding } from "../evaluation/word-encoder.ts";
 import { type CompiledPattern, compilePattern } from "../pattern/pattern.ts";
 import type { MemoryBudget } from "../runtime/memory-budget.ts";
 import { inTurns } from "../runtime/turns.ts";
@@ -10,9 +10,10 @@ import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { type TableSize, tableBytes } from "../words/word-table.ts";
 import { countWords } from "./count-words.ts";
 import { encodingParts } from "./encode-corpus.ts";
+import { EvaluationProgress } from "./evaluation-progress.ts";
 import { EvaluationThreads } from "./evaluation-threads.ts";
 import type { Report } from "./stage-progress.ts";
-import { type CountPretokens, TokenCounting } from "./token-counting.ts";
+import { type CountPretokens, goesOf, TokenCounting } from "./token-counting.ts";
 
 /** A text among those that tokenizers are compared on. Its inputs are read several times, so none is a stream. */
 export type NamedText = {
@@ -37,8 +38,7 @@ export type EvaluateOptions = {
 export async function readText(
   { inputs }: NamedText,
   options: EvaluateOptions,
-  threads: EvaluationThreads,
-  report: Report,
+  progress: EvaluationProgress,
 ) {
   const { budget, scratch, workerCountFor, tokenizers, specialTokensAsText } = options;
   const workerCount = workerCountFor(expectedTextBytes(inputs));
@@ -54,15 +54,33 @@ export async function readText(
     };
     const check = (size: TableSize) =>
       budget.check("the words of a text", tablesPerText * tableBytes(size), "measure a part of the text");
-    return countWords({ inputs, pattern, specialTokens, workerCount, memory }, report, check);
+    const corpus = { inputs, pattern, specialTokens, workerCount, memory };
+    const counted = await countWords(corpus, progress.goReport, check);
+    progress.endGo(sizeOf(inputs));
+    return counted;
   };
   const counted = await count(compilePattern([placedWordPattern]), [placedWordPattern], []);
   const words = await inTurns(gatherTextWords(counted.words));
   const invalidBytes = counted.statistics.reduce((sum, found) => sum + found.invalidByteCount, 0);
   const countPretokens: CountPretokens = async (...what) => (await count(...what)).words;
-  const counting = { tokenizers, specialTokensAsText, inputs, words, workerCount, threads };
-  const tokens = new TokenCounting({ ...counting, count: countPretokens }, report);
+  const counting = { tokenizers, specialTokensAsText, inputs, words, workerCount };
+  const tokens = new TokenCounting({ ...counting, count: countPretokens }, progress);
   return { words, invalidBytes, tokens };
+}
+
+const sizeOf = (inputs: readonly Input[]) => inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+
+/** Shows how far the run is: it goes through each text for its words, and for each kind of pretokens. */
+export function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {
+  const { texts, tokenizers, specialTokensAsText } = options;
+  const goCount =
+    1 +
+    goesOf(
+      tokenizers.map(({ parts }) => parts),
+      specialTokensAsText,
+    );
+  const textBytes = texts.reduce((sum, { inputs }) => sum + sizeOf(inputs), 0);
+  return new EvaluationProgress(goCount * textBytes, report);
 }
 
 /** The words with their white space and the pretokens, each as counted and as threads share it. */

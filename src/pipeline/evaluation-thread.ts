@@ -1,28 +1,21 @@
 import { compareCuts, type WordCutter } from "../evaluation/compare-cuts.ts";
 import { piecesMax } from "../evaluation/evaluation.ts";
-import { PlacedWordEncoder, type WordEncoding } from "../evaluation/placed-word-encoder.ts";
-import { PretokenEncoder, type WordBytes } from "../evaluation/pretoken-counts.ts";
 import type { PlacedWords } from "../evaluation/text-words.ts";
+import {
+  type WordBytes,
+  WordEncoder,
+  type WordEncoding,
+  type WordSlice,
+} from "../evaluation/word-encoder.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import { describeFailure, type Failure } from "./serve-workers.ts";
-
-/** Words [first, end) of a table. */
-export type WordSlice = { readonly first: number; readonly end: number };
 
 /** What a thread that evaluates is asked: to encode words by one of the tokenizers. All arrays are shared. */
 export type EvaluationRequest = { readonly tokenizer: number } & (
   | {
-      readonly kind: "pretokens";
-      readonly words: WordBytes;
-      readonly counts: Float64Array;
-      readonly slice: WordSlice;
-    }
-  | {
-      readonly kind: "placed";
-      readonly words: PlacedWords;
-      /** The number of tokens of each placed word is written here. */
-      readonly tokenCounts: Uint32Array;
-      readonly slice: WordSlice;
+      readonly kind: "encode";
+      readonly pretokens: Pretokens | null;
+      readonly placed: PlacedTokens | null;
     }
   | {
       readonly kind: "pieces";
@@ -41,6 +34,14 @@ export type EvaluationRequest = { readonly tokenizer: number } & (
       readonly slice: WordSlice;
     }
 );
+
+type Pretokens = { readonly words: WordBytes; readonly counts: Float64Array; readonly slice: WordSlice };
+type PlacedTokens = {
+  readonly words: PlacedWords;
+  /** The number of tokens of each placed word is written here. */
+  readonly tokenCounts: Uint32Array;
+  readonly slice: WordSlice;
+};
 
 /** What it answers: the tokens of pretokens, by id, and the ids of each placed word whose pieces were asked for. */
 export type EvaluationAnswer = {
@@ -64,71 +65,67 @@ const wordsPerPart = 1 << 13;
 
 /** What one thread of an evaluation does, the main one or a worker. It keeps the tables of the encoders it used last. */
 export class EvaluationThread {
-  /** The latest is the last. */
-  private readonly encoders = new Map<string, PlacedWordEncoder | PretokenEncoder>();
+  /** By tokenizer; the latest is the last. */
+  private readonly encoders = new Map<number, WordEncoder>();
 
   constructor(private readonly tokenizers: readonly WordEncoding[]) {}
 
   *answer(request: EvaluationRequest): Generator<undefined, EvaluationAnswer> {
     switch (request.kind) {
+      case "encode":
+        return { tokenCounts: yield* this.encode(request), pieces: [] };
       case "pieces":
         return { tokenCounts: null, pieces: this.piecesOf(request) };
-      case "placed": {
-        const encoder = this.placedEncoder(request.tokenizer);
-        for (const part of partsOf(request.slice)) {
-          encoder.countTokens(request.words, part, request.tokenCounts);
-          yield;
-        }
-        return nothing;
-      }
       case "cuts": {
         const cutters = [this.cutter(request.tokenizer), this.cutter(request.other)] as const;
         for (const part of partsOf(request.slice)) {
           compareCuts(request.words, part, cutters, request.isDifferent);
           yield;
         }
-        return nothing;
-      }
-      case "pretokens": {
-        const encoder = this.pretokenEncoder(request.tokenizer);
-        const tokenCounts = new Float64Array(this.tokenizers[request.tokenizer]!.tokenStarts.length - 1);
-        for (const part of partsOf(request.slice)) {
-          encoder.addTokens(request.words, request.counts, part, tokenCounts);
-          yield;
-        }
-        return { tokenCounts, pieces: [] };
+        return { tokenCounts: null, pieces: [] };
       }
     }
   }
 
-  private piecesOf(request: EvaluationRequest & { readonly kind: "pieces" }): Ids[] {
-    const encoder = this.placedEncoder(request.tokenizer);
-    return request.placed.map((placed) => {
-      const { words, withBlanks } = request;
-      const ids = withBlanks ? encoder.allIdsOf(words, placed) : encoder.idsOf(words, placed);
+  private *encode({
+    tokenizer,
+    pretokens,
+    placed,
+  }: RequestOf<"encode">): Generator<undefined, Float64Array | null> {
+    const encoder = this.encoder(tokenizer);
+    const tokenCounts =
+      pretokens === null ? null : new Float64Array(this.tokenizers[tokenizer]!.tokenStarts.length - 1);
+    if (pretokens !== null) {
+      for (const part of partsOf(pretokens.slice)) {
+        encoder.addTokens(pretokens.words, pretokens.counts, part, tokenCounts!);
+        yield;
+      }
+    }
+    if (placed !== null) {
+      for (const part of partsOf(placed.slice)) {
+        encoder.countTokens(placed.words, part, placed.tokenCounts);
+        yield;
+      }
+    }
+    return tokenCounts;
+  }
+
+  private piecesOf({ tokenizer, words, placed, withBlanks }: RequestOf<"pieces">): Ids[] {
+    const encoder = this.encoder(tokenizer);
+    return placed.map((p) => {
+      const ids = withBlanks ? encoder.allIdsOf(words, p) : encoder.idsOf(words, p);
       return ids.slice(0, piecesMax);
     });
   }
 
   private cutter(tokenizer: number): WordCutter {
-    return { tokenizer: this.tokenizers[tokenizer]!, encoder: this.placedEncoder(tokenizer) };
+    return { tokenizer: this.tokenizers[tokenizer]!, encoder: this.encoder(tokenizer) };
   }
 
-  private placedEncoder(tokenizer: number): PlacedWordEncoder {
-    return this.encoder(`placed ${tokenizer}`, () => new PlacedWordEncoder(this.tokenizers[tokenizer]!));
-  }
-
-  private pretokenEncoder(tokenizer: number): PretokenEncoder {
-    return this.encoder(
-      `pretokens ${tokenizer}`,
-      () => new PretokenEncoder(this.tokenizers[tokenizer]!.parts),
-    );
-  }
-
-  private encoder<T extends PlacedWordEncoder | PretokenEncoder>(key: string, make: () => T): T {
-    const encoder = (this.encoders.get(key) as T | undefined) ?? make();
-    this.encoders.delete(key);
-    this.encoders.set(key, encoder);
+  private encoder(tokenizer: number): WordEncoder {
+    const encoder = this.encoders.get(tokenizer) ?? new WordEncoder(this.tokenizers[tokenizer]!);
+    this.encoders.delete(tokenizer);
+    this.encoders.set(tokenizer, encoder);
     if (this.encoders.size > encodersMax) this.encoders.delete(this.encoders.keys().next().value!);
     return encoder;
   }
@@ -138,7 +135,7 @@ export class EvaluationThread {
 const encodersMax = 2;
 
 type Ids = Uint16Array | Uint32Array;
-const nothing: EvaluationAnswer = { tokenCounts: null, pieces: [] };
+type RequestOf<Kind> = EvaluationRequest & { readonly kind: Kind };
 
 function* partsOf({ first, end }: WordSlice): Generator<WordSlice> {
   for (let from = first; from < end; from += wordsPerPart) {

@@ -4,6 +4,7 @@ export type StageProgress = {
     | "planning"
     | "hashing"
     | "counting"
+    | "measuring"
     | "merging"
     | "counting runs"
     | "merging runs"

@@ -10,8 +10,8 @@ import { canBeCut, cuttingTokens } from "../tokenizer/text-cutting.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { WordTable } from "../words/word-table.ts";
 import { encodeCorpus } from "./encode-corpus.ts";
-import type { EvaluationThreads } from "./evaluation-threads.ts";
-import { byBytes, type Report } from "./stage-progress.ts";
+import type { EvaluationProgress } from "./evaluation-progress.ts";
+import { byBytes } from "./stage-progress.ts";
 
 /** Counts the pretokens of a text. */
 export type CountPretokens = (
@@ -27,8 +27,10 @@ export type TokenCountingOptions = {
   readonly workerCount: number;
   readonly words: TextWords;
   readonly count: CountPretokens;
-  readonly threads: EvaluationThreads;
 };
+
+/** The tokens of a text are those of its pretokens, if they are encoded by themselves, and others that are counted already. */
+export type PreparedTokens = { readonly pretokens: WordTable | null; readonly others: TokenCounts };
 
 /**
  * Counts the tokens of a text, by id, for one tokenizer after the other: exactly those that encoding the text gives.
@@ -43,58 +45,48 @@ export class TokenCounting {
 
   constructor(
     private readonly options: TokenCountingOptions,
-    private readonly report: Report,
+    private readonly progress: EvaluationProgress,
   ) {
     for (const { parts } of options.tokenizers) {
-      if (!this.isEncodedByPretokens(parts)) continue;
-      const key = this.keyOf(parts);
+      if (!isEncodedByPretokens(parts, options.specialTokensAsText)) continue;
+      const key = keyOf(parts, options.specialTokensAsText);
       const entry = this.counted.get(key);
       if (entry === undefined) this.counted.set(key, { table: undefined, usersLeft: 1 });
       else entry.usersLeft++;
     }
   }
 
-  async tokensOf(tokenizer: number): Promise<TokenCounts> {
-    const { words, threads, tokenizers } = this.options;
+  /** What the tokens of a tokenizer are counted from. The text is read here; no word is encoded yet. */
+  async prepare(tokenizer: number): Promise<PreparedTokens> {
+    const { words, tokenizers, specialTokensAsText } = this.options;
     const { parts } = tokenizers[tokenizer]!;
-    if (!this.isEncodedByPretokens(parts)) return this.tokensOfWholeText(parts);
-    const table = await this.pretokensOf(parts);
-    const specialBytes = words.textBytes - bytesOf(table);
-    if (specialBytes === 0) return threads.tokensOf(tokenizer, table);
-    const specialTokens = this.specialTokensOf(parts);
+    const wholeText = async () => ({ pretokens: null, others: await this.tokensOfWholeText(parts) });
+    if (!isEncodedByPretokens(parts, specialTokensAsText)) return wholeText();
+    const pretokens = await this.pretokensOf(parts);
+    const others = new Float64Array(parts.tokens.idLimit);
+    const specialBytes = words.textBytes - bytesOf(pretokens);
+    if (specialBytes === 0) return { pretokens, others };
+    const specialTokens = specialTokensOf(parts, specialTokensAsText);
     // Their occurrences are found in the words of the text, which end at white space.
-    if (specialTokens.some(holdsWhiteSpace)) return this.tokensOfWholeText(parts);
+    if (specialTokens.some(holdsWhiteSpace)) return wholeText();
     const contents = specialTokens.map((text) => Buffer.from(text));
     const occurrences = await inTurns(countSpecialTokens(words, contents));
     const foundBytes = contents.reduce((sum, { length }, i) => sum + length * occurrences[i]!, 0);
-    if (foundBytes !== specialBytes) return this.tokensOfWholeText(parts);
-    const counts = await threads.tokensOf(tokenizer, table);
+    if (foundBytes !== specialBytes) return wholeText();
     const idOf = new Map(parts.addedTokens.map(({ content, id }) => [content, id]));
     specialTokens.forEach((text, i) => {
-      counts[idOf.get(text)!]! += occurrences[i]!;
+      others[idOf.get(text)!]! += occurrences[i]!;
     });
-    return counts;
-  }
-
-  private isEncodedByPretokens(parts: TokenizerParts): boolean {
-    return canBeCut(parts, this.options.specialTokensAsText);
-  }
-
-  /** The special tokens at which the text is cut. */
-  private specialTokensOf(parts: TokenizerParts): string[] {
-    const tokens = cuttingTokens(parts, this.options.specialTokensAsText);
-    return [...new Set(tokens)].filter((token) => token !== "").sort();
-  }
-
-  private keyOf(parts: TokenizerParts): string {
-    return JSON.stringify([patternDigest(parts.pattern), this.specialTokensOf(parts)]);
+    return { pretokens, others };
   }
 
   private async pretokensOf(parts: TokenizerParts): Promise<WordTable> {
-    const key = this.keyOf(parts);
+    const { count, specialTokensAsText } = this.options;
+    const key = keyOf(parts, specialTokensAsText);
     const entry = this.counted.get(key)!;
+    const { patternSources } = parts.description;
     entry.table ??= scatteredTable(
-      await this.options.count(parts.pattern, parts.description.patternSources, this.specialTokensOf(parts)),
+      await count(parts.pattern, patternSources, specialTokensOf(parts, specialTokensAsText)),
     );
     if (--entry.usersLeft === 0) this.counted.delete(key);
     return entry.table;
@@ -110,12 +102,34 @@ export class TokenCounting {
       },
       endInput() {},
     };
-    const tell = byBytes(this.report, "encoding", null);
+    const tell = byBytes(this.progress.goReport, "encoding", null);
     await encodeCorpus({ inputs, parts, specialTokensAsText, workerCount }, sink, ({ bytesDone }) =>
       tell(bytesDone),
     );
+    this.progress.endGo(inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0));
     return counts;
   }
+}
+
+/** Whether encoding is: cut the text into pretokens, and encode each by itself. */
+const isEncodedByPretokens = (parts: TokenizerParts, specialTokensAsText: boolean) =>
+  parts.supermerges === undefined && canBeCut(parts, specialTokensAsText);
+
+/** The special tokens at which the text is cut. */
+function specialTokensOf(parts: TokenizerParts, specialTokensAsText: boolean): string[] {
+  const tokens = cuttingTokens(parts, specialTokensAsText);
+  return [...new Set(tokens)].filter((token) => token !== "").sort();
+}
+
+/** Tokenizers with one key cut texts into the same pretokens. */
+const keyOf = (parts: TokenizerParts, specialTokensAsText: boolean) =>
+  JSON.stringify([patternDigest(parts.pattern), specialTokensOf(parts, specialTokensAsText)]);
+
+/** How often a text is read for the tokens of these tokenizers. */
+export function goesOf(tokenizers: readonly TokenizerParts[], specialTokensAsText: boolean): number {
+  const counted = tokenizers.filter((parts) => isEncodedByPretokens(parts, specialTokensAsText));
+  const keys = new Set(counted.map((parts) => keyOf(parts, specialTokensAsText)));
+  return keys.size + tokenizers.length - counted.length;
 }
 
 /** Bytes of all occurrences of the words. */

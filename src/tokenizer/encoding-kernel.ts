@@ -28,6 +28,8 @@ export type EncodingKernelOptions = {
  */
 export class EncodingKernel {
   private reservedText: Text | undefined;
+  /** All of the memory as ids. */
+  private allIds: Uint16Array<ArrayBufferLike> | Uint32Array<ArrayBufferLike> = new Uint16Array(0);
   /** The ends of the pretokens at hand. */
   readonly ends: Int32Array<ArrayBufferLike>;
   readonly kernel: Kernel;
@@ -79,8 +81,24 @@ export class EncodingKernel {
     for (let first = 0; first < endCount - 1; first += wordsMax) {
       const wordCount = Math.min(wordsMax, endCount - 1 - first);
       this.ends.set(ends.subarray(first, first + wordCount + 1));
-      out.append(this.idsOf(this.kernel.exports.encodeWords(wordCount + 1)));
+      this.appendIds(this.kernel.exports.encodeWords(wordCount + 1), out);
     }
+  }
+
+  /** Appends the ids that a call of the kernel made, which returned `idCount`. For few ids a view would cost more than they do. */
+  appendIds(idCount: number, out: IdBuffer): void {
+    if (idCount < 0 || idCount > copiedIdsMax) {
+      out.append(this.idsOf(idCount));
+      return;
+    }
+    const { exports, memory } = this.kernel;
+    const idBytes = this.isNarrow ? 2 : 4;
+    const first = (exports.idsAddress() >>> 0) / idBytes;
+    // Memory that grew is longer than the view of it.
+    if (first + idCount > this.allIds.length) {
+      this.allIds = this.isNarrow ? new Uint16Array(memory.buffer) : new Uint32Array(memory.buffer);
+    }
+    out.appendFrom(this.allIds, first, idCount);
   }
 
   /** The ids that a call of the kernel made, which returned `idCount`, -1 without room. The next call overwrites them. */
@@ -118,6 +136,8 @@ export class EncodingKernel {
     return new Int32Array(memory.buffer, exports.wordIdsAddress() >>> 0, idCount);
   }
 }
+
+const copiedIdsMax = 32;
 
 /** Positions are signed 32-bit integers. */
 const longestTextBytes = 2 ** 31 - 1;

@@ -34,6 +34,14 @@ export class IdBuffer {
     this.count += ids.length;
   }
 
+  /** Appends all[first .. first + count), one by one. */
+  appendFrom(all: Uint16Array | Uint32Array, first: number, count: number): void {
+    this.reserve(count);
+    const { ids, count: before } = this;
+    for (let i = 0; i < count; i++) ids[before + i] = all[first + i]!;
+    this.count = before + count;
+  }
+
   /** A record ends behind the ids gathered so far. */
   endRecord(): void {
     this.recordEnds.push(this.count);

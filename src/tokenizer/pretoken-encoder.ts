@@ -53,6 +53,8 @@ export interface PretokenEncoder {
   lookAhead(end: number, limit: number, out: IdBuffer): void;
   /** The text has moved: every position is smaller by `deltaBytes`. */
   shift(deltaBytes: number): void;
+  /** Encodes the first `lengthBytes` bytes of the text as one pretoken that is cut already. No text is under way. */
+  encodeWhole(lengthBytes: number, out: IdBuffer): void;
 }
 
 /** The encoder at the end of the chain. `findsTokens`: it finds the added tokens, too, so it is the whole chain. */
@@ -149,7 +151,7 @@ export class KernelPretokens implements PretokenEncoder {
     this.scan.prepare();
     const posBefore = exports.scanPosition();
     do {
-      out.append(kernel.idsOf(exports.encodeText(end, sureEnd, stop, limit, Number(endsText))));
+      kernel.appendIds(exports.encodeText(end, sureEnd, stop, limit, Number(endsText)), out);
     } while (exports.isTextDone() === 0);
     this.scan.noteScanned(exports.scanPosition() - posBefore);
   }
@@ -160,6 +162,10 @@ export class KernelPretokens implements PretokenEncoder {
 
   shift(deltaBytes: number): void {
     this.exports.moveText(deltaBytes);
+  }
+
+  encodeWhole(lengthBytes: number, out: IdBuffer): void {
+    this.kernel.encode(Int32Array.of(0, lengthBytes), 2, out);
   }
 
   private get exports() {
@@ -229,6 +235,10 @@ export class SplitterPretokens implements PretokenEncoder {
 
   shift(deltaBytes: number): void {
     this.splitter.shift(deltaBytes);
+  }
+
+  encodeWhole(lengthBytes: number, out: IdBuffer): void {
+    this.kernel.encode(Int32Array.of(0, lengthBytes), 2, out);
   }
 
   private take(out: IdBuffer): void {

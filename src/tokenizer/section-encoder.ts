@@ -53,6 +53,13 @@ export class SectionEncoder implements TextSink {
     );
   }
 
+  /** Encodes bytes as one pretoken that is cut already, between two texts. */
+  pretoken(bytes: Uint8Array, start: number, end: number): void {
+    this.append(bytes, start, end);
+    this.pretokens.encodeWhole(end - start, this.out);
+    this.restart();
+  }
+
   end(): void {
     const { limit } = this;
     if (limit === 0) return;

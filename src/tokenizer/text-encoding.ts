@@ -66,6 +66,11 @@ export class TextEncoding {
     return readBytes;
   }
 
+  /** Encodes bytes as one pretoken, however the pattern would cut them. Only between two texts. */
+  pushPretoken(bytes: Uint8Array, start: number, end: number): void {
+    this.sections.pretoken(bytes, start, end);
+  }
+
   /** The text ends here; the next one may begin. */
   end(): void {
     this.first.end();

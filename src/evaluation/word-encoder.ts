@@ -12,11 +12,17 @@ export type WordEncoding = {
   readonly tokenStarts: Uint32Array;
 };
 
+/** Words of a table, without their counts. */
+export type WordBytes = { readonly bytes: Uint8Array; readonly starts: Uint32Array };
+
+/** Words [first, end) of a table. */
+export type WordSlice = { readonly first: number; readonly end: number };
+
 /**
- * Encodes placed words, each as a text of its own. The tokens of a text word are those that hold a byte of it: a token that is
- * only the white space before it does not count.
+ * Encodes words: pretokens, and placed words, each of these as a text of its own. The tokens of a text word are those that hold
+ * a byte of it: a token that is only the white space before it does not count.
  */
-export class PlacedWordEncoder {
+export class WordEncoder {
   private readonly encoding: TextEncoding;
   /** The tokens of a text have its bytes, all of them and no others. */
   private readonly keepsBytes: boolean;
@@ -31,54 +37,70 @@ export class PlacedWordEncoder {
       !parts.addedTokens.some(({ lstrip, rstrip }) => lstrip || rstrip);
   }
 
-  /** Writes the number of tokens of the placed words [first, end) into `tokenCounts`, at their indices. */
-  countTokens(
-    words: PlacedWords,
-    { first, end }: { readonly first: number; readonly end: number },
-    tokenCounts: Uint32Array,
+  /** Adds the tokens of pretokens, each as often as `counts` says, to `tokenCounts`, by id. */
+  addTokens(
+    { bytes, starts }: WordBytes,
+    counts: Float64Array,
+    { first, end }: WordSlice,
+    tokenCounts: Float64Array,
   ): void {
+    const { out } = this.encoding;
+    for (let word = first; word < end; word++) {
+      out.shrink();
+      this.encoding.pushPretoken(bytes, starts[word]!, starts[word + 1]!);
+      const { ids, count: idCount } = out;
+      const count = counts[word]!;
+      for (let i = 0; i < idCount; i++) tokenCounts[ids[i]!]! += count;
+      out.count = 0;
+    }
+  }
+
+  /** Writes the number of tokens of placed words into `tokenCounts`, at their indices. */
+  countTokens(words: PlacedWords, { first, end }: WordSlice, tokenCounts: Uint32Array): void {
     for (let p = first; p < end; p++) {
-      const ids = this.encode(words.bytes, words.starts[p]!, words.starts[p + 1]!);
-      tokenCounts[p] = ids.length - this.blankCount(words, p, ids);
+      const idCount = this.encode(words, p);
+      tokenCounts[p] = idCount - this.blankCount(words, p, idCount);
     }
   }
 
   /** The ids of a placed word, without those of white space before it. The next call overwrites them. */
   idsOf(words: PlacedWords, placed: number): Uint16Array | Uint32Array {
-    const ids = this.allIdsOf(words, placed);
-    return ids.subarray(this.blankCount(words, placed, ids));
+    const idCount = this.encode(words, placed);
+    return this.encoding.out.ids.subarray(this.blankCount(words, placed, idCount), idCount);
   }
 
   /** All ids of a placed word. The next call overwrites them. */
-  allIdsOf({ bytes, starts }: PlacedWords, placed: number): Uint16Array | Uint32Array {
-    return this.encode(bytes, starts[placed]!, starts[placed + 1]!);
+  allIdsOf(words: PlacedWords, placed: number): Uint16Array | Uint32Array {
+    const idCount = this.encode(words, placed);
+    return this.encoding.out.ids.subarray(0, idCount);
   }
 
-  private encode(bytes: Uint8Array, start: number, end: number): Uint16Array | Uint32Array {
+  /** Encodes a placed word. Its ids are the first ones of the output, as many as it returns. */
+  private encode({ bytes, starts }: PlacedWords, placed: number): number {
     const { encoding } = this;
+    const end = starts[placed + 1]!;
     encoding.out.shrink();
-    for (let pos = start; pos < end; pos += pushBytesMax) {
+    for (let pos = starts[placed]!; pos < end; pos += pushBytesMax) {
       encoding.push(bytes, pos, Math.min(end, pos + pushBytesMax));
     }
     encoding.end();
-    return encoding.out.flush();
+    const idCount = encoding.out.count;
+    encoding.out.count = 0;
+    return idCount;
   }
 
   /** How many of the first ids are only white space: what all ids stand for is longer than the word by that white space. */
-  private blankCount(
-    { bytes, starts, blankBytes }: PlacedWords,
-    placed: number,
-    ids: Uint16Array | Uint32Array,
-  ): number {
+  private blankCount({ bytes, starts, blankBytes }: PlacedWords, placed: number, idCount: number): number {
+    const { tokenStarts } = this.tokenizer;
+    const { ids } = this.encoding.out;
     const blank = blankBytes[placed]!;
     let left = blank;
-    const { tokenStarts } = this.tokenizer;
     if (!this.keepsBytes) {
       left = -this.keptBytes(bytes.subarray(starts[placed]! + blank, starts[placed + 1]!));
-      for (let i = 0; i < ids.length; i++) left += tokenStarts[ids[i]! + 1]! - tokenStarts[ids[i]!]!;
+      for (let i = 0; i < idCount; i++) left += tokenStarts[ids[i]! + 1]! - tokenStarts[ids[i]!]!;
     }
     let count = 0;
-    for (; left > 0 && count < ids.length; count++) {
+    for (; left > 0 && count < idCount; count++) {
       left -= tokenStarts[ids[count]! + 1]! - tokenStarts[ids[count]!]!;
       if (left < 0) break;
     }
