@@ -18,7 +18,9 @@ async function install(): Promise<void> {
   if ((await run(["apt-cache", "search", "--names-only", "^chromium$"])) === "")
     await run(["apt-get", "update"]);
   const plan = await run(["apt-get", "install", "--simulate", "--no-install-recommends", "chromium"]);
-  const packages = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name!);
+  // What the system has already is not in the plan, and the browser looks for its own files beside it.
+  const missing = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name!);
+  const packages = [...new Set(["chromium", "chromium-common", ...missing])];
   await run(["apt-get", "download", ...packages], downloads);
   for (const archive of readdirSync(downloads)) {
     await run(["dpkg", "-x", join(downloads, archive), join(chromiumHome, "root")]);
