@@ -68,7 +68,7 @@ describe("several sizes", () => {
     const { output } = train("kept", "265", ...cached);
     expect(readdirSync(output)).toContain("tokenizer.json");
     const kept = readdirSync(home).filter((name) => name.startsWith("kept."));
-    expect(kept.map((name) => readdirSync(join(home, name)).length).sort()).toEqual([3, 7]);
+    expect(kept.map((name) => readdirSync(join(home, name)).length).sort()).toEqual([3, 8]);
     train("kept", "260,270", "--keep", "0");
     expect(readdirSync(home).filter((name) => name.startsWith("kept."))).toEqual([]);
   });
