@@ -124,7 +124,15 @@ function refuseOptions(options: TypedOptions): void {
     if (options.has(name))
       throw usageError(`--${name} does not go with --extend`, "it stays as the base has it");
   }
-  for (const name of ["pad-to", "if-changed", "superwords", "superwords-from", "ledger", "report"]) {
+  for (const name of [
+    "pad-to",
+    "if-changed",
+    "superwords",
+    "superwords-from",
+    "superword-pattern",
+    "ledger",
+    "report",
+  ]) {
     if (options.has(name)) throw usageError(`--${name} does not go with --extend`);
   }
 }

@@ -175,6 +175,7 @@ function cardOf({ settings, trained }: Result, vocabulary: Vocabulary): OutputFi
   const { statistics, ledger } = trained;
   return modelCardFile({
     ...settings,
+    pattern: encodingPatternOf(settings),
     vocabulary,
     documentCount: statistics.reduce((sum, { documentCount }) => sum + documentCount, 0),
     textBytes: statistics.reduce((sum, { textBytes }) => sum + textBytes, 0),

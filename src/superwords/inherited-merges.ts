@@ -47,10 +47,14 @@ const tokensAtOnce = 1 << 21;
 
 /** Gives the tokens of words their new numbers, in place. */
 export function* renumberTokens({ tokens }: TokenWords, numbers: Int32Array): Generator<undefined, void> {
-  for (let i = 0; i < tokens.length; i++) {
-    tokens[i] = numbers[tokens[i]!]!;
-    if (i % tokensAtOnce === tokensAtOnce - 1) yield;
+  for (let first = 0; first < tokens.length; first += tokensAtOnce) {
+    renumberSome(tokens, first, Math.min(first + tokensAtOnce, tokens.length), numbers);
+    yield;
   }
+}
+
+function renumberSome(tokens: TokenWords["tokens"], first: number, end: number, numbers: Int32Array): void {
+  for (let i = first; i < end; i++) tokens[i] = numbers[tokens[i]!]!;
 }
 
 /** The tokens that the second stage begins with: the bytes, and what the inherited merges make. */

@@ -16,8 +16,9 @@ export type KeptMerges = { readonly isKept: Uint8Array; readonly madeCounts: Flo
 export type Halves = Pick<RankedMerges, "left" | "right">;
 
 const byteCount = 256;
-/** Tokens between two yields. */
+/** Tokens and words between two yields, unless one word has more. */
 const tokensAtOnce = 1 << 21;
+const wordsAtOnce = 1 << 18;
 
 /**
  * Finds out which merges stay, from words that all of them have been made in. Yields between slices of some milliseconds.
@@ -51,22 +52,37 @@ export function* findKeptMerges(words: TokenWords, merges: Halves): Generator<un
   return { isKept, madeCounts };
 }
 
-function* countTokens(
-  { wordCount, tokens, starts, counts }: TokenWords,
-  tokenCount: number,
-): Generator<undefined, Float64Array> {
+function* countTokens(words: TokenWords, tokenCount: number): Generator<undefined, Float64Array> {
   const sums = new Float64Array(tokenCount);
-  let pauseAt = tokensAtOnce;
-  for (let w = 0; w < wordCount; w++) {
-    const count = counts[w]!;
-    const end = starts[w + 1]!;
-    for (let i = starts[w]!; i < end; i++) sums[tokens[i]!]! += count;
-    if (end >= pauseAt) {
-      pauseAt = end + tokensAtOnce;
-      yield;
-    }
+  for (const [first, end] of slicesOf(words)) {
+    addTokens(words, first, end, sums);
+    yield;
   }
   return sums;
+}
+
+/** Words [first, end), in slices of some milliseconds. */
+function* slicesOf({ wordCount, starts }: TokenWords): Generator<[first: number, end: number]> {
+  for (let first = 0; first < wordCount; ) {
+    const stop = starts[first]! + tokensAtOnce;
+    let end = Math.min(wordCount, first + wordsAtOnce);
+    while (end > first + 1 && starts[end]! > stop) end = first + ((end - first) >> 1);
+    yield [first, end];
+    first = end;
+  }
+}
+
+function addTokens(
+  { tokens, starts, counts }: TokenWords,
+  first: number,
+  end: number,
+  sums: Float64Array,
+): void {
+  for (let w = first; w < end; w++) {
+    const count = counts[w]!;
+    const wordEnd = starts[w + 1]!;
+    for (let i = starts[w]!; i < wordEnd; i++) sums[tokens[i]!]! += count;
+  }
 }
 
 /** Pairs of tokens that were looked at are remembered, up to so many. */
@@ -111,27 +127,31 @@ class Boundaries {
   }
 
   /** Looks at all places between two tokens of the words. */
-  *lookAt({ wordCount, tokens, starts }: TokenWords): Generator<undefined, void> {
-    const { mayEnd, mayBegin, tokenCount, known } = this;
-    let pauseAt = tokensAtOnce;
-    for (let w = 0; w < wordCount; w++) {
+  *lookAt(words: TokenWords): Generator<undefined, void> {
+    for (const [first, end] of slicesOf(words)) {
+      this.lookAtSome(words, first, end);
+      yield;
+    }
+  }
+
+  private lookAtSome({ tokens, starts }: TokenWords, first: number, end: number): void {
+    const { mayEnd, mayBegin } = this;
+    for (let w = first; w < end; w++) {
       const last = starts[w + 1]! - 1;
       for (let i = starts[w]!; i < last; i++) {
-        const before = tokens[i]!;
-        if (mayEnd[before] === 0) continue;
-        const behind = tokens[i + 1]!;
-        if (mayBegin[behind] === 0) continue;
-        const both = before * tokenCount + behind;
-        if (known.has(both)) continue;
-        if (known.size === knownPairsMax) known.clear();
-        known.add(both);
-        this.look(before, behind, Number.POSITIVE_INFINITY);
-      }
-      if (last >= pauseAt) {
-        pauseAt = last + tokensAtOnce;
-        yield;
+        if (mayEnd[tokens[i]!] !== 0 && mayBegin[tokens[i + 1]!] !== 0)
+          this.lookOnce(tokens[i]!, tokens[i + 1]!);
       }
     }
+  }
+
+  private lookOnce(before: number, behind: number): void {
+    const { known, tokenCount } = this;
+    const both = before * tokenCount + behind;
+    if (known.has(both)) return;
+    if (known.size === knownPairsMax) known.clear();
+    known.add(both);
+    this.look(before, behind, Number.POSITIVE_INFINITY);
   }
 
   /** Looks at a place between two tokens that merge `usedBy` used up, or none. */

@@ -4,6 +4,7 @@ import { useAddedTokens } from "./encode-texts";
 import { useWords } from "./encode-words";
 import { beginRegions, reserveTable, reserveTo } from "./encoding-memory";
 import { addJoins, reserveJoins } from "./joins";
+import { useLateMerges } from "./late-merges";
 import { useMerging } from "./merge-word";
 import { droppedByte, EncodingModel } from "./model-layout";
 import { useCuts } from "./never-merged";
@@ -24,7 +25,7 @@ export function useModel(shrinkBits: u32): bool {
   const model = changetype<EncodingModel>(modelHead);
   if (!buildModel(model)) return false;
   if (!useCache(shrinkBits) || !useWords(model) || !useMerging(model)) return false;
-  return useWholeTokens(model) && useCuts(model) && useAddedTokens(model);
+  return useWholeTokens(model) && useCuts(model) && useLateMerges(model) && useAddedTokens(model);
 }
 
 /**
@@ -51,9 +52,12 @@ function buildModel(model: EncodingModel): bool {
   // If a pair is listed twice the later rank counts, as in HF.
   let isDistinct = true;
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) if (!addPair(model, rank)) isDistinct = false;
-  fillByteRanks(model, byteOf);
   model.isMonotone = u32(ranksOnlyRise(model, isDistinct, scratch));
-  const tellsBytesApart = addJoins(model, scratch, scratch + idsBytes);
+  model.lateRank = model.mergeCount;
+  const mayBeLate = isDistinct && mayHaveLate(model, byteOf, scratch);
+  const tellsBytesApart = addJoins(model, scratch, scratch + idsBytes, mayBeLate);
+  if (!tellsBytesApart) model.lateRank = model.mergeCount;
+  fillByteRanks(model, byteOf);
   // If bytes are left out, or share an id, the bytes of a text do not tell which ids are neighbours: nothing may be cut.
   if (!tellsBytesApart || model.cutPlaces === 0) model.joinSlots = 0;
   if (model.isMonotone !== 0 && model.joinSlots !== 0) {
@@ -74,11 +78,22 @@ function fillByteOf(model: EncodingModel, byteOf: usize): void {
 
 function fillByteRanks(model: EncodingModel, byteOf: usize): void {
   memory.fill(model.byteRanks, noRankByte, 4 * 65536);
-  for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
+  for (let rank: u32 = 0; rank < model.lateRank; rank++) {
     const first = load<i32>(byteOf + (load<i32>(model.lefts + (rank << 2)) << 2));
     const second = load<i32>(byteOf + (load<i32>(model.rights + (rank << 2)) << 2));
     if (first >= 0 && second >= 0) store<u32>(model.byteRanks + (((first << 8) | second) << 2), rank);
   }
+}
+
+/** Whether late merges may be made behind the others: ranks rise, and an id tells how it was made. */
+function mayHaveLate(model: EncodingModel, byteOf: usize, lastRankOf: usize): bool {
+  if (model.isMonotone === 0 || model.cutPlaces === 0 || model.wholeTokens.count > 0) return false;
+  for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
+    const merged = load<u32>(model.mergedIds + (rank << 2));
+    if (load<u32>(lastRankOf + (merged << 2)) !== rank || load<i32>(byteOf + (merged << 2)) >= 0)
+      return false;
+  }
+  return true;
 }
 
 /** Whether every pair has a higher rank than the merges that made its halves. */

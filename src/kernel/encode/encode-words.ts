@@ -5,6 +5,7 @@ import { findShort } from "../words/short-words";
 import { hashLong, middleBytesMax, middleTailKey, shortBytesMax, shortKey } from "../words/word-keys";
 import { beginIds, emitIds, emitNarrow, emitWide, idsEnd } from "./emit";
 import { reserveText, reserveTo, workAddress } from "./encoding-memory";
+import { hasLateMerges, mergeAllRanks, mergeLate } from "./late-merges";
 import { lookUpLong, lookUpMiddle, lookUpShort, results, useLookUp } from "./look-up";
 import { mergeWord, noRoom, wordIds } from "./merge-word";
 import { EncodingModel } from "./model-layout";
@@ -69,6 +70,13 @@ export function idBytes(): u32 {
 
 /** Appends the ids of the pretokens in `ends`. The memory from `room` on is free. False without room. */
 export function encodePretokens(endCount: u32, room: usize): bool {
+  const firstId = idsEnd;
+  if (!encodeCut(endCount, room)) return false;
+  return !hasLateMerges() || mergeLate(firstId, endCount, room, isNarrow);
+}
+
+/** The same by all merges that are not late. */
+function encodeCut(endCount: u32, room: usize): bool {
   if (!cutsPretokens()) return encodeEnds(endsStart, endCount, room);
   beginCuts(endCount);
   for (let count = nextCuts(); count > 0; count = nextCuts()) {
@@ -80,7 +88,9 @@ export function encodePretokens(endCount: u32, room: usize): bool {
 /** Merges the first `length` bytes of the text; returns the number of ids at `wordIdsAddress`, or -1 without room. */
 export function mergeText(length: u32): i32 {
   const count = mergeWord(textStart, length, workAddress());
-  return count === noRoom ? -1 : <i32>count;
+  if (count === noRoom) return -1;
+  const leftCount = hasLateMerges() ? mergeAllRanks(wordIds, count) : count;
+  return leftCount === noRoom ? -1 : <i32>leftCount;
 }
 
 /** The ids of the word that `mergeText` merged, 32 bits each. */

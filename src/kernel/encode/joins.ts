@@ -45,12 +45,13 @@ export function reserveJoins(model: EncodingModel): bool {
 }
 
 /**
- * Adds all joins, and marks the pairs of bytes at them in `adjacency`; false if two bytes share an id, or one has none.
+ * Adds all joins, but for those of late merges if these may be; and marks the pairs of bytes at them in `adjacency`; false if two bytes share an id, or one has none.
  * `firsts` and `lasts` are scratch for the edges of each id.
  */
-export function addJoins(model: EncodingModel, firsts: usize, lasts: usize): bool {
+export function addJoins(model: EncodingModel, firsts: usize, lasts: usize, mayBeLate: bool): bool {
   if (!findEdges(model, firsts, lasts)) return false;
-  for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
+  if (mayBeLate) findLateRank(model, firsts, lasts);
+  for (let rank: u32 = 0; rank < model.lateRank; rank++) {
     const leftEdge = load<u32>(lasts + (load<i32>(model.lefts + (rank << 2)) << 2));
     const rightEdge = load<u32>(firsts + (load<i32>(model.rights + (rank << 2)) << 2));
     if (leftEdge !== 0 && rightEdge !== 0) addJoin(model.adjacency, leftEdge, rightEdge);
@@ -66,6 +67,25 @@ export function addJoins(model: EncodingModel, firsts: usize, lasts: usize): boo
     }
   }
   return true;
+}
+
+const space: u32 = 0x20;
+
+/** The first rank at which a merge goes over the end of a word into a space. */
+function findLateRank(model: EncodingModel, firsts: usize, lasts: usize): void {
+  for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
+    const left = load<u32>(lasts + (load<i32>(model.lefts + (rank << 2)) << 2));
+    const right = load<u32>(firsts + (load<i32>(model.rights + (rank << 2)) << 2));
+    // White space and control characters end no word.
+    if ((left & 255) <= space || firstByte(right) !== space) continue;
+    model.lateRank = rank;
+    return;
+  }
+}
+
+/** The first byte of an edge. */
+function firstByte(edge: u32): u32 {
+  return (edge & bytesMask) >> (8 * ((edge >> 24) - 1));
 }
 
 function edgeOf(start: usize, length: u32): u32 {
@@ -125,7 +145,7 @@ function joinLast(left: u32, right: u32): u32 {
 
 function addJoin(adjacency: usize, left: u32, right: u32): void {
   const last = left & 255;
-  const first = (right & bytesMask) >> (8 * ((right >> 24) - 1));
+  const first = firstByte(right);
   store<u8>(adjacency + ((last << 8) | first), 1);
   // Only between two characters that are not ASCII: there the byte behind is a lead byte.
   if (last < 0x80 || first < 0xc0) return;

@@ -3,6 +3,7 @@ import { beginIds, idsEnd } from "./emit";
 import { encodePretokens, idBytes } from "./encode-words";
 import { reserveTable, reserveTo, workAddress } from "./encoding-memory";
 import { EncodingModel } from "./model-layout";
+import { tokenLengths } from "./token-lengths";
 
 /**
  * Pretokens as sequences of ids, for learning superwords: the ids of the pretokens of one call of `countDocuments` stand end to
@@ -10,7 +11,7 @@ import { EncodingModel } from "./model-layout";
  *
  *   ARRAY       TYPE   LENGTH             MEANING
  *   pieceEnds   u32    pieceEndsMax       pieceEnds[0] is 0, pieceEnds[i + 1] the end of piece i, in bytes of ids
- *   lengths     u32    idLimit            bytes of text that each id stands for
+ *   lengths     u32    idLimit            token-lengths.ts
  */
 let pieceEnds: usize = 0;
 let lengths: usize = 0;
@@ -23,18 +24,8 @@ const pieceEndsMax: u32 = 1 << 17;
 export function useLiftedPieces(modelHead: usize): bool {
   const model = changetype<EncodingModel>(modelHead);
   pieceEnds = reserveTable(4 * pieceEndsMax);
-  lengths = reserveTable(4 * <usize>model.idLimit);
-  if (pieceEnds === 0 || lengths === 0) return false;
-  for (let byte: u32 = 0; byte < 256; byte++) {
-    store<u32>(lengths + (load<u32>(model.byteIds + (byte << 2)) << 2), 1);
-  }
-  for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
-    const left = lengths + (load<u32>(model.lefts + (rank << 2)) << 2);
-    const right = lengths + (load<u32>(model.rights + (rank << 2)) << 2);
-    const merged = lengths + (load<u32>(model.mergedIds + (rank << 2)) << 2);
-    store<u32>(merged, load<u32>(left) + load<u32>(right));
-  }
-  return true;
+  lengths = tokenLengths(model);
+  return pieceEnds !== 0 && lengths !== 0;
 }
 
 /** Whether this instance lists pieces instead of counting words. */

@@ -46,31 +46,44 @@ export let wordIds: usize = 0;
  * memory from `room` on is free.
  */
 export function mergeWord(start: usize, length: u32, room: usize): u32 {
-  wordIds = scannedIds;
   if (wholeTokenCount() > 0) {
     const id = findWholeToken(start, length);
     if (id >= 0) {
+      wordIds = scannedIds;
       store<i32>(wordIds, id);
       return 1;
     }
   }
-  if (length > scannedBytesMax) {
-    wordIds = (room + 7) & ~7;
-    if (!reserveTo(<u64>wordIds + 4 * <u64>length + 8)) return noRoom;
-  }
+  wordIds = reserveSymbols(length, room);
+  if (wordIds === 0) return noRoom;
   const symbolCount = fillSymbols(wordIds, start, length);
-  if (symbolCount <= scannedSymbolsMax) {
-    if (symbolCount === length) fillByteRanks(start, length);
-    else fillRanks(symbolCount);
+  if (symbolCount === length && symbolCount <= scannedSymbolsMax) {
+    fillByteRanks(start, length);
     return mergeScanned(wordIds, symbolCount, scannedRanks, model.mergedIds);
   }
-  const behind = (wordIds + 4 * <usize>symbolCount + 7) & ~7;
+  return mergeSymbols(wordIds, symbolCount);
+}
+
+/** Where so many ids of 32 bits may stand while they are merged; 0 without room. The memory from `room` on is free. */
+export function reserveSymbols(count: u32, room: usize): usize {
+  if (count <= scannedBytesMax) return scannedIds;
+  const symbols = (room + 7) & ~7;
+  return reserveTo(<u64>symbols + 4 * <u64>count + 8) ? symbols : 0;
+}
+
+/** Merges the ids at `ids` in place, where `reserveSymbols` has room for them; returns how many are left, or `noRoom`. */
+export function mergeSymbols(ids: usize, symbolCount: u32): u32 {
+  if (symbolCount <= scannedSymbolsMax) {
+    fillRanks(ids, symbolCount);
+    return mergeScanned(ids, symbolCount, scannedRanks, model.mergedIds);
+  }
+  const behind = (ids + 4 * <usize>symbolCount + 7) & ~7;
   if (symbolCount >= listedSymbolsMin && model.isMonotone) {
     if (!reserveTo(<u64>behind + listedRoomBytes(symbolCount, model.mergeCount))) return noRoom;
-    return mergeListed(wordIds, symbolCount, behind, model.mergedIds, model.mergeCount);
+    return mergeListed(ids, symbolCount, behind, model.mergedIds, model.mergeCount);
   }
   if (!reserveTo(<u64>behind + heapedRoomBytes(symbolCount))) return noRoom;
-  return mergeHeaped(wordIds, symbolCount, behind, model.mergedIds);
+  return mergeHeaped(ids, symbolCount, behind, model.mergedIds);
 }
 
 /**
@@ -115,9 +128,9 @@ function fillByteRanks(start: usize, length: u32): void {
   }
 }
 
-function fillRanks(symbolCount: u32): void {
+function fillRanks(ids: usize, symbolCount: u32): void {
   for (let i: u32 = 0; i + 1 < symbolCount; i++) {
-    const id = wordIds + (i << 2);
+    const id = ids + (i << 2);
     store<i32>(scannedRanks + (i << 2), findPair(load<i32>(id), load<i32>(id, 4)));
   }
 }

@@ -31,6 +31,7 @@ import { TokenTable } from "./token-index";
  *   76       joinSlots        joins.ts, as the next two; 0 if no pretoken may be cut
  *   80       joinSlotBits
  *   84       joinSizes
+ *   88       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
  *
  * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from the left.
  *
@@ -61,6 +62,7 @@ export class EncodingModel {
   joinSlots: usize;
   joinSlotBits: u32;
   joinSizes: usize;
+  lateRank: u32;
 }
 
 /** In `byteIds`, for a byte that the vocabulary lacks: it is left out. */

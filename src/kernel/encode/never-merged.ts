@@ -14,10 +14,11 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *
  * In pretokens that are words only places beside bytes that are not ASCII are looked at: elsewhere hardly any place qualifies,
  * and looking costs time. Chinese has few spaces, so its pretokens are long and hardly ever occur twice. Where pretokens are
- * lines (`cutPlaces` of the model is `everywhere`), every place is looked at: most spaces between words qualify.
+ * lines (`cutPlaces` of the model is `everywhere`, or there are late merges), every place is looked at: most spaces between
+ * words qualify, for merges that are not late.
  *
  *   ARRAY        TYPE      LENGTH             MEANING
- *   places       u8        65536              at left << 8 | right, between two bytes: 0 not known yet, or whether there is a
+ *   places       u8        65536              at right << 8 | left, between two bytes: 0 not known yet, or whether there is a
  *                                             cut: `never`, `always` or `byContext`
  *   isWholeEdge  u8        512                whether a whole token begins with a byte; from 256 on: ends with it
  *   pairAnswers  u16       2^pairAnswerBits   for two characters of three bytes: the low 15 bits of the hash << 1 | may be
@@ -51,7 +52,7 @@ let cutsAscii: bool = false;
 /** Lays out the tables; false without room. */
 export function useCuts(model: EncodingModel): bool {
   if (model.joinSlots === 0) return true;
-  cutsAscii = model.cutPlaces === everywhere;
+  cutsAscii = model.cutPlaces === everywhere || model.lateRank < model.mergeCount;
   places = reserveTable(65536);
   isWholeEdge = reserveTable(512);
   pairAnswers = reserveTable(2 << pairAnswerBits);
@@ -74,7 +75,7 @@ export function cutsPretokens(): bool {
 
 /** What two bytes decide about a cut between them. */
 function placeOf(left: u32, right: u32): u32 {
-  const place = <u32>load<u8>(places + ((left << 8) | right));
+  const place = <u32>load<u8>(places + ((right << 8) | left));
   return place !== 0 ? place : findPlace(left, right);
 }
 
@@ -87,7 +88,7 @@ function findPlace(left: u32, right: u32): u32 {
     // Between two characters, the byte behind is a lead byte, c0 or more.
     else if (left >= 0x80 && right >= 0xc0) place = byContext;
   }
-  store<u8>(places + ((left << 8) | right), place);
+  store<u8>(places + ((right << 8) | left), place);
   return place;
 }
 
@@ -208,25 +209,29 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
   const text = textStart;
   const known = places;
   const cutsEnd = finer + 4 * finerEndsMax;
-  let left = <u32>load<u8>(text + pos);
   let at = pos + 1;
   let cut = finer + (count << 2);
-  for (; at < end && cut < cutsEnd; at++) {
-    const right = <u32>load<u8>(text + at);
-    const place = <u32>load<u8>(known + ((left << 8) | right));
-    store<u32>(cut, at);
-    // Most places are `never` or `always`.
-    if (place - never <= always - never) cut += (place & always) << 1;
-    else if (isCut(start, at, end, left, right)) cut += 4;
-    left = right;
+  while (at < end && cut < cutsEnd) {
+    // Each byte is a cut at most.
+    const stop = min(end, at + <u32>((cutsEnd - cut) >> 2));
+    for (; at < stop; at++) {
+      // Both bytes in one load, the left one lowest.
+      const place = <u32>load<u8>(known + <usize>load<u16>(text + at - 1));
+      store<u32>(cut, at);
+      // Most places are `never` or `always`.
+      if (place - never <= always - never) cut += (place & always) << 1;
+      else if (isCut(start, at, end)) cut += 4;
+    }
   }
   // Subtle: if the room is used up, the next call goes on behind the last cut.
   pos = at - 1;
   return <u32>((cut - finer) >> 2);
 }
 
-/** Whether there is a cut before `at`, between the bytes `left` and `right` of the pretoken [start, end). */
-function isCut(start: u32, at: u32, end: u32, left: u32, right: u32): bool {
+/** Whether there is a cut before `at` in the pretoken [start, end). */
+function isCut(start: u32, at: u32, end: u32): bool {
+  const left = <u32>load<u8>(textStart + at - 1);
+  const right = <u32>load<u8>(textStart + at);
   const place = placeOf(left, right);
   // Between two characters that are not ASCII: they decide as wholes. No cut beside ASCII where a whole token may begin or
   // end: `byContext` without two such characters.

@@ -30,6 +30,13 @@ let rankBits: u32 = 0;
 let halves: usize = 0;
 let filter: usize = 0;
 
+/** Ranks from here on are not found: late merges, while the others are made (late-merges.ts). */
+let rankLimit: i32 = noRank;
+
+export function limitRanks(limit: i32): void {
+  rankLimit = limit;
+}
+
 /** Makes room for the pairs of all merges; false without room. */
 export function reservePairs(model: EncodingModel): bool {
   slotBits = 4;
@@ -81,7 +88,7 @@ export function findPair(left: i32, right: i32): i32 {
   while (slot !== 0) {
     if ((slot ^ tag) >> rankBits === 0) {
       const rank = (slot ^ tag) - 1;
-      if (load<u64>(halves + (rank << 3)) === both) return <i32>rank;
+      if (load<u64>(halves + (rank << 3)) === both) return <i32>rank < rankLimit ? <i32>rank : noRank;
     }
     pos = (pos + 1) & last;
     slot = load<u32>(slots + (pos << 2));

@@ -1,0 +1,155 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Tokenizer as HuggingFace } from "tokenizers";
+import { trainTokenizer } from "../../src/index.ts";
+import { createSplitter } from "../../src/pattern/pattern.ts";
+import { EncodingKernel } from "../../src/tokenizer/encoding-kernel.ts";
+import { buildModel, type EncodingModel } from "../../src/tokenizer/encoding-model.ts";
+import { IdBuffer } from "../../src/tokenizer/id-buffer.ts";
+import { SplitterPretokens } from "../../src/tokenizer/pretoken-encoder.ts";
+import { SectionEncoder } from "../../src/tokenizer/section-encoder.ts";
+import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
+import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
+import { put, scratch } from "../binary.ts";
+import { randomNumbers } from "../vocabulary/made-merges.ts";
+
+const seed = Number(process.env.TEST_SEED ?? 11);
+const random = randomNumbers(seed);
+const one = <T>(list: ArrayLike<T>) => list[random(list.length)]!;
+
+/** Cuts no pretoken, so all merges are made in one go, from bytes. */
+const uncut = { cuts: "nowhere" } as const;
+
+/** Offset of `lateRank` in the model's head, in fields. */
+const lateRankField = 22;
+
+function factsOf(model: EncodingModel): { mergeCount: number; lateRank: number } {
+  const { kernel, modelAddress } = new EncodingKernel(model, true);
+  const head = new Uint32Array(kernel.memory.buffer, modelAddress, lateRankField + 1);
+  return { mergeCount: head[4]!, lateRank: head[lateRankField]! };
+}
+
+/** Merges of letters, spaces and what they make; none makes a token that is there already. */
+function madeModel(count: number, letters: string, firstId: number): EncodingModel {
+  const tokens = [...letters].map((letter) => ({ id: letter.charCodeAt(0), text: letter }));
+  const merges: number[][] = [];
+  for (let tries = 0; merges.length < count && tries < 1000; tries++) {
+    const [a, b] = [one(tokens), one(tokens)];
+    const text = a.text + b.text;
+    if (text.length > 12 || tokens.some((token) => token.text === text)) continue;
+    const id = firstId + merges.length;
+    merges.push([a.id, b.id, id]);
+    tokens.push({ id, text });
+  }
+  const column = (c: number) => Int32Array.from(merges, (merge) => merge[c]!);
+  return buildModel({
+    byteIds: Int32Array.from({ length: 256 }, (_, byte) => byte),
+    merges: { left: column(0), right: column(1), merged: column(2) },
+  });
+}
+
+/** The ids of pretokens with the ends given. */
+function idsOf(kernel: EncodingKernel, text: string, ends: readonly number[], isNarrow: boolean): number[] {
+  const out = new IdBuffer(isNarrow);
+  kernel.reserveText(text.length);
+  kernel.text.bytes.set(Buffer.from(text, "latin1"));
+  kernel.encode(Int32Array.from(ends), ends.length, out);
+  return [...out.flush()];
+}
+
+const madeText = (letters: string, length: number) =>
+  random(5) === 0
+    ? "ab ".repeat(length / 3)
+    : Array.from({ length }, () => letters[random(letters.length)]).join("");
+
+test("merges over spaces that are made behind all others give the ids of merging in one go", () => {
+  let lateCount = 0;
+  for (let round = 0; round < 150; round++) {
+    const letters = one(["ab ", "a ", "abc  ", "ab\n ", "ab,é "]);
+    const isNarrow = random(3) > 0;
+    const model = madeModel(1 + random(40), letters, isNarrow ? 256 : 70_000);
+    const { mergeCount, lateRank } = factsOf(model);
+    if (lateRank < mergeCount) lateCount++;
+    const late = new EncodingKernel(model, isNarrow);
+    const whole = new EncodingKernel(model, isNarrow, uncut);
+    if (random(3) === 0) late.limitMerging(random(5), 8 + random(20));
+    for (let n = 0; n < 6; n++) {
+      const text = madeText(letters, 1 + random(n === 0 ? 900 : 60));
+      const inner = Array.from({ length: random(4) }, () => random(text.length + 1));
+      const ends = [...new Set([0, ...inner, text.length])].sort((a, b) => a - b);
+      const found = idsOf(late, text, ends, isNarrow);
+      expect({ seed, round, text, ends, found }).toEqual({
+        ...{ seed, round, text, ends },
+        found: idsOf(whole, text, ends, isNarrow),
+      });
+    }
+    const text = madeText(letters, 1 + random(60));
+    const ids = (kernel: EncodingKernel) => {
+      kernel.reserveText(text.length);
+      kernel.text.bytes.set(Buffer.from(text, "latin1"));
+      return [...kernel.merge(text.length)];
+    };
+    expect({ seed, round, text, ids: ids(late) }).toEqual({ seed, round, text, ids: ids(whole) });
+  }
+  expect(lateCount).toBeGreaterThan(80);
+});
+
+const words = ["the", "of", "house", "in", "a", "x1", "12", "é", "漢字", "…", "“quoted”", "re-do", "don't"];
+const spaces = [" ", " ", " ", "  ", "\n", ", ", ": ", ". ", "\r\n", "\t", " -- "];
+const madeProse = (length: number) => Array.from({ length }, () => one(words) + one(spaces)).join("");
+
+function uncutEncoding({ model, pattern, isNarrow }: EncodingParts): SectionEncoder {
+  const kernel = new EncodingKernel(model, isNarrow, uncut);
+  return new SectionEncoder(new SplitterPretokens(createSplitter(pattern), kernel), new IdBuffer(isNarrow));
+}
+
+const encode = (encoding: TextEncoding | SectionEncoder, bytes: Uint8Array) => {
+  encoding.push(bytes, 0, bytes.length);
+  encoding.end();
+  return [...encoding.out.flush()];
+};
+
+test("a tokenizer with superwords encodes as merging in one go does, and as HF does by its tokenizer.json", async () => {
+  const home = scratch();
+  for (const compat of ["cs336", "huggingface"] as const) {
+    const output = join(home, compat);
+    const tokenizer = await trainTokenizer({
+      files: put(home, `${compat}.txt`, madeProse(6000)),
+      specialTokens: ["<|end|>"],
+      vocabSize: 700,
+      superwordsFrom: 400,
+      compat,
+      output,
+    });
+    const { parts } = tokenizer;
+    const { mergeCount, lateRank } = factsOf(parts.model);
+    expect(lateRank).toBeGreaterThan(50);
+    expect(lateRank).toBeLessThan(mergeCount - 100);
+    const late = new TextEncoding(parts);
+    const whole = uncutEncoding({ ...parts, addedTokens: [] });
+    const peer = HuggingFace.fromString(readFileSync(join(output, "tokenizer.json"), "utf8"));
+    for (let round = 0; round < 60; round++) {
+      const text = madeProse(1 + random(80));
+      const bytes = Buffer.from(text);
+      const ids = encode(late, bytes);
+      expect({ seed, round, text, ids }).toEqual({ seed, round, text, ids: encode(whole, bytes) });
+      const marked = `${text}<|end|>${madeProse(3)}`;
+      const peerIds = (await peer.encode(marked)).getIds();
+      expect({ marked, ids: encode(late, Buffer.from(marked)) }).toEqual({ marked, ids: peerIds });
+      for (let n = random(3); n > 0; n--) bytes[random(bytes.length)] = random(256);
+      expect(encode(late, bytes)).toEqual(encode(whole, bytes));
+    }
+  }
+});
+
+test("ordinary vocabularies have no late merges", async () => {
+  const home = scratch();
+  const files = put(home, "text.txt", madeProse(3000));
+  for (const pattern of ["gpt2", "cl100k", "o200k"]) {
+    const { mergeCount, lateRank } = factsOf(
+      (await trainTokenizer({ files, vocabSize: 450, pattern })).parts.model,
+    );
+    expect({ pattern, lateRank }).toEqual({ pattern, lateRank: mergeCount });
+  }
+});
