@@ -4,6 +4,7 @@ import { countsChunks } from "../count/counts-files.ts";
 import { UserError, usageError } from "../errors.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import {
+  changesText,
   checkBase,
   type Extended,
   type ExtensionRule,
@@ -47,7 +48,7 @@ export async function runExtend(invocation: Invocation, output: Output): Promise
   await takePlaces(invocation, typed, output);
   const startMs = performance.now();
   const { base, baseFiles } = await openBase(typed, output);
-  const asked = settle(typed, base, baseFiles, output);
+  const asked = settle(invocation, typed, { base, baseFiles }, output);
   const { options, countsFiles } = await openCountsFiles(invocation, asked, (made) => ({
     ...asked,
     specialTokens: typed.separators ?? made.specialTokens,
@@ -201,7 +202,12 @@ function expressible(
 }
 
 /** The options, with what the base says. */
-function settle(typed: Typed, base: TokenizerParts, baseFiles: readonly BaseFile[], output: Output) {
+function settle(
+  { options }: Invocation,
+  typed: Typed,
+  { base, baseFiles }: Awaited<ReturnType<typeof openBase>>,
+  output: Output,
+) {
   const rule: ExtensionRule = typed.rule ?? recordedRule(baseFiles.map(({ path }) => path)) ?? "extension";
   const compat = rule === "extension" ? "cs336" : rule;
   const specialTokens = typed.separators ?? [];
@@ -213,6 +219,7 @@ function settle(typed: Typed, base: TokenizerParts, baseFiles: readonly BaseFile
       "-n +8k adds 8,192 tokens to it",
     );
   }
+  if (changesText(base)) refuseCounts(options);
   for (const text of specialTokens) {
     if (allAddedTokens(base).some(({ content }) => content === text)) continue;
     output.warn(`"${text}" is no special token of the base: documents end there, and it gets no id`);
@@ -226,6 +233,14 @@ function settle(typed: Typed, base: TokenizerParts, baseFiles: readonly BaseFile
     minFrequency: typed.minFrequency ?? (rule === "huggingface" ? 0 : 1),
     pattern: patternOfBase(base, rule),
   } as const;
+}
+
+/** Word counts do not say that text was changed before it was cut. */
+function refuseCounts(options: TypedOptions): void {
+  for (const name of ["counts", "save-counts", "cache"]) {
+    if (!options.has(name)) continue;
+    throw usageError(`--${name} does not go with this --extend: the base changes text before it cuts it`);
+  }
 }
 
 function summaryOf(

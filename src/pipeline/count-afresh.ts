@@ -85,7 +85,8 @@ export async function countParts(
     options;
   const ranges = options.ranges ?? inputs.map(wholeRange);
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
-  const textBytesMax = countsFiles?.hasUnsorted ? undefined : textBytesOf(inputs, ranges);
+  const isUnknown = countsFiles?.hasUnsorted || countJob?.changesText;
+  const textBytesMax = isUnknown ? undefined : textBytesOf(inputs, ranges);
   const runOptions =
     memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);
   const plan = { inputs, pattern, runTokens, workerCount, countedPerInput, countJob };

@@ -11,10 +11,10 @@ import { kernelModule } from "../runtime/kernel.ts";
 import { workerBytes } from "../runtime/memory-budget.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { JobName } from "../runtime/worker-jobs.ts";
-import type { Thread } from "./job.ts";
+import type { Thread, ThreadJob } from "./job.ts";
 import { longTextBytes, runTasks } from "./run-tasks.ts";
 import type { ReportBytes } from "./stage-progress.ts";
-import { type CountSetup, startCounting, type ThreadCounter, type ThreadWords } from "./thread-counter.ts";
+import { type CountSetup, startCounting, type ThreadWords } from "./thread-counter.ts";
 
 export type CountOptions = {
   readonly inputs: readonly Input[];
@@ -43,8 +43,13 @@ export type CountOptions = {
 /** A job whose threads count words. Its setup has what they need beside that of counting pretokens. */
 export type CountJob = {
   readonly name: JobName;
-  readonly start: (setup: CountSetup, thread: Thread) => ThreadCounter;
+  readonly start: (
+    setup: CountSetup,
+    thread: Thread,
+  ) => ThreadJob<never, RangeStatistics | undefined, ThreadWords>;
   readonly setup: Partial<CountSetup>;
+  /** The text is changed before it is cut, so only special tokens are places to divide it; it may become longer. */
+  readonly changesText?: boolean;
 };
 
 const pretokenJob: CountJob = { name: "counting", start: startCounting, setup: {} };
@@ -171,9 +176,11 @@ function cuttingOf(options: CountOptions): RangePlanOptions {
   const evenSizeBytes = (totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread);
   const rangeSizeBytes =
     options.rangeSizeBytes ?? Math.min(Math.max(evenSizeBytes, leastSizeBytes), largestRangeSizeBytes);
+  const { changesText = false } = options.countJob ?? pretokenJob;
   return {
-    pattern,
+    pattern: changesText ? null : pattern,
     specialTokens,
+    keepsTextsWhole: changesText && specialTokens.length === 0,
     rangeSizeBytes: Math.ceil(rangeSizeBytes),
     textBytesMax: options.runOptions?.wordBytesMax,
     ...(chunkSizeBytes !== undefined && { chunkSizeBytes }),

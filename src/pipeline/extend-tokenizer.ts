@@ -18,8 +18,10 @@ import { type ExtensionRecord, recordName, trainingFile } from "../vocabulary/fo
 import { byteWordsSize } from "../words/token-words.ts";
 import { sizeOf, type TableSize, type WordTable } from "../words/word-table.ts";
 import type { CorpusOptions, CountedWords } from "./count-afresh.ts";
+import type { CountJob } from "./count-corpus.ts";
 import { countWords } from "./count-words.ts";
 import { learnPairs, type MergeSettings, mergeRoom, mergeThreads } from "./learn-merges.ts";
+import { startNormalizing } from "./normalized-counter.ts";
 import type { Report } from "./stage-progress.ts";
 import {
   corpusFacts,
@@ -66,21 +68,12 @@ export function patternOfBase({ description }: TokenizerParts, rule: ExtensionRu
 }
 
 /** A UserError if the base is a tokenizer that cannot be extended. */
-export function checkBase({
-  model,
-  supermerges,
-  normalization,
-  addsPrefixSpace,
-  description,
-}: TokenizerParts): void {
+export function checkBase({ model, supermerges, description }: TokenizerParts): void {
   const refuse = (what: string) => {
     throw new UserError(`"${description.path}" cannot be extended: ${what}`);
   };
   if (supermerges !== undefined) refuse("it has supermerges, whose pretokens the new tokens would change");
   if (model.dropsBytes || new Set(model.byteIds).size < 256) refuse("its vocabulary lacks some bytes");
-  if (normalization !== null)
-    refuse(`it normalizes text to ${normalization}, and training counts text as it is`);
-  if (addsPrefixSpace) refuse("it puts a space before each text, and training counts text as it is");
 }
 
 /** Continues the merges of a base on a corpus: the base's tokens keep their ids, new ones come behind them. */
@@ -92,7 +85,7 @@ export async function extendTokenizer(options: ExtendOptions, report: Report): P
   const check = (size: TableSize) => mergeRoom(options, byteWordsSize(size), mergeOptions);
 
   // 1. Count the pretokens of the corpus, as the base cuts them.
-  const { words, pretokenCount, statistics, keepRest } = await countWords(options, report, check);
+  const { words, pretokenCount, statistics, keepRest } = await countAsBase(options, report, check);
   if (inputs.length === 0 && pretokenCount === 0) throw noWords();
   check(sizeOf(words));
   await options.saveWords?.(words);
@@ -120,6 +113,21 @@ export async function extendTokenizer(options: ExtendOptions, report: Report): P
     mergeMs: performance.now() - countedMs,
     keepRest,
   };
+}
+
+/** Whether the base changes text before it cuts it. */
+export const changesText = ({ normalization, addsPrefixSpace }: TokenizerParts) =>
+  normalization !== null || addsPrefixSpace;
+
+/** Counts pretokens as the base cuts text. Counts files and the cache know only text that is not changed before. */
+function countAsBase(options: ExtendOptions, report: Report, check: (size: TableSize) => void) {
+  const { base } = options;
+  if (!changesText(base)) return countWords(options, report, check);
+  const { normalization, addsPrefixSpace } = base;
+  const setup = { normalizing: { normalization, addsPrefixSpace } };
+  const countJob: CountJob = { name: "normalizing", start: startNormalizing, setup, changesText: true };
+  const corpus = { ...options, cache: undefined, countsFiles: undefined, countJob };
+  return countWords(corpus, report, check);
 }
 
 function mergeOptionsOf(options: ExtendOptions): MergeOptions {

@@ -7,6 +7,7 @@ import { SpillingCounter, type SpillingOptions } from "../count/spilling-counter
 import { TaskCounter, type TaskCounterOptions } from "../count/task-counter.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import type { EncodingModel } from "../tokenizer/encoding-model.ts";
+import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import type { PackedCounts, WordCounter } from "../words/word-counter.ts";
 import { tableMemory } from "../words/word-table.ts";
 import type { Thread, ThreadJob } from "./job.ts";
@@ -22,6 +23,8 @@ export type CountSetup = TaskCounterOptions &
     readonly countedPerInput?: ReadonlySet<number> | undefined;
     /** How many distinct words each thread has, by its index: written by it, read by the main thread. */
     readonly distinctWordCounts: Float64Array;
+    /** How the text is changed before it is cut (normalized-counter.ts). */
+    readonly normalizing?: Pick<EncodingParts, "normalization" | "addsPrefixSpace">;
     /** What encodes the pretokens where these are lifted (superword-counter.ts). */
     readonly model?: EncodingModel;
   };

@@ -24,6 +24,13 @@ const loaders: Record<JobName, () => Promise<Serve>> = {
     ]);
     return serveTasks(startLifting, post);
   },
+  normalizing: async () => {
+    const [{ serveTasks }, { startNormalizing }] = await Promise.all([
+      import("./task-thread.ts"),
+      import("./normalized-counter.ts"),
+    ]);
+    return serveTasks(startNormalizing, post);
+  },
   encoding: async () => {
     const [{ serveTasks }, { startEncoding }] = await Promise.all([
       import("./task-thread.ts"),

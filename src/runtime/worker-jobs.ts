@@ -2,6 +2,7 @@
 export type JobName =
   | "counting"
   | "lifting"
+  | "normalizing"
   | "encoding"
   | "planning"
   | "evaluating"

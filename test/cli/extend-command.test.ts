@@ -153,6 +153,18 @@ describe("what is refused", () => {
   });
 });
 
+test("word counts, which do not say that text was normalized, are refused with a base that does so", () => {
+  const base = train("normalizing", "-n", "270").output;
+  const json = JSON.parse(readFileSync(join(base, "tokenizer.json"), "utf8"));
+  const path = put(home, "tokenizer.json", JSON.stringify({ ...json, normalizer: { type: "NFC" } }));
+  for (const option of ["--cache", "--save-counts"]) {
+    const { code, stderr } = train("refused", "--extend", path, "-n", "+4", option, join(home, "some"));
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${option} does not go with this --extend`);
+  }
+  expect(train("normalized", "--extend", path, "-n", "+4").code).toBe(0);
+});
+
 test("a corpus that gives no more ends the training early, and the summary says so", () => {
   const base = train("early", "-n", "270").output;
   const { code, stderr } = train("early-more", "--extend", base, "-n", "+5000");
