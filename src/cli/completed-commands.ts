@@ -1,6 +1,7 @@
 // What a shell needs to know of the commands: what may stand behind each option.
 import type { CommandSpec } from "./command-table.ts";
-import { type OptionSpec, topics } from "./option-table.ts";
+import { topicsOf } from "./help.ts";
+import type { OptionSpec } from "./option-table.ts";
 
 /** What a value is: words of a list, one or several with commas between, and what is a path. */
 export type CompletedValue = {
@@ -35,19 +36,17 @@ export function completedCommands(
   commands: readonly CommandSpec[],
   names: Readonly<Record<string, readonly string[]>>,
 ): CompletedCommand[] {
-  return commands.map(({ name, description, files, fileWords = [], options }) => ({
-    name,
-    description,
-    options: options.map((option) => completedOption(option, names)),
-    operand:
-      files === ""
-        ? null
-        : { name: files, words: fileWords, isList: false, path: fileWords.length > 0 ? null : "file" },
-    topics: [
-      ...Object.keys(topics).filter((topic) => options.some((option) => option.topic === topic)),
-      "all",
-    ],
-  }));
+  return commands.map((command) => {
+    const { name, description, files, fileWords = [], options } = command;
+    const path = fileWords.length > 0 ? null : "file";
+    return {
+      name,
+      description,
+      options: options.map((option) => completedOption(option, names)),
+      operand: files === "" ? null : { name: files, words: fileWords, isList: false, path },
+      topics: [...topicsOf(command), "all"],
+    };
+  });
 }
 
 function completedOption(

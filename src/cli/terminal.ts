@@ -28,7 +28,7 @@ export function terminalColumns(fd: Descriptor): number {
   return columns || usualColumns;
 }
 
-const codes = { bold: "1", red: "1;31", yellow: "1;33", cyan: "36", dim: "2" };
+const codes = { bold: "1", red: "1;31", yellow: "1;33", cyan: "36" };
 
 /** Each gives its text with the codes that make it stand out. */
 export type Styles = Readonly<Record<keyof typeof codes, (text: string) => string>>;
