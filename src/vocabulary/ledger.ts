@@ -61,25 +61,30 @@ export function ledgerOfFirst(ledger: Ledger, pairs: LearnedPairs): Ledger {
 const bytesPerSlice = 1 << 22;
 
 /** How often each of the 256 bytes occurs in the words. Yields between slices of work. */
-export function* countBytes({
-  wordCount,
-  bytes,
-  starts,
-  counts,
-}: WordTable): Generator<undefined, Float64Array> {
+export function* countBytes(words: WordTable): Generator<undefined, Float64Array> {
   const byteCounts = new Float64Array(256);
-  let sliceEnd = bytesPerSlice;
-  for (let w = 0; w < wordCount; w++) {
-    const count = counts[w]!;
-    const end = starts[w + 1]!;
-    for (let pos = starts[w]!; pos < end; pos++) {
-      byteCounts[bytes[pos]!]! += count;
-      if (pos < sliceEnd) continue;
-      sliceEnd = pos + bytesPerSlice;
-      yield;
-    }
+  const byteCount = words.starts[words.wordCount]!;
+  for (let word = 0, start = 0; start < byteCount; start += bytesPerSlice) {
+    word = countSome(words, word, start, Math.min(start + bytesPerSlice, byteCount), byteCounts);
+    if (start + bytesPerSlice < byteCount) yield;
   }
   return byteCounts;
+}
+
+/** Counts bytes [start, end), which begin in a word; returns the word in which they end. No generator: these are slow. */
+function countSome(
+  { bytes, starts, counts }: WordTable,
+  word: number,
+  start: number,
+  end: number,
+  byteCounts: Float64Array,
+): number {
+  for (let pos = start; ; word++) {
+    const count = counts[word]!;
+    const stop = Math.min(starts[word + 1]!, end);
+    for (; pos < stop; pos++) byteCounts[bytes[pos]!]! += count;
+    if (pos === end) return word;
+  }
 }
 
 /**
