@@ -78,12 +78,8 @@ export class WordEncoder {
   /** Encodes a placed word. Its ids are the first ones of the output, as many as it returns. */
   private encode({ bytes, starts }: PlacedWords, placed: number): number {
     const { encoding } = this;
-    const end = starts[placed + 1]!;
     encoding.out.shrink();
-    for (let pos = starts[placed]!; pos < end; pos += pushBytesMax) {
-      encoding.push(bytes, pos, Math.min(end, pos + pushBytesMax));
-    }
-    encoding.end();
+    encoding.pushText(bytes, starts[placed]!, starts[placed + 1]!);
     const idCount = encoding.out.count;
     encoding.out.count = 0;
     return idCount;
@@ -118,5 +114,3 @@ export class WordEncoder {
     return count;
   }
 }
-
-const pushBytesMax = 1 << 18;

@@ -55,9 +55,15 @@ export class SectionEncoder implements TextSink {
 
   /** Encodes bytes as one pretoken that is cut already, between two texts. */
   pretoken(bytes: Uint8Array, start: number, end: number): void {
-    this.append(bytes, start, end);
+    this.makeRoom(end - start);
+    this.write(bytes, start, end);
     this.pretokens.encodeWhole(end - start, this.out);
-    this.restart();
+  }
+
+  /** Encodes a whole section, between two texts: as `push` and `end` do, in fewer steps. */
+  section(bytes: Uint8Array, start: number, end: number): void {
+    this.append(bytes, start, end);
+    this.end();
   }
 
   end(): void {
@@ -93,12 +99,16 @@ export class SectionEncoder implements TextSink {
 
   private append(bytes: Uint8Array, start: number, end: number): void {
     this.makeRoom(end - start);
+    this.write(bytes, start, end);
+    this.limit += end - start;
+    this.pretokens.textChanged(this.limit);
+  }
+
+  private write(bytes: Uint8Array, start: number, end: number): void {
     const { limit } = this;
     const to = this.pretokens.text.bytes;
     if (end - start < 64) for (let pos = start; pos < end; pos++) to[limit + pos - start] = bytes[pos]!;
     else to.set(bytes.subarray(start, end), limit);
-    this.limit += end - start;
-    this.pretokens.textChanged(this.limit);
   }
 
   /** Makes room for so many bytes: moves what is not encoded yet to the front, and grows the memory if that is not enough. */

@@ -66,6 +66,18 @@ export class TextEncoding {
     return readBytes;
   }
 
+  /** Encodes a whole text, as `push` and `end` do. */
+  pushText(bytes: Uint8Array, start: number, end: number): void {
+    if (this.first === this.sections && end - start <= sectionBytesMax) {
+      this.sections.section(bytes, start, end);
+      return;
+    }
+    for (let pos = start; pos < end; pos += sectionBytesMax) {
+      this.push(bytes, pos, Math.min(end, pos + sectionBytesMax));
+    }
+    this.end();
+  }
+
   /** Encodes bytes as one pretoken, however the pattern would cut them. Only between two texts. */
   pushPretoken(bytes: Uint8Array, start: number, end: number): void {
     this.sections.pretoken(bytes, start, end);
@@ -82,6 +94,9 @@ export class TextEncoding {
     this.sections.cut(bytes, start, end);
   }
 }
+
+/** What is encoded in one step. */
+const sectionBytesMax = 1 << 18;
 
 const spaceByte = 0x20;
 const space = Uint8Array.of(spaceByte);
