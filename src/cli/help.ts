@@ -186,17 +186,22 @@ function exampleLines({ examples }: CommandSpec, page: Page, count = examples.le
     .flatMap(({ what, command }) => [...wrap(`${what}:`, page, 2), ...wrapCommand(command, page.columns)]);
 }
 
-/** A command in lines of at most `columns`, which a shell joins again. */
+/** A command in lines of at most `columns`, which a shell joins again. An option stays beside its value if there is room. */
 export function wrapCommand(command: string, columns: number): string[] {
+  const indent = 6;
   const lines: string[] = [];
-  let line = "   ";
-  // What is quoted stays in one piece.
-  for (const word of command.match(/(?:'[^']*'|[^ '])+/g)!) {
-    if (line.trim() !== "" && line.length + 1 + word.length + " \\".length > columns) {
+  let line = " ".repeat(indent - 3);
+  const put = (part: string) => {
+    if (line.trim() !== "" && line.length + 1 + part.length + " \\".length > columns) {
       lines.push(`${line} \\`);
-      line = "     ";
+      line = " ".repeat(indent - 1);
     }
-    line += ` ${word}`;
+    line += ` ${part}`;
+  };
+  // What is quoted stays in one piece.
+  for (const [part] of command.matchAll(/(?:-{1,2}[a-z][^ ]* (?![-|&>]))?(?:'[^']*'|[^ '])+/g)) {
+    if (indent + part.length + " \\".length <= columns) put(part);
+    else for (const [word] of part.matchAll(/(?:'[^']*'|[^ '])+/g)) put(word);
   }
   return [...lines, line];
 }

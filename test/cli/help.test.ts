@@ -206,6 +206,19 @@ describe("examples", () => {
     }
   });
 
+  test("keep an option and its value on a line, if there is room", () => {
+    expect(wrapCommand("bpe train a.txt -q -s '<a b>' --output tokenizer - | head", 24)).toEqual([
+      "    bpe train a.txt -q \\",
+      "      -s '<a b>' \\",
+      "      --output \\",
+      "      tokenizer - | \\",
+      "      head",
+    ]);
+    for (const { command } of lines) {
+      expect(wrapCommand(command, 80).join("\n")).not.toMatch(/ --?[a-z-]+ \\\n +[^- ]/);
+    }
+  });
+
   test("have all that their commands need", () => {
     for (const { spec, command } of lines) {
       const parts = command.split(/ (?:&&|\|) /);
