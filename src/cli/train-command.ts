@@ -28,8 +28,8 @@ import { oneOf, type TypedOptions, wholeNumber } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import { readReportPath } from "./report-option.ts";
 import { onStop } from "./stop.ts";
+import { checkFormats, readSuperwords, supermergeRows } from "./supermerge-option.ts";
 import { readSuperwordOptions, superwordRows } from "./superword-options.ts";
-import { checkFormats, readSuperwords, supermergeRows } from "./superwords-option.ts";
 import { shapesOf } from "./token-shapes.ts";
 import { summary } from "./train-summary.ts";
 import { grouped } from "./units.ts";
@@ -96,7 +96,11 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     const { output } = options;
     await writeTrainReport(options.report, { trained, record: written!.record, inputs, pattern, output });
   }
-  const notes = [...corpusNotes({ inputs, skipped }), ...roleRows(options.model), ...superwordRows(trained)];
+  const notes = [
+    ...corpusNotes({ inputs, skipped }),
+    ...(options.supermerges ? supermergeRows(trained.vocabulary) : roleRows(options.model)),
+    ...superwordRows(trained),
+  ];
   tellTrained(trained, written!, options.output, notes, output);
 }
 
@@ -149,7 +153,7 @@ function summaryOf(
     record,
     output,
     keptPath,
-    notes: [...notes, ...supermergeRows(trained.vocabulary)],
+    notes,
     textBytes: trained.statistics.reduce((sum, found) => sum + found.textBytes, 0),
     ...shapesOf(trained.vocabulary),
     stoppedEarly: isShort

@@ -40,7 +40,7 @@ export async function learnSupermerges(options: Options, words: Merges, report: 
   );
   const table = tokenWordsOfRuns(runs, runTokens);
   const learned = await learnFromRuns(table, runTokens, mergingOfRuns(options, words, report));
-  return orderOperations(words, { ...learned, runTokens: tokens });
+  return inTurns(orderOperations(words, { ...learned, runTokens: tokens }));
 }
 
 /**
@@ -135,7 +135,7 @@ export async function learnFromRuns(
   for (let words = runs; ; ) {
     const first = all.made.length;
     const merges = await learn(words, spelled);
-    if (!takeUntilRepeat(merges, spelled, all)) return all;
+    if (!(await inTurns(takeUntilRepeat(merges, spelled, all)))) return all;
     // The last one apart: what it makes may stand in a pair of an earlier one, which was merged before there was that pair.
     for (const [from, to] of [
       [first, all.made.length - 1],
@@ -151,15 +151,16 @@ export async function learnFromRuns(
   }
 }
 
-/** Adds the merges to `all`, with the token that each spells; true if one spells a token that was there, which is the last then. */
-function takeUntilRepeat(
+/** Adds the merges to `all`, with the token that each spells; true if one spells a token that was there, which is the last then. Yields between slices of work. */
+function* takeUntilRepeat(
   { startCount, mergeCount, left, right, counts }: Merges,
   spelled: SpelledTokens,
   all: { left: number[]; right: number[]; made: number[]; counts: number[] },
-): boolean {
+): Generator<undefined, boolean> {
   const made: number[] = [];
   const numberOf = (id: number) => (id < startCount ? id : made[id - startCount]!);
   for (let k = 0; k < mergeCount; k++) {
+    if (k % tokensPerSlice === 0) yield;
     const countBefore = spelled.count;
     const halves = [numberOf(left[k]!), numberOf(right[k]!)] as const;
     const token = spelled.join(...halves);

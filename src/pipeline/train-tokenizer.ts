@@ -129,6 +129,7 @@ function checkSuperwords(options: TrainTokenizerOptions): void {
   const reasons = {
     pattern: "has a pretokenizer of its own",
     compat: "has rules of its own",
+    model: "writes nothing that transformers reads",
     superwordsFrom: "is another form of superwords",
     superwordPattern: "is another form of superwords",
     counts: "reads the corpus, and word counts do not say what follows what",

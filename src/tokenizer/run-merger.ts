@@ -8,14 +8,24 @@ import type { RankedMerges } from "./encoding-model.ts";
  * supermerges spell one token; so pairs that a rank makes wait until all of that rank are done.
  */
 export class RunMerger {
-  private readonly ranks = new Map<number, number>();
   private readonly parts = new Set<number>();
+  /**
+   * For each pair its first rank + 1, or 0 for an empty slot: a hash table with linear probing, at most a quarter full.
+   */
+  private readonly slots: Int32Array;
+  /** The ranks of the pairs of a short run, and the index that each of its tokens had before a pass. */
+  private readonly pairRanks = new Int32Array(shortLengthMax);
+  private readonly sources = new Int32Array(shortLengthMax);
 
   constructor(private readonly supermerges: RankedMerges) {
     const { left, right } = supermerges;
-    for (let rank = left.length - 1; rank >= 0; rank--) {
-      this.ranks.set(keyOf(left[rank]!, right[rank]!), rank);
+    let slotCount = 1 << 4;
+    while (slotCount < 4 * left.length) slotCount *= 2;
+    this.slots = new Int32Array(slotCount);
+    for (let rank = 0; rank < left.length; rank++) {
       this.parts.add(left[rank]!).add(right[rank]!);
+      const slot = this.slotOf(left[rank]!, right[rank]!);
+      if (this.slots[slot] === 0) this.slots[slot] = rank + 1;
     }
   }
 
@@ -30,26 +40,46 @@ export class RunMerger {
   }
 
   private rankOf(left: number, right: number): number {
-    return this.ranks.get(keyOf(left, right)) ?? noRank;
+    const rank = this.slots[this.slotOf(left, right)]! - 1;
+    return rank < 0 ? noRank : rank;
   }
 
+  /** Where the pair is, or where it would be. */
+  private slotOf(left: number, right: number): number {
+    const { slots, supermerges } = this;
+    const mask = slots.length - 1;
+    const hash = Math.imul(Math.imul(left, 0x9e3779b1) ^ right, 0x85ebca6b);
+    let slot = (hash ^ (hash >>> 15)) & mask;
+    for (let entry = slots[slot]!; entry !== 0; entry = slots[slot]!) {
+      if (supermerges.left[entry - 1] === left && supermerges.right[entry - 1] === right) break;
+      slot = (slot + 1) & mask;
+    }
+    return slot;
+  }
+
+  /** In passes over the run. Only the pairs of tokens that a pass made are looked up again. */
   private mergeShort(ids: Int32Array, startLength: number): number {
+    const { pairRanks, sources } = this;
     let length = startLength;
-    const pairRanks: number[] = [];
-    for (let i = 0; i + 1 < length; i++) pairRanks.push(this.rankOf(ids[i]!, ids[i + 1]!));
+    for (let i = 0; i + 1 < length; i++) pairRanks[i] = this.rankOf(ids[i]!, ids[i + 1]!);
     for (;;) {
       let rank = noRank;
-      for (let i = 0; i + 1 < length; i++) rank = Math.min(rank, pairRanks[i]!);
+      for (let i = 0; i + 1 < length; i++) if (pairRanks[i]! < rank) rank = pairRanks[i]!;
       if (rank === noRank) return length;
       const id = this.supermerges.merged[rank]!;
       let to = 0;
       for (let from = 0; from < length; to++) {
         const isPair = from + 1 < length && pairRanks[from] === rank;
         ids[to] = isPair ? id : ids[from]!;
+        sources[to] = isPair ? isMade : from;
         from += isPair ? 2 : 1;
       }
       length = to;
-      for (let i = 0; i + 1 < length; i++) pairRanks[i] = this.rankOf(ids[i]!, ids[i + 1]!);
+      // A source is at or behind its token, so no rank is written over before it is read.
+      for (let i = 0; i + 1 < length; i++) {
+        const isNew = sources[i] === isMade || sources[i + 1] === isMade;
+        pairRanks[i] = isNew ? this.rankOf(ids[i]!, ids[i + 1]!) : pairRanks[sources[i]!]!;
+      }
     }
   }
 
@@ -88,15 +118,14 @@ export class RunMerger {
   }
 }
 
-const noRank = Number.POSITIVE_INFINITY;
+/** No pair has a rank as high. */
+const noRank = 0x7fffffff;
+const isMade = -1;
 const taken = -1;
 /** Positions are below it. Ranks are below 2^22, so that both fit into a number. */
 const positionEnd = 2 ** 31;
 /** Longer runs are merged with links: the short way looks at the whole run for each rank. */
 const shortLengthMax = 24;
-
-/** Ids are below 2^24. */
-const keyOf = (left: number, right: number) => left * 2 ** 24 + right;
 
 /** Numbers, the least one on top. */
 class NumberHeap {

@@ -36,9 +36,12 @@ export type LearnedSupermerges = {
 
 /**
  * Puts merges and supermerges into one order: a supermerge comes next if its count is greater than that of the next merge.
- * It ends when there are as many tokens as all merges alone would make, or nothing is left.
+ * It ends when there are as many tokens as all merges alone would make, or nothing is left. Yields between slices of work.
  */
-export function orderOperations(words: Merges, supers: LearnedSupermerges): Operations {
+export function* orderOperations(
+  words: Merges,
+  supers: LearnedSupermerges,
+): Generator<undefined, Operations> {
   const all = byteSpelling();
   const tokenMax = 256 + words.mergeCount;
   const wordNumbers = new Int32Array(tokenMax).map((_, token) => (token < 256 ? token : -1));
@@ -47,6 +50,7 @@ export function orderOperations(words: Merges, supers: LearnedSupermerges): Oper
   // Of a run token that a supermerge spells, too, whichever comes first makes it.
   const superNumber = (id: number) => superNumbers[id] ?? wordNumbers[supers.runTokens[id]!]!;
   for (let w = 0, s = 0; all.count < tokenMax; ) {
+    if (rows.length % operationsPerSlice === 0) yield;
     const wordCount = w < words.mergeCount ? words.counts[w]! : -1;
     if (s < supers.counts.length && supers.counts[s]! > wordCount) {
       const left = superNumber(supers.left[s]!);
@@ -71,6 +75,8 @@ export function orderOperations(words: Merges, supers: LearnedSupermerges): Oper
     counts: Float64Array.from(rows, (row) => row[4]),
   };
 }
+
+const operationsPerSlice = 1 << 12;
 
 const byteSpelling = () =>
   new SpelledTokens(

@@ -92,6 +92,9 @@ describe("bpe train --superwords boundless", () => {
       ["it has rules of its own", "--compat", "cs336"],
       ["word counts do not say what follows what", "--counts", "x.tsv"],
       ["its pretokens are those of no --pattern", "--save-counts", "x.tsv"],
+      ["what transformers reads is not written", "--eos", "<|e|>"],
+      ["what transformers reads is not written", "--model-card"],
+      ["it is another form of superwords", "--superwords-from", "300"],
       ["--format huggingface: it has no place for supermerges", "--format", "huggingface"],
       ["--format gpt2: it has no place for supermerges", "--format", "boundless,gpt2"],
       ["--format tiktoken: it has no place for supermerges", "--format", "tiktoken"],
@@ -162,6 +165,8 @@ describe("a tokenizer with supermerges", () => {
     for (const [wanted, wrong] of [
       ["leave pattern out", { pattern: "gpt2" }],
       ["leave compat out", { compat: "cs336" }],
+      ["leave model out", { model: { addsBos: true } }],
+      ["leave superwordsFrom out", { superwordsFrom: 300 }],
       ["must be one of boundless", { superwords: "endless" as "boundless" }],
     ] as const) {
       await expect(trainTokenizer({ files: corpus, ...options, ...wrong })).rejects.toThrow(wanted);

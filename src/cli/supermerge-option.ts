@@ -3,6 +3,8 @@ import type { Vocabulary } from "../vocabulary/vocabulary.ts";
 import type { TypedOptions } from "./option-values.ts";
 import { counted } from "./units.ts";
 
+const forTransformers = "what transformers reads is not written";
+
 /** Options that have no meaning with `--superwords boundless`, and why. */
 const refused = {
   pattern: "it has a pretokenizer of its own",
@@ -11,6 +13,15 @@ const refused = {
   "save-counts": "its pretokens are those of no --pattern",
   "superwords-from": "it is another form of superwords",
   "superword-pattern": "it is another form of superwords",
+  bos: forTransformers,
+  eos: forTransformers,
+  pad: forTransformers,
+  unk: forTransformers,
+  "add-bos": forTransformers,
+  "chat-template": forTransformers,
+  "model-max-length": forTransformers,
+  class: forTransformers,
+  "model-card": forTransformers,
 } as const;
 
 /** Whether `--superwords boundless` is given; a usage error for options that do not go with it. */
