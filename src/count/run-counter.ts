@@ -71,14 +71,13 @@ export class RunCounter {
     this.endRun();
   }
 
-  /** Counts the runs that have ended. */
+  /** Counts the runs that were gathered; none is at work. */
   flush(): void {
-    const { counter, gathered, runEnds, runStart } = this;
+    const { counter, gathered, runEnds, length } = this;
     if (runEnds.length === 1) return;
-    counter.text(runStart).bytes.set(gathered.subarray(0, runStart));
+    counter.text(length).bytes.set(gathered.subarray(0, length));
     counter.count(Int32Array.from(runEnds), runEnds.length);
-    gathered.copyWithin(0, runStart, this.length);
-    this.length -= runStart;
+    this.length = 0;
     this.runStart = 0;
     this.runEnds = [0];
   }

@@ -79,11 +79,9 @@ export class ScriptSplitter implements Splitter {
       }
       pos = next;
       if (found === scriptNumbers.common) continue;
-      if (found !== script) {
-        if (found !== scriptNumbers.inherited) {
-          this.startStretch(bytes, found);
-          script = found;
-        } else if (script === scriptNumbers.common) continue;
+      if (found !== script && found !== scriptNumbers.inherited) {
+        this.startStretch(bytes, found);
+        script = found;
       }
       this.stretchEnd = pos;
     }
@@ -179,9 +177,7 @@ export class ScriptSplitter implements Splitter {
 
   /** Whether the automaton stands behind a letter: then it cuts there, unless a letter or a mark follows. */
   private isBehindLetter(bytes: Uint8Array): boolean {
-    const { ends, cursor } = this;
-    if (ends[cursor.endCount - 1]! >= cursor.pos) return false;
-    return isLetter(codePointBefore(bytes, cursor.pos));
+    return isLetter(codePointBefore(bytes, this.cursor.pos));
   }
 
   private makeRoom(byteCount: number): void {

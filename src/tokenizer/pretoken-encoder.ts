@@ -178,7 +178,7 @@ const blockSizeBytes = 1 << 14;
 
 /** Who encodes the pretokens of a text that it holds. */
 type PretokenMerger = Pick<EncodingKernel, "text" | "reserveText" | "encode"> & {
-  /** The text ends behind the pretokens that were given, or is cut there. */
+  /** The text ends behind the pretokens that were given. */
   endText?(out: IdBuffer): void;
 };
 
@@ -230,7 +230,6 @@ export class SplitterPretokens implements PretokenEncoder {
     if (this.splitter.settlesAtCuts) this.splitter.finish(end);
     else if (this.splitter.pos === end) this.splitter.scan(this.text, end + 1, limit);
     this.take(out);
-    this.kernel.endText?.(out);
   }
 
   shift(deltaBytes: number): void {

@@ -78,21 +78,30 @@ describe("script-aware pretokens", () => {
     let cutCount = 0;
     for (let trial = 0; trial < 6000; trial++) {
       const text = randomText(random, 30);
-      const bytes = Buffer.from(text);
+      const parts = [text.slice(0, 5), text.slice(5)].map((part) => Buffer.from(part.toWellFormed()));
+      const isValid = random.below(3) > 0;
+      const bytes = isValid ? Buffer.from(text) : Buffer.concat([parts[0]!, Buffer.of(0xff), parts[1]!]);
       const from = random.below(bytes.length + 1);
       const cut = findSafeCut(compiled, textOf(bytes), from, bytes.length, bytes.length);
       if (cut < 0) continue;
       cutCount++;
-      const whole = naiveEnds(text);
-      const parts = [
+      const whole = isValid ? naiveEnds(text) : endsOf(bytes, 0, bytes.length, () => 40);
+      const found = [
         ...endsOf(bytes, 0, cut, () => 1 + random.below(6)),
         ...endsOf(bytes, cut, bytes.length, () => 1 + random.below(6)),
       ];
-      expect({ seed, trial, text, from, cut, parts }).toEqual({ seed, trial, text, from, cut, parts: whole });
+      expect({ seed, trial, text, from, cut, found }).toEqual({ seed, trial, text, from, cut, found: whole });
       const start = whole[whole.indexOf(cut) - 1] ?? 0;
       expect(bytes.toString("utf8", start, cut)).not.toMatch(/\p{L}/u);
     }
     expect(cutCount).toBeGreaterThan(300);
+  });
+
+  test("are not cut where an invalid byte hides what the script was", () => {
+    const bytes = Buffer.concat([Buffer.from("中"), Buffer.of(0xff), Buffer.from("µµ.中")]);
+    expect(findSafeCut(compiled, textOf(bytes), 0, bytes.length, bytes.length)).toBe(-1);
+    const valid = Buffer.from("中µµ.中");
+    expect(findSafeCut(compiled, textOf(valid), 0, valid.length, valid.length)).toBe(8);
   });
 
   test("end at an invalid byte, which is one by itself", () => {
@@ -129,6 +138,7 @@ describe("script-aware pretokens", () => {
       ["", "ー中"],
       ["中", "ー"],
       ["中", "ーa"],
+      ["中", "ーー"],
       ["Ⅷ", "한"],
       ["a", "µ中"],
       ["a's\n", "'s한 ー"],
@@ -143,6 +153,11 @@ describe("script-aware pretokens", () => {
         ok: true,
       });
     }
+    // A mark is a word by itself, or a sign like others, as the script has it that comes behind.
+    const marked = `${"12;\u{1d165}\n".repeat(20_000)}中`;
+    const found = endsOf(Buffer.from(marked), 0, Buffer.byteLength(marked), () => 20_000);
+    expect(found.join() === naiveEnds(marked).join()).toBe(true);
+
     const splitter = createSplitter(compiled);
     const bytes = Buffer.from(numbers);
     splitter.start(0);
