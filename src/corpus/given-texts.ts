@@ -2,12 +2,10 @@ import { described } from "../bytes/call-arguments.ts";
 import { UserError } from "../errors.ts";
 import type { ByteStream } from "./byte-stream.ts";
 import type { Input } from "./input.ts";
+import { openBy } from "./text-stream.ts";
 
 /** Texts in memory, or made as they are asked for; each is a document of its own. */
 export type Texts = Iterable<string> | AsyncIterable<string>;
-
-/** Inputs that are texts of a caller. Only the main thread opens them. */
-const givenTexts = new WeakMap<Input, { readonly texts: Texts; readonly signal: AbortSignal | undefined }>();
 
 /**
  * An input of texts that a caller of the library gives. It is read once and in order, like a stream; inside the program
@@ -29,14 +27,8 @@ export function inputOfTexts(texts: Texts, signal?: AbortSignal): Input {
     inode: 0,
     modifiedMs: 0,
   };
-  givenTexts.set(input, { texts, signal });
+  openBy(input, () => new TextLines(texts, signal));
   return input;
-}
-
-/** @internal The lines of an input that was made of texts; undefined for any other. */
-export function openGivenTexts(input: Input): ByteStream | undefined {
-  const given = givenTexts.get(input);
-  return given && new TextLines(given.texts, given.signal);
 }
 
 class TextLines implements ByteStream {

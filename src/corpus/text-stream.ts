@@ -2,14 +2,21 @@ import type { ByteStream } from "./byte-stream.ts";
 import { openByteStream } from "./byte-stream.ts";
 import { compressionOf } from "./content.ts";
 import { DecompressedStream } from "./decompressed-stream.ts";
-import { openGivenTexts } from "./given-texts.ts";
 import type { Compression, Input } from "./input.ts";
 import { JsonLinesStream } from "./json-lines-stream.ts";
 
+/** How to open inputs that are no files. */
+const openers = new WeakMap<Input, () => ByteStream>();
+
+/** From now on the input is opened by `open`, in this thread. */
+export function openBy(input: Input, open: () => ByteStream): void {
+  openers.set(input, open);
+}
+
 /** The text of an input that is read once and in order. The first bytes of a stream show how it is compressed. */
 export async function openTextStream(input: Input): Promise<ByteStream> {
-  const given = openGivenTexts(input);
-  if (given !== undefined) return given;
+  const open = openers.get(input);
+  if (open !== undefined) return open();
   const bytes = await openByteStream(input);
   try {
     if (!input.isStream) return decompressed(bytes, input, input.compression);

@@ -90,8 +90,8 @@ const spilled = await trainTokenizer({
   ...{ files: large, vocabSize: 2000, workers: 2, memoryLimitBytes: 200e6 },
   onProgress: ({ stage }) => {
     stages.add(stage);
-    const names = readdirSync(tmpdir(), { recursive: true });
-    made.hasSpilled ||= names.some((name) => /\d+-\d+-\d+$/.test(name));
+    const names = readdirSync(tmpdir()).flatMap((name) => readdirSync(join(tmpdir(), name)));
+    made.hasSpilled ||= names.some((name) => /^\d+-\d+-\d+$/.test(name));
   },
 });
 made.spilled = hashOf(spilled.files());
