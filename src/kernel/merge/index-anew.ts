@@ -90,8 +90,11 @@ function walk<T>(work: u32): bool {
     const next = pos + lengthOf(left);
     const right = tokenAt<T>(next);
     if (right !== boundary) {
-      if (isWriting) writePair(findPair(left, right));
-      else if (mayBeFrequent(left, right) && !countPair(left, right, findPair(left, right))) return false;
+      if (mayBeFrequent(left, right)) {
+        const p = findPair(left, right);
+        if (isWriting) writePair(p);
+        else if (!countPair(left, right, p)) return false;
+      }
     }
     pos = next;
   }

@@ -1,5 +1,5 @@
 import { lowerThreshold, threshold } from "./count-threshold";
-import { boundary, cellCount, cells, entries, isWide, weights } from "./merge-regions";
+import { boundary, cellCount, cells, entries, isWide, stagedLefts, weights } from "./merge-regions";
 import { lengthOf } from "./merge-tokens";
 import { stepCount, stepOf, weightEndAt } from "./word-layout";
 
@@ -9,10 +9,11 @@ import { stepCount, stepOf, weightEndAt } from "./word-layout";
  * than the threshold, so has every pair in it.
  *
  *   REGION        ELEMENT   ELEMENTS         MEANING
- *   (in entries)  u32       2^sketchBits     the weight of all pairs of a cell, 2^32 - 1 for more
- *                 u32       2^sketchBits/32  later: a bit for each cell that has the threshold or more
+ *   entries       u32       2^sketchBits     the weight of all pairs of a cell, 2^32 - 1 for more
+ *   stagedLefts   u16       2^sketchBits/16  a bit for each cell that has the threshold or more
  *
- * It stands where the arena will be: no list is there while the text is indexed.
+ * Both regions are free while the text is counted. Lists are then written into the first; the second stays until the next
+ * merge.
  */
 let sketchBits: u32 = 0;
 /** 4 MB: so many cells are read from a near cache, and hold few rare pairs each where texts have millions. */
@@ -114,13 +115,12 @@ export function endSketch(): void {
     for (let bit: usize = 0; bit < 16; bit++) {
       bits |= u32(load<u32>(entries + ((word << 6) | (bit << 2))) >= least) << (<u32>bit);
     }
-    // Subtle: a word is written behind the cells that it was made of have been read.
-    store<u16>(entries + (word << 1), <u16>bits);
+    store<u16>(stagedLefts + (word << 1), <u16>bits);
   }
 }
 
 /** Whether the pair may have the threshold. */
 export function mayBeFrequent(left: u32, right: u32): bool {
   const cell = hashOf(left, right) >> (32 - sketchBits);
-  return ((<u32>load<u16>(entries + ((<usize>(cell >> 4)) << 1)) >> (cell & 15)) & 1) !== 0;
+  return ((<u32>load<u16>(stagedLefts + ((<usize>(cell >> 4)) << 1)) >> (cell & 15)) & 1) !== 0;
 }
