@@ -16,34 +16,62 @@ export function extendedFiles(
   base: TokenizerParts,
   extension: Extension,
 ): OutputFile[] {
-  return files.map((file) => ({ name: file.name, chunks: () => [extendedFile(file, base, extension)] }));
+  return files.map((file) => ({ name: file.name, chunks: () => extendedFile(file, base, extension) }));
 }
 
-function extendedFile(file: BaseFile, base: TokenizerParts, extension: Extension): Uint8Array {
-  const text = () => Buffer.from(file.bytes).toString("utf8");
+/** Yields also where no bytes are ready: a step of work on a large file ends there. */
+function* extendedFile(file: BaseFile, base: TokenizerParts, extension: Extension): Generator<Uint8Array> {
   switch (file.kind) {
     case "tokenizer.json":
-      return encoder.encode(extendTokenizerJson(text(), base, extension));
+      return yield* extendJson(file, vocabKeys, mergesKeys, { base, extension });
     case "vocab.json":
-      return encoder.encode(addIds(text(), [], newIds(text(), [], base, extension)));
+      return yield* extendJson(file, [], undefined, { base, extension });
     case "merges.txt":
-      return Buffer.concat([file.bytes, encoder.encode(mergeLines(file.bytes, base, extension))]);
+      yield file.bytes;
+      return yield encoder.encode(mergeLines(file.bytes, base, extension));
     case "ranks":
-      return Buffer.concat([file.bytes, encoder.encode(rankLines(file.bytes, extension))]);
+      yield file.bytes;
+      return yield encoder.encode(rankLines(file.bytes, extension));
     case "beside":
-      return file.bytes;
+      return yield file.bytes;
   }
 }
 
 const encoder = new TextEncoder();
+const nothing = new Uint8Array(0);
 
 const vocabKeys = ["model", "vocab"];
 const mergesKeys = ["model", "merges"];
 
-function extendTokenizerJson(json: string, base: TokenizerParts, extension: Extension): string {
-  const withIds = addIds(json, vocabKeys, newIds(json, vocabKeys, base, extension));
-  return addMerges(withIds, mergesOf(base, extension));
+type Extended = { readonly base: TokenizerParts; readonly extension: Extension };
+
+/** A JSON file with ids in an object, and merges in a list if it has one. */
+function* extendJson(
+  { bytes }: BaseFile,
+  keysOfIds: readonly string[],
+  keysOfMerges: readonly string[] | undefined,
+  { base, extension }: Extended,
+): Generator<Uint8Array> {
+  const json = Buffer.from(bytes).toString("utf8");
+  yield nothing;
+  const ids = spanOf(json, keysOfIds)!;
+  yield nothing;
+  const merges = keysOfMerges && spanOf(json, keysOfMerges)!;
+  yield nothing;
+  const edits = [addIds(json, ids, newIds(json, ids, base, extension))];
+  yield nothing;
+  if (merges !== undefined) edits.push(addMerges(json, merges, ids, mergesOf(base, extension)));
+  let pos = 0;
+  for (const { start, end, text } of edits.sort((a, b) => a.start - b.start)) {
+    yield encoder.encode(json.slice(pos, start));
+    yield encoder.encode(text);
+    pos = end;
+  }
+  yield encoder.encode(json.slice(pos));
 }
+
+/** What is put in the place of a part of a text. */
+type Edit = Span & { readonly text: string };
 
 type IdRow = readonly [key: string, id: number];
 
@@ -51,8 +79,7 @@ type IdRow = readonly [key: string, id: number];
  * The new tokens, behind the added tokens that the vocabulary lacks: HF numbers these from the vocabulary's size on when it
  * loads the file, whatever ids are stated, so they have to be in the vocabulary before it grows.
  */
-function newIds(json: string, keys: readonly string[], base: TokenizerParts, { tokens }: Extension): IdRow[] {
-  const { start, end } = spanOf(json, keys)!;
+function newIds(json: string, { start, end }: Span, base: TokenizerParts, { tokens }: Extension): IdRow[] {
   const vocab = JSON.parse(json.slice(start, end)) as Record<string, unknown>;
   const added = allAddedTokens(base)
     .filter(({ content }) => !Object.hasOwn(vocab, content))
@@ -62,8 +89,7 @@ function newIds(json: string, keys: readonly string[], base: TokenizerParts, { t
 }
 
 /** Puts rows behind the last entry of an object, in the layout of its entries. */
-function addIds(json: string, keys: readonly string[], rows: readonly IdRow[]): string {
-  const span = spanOf(json, keys)!;
+function addIds(json: string, span: Span, rows: readonly IdRow[]): Edit {
   const { before } = layoutOf(json, span);
   const colon = `:${afterColon(json, span)}`;
   const quoted = quoterFor(json);
@@ -76,13 +102,12 @@ function addIds(json: string, keys: readonly string[], rows: readonly IdRow[]): 
 }
 
 /** Puts merges behind the last one, in the form and the layout that they have. */
-function addMerges(json: string, merges: readonly Pair[]): string {
-  const span = spanOf(json, mergesKeys)!;
+function addMerges(json: string, span: Span, ids: Span, merges: readonly Pair[]): Edit {
   const quoted = quoterFor(json);
   const layout = layoutOf(json, span);
   const isEmpty = json[span.start + 1 + layout.before.length] === "]";
   // Without a merge to follow: pairs, in the layout of the vocabulary.
-  const before = isEmpty ? layoutOf(json, spanOf(json, vocabKeys)!).before : layout.before;
+  const before = isEmpty ? layoutOf(json, ids).before : layout.before;
   const first = span.start + 1 + layout.before.length;
   if (!isEmpty && json[first] === '"') {
     return addElements(
@@ -139,17 +164,14 @@ function addElements(
   before: string,
   elements: readonly string[],
   atEnd = "",
-): string {
-  if (elements.length === 0) return json;
+): Edit {
   const layout = layoutOf(json, span);
   const isEmpty = span.start + 1 + layout.before.length === span.end - 1;
-  const head = isEmpty
-    ? json.slice(0, span.start + 1)
-    : `${json.slice(0, span.end - 1 - layout.atEnd.length)},`;
-  const tail = isEmpty
-    ? `${atEnd}${json.slice(span.end - 1)}`
-    : json.slice(span.end - 1 - layout.atEnd.length);
-  return `${head}${before}${elements.join(`,${before}`)}${tail}`;
+  const rows = `${before}${elements.join(`,${before}`)}`;
+  const end = span.end - 1 - layout.atEnd.length;
+  if (elements.length === 0) return { start: end, end, text: "" };
+  if (isEmpty) return { start: span.start + 1, end: span.end - 1, text: `${rows}${atEnd}` };
+  return { start: end, end, text: `,${rows}` };
 }
 
 /** Strings as JSON; without other characters than ASCII if the file has none. */
