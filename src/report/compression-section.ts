@@ -84,8 +84,8 @@ function doublingsUpTo(first: number, last: number): number[] {
 
 /**
  * An estimate of bytes per token at twice the size: the last doubling brought a part of what the one before it brought, and
- * the next one brings the same part of the last. Null where the curve is too short, or does not flatten. docs/report.md has
- * its error on five corpora.
+ * the next one brings the same part of the last, but not more than the last did. Null where the curve is too short, or does
+ * not rise. docs/report.md has its error on five corpora.
  */
 export function estimateDoubled(compression: Compression): CurvePoint | null {
   const { baseSize, tokensAfter } = compression;
@@ -97,8 +97,8 @@ export function estimateDoubled(compression: Compression): CurvePoint | null {
   );
   const lastGain = whole! - atHalf!;
   const formerGain = atHalf! - atQuarter!;
-  if (lastGain <= 0 || lastGain > formerGain) return null;
-  return { size: 2 * size, bytesPerToken: whole! + lastGain * (lastGain / formerGain) };
+  if (lastGain <= 0 || formerGain <= 0) return null;
+  return { size: 2 * size, bytesPerToken: whole! + lastGain * Math.min(1, lastGain / formerGain) };
 }
 
 function verdict(compression: Compression, doubled: CurvePoint | null): Html {

@@ -60,8 +60,9 @@ export function frequencySection(tokenizers: readonly ReportTokenizer[]): Sectio
 
 /** The counts above 0, the highest first. */
 export function countsByRank(counts: Float64Array): Float64Array {
-  const occurring = counts.filter((count) => count > 0).sort();
-  return occurring.reverse();
+  const sorted = counts.slice().sort().reverse();
+  const zero = sorted.indexOf(0);
+  return zero < 0 ? sorted : sorted.subarray(0, zero);
 }
 
 /** Ranks from 1 to the last at equal factors from each other. */

@@ -1,4 +1,5 @@
 import { shapeOf } from "../bytes/token-shape.ts";
+import { characterLengthAt, codePointOf } from "../bytes/utf8.ts";
 import { type TokenTable, tokenBytesOf } from "./token-table.ts";
 import type { AddedToken } from "./tokenizer-parts.ts";
 
@@ -71,7 +72,7 @@ export function* scriptShares(
     if (id % idsPerSlice === 0) yield;
     const [start, end] = [starts[id]!, starts[id + 1]!];
     if (start === end || added.has(id)) continue;
-    const script = isPlainLatin(bytes, start, end) ? "Latin" : scriptOf(bytes.subarray(start, end));
+    const script = commonScript(bytes, start, end) ?? scriptOf(bytes.subarray(start, end));
     counts.set(script, (counts.get(script) ?? 0) + 1);
   }
   return Array.from(counts, ([name, tokenCount]) => ({ name, tokenCount })).sort(
@@ -129,17 +130,35 @@ const kinds = [
 ];
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Whether the bytes are ASCII with a letter: most tokens are, and need no decoding. */
-function isPlainLatin(bytes: Uint8Array, start: number, end: number): boolean {
-  let hasLetter = false;
-  for (let pos = start; pos < end; pos++) {
-    const byte = bytes[pos]!;
-    if (byte >= 0x80) return false;
-    const lower = byte | 0x20;
-    if (lower >= 0x61 && lower <= 0x7a) hasLetter = true;
+/**
+ * What `scriptOf` says, without decoding and without expressions, whose compilation takes milliseconds; undefined where
+ * characters are in it that are not ASCII, Latin up to U+024F, or punctuation from U+2010 to U+205E.
+ */
+function commonScript(bytes: Uint8Array, start: number, end: number): string | undefined {
+  let [hasLetter, hasDigit, hasSign, hasBlank] = [false, false, false, false];
+  for (let pos = start; pos < end; ) {
+    const lengthBytes = characterLengthAt(bytes, pos, end);
+    if (lengthBytes === 0) return invalidName;
+    const code = codePointOf(bytes, pos);
+    pos += lengthBytes;
+    const lower = code | 0x20;
+    if ((lower >= 0x61 && lower <= 0x7a) || isLatinLetter(code)) hasLetter = true;
+    else if (code >= 0x80 && !(code >= 0x2010 && code <= 0x205e)) return undefined;
+    else if (code >= 0x30 && code <= 0x39) hasDigit = true;
+    else if (code === 0x20 || (code >= 0x09 && code <= 0x0d) || isWideBlank(code)) hasBlank = true;
+    else if (code > 0x20 && code !== 0x7f && !isFormat(code)) hasSign = true;
   }
-  return hasLetter;
+  if (hasLetter) return "Latin";
+  if (hasDigit) return "digits";
+  if (hasSign) return "punctuation and symbols";
+  return hasBlank ? "white space" : "control and other";
 }
+
+const isLatinLetter = (code: number) => code >= 0xc0 && code <= 0x24f && code !== 0xd7 && code !== 0xf7;
+/** Line and paragraph separator, narrow no-break space. */
+const isWideBlank = (code: number) => code === 0x2028 || code === 0x2029 || code === 0x202f;
+/** Marks of direction. */
+const isFormat = (code: number) => code >= 0x202a && code <= 0x202e;
 
 /** The script of a token's first letter; without a letter, the kind of its characters. */
 function scriptOf(bytes: Uint8Array): string {

@@ -23,9 +23,12 @@ test("the estimate for twice the size continues doublings that bring a fixed par
   expect(estimateDoubled(halving)!.bytesPerToken).toBeCloseTo(5 - 4 * 0.5 ** 5, 3);
 });
 
-test("there is no estimate for a curve that is too short, rises faster, or does not rise", () => {
+test("a curve that rises faster and faster is continued by what the last doubling brought", () => {
+  expect(estimateDoubled(curveOf(256, 4096, (size) => size / 256))!.bytesPerToken).toBeCloseTo(24, 9);
+});
+
+test("there is no estimate for a curve that is too short, or does not rise", () => {
   expect(estimateDoubled(curveOf(256, 1000, (size) => Math.sqrt(size / 256)))).toBeNull();
-  expect(estimateDoubled(curveOf(256, 4096, (size) => size / 256))).toBeNull();
   expect(estimateDoubled(curveOf(256, 4096, () => 1))).toBeNull();
 });
 

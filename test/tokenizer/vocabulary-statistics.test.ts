@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { inTurns } from "../../src/runtime/turns.ts";
 import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
 import { plainSpecial } from "../../src/tokenizer/tokenizer-parts.ts";
-import { vocabularyStatistics } from "../../src/tokenizer/vocabulary-statistics.ts";
+import { scriptShares, vocabularyStatistics } from "../../src/tokenizer/vocabulary-statistics.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -33,4 +33,28 @@ test("a large vocabulary is gone through in slices", () => {
   for (; !step.done; step = work.next()) sliceCount++;
   expect(sliceCount).toBeGreaterThan(5);
   expect(step.value).toMatchObject({ size: 100_000, idLimit: 100_000, longestIds: [0, 1], invalidCount: 0 });
+});
+
+test("the script of common characters is what expressions of Unicode say", async () => {
+  const scriptsOf = async (texts: readonly Uint8Array[]) => {
+    const found: string[] = [];
+    for (const text of texts) {
+      const [share] = await inTurns(scriptShares(buildTokenTable([[0, text]]), []));
+      found.push(share!.name);
+    }
+    return found;
+  };
+  const texts: string[] = [];
+  for (let code = 0; code < 0x2200; code++) {
+    const character = String.fromCodePoint(code);
+    texts.push(character, ` ${character}1`, `.${character}`, `“${character}b`);
+  }
+  // A soft hyphen is neither letter nor sign, and common characters are looked at without the expressions.
+  expect(await scriptsOf(texts.map(bytes))).toEqual(
+    await scriptsOf(texts.map((text) => bytes(`${text}\u00ad`))),
+  );
+  const broken = [[0x80], [0x61, 0xc3], [0xe2, 0x80], [0x61, 0xff, 0x62]].map((list) =>
+    Uint8Array.from(list),
+  );
+  expect(new Set(await scriptsOf(broken))).toEqual(new Set(["no valid UTF-8"]));
 });
