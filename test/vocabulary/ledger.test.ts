@@ -117,6 +117,25 @@ test("a residue is a token that others used up, so that it occurs less often tha
   ]);
 });
 
+test("a token that is left as often as the last pair occurred is no residue", () => {
+  const words = new Map([
+    ["abc", 2],
+    ["ab", 2],
+  ]);
+  const { ledger } = learn(words, 2, "cs336");
+  expect([[...ledger.pairCounts], ledger.birthCounts[256], ledger.endCounts[256]]).toEqual([[4, 2], 4, 2]);
+  expect(isResidue(ledger, 256)).toBe(false);
+});
+
+test("sizes are without the tokens that only fill the vocabulary", () => {
+  const words = makeWords(seededRandom(12345));
+  const { merges, ledger } = learn(words, 400, "cs336");
+  const [plain, filled] = [1, 512].map((padTo) =>
+    ledgerFacts(ledger, buildVocabulary({ merges, specialTokens: ["<x>"], compat: "cs336", padTo })),
+  );
+  expect(filled).toEqual(plain!);
+});
+
 test("facts: bytes per token at ten sizes and at half the size, and how many tokens are used up", () => {
   const words = makeWords(seededRandom(12345));
   const table = tableOf(words);
