@@ -106,3 +106,9 @@ test("a tokenizer and itself do not differ", async () => {
 test("without a text there is no difference of texts", async () => {
   expect((await compare(gpt2, half, null)).text).toBe(null);
 });
+
+test("cuts of equal lengths into other bytes differ, as a normal form makes them", async () => {
+  // U+0340 becomes U+0300, which has as many bytes.
+  const { text: difference } = await compare(gpt2, nfc, [write("x\u0340 x")]);
+  expect(difference).toMatchObject({ words: 2, differentWords: 1 });
+});

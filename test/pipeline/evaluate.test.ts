@@ -273,3 +273,19 @@ test("a tokenizer with supermerges, which go over pretokens, is measured by enco
   for (const id of boundless.encode(readFileSync(corpus))) counts[id]!++;
   expect(tokenCounts[0]![0]).toEqual(counts);
 });
+
+test("special tokens with white space may hide others, so their texts are encoded as a whole", async () => {
+  const spaced = await changed((json) => {
+    json.added_tokens.push(
+      { id: 900, content: "a b", ...addedToken },
+      { id: 901, content: "bcd", ...addedToken },
+    );
+  });
+  const text = "x a bcd bcd a b";
+  check(
+    await run({ tokenizers: { spaced }, texts: { text: [write("spaced.txt", text)] } }),
+    0,
+    0,
+    naiveMeasures(spaced, [text]),
+  );
+});
