@@ -1,9 +1,9 @@
 import type { Input } from "../corpus/input.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import type { Trained } from "../pipeline/train.ts";
+import { trainedParts } from "../pipeline/trained-parts.ts";
 import type { Fact, Highlight } from "../report/report-data.ts";
 import { vocabularyTokenizer } from "../report/vocabulary-tokens.ts";
-import { partsOfVocabulary } from "../tokenizer/trained-tokenizer.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
 import { cutSamples, sampleTextsOf } from "./report-samples.ts";
 import { shortName, writeReport } from "./report-writer.ts";
@@ -39,7 +39,7 @@ export async function writeTrainReport(path: string, training: Training): Promis
         }
       : undefined,
     samples: cutSamples(sampleTextsOf(inputs), [
-      { parts: partsOfVocabulary(vocabulary, pattern), tokens: tokenizer.tokens },
+      { parts: trainedParts(vocabulary, pattern), tokens: tokenizer.tokens },
     ]),
     provenance: factsOf(record, output),
   });

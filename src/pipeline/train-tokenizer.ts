@@ -6,14 +6,13 @@ import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
 import { CountsFilesAndWords } from "../count/given-words.ts";
 import { usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
-import { boundlessPattern, compilePattern } from "../pattern/pattern.ts";
+import { boundlessPattern } from "../pattern/pattern.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
 import { describeCounts } from "../store/content-hash.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { isWithin, placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
-import { partsOfVocabulary } from "../tokenizer/trained-tokenizer.ts";
 import { settleModelSettings } from "../vocabulary/model-settings.ts";
 import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
@@ -23,6 +22,7 @@ import type { StageProgress } from "./stage-progress.ts";
 import { type SuperwordSettings, settleSuperwords } from "./superword-settings.ts";
 import { type Trained, train } from "./train.ts";
 import { checkTrainOptions, type TrainTokenizerOptions } from "./train-options.ts";
+import { trainedParts } from "./trained-parts.ts";
 import { TrainedTokenizer } from "./trained-result.ts";
 import { trainingPattern } from "./training-pattern.ts";
 import { encodingPatternOf, type Result, type TrainSettings, writeResult } from "./write-result.ts";
@@ -84,11 +84,7 @@ async function trainSettled(
     const corpus = { inputs, countsFiles, workerCount, workerCountFor, memory, cache: cached?.cache };
     const trained = await train({ ...settings, ...corpus, pattern, write }, report);
     cached?.shrink();
-    // HF's trainer also cuts after line ends; its tokenizer does not.
-    const { name, sources, compiled } = encodingPatternOf(settings);
-    const isPlain = compiled.kind !== "scripts";
-    const encodingPattern = { name, sources, compiled: isPlain ? compilePattern(sources) : compiled };
-    const parts = partsOfVocabulary(trained.vocabulary, encodingPattern);
+    const parts = trainedParts(trained.vocabulary, encodingPatternOf(settings));
     return new TrainedTokenizer(parts, { ...resultOf(trained), endMs: performance.now() });
   } finally {
     memory.scratch.remove();

@@ -101,6 +101,25 @@ test("any number of workers makes the same page, but for the times", () => {
   expect(new Set(plain.map((page) => Bun.hash(page))).size).toBe(1);
 });
 
+test("the text is cut as bpe encode cuts it, also where HF's trainer cuts otherwise, and with superwords", () => {
+  const lines = put(directory, "lines.txt", "low\n\n\nlower low\n\n\nlowest\n\n".repeat(20));
+  const variants = [
+    ["--compat", "huggingface"],
+    ["--superwords-from", "262"],
+    ["--superwords", "boundless"],
+    [],
+  ];
+  for (const [i, more] of variants.entries()) {
+    const [output, path] = [join(directory, `cut${i}`), join(directory, `cut${i}.html`)];
+    expect(bpe(["train", lines, "-n", "266", "-o", output, "--report", path, "-q", ...more]).code).toBe(0);
+    const ids = [...readFileSync(path, "utf8").matchAll(/<i data-id="(\d+)"/g)].map(([, id]) => id);
+    const encoded = bpe(["encode", lines, "--tokenizer", output, "-q"]).stdout.trim().split(" ");
+    expect(ids.length).toBeGreaterThan(50);
+    // The text is all of the file: it is shorter than what a report shows.
+    expect(ids).toEqual(encoded);
+  }
+});
+
 test("smaller sizes of the same run are marked on the curve", () => {
   const path = join(directory, "sizes.html");
   const sizes = ["train", text, "-n", "262,266,270", "-o", join(directory, "sizes"), "--report", path, "-q"];
