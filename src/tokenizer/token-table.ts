@@ -14,6 +14,8 @@ export type TokenTable = {
   readonly tokenCount: number;
   readonly bytes: Uint8Array;
   readonly starts: Uint32Array;
+  /** Tokens whose key in the file has characters that stand for no byte, like "🙂" for "ðŁĻĤ": no merge can make them. */
+  readonly rawIds?: ReadonlySet<number>;
 };
 
 /** Ids from here on are refused, because the table has an entry for each id. */
@@ -58,6 +60,9 @@ export function lateTokenTable(make: () => TokenTable): TokenTable {
     },
     get starts() {
       return table().starts;
+    },
+    get rawIds() {
+      return table().rawIds ?? new Set<number>();
     },
   };
 }

@@ -306,6 +306,18 @@ describe("tokens of the base", () => {
     expect([...(await Tokenizer.load(written)).encode(text)]).toEqual(ids);
   });
 
+  test("a token whose key stands for no bytes, as Command R+ has them, is not one that merges could make", async () => {
+    const vocab = new Map([...byteToCharacter.map((c, id) => [c, id] as const), ["🙂", 256] as const]);
+    const base = { vocab, merges: [], ignoresMerges: false };
+    const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(base)));
+    const made = await extend(path, "🙂".repeat(9), { newTokenCount: 3 });
+    expect(made.extended.extension.tokens.map(({ id }) => id)).toEqual([257, 258, 259]);
+    const written = await write(path, made);
+    expect([...(await Tokenizer.load(written)).encode("🙂")]).toEqual([259]);
+    const theirs = HuggingFace.fromString(readFileSync(join(written, "tokenizer.json"), "utf8"));
+    expect((await theirs.encode("🙂", null)).getIds()).toEqual([259]);
+  });
+
   test("a base that cannot be trained on from is refused by name", async () => {
     const vocab = new Map([...abcd.vocab].filter(([key]) => key !== "z"));
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, vocab })));

@@ -40,7 +40,8 @@ export function asLearned(base: TokenizerParts): TokenizerParts {
   });
   if (others.length === 0) return base;
   const entries = Array.from({ length: tokens.idLimit }, (_, id) => [id, tokenBytesOf(tokens, id)] as const);
-  return { ...base, tokens: buildTokenTable([...entries.filter(([, { length }]) => length > 0), ...others]) };
+  const table = buildTokenTable([...entries.filter(([, { length }]) => length > 0), ...others]);
+  return { ...base, tokens: { ...table, rawIds: tokens.rawIds ?? new Set() } };
 }
 
 /** The base's tokens as the merge engine begins with them: an id of the base is an id of the engine. */
@@ -50,8 +51,8 @@ export function* startTokensOf(base: TokenizerParts): Generator<undefined, Start
 }
 
 /**
- * The tokens that no merge of the base makes. Added tokens with characters that stand for no byte are none: no merge can
- * spell their key.
+ * The tokens that no merge of the base makes. Tokens with characters that stand for no byte are none: no merge can spell
+ * their key.
  */
 function* tokensNeverMade(base: TokenizerParts): Generator<undefined, KnownToken[]> {
   const { tokens, model } = base;
@@ -64,7 +65,7 @@ function* tokensNeverMade(base: TokenizerParts): Generator<undefined, KnownToken
   const made = yield* segmentWords(table, { ...model, wholeTokens: null }, tokens);
   const known: KnownToken[] = [];
   ids.forEach((id, w) => {
-    if (isAlone(made, w, id)) return;
+    if (isAlone(made, w, id) || tokens.rawIds?.has(id)) return;
     const bytes = tokenBytesOf(tokens, id);
     if (contents.get(id) === undefined || contents.get(id) === encodeBytes(bytes))
       known.push({ bytes, rank: id });

@@ -106,9 +106,14 @@ export function assembleTokens(vocab: TokenIds, addedTokens: readonly AddedToken
   return lateTokenTable(() => {
     const encoder = new TextEncoder();
     const tokens: [number, Uint8Array][] = [];
-    for (const [text, id] of vocab) tokens.push([id, decodeCharacters(text) ?? encoder.encode(text)]);
+    const rawIds = new Set<number>();
+    for (const [text, id] of vocab) {
+      const bytes = decodeCharacters(text);
+      if (bytes === null) rawIds.add(id);
+      tokens.push([id, bytes ?? encoder.encode(text)]);
+    }
     for (const { id, content } of addedTokens) tokens.push([id, encoder.encode(content)]);
-    return buildTokenTable(tokens);
+    return { ...buildTokenTable(tokens), rawIds };
   });
 }
 
