@@ -21,7 +21,7 @@ import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
 import { type BaseFile, checkSame, kindsBeside, readBaseFiles } from "../tokenizer/extension/base-files.ts";
-import { asLearned, ranksObstacle } from "../tokenizer/extension/extend-vocabulary.ts";
+import { asLearned, type Extension, ranksObstacle } from "../tokenizer/extension/extend-vocabulary.ts";
 import { recordedRule } from "../tokenizer/load/read-training-record.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { ExtensionRecord } from "../vocabulary/formats/training-json.ts";
@@ -36,9 +36,10 @@ import { readInputOptions } from "./input-options.ts";
 import { lockOutputs } from "./lock-outputs.ts";
 import type { TypedOptions } from "./option-values.ts";
 import type { Output } from "./output.ts";
-import { readAskedSize } from "./size-option.ts";
+import { newTokenCounts, readAskedSizes } from "./size-option.ts";
 import { onStop } from "./stop.ts";
-import { bytes, grouped, seconds } from "./units.ts";
+import { writtenFiles } from "./train-summary.ts";
+import { bytes, counted, grouped, seconds } from "./units.ts";
 import { warnOfEqualCounts, warnOfInvalidBytes, warnOfSlowPattern } from "./warnings.ts";
 
 /** `bpe train --extend`: loads the base, reads the options, trains on from it, writes, tells. */
@@ -89,7 +90,7 @@ export async function runExtend(invocation: Invocation, output: Output): Promise
     run,
     base,
     basePath: options.basePath,
-    baseFiles: expressible(baseFiles, base, extended, output),
+    baseFiles: extended.extensions.map((extension) => expressible(baseFiles, base, extension, output)),
     settings: options,
     pattern: options.pattern,
     extended,
@@ -126,7 +127,6 @@ function refuseOptions(options: TypedOptions): void {
       throw usageError(`--${name} does not go with --extend`, "it stays as the base has it");
   }
   for (const name of [
-    "pad-to",
     "if-changed",
     "superwords",
     "superwords-from",
@@ -147,7 +147,8 @@ function readOptions(invocation: Invocation) {
   return {
     basePath: options.text("extend")!,
     output: outputPath,
-    size: readAskedSize(options.text("vocab-size")!, "--extend"),
+    sizes: readAskedSizes(options.text("vocab-size")!),
+    padTo: options.wholeNumber("pad-to", 1) ?? 1,
     rule: options.word("compat"),
     separators: options.get("special-token"),
     basePattern: pattern === undefined ? undefined : resolvePattern(pattern),
@@ -186,7 +187,7 @@ async function openBase({ basePath, basePattern }: Typed, output: Output) {
 function expressible(
   baseFiles: readonly BaseFile[],
   base: TokenizerParts,
-  { extension }: Extended,
+  extension: Extension,
   output: Output,
 ): readonly BaseFile[] {
   const ranks = baseFiles.find(({ kind }) => kind === "ranks");
@@ -212,13 +213,6 @@ function settle(
   const compat = rule === "extension" ? "cs336" : rule;
   const specialTokens = typed.separators ?? [];
   checkSpecialTokens(specialTokens, compat);
-  const newTokenCount = typed.size.isMore ? typed.size.count : typed.size.count - base.tokens.idLimit;
-  if (newTokenCount < 1) {
-    throw usageError(
-      `--vocab-size ${typed.size.count} is not more than the base has: ${base.tokens.idLimit}`,
-      "-n +8k adds 8,192 tokens to it",
-    );
-  }
   if (changesText(base)) refuseCounts(options);
   for (const text of specialTokens) {
     if (allAddedTokens(base).some(({ content }) => content === text)) continue;
@@ -229,7 +223,7 @@ function settle(
     rule,
     compat,
     specialTokens,
-    newTokenCount,
+    newTokenCounts: newTokenCounts(typed.sizes, base.tokens.idLimit),
     minFrequency: typed.minFrequency ?? (rule === "huggingface" ? 0 : 1),
     pattern: patternOfBase(base, rule),
   } as const;
@@ -244,21 +238,27 @@ function refuseCounts(options: TypedOptions): void {
 }
 
 function summaryOf(
-  { extension, pretokenBytes, tokenCount, tokenCountBefore }: Extended,
+  { extensions, pretokenBytes, tokenCount, tokenCountBefore }: Extended,
   { base, options, files, timings, wordCount, distinctWordCount, peakMemoryBytes }: ExtensionRecord,
-  { output, newTokenCount }: { readonly output: string; readonly newTokenCount: number },
+  { output, newTokenCounts }: { readonly output: string; readonly newTokenCounts: readonly number[] },
   notes: readonly (readonly [string, string])[],
 ): string {
-  const { length } = extension.tokens;
+  const { tokens, reservedTokens } = extensions.at(-1)!;
+  const { length } = tokens;
+  const wantedCount = newTokenCounts.at(-1)!;
   const short =
-    length < newTokenCount ? ` (stopped early: the corpus gives no more of ${grouped(newTokenCount)})` : "";
+    length < wantedCount ? ` (stopped early: the corpus gives no more of ${grouped(wantedCount)})` : "";
   const rate = (tokens: number) => (tokens === 0 ? "none" : (pretokenBytes / tokens).toFixed(3));
   const ms = (time: number) => seconds(time / 1000);
+  const ids = length === 0 ? "" : `, ids ${base.vocabSize} to ${base.vocabSize + length - 1}`;
   const rows = [
     ["base", `${base.path}, ${grouped(base.vocabSize)} ids`],
     ...notes,
     ["words", `${grouped(wordCount)}, ${grouped(distinctWordCount)} of them distinct`],
-    ["new tokens", `${grouped(length)}, ids ${base.vocabSize} to ${options.vocabSize - 1}${short}`],
+    ["new tokens", `${grouped(length)}${ids}${short}`],
+    ...(reservedTokens.length === 0
+      ? []
+      : [["reserved", `${counted(reservedTokens.length, "token")}, to ${grouped(options.vocabSize)} ids`]]),
     ["rule", options.compat],
     [
       "time",
@@ -266,7 +266,7 @@ function summaryOf(
     ],
     ["memory", `${bytes(peakMemoryBytes)} at its peak`],
     ["bytes/token", `${rate(tokenCount)}, by the base ${rate(tokenCountBefore)}`],
-    ["written", `${output}: ${files.join(", ")}`],
+    ["written", writtenFiles(output, options.sizes, files)],
   ];
   return rows.map(([name, text]) => `${name!.padEnd(12)}${escapeText(text!)}`).join("\n");
 }

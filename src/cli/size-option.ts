@@ -6,6 +6,29 @@ export type AskedSize = { readonly isMore: boolean; readonly count: number };
 
 export function readAskedSize(text: string, what: string): AskedSize {
   if (text.includes(",")) throw usageError(`--vocab-size ${text}: ${what} makes one size at a time`);
+  return askedSize(text);
+}
+
+/** One size, or several with commas between, as typed. */
+export const readAskedSizes = (text: string): AskedSize[] => text.split(",").map(askedSize);
+
+function askedSize(text: string): AskedSize {
   const isMore = text.startsWith("+");
   return { isMore, count: wholeNumber("--vocab-size", isMore ? text.slice(1) : text, 1) };
+}
+
+/** The numbers of new tokens, ascending, for a base whose ids are below `idLimit`. */
+export function newTokenCounts(sizes: readonly AskedSize[], idLimit: number): number[] {
+  const counts = sizes.map(({ isMore, count }) => {
+    if (isMore) return count;
+    if (count > idLimit) return count - idLimit;
+    throw usageError(
+      `--vocab-size ${count} is not more than the base has: ${idLimit}`,
+      "-n +8k adds 8,192 tokens to it",
+    );
+  });
+  counts.sort((a, b) => a - b);
+  const twice = counts.find((count, i) => count === counts[i + 1]);
+  if (twice === undefined) return counts;
+  throw usageError(`--vocab-size: ${idLimit + twice}, or +${twice}, is given twice`);
 }

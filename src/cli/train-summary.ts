@@ -49,7 +49,7 @@ export function summary(facts: SummaryFacts): string {
     ["residues", residues(record)],
     ["longest", facts.longestTokens.join(" ")],
     ["blank", blanksAndRules(facts)],
-    ["written", writtenFiles(output, record)],
+    ["written", writtenFiles(output, record.options.sizes, record.files)],
     ["kept", keptPath ?? ""],
   ] as const;
   const shown = rows.filter(([, text]) => text !== "");
@@ -57,7 +57,11 @@ export function summary(facts: SummaryFacts): string {
 }
 
 /** The files of a tokenizer; those of several have the same names in a directory for each size. */
-function writtenFiles(output: string, { files, options: { sizes } }: TrainingRecord): string {
+export function writtenFiles(
+  output: string,
+  sizes: readonly number[] | undefined,
+  files: readonly string[],
+): string {
   if (sizes === undefined) return `${output}: ${files.join(", ")}`;
   const names = files.filter((name) => name.startsWith(`${sizes[0]}/`)).map((name) => name.split("/")[1]);
   return `${sizes.map((size) => join(output, String(size))).join(", ")}: ${names.join(", ")}`;

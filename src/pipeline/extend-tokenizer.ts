@@ -8,12 +8,15 @@ import type { BaseFile } from "../tokenizer/extension/base-files.ts";
 import {
   checkReachable,
   type Extension,
+  firstTokens,
   numberExtension,
+  padExtension,
   startTokensOf,
 } from "../tokenizer/extension/extend-vocabulary.ts";
 import { extendedFiles, newMergeLines } from "../tokenizer/extension/extended-files.ts";
 import { segmentWords } from "../tokenizer/segment-words.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { OutputFile } from "../vocabulary/formats/output-file.ts";
 import { type ExtensionRecord, recordName, trainingFile } from "../vocabulary/formats/training-json.ts";
 import { byteWordsSize } from "../words/token-words.ts";
 import { sizeOf, type TableSize, type WordTable } from "../words/word-table.ts";
@@ -36,8 +39,10 @@ import {
 export type ExtensionRule = Compat | "extension";
 
 export type ExtensionSettings = {
-  /** New tokens wanted. */
-  readonly newTokenCount: number;
+  /** How many new tokens are wanted, ascending. With several, each tokenizer is written into a directory of its own. */
+  readonly newTokenCounts: readonly number[];
+  /** Vocabularies are filled with reserved tokens to a multiple of this. */
+  readonly padTo: number;
   readonly rule: ExtensionRule;
   readonly minFrequency: number;
   readonly maxTokenLength: number | null;
@@ -51,9 +56,10 @@ export type ExtendOptions = CorpusOptions &
   };
 
 export type Extended = Pick<CountedWords, "statistics" | "pretokenCount"> & {
-  readonly extension: Extension;
+  /** One for each number of new tokens that is wanted, in that order. */
+  readonly extensions: readonly Extension[];
   readonly distinctWordCount: number;
-  /** Bytes of all pretokens, and how many tokens they are by the base, and by the extended tokenizer. */
+  /** Bytes of all pretokens, and how many tokens they are by the base, and by the largest extended tokenizer. */
   readonly pretokenBytes: number;
   readonly tokenCountBefore: number;
   readonly tokenCount: number;
@@ -99,10 +105,13 @@ export async function extendTokenizer(options: ExtendOptions, report: Report): P
   const merges = await learnPairs(segmented, mergeOptions, "merging", options.tellMemory, report);
 
   // 4. Number the new tokens, and see that each of them can come about.
-  const extension = numberExtension(base, merges, startTokens.known!);
-  await inTurns(checkReachable(base, extension));
+  const all = numberExtension(base, merges, startTokens.known!);
+  const extensions = options.newTokenCounts.map((count) =>
+    padExtension(base, firstTokens(all, count), options.padTo),
+  );
+  for (const extension of extensions) await inTurns(checkReachable(base, extension));
   return {
-    extension,
+    extensions,
     statistics,
     pretokenCount,
     distinctWordCount: words.wordCount,
@@ -131,9 +140,9 @@ function countAsBase(options: ExtendOptions, report: Report, check: (size: Table
 }
 
 function mergeOptionsOf(options: ExtendOptions): MergeOptions {
-  const { newTokenCount, rule, minFrequency, maxTokenLength } = options;
+  const { newTokenCounts, rule, minFrequency, maxTokenLength } = options;
   const limits = {
-    mergeCount: newTokenCount,
+    mergeCount: newTokenCounts.at(-1)!,
     minFrequency,
     maxTokenLength,
     threadCount: mergeThreads(options),
@@ -158,7 +167,8 @@ export type ExtensionResult = {
   readonly run: RecordedRun;
   readonly base: TokenizerParts;
   readonly basePath: string;
-  readonly baseFiles: readonly BaseFile[];
+  /** The base's files that are extended, for each extension. */
+  readonly baseFiles: readonly (readonly BaseFile[])[];
   readonly settings: ExtensionSettings;
   readonly pattern: ResolvedPattern;
   /** What ended documents. */
@@ -174,45 +184,67 @@ export async function writeExtension(
   guard: (discard: () => void) => () => void,
 ) {
   const writeStartMs = performance.now();
-  const { base, baseFiles, extended, keepCount } = result;
-  const files = extendedFiles(baseFiles, base, extended.extension);
-  const names = [...files.map(({ name }) => name), recordName];
   let record: ExtensionRecord | undefined;
-  const former = await publishFiles(
-    path,
-    (generation) => [
-      ...files,
-      trainingFile(() => {
-        record = recordOf(result, names, generation(), writeStartMs);
-        return record;
-      }),
-    ],
-    { keepCount, guard },
-  );
+  const files = (generation: () => number) =>
+    extensionFiles(result, (made) => {
+      record = recordOf(result, made, generation(), writeStartMs);
+      return record;
+    });
+  const former = await publishFiles(path, files, { keepCount: result.keepCount, guard });
   return { ...former, record: record! };
+}
+
+/** What a record is of: the extension at `index`, and the files that are listed; or all, the largest among them. */
+type Made = {
+  readonly index: number;
+  readonly sizes?: readonly number[];
+  readonly names: readonly string[];
+};
+
+/** The files of one extended tokenizer; or those of each in a directory of its own, and the record of all. */
+export function extensionFiles(
+  result: ExtensionResult,
+  makeRecord: (made: Made) => ExtensionRecord,
+): OutputFile[] {
+  const { base, baseFiles, extended, settings } = result;
+  const filesOf = (index: number): OutputFile[] => {
+    const files = extendedFiles(baseFiles[index]!, base, extended.extensions[index]!);
+    const names = [...files.map(({ name }) => name), recordName];
+    return [...files, trainingFile(() => makeRecord({ index, names }))];
+  };
+  const { newTokenCounts } = settings;
+  if (newTokenCounts.length === 1) return filesOf(0);
+  const sizes = newTokenCounts.map((count) => base.tokens.idLimit + count);
+  const files = sizes.flatMap((size, index) =>
+    filesOf(index).map(({ name, chunks }) => ({ name: `${size}/${name}`, chunks })),
+  );
+  const names = [...files.map(({ name }) => name), recordName];
+  return [...files, trainingFile(() => makeRecord({ index: sizes.length - 1, sizes, names }))];
 }
 
 function recordOf(
   { run, base, basePath, baseFiles, settings, pattern, separators, extended }: ExtensionResult,
-  names: readonly string[],
+  { index, sizes, names }: Made,
   generation: number,
   writeStartMs: number,
 ): ExtensionRecord {
-  const { extension } = extended;
-  const added = allAddedTokens(base);
+  const extension = extended.extensions[index]!;
+  const special = [...allAddedTokens(base), ...extension.reservedTokens];
   return {
     ...runFacts(run, generation),
     base: {
       path: basePath,
       kind: base.description.kind,
-      files: baseFiles.map(({ path, bytes, sha256 }) => ({ path, sizeBytes: bytes.length, sha256 })),
+      files: baseFiles[index]!.map(({ path, bytes, sha256 }) => ({ path, sizeBytes: bytes.length, sha256 })),
       vocabSize: base.tokens.idLimit,
     },
     options: {
       vocabSize: extension.idLimit,
-      newTokens: settings.newTokenCount,
-      specialTokens: added.map(({ content }) => content),
-      specialIds: added.map(({ id }) => id),
+      newTokens: settings.newTokenCounts[index]!,
+      ...(sizes && { sizes }),
+      specialTokens: special.map(({ content }) => content),
+      specialIds: special.map(({ id }) => id),
+      padTo: settings.padTo,
       documentsEndAt: separators,
       pattern: recordedPattern(pattern),
       compat: settings.rule,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Tokenizer as HuggingFace } from "tokenizers";
 import { bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 
 const home = scratch();
@@ -125,11 +126,12 @@ describe("what is refused", () => {
   test("options that the base decides, and sizes that are none", () => {
     for (const [options, message] of [
       [["-n", "+4", "--format", "gpt2"], "--format does not go with --extend"],
-      [["-n", "+4", "--pad-to", "8"], "--pad-to does not go with --extend"],
+      [["-n", "+4", "--pad-to", "0"], "--pad-to: 0 is too small"],
       [["-n", "+4", "-p", "cl100k"], "--pattern is in tokenizer.json itself"],
       [["-n", "270"], "--vocab-size 270 is not more than the base has: 270"],
       [["-n", "+0"], "--vocab-size: 0 is too small"],
-      [["-n", "+4,+8"], "--extend makes one size at a time"],
+      [["-n", "+4,274"], "--vocab-size: 274, or +4, is given twice"],
+      [["-n", "+4,"], '--vocab-size: "" is not a whole number'],
     ] as const) {
       expect(refusal(...options)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
     }
@@ -150,6 +152,117 @@ describe("what is refused", () => {
       code: 1,
       stderr: expect.stringContaining("are not of one tokenizer"),
     });
+  });
+});
+
+describe("several sizes", () => {
+  const special = ["-s", "<|end|>"];
+
+  test("each is what a run of its own gives, by every rule and for each kind of file", () => {
+    for (const compat of ["cs336", "huggingface", "rustbpe", "extension"]) {
+      const base = train("sizes-base", "-n", "268", ...special).output;
+      // Of two letters each: the new merges may make them.
+      const json = JSON.parse(readFileSync(join(base, "tokenizer.json"), "utf8"));
+      for (const token of ["id", "wid", "wes", "oth"])
+        json.model.vocab[token] ??= Object.keys(json.model.vocab).length;
+      const bases = [base, put(home, "tokenizer.json", JSON.stringify(json))];
+      for (const path of bases) {
+        const idLimit = path === base ? 268 : Object.keys(json.model.vocab).length;
+        expect(idLimit >= 270).toBe(path !== base);
+        const options = ["--extend", path, "--compat", compat, "--pad-to", "8", ...special];
+        const several = train("several", "-n", `+9,${idLimit + 3},+1,+6000`, ...options);
+        expect(several).toMatchObject({ code: 0 });
+        const sizes = [1, 3, 9, 6000].map((count) => idLimit + count);
+        expect(readdirSync(several.output).sort()).toEqual([...sizes.map(String), "training.json"].sort());
+        for (const size of sizes) {
+          const own = train("own", "-n", String(size), ...options).output;
+          const among = join(several.output, String(size));
+          expect(tokenizerFiles(among)).toEqual(tokenizerFiles(own));
+          for (const field of ["mergeCount", "mergesSha256", "files", "options", "base"]) {
+            expect(recordIn(among)[field]).toEqual(recordIn(own)[field]);
+          }
+        }
+        expect(recordIn(several.output).options.sizes).toEqual(sizes);
+        expect(several.stderr).toContain(`${several.output}/${sizes[0]}, `);
+      }
+    }
+  });
+});
+
+describe("--pad-to", () => {
+  test("fills each size with reserved tokens behind all others, in all kinds of file, also for HF", async () => {
+    const base = train(
+      "padded-base",
+      "-n",
+      "270",
+      "-s",
+      "<|end|>",
+      "-s",
+      "<|reserved_special_token_1|>",
+    ).output;
+    const { output, stderr } = train("padded", "--extend", base, "-n", "+4", "--pad-to", "16");
+    expect(stderr).toContain("new tokens  4, ids 270 to 273");
+    expect(stderr).toContain("reserved    14 tokens, to 288 ids");
+    const { added_tokens: added, model } = JSON.parse(readFileSync(join(output, "tokenizer.json"), "utf8"));
+    const names = [0, ...Array.from({ length: 13 }, (_, i) => i + 2)];
+    expect(added.slice(2).map(({ id, content, special }: never) => [id, content, special])).toEqual(
+      names.map((n, i) => [274 + i, `<|reserved_special_token_${n}|>`, true]),
+    );
+    expect(Object.keys(model.vocab).length).toBe(288);
+    const text = "the<|reserved_special_token_14|>lowest<|end|>wide<|reserved_special_token_0|>";
+    const theirs = HuggingFace.fromFile(join(output, "tokenizer.json"));
+    const ids = (await theirs.encode(text, null, { addSpecialTokens: false })).getIds().join(" ");
+    const file = put(home, "special.txt", text);
+    for (const name of ["tokenizer.json", "vocab.json", "tokenizer.tiktoken"]) {
+      const { stdout } = bpe(["encode", file, "--tokenizer", join(output, name), "-q"]);
+      expect([name, stdout]).toEqual([name, `${ids}\n`]);
+    }
+    expect(ids.split(" ")).toContain("287");
+    // The reserved tokens of a base keep their ids, too.
+    const more = train("padded-more", "--extend", output, "-n", "+3", "--pad-to", "32");
+    expect(more.stderr).toContain("new tokens  3, ids 288 to 290");
+    expect(recordIn(more.output).options).toMatchObject({ vocabSize: 320, padTo: 32 });
+  });
+
+  test("puts them into a file in its layout, also if it has no added tokens", () => {
+    const base = train("unpadded-base", "-n", "270").output;
+    const json = JSON.parse(readFileSync(join(base, "tokenizer.json"), "utf8"));
+    const { added_tokens: _, ...without } = json;
+    const texts = [
+      JSON.stringify(json, null, 2),
+      JSON.stringify(json),
+      JSON.stringify(without, null, 2),
+      JSON.stringify({ ...json, added_tokens: [special(270, "<x>")] }, null, 2),
+      JSON.stringify({ ...json, added_tokens: [special(270, "<x>")] }),
+    ];
+    for (const [k, text] of texts.entries()) {
+      const path = put(home, "tokenizer.json", text);
+      const { output, code } = train("layouts", "--extend", path, "-n", "+2", "--pad-to", "4");
+      expect(code).toBe(0);
+      const written = readFileSync(join(output, "tokenizer.json"), "utf8");
+      const parsed = JSON.parse(written);
+      const size = k < 3 ? 272 : 276;
+      expect(Object.keys(parsed.model.vocab).length).toBe(size);
+      expect(parsed.added_tokens?.length ?? 0).toBe(k < 3 ? 0 : 4);
+      if (k === 3) expect(written).toBe(JSON.stringify(parsed, null, 2));
+      if (k === 4) expect(written).toBe(JSON.stringify(parsed));
+    }
+    for (const [text, indent] of [
+      [texts[0], 2],
+      [texts[1], undefined],
+      [texts[2], null],
+    ] as const) {
+      const path = put(home, "tokenizer.json", text!);
+      const { output } = train("layouts", "--extend", path, "-n", "+3", "--pad-to", "4");
+      const written = readFileSync(join(output, "tokenizer.json"), "utf8");
+      const parsed = JSON.parse(written);
+      expect(parsed.added_tokens.map(({ id }: { id: number }) => id)).toEqual([273, 274, 275]);
+      if (indent !== null) expect(written).toBe(JSON.stringify(parsed, null, indent));
+    }
+  });
+
+  const special = (id: number, content: string) => ({
+    ...{ id, content, single_word: false, lstrip: false, rstrip: false, normalized: false, special: true },
   });
 });
 

@@ -74,7 +74,7 @@ async function extend(basePath: string, text: string | Uint8Array, more: Partial
   const pattern = patternOfBase(base, rule);
   const extended = await extendTokenizer(
     {
-      ...{ base, rule, newTokenCount: 12, minFrequency: 1, maxTokenLength: null },
+      ...{ base, rule, newTokenCounts: [12], padTo: 1, minFrequency: 1, maxTokenLength: null },
       ...{ inputs: findInputs([put(home, "text", text)], {}), pattern: pattern.compiled },
       ...{ specialTokens: [], workerCount: 1, ...more },
     },
@@ -87,7 +87,13 @@ async function extend(basePath: string, text: string | Uint8Array, more: Partial
 async function write(basePath: string, made: Awaited<ReturnType<typeof extend>>) {
   const path = join(scratch(), "extended");
   const { base, extended, pattern } = made;
-  const settings = { newTokenCount: 12, rule: "extension", minFrequency: 1, maxTokenLength: null } as const;
+  const settings = {
+    newTokenCounts: [12],
+    padTo: 1,
+    rule: "extension",
+    minFrequency: 1,
+    maxTokenLength: null,
+  } as const;
   const run = {
     ...{ command: "", arguments: [], inputs: [], skipped: [], counts: [] },
     workerCount: 1,
@@ -97,7 +103,7 @@ async function write(basePath: string, made: Awaited<ReturnType<typeof extend>>)
     run,
     base,
     basePath,
-    baseFiles: readBaseFiles(basePath),
+    baseFiles: [readBaseFiles(basePath)],
     settings,
     pattern,
     separators: [],
@@ -107,9 +113,9 @@ async function write(basePath: string, made: Awaited<ReturnType<typeof extend>>)
   return path;
 }
 
-const keyOf = ({ extension }: Extended, vocab: ReadonlyMap<string, number>) => {
+const keyOf = ({ extensions }: Extended, vocab: ReadonlyMap<string, number>) => {
   const keys = new Map([...vocab].map(([key, id]) => [id, key]));
-  for (const { id, bytes } of extension.tokens) keys.set(id, encodeBytes(bytes));
+  for (const { id, bytes } of extensions[0]!.tokens) keys.set(id, encodeBytes(bytes));
   return (id: number) => keys.get(id)!;
 };
 
@@ -133,14 +139,14 @@ describe("an extension agrees with its naive twin", () => {
       const naive = makeBase(random);
       const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive), null, random(2) * 2));
       const { text, words } = makeText(random);
-      const newTokenCount = 1 + random(12);
-      const expected = naiveExtension(naive, words, newTokenCount);
+      const count = 1 + random(12);
+      const expected = naiveExtension(naive, words, count);
       const grown = { ...naive, merges: [...naive.merges, ...expected], ignoresMerges: false };
       const isUseless = ([left, right]: [string, string]) =>
         !naive.vocab.has(left + right) && naiveTokens(grown, left + right).length > 1;
       let made: Awaited<ReturnType<typeof extend>>;
       try {
-        made = await extend(path, text, { newTokenCount });
+        made = await extend(path, text, { newTokenCounts: [count] });
       } catch (error) {
         // Only where a new token would be useless.
         expect(error).toBeInstanceOf(UserError);
@@ -148,7 +154,7 @@ describe("an extension agrees with its naive twin", () => {
         refusedCount++;
         continue;
       }
-      const { merges, tokens, idLimit } = made.extended.extension;
+      const { merges, tokens, idLimit } = made.extended.extensions[0]!;
       const key = keyOf(made.extended, naive.vocab);
       const learned = Array.from(merges.left, (left, k): [string, string] => [
         key(left),
@@ -169,14 +175,39 @@ describe("an extension agrees with its naive twin", () => {
     expect(refusedCount).toBeLessThan(12);
   });
 
+  test("at each of several sizes, also where merges make tokens that the base has", async () => {
+    let knownCount = 0;
+    for (let seed = 1; seed <= 60; seed++) {
+      const random = seededRandom(seed * 6007);
+      const naive = { ...makeBase(random), ignoresMerges: false };
+      const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive)));
+      const { text, words } = makeText(random);
+      const newTokenCounts = [1, 2, 3, 5, 8];
+      const made = await extend(path, text, { newTokenCounts }).catch((error) => error);
+      if (made instanceof UserError) continue;
+      for (const [i, count] of newTokenCounts.entries()) {
+        const { merges, tokens, idLimit } = made.extended.extensions[i]!;
+        const expected = naiveExtension(naive, words, count);
+        expect({ seed, count, mergeCount: merges.left.length }).toEqual({
+          ...{ seed, count, mergeCount: expected.length },
+        });
+        expect(idLimit).toBe(naive.vocab.size + tokens.length);
+        knownCount += expected.length - tokens.length;
+      }
+    }
+    expect(knownCount).toBeGreaterThan(15);
+  });
+
   test("with 1, 2 and 7 workers alike", async () => {
     const naive = makeBase(seededRandom(5));
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive)));
-    const { text } = makeText(seededRandom(6));
+    const random = seededRandom(6);
+    const text = Array.from({ length: 40 }, () => makeText(random).text).join("\n");
     const { extended: one } = await extend(path, text, { workerCount: 1 });
+    expect(one.extensions[0]!.tokens.length).toBe(12);
     for (const workerCount of [2, 7]) {
       const { extended } = await extend(path, text, { workerCount });
-      expect(extended.extension).toEqual(one.extension);
+      expect(extended.extensions[0]!).toEqual(one.extensions[0]!);
     }
   });
 });
@@ -240,7 +271,7 @@ describe("a base that changes text before it cuts it", () => {
       const options = { specialTokens: ["<|end|>"], workerCount: [1, 2, 7][seed % 3]! };
       const { extended } = await extend(path, `${text}<|end|>`, options);
       const key = keyOf(extended, bytesOnly.vocab);
-      const { left, right } = extended.extension.merges;
+      const { left, right } = extended.extensions[0]!.merges;
       const learned = Array.from(left, (id, k): [string, string] => [key(id), key(right[k]!)]);
       expect({ seed, form, addsSpace, learned }).toEqual({ seed, form, addsSpace, learned: expected });
     }
@@ -255,7 +286,7 @@ describe("a base that changes text before it cuts it", () => {
       Buffer.from("x<|end|>\u1112"),
     ]);
     put(home, "text", bytes);
-    const { extended } = await extend(path, bytes, { newTokenCount: 1, specialTokens: ["<|end|>"] });
+    const { extended } = await extend(path, bytes, { newTokenCounts: [1], specialTokens: ["<|end|>"] });
     const [{ textBytes, documentCount, invalidByteCount, firstInvalidByte }] = extended.statistics as [
       (typeof extended.statistics)[number],
     ];
@@ -274,8 +305,8 @@ describe("tokens of the base", () => {
 
   test("one that no merge of the base makes keeps its id when a new merge makes it", async () => {
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, merges: [] })));
-    const { extended } = await extend(path, "xabx xabx xabx", { newTokenCount: 2 });
-    const { tokens, merges } = extended.extension;
+    const { extended } = await extend(path, "xabx xabx xabx", { newTokenCounts: [2] });
+    const { tokens, merges } = extended.extensions[0]!;
     expect([...merges.left]).toEqual([97, 256, 120]);
     expect([...merges.merged]).toEqual([256, 258, 259]);
     expect(tokens.map(({ bytes }) => String.fromCharCode(...bytes))).toEqual(["abx", "xabx"]);
@@ -285,17 +316,17 @@ describe("tokens of the base", () => {
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, ignoresMerges: false })));
     // (a, b) first, then (c, d), then both: but behind "ab" the base's (ab, c) goes first.
     const text = "ab.ab.ab.ab.cd.cd.cd.abcd.abcd";
-    const refused = extend(path, text, { newTokenCount: 2 });
+    const refused = extend(path, text, { newTokenCounts: [2] });
     await expect(refused).rejects.toThrow('new token 2, "abcd", could never be used');
-    expect((await extend(path, text, { newTokenCount: 1 })).extended.extension.tokens.length).toBe(1);
+    expect((await extend(path, text, { newTokenCounts: [1] })).extended.extensions[0]!.tokens.length).toBe(1);
   });
 
   test("added tokens keep their ids, and get a place in the vocabulary, because HF numbers others by its size", async () => {
     const special = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
     const added = [{ id: 258, content: "<|end|>", ...special }];
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, merges: [] }, added), null, 2));
-    const made = await extend(path, "hello hello", { newTokenCount: 3 });
-    expect(made.extended.extension.tokens.map(({ id }) => id)).toEqual([259, 260, 261]);
+    const made = await extend(path, "hello hello", { newTokenCounts: [3] });
+    expect(made.extended.extensions[0]!.tokens.map(({ id }) => id)).toEqual([259, 260, 261]);
     const written = await write(path, made);
     const json = readFileSync(join(written, "tokenizer.json"), "utf8");
     expect(JSON.parse(json).model.vocab["<|end|>"]).toBe(258);
@@ -310,8 +341,8 @@ describe("tokens of the base", () => {
     const vocab = new Map([...byteToCharacter.map((c, id) => [c, id] as const), ["🙂", 256] as const]);
     const base = { vocab, merges: [], ignoresMerges: false };
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(base)));
-    const made = await extend(path, "🙂".repeat(9), { newTokenCount: 3 });
-    expect(made.extended.extension.tokens.map(({ id }) => id)).toEqual([257, 258, 259]);
+    const made = await extend(path, "🙂".repeat(9), { newTokenCounts: [3] });
+    expect(made.extended.extensions[0]!.tokens.map(({ id }) => id)).toEqual([257, 258, 259]);
     const written = await write(path, made);
     expect([...(await Tokenizer.load(written)).encode("🙂")]).toEqual([259]);
     const theirs = HuggingFace.fromString(readFileSync(join(written, "tokenizer.json"), "utf8"));

@@ -3,21 +3,23 @@ import { escapeBytes } from "../../bytes/escape.ts";
 import { UserError } from "../../errors.ts";
 import type { Merges } from "../../merge/merges.ts";
 import type { KnownToken, StartTokens } from "../../merge/start-tokens.ts";
+import { reservedTokens } from "../../vocabulary/reserved-tokens.ts";
 import type { TokenWords } from "../../words/token-words.ts";
 import { WordMerger } from "../encoding-kernel.ts";
 import { buildModel, type EncodingModel, type RankedMerges } from "../encoding-model.ts";
 import { modelOfRanks, type RankedToken } from "../load/merges-of-ranks.ts";
 import { segmentWords } from "../segment-words.ts";
 import { buildTokenTable, tokenBytesOf } from "../token-table.ts";
-import { allAddedTokens, type TokenizerParts } from "../tokenizer-parts.ts";
+import { type AddedToken, allAddedTokens, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
 
 /**
  * A vocabulary that grows: a base, which stays as it is, and what was learned beyond it.
  *
- *   FIELD        MEANING
- *   idLimit      size of the extended vocabulary: every id is below it
- *   tokens       the new tokens, ascending by id; the first has the id behind the base's last, added tokens included
- *   merges       the new merges, in the order learned, in ids; they come behind the base's
+ *   FIELD            MEANING
+ *   idLimit          size of the extended vocabulary: every id is below it
+ *   tokens           the new tokens, ascending by id; the first has the id behind the base's last, added tokens included
+ *   merges           the new merges, in the order learned, in ids; they come behind the base's
+ *   reservedTokens   special tokens that fill the vocabulary (`--pad-to`), ascending by id, behind all others
  *
  * A merge may make a token that the base has, though no merge of the base makes it. Then `merged` is that token's id, and
  * no token is new.
@@ -26,6 +28,7 @@ export type Extension = {
   readonly idLimit: number;
   readonly tokens: readonly { readonly id: number; readonly bytes: Uint8Array }[];
   readonly merges: RankedMerges;
+  readonly reservedTokens: readonly AddedToken[];
 };
 
 /**
@@ -116,6 +119,40 @@ export function numberExtension(
       right: Int32Array.from(merges.right, idOf),
       merged: madeIds,
     },
+    reservedTokens: [],
+  };
+}
+
+/** The extension that a run for `count` new tokens ends with: the first merges of a run for more. `count` is 1 or more. */
+export function firstTokens(extension: Extension, count: number): Extension {
+  const { tokens, merges } = extension;
+  if (tokens.length < count) return extension;
+  const { id } = tokens[count - 1]!;
+  const mergeCount = merges.merged.indexOf(id) + 1;
+  const first = (ids: Int32Array) => ids.subarray(0, mergeCount);
+  return {
+    ...extension,
+    idLimit: id + 1,
+    tokens: tokens.slice(0, count),
+    merges: { left: first(merges.left), right: first(merges.right), merged: first(merges.merged) },
+  };
+}
+
+/** Fills the vocabulary with reserved tokens to a multiple of `padTo`. */
+export function padExtension(base: TokenizerParts, extension: Extension, padTo: number): Extension {
+  const taken = allAddedTokens(base).map(({ content }) => content);
+  // A token that was learned may be spelled as a reserved one is called.
+  const addLearned = (bytes: Uint8Array) => {
+    if (bytes[0] === 0x3c && bytes[1] === 0x7c) taken.push(encodeBytes(bytes));
+  };
+  for (let id = 0; id < base.tokens.idLimit; id++) addLearned(tokenBytesOf(base.tokens, id));
+  for (const { bytes } of extension.tokens) addLearned(bytes);
+  const { idLimit } = extension;
+  const names = reservedTokens(idLimit, padTo, taken);
+  return {
+    ...extension,
+    idLimit: idLimit + names.length,
+    reservedTokens: names.map((content, i) => ({ id: idLimit + i, content, ...plainSpecial })),
   };
 }
 
@@ -156,15 +193,12 @@ export function* checkReachable(base: TokenizerParts, extension: Extension): Gen
   }
 }
 
-function unreachable({ tokens }: TokenizerParts, { idLimit }: Extension, id: number, bytes: Uint8Array) {
-  const fewer = id - tokens.idLimit;
+function unreachable(base: TokenizerParts, { tokens }: Extension, id: number, bytes: Uint8Array) {
+  const fewer = id - base.tokens.idLimit;
   return new UserError(
     `new token ${fewer + 1}, "${escapeBytes(bytes)}", could never be used: merges of the base, which go first, cut it`,
     {
-      hint:
-        fewer > 0
-          ? `-n +${fewer} learns all before it, of ${idLimit - tokens.idLimit}`
-          : "train on other text",
+      hint: fewer > 0 ? `-n +${fewer} learns all before it, of ${tokens.length}` : "train on other text",
     },
   );
 }

@@ -2,10 +2,10 @@ import { encodeBytes } from "../../bytes/byte-characters.ts";
 import { assert } from "../../errors.ts";
 import type { OutputFile } from "../../vocabulary/formats/output-file.ts";
 import { tokenBytesOf } from "../token-table.ts";
-import { allAddedTokens, type TokenizerParts } from "../tokenizer-parts.ts";
+import { type AddedToken, allAddedTokens, type TokenizerParts } from "../tokenizer-parts.ts";
 import type { BaseFile } from "./base-files.ts";
 import type { Extension } from "./extend-vocabulary.ts";
-import { afterColon, layoutOf, type Span, spanOf } from "./json-places.ts";
+import { afterColon, layoutOf, type Span, spanOf, valueEnd } from "./json-places.ts";
 
 /**
  * The files of an extended tokenizer: those of its base, with rows put in. Every other byte of them stays: what this program
@@ -60,6 +60,8 @@ function* extendJson(
   yield nothing;
   const edits = [addIds(json, ids, newIds(json, ids, base, extension))];
   yield nothing;
+  if (keysOfMerges !== undefined && extension.reservedTokens.length > 0)
+    edits.push(addSpecials(json, ids, extension.reservedTokens));
   if (merges !== undefined) edits.push(addMerges(json, merges, ids, mergesOf(base, extension)));
   let pos = 0;
   for (const { start, end, text } of edits.sort((a, b) => a.start - b.start)) {
@@ -79,13 +81,18 @@ type IdRow = readonly [key: string, id: number];
  * The new tokens, behind the added tokens that the vocabulary lacks: HF numbers these from the vocabulary's size on when it
  * loads the file, whatever ids are stated, so they have to be in the vocabulary before it grows.
  */
-function newIds(json: string, { start, end }: Span, base: TokenizerParts, { tokens }: Extension): IdRow[] {
+function newIds(json: string, { start, end }: Span, base: TokenizerParts, extension: Extension): IdRow[] {
+  const { tokens, reservedTokens } = extension;
   const vocab = JSON.parse(json.slice(start, end)) as Record<string, unknown>;
   const added = allAddedTokens(base)
     .filter(({ content }) => !Object.hasOwn(vocab, content))
     .map(({ content, id }): IdRow => [content, id])
     .sort(([, a], [, b]) => a - b);
-  return [...added, ...tokens.map(({ id, bytes }): IdRow => [encodeBytes(bytes), id])];
+  return [
+    ...added,
+    ...tokens.map(({ id, bytes }): IdRow => [encodeBytes(bytes), id]),
+    ...reservedTokens.map(({ id, content }): IdRow => [content, id]),
+  ];
 }
 
 /** Puts rows behind the last entry of an object, in the layout of its entries. */
@@ -99,6 +106,37 @@ function addIds(json: string, span: Span, rows: readonly IdRow[]): Edit {
     before,
     rows.map(([key, id]) => `${quoted(key)}${colon}${id}`),
   );
+}
+
+/** Puts special tokens behind the last added token, in the layout of the others; in the vocabulary's if there are none. */
+function addSpecials(json: string, ids: Span, reserved: readonly AddedToken[]): Edit {
+  const span = spanOf(json, ["added_tokens"]);
+  const ofVocab = layoutOf(json, ids).before;
+  const outer = ofVocab.slice(0, Math.max(0, ofVocab.length - 2));
+  const rows = (inner: string, colon: string, atEnd: string) =>
+    reserved.map(({ id, content, special, normalized, lstrip, rstrip, singleWord }) => {
+      const fields = { id, content, single_word: singleWord, lstrip, rstrip, normalized, special };
+      const texts = Object.entries(fields).map(
+        ([key, value]) => `${inner}"${key}":${colon}${JSON.stringify(value)}`,
+      );
+      return `{${texts.join(",")}${atEnd}}`;
+    });
+  if (span === undefined) {
+    const start = json.indexOf("{") + 1;
+    const list = rows("", "", "").join(",");
+    return { start, end: start, text: `"added_tokens":[${list}],` };
+  }
+  const { before } = layoutOf(json, span);
+  const first = span.start + 1 + before.length;
+  const isEmpty = json[first] === "]";
+  if (isEmpty) {
+    const colon = afterColon(json, ids);
+    const made = rows(ofVocab, colon, outer);
+    return addElements(json, span, outer, made, outer.slice(0, Math.max(0, outer.length - 2)));
+  }
+  const element = { start: first, end: valueEnd(json, first) };
+  const { before: inner, atEnd } = layoutOf(json, element);
+  return addElements(json, span, before, rows(inner, afterColon(json, element), atEnd));
 }
 
 /** Puts merges behind the last one, in the form and the layout that they have. */

@@ -12,7 +12,7 @@ export function spanOf(json: string, keys: readonly string[]): Span | undefined 
     if (found === undefined) return undefined;
     pos = found;
   }
-  return { start: pos, end: skipValue(json, pos) };
+  return { start: pos, end: valueEnd(json, pos) };
 }
 
 /** Where the value of a key begins in the object at `pos`. */
@@ -23,7 +23,7 @@ function valueAt(json: string, object: number, key: string): number | undefined 
     const keyEnd = skipString(json, pos);
     const value = skipSpace(json, skipSpace(json, keyEnd) + 1);
     if (JSON.parse(json.slice(pos, keyEnd)) === key) found = value;
-    pos = skipSpace(json, skipValue(json, value));
+    pos = skipSpace(json, valueEnd(json, value));
     if (json[pos] === ",") pos = skipSpace(json, pos + 1);
   }
   return found;
@@ -50,7 +50,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /** Behind the value that begins at `from`. */
-function skipValue(json: string, from: number): number {
+export function valueEnd(json: string, from: number): number {
   let depth = 0;
   for (let pos = from; ; ) {
     const code = json.charCodeAt(pos);

@@ -30,9 +30,13 @@ export type ExtensionRecord = RunRecord & {
     /** One more than the largest id; and how many new tokens were asked for. */
     readonly vocabSize: number;
     readonly newTokens: number;
-    /** The base's, each with its id at the same place. */
+    /** Only in the record of several: their sizes, ascending, as they were asked for. */
+    readonly sizes?: readonly number[];
+    /** The base's, then the reserved ones of `padTo`; each with its id at the same place. */
     readonly specialTokens: readonly string[];
     readonly specialIds: readonly number[];
+    /** The vocabulary is filled with reserved tokens to a multiple of this. */
+    readonly padTo: number;
     /** Texts that ended documents, whether they are tokens of the base or not. */
     readonly documentsEndAt: readonly string[];
     readonly pattern: PatternRecord;
