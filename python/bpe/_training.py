@@ -1,28 +1,30 @@
-"""Training: files are named to `bpe train`, texts go to it through a pipe. No copy of a corpus is made."""
+"""Training: files are named to `bpe train`, texts go to it through a pipe. No copy of a corpus is made.
+
+The executable starts as soon as can be; what Python needs besides is loaded while it works.
+"""
 
 from __future__ import annotations
 
-import itertools
-import json
 import os
-import subprocess
 import sys
-import tempfile
-import threading
-from pathlib import Path
-from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
-from ._executable import BpeError, interrupt, message_of, start
-from ._tokenizer import Tokenizer
+from ._executable import BpeError, Run, message_of
 
-PathLike = Union[str, "os.PathLike[str]"]
-#: Called with the stage ("counting", "merging", ...), how much is done, and of how much (None where nobody knows).
-Progress = Callable[[str, int, Union[int, None]], None]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import tempfile
+    from typing import Any, Callable, Iterable, Mapping, Sequence, Union
+
+    from ._tokenizer import Tokenizer
+
+    PathLike = Union[str, "os.PathLike[str]"]
+    #: Called with the stage ("counting", "merging", ...), how much is done, and of how much (None where nobody knows).
+    Progress = Callable[[str, int, Union[int, None]], None]
 
 
 def train(
     files: Union[PathLike, Sequence[PathLike], Iterable[str], None] = None,
-    vocab_size: Union[int, None] = None,
+    vocab_size: Union[int, str, Sequence[int], None] = None,
     *,
     texts: Union[Iterable[str], None] = None,
     special_tokens: Sequence[str] = (),
@@ -30,6 +32,11 @@ def train(
     compat: Union[str, None] = None,
     min_frequency: Union[int, None] = None,
     max_token_length: Union[int, None] = None,
+    superwords: Union[str, None] = None,
+    superwords_from: Union[int, None] = None,
+    superword_pattern: Union[str, None] = None,
+    extend: Union[PathLike, None] = None,
+    pad_to: Union[int, None] = None,
     output: Union[PathLike, None] = None,
     workers: Union[int, None] = None,
     memory_limit: Union[str, None] = None,
@@ -41,6 +48,9 @@ def train(
     chat_template: Union[str, None] = None,
     model_max_length: Union[int, None] = None,
     tokenizer_class: Union[str, None] = None,
+    model_card: bool = False,
+    ledger: Union[bool, None] = None,
+    report: Union[PathLike, None] = None,
     progress: Union[bool, Progress] = False,
 ) -> Tokenizer:
     """Trains a tokenizer and loads it.
@@ -49,9 +59,20 @@ def train(
     of strings, each a document of its own; it is read once, as fast as words are counted, and never held. An iterable
     that is not a list or tuple may be given as ``files``, too, unless it begins with the path of a file.
 
-    ``vocab_size`` is 256 bytes + special tokens + merges. ``compat`` names the trainer to agree with, merge for merge:
-    "cs336" (the default), "huggingface" (as it trains on files: each line is cut by itself) or "rustbpe". The tokenizer directory is written to ``output``; without it, it
-    lives as long as the object, and ``save`` keeps it. ``progress`` is True for a line on stderr, or a function.
+    ``vocab_size`` is 256 bytes + special tokens + merges. Several sizes, as in ``[16_384, 32_768]``, are made by one run:
+    each is a directory in ``output`` that is named by its size, and the largest one is loaded. ``pad_to`` fills each to a
+    multiple of it, by reserved special tokens. ``compat`` names the trainer to agree with, merge for merge: "cs336" (the
+    default), "huggingface" (as it trains on files: each line is cut by itself) or "rustbpe".
+
+    ``superwords_from`` learns tokens that go over spaces from a vocabulary of that size on, cut by ``superword_pattern``;
+    ``superwords="boundless"`` learns them among the others. Both read ``files`` twice, so neither takes ``texts``.
+    ``extend`` is the path of a tokenizer whose ids stay and whose training goes on; ``vocab_size`` is the size it shall
+    have, or how much comes to it, as "+8000".
+
+    The tokenizer directory is written to ``output``; without it, it lives as long as the object, and ``save`` keeps it.
+    ``ledger`` says whether tokens.tsv is in it (how often each token occurs; by default if it is small), ``model_card``
+    whether a README.md is. ``report`` is the path of an HTML page about the tokenizer. ``progress`` is True for a line on
+    stderr, or a function; what the function raises ends the run.
 
     The rest is for ``transformers``: ``bos``, ``eos``, ``pad`` and ``unk`` name special tokens ("" for none; the first
     three are proposed from well-known names), ``add_bos`` puts bos in front of each text there, ``chat_template`` is
@@ -67,13 +88,17 @@ def train(
         files = None
     if (files is None) == (texts is None):
         raise TypeError("give either files or texts")
+    sizes = _sizes(vocab_size, output)
     kept: Union[tempfile.TemporaryDirectory[str], None] = None
     if output is None:
+        import tempfile
+
         kept = tempfile.TemporaryDirectory(prefix="bpe-")
-        directory = Path(kept.name) / "tokenizer"
+        directory = os.path.join(kept.name, "tokenizer")
     else:
-        directory = Path(output)
-    arguments = ["train", "--vocab-size", str(vocab_size), f"--output={directory}", "--progress", "json"]
+        directory = os.fsdecode(output)
+    arguments = ["train", f"--vocab-size={','.join(sizes)}", f"--output={directory}"]
+    arguments += ["--progress=json"] if progress else ["--quiet"]
     for token in special_tokens:
         arguments.append(f"--special-token={token}")
     options: Mapping[str, Any] = {
@@ -81,6 +106,11 @@ def train(
         "compat": compat,
         "min-frequency": min_frequency,
         "max-token-length": max_token_length,
+        "superwords": superwords,
+        "superwords-from": superwords_from,
+        "superword-pattern": superword_pattern,
+        "extend": None if extend is None else os.fsdecode(extend),
+        "pad-to": pad_to,
         "workers": workers,
         "memory-limit": memory_limit,
         "bos": bos,
@@ -90,26 +120,45 @@ def train(
         "chat-template": chat_template,
         "model-max-length": model_max_length,
         "class": tokenizer_class,
+        "report": None if report is None else os.fsdecode(report),
     }
     arguments += [f"--{name}={value}" for name, value in options.items() if value is not None]
-    if add_bos:
-        arguments.append("--add-bos")
+    flags = {"add-bos": add_bos, "model-card": model_card, "ledger": ledger, "no-ledger": ledger is False}
+    arguments += [f"--{name}" for name, is_set in flags.items() if is_set]
     if texts is None:
         paths = [files] if isinstance(files, (str, os.PathLike)) else list(files or ())
         arguments += ["--", *(os.fspath(path) for path in paths)]
     else:
         arguments += ["--input-format=jsonl", "--text-field=text", "--", "-"]
     try:
-        _run(arguments, texts, _shower(progress))
+        run = Run(arguments, takes_input=texts is not None)
+        _finish(run, texts, _shower(progress))
     except BaseException:
         if kept is not None:
             kept.cleanup()
         raise
-    return Tokenizer._of(directory, kept)
+    from ._tokenizer import Tokenizer
+
+    return Tokenizer._of(directory if len(sizes) == 1 else os.path.join(directory, sizes[-1]), kept)
+
+
+def _sizes(vocab_size: Union[int, str, Sequence[int]], output: Union[PathLike, None]) -> list[str]:
+    """As the command line takes them, the largest one last."""
+    if isinstance(vocab_size, str) and "," in vocab_size:
+        raise TypeError(f'vocab_size is "{vocab_size}": give several sizes as a list of numbers')
+    if isinstance(vocab_size, (int, str)) or not hasattr(vocab_size, "__iter__"):
+        return [str(vocab_size)]
+    if len(vocab_size) < 2:
+        raise TypeError(f"vocab_size is {vocab_size!r}: several sizes are two at least; one is given as a number")
+    if output is None:
+        raise TypeError("output is missing: several sizes are directories in it")
+    return [f"{size:d}" for size in sorted(vocab_size)]
 
 
 def _checked(texts: Iterable[Any]) -> Iterable[str]:
     """The texts; refuses the paths of files, as `glob.iglob` yields them: training on names would look like success."""
+    import itertools
+
     items = iter(texts)
     for first in items:
         if isinstance(first, os.PathLike) or (isinstance(first, str) and os.path.exists(first)):
@@ -118,44 +167,60 @@ def _checked(texts: Iterable[Any]) -> Iterable[str]:
     return ()
 
 
-def _run(arguments: Sequence[str], texts: Union[Iterable[str], None], show: Progress) -> None:
-    process = start(
-        arguments,
-        stdin=subprocess.DEVNULL if texts is None else subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
+def _finish(run: Run, texts: Union[Iterable[str], None], show: Union[Progress, None]) -> None:
+    """Gives a run what it reads, hears what it says, and waits for its end."""
     said: list[str] = []
-    listener = threading.Thread(target=_listen, args=(process, said, show), daemon=True)
-    listener.start()
     try:
-        if texts is not None:
-            _send(process, texts)
-        _wait(process)
+        from . import _tokenizer as _  # The caller needs it next; now the executable works.
+
+        if texts is None and sys.platform != "win32":
+            _listen(run, said, show)
+        else:
+            # Both ends of the pipes are served; and Ctrl-C of Windows does not end a read.
+            _listen_apart(run, said, show, texts)
+        exit_code = run.wait()
     except BaseException:
-        interrupt(process)
+        run.stop()
         raise
-    listener.join()
-    if process.stderr is not None:
-        process.stderr.close()
-    if process.returncode != 0:
-        raise BpeError(_reason(said))
+    finally:
+        run.close()
+    reason = _reason(said)
+    if exit_code < 0:
+        raise BpeError(reason or f"bpe was ended by signal {-exit_code}")
+    if exit_code > 0 or reason is not None:
+        raise BpeError(reason or message_of("\n".join(said)))
 
 
-def _wait(process: subprocess.Popen[bytes]) -> None:
-    """Waits for the end, so that Ctrl-C is served. With a timeout Python looks only every 50 ms."""
-    while sys.platform == "win32":
+def _listen_apart(
+    run: Run, said: list[str], show: Union[Progress, None], texts: Union[Iterable[str], None]
+) -> None:
+    import threading
+
+    raised: list[BaseException] = []
+
+    def listen() -> None:
         try:
-            process.wait(0.2)
-            return
-        except subprocess.TimeoutExpired:
-            continue
-    process.wait()
+            _listen(run, said, show)
+        except BaseException as error:
+            # The run ends, so the texts are no longer taken, and the thread that sends them looks here.
+            raised.append(error)
+            run.stop()
+
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
+    if texts is not None:
+        _send(run, texts)
+    while listener.is_alive():
+        listener.join(0.2 if sys.platform == "win32" else None)
+    if raised:
+        raise raised[0]
 
 
-def _send(process: subprocess.Popen[bytes], texts: Iterable[str]) -> None:
+def _send(run: Run, texts: Iterable[str]) -> None:
     """Each text is a line of JSON: a document that nothing crosses."""
-    stdin = process.stdin
+    import json
+
+    stdin = run.stdin
     assert stdin is not None
     encode = json.JSONEncoder(ensure_ascii=False).encode
     try:
@@ -168,36 +233,45 @@ def _send(process: subprocess.Popen[bytes], texts: Iterable[str]) -> None:
         pass  # It has ended, and says why.
 
 
-def _listen(process: subprocess.Popen[bytes], said: list[str], show: Progress) -> None:
-    assert process.stderr is not None
-    for raw in process.stderr:
+def _listen(run: Run, said: list[str], show: Union[Progress, None]) -> None:
+    for raw in run.stderr:
         line = raw.decode("utf-8", "replace").rstrip("\n")
         said.append(line)
         del said[:-100]
-        try:
-            event = json.loads(line)
-        except ValueError:
+        if show is None:
             continue
-        if isinstance(event, dict) and event.get("event") == "progress":
+        event = _event(line)
+        if event.get("event") == "progress":
             show(event["stage"], event["done"], event.get("total"))
 
 
-def _reason(said: Sequence[str]) -> str:
+def _event(line: str) -> dict[str, Any]:
+    """An object of --progress json; empty where the line is none."""
+    import json
+
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return {}
+    return event if isinstance(event, dict) else {}
+
+
+def _reason(said: Sequence[str]) -> Union[str, None]:
+    """Why a run failed, if it says that it did."""
     for line in reversed(said):
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and event.get("event") == "result" and "error" in event:
+        if line.startswith("bpe: error: "):
+            return message_of("\n".join(said))
+        event = _event(line) if line.startswith("{") else {}
+        if event.get("event") == "result" and "error" in event:
             return "\n".join([event["error"], *([f"hint: {event['hint']}"] if event.get("hint") else [])])
-    return message_of("\n".join(said))
+    return None
 
 
-def _shower(progress: Union[bool, Progress]) -> Progress:
+def _shower(progress: Union[bool, Progress]) -> Union[Progress, None]:
     if callable(progress):
         return progress
     if not progress:
-        return lambda stage, done, total: None
+        return None
 
     def show(stage: str, done: int, total: Union[int, None]) -> None:
         share = f"{100 * done / total:5.1f} %" if total else f"{done}"

@@ -28,7 +28,7 @@ def run_train_bpe(
     with train(input_path, vocab_size, special_tokens=special_tokens, pattern=_PATTERN, compat="cs336") as tokenizer:
         ids = [[id] for id in range(tokenizer.id_limit)]
         vocab = dict(enumerate(tokenizer.decode_batch_bytes(ids)))
-        content = json.loads((tokenizer._path / "tokenizer.json").read_text("utf-8"))
+        content = json.loads(Path(tokenizer._path, "tokenizer.json").read_text("utf-8"))
         of_character = _bytes_of_characters()
         merges = []
         for merge in content["model"]["merges"]:
@@ -98,7 +98,9 @@ def get_tokenizer(
     home = tempfile.TemporaryDirectory(prefix="bpe-")
     path = Path(home.name) / "tokenizer.json"
     path.write_text(json.dumps(content), "utf-8")
-    return _Assignment(Tokenizer._of(path, home)._started())
+    made = Tokenizer._of(str(path), home)
+    made._description()
+    return _Assignment(made)
 
 
 _no_flags = {"single_word": False, "lstrip": False, "rstrip": False}

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -86,6 +87,61 @@ class Training(Home):
         with self.assertRaisesRegex(TypeError, "has to be strings"):
             bpe.train(texts=[b"bytes"], vocab_size=300)
 
+    def test_an_error_of_the_progress_function_ends_the_run(self) -> None:
+        def fails(*_) -> None:
+            raise RuntimeError("the screen broke")
+
+        for corpus in ({"files": self.corpus}, {"texts": self.texts}, {"texts": iter(self.texts * 10_000)}):
+            with self.assertRaisesRegex(RuntimeError, "the screen broke"):
+                bpe.train(**corpus, vocab_size=300, output=self.home / "out", progress=fails)
+            self.assertFalse((self.home / "out").exists())
+
+    def test_a_process_without_standard_streams_trains(self) -> None:
+        script = (
+            "import bpe, os\n"
+            "for fd in (0, 1, 2): os.close(fd)\n"
+            f"bpe.train({str(self.corpus)!r}, 300, output={str(self.home / 'named')!r})\n"
+            f"bpe.train(['aab', 'aac'], 300, output={str(self.home / 'paths')!r}) if False else None\n"
+            f"bpe.train(texts=['aab', 'aac'], vocab_size=257, output={str(self.home / 'given')!r})\n"
+        )
+        self.assertEqual(subprocess.run([sys.executable, "-c", script]).returncode, 0)
+        with bpe.Tokenizer.load(self.home / "given") as given:
+            self.assertEqual(given.decode([256]), "aa")
+        self.assertTrue((self.home / "named" / "tokenizer.json").is_file())
+
+    def test_a_run_that_was_killed_is_an_error(self) -> None:
+        script = (
+            "import bpe, os\n"
+            "spawn = os.posix_spawn\n"
+            "def killed(*args, **named):\n"
+            "    pid = spawn(*args, **named)\n"
+            "    os.kill(pid, 9)\n"
+            "    return pid\n"
+            "os.posix_spawn = killed\n"
+            f"try: bpe.train({str(self.corpus)!r}, 300)\n"
+            "except bpe.BpeError as error: print(error)\n"
+        )
+        said = subprocess.check_output([sys.executable, "-c", script])
+        self.assertEqual(said, b"bpe was ended by signal 9\n")
+
+    def test_where_children_are_reaped_by_others_errors_are_errors(self) -> None:
+        before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        try:
+            with self.assertRaisesRegex(bpe.BpeError, "no such file"):
+                bpe.train(self.home / "none.txt", 300)
+            bpe.train(self.corpus, 300, output=self.home / "out")
+        finally:
+            signal.signal(signal.SIGCHLD, before)
+        self.assertTrue((self.home / "out" / "tokenizer.json").is_file())
+
+    def test_an_import_loads_no_module_that_a_training_can_load_later(self) -> None:
+        script = "import os, sys; before = set(sys.modules); import bpe; print(*sorted(set(sys.modules) - before))"
+        place = str(Path(bpe.__file__).parent.parent)
+        loaded = subprocess.check_output([sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {place!r}); {script}"])
+        self.assertEqual(
+            loaded.decode().split(), ["__future__", "bpe", "bpe._executable", "bpe._training", "sysconfig"]
+        )
+
     def test_an_iterator_of_paths_is_not_taken_for_texts(self) -> None:
         for paths in (iter([str(self.corpus)]), self.home.iterdir()):
             with self.assertRaisesRegex(TypeError, "is the path of a file"):
@@ -116,6 +172,126 @@ class Training(Home):
         _, stderr = run.communicate(timeout=60)
         self.assertIn(b"KeyboardInterrupt", stderr)
         self.assertEqual(sorted(path.name for path in self.home.iterdir()), ["corpus.txt"])
+
+
+class Abilities(Home):
+    """The arguments of train beyond merges, pattern and special tokens."""
+
+    def encoded(self, tokenizer: bpe.Tokenizer) -> list[list[int]]:
+        """The ids of texts; those of the file are what `bpe encode` gives."""
+        name = self.corpus.read_text("utf-8")
+        self.assertEqual(tokenizer.encode(name), tokenizer.encode_file(self.corpus).tolist())
+        self.assertEqual(tokenizer.decode(tokenizer.encode(name)), name)
+        texts = [*made_texts(300), "", END]
+        ids = tokenizer.encode_batch(texts)
+        self.assertEqual(tokenizer.decode_batch(ids), texts)
+        self.assertEqual(ids, [tokenizer.encode(text) for text in texts])
+        return [tokenizer.encode(name), *ids]
+
+    def goes_over_spaces(self, tokenizer: bpe.Tokenizer) -> None:
+        tokens = tokenizer.decode_batch([[id] for id in range(tokenizer.vocab_size)])
+        self.assertTrue([token for token in tokens if re.search("[a-z] [a-z]", token)])
+
+    def same_as_hf(self, tokenizer: bpe.Tokenizer) -> None:
+        texts = [*made_texts(300), self.corpus.read_text("utf-8")]
+        hf = tokenizer.to_hf()
+        self.assertEqual(tokenizer.encode_batch(texts), [encoding.ids for encoding in hf.encode_batch(texts)])
+        self.encoded(tokenizer)
+
+    def test_several_sizes_are_directories_and_the_largest_is_loaded(self) -> None:
+        output = self.home / "sizes"
+        with bpe.train(self.corpus, [360, 300], special_tokens=[END], output=output) as largest:
+            self.assertEqual((largest.vocab_size, largest._path), (360, str(output / "360")))
+            self.same_as_hf(largest)
+            expected = largest.to_hf().to_str()
+        with bpe.train(self.corpus, 360, special_tokens=[END]) as alone:
+            self.assertEqual(alone.to_hf().to_str(), expected)
+        with bpe.Tokenizer.load(output / "300") as small, bpe.train(self.corpus, 300, special_tokens=[END]) as alone:
+            self.assertEqual(small.to_hf().to_str(), alone.to_hf().to_str())
+        with self.assertRaisesRegex(TypeError, "output is missing"):
+            bpe.train(self.corpus, [300, 360])
+        with self.assertRaisesRegex(TypeError, "two at least"):
+            bpe.train(self.corpus, [300], output=output)
+        with self.assertRaisesRegex(TypeError, "as a list"):
+            bpe.train(self.corpus, "300,360", output=output)
+        with self.assertRaisesRegex(bpe.BpeError, "given twice"):
+            bpe.train(self.corpus, [300, 300], output=output)
+
+    def test_reserved_tokens_fill_the_vocabulary(self) -> None:
+        with bpe.train(self.corpus, 300, special_tokens=[END], pad_to=64) as tokenizer:
+            self.assertEqual(tokenizer.vocab_size, 320)
+            self.assertEqual(len(tokenizer.special_tokens), 21)
+            self.same_as_hf(tokenizer)
+            tiktoken = tokenizer.to_tiktoken()
+            texts = [*made_texts(100), *tokenizer.special_tokens]
+            ours = tokenizer.encode_batch(texts)
+            self.assertEqual(ours, [tiktoken.encode(text, allowed_special="all") for text in texts])
+
+    def test_superwords_go_over_spaces(self) -> None:
+        options = {"special_tokens": [END], "superwords_from": 320}
+        self.corpus.write_text(("of the old house of the king\n" * 9 + END) * 9 + self.corpus.read_text("utf-8"), "utf-8")
+        with bpe.train(self.corpus, 400, **options) as tokenizer:
+            self.same_as_hf(tokenizer)
+            self.goes_over_spaces(tokenizer)
+            tokenizer.save(self.home / "saved")
+            expected = self.encoded(tokenizer)
+            with self.assertRaisesRegex(bpe.BpeError, "no file for tiktoken"):
+                tokenizer.to_tiktoken()
+        with bpe.Tokenizer.load(self.home / "saved") as loaded:
+            self.assertEqual(loaded.encode(self.corpus.read_text("utf-8")), expected[0])
+        with bpe.train(self.corpus, 400, superword_pattern=r"[^\n]+|\n+", **options) as tokenizer:
+            self.same_as_hf(tokenizer)
+        with self.assertRaisesRegex(bpe.BpeError, "twice"):
+            bpe.train(texts=self.texts, vocab_size=400, **options)
+
+    def test_a_boundless_tokenizer_encodes_and_is_refused_to_others(self) -> None:
+        self.corpus.write_text(("of the old house of the king\n" * 9 + END) * 9 + self.corpus.read_text("utf-8"), "utf-8")
+        with bpe.train(self.corpus, 400, special_tokens=[END], superwords="boundless") as tokenizer:
+            self.goes_over_spaces(tokenizer)
+            self.assertEqual(tokenizer.special_tokens, {END: 399})
+            tokenizer.save(self.home / "saved")
+            expected = tokenizer.encode(self.corpus.read_text("utf-8"))
+            self.encoded(tokenizer)
+        for path in (self.home / "saved", self.home / "saved" / "operations.txt"):
+            with bpe.Tokenizer.load(path) as loaded:
+                self.assertEqual(loaded.encode(self.corpus.read_text("utf-8")), expected)
+                for convert in (loaded.to_hf, loaded.to_tiktoken):
+                    with self.assertRaisesRegex(bpe.BpeError, "is a boundless tokenizer"):
+                        convert()
+        with self.assertRaisesRegex(bpe.BpeError, "superwords"):
+            bpe.train(self.corpus, 400, superwords="other")
+
+    def test_a_tokenizer_is_extended(self) -> None:
+        base = self.home / "base"
+        with bpe.train(self.corpus, 300, special_tokens=[END], output=base) as before:
+            ids = dict(before.to_hf().get_vocab())
+        for size in ("+40", 340):
+            with bpe.train(texts=self.texts, vocab_size=size, extend=base) as tokenizer:
+                self.assertEqual(tokenizer.vocab_size, 340)
+                self.assertEqual(tokenizer.special_tokens, {END: 299})
+                self.same_as_hf(tokenizer)
+                vocab = tokenizer.to_hf().get_vocab()
+                self.assertEqual({text: vocab[text] for text in ids}, ids)
+                tiktoken = tokenizer.to_tiktoken()
+                texts = made_texts(100)
+                ours = tokenizer.encode_batch(texts)
+                self.assertEqual(ours, [tiktoken.encode(text, allowed_special="all") for text in texts])
+        own = bpe.train(self.corpus, 300, pattern=r"\w+|\W", special_tokens=[END], compat="huggingface", output=self.home / "own")
+        own.close()
+        with bpe.train(self.corpus, "+20", extend=self.home / "own") as tokenizer:
+            self.same_as_hf(tokenizer)
+            with self.assertRaises(bpe.BpeError):
+                tokenizer.to_tiktoken()
+
+    def test_what_is_written_beside_the_tokenizer(self) -> None:
+        output, report = self.home / "out", self.home / "report.html"
+        with bpe.train(self.corpus, 300, output=output, model_card=True, ledger=True, report=report):
+            self.assertTrue((output / "README.md").is_file())
+            self.assertEqual(len((output / "tokens.tsv").read_text("utf-8").splitlines()), 301)
+            self.assertIn("<html", report.read_text("utf-8"))
+        with bpe.train(self.corpus, 300, output=output, ledger=False):
+            self.assertFalse((output / "README.md").exists())
+            self.assertFalse((output / "tokens.tsv").exists())
 
 
 class Encoding(Home):
@@ -225,18 +401,19 @@ class Encoding(Home):
         unused = bpe.train(self.corpus, 300)
         path = unused._path
         del unused
-        self.assertFalse(path.exists())
+        self.assertFalse(os.path.exists(path))
         tokenizer = bpe.train(self.corpus, 300)
         self.assertEqual(tokenizer.vocab_size, 300)
-        path, process = tokenizer._path, tokenizer._process
+        path, process = tokenizer._path, tokenizer._servers[0].process
         del tokenizer
         self.assertIsNotNone(process.poll())
-        self.assertFalse(path.exists())
+        self.assertFalse(os.path.exists(path))
 
     def test_a_process_that_was_killed_is_an_error_and_no_hang(self) -> None:
         self.tokenizer.encode("x")
-        self.tokenizer._process.kill()
-        self.tokenizer._process.wait()
+        process = self.tokenizer._servers[0].process
+        process.kill()
+        process.wait()
         with self.assertRaises(bpe.BpeError):
             self.tokenizer.encode("x")
 
