@@ -7,7 +7,9 @@ import { madeText } from "../vocabulary/made-merges.ts";
 const home = scratch();
 
 const special = "<|endoftext|>";
-const text = Array.from({ length: 30 }, (_, seed) => madeText(seed, 400)).join(special);
+/** Words of several lengths: the longest tokens are not all equally long. */
+const longWords = " extraordinary considerations".repeat(40);
+const text = Array.from({ length: 30 }, (_, seed) => madeText(seed, 400) + longWords).join(special);
 const corpus = put(home, "corpus.txt", text);
 const tokenizer = join(home, "tokenizer");
 const trained = bpe(["train", corpus, "-n", "700", "-s", special, "-o", tokenizer, "-q"]);
@@ -119,7 +121,11 @@ describe("encode", () => {
 
   test("says what is wrong", () => {
     const cases: [args: string[], code: number, message: string][] = [
-      [["encode", corpus], 2, "--tokenizer is missing\nhint: e.g. --tokenizer tokenizer"],
+      [
+        ["encode", corpus],
+        2,
+        "--tokenizer is missing\nhint: usage: bpe encode <file>... --tokenizer PATH [options]",
+      ],
       [
         ["encode", corpus, "--tokenizer", tokenizer, "-o", "ids.txt"],
         2,
