@@ -1,4 +1,5 @@
 import { usageError } from "../errors.ts";
+import type { Difference } from "../evaluation/difference.ts";
 import { compareTokenizers } from "../pipeline/compare-tokenizers.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
@@ -7,6 +8,7 @@ import type { Invocation } from "./arguments.ts";
 import { differenceText } from "./difference-text.ts";
 import { nameOfText, openTexts, readTexts } from "./eval-texts.ts";
 import { readingOf } from "./input-options.ts";
+import { jsonChunks } from "./json-chunks.ts";
 import { readNamed } from "./named-paths.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
@@ -48,10 +50,11 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     (progress) => output.progress(progress),
   );
   const names = [a.name, b.name] as const;
-  const text = options.has("json")
-    ? JSON.stringify(difference)
-    : differenceText(difference, names, stylesFor(1));
-  await writeStdout([Buffer.from(`${text}\n`)]);
+  await writeStdout(
+    options.has("json")
+      ? jsonLine(difference)
+      : [Buffer.from(`${differenceText(difference, names, stylesFor(1))}\n`)],
+  );
   const { tokens, merges } = difference;
   const elapsedMs = performance.now() - startMs;
   output.succeed(`compared ${a.name} with ${b.name} in ${seconds(elapsedMs / 1000)}`, {
@@ -62,4 +65,10 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     differentWords: difference.text?.differentWords ?? null,
     elapsedMs: Math.round(elapsedMs),
   });
+}
+
+/** With all lists: tens of MB for large tokenizers. */
+function* jsonLine(difference: Difference): Generator<Uint8Array> {
+  for (const chunk of jsonChunks(difference)) yield Buffer.from(chunk);
+  yield Buffer.from("\n");
 }

@@ -76,16 +76,34 @@ export type DifferentWord = {
 
 type Two = { readonly a: TokenizerParts; readonly b: TokenizerParts };
 
-/** What differs between two tokenizers, without a text. */
-export function differenceOf({ a, b }: Two): Omit<Difference, "text"> {
+/** What differs between two tokenizers, without a text. In steps of some ms: the largest ones take a second in all. */
+export function* differenceOf({ a, b }: Two): Generator<undefined, Omit<Difference, "text">> {
   return {
     format: "bpe-difference",
     version: 1,
     a: factsOf(a),
     b: factsOf(b),
-    tokens: compareTokens(a, b),
-    merges: compareMerges(a, b),
+    tokens: yield* compareTokens(a, b),
+    merges: yield* compareMerges(a, b),
   };
+}
+
+/** Tokens or merges that are looked at in a step. */
+const stepSize = 5_000;
+
+/** What `make` makes of each, without what is undefined. */
+function* inSteps<From, To>(
+  some: Iterable<From>,
+  make: (one: From) => To | undefined,
+): Generator<undefined, To[]> {
+  const made: To[] = [];
+  let count = 0;
+  for (const one of some) {
+    const to = make(one);
+    if (to !== undefined) made.push(to);
+    if (++count % stepSize === 0) yield;
+  }
+  return made;
 }
 
 function factsOf({ description, tokens, model }: TokenizerParts): TokenizerFacts {
@@ -103,11 +121,12 @@ function factsOf({ description, tokens, model }: TokenizerParts): TokenizerFacts
 type Entry = { readonly id: number; readonly isSpecial: boolean };
 
 /** The tokens by what they are: special or not, and their bytes. Of tokens that are equal each has a number of its own. */
-function tokensByKey(parts: TokenizerParts): Map<string, Entry> {
+function* tokensByKey(parts: TokenizerParts): Generator<undefined, Map<string, Entry>> {
   const { tokens } = parts;
   const specialIds = new Set(allAddedTokens(parts).map(({ id }) => id));
   const byKey = new Map<string, Entry>();
   for (let id = 0; id < tokens.idLimit; id++) {
+    if (id % stepSize === 0) yield;
     if (tokens.starts[id] === tokens.starts[id + 1]) continue;
     const isSpecial = specialIds.has(id);
     const key = `${isSpecial ? "special" : "token"} ${latin1Of(tokens, id)}`;
@@ -125,58 +144,61 @@ const latin1Of = (tokens: TokenTable, id: number) => {
 
 const shown = ({ tokens }: TokenizerParts, id: number) => escapeBytes(tokenBytesOf(tokens, id));
 
-function compareTokens(a: TokenizerParts, b: TokenizerParts): Difference["tokens"] {
-  const ofA = tokensByKey(a);
-  const ofB = tokensByKey(b);
+function* compareTokens(a: TokenizerParts, b: TokenizerParts): Generator<undefined, Difference["tokens"]> {
+  const ofA = yield* tokensByKey(a);
+  const ofB = yield* tokensByKey(b);
   const only = (some: Map<string, Entry>, others: Map<string, Entry>, parts: TokenizerParts) =>
-    Array.from(some)
-      .filter(([key]) => !others.has(key))
-      .map(([, { id, isSpecial }]) => ({ token: shown(parts, id), id, isSpecial }));
-  const both = Array.from(ofA).filter(([key]) => ofB.has(key));
-  return {
-    inBoth: both.length,
-    onlyInA: only(ofA, ofB, a),
-    onlyInB: only(ofB, ofA, b),
-    moved: both
-      .map(([key, { id, isSpecial }]) => ({ isSpecial, idA: id, idB: ofB.get(key)!.id }))
-      .filter(({ idA, idB }) => idA !== idB)
-      .map(({ isSpecial, idA, idB }) => ({ token: shown(a, idA), idA, idB, isSpecial })),
+    inSteps(some, ([key, { id, isSpecial }]) =>
+      others.has(key) ? undefined : { token: shown(parts, id), id, isSpecial },
+    );
+  let inBoth = 0;
+  const movedOf = ([key, { id: idA, isSpecial }]: [string, Entry]) => {
+    const idB = ofB.get(key)?.id;
+    if (idB === undefined) return undefined;
+    inBoth++;
+    return idA === idB ? undefined : { token: shown(a, idA), idA, idB, isSpecial };
   };
+  const moved = yield* inSteps(ofA, movedOf);
+  return { inBoth, onlyInA: yield* only(ofA, ofB, a), onlyInB: yield* only(ofB, ofA, b), moved };
 }
 
 /** Ranks of merges by the bytes of both halves. If a pair is listed twice the later rank counts, as in encoding. */
-function ranksByKey({ model, tokens }: TokenizerParts): Map<string, number> {
+function* ranksByKey({ model, tokens }: TokenizerParts): Generator<undefined, Map<string, number>> {
   const { left, right } = model.merges;
   const ranks = new Map<string, number>();
   for (let rank = 0; rank < left.length; rank++) {
+    if (rank % stepSize === 0) yield;
     const leftText = latin1Of(tokens, left[rank]!);
     ranks.set(`${leftText.length} ${leftText}${latin1Of(tokens, right[rank]!)}`, rank);
   }
   return ranks;
 }
 
-function compareMerges(a: TokenizerParts, b: TokenizerParts): Difference["merges"] {
-  const ofA = ranksByKey(a);
-  const ofB = ranksByKey(b);
+function* compareMerges(a: TokenizerParts, b: TokenizerParts): Generator<undefined, Difference["merges"]> {
+  const ofA = yield* ranksByKey(a);
+  const ofB = yield* ranksByKey(b);
   const halves = (parts: TokenizerParts, rank: number) => ({
     left: shown(parts, parts.model.merges.left[rank]!),
     right: shown(parts, parts.model.merges.right[rank]!),
   });
   const only = (some: Map<string, number>, others: Map<string, number>, parts: TokenizerParts) =>
-    Array.from(some)
-      .filter(([key]) => !others.has(key))
-      .map(([, rank]) => ({ ...halves(parts, rank), rank }));
-  const both = Array.from(ofA)
-    .filter(([key]) => ofB.has(key))
-    .map(([key, rankA]) => ({ rankA, rankB: ofB.get(key)! }))
-    .sort((one, other) => one.rankA - other.rankA);
+    inSteps(some, ([key, rank]) => (others.has(key) ? undefined : { ...halves(parts, rank), rank }));
+  const both = yield* inSteps(ofA, ([key, rankA]) => {
+    const rankB = ofB.get(key);
+    return rankB === undefined ? undefined : { rankA, rankB };
+  });
+  both.sort((one, other) => one.rankA - other.rankA);
+  yield;
   const stay = new Set(longestIncreasing(both.map(({ rankB }) => rankB)));
+  yield;
+  const moved = yield* inSteps(both.keys(), (i) => {
+    const { rankA, rankB } = both[i]!;
+    return stay.has(i) ? undefined : { ...halves(a, rankA), rankA, rankB };
+  });
   return {
     inBoth: both.length,
-    onlyInA: only(ofA, ofB, a),
-    onlyInB: only(ofB, ofA, b),
-    moved: both
-      .filter((_, i) => !stay.has(i))
-      .map(({ rankA, rankB }) => ({ ...halves(a, rankA), rankA, rankB })),
+    onlyInA: yield* only(ofA, ofB, a),
+    onlyInB: yield* only(ofB, ofA, b),
+    moved,
   };
 }

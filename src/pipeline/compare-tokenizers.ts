@@ -3,6 +3,7 @@ import { type Difference, differenceOf, type TextDifference } from "../evaluatio
 import { beginningOf, type NamedTokenizer } from "../evaluation/evaluation.ts";
 import { ratio, sumOf } from "../evaluation/measures.ts";
 import { placedWordsOf, type TextWords } from "../evaluation/text-words.ts";
+import { inTurns } from "../runtime/turns.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import {
   type EvaluateOptions,
@@ -26,7 +27,7 @@ const listedMax = 1000;
 export async function compareTokenizers(options: CompareOptions, report: Report): Promise<Difference> {
   const { tokenizers, text } = options;
   const [a, b] = tokenizers;
-  const difference = differenceOf({ a: a.parts, b: b.parts });
+  const difference = await inTurns(differenceOf({ a: a.parts, b: b.parts }));
   return { ...difference, text: text === null ? null : await compareOnText({ ...options, text }, report) };
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { differenceOf } from "../../src/evaluation/difference.ts";
+import { atOnce } from "../../src/runtime/turns.ts";
 import { loadTokenizerParts } from "../../src/tokenizer/load/load-tokenizer.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { put, scratch } from "../binary.ts";
@@ -23,6 +24,8 @@ function tokenizerOf(merges: readonly [string, string][], specials: readonly str
   return loadTokenizerParts(put(directory, `tokenizer-${fileCount++}.json`, JSON.stringify(json)));
 }
 
+const difference = (two: Parameters<typeof differenceOf>[0]) => atOnce(differenceOf(two));
+
 const ab: [string, string] = ["a", "b"];
 const cd: [string, string] = ["c", "d"];
 const ef: [string, string] = ["e", "f"];
@@ -31,7 +34,7 @@ const gh: [string, string] = ["g", "h"];
 test("tokens of one only, tokens with another id, and special tokens", () => {
   const a = tokenizerOf([ab, cd], ["<x>"]);
   const b = tokenizerOf([cd, ef], ["<y>"]);
-  const { tokens } = differenceOf({ a, b });
+  const { tokens } = difference({ a, b });
   expect(tokens).toEqual({
     inBoth: 257,
     onlyInA: [
@@ -47,7 +50,7 @@ test("tokens of one only, tokens with another id, and special tokens", () => {
 });
 
 test("a special token is not the token with the same bytes", () => {
-  const { tokens } = differenceOf({ a: tokenizerOf([ab]), b: tokenizerOf([], ["ab"]) });
+  const { tokens } = difference({ a: tokenizerOf([ab]), b: tokenizerOf([], ["ab"]) });
   expect(tokens.onlyInA).toEqual([{ token: "ab", id: 256, isSpecial: false }]);
   expect(tokens.onlyInB).toEqual([{ token: "ab", id: 256, isSpecial: true }]);
 });
@@ -55,19 +58,19 @@ test("a special token is not the token with the same bytes", () => {
 test("merges in another order are the fewest that would have to move", () => {
   const a = tokenizerOf([ab, cd, ef, gh]);
   const b = tokenizerOf([cd, ef, gh, ab]);
-  expect(differenceOf({ a, b }).merges).toEqual({
+  expect(difference({ a, b }).merges).toEqual({
     inBoth: 4,
     onlyInA: [],
     onlyInB: [],
     moved: [{ left: "a", right: "b", rankA: 0, rankB: 3 }],
   });
-  expect(differenceOf({ a: b, b: a }).merges.moved).toEqual([{ left: "a", right: "b", rankA: 3, rankB: 0 }]);
+  expect(difference({ a: b, b: a }).merges.moved).toEqual([{ left: "a", right: "b", rankA: 3, rankB: 0 }]);
 });
 
 test("merges of one only do not disturb the order of the others, and halves are told apart", () => {
   const a = tokenizerOf([ab, cd, ["ab", "c"]]);
   const b = tokenizerOf([gh, ab, ["b", "c"], cd, ["a", "bc"]]);
-  const { merges } = differenceOf({ a, b });
+  const { merges } = difference({ a, b });
   expect(merges.inBoth).toBe(2);
   expect(merges.moved).toEqual([]);
   expect(merges.onlyInA).toEqual([{ left: "ab", right: "c", rank: 2 }]);
@@ -79,7 +82,24 @@ test("merges of one only do not disturb the order of the others, and halves are 
 });
 
 test("the facts of both", () => {
-  const { a, b } = differenceOf({ a: tokenizerOf([ab], ["<x>"]), b: tokenizerOf([]) });
+  const { a, b } = difference({ a: tokenizerOf([ab], ["<x>"]), b: tokenizerOf([]) });
   expect(a).toMatchObject({ kind: "tokenizer.json", pattern: "gpt2", vocabularySize: 258, mergeCount: 1 });
   expect(b).toMatchObject({ vocabularySize: 256, mergeCount: 0 });
+});
+
+test("large vocabularies are compared in steps, so that signals are served between them", () => {
+  const manyTokens = (from: number): [string, string][] =>
+    Array.from(
+      { length: 12_000 },
+      (_, n) => [bytes[(n >> 8) + 40]!, bytes[n & 0xff]!] as [string, string],
+    ).slice(from);
+  const [a, b] = [tokenizerOf(manyTokens(0)), tokenizerOf(manyTokens(2_000))];
+  let steps = 0;
+  const work = differenceOf({ a, b });
+  let step = work.next();
+  for (; !step.done; step = work.next()) steps++;
+  expect(step.value.tokens.onlyInA.length).toBe(2_000);
+  expect(step.value.merges).toMatchObject({ inBoth: 10_000, onlyInB: [], moved: [] });
+  // Three for each list of 12,000, twice as many lists as tokenizers, and what is made of the lists.
+  expect(steps).toBeGreaterThan(12);
 });
