@@ -187,12 +187,16 @@ describe("a tokenizer with supermerges", () => {
     const lines = whole.split("\n");
     const replaced = (line: number, by: string) => lines.with(line, by).join("\n");
     for (const [wanted, content] of [
-      ["it says that it has 73 operations, and has 72", [...lines.slice(0, 73), ""].join("\n")],
+      ["it says that it has 73 operations, and has 72", [...lines.slice(0, 73), lines[74], ""].join("\n")],
       ["it says that it has 73 operations, and has 72", whole.slice(0, -1)],
       ["line 4 is no operation", replaced(3, "X\t3\ta b")],
       ["line 4 is no operation", replaced(3, "W\t3\ta b c")],
       ['line 4 needs the token "zz"', replaced(3, "W\t3\tzz b")],
       ['is not "#bpe-boundless" and its settings', replaced(0, "#bpe-boundless\t{")],
+      ["it is not as it was written", replaced(3, lines[3]!.replace(/\d+/, "1"))],
+      ["it is not as it was written", lines.with(1, lines[2]!).with(2, lines[1]!).join("\n")],
+      ["it is not as it was written", replaced(74, lines[74]!.slice(0, -1))],
+      ["it is not as it was written", replaced(0, lines[0]!.replace("<|e|>", "<|f|>"))],
       ["it has version 2", replaced(0, lines[0]!.replace(":1", ":2"))],
       ['it has no "specialTokens"', replaced(0, '#bpe-boundless\t{"version":1,"operationCount":73}')],
     ] as const) {
@@ -200,5 +204,16 @@ describe("a tokenizer with supermerges", () => {
       await expect(Tokenizer.load(path)).rejects.toThrow(wanted);
     }
     expect((await Tokenizer.load(put(directory, "renamed.txt", whole))).size).toBe(330);
+  });
+
+  test("is refused wherever a bit of its file is another", async () => {
+    const whole = Buffer.from(operationsIn("one"));
+    for (let at = 0; at < whole.length; at++) {
+      const damaged = Buffer.from(whole);
+      damaged[at]! ^= 1 << (at % 8);
+      await expect(Tokenizer.load(put(directory, "operations.txt", damaged))).rejects.toThrow(
+        "operations.txt",
+      );
+    }
   });
 });

@@ -1,4 +1,5 @@
 import { encodeBytes } from "../../bytes/byte-characters.ts";
+import { createSha256 } from "../../runtime/host.ts";
 import type { Operations } from "../operations.ts";
 import { copyTokenBytes } from "../token-bytes.ts";
 import type { FinishedTokenizer, Vocabulary } from "../vocabulary.ts";
@@ -6,11 +7,12 @@ import { Chunk, type OutputFile } from "./output-file.ts";
 
 /**
  * The file of a tokenizer with supermerges, from which `bpe encode` and the library load it: a head, then the operations in
- * their order, as BoundlessBPE's authors number them.
+ * their order, as BoundlessBPE's authors number them, then the SHA-256 of all lines before.
  *
  *     #bpe-boundless<TAB>{"version":1,"operationCount":2,"specialTokens":["<|endoftext|>"],"reservedCount":0}
  *     W<TAB>111428<TAB>Ġ t
  *     S<TAB>3114<TAB>Ġof Ġthe
+ *     #sha256<TAB>9b0c…
  *
  * W is a merge inside of pretokens, S joins whole ones; then how often it was made, and its halves in byte-to-character form.
  * Ids: the bytes are 0-255, each operation that makes a token not there before has the next one, then special tokens.
@@ -18,6 +20,7 @@ import { Chunk, type OutputFile } from "./output-file.ts";
 export const operationsName = "operations.txt";
 export const operationsMark = "#bpe-boundless";
 export const operationsVersion = 1;
+export const checksumMark = "#sha256";
 
 export function boundlessFiles({ vocabulary }: FinishedTokenizer): OutputFile[] {
   return [{ name: operationsName, chunks: () => operationLines(vocabulary, vocabulary.operations!) }];
@@ -28,6 +31,12 @@ function* operationLines(vocabulary: Vocabulary, operations: Operations): Genera
   const { operationCount, areSuper, left, right, counts } = operations;
   const head = { version: operationsVersion, operationCount, specialTokens, reservedCount };
   const chunk = new Chunk();
+  const sha256 = createSha256();
+  const taken = () => {
+    const bytes = chunk.take();
+    sha256.update(bytes);
+    return bytes;
+  };
   chunk.text(`${operationsMark}\t${JSON.stringify(head)}\n`);
   for (let k = 0; k < operationCount; k++) {
     chunk.ascii(areSuper[k] === 1 ? "S\t" : "W\t");
@@ -37,8 +46,10 @@ function* operationLines(vocabulary: Vocabulary, operations: Operations): Genera
     chunk.ascii(" ");
     chunk.text(encodeBytes(copyTokenBytes(tokenBytes, right[k]!)));
     chunk.ascii("\n");
-    if (chunk.isFull) yield chunk.take();
+    if (chunk.isFull) yield taken();
   }
+  yield taken();
+  chunk.ascii(`${checksumMark}\t${sha256.digest("hex")}\n`);
   yield chunk.take();
 }
 
