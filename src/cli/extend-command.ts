@@ -16,6 +16,7 @@ import { loadInWorker } from "../pipeline/load-in-worker.ts";
 import { countsOptionsOf } from "../pipeline/open-memory.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { shellLine } from "../runtime/hints.ts";
+import { inTurns } from "../runtime/turns.ts";
 import { describeCounts } from "../store/content-hash.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
@@ -86,11 +87,15 @@ export async function runExtend(invocation: Invocation, output: Output): Promise
     arguments: ["train", ...invocation.typed],
   };
   const run = { ...command, inputs, skipped, counts, workerCount, startMs };
+  const filesOfAll: (readonly BaseFile[])[] = [];
+  for (const extension of extended.extensions) {
+    filesOfAll.push(await expressible(baseFiles, base, extension, output));
+  }
   const result = {
     run,
     base,
     basePath: options.basePath,
-    baseFiles: extended.extensions.map((extension) => expressible(baseFiles, base, extension, output)),
+    baseFiles: filesOfAll,
     settings: options,
     pattern: options.pattern,
     extended,
@@ -184,14 +189,14 @@ async function openBase({ basePath, basePattern }: Typed, output: Output) {
 }
 
 /** The files of the base that can say what was learned; a UserError if none of them can. */
-function expressible(
+async function expressible(
   baseFiles: readonly BaseFile[],
   base: TokenizerParts,
   extension: Extension,
   output: Output,
-): readonly BaseFile[] {
+): Promise<readonly BaseFile[]> {
   const ranks = baseFiles.find(({ kind }) => kind === "ranks");
-  const obstacle = ranks === undefined ? null : ranksObstacle(base, extension);
+  const obstacle = ranks === undefined ? null : await inTurns(ranksObstacle(base, extension));
   if (obstacle === null) return baseFiles;
   if (baseFiles.every(({ kind }) => kind === "ranks" || kind === "beside")) {
     throw new UserError(`a file of ranks cannot say the extended tokenizer: ${obstacle}`, {

@@ -7,7 +7,7 @@ import { reservedTokens } from "../../vocabulary/reserved-tokens.ts";
 import type { TokenWords } from "../../words/token-words.ts";
 import { WordMerger } from "../encoding-kernel.ts";
 import { buildModel, type EncodingModel, type RankedMerges } from "../encoding-model.ts";
-import { modelOfRanks, type RankedToken } from "../load/merges-of-ranks.ts";
+import { makeModelOfRanks, type RankedToken } from "../load/merges-of-ranks.ts";
 import { segmentWords } from "../segment-words.ts";
 import { buildTokenTable, tokenBytesOf } from "../token-table.ts";
 import { type AddedToken, allAddedTokens, plainSpecial, type TokenizerParts } from "../tokenizer-parts.ts";
@@ -182,6 +182,7 @@ function concat(a: Int32Array, b: Int32Array): Int32Array {
  */
 export function* checkReachable(base: TokenizerParts, extension: Extension): Generator<undefined, void> {
   const merger = new WordMerger({ ...extendModel(base, extension), wholeTokens: null });
+  yield;
   let byteCount = 0;
   for (const { id, bytes } of extension.tokens) {
     const ids = merger.merge(bytes);
@@ -208,16 +209,24 @@ function unreachable(base: TokenizerParts, { tokens }: Extension, id: number, by
  * file, and a special token is none of them. So a token of the base that its merges never made may come about earlier than in
  * training, once new tokens are there: then each new token is checked as tiktoken would merge it.
  */
-export function ranksObstacle(base: TokenizerParts, extension: Extension): string | null {
+export function* ranksObstacle(
+  base: TokenizerParts,
+  extension: Extension,
+): Generator<undefined, string | null> {
   const specialIds = new Set(allAddedTokens(base).map(({ id }) => id));
   if (extension.merges.merged.some((id) => specialIds.has(id))) return "a new merge spells a special token";
   const { wholeTokens } = base.model;
   if (wholeTokens === null) return null;
   const merger = new WordMerger({ ...extendModel(base, extension), wholeTokens: null });
+  yield;
   const { bytes, starts, ids } = wholeTokens;
   const isMerged = ids.some((_, t) => merger.merge(bytes.subarray(starts[t]!, starts[t + 1]!)).length < 3);
   if (!isMerged) return null;
-  const ranks = new WordMerger({ ...modelOfRanks(rankedTokens(base, extension), ""), wholeTokens: null });
+  yield;
+  const model = yield* makeModelOfRanks(rankedTokens(base, extension), "");
+  yield;
+  const ranks = new WordMerger({ ...model, wholeTokens: null });
+  yield;
   const lost = extension.tokens.find((token) => ranks.merge(token.bytes)[0] !== token.id);
   return lost === undefined ? null : `it would never make the new token "${escapeBytes(lost.bytes)}"`;
 }

@@ -1,4 +1,5 @@
 import { escapeBytes } from "../../bytes/escape.ts";
+import { atOnce } from "../../runtime/turns.ts";
 import { buildModel, type EncodingModel } from "../encoding-model.ts";
 import { refuse } from "./checked-json.ts";
 
@@ -11,7 +12,17 @@ export type RankedToken = { readonly rank: number; readonly bytes: Uint8Array };
  * from the two parts that merging its own bytes stops at, and these two are its merge. Shorter tokens come first, because
  * they are the parts. A token whose bytes do not merge to two parts is only found as a whole pretoken, as in tiktoken.
  */
-export function modelOfRanks(tokens: readonly RankedToken[], path: string): EncodingModel {
+export const modelOfRanks = (tokens: readonly RankedToken[], path: string): EncodingModel =>
+  atOnce(makeModelOfRanks(tokens, path));
+
+/** Tokens that are merged between two yields, some 20 ms. */
+const sliceTokens = 8192;
+
+/** The same in slices. */
+export function* makeModelOfRanks(
+  tokens: readonly RankedToken[],
+  path: string,
+): Generator<undefined, EncodingModel> {
   const byteIds = new Int32Array(256).fill(-1);
   for (const { bytes, rank } of tokens) if (bytes.length === 1) byteIds[bytes[0]!] = rank;
   if (byteIds.includes(-1)) {
@@ -23,7 +34,9 @@ export function modelOfRanks(tokens: readonly RankedToken[], path: string): Enco
   const pairs = allocatePairs(longer.length, rankLimit);
   const found: { left: number; right: number; id: number }[] = [];
   const wholeTokens = new Map<string, number>();
-  for (const { bytes, rank } of longer.toSorted((a, b) => a.bytes.length - b.bytes.length)) {
+  const ascending = longer.toSorted((a, b) => a.bytes.length - b.bytes.length);
+  for (const [index, { bytes, rank }] of ascending.entries()) {
+    if (index % sliceTokens === 0) yield;
     const ids = Array.from(bytes, (byte) => byteIds[byte]!);
     mergeByRank(ids, pairs);
     if (ids.length === 2) {
@@ -35,6 +48,7 @@ export function modelOfRanks(tokens: readonly RankedToken[], path: string): Enco
     if (ids.length === 1 || wholeTokens.has(key)) refuseDouble(bytes, path);
     wholeTokens.set(key, rank);
   }
+  yield;
   found.sort((a, b) => a.id - b.id);
   const merges = {
     left: Int32Array.from(found, ({ left }) => left),
