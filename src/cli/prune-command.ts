@@ -1,3 +1,4 @@
+import { escapeText } from "../bytes/escape.ts";
 import { refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { usageError } from "../errors.ts";
 import { pruneTokenizer } from "../pipeline/prune-tokenizer.ts";
@@ -76,7 +77,7 @@ function summaryOf({ sizeBefore, size, goneCount, unreachableCount, tokenCount, 
   ];
   return rows
     .filter(([, text]) => text !== "")
-    .map(([name, text]) => `${name!.padEnd(13)}${text}`)
+    .map(([name, text]) => `${name!.padEnd(13)}${escapeText(text!)}`)
     .join("\n");
 }
 

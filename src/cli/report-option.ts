@@ -1,4 +1,7 @@
-import { usageError } from "../errors.ts";
+import { closeSync, readSync, statSync } from "node:fs";
+import { UserError, usageError } from "../errors.ts";
+import { reportHeadBytes, reportMark } from "../report/report-mark.ts";
+import { openRegularFile } from "../runtime/file-calls.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockOutputFile } from "./lock-outputs.ts";
 import type { Output } from "./output.ts";
@@ -12,9 +15,31 @@ export function readReportPath({ options }: Invocation): string | undefined {
   return path;
 }
 
-/** The file of `--report`: checked that it can be written, and locked. */
+/** The file of `--report`: checked that it can be written and holds nothing else, and locked. */
 export async function takeReportPlace(invocation: Invocation, output: Output): Promise<string | undefined> {
   const path = readReportPath(invocation);
-  if (path !== undefined) await lockOutputFile(invocation, output, path);
+  if (path === undefined) return undefined;
+  await lockOutputFile(invocation, output, path);
+  refuseOtherFile(path);
   return path;
+}
+
+/** Refuses a file that is no report: it may be one of the tokenizer itself. An empty file may be replaced. */
+export function refuseOtherFile(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats?.isFile() || stats.size === 0) return;
+  if (headOf(path).includes(reportMark)) return;
+  throw new UserError(`"${path}" is not replaced: it is no report that bpe wrote`, {
+    hint: "choose another name, e.g. --report report.html",
+  });
+}
+
+function headOf(path: string): string {
+  const fd = openRegularFile(path);
+  try {
+    const bytes = Buffer.alloc(reportHeadBytes);
+    return bytes.toString("latin1", 0, readSync(fd, bytes, 0, reportHeadBytes, 0));
+  } finally {
+    closeSync(fd);
+  }
 }

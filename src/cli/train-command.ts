@@ -26,7 +26,7 @@ import { lockOutputs } from "./lock-outputs.ts";
 import { readModelOptions, roleRows } from "./model-options.ts";
 import { oneOf, type TypedOptions, wholeNumber } from "./option-values.ts";
 import type { Output } from "./output.ts";
-import { readReportPath } from "./report-option.ts";
+import { readReportPath, refuseOtherFile } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { checkFormats, readSuperwords, supermergeRows } from "./supermerge-option.ts";
 import { readSuperwordOptions, superwordRows } from "./superword-options.ts";
@@ -120,6 +120,7 @@ async function takePlaces(invocation: Invocation, options: TrainOptions, output:
   checkOutputDirectory(options.output);
   for (const path of files) checkOutputFile(path);
   await lockOutputs(invocation, output, [placeOf(options.output), ...files.map(placeOfFile)]);
+  if (options.report !== undefined) refuseOtherFile(options.report);
 }
 
 /** Writes the words into the file of `--save-counts`, if there is one. */

@@ -10,6 +10,7 @@ import { type Html, html, trustedHtml } from "./html.ts";
 import { matrixSection } from "./matrix-section.ts";
 import { type Deflate, packVocabulary } from "./packed-vocabulary.ts";
 import type { Fact, Highlight, ReportData } from "./report-data.ts";
+import { reportMark } from "./report-mark.ts";
 import { residueSection } from "./residue-section.ts";
 import { sampleSection } from "./sample-section.ts";
 import { lengthSection, longestSection, longestWithLetters, scriptSection } from "./token-sections.ts";
@@ -75,6 +76,7 @@ function pageHead(title: string, highlights: readonly Highlight[]): Html {
 <html lang="en">
 <head>
 <meta charset="utf-8">
+${trustedHtml(reportMark)}
 <meta http-equiv="Content-Security-Policy" content="${trustedHtml(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">

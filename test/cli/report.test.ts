@@ -173,3 +173,26 @@ test("a report does not take the place of a text that is read", () => {
   expect(bpe(["inspect", tokenizer, "--text", text, "--report", text]).code).toBe(1);
   expect(readFileSync(text, "utf8")).toStartWith("low lower");
 });
+
+test("a report takes the place of an earlier one or of an empty file, and of no other", () => {
+  const path = put(directory, "again.html", "");
+  const commands = [
+    ["inspect", tokenizer],
+    ["eval", tokenizer, "--text", text],
+    ["train", text, "-n", "280", "-o", join(directory, "again"), "-q"],
+  ];
+  for (const command of commands) {
+    expect(bpe([...command, "--report", path]).code).toBe(0);
+    expect(readFileSync(path, "utf8")).toStartWith("<!doctype html>");
+    for (const other of [
+      join(tokenizer, "vocab.json"),
+      put(directory, "index.html", "<!doctype html>\n<p>mine"),
+    ]) {
+      const before = readFileSync(other);
+      const { code, stderr } = bpe([...command, "--report", other]);
+      expect(code).toBe(1);
+      expect(stderr).toContain(`"${other}" is not replaced: it is no report that bpe wrote`);
+      expect(readFileSync(other)).toEqual(before);
+    }
+  }
+});
