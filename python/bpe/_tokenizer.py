@@ -6,8 +6,8 @@ A training loads this module while the executable works: what its process and ot
 from __future__ import annotations
 
 import os
-import threading
 import weakref
+from _thread import LockType, allocate_lock  # The module threading takes as long to load as Python to start.
 
 from ._executable import BpeError, Run, message_of
 
@@ -31,7 +31,7 @@ class Tokenizer:
 
     _path: str
     _options: list[str]
-    _lock: threading.Lock
+    _lock: LockType
     #: Its process, once it has started.
     _servers: list[Server]
     _end: weakref.finalize[Any, Any]
@@ -66,7 +66,7 @@ class Tokenizer:
         self = object.__new__(cls)
         self._path = path
         self._options = list(options)
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         self._servers = []
         self._end = weakref.finalize(self, _close, self._servers, kept)
         return self
