@@ -41,26 +41,80 @@ export class WordEncoder {
   addTokens(
     { bytes, starts }: WordBytes,
     counts: Float64Array,
-    { first, end }: WordSlice,
+    slice: WordSlice,
     tokenCounts: Float64Array,
   ): void {
-    const { out } = this.encoding;
+    const { encoding } = this;
+    // Without their bytes the ids of several words cannot be told apart.
+    const wordsMax = this.tokenizer.parts.model.dropsBytes ? 1 : Number.POSITIVE_INFINITY;
+    for (const group of groupsOf(starts, slice, wordsMax)) {
+      encoding.out.shrink();
+      encoding.pushPretokens(bytes, starts, group.first, group.end);
+      this.addGroup(starts, group, counts, tokenCounts);
+      encoding.out.count = 0;
+    }
+  }
+
+  /** Adds the ids of the words of a group, which follow each other in the output. */
+  private addGroup(
+    starts: Uint32Array,
+    { first, end }: WordSlice,
+    counts: Float64Array,
+    tokenCounts: Float64Array,
+  ): void {
+    const { tokenStarts } = this.tokenizer;
+    const { ids, count: idCount } = this.encoding.out;
+    let i = 0;
     for (let word = first; word < end; word++) {
-      out.shrink();
-      this.encoding.pushPretoken(bytes, starts[word]!, starts[word + 1]!);
-      const { ids, count: idCount } = out;
       const count = counts[word]!;
-      for (let i = 0; i < idCount; i++) tokenCounts[ids[i]!]! += count;
-      out.count = 0;
+      let left = starts[word + 1]! - starts[word]!;
+      for (; i < idCount && (left > 0 || word === end - 1); i++) {
+        const id = ids[i]!;
+        tokenCounts[id]! += count;
+        left -= tokenStarts[id + 1]! - tokenStarts[id]!;
+      }
     }
   }
 
   /** Writes the number of tokens of placed words into `tokenCounts`, at their indices. */
-  countTokens(words: PlacedWords, { first, end }: WordSlice, tokenCounts: Uint32Array): void {
-    for (let p = first; p < end; p++) {
-      const idCount = this.encode(words, p);
-      tokenCounts[p] = idCount - this.blankCount(words, p, idCount);
+  countTokens(words: PlacedWords, slice: WordSlice, tokenCounts: Uint32Array): void {
+    const { encoding } = this;
+    const { bytes, starts } = words;
+    for (const { first, end } of groupsOf(starts, slice, this.keepsBytes ? Number.POSITIVE_INFINITY : 1)) {
+      encoding.out.shrink();
+      if (end - first > 1 && encoding.pushTexts(bytes, starts, first, end)) {
+        this.countGroup(words, { first, end }, tokenCounts);
+        encoding.out.count = 0;
+        continue;
+      }
+      for (let p = first; p < end; p++) {
+        const idCount = this.encode(words, p);
+        tokenCounts[p] = idCount - this.blankCount(words, p, idCount);
+      }
     }
+  }
+
+  /** The same for a group whose ids follow each other in the output, and have the bytes of the words. */
+  private countGroup(
+    { starts, blankBytes }: PlacedWords,
+    { first, end }: WordSlice,
+    tokenCounts: Uint32Array,
+  ): void {
+    const { tokenStarts } = this.tokenizer;
+    const { ids, count: idCount } = this.encoding.out;
+    let i = 0;
+    for (let p = first; p < end; p++) {
+      const wordEnd = starts[p + 1]!;
+      const blankEnd = starts[p]! + blankBytes[p]!;
+      let tokenCount = 0;
+      for (let pos = starts[p]!; pos < wordEnd; i++) {
+        const id = ids[i]!;
+        pos += tokenStarts[id + 1]! - tokenStarts[id]!;
+        if (pos > blankEnd) tokenCount++;
+      }
+      tokenCounts[p] = tokenCount;
+    }
+    if (i !== idCount) throw new Error(`${idCount} ids have the bytes of words that ${i} should have`);
   }
 
   /** The ids of a placed word, without those of white space before it. The next call overwrites them. */
@@ -112,5 +166,18 @@ export class WordEncoder {
     let count = 0;
     for (const byte of normalized) if (model.byteIds[byte]! >= 0) count++;
     return count;
+  }
+}
+
+/** So many bytes are encoded at once, if there are several words among them. */
+const groupBytesMax = 1 << 16;
+
+/** Cuts a slice into groups of words that follow each other, of `groupBytesMax` and `wordsMax` or less, or of one word. */
+function* groupsOf(starts: Uint32Array, { first, end }: WordSlice, wordsMax: number): Generator<WordSlice> {
+  for (let from = first; from < end; ) {
+    let to = from + 1;
+    while (to < end && to - from < wordsMax && starts[to + 1]! - starts[from]! <= groupBytesMax) to++;
+    yield { first: from, end: to };
+    from = to;
   }
 }

@@ -3,7 +3,14 @@
 
 export { countDocuments, countLookahead, documents, isInside, startCounting } from "./document-loop";
 export { beginModel, useModel } from "./encode/build-model";
-export { encodeLookahead, encodeText, isTextDone, moveText, startEncoding } from "./encode/encode-texts";
+export {
+  encodeLookahead,
+  encodeText,
+  encodeTexts,
+  isTextDone,
+  moveText,
+  startEncoding,
+} from "./encode/encode-texts";
 export { encodeWords, idsAddress, mergeText, setTextBytes, wordIdsAddress } from "./encode/encode-words";
 export {
   listedPieceCount,

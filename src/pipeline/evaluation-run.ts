@@ -64,7 +64,7 @@ export async function readText(
   const invalidBytes = counted.statistics.reduce((sum, found) => sum + found.invalidByteCount, 0);
   const countPretokens: CountPretokens = async (...what) => (await count(...what)).words;
   const counting = { tokenizers, specialTokensAsText, inputs, words, workerCount };
-  const tokens = new TokenCounting({ ...counting, count: countPretokens }, progress);
+  const tokens = await TokenCounting.begin({ ...counting, count: countPretokens }, progress);
   return { words, invalidBytes, tokens };
 }
 

@@ -36,58 +36,72 @@ export type PreparedTokens = { readonly pretokens: WordTable | null; readonly ot
  * Counts the tokens of a text, by id, for one tokenizer after the other: exactly those that encoding the text gives.
  *
  * Most tokenizers cut a text into pretokens and encode each by itself. So the distinct pretokens are counted and encoded, and
- * tokenizers with one pattern and the same special tokens share the counting. A text that a normal form, a prefix space or an
- * added token changes is encoded as a whole.
+ * tokenizers with one pattern share the counting, if they have the same special tokens or none of theirs occurs. A text that a
+ * normal form, a prefix space or an added token changes is encoded as a whole.
  */
 export class TokenCounting {
   /** Counted pretokens, with the number of tokenizers that have yet to use them. */
   private readonly counted = new Map<string, { table: WordTable | undefined; usersLeft: number }>();
 
-  constructor(
+  private constructor(
     private readonly options: TokenCountingOptions,
     private readonly progress: EvaluationProgress,
+    /** Where each tokenizer cuts the text; null if it is to be encoded as a whole. */
+    private readonly cuts: readonly (SpecialCuts | null)[],
   ) {
-    for (const { parts } of options.tokenizers) {
-      if (!isEncodedByPretokens(parts, options.specialTokensAsText)) continue;
-      const key = keyOf(parts, options.specialTokensAsText);
+    for (const [t, cut] of cuts.entries()) {
+      if (cut === null) continue;
+      const key = keyOf(options.tokenizers[t]!.parts, cut.tokens);
       const entry = this.counted.get(key);
       if (entry === undefined) this.counted.set(key, { table: undefined, usersLeft: 1 });
       else entry.usersLeft++;
     }
   }
 
+  /** Looks for the special tokens first. */
+  static async begin(options: TokenCountingOptions, progress: EvaluationProgress): Promise<TokenCounting> {
+    const { tokenizers, specialTokensAsText, words, inputs } = options;
+    const cuts: (SpecialCuts | null)[] = [];
+    for (const { parts } of tokenizers) {
+      const isByPretokens = isEncodedByPretokens(parts, specialTokensAsText);
+      cuts.push(isByPretokens ? await specialCutsOf(parts, specialTokensAsText, words) : null);
+    }
+    const counting = new TokenCounting(options, progress, cuts);
+    const parts = tokenizers.map((tokenizer) => tokenizer.parts);
+    const goes = counting.counted.size + cuts.filter((cut) => cut === null).length;
+    for (let saved = goesOf(parts, specialTokensAsText) - goes; saved > 0; saved--) {
+      progress.endGo(sizeOf(inputs));
+    }
+    return counting;
+  }
+
   /** What the tokens of a tokenizer are counted from. The text is read here; no word is encoded yet. */
   async prepare(tokenizer: number): Promise<PreparedTokens> {
-    const { words, tokenizers, specialTokensAsText } = this.options;
+    const { words, tokenizers } = this.options;
     const { parts } = tokenizers[tokenizer]!;
+    const cut = this.cuts[tokenizer]!;
     const wholeText = async () => ({ pretokens: null, others: await this.tokensOfWholeText(parts) });
-    if (!isEncodedByPretokens(parts, specialTokensAsText)) return wholeText();
-    const pretokens = await this.pretokensOf(parts);
+    if (cut === null) return wholeText();
+    const pretokens = await this.pretokensOf(parts, cut.tokens);
     const others = new Float64Array(parts.tokens.idLimit);
     const specialBytes = words.textBytes - bytesOf(pretokens);
     if (specialBytes === 0) return { pretokens, others };
-    const specialTokens = specialTokensOf(parts, specialTokensAsText);
-    // Their occurrences are found in the words of the text, which end at white space.
-    if (specialTokens.some(holdsWhiteSpace)) return wholeText();
-    const contents = specialTokens.map((text) => Buffer.from(text));
-    const occurrences = await inTurns(countSpecialTokens(words, contents));
-    const foundBytes = contents.reduce((sum, { length }, i) => sum + length * occurrences[i]!, 0);
+    const { tokens, occurrences } = cut;
+    if (occurrences === null) return wholeText();
+    const foundBytes = tokens.reduce((sum, text, i) => sum + Buffer.byteLength(text) * occurrences[i]!, 0);
     if (foundBytes !== specialBytes) return wholeText();
     const idOf = new Map(parts.addedTokens.map(({ content, id }) => [content, id]));
-    specialTokens.forEach((text, i) => {
+    tokens.forEach((text, i) => {
       others[idOf.get(text)!]! += occurrences[i]!;
     });
     return { pretokens, others };
   }
 
-  private async pretokensOf(parts: TokenizerParts): Promise<WordTable> {
-    const { count, specialTokensAsText } = this.options;
-    const key = keyOf(parts, specialTokensAsText);
+  private async pretokensOf(parts: TokenizerParts, specialTokens: readonly string[]): Promise<WordTable> {
+    const key = keyOf(parts, specialTokens);
     const entry = this.counted.get(key)!;
     const { patternSources } = parts.description;
-    entry.table ??= scatteredTable(
-      await count(parts.pattern, patternSources, specialTokensOf(parts, specialTokensAsText)),
-    );
+    entry.table ??= scatteredTable(await this.options.count(parts.pattern, patternSources, specialTokens));
     if (--entry.usersLeft === 0) this.counted.delete(key);
     return entry.table;
   }
@@ -106,7 +120,7 @@ export class TokenCounting {
     await encodeCorpus({ inputs, parts, specialTokensAsText, workerCount }, sink, ({ bytesDone }) =>
       tell(bytesDone),
     );
-    this.progress.endGo(inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0));
+    this.progress.endGo(sizeOf(inputs));
     return counts;
   }
 }
@@ -121,14 +135,31 @@ function specialTokensOf(parts: TokenizerParts, specialTokensAsText: boolean): s
   return [...new Set(tokens)].filter((token) => token !== "").sort();
 }
 
-/** Tokenizers with one key cut texts into the same pretokens. */
-const keyOf = (parts: TokenizerParts, specialTokensAsText: boolean) =>
-  JSON.stringify([patternDigest(parts.pattern), specialTokensOf(parts, specialTokensAsText)]);
+/** The special tokens at which a text has to be cut, and how often each occurs; null if that is not known. */
+type SpecialCuts = { readonly tokens: readonly string[]; readonly occurrences: Float64Array | null };
 
-/** How often a text is read for the tokens of these tokenizers. */
+async function specialCutsOf(
+  parts: TokenizerParts,
+  specialTokensAsText: boolean,
+  words: TextWords,
+): Promise<SpecialCuts> {
+  const tokens = specialTokensOf(parts, specialTokensAsText);
+  // Their occurrences are found in the words of the text, which end at white space.
+  if (tokens.some(holdsWhiteSpace)) return { tokens, occurrences: null };
+  const contents = tokens.map((text) => Buffer.from(text));
+  const occurrences = await inTurns(countSpecialTokens(words, contents));
+  // Where none occurs the text is cut as if there were none.
+  return occurrences.some((count) => count > 0) ? { tokens, occurrences } : { tokens: [], occurrences: null };
+}
+
+/** Tokenizers with one key cut texts into the same pretokens. */
+const keyOf = (parts: TokenizerParts, specialTokens: readonly string[]) =>
+  JSON.stringify([patternDigest(parts.pattern), specialTokens]);
+
+/** How often a text is read for the tokens of these tokenizers, at most. */
 export function goesOf(tokenizers: readonly TokenizerParts[], specialTokensAsText: boolean): number {
   const counted = tokenizers.filter((parts) => isEncodedByPretokens(parts, specialTokensAsText));
-  const keys = new Set(counted.map((parts) => keyOf(parts, specialTokensAsText)));
+  const keys = new Set(counted.map((parts) => keyOf(parts, specialTokensOf(parts, specialTokensAsText))));
   return keys.size + tokenizers.length - counted.length;
 }
 
@@ -139,3 +170,5 @@ function bytesOf({ wordCount, starts, counts }: WordTable): number {
     byteCount += counts[word]! * (starts[word + 1]! - starts[word]!);
   return byteCount;
 }
+
+const sizeOf = (inputs: readonly Input[]) => inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

@@ -148,6 +148,7 @@ export type KernelExports = MergeExports & {
   startEncoding(): void;
   moveText(delta: number): void;
   encodeText(end: number, sureEnd: number, lastStop: number, lastLimit: number, endsText: number): number;
+  encodeTexts(endsPos: number, textCount: number): number;
   isTextDone(): number;
   encodeLookahead(rangeEnd: number, limit: number): number;
   mergeText(lengthBytes: number): number;

@@ -53,11 +53,30 @@ export class SectionEncoder implements TextSink {
     );
   }
 
-  /** Encodes bytes as one pretoken that is cut already, between two texts. */
-  pretoken(bytes: Uint8Array, start: number, end: number): void {
-    this.makeRoom(end - start);
-    this.write(bytes, start, end);
-    this.pretokens.encodeWhole(end - start, this.out);
+  /** Encodes pretokens that are cut already, between two texts: words [first, end) of a table. */
+  cutPretokens(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): void {
+    const start = starts[first]!;
+    this.makeRoom(starts[end]! - start);
+    this.write(bytes, start, starts[end]!);
+    const ends = Int32Array.from(starts.subarray(first, end + 1), (position) => position - start);
+    this.pretokens.encodeCut(ends, this.out);
+  }
+
+  /** Encodes texts, between two others: words [first, end) of a table. False if that has to be done one by one. */
+  texts(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): boolean {
+    const { pretokens } = this;
+    if (pretokens.encodeTexts === undefined) return false;
+    const start = starts[first]!;
+    const endsPos = (starts[end]! - start + 3) & ~3;
+    this.makeRoom(endsPos + 4 * (end - first));
+    this.write(bytes, start, starts[end]!);
+    const { view } = pretokens.text;
+    for (let text = first; text < end; text++) {
+      view.setUint32(endsPos + 4 * (text - first), starts[text + 1]! - start, true);
+    }
+    pretokens.encodeTexts(endsPos, end - first, this.out);
+    this.restart();
+    return true;
   }
 
   /** Encodes a whole section, between two texts: as `push` and `end` do, in fewer steps. */

@@ -78,9 +78,17 @@ export class TextEncoding {
     this.end();
   }
 
-  /** Encodes bytes as one pretoken, however the pattern would cut them. Only between two texts. */
-  pushPretoken(bytes: Uint8Array, start: number, end: number): void {
-    this.sections.pretoken(bytes, start, end);
+  /**
+   * Encodes each of the words [first, end) of a table as a text of its own, with nothing between their ids. They are some 100 KB
+   * at most. False, and nothing is done, if it has to be done one by one.
+   */
+  pushTexts(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): boolean {
+    return this.first === this.sections && this.sections.texts(bytes, starts, first, end);
+  }
+
+  /** Encodes each of the words [first, end) of a table as one pretoken, however the pattern would cut it. Only between two texts. */
+  pushPretokens(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): void {
+    this.sections.cutPretokens(bytes, starts, first, end);
   }
 
   /** The text ends here; the next one may begin. */

@@ -30,21 +30,19 @@ function write(name: string, content: string | Uint8Array): string {
 
 type Given = { readonly tokenizers: Record<string, Tokenizer>; readonly texts: Record<string, string[]> };
 
-function run({ tokenizers, texts }: Given, workerCount = 1, specialTokensAsText = false): Promise<Evaluated> {
-  return evaluate(
-    {
-      tokenizers: Object.entries(tokenizers).map(
-        ([name, { parts }]): NamedTokenizer => ({ name, path: parts.description.path, parts }),
-      ),
-      texts: Object.entries(texts).map(([name, paths]) => ({ name, paths, inputs: findInputs(paths) })),
-      specialTokensAsText,
-      workerCountFor: () => workerCount,
-      budget: new MemoryBudget(),
-      scratch: temporary,
-    },
-    () => {},
-  );
-}
+const optionsOf = ({ tokenizers, texts }: Given, workerCount = 1, specialTokensAsText = false) => ({
+  tokenizers: Object.entries(tokenizers).map(
+    ([name, { parts }]): NamedTokenizer => ({ name, path: parts.description.path, parts }),
+  ),
+  texts: Object.entries(texts).map(([name, paths]) => ({ name, paths, inputs: findInputs(paths) })),
+  specialTokensAsText,
+  workerCountFor: () => workerCount,
+  budget: new MemoryBudget(),
+  scratch: temporary,
+});
+
+const run = (given: Given, workerCount?: number, specialTokensAsText?: boolean): Promise<Evaluated> =>
+  evaluate(optionsOf(given, workerCount, specialTokensAsText), () => {});
 
 /** Words of a few letters behind all kinds of white space, with special tokens, some of them within words. */
 function randomText(length: number, n: number): string {
@@ -288,4 +286,44 @@ test("special tokens with white space may hide others, so their texts are encode
     0,
     naiveMeasures(spaced, [text]),
   );
+});
+
+test("a tokenizer that drops bytes is measured by the tokens that are left", async () => {
+  const dropping = await changed((json) => {
+    const { vocab, merges } = json.model;
+    for (const token of Object.keys(vocab)) if (/[xe]/.test(token)) delete vocab[token];
+    json.model.merges = merges.filter((merge) => !/[xe]/.test(String(merge)));
+  });
+  expect(dropping.parts.model.dropsBytes).toBe(true);
+  const text = `${randomText(500, 31)} x xx\nxthe xe axe`;
+  const texts = { text: [write("dropping.txt", text)] };
+  const keep: Normalize = (word) => word.replace(/[xe]/g, "");
+  for (const specialTokensAsText of [false, true]) {
+    const evaluated = await run({ tokenizers: { dropping, gpt2 }, texts }, 1, specialTokensAsText);
+    if (!specialTokensAsText) check(evaluated, 0, 0, naiveMeasures(dropping, [text], keep));
+    const counts = new Float64Array(dropping.idLimit);
+    for (const id of dropping.encode(text, { specialTokensAsText })) counts[id]!++;
+    expect(evaluated.tokenCounts[0]![0]).toEqual(counts);
+  }
+});
+
+test("tokenizers of one pattern share the counting of a text in which none of their special tokens occurs", async () => {
+  const [one, other] = ["<one>", "<other>"].map((content) =>
+    changed((json) => json.added_tokens.push({ id: 900, content, ...addedToken })),
+  );
+  const tokenizers = { one: await one!, other: await other!, gpt2 };
+  const sizes: number[] = [];
+  for (const text of ["the cat, the hat\n", "the cat, <one>the hat\n"]) {
+    const path = write("shared.txt", text.repeat(50));
+    const goes = new Set<number>();
+    const options = optionsOf({ tokenizers, texts: { text: [path] } });
+    const { tokenCounts } = await evaluate(options, ({ done }) => goes.add(done));
+    for (const [t, tokenizer] of Object.values(tokenizers).entries()) {
+      const counts = new Float64Array(tokenizer.idLimit);
+      for (const id of tokenizer.encode(text.repeat(50))) counts[id]!++;
+      expect(tokenCounts[t]![0]).toEqual(counts);
+    }
+    sizes.push(goes.size);
+  }
+  expect(sizes).toEqual([2, 3]);
 });

@@ -1,4 +1,4 @@
-import { textStart } from "../regions";
+import { endCountMax, textStart } from "../regions";
 import {
   blockBytes,
   dropEnds,
@@ -85,6 +85,43 @@ export function encodeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32
     }
   }
   return idCount();
+}
+
+/**
+ * Encodes many short texts at once. They stand end to end from the start of the text's region on; the position where each of
+ * them ends is at `endsPos`, a u32 each. Returns what `encodeText` returns: the ids of all texts, with nothing between them.
+ */
+export function encodeTexts(endsPos: i32, textCount: u32): i32 {
+  const textEnds = textStart + endsPos;
+  const room = beginSlice(textCount === 0 ? 8 : load<i32>(textEnds + ((textCount - 1) << 2)) + 8);
+  if (room === 0) return -1;
+  startDocument(0);
+  searchPos = 0;
+  for (let text: u32 = 0; text < textCount; text++) {
+    if (!scanWholeText(load<i32>(textEnds + (text << 2)), room)) return -1;
+  }
+  if (!encodeEnds(room)) return -1;
+  startDocument(0);
+  return idCount();
+}
+
+/** Scans a text from `pos` to its end. Its pretokens wait for those of the next ones, unless there are many, or a token comes. */
+function scanWholeText(end: i32, room: usize): bool {
+  for (;;) {
+    if (endCount + blockBytes + 128 > endCountMax && !encodeEnds(room)) return false;
+    const blockEnd = min(pos + blockBytes, end);
+    const stop = nextToken(blockEnd, end);
+    const isFound = stop < blockEnd;
+    if (stop > pos) scanTo(stop, isFound ? stop : end);
+    if (!isFound && pos < end) continue;
+    finishDocument(stop);
+    if (!isFound) break;
+    if (!encodeEnds(room)) return false;
+    emitId(tokenId(addedTokens, foundToken), idBytes() === 2);
+    searchPos = stop + foundLength;
+    startDocument(searchPos);
+  }
+  return true;
 }
 
 /** Whether the last call has encoded all that it was asked for. */
