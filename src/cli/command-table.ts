@@ -368,7 +368,8 @@ export const commands: readonly CommandSpec[] = [
     files: "<file>",
     filesDescription: "ids: .npy, .bin, or decimal; - is standard input",
     description: "token ids -> text",
-    details: "Reads .npy, .bin, or decimal ids between white space, and gives the exact bytes.",
+    details:
+      "Reads .npy, .bin, or decimal ids between white space, and gives the exact bytes. With a tokenizer of ids it gives the ids of the alphabet, a line for each document.",
     readsPipe: true,
     options: [
       tokenizer,

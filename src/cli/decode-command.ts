@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import { readIds } from "../tokenizer/id-files/id-reader.ts";
+import { idMergesPath } from "../tokenizer/id-sequences/id-merges.ts";
 import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeData } from "./data-output.ts";
@@ -16,6 +17,10 @@ const sliceBytesMax = 1 << 22;
 export async function runDecode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const options = readTokenizerOptions(invocation);
+  const idMerges = idMergesPath(options.path);
+  if (idMerges !== undefined) {
+    return (await import("./decode-ids.ts")).runDecodeIds(invocation, idMerges, output);
+  }
   const file = invocation.files[0]!;
   const path = invocation.options.text("output");
   await lockOutputFile(invocation, output, path);

@@ -12,7 +12,13 @@ import { nextTurn } from "../runtime/turns.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { placeOfFile, stageFile } from "../store/staged-file.ts";
-import { BinaryWriter, type IdWriter, NpyWriter, TextWriter } from "../tokenizer/id-files/id-writers.ts";
+import {
+  BinaryWriter,
+  type ByteSink,
+  type IdWriter,
+  NpyWriter,
+  TextWriter,
+} from "../tokenizer/id-files/id-writers.ts";
 import type { IdType } from "../tokenizer/id-files/npy.ts";
 import { type IdMerges, readIdMerges } from "../tokenizer/id-sequences/id-merges.ts";
 import { SequenceMerger } from "../tokenizer/id-sequences/merge-sequence.ts";
@@ -228,8 +234,11 @@ async function encodeDocuments(
   }
 }
 
-/** Into a file, which appears when it is whole, into a named pipe, or onto stdout as lines. */
-async function throughWriter(
+/**
+ * Into a file, which appears when it is whole, into a named pipe, or onto stdout. As lines, unless the name ends in .npy or
+ * .bin.
+ */
+export async function throughWriter(
   path: string | undefined,
   type: IdType,
   encode: (writer: IdWriter, drained: () => Promise<void> | undefined) => Promise<number>,
@@ -238,12 +247,14 @@ async function throughWriter(
     return intoStream(new StreamWriter(), (out) => encode(new TextWriter(out), () => out.drained()));
   }
   if (placeOfFile(path) === null) {
-    return intoPipe(path, (out) => encode(new BinaryWriter(out, type), () => out.drained()));
+    return intoPipe(path, (out) =>
+      encode(isIdFileName(path) ? new BinaryWriter(out, type) : new TextWriter(out), () => out.drained()),
+    );
   }
   const staged = stageFile(path);
   const forget = onStop(() => staged.discard());
   try {
-    const writer = path.endsWith(".npy") ? new NpyWriter(staged, type) : new BinaryWriter(staged, type);
+    const writer = fileWriter(path, staged, type);
     const idCount = await encode(writer, () => undefined);
     await staged.settle();
     staged.publish();
@@ -254,6 +265,11 @@ async function throughWriter(
   } finally {
     forget();
   }
+}
+
+function fileWriter(path: string, file: ByteSink, type: IdType): IdWriter {
+  if (path.endsWith(".npy")) return new NpyWriter(file, type);
+  return isIdFileName(path) ? new BinaryWriter(file, type) : new TextWriter(file);
 }
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);

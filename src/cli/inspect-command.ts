@@ -2,6 +2,7 @@ import { escapeBytes } from "../bytes/escape.ts";
 import { describeLlamaCpp, type PatternName, patterns } from "../pattern/pattern.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { inTurns } from "../runtime/turns.ts";
+import { idMergesPath } from "../tokenizer/id-sequences/id-merges.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import {
@@ -24,6 +25,8 @@ import { bytes, counted, grouped } from "./units.ts";
 /** `bpe inspect`: describes a tokenizer; with `--text`, also how it encodes a text. */
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
   const path = invocation.files[0]!;
+  const idMerges = idMergesPath(path);
+  if (idMerges !== undefined) return (await import("./inspect-ids.ts")).runInspectIds(invocation, idMerges);
   const textPath = invocation.options.text("text");
   const reportPath = await takeReportPlace(invocation, output);
   const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);

@@ -169,6 +169,75 @@ describe("files of ids", () => {
   });
 });
 
+describe("decoding", () => {
+  const decode = (path: string, tokenizer: string, ...options: string[]) =>
+    bpe(["decode", path, "--tokenizer", tokenizer, "-q", ...options]);
+
+  test("gives the documents back, of random merges, from lines and from files of numbers", () => {
+    for (let seed = 1; seed <= 12; seed++) {
+      const random = seededRandom(seed * 31);
+      // Of a large alphabet tokens have ids beyond 2^20.
+      const documents = makeDocuments(random, seed % 3 === 0 ? [0, 7, 2 ** 20 - 1] : [0, 1, 2, 3]);
+      const lines = linesOf(documents);
+      const corpus = put(home, "corpus.txt", lines);
+      const { output } = train([corpus], "-n", "+20");
+      const encode = (...options: string[]) =>
+        bpe(["encode", "--input-format", "ids", corpus, "--tokenizer", output, "-q", ...options]).stdout;
+      const tokens = put(home, "tokens.txt", encode());
+      expect(decode(tokens, output)).toMatchObject({ code: 0, stdout: lines });
+      expect(decode(tokens, join(output, "merges.txt")).stdout).toBe(lines);
+      for (const name of ["tokens.npy", "tokens.bin"]) {
+        const [from, to] = [join(home, name), join(home, "back.txt")];
+        encode("-o", from);
+        expect(decode(from, output, "-o", to).code).toBe(0);
+        expect(readFileSync(to, "utf8")).toBe(`${documents.flat().join(" ")}\n`);
+        decode(tokens, output, "-o", join(home, `back-${name}`));
+        const type = Math.max(...documents.flat()) > 0xffff ? Uint32Array : Uint16Array;
+        const written = readFileSync(join(home, `back-${name}`));
+        const bytes = written.buffer.slice(written.byteOffset + (name.endsWith("npy") ? 128 : 0));
+        expect([...new type(bytes.slice(0, documents.flat().length * type.BYTES_PER_ELEMENT))]).toEqual(
+          documents.flat(),
+        );
+      }
+    }
+  });
+
+  test("of a token with more symbols than are written at a time", () => {
+    const line = `${Array.from({ length: 1 << 16 }, () => "5").join(" ")}\n`;
+    const { output } = train([put(home, "long.txt", line)], "-n", "+16");
+    const token = put(home, "token.txt", "21\n");
+    expect(decode(token, output).stdout).toBe(line);
+    expect(bpe(["inspect", output]).stdout).toContain(
+      "longest       65,536 ids  21: 5 5 5 5 5 5 5 5 5 5 5 5 …",
+    );
+  });
+
+  test("and what other commands say of a tokenizer of ids", () => {
+    const { output } = train([put(home, "few.txt", "1 2 1 2 1 2\n")], "-n", "+2");
+    expect(decode(put(home, "tokens.txt", "3\n1 5\n"), output)).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining("line 2: the id 5… is not below 5") },
+    });
+    expect(decode(put(home, "tokens.txt", "3\n"), output, "--pattern", "gpt2")).toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining("--pattern does not go with a tokenizer of ids") },
+    });
+    const { stdout, code } = bpe(["inspect", output]);
+    expect(code).toBe(0);
+    for (const line of [
+      "size          5 tokens, 2 merges",
+      "alphabet      3 ids, 0 to 2",
+      "4 ids  4: 1 2 1 2",
+    ]) {
+      expect(stdout).toContain(line);
+    }
+    expect(bpe(["inspect", output, "--json"]).code).toBe(2);
+    const text = put(home, "text.txt", "some text");
+    for (const path of [output, join(output, "tokenizer.json"), join(output, "merges.txt")]) {
+      const { stderr } = bpe(["encode", text, "--tokenizer", path]);
+      expect(stderr).toContain(`"${path}" is a tokenizer of ids, not of text`);
+    }
+  });
+});
+
 describe("what is refused", () => {
   const good = put(home, "good.txt", "1 2 1 2\n");
   const refusal = (content: string, ...options: string[]) => {

@@ -1,6 +1,9 @@
+import { closeSync, readSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { UserError } from "../../errors.ts";
+import { openRegularFile } from "../../runtime/file-calls.ts";
 import { Chunk } from "../../vocabulary/formats/output-file.ts";
-import { readText } from "../load/read-file.ts";
+import { isFile, readText } from "../load/read-file.ts";
 import { alphabetSizeMax } from "./read-sequences.ts";
 
 /**
@@ -37,6 +40,23 @@ export function* idMergeLines({ left, right }: IdMerges): Generator<Uint8Array> 
     if (chunk.isFull) yield chunk.take();
   }
   if (chunk.length > 0) yield chunk.take();
+}
+
+/** The merges over ids that a path names: a directory, or a file in it. Undefined if it is no tokenizer of ids. */
+export function idMergesPath(path: string): string | undefined {
+  const mergesPath = join(isFile(path) ? dirname(path) : path, "merges.txt");
+  const isNamed = !isFile(path) || ["merges.txt", "tokenizer.json"].includes(basename(path));
+  return isNamed && isFile(mergesPath) && readStart(mergesPath) === head ? mergesPath : undefined;
+}
+
+function readStart(path: string): string {
+  const fd = openRegularFile(path);
+  try {
+    const start = Buffer.alloc(head.length);
+    return start.toString("latin1", 0, readSync(fd, start, 0, head.length, 0));
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Reads a `merges.txt` over ids; an error says what is wrong with it. */

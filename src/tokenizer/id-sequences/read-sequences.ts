@@ -16,15 +16,20 @@ export type SequenceSink = {
 
 /**
  * Reads documents of ids: a file `.npy` or `.bin` is one document; under any other name each line is one, of decimal numbers
- * with white space between them; `-` is standard input. Lines without ids are none. Yields the bytes or ids read so far, now
- * and then.
+ * with white space between them; `-` is standard input. Lines without ids are none. An id that is
+ * not below `idLimit` is an error. Yields the bytes or ids read so far, now and then.
  */
-export async function* readSequences(path: string, binaryType: IdType, sink: SequenceSink) {
-  if (!/\.(npy|bin)$/.test(path)) return yield* readLines(path, sink);
+export async function* readSequences(
+  path: string,
+  binaryType: IdType,
+  sink: SequenceSink,
+  idLimit = alphabetSizeMax,
+) {
+  if (!/\.(npy|bin)$/.test(path)) return yield* readLines(path, sink, idLimit);
   let readCount = 0;
   for await (const ids of readIds(path, binaryType)) {
-    const wrong = ids.findIndex((id) => !(id >= 0 && id < alphabetSizeMax));
-    if (wrong >= 0) throw outOfRange(path, `position ${readCount + wrong}`, String(ids[wrong]));
+    const wrong = ids.findIndex((id) => !(id >= 0 && id < idLimit));
+    if (wrong >= 0) throw outOfRange(path, `position ${readCount + wrong}`, String(ids[wrong]), idLimit);
     sink.ids(ids, ids.length);
     readCount += ids.length;
     yield readCount * ids.BYTES_PER_ELEMENT;
@@ -34,11 +39,11 @@ export async function* readSequences(path: string, binaryType: IdType, sink: Seq
 
 const windowBytes = 1 << 20;
 
-async function* readLines(path: string, sink: SequenceSink) {
+async function* readLines(path: string, sink: SequenceSink, idLimit: number) {
   const stream = await openTextStream(inspectInput(path, { format: "text" }));
   try {
     const window = new Uint8Array(windowBytes);
-    const lines = new DecimalLines(path, sink);
+    const lines = new DecimalLines(path, sink, idLimit);
     for (let atByte = 0; ; ) {
       const readBytes = await stream.read(window, 0);
       if (readBytes === 0) return lines.end();
@@ -63,6 +68,7 @@ class DecimalLines {
   constructor(
     private readonly path: string,
     private readonly sink: SequenceSink,
+    private readonly idLimit: number,
   ) {}
 
   take(bytes: Uint8Array, byteCount: number): void {
@@ -71,7 +77,9 @@ class DecimalLines {
       const digit = byte - zero;
       if (digit >= 0 && digit <= 9) {
         this.number = 10 * Math.max(this.number, 0) + digit;
-        if (this.number >= alphabetSizeMax) throw outOfRange(this.path, this.line, `${this.number}…`);
+        if (this.number >= this.idLimit) {
+          throw outOfRange(this.path, this.line, `${this.number}…`, this.idLimit);
+        }
       } else if (byte === lineFeed) {
         this.endNumber();
         this.endLine();
@@ -117,9 +125,12 @@ class DecimalLines {
   }
 }
 
-function outOfRange(path: string, place: string, id: string): UserError {
-  return new UserError(`"${path}": ${place}: the id ${id} is not below ${alphabetSizeMax}`, {
-    hint: "number the symbols of the alphabet from 0 on",
+function outOfRange(path: string, place: string, id: string, idLimit: number): UserError {
+  return new UserError(`"${path}": ${place}: the id ${id} is not below ${idLimit}`, {
+    hint:
+      idLimit === alphabetSizeMax
+        ? "number the symbols of the alphabet from 0 on"
+        : "the ids are of another tokenizer",
   });
 }
 

@@ -5,6 +5,7 @@ import { openRegularFile } from "../../runtime/file-calls.ts";
 import { reasonOf } from "../../runtime/system-error.ts";
 import { operationsMark, operationsName } from "../../vocabulary/formats/boundless.ts";
 import { recordName } from "../../vocabulary/formats/training-json.ts";
+import { idMergesPath } from "../id-sequences/id-merges.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer-parts.ts";
 import { loadBoundlessFile } from "./boundless-file.ts";
 import { loadGpt2Files, partnerOf } from "./gpt2-files.ts";
@@ -20,6 +21,11 @@ export function loadTokenizerParts(path: string, options: LoadOptions = {}): Tok
   if (stats === undefined) {
     throw new UserError(`"${path}": no such file or directory`, {
       hint: "name a tokenizer directory, a tokenizer.json, a vocab.json, a file of ranks or a tekken.json",
+    });
+  }
+  if (idMergesPath(path) !== undefined) {
+    throw new UserError(`"${path}" is a tokenizer of ids, not of text`, {
+      hint: `bpe encode --input-format ids, bpe decode and bpe inspect take it`,
     });
   }
   if (stats.isDirectory()) return loadDirectory(path, options);
