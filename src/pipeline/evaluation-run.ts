@@ -13,7 +13,7 @@ import { encodingParts } from "./encode-corpus.ts";
 import { EvaluationProgress } from "./evaluation-progress.ts";
 import { EvaluationThreads } from "./evaluation-threads.ts";
 import type { Report } from "./stage-progress.ts";
-import { type CountPretokens, goesOf, TokenCounting } from "./token-counting.ts";
+import { type CountPretokens, goesOf, sizeOf, TokenCounting } from "./token-counting.ts";
 
 /** A text among those that tokenizers are compared on. Its inputs are read several times, so none is a stream. */
 export type NamedText = {
@@ -67,8 +67,6 @@ export async function readText(
   const tokens = await TokenCounting.begin({ ...counting, count: countPretokens }, progress);
   return { words, invalidBytes, tokens };
 }
-
-const sizeOf = (inputs: readonly Input[]) => inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
 /** Shows how far the run is: it goes through each text for its words, and for each kind of pretokens. */
 export function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {

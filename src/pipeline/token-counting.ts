@@ -171,4 +171,5 @@ function bytesOf({ wordCount, starts, counts }: WordTable): number {
   return byteCount;
 }
 
-const sizeOf = (inputs: readonly Input[]) => inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+/** Bytes of the inputs, as they were listed. */
+export const sizeOf = (inputs: readonly Input[]) => inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

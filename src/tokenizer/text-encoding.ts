@@ -86,7 +86,7 @@ export class TextEncoding {
     return this.first === this.sections && this.sections.texts(bytes, starts, first, end);
   }
 
-  /** Encodes each of the words [first, end) of a table as one pretoken, however the pattern would cut it. Only between two texts. */
+  /** Encodes each of the words [first, end) of a table as one pretoken that is cut already. Only between two texts. */
   pushPretokens(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): void {
     this.sections.cutPretokens(bytes, starts, first, end);
   }

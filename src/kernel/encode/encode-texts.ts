@@ -105,7 +105,7 @@ export function encodeTexts(endsPos: i32, textCount: u32): i32 {
   return idCount();
 }
 
-/** Scans a text from `pos` to its end. Its pretokens wait for those of the next ones, unless there are many, or a token comes. */
+/** Scans a text from `pos` to its end. Its pretokens wait for those of the next text, unless there are many or a token comes. */
 function scanWholeText(end: i32, room: usize): bool {
   for (;;) {
     if (endCount + blockBytes + 128 > endCountMax && !encodeEnds(room)) return false;
