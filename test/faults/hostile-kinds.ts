@@ -99,7 +99,8 @@ async function planted(world: World, random: Random): Promise<Outcome> {
   const before = lstatSync(path, { throwIfNoEntry: false })?.ino;
   const { args: given, stdin } = anyJob(world, random);
   const encodes = given[0] === "encode";
-  const args = [...given, ...(encodes || given.includes("--cache") ? [] : ["--cache", "cache"])];
+  const takesCache = given[0] === "train" && !given.includes("--cache");
+  const args = [...given, ...(takesCache ? ["--cache", "cache"] : [])];
   try {
     const ended = await run(args, { ...world.options, stdin, hangMs });
     const where = `${name} at ${path}, mode ${mode.toString(8)}: ${ended.stderr}`;

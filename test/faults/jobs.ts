@@ -1,5 +1,5 @@
 import type { randomSource } from "../../bench/random.ts";
-import { trainOptions, type World } from "./world.ts";
+import { otherResults, trainOptions, type World } from "./world.ts";
 
 export type Random = ReturnType<typeof randomSource>;
 
@@ -39,6 +39,16 @@ function encodeJob(world: World, random: Random): Job {
   };
 }
 
+/** Another way to a result: two stages, supermerges, the tokens of yesterday extended or pruned. */
+function otherJob(world: World, random: Random): Job {
+  const { args } = oneOf(random, otherResults(world.root));
+  const keep = args[0] === "train" && random.below(3) === 0 ? ["--keep", "2"] : [];
+  return { args: [...args, ...keep, "-w", oneOf(random, ["1", "2"]), "-o", "out"] };
+}
+
 /** Mostly trainings. */
-export const anyJob = (world: World, random: Random): Job =>
-  random.below(4) === 0 ? encodeJob(world, random) : trainJob(world, random);
+export function anyJob(world: World, random: Random): Job {
+  const kind = random.below(8);
+  if (kind < 2) return encodeJob(world, random);
+  return kind < 5 ? otherJob(world, random) : trainJob(world, random);
+}

@@ -19,6 +19,17 @@ const specialToken = "<|endoftext|>";
 /** What every training of the campaign asks for. */
 export const trainOptions = ["-n", "2000", "-s", specialToken];
 
+/** Runs on today's corpus whose result is not that of a plain training; an argument of each that no other run has. */
+export function otherResults(root: string): { readonly sign: string; readonly args: readonly string[] }[] {
+  const [text, old] = [join(root, "inputs", "new.txt"), join(root, "old")];
+  return [
+    { sign: "--superwords-from", args: ["train", text, ...trainOptions, "--superwords-from", "1500"] },
+    { sign: "--superwords", args: ["train", text, ...trainOptions, "--superwords", "boundless"] },
+    { sign: "--extend", args: ["train", text, "-n", "+500", "-s", specialToken, "--extend", old] },
+    { sign: "prune", args: ["prune", old, "--text", text, "-n", "1000"] },
+  ];
+}
+
 /** Contents by which a result is known: of its files, the record left out, which has times in it. */
 type Print = string;
 
@@ -38,6 +49,8 @@ export class World {
   readonly wholeSizes: number[] = [];
   private newText = "";
   private prints = { old: "", new: "", ids: "", oldIds: "" };
+  /** Of the other results, by their signs. */
+  private readonly otherPrints = new Map<string, Print>();
 
   constructor(private readonly textBytes: number) {
     this.root = mkdtempSync(join(tmpdir(), "bpe-faults-"));
@@ -65,6 +78,17 @@ export class World {
       this.prints[which] = printOf(join(this.root, which));
     }
     must(this.prints.old !== this.prints.new, () => "both corpora give the same result");
+    for (const { sign, args } of otherResults(this.root)) {
+      const path = join(this.root, "other");
+      rmSync(path, { recursive: true, force: true });
+      const ended = await run([...args, "-w", "1", "-o", path], this.options);
+      must(ended.code === 0, () => `an undisturbed run failed: ${ended.stderr}`);
+      this.otherPrints.set(sign, printOf(path));
+    }
+    must(
+      new Set([...this.otherPrints.values(), this.prints.new]).size === 5,
+      () => "two results are the same",
+    );
     for (const [key, text] of [
       ["oldIds", "old.txt"],
       ["ids", "new.txt"],
@@ -135,7 +159,7 @@ export class World {
   standing(after = ""): { out: "old" | "new"; ids: "old" | "new" } {
     const out = printOf(join(this.work, "out"));
     must(
-      out === this.prints.old || out === this.prints.new,
+      out === this.prints.old || this.isNew(out),
       () => `the tokenizer is neither the old nor the new one; ${after}`,
     );
     const ids = hashOf(join(this.work, "ids.npy"));
@@ -149,6 +173,10 @@ export class World {
     };
   }
 
+  private isNew(print: Print): boolean {
+    return print === this.prints.new || [...this.otherPrints.values()].includes(print);
+  }
+
   /** Nothing but results, each whole, and the files of a cache stands where runs write. */
   mustBeTidy(): void {
     const strays = readdirSync(this.temporary);
@@ -158,7 +186,7 @@ export class World {
       const path = join(this.work, name);
       if (/^out\.\d{8}T\d{6}Z(-\d+)?$/.test(name)) {
         const print = printOf(path);
-        must(print === this.prints.old || print === this.prints.new, () => `${name} is no whole result`);
+        must(print === this.prints.old || this.isNew(print), () => `${name} is no whole result`);
       } else if (name === "words.counts") {
         must(existsSync(path), () => "unreachable");
       } else if (name === "cache") {
@@ -177,6 +205,12 @@ export class World {
     must(ended.code === 0, () => `the next run failed: ${ended.stderr}`);
     const { out, ids } = this.standing();
     must((args[0] === "encode" ? ids : out) === "new", () => "the next run left the old result");
+    const sign = args.find((arg) => this.otherPrints.has(arg));
+    const wanted = sign === undefined ? this.prints.new : this.otherPrints.get(sign);
+    must(
+      args[0] === "encode" || printOf(join(this.work, "out")) === wanted,
+      () => "the next run gave another result than undisturbed ones",
+    );
     this.mustBeTidy();
   }
 
