@@ -198,6 +198,31 @@ describe("an extension agrees with its naive twin", () => {
     expect(knownCount).toBeGreaterThan(15);
   });
 
+  test("text without a token that new merges make is encoded as by the base", async () => {
+    const found = { sameCount: 0, otherCount: 0 };
+    for (let seed = 1; seed <= 40; seed++) {
+      const random = seededRandom(seed * 4003);
+      const naive = makeBase(random);
+      const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive)));
+      const { text } = makeText(random);
+      const made = await extend(path, text, { newTokenCounts: [6] }).catch((error) => error);
+      if (made instanceof UserError) continue;
+      const [before, after] = [await Tokenizer.load(path), await Tokenizer.load(await write(path, made))];
+      const isMade = new Set<number>(made.extended.extensions[0]!.merges.merged);
+      for (let k = 0; k < 60; k++) {
+        const word = Array.from({ length: 1 + random(12) }, () => "abc d"[random(5)]!).join("");
+        const [ids, newIds] = [[...before.encode(word)], [...after.encode(word)]];
+        expect(Buffer.from(after.decode(newIds)).toString()).toBe(word);
+        if (newIds.some((id) => isMade.has(id))) found.otherCount++;
+        else {
+          found.sameCount++;
+          expect({ seed, word, ids: newIds }).toEqual({ seed, word, ids });
+        }
+      }
+    }
+    expect(Math.min(found.sameCount, found.otherCount)).toBeGreaterThan(200);
+  });
+
   test("with 1, 2 and 7 workers alike", async () => {
     const naive = makeBase(seededRandom(5));
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive)));
