@@ -49,6 +49,7 @@ export async function buildExecutable(path: string, platform?: Platform): Promis
     entrypoints: [
       `${import.meta.dir}/src/main.ts`,
       `${import.meta.dir}/src/pipeline/worker.ts`,
+      `${import.meta.dir}/src/cli/report-worker.ts`,
       ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
       ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
     ],

@@ -17,7 +17,7 @@ export async function writeReport(path: string, data: ReportData): Promise<void>
 }
 
 /** Level 6 takes three times as long, and saves a few per cent. */
-const deflate = (bytes: Uint8Array<ArrayBuffer>) => Bun.deflateSync(bytes, { level: 2 });
+export const deflate = (bytes: Uint8Array<ArrayBuffer>) => Bun.deflateSync(bytes, { level: 2 });
 
 /** A path as charts name it: its last part. */
 export const shortName = (path: string) => basename(path) || path;

@@ -1,3 +1,4 @@
+import type { Input } from "../corpus/input.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { usageError } from "../errors.ts";
@@ -31,6 +32,7 @@ import { onStop } from "./stop.ts";
 import { checkFormats, readSuperwords, supermergeRows } from "./supermerge-option.ts";
 import { readSuperwordOptions, superwordRows } from "./superword-options.ts";
 import { shapesOf } from "./token-shapes.ts";
+import type { Learned } from "./train-report.ts";
 import { summary } from "./train-summary.ts";
 import { grouped } from "./units.ts";
 import { isUpToDateWith, noteResult, tellUnchanged } from "./up-to-date.ts";
@@ -59,7 +61,11 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   const { memory, cached } = openRunMemory(options.cache, run, output);
   const counts = await describeCounts(countsPaths(invocation));
   const training = { ...options, settings: options, inputs, counts };
-  const report = (progress: StageProgress) => output.progress(progress);
+  const page = options.report === undefined ? undefined : await openReport(options.report, options, inputs);
+  const report = (progress: StageProgress) => {
+    if (progress.stage === "merging") page?.begin();
+    output.progress(progress);
+  };
   if (cached !== undefined) {
     warnOfStreams(inputs, output);
     const isUpToDate = options.cache!.ifChanged && (await isUpToDateWith(cached, training, report));
@@ -82,6 +88,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
       tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
       saveWords: wordSaving(options.saveCounts, countsOptions),
       async write(trained) {
+        page?.take(learnedOf(trained));
         warnOfInvalidBytes(inputs, trained.statistics, output);
         const made = { ...training, skipped, workerCount, trained, startMs };
         written = await writeResult(options.output, { ...askedFor(invocation, options), ...made }, onStop);
@@ -90,12 +97,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     report,
   );
   if (cached !== undefined) noteResult(cached, training);
-  if (options.report !== undefined) {
-    const { writeTrainReport } = await import("./train-report.ts");
-    const pattern = encodingPatternOf(options);
-    const { output } = options;
-    await writeTrainReport(options.report, { trained, record: written!.record, inputs, pattern, output });
-  }
+  await page?.write(written!.record);
   const notes = [
     ...corpusNotes({ inputs, skipped }),
     ...(options.supermerges ? supermergeRows(trained.vocabulary) : roleRows(options.model)),
@@ -103,6 +105,18 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   ];
   tellTrained(trained, written!, options.output, notes, output);
 }
+
+/** The report, which another thread makes. Its code is loaded only where one is wanted. */
+async function openReport(path: string, options: TrainOptions, inputs: readonly Input[]) {
+  const { ReportThread } = await import("./report-thread.ts");
+  return new ReportThread(path, { inputs, pattern: encodingPatternOf(options), output: options.output });
+}
+
+const learnedOf = ({ vocabulary, smaller, ledger }: Trained): Learned => ({
+  vocabulary,
+  smallerSizes: smaller.map(({ size, reservedCount }) => size - reservedCount),
+  ledger,
+});
 
 /** What was asked for, as the record of the training keeps it. */
 const askedFor = ({ typed }: Invocation, { formats, ledger, modelCard, keepCount }: TrainOptions) => ({

@@ -1,48 +1,66 @@
 import type { Input } from "../corpus/input.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
-import type { Trained } from "../pipeline/train.ts";
 import { trainedParts } from "../pipeline/trained-parts.ts";
-import type { Fact, Highlight } from "../report/report-data.ts";
+import type { Fact, Highlight, ReportBody, ReportFrame } from "../report/report-data.ts";
 import { vocabularyTokenizer } from "../report/vocabulary-tokens.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
-import { cutSamples, sampleTextsOf } from "./report-samples.ts";
-import { shortName, writeReport } from "./report-writer.ts";
+import type { Ledger } from "../vocabulary/ledger.ts";
+import type { Vocabulary } from "../vocabulary/vocabulary.ts";
+import { cutSamples, type SampleText } from "./report-samples.ts";
+import { shortName } from "./report-writer.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
-/** What a training made of what, for its report. */
-type Training = {
-  readonly trained: Trained;
-  readonly record: TrainingRecord;
+/** What a training is given, as far as its report shows it. */
+export type Setting = {
+  /** The sample texts are the beginnings of the first ones. */
   readonly inputs: readonly Input[];
+  /** How the tokenizer cuts text. */
   readonly pattern: ResolvedPattern;
-  /** The directory that was written. */
+  /** The directory that is written. */
   readonly output: string;
 };
 
-/** The report of `bpe train`: the vocabulary; of several sizes the largest, with the others marked on the curve. */
-export async function writeTrainReport(path: string, training: Training): Promise<void> {
-  const { trained, record, inputs, pattern, output } = training;
-  const { vocabulary, smaller, ledger } = trained;
-  const name = shortName(output);
+/** What a training learned, as far as its report shows it. */
+export type Learned = {
+  readonly vocabulary: Vocabulary;
+  /** Sizes of the other vocabularies, without reserved tokens. */
+  readonly smallerSizes: readonly number[];
+  readonly ledger: Ledger;
+};
+
+/** What the sections show: the vocabulary; of several sizes the largest, with the others marked on the curve. */
+export function trainReportBody(
+  { pattern, output }: Setting,
+  { vocabulary, smallerSizes, ledger }: Learned,
+  texts: readonly SampleText[],
+): ReportBody {
   const learnedSize = vocabulary.size - vocabulary.reservedCount;
-  const tokenizer = vocabularyTokenizer(name, vocabulary, ledger, "the corpus");
+  const tokenizer = vocabularyTokenizer(shortName(output), vocabulary, ledger, "the corpus");
   const hasText = ledger.tokensAfter[0]! > 0;
-  await writeReport(path, {
-    title: `Tokenizer ${name}: ${grouped(vocabulary.size)} tokens`,
-    highlights: highlightsOf(record, vocabulary.size),
+  return {
     tokenizers: [tokenizer],
     compression: hasText
       ? {
           baseSize: learnedSize - vocabulary.mergeCount,
           tokensAfter: ledger.tokensAfter,
-          smallerSizes: smaller.map(({ size, reservedCount }) => size - reservedCount),
+          smallerSizes,
         }
       : undefined,
-    samples: cutSamples(sampleTextsOf(inputs), [
-      { parts: trainedParts(vocabulary, pattern), tokens: tokenizer.tokens },
-    ]),
+    samples: cutSamples(texts, [{ parts: trainedParts(vocabulary, pattern), tokens: tokenizer.tokens }]),
+  };
+}
+
+/** What only the finished training knows: its times, its files. */
+export function trainReportFrame(
+  { output }: Setting,
+  { vocabulary }: Learned,
+  record: TrainingRecord,
+): ReportFrame {
+  return {
+    title: `Tokenizer ${shortName(output)}: ${grouped(vocabulary.size)} tokens`,
+    highlights: highlightsOf(record, vocabulary.size),
     provenance: factsOf(record, output),
-  });
+  };
 }
 
 function highlightsOf(record: TrainingRecord, size: number): Highlight[] {

@@ -14,7 +14,8 @@ export type WorkerLink<ToWorker> = {
 
 /** Workers that run before their work is known. */
 export type StartedWorkers = {
-  readonly name: JobName;
+  /** What their errors call them. */
+  readonly name: JobName | "report";
   readonly workers: readonly WorkerThread[];
   /** Ends all of them. */
   terminate(): void;

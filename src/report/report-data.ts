@@ -2,11 +2,18 @@ import type { TokenTable } from "../tokenizer/token-table.ts";
 import type { AddedToken } from "../tokenizer/tokenizer-parts.ts";
 
 /** All that a report shows. What is undefined or empty has no section. Names and texts may be hostile; the page escapes them. */
-export type ReportData = {
+export type ReportData = ReportFrame & ReportBody;
+
+/** What stands above and below the sections. */
+export type ReportFrame = {
   readonly title: string;
-  readonly provenance: readonly Fact[];
   /** The first numbers that a reader sees. */
   readonly highlights: readonly Highlight[];
+  readonly provenance: readonly Fact[];
+};
+
+/** What the sections show. */
+export type ReportBody = {
   /** At least one. */
   readonly tokenizers: readonly ReportTokenizer[];
   readonly compression?: Compression | undefined;

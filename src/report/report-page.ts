@@ -9,7 +9,7 @@ import { frequencySection } from "./frequency-section.ts";
 import { type Html, html, trustedHtml } from "./html.ts";
 import { matrixSection } from "./matrix-section.ts";
 import { type Deflate, packVocabulary } from "./packed-vocabulary.ts";
-import type { Fact, Highlight, ReportData } from "./report-data.ts";
+import type { Fact, ReportBody, ReportData, ReportFrame } from "./report-data.ts";
 import { reportMark } from "./report-mark.ts";
 import { residueSection } from "./residue-section.ts";
 import { sampleSection } from "./sample-section.ts";
@@ -21,8 +21,14 @@ import { treeSection } from "./tree-section.ts";
  * style in, by their hashes, so that no text in it can act, even if it were not escaped.
  */
 export async function* reportPage(data: ReportData, deflate: Deflate): AsyncGenerator<Html> {
-  const { title, highlights, tokenizers, compression, matrix, samples, provenance } = data;
-  yield pageHead(title, highlights);
+  yield pageHead(data);
+  yield* pageSections(data, deflate);
+  yield pageEnd(data);
+}
+
+/** What the page says of the tokenizers: all between its head and its end. */
+export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGenerator<Html> {
+  const { tokenizers, compression, matrix, samples } = data;
   const soFar: (Section | null)[] = [
     matrix === undefined ? null : matrixSection(matrix),
     compression === undefined ? null : compressionSection(compression),
@@ -51,19 +57,22 @@ export async function* reportPage(data: ReportData, deflate: Deflate): AsyncGene
     vocabularies.push(packVocabulary(tokenizer, longest[i]![0] ?? 0, deflate));
   }
   yield sectionHtml(treeSection(vocabularies));
-  yield sectionHtml(provenanceSection(provenance));
-  yield html`</main>
+}
+
+/** Where all comes from, and the script. */
+export const pageEnd = ({
+  provenance,
+}: ReportFrame) => html`${sectionHtml(provenanceSection(provenance))}</main>
 <script type="module">${trustedHtml(pageScript)}</script>
 </body>
 </html>
 `;
-}
 
 const longestShown = 24;
 
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-function pageHead(title: string, highlights: readonly Highlight[]): Html {
+export function pageHead({ title, highlights }: ReportFrame): Html {
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(pageScript)}`,

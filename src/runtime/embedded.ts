@@ -5,7 +5,9 @@ const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.s
 // The binary keeps the entry of its workers, and the files that were built into it, beside its own entry, whichever module
 // asks. In the source tree that depends on the module, so this one is the only one that asks.
 
-const workerUrl = new URL(isEmbedded ? "./worker.ts" : "../pipeline/worker.ts", import.meta.url).href;
+const entryUrl = (room: string, name: string) =>
+  new URL(isEmbedded ? `./${name}` : `../${room}/${name}`, import.meta.url).href;
+const workerUrl = entryUrl("pipeline", "worker.ts");
 
 /** Starts a worker. It loads the code of its job, and then serves the messages that came meanwhile. */
 export function startWorker(job: JobName): WorkerThread {
@@ -13,6 +15,9 @@ export function startWorker(job: JobName): WorkerThread {
   worker.postMessage({ job });
   return worker;
 }
+
+/** Starts the worker that makes the report of a training. The libraries have none. */
+export const startReportWorker = () => new Worker(entryUrl("cli", "report-worker.ts")) as WorkerThread;
 
 /** Where embedded files are. In the source tree there are none: what they hold is made when it is needed. */
 export const embeddedDirectory = import.meta.dir;
