@@ -1,11 +1,14 @@
+import type { Compression } from "../report/report-data.ts";
+import { inTurns } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
+import { readWrittenLedger, type WrittenLedger } from "../tokenizer/load/read-tokens-tsv.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { CountedText } from "./counted-text.ts";
 import { cutSamples, sampleTextsOf } from "./report-samples.ts";
 import { reportTokenizer, shortName, writeReport } from "./report-writer.ts";
 import { bytes, counted, grouped } from "./units.ts";
 
-/** The report of `bpe inspect`: one tokenizer, and one text if there is one. */
+/** The report of `bpe inspect`: one tokenizer, what is known of its training, and one text if there is one. */
 export async function writeInspectReport(
   path: string,
   command: string,
@@ -13,7 +16,9 @@ export async function writeInspectReport(
   text: CountedText | undefined,
 ): Promise<void> {
   const { description, tokens, model, normalization } = parts;
-  const counts = text && { of: shortName(text.path), endCounts: text.counts };
+  const ledger = (await inTurns(readWrittenLedger(parts))) ?? undefined;
+  const ofText = text && { of: shortName(text.path), endCounts: text.counts };
+  const counts = ofText ?? (ledger && { of: "the corpus of its training", endCounts: ledger.endCounts });
   const name = shortName(description.path);
   await writeReport(path, {
     title: `Tokenizer ${name}`,
@@ -31,7 +36,8 @@ export async function writeInspectReport(
             { name: "bytes per token", value: (text.textBytes / Math.max(1, text.idCount)).toFixed(3) },
           ]),
     ],
-    tokenizers: [reportTokenizer(name, parts, { counts })],
+    tokenizers: [reportTokenizer(name, parts, { counts, ledger })],
+    compression: ledger && curveOf(ledger),
     samples: text === undefined ? [] : cutSamples(sampleTextsOf(text.inputs), [{ parts, tokens }]),
     provenance: [
       ["command", command],
@@ -43,4 +49,10 @@ export async function writeInspectReport(
       ["written", new Date().toISOString()],
     ],
   });
+}
+
+/** The curve of its training; undefined if the corpus was empty. */
+function curveOf({ facts, tokensAfter }: WrittenLedger): Compression | undefined {
+  const whole = facts.curve.at(-1);
+  return whole && { baseSize: whole.vocabSize - (tokensAfter.length - 1), tokensAfter };
 }

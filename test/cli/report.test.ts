@@ -17,7 +17,9 @@ test("inspect --report writes one page, and prints as without it", () => {
   const page = readFileSync(path, "utf8");
   expect(page).toStartWith("<!doctype html>");
   expect(page).toEndWith("</html>\n");
-  expect(sections(page)).toEqual(["lengths", "scripts", "longest", "tree", "provenance"]);
+  expect(sections(page)).toEqual(
+    "compression frequency lengths scripts residues longest tree provenance".split(" "),
+  );
   expect(readdirSync(directory).sort()).toEqual(["report.html", "text.txt", "tokenizer"]);
 });
 
@@ -25,19 +27,58 @@ test("with a text, the page has frequencies and the text cut into tokens", () =>
   const path = join(directory, "with-text.html");
   expect(bpe(["inspect", tokenizer, "--text", text, "--report", path]).code).toBe(0);
   const page = readFileSync(path, "utf8");
-  expect(sections(page)).toEqual([
-    "frequency",
-    "lengths",
-    "scripts",
-    "longest",
-    "samples",
-    "tree",
-    "provenance",
-  ]);
+  expect(sections(page)).toEqual(
+    "compression frequency lengths scripts residues longest samples tree provenance".split(" "),
+  );
   expect(page.includes("rank 1: ")).toBe(true);
   const shown = [...page.matchAll(/<i data-id="\d+" data-n="\d+">([^<]*)<\/i>/g)].map(([, token]) => token);
   expect(shown.join("")).toBe("low lower lowest newest widest ".repeat(40).slice(0, shown.join("").length));
   expect(shown.join("").length).toBeGreaterThan(300);
+});
+
+test("inspect --report draws of a training what train --report drew", () => {
+  const corpus = put(directory, "corpus.txt", "occur occurs occurred a aaa aaaa lower lowest ".repeat(30));
+  const variants = [["--compat", "huggingface"], ["-s", "<|end|>", "--pad-to", "64"], []];
+  for (const [i, more] of variants.entries()) {
+    const [output, path] = [join(directory, `again${i}`), join(directory, `again${i}.html`)];
+    const args = ["train", corpus, "-n", "276", "-o", output, "--report", path, "-q", ...more];
+    expect(bpe(args)).toMatchObject({ code: 0, stderr: "" });
+    const trained = readFileSync(path, "utf8");
+    for (const of of [output, join(output, "tokenizer.json")]) {
+      expect(bpe(["inspect", of, "--report", path]).code).toBe(0);
+      const inspected = readFileSync(path, "utf8");
+      for (const id of ["compression", "residues"]) {
+        const section = new RegExp(`<section id="${id}".*?</section>`, "s");
+        expect(section.exec(inspected)?.[0]).toBe(section.exec(trained)![0]);
+      }
+    }
+  }
+});
+
+test("a table of tokens that is not of this tokenizer is left out", () => {
+  const other = join(directory, "left-out");
+  const path = join(directory, "left-out.html");
+  expect(bpe(["train", text, "-n", "280", "-o", other, "-q"]).code).toBe(0);
+  const tablePath = join(other, "tokens.tsv");
+  const whole = readFileSync(tablePath, "utf8");
+  const lines = whole.split("\n");
+  const wrong = [
+    "",
+    `${lines.slice(0, -2).join("\n")}\n`,
+    whole.slice(0, -1),
+    `${whole}280\tx\t1\t0\t0\t\t\n`,
+    whole.replace(/^270\t.*$/m, (row) => row.replace(/\d+$/, "3")),
+    whole.replace(/^270\t.*$/m, (row) => row.replace(/\t\d+\t\d+\t\d+\t\d+$/, "\t9\t9\t1\t2")),
+    whole.replace(/^270\t/m, "271\t"),
+  ];
+  for (const content of wrong) {
+    put(other, "tokens.tsv", content);
+    expect(bpe(["inspect", other, "--report", path]).code).toBe(0);
+    expect(sections(readFileSync(path, "utf8"))).not.toContain("residues");
+  }
+  put(other, "tokens.tsv", whole);
+  expect(bpe(["inspect", other, "--report", path]).code).toBe(0);
+  expect(sections(readFileSync(path, "utf8"))).toContain("residues");
 });
 
 test("records show the text of the first one", () => {
