@@ -1,5 +1,5 @@
-import { readIdMerges } from "../tokenizer/id-sequences/id-merges.ts";
-import { symbolCounts, symbolsOf } from "../tokenizer/id-sequences/id-symbols.ts";
+import { readIdMerges, symbolCounts } from "../tokenizer/id-sequences/id-merges.ts";
+import { symbolsOf } from "../tokenizer/id-sequences/id-symbols.ts";
 import type { Invocation } from "./arguments.ts";
 import { refuseForIds } from "./decode-ids.ts";
 import { writeStdout } from "./stream-writer.ts";

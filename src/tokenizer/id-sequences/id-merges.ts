@@ -95,13 +95,16 @@ const surrogateCount = 0x800;
 /** More characters of all tokens together are not written as strings. */
 const charactersMax = 2 ** 26;
 
+/** How many symbols each token stands for, by its id. */
+export function symbolCounts({ alphabetSize, left, right }: IdMerges): Float64Array {
+  const counts = new Float64Array(alphabetSize + left.length).fill(1, 0, alphabetSize);
+  for (let k = 0; k < left.length; k++) counts[alphabetSize + k] = counts[left[k]!]! + counts[right[k]!]!;
+  return counts;
+}
+
 /** Why there is no `tokenizer.json` of these merges, or null. */
-export function charactersObstacle({ alphabetSize, left, right }: IdMerges): string | null {
-  const lengths = new Float64Array(alphabetSize + left.length).fill(1, 0, alphabetSize);
-  let sum = 0;
-  for (let k = 0; k < left.length; k++) {
-    sum += lengths[alphabetSize + k] = lengths[left[k]!]! + lengths[right[k]!]!;
-  }
+export function charactersObstacle(merges: IdMerges): string | null {
+  const sum = symbolCounts(merges).reduce((total, count) => total + count, -merges.alphabetSize);
   return sum <= charactersMax ? null : `its tokens have ${sum} symbols in all`;
 }
 

@@ -24,10 +24,3 @@ export function* symbolsOf(
   }
   if (count > 0) yield symbols.subarray(0, count);
 }
-
-/** How many symbols each token stands for, by its id. */
-export function symbolCounts({ alphabetSize, left, right }: IdMerges): Float64Array {
-  const counts = new Float64Array(alphabetSize + left.length).fill(1, 0, alphabetSize);
-  for (let k = 0; k < left.length; k++) counts[alphabetSize + k] = counts[left[k]!]! + counts[right[k]!]!;
-  return counts;
-}

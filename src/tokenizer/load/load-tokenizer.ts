@@ -25,7 +25,7 @@ export function loadTokenizerParts(path: string, options: LoadOptions = {}): Tok
   }
   if (idMergesPath(path) !== undefined) {
     throw new UserError(`"${path}" is a tokenizer of ids, not of text`, {
-      hint: `bpe encode --input-format ids, bpe decode and bpe inspect take it`,
+      hint: "bpe encode --input-format ids, bpe decode and bpe inspect take it",
     });
   }
   if (stats.isDirectory()) return loadDirectory(path, options);
