@@ -95,6 +95,33 @@ test("merges over spaces that are made behind all others give the ids of merging
   expect(lateCount).toBeGreaterThan(80);
 });
 
+test("a character whose own merges are late is not there before them", () => {
+  const [a, b, c, space] = [0x61, 0x62, 0x63, 0x20];
+  // 日 and 本, byte by byte, then both together.
+  const merges = [
+    [b, c, 256],
+    ...[
+      [a, space, 257],
+      [0xe6, 0x97, 258],
+      [258, 0xa5, 259],
+      [0xe6, 0x9c, 260],
+      [260, 0xac, 261],
+      [259, 261, 262],
+    ],
+  ];
+  const column = (n: number) => Int32Array.from(merges, (merge) => merge[n]!);
+  const model = buildModel({
+    byteIds: Int32Array.from({ length: 256 }, (_, byte) => byte),
+    merges: { left: column(0), right: column(1), merged: column(2) },
+  });
+  expect(factsOf(model)).toEqual({ mergeCount: 7, lateRank: 1 });
+  const text = Buffer.from("日本a 日本bc日a").toString("latin1");
+  const ends = [0, text.length];
+  const wanted = [262, 257, 262, 256, 259, a];
+  expect(idsOf(new EncodingKernel(model, true, uncut), text, ends, true)).toEqual(wanted);
+  expect(idsOf(new EncodingKernel(model, true), text, ends, true)).toEqual(wanted);
+});
+
 const words = ["the", "of", "house", "in", "a", "x1", "12", "é", "漢字", "…", "“quoted”", "re-do", "don't"];
 const spaces = [" ", " ", " ", "  ", "\n", ", ", ": ", ". ", "\r\n", "\t", " -- "];
 const madeProse = (length: number) => Array.from({ length }, () => one(words) + one(spaces)).join("");
@@ -145,7 +172,8 @@ test("a tokenizer with superwords encodes as merging in one go does, and as HF d
 
 test("ordinary vocabularies have no late merges", async () => {
   const home = scratch();
-  const files = put(home, "text.txt", madeProse(3000));
+  // Unicode's blanks stand before spaces in real vocabularies.
+  const files = put(home, "text.txt", madeProse(3000) + " \u00a0 \u00a0 \u3000 \u3000 ".repeat(300));
   for (const pattern of ["gpt2", "cl100k", "o200k"]) {
     const { mergeCount, lateRank } = factsOf(
       (await trainTokenizer({ files, vocabSize: 450, pattern })).parts.model,

@@ -8,7 +8,8 @@ import { findPair, noRank, noRankByte } from "./pair-ranks";
  * that no pair of a rank below R has the character's first byte, or the token of its first two, as its right half; nor its
  * last byte, or the token of its last two, as its left half. Then no merge before R crosses the character's edges, so its
  * own two merges are made in any text. If ranks only rise, no pair with the character's token has a rank below R. So no
- * other merge changes if the token is there from the start.
+ * other merge changes if the token is there from the start. Late merges are made behind all others (late-merges.ts): a
+ * character that one of them makes is not there before.
  *
  *   ARRAY           TYPE   LENGTH    MEANING
  *   characters      i32    65536     id + 1 of the character with that code point; 0: it has to be merged from its bytes
@@ -38,7 +39,7 @@ export function findCharacters(model: EncodingModel, byteOf: usize, scratch: usi
       store<i32>(twoOf + (mergedOf(model, rank) << 2), (firstByte << 8) | lastByte);
     }
   }
-  for (let rank: i32 = 0; rank < <i32>model.mergeCount; rank++) {
+  for (let rank: i32 = 0; rank < <i32>model.lateRank; rank++) {
     const left = leftOf(model, rank);
     const right = rightOf(model, rank);
     let bytes: i32 = -1;

@@ -70,14 +70,15 @@ export function addJoins(model: EncodingModel, firsts: usize, lasts: usize, mayB
 }
 
 const space: u32 = 0x20;
+const del: u32 = 0x7f;
 
 /** The first rank at which a merge goes over the end of a word into a space. */
 function findLateRank(model: EncodingModel, firsts: usize, lasts: usize): void {
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
     const left = load<u32>(lasts + (load<i32>(model.lefts + (rank << 2)) << 2));
     const right = load<u32>(firsts + (load<i32>(model.rights + (rank << 2)) << 2));
-    // White space and control characters end no word.
-    if ((left & 255) <= space || firstByte(right) !== space) continue;
+    // Words that end in ASCII: Unicode's blanks stand before spaces in ordinary tokenizers, too.
+    if ((left & 255) <= space || (left & 255) >= del || firstByte(right) !== space) continue;
     model.lateRank = rank;
     return;
   }

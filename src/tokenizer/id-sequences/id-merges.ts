@@ -1,4 +1,4 @@
-import { closeSync, readSync } from "node:fs";
+import { closeSync, readSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../../errors.ts";
 import { openRegularFile } from "../../runtime/file-calls.ts";
@@ -44,9 +44,12 @@ export function* idMergeLines({ left, right }: IdMerges): Generator<Uint8Array> 
 
 /** The merges over ids that a path names: a directory, or a file in it. Undefined if it is no tokenizer of ids. */
 export function idMergesPath(path: string): string | undefined {
-  const mergesPath = join(isFile(path) ? dirname(path) : path, "merges.txt");
-  const isNamed = !isFile(path) || ["merges.txt", "tokenizer.json"].includes(basename(path));
-  return isNamed && isFile(mergesPath) && readStart(mergesPath) === head ? mergesPath : undefined;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  const isNamed = stats?.isFile() && ["merges.txt", "tokenizer.json"].includes(basename(path));
+  // Anything else, a pipe, is no tokenizer, and nothing is looked for below it.
+  if (!isNamed && !stats?.isDirectory()) return undefined;
+  const mergesPath = join(isNamed ? dirname(path) : path, "merges.txt");
+  return isFile(mergesPath) && readStart(mergesPath) === head ? mergesPath : undefined;
 }
 
 function readStart(path: string): string {
