@@ -45,7 +45,8 @@ export function reserveJoins(model: EncodingModel): bool {
 }
 
 /**
- * Adds all joins, but for those of late merges if these may be; and marks the pairs of bytes at them in `adjacency`; false if two bytes share an id, or one has none.
+ * Adds the joins of all merges, and marks the pairs of bytes at them in `adjacency`. With `mayBeLate` it looks for late merges
+ * first, and leaves their joins out. False if two bytes share an id, or one has none.
  * `firsts` and `lasts` are scratch for the edges of each id.
  */
 export function addJoins(model: EncodingModel, firsts: usize, lasts: usize, mayBeLate: bool): bool {
