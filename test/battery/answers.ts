@@ -1,0 +1,173 @@
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { basename, join } from "node:path";
+import { makers } from "./make.ts";
+
+/** Only a run that hangs takes so long. */
+const hangMs = 900_000;
+/** Larger outputs are known by their sums alone. */
+const shownBytesMax = 4 << 20;
+
+/** What a case gave: each output with its sum and, if it is small, its text. */
+export type Answer = { readonly args: string; readonly outputs: ReadonlyMap<string, Output> };
+export type Output = { readonly sum: string; readonly text: string | null };
+
+const outputOf = (content: string | Uint8Array): Output => ({
+  sum: createHash("sha256").update(content).digest("hex").slice(0, 16),
+  text: content.length > shownBytesMax ? null : Buffer.from(content).toString("latin1"),
+});
+
+/** Fields of records that differ from run to run. */
+const volatile =
+  /^(version|bunVersion|commit|startedAt|endedAt|workingDirectory|timings|\w+Ms|peakMemoryBytes|memoryBytes|estimatedBytes|\w*PerSecond)$/;
+
+const maskJson = (text: string) =>
+  JSON.stringify(
+    JSON.parse(text, (key, value) =>
+      volatile.test(key) ? "…" : typeof value === "string" ? mask(value) : value,
+    ),
+    null,
+    1,
+  );
+
+/** Text without times, speeds, memory, versions, process ids and the directory it was made in. */
+export function mask(text: string, directory = ""): string {
+  const here = directory === "" ? text : text.replaceAll(directory, "DIR");
+  return here
+    .replace(/\d{4}-\d\d-\d\d([T ]\d\d[:-]?\d\d[:-]?\d\d(\.\d+)?Z?)/g, "TIME")
+    .replace(/\b(\d+ h )?(\d+ min )?[\d,.]+ (ms|s)\b/g, "TIME")
+    .replace(/[\d,.]+ ([kMGT]?B|merges|ids|tokens)\/s/g, "SPEED")
+    .replace(/[\d,.]+ [kMGT]?B( memory| of memory| at its peak)/g, "SIZE$1")
+    .replace(/\b\d+\.\d+\.\d+( \(Bun |, Bun )[\d.]+(, commit [0-9a-f]+)?/g, "VERSION")
+    .replace(/\bbpe \d+\.\d+\.\d+/g, "VERSION")
+    .replace(/\bcommit [0-9a-f]{12}\b/g, "COMMIT")
+    .replace(/\bprocess \d+/g, "PROCESS");
+}
+
+/** Progress goes, in lines for people and in JSON: how much of it comes depends on the machine. */
+function maskStderr(text: string, directory: string): string {
+  const lines = mask(text, directory).split("\n");
+  const isProgress = (line: string) => /^\{"event":"progress"|^bpe: .* SIZE memory$/.test(line);
+  return lines
+    .filter((line) => !isProgress(line))
+    .map((line) => (line.startsWith("{") ? maskJson(line) : line))
+    .join("\n");
+}
+
+async function fileOutput(path: string, directory: string): Promise<Output> {
+  if (statSync(path).size > 64 << 20) {
+    const hash = createHash("sha256");
+    for await (const chunk of createReadStream(path)) hash.update(chunk);
+    return { sum: hash.digest("hex").slice(0, 16), text: null };
+  }
+  const content = readFileSync(path);
+  const name = basename(path);
+  if (name === "training.json") return outputOf(maskJson(mask(content.toString(), directory)));
+  if (name.endsWith(".log")) return outputOf(maskLog(content.toString(), directory));
+  if (/\.(html|md)$/.test(name)) return outputOf(mask(content.toString(), directory));
+  return outputOf(content);
+}
+
+/** The record is the last line; how far a stage is may be told any number of times. */
+const maskLog = (text: string, directory: string) =>
+  maskStderr(text, directory)
+    .split("\n")
+    .filter((line) => !/%|left/.test(line))
+    .join("\n");
+
+/** The arguments of a line, as a shell takes them: '…' and "…" hold anything. */
+function argumentsOf(line: string): string[] {
+  return [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) =>
+    word.replace(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double),
+  );
+}
+
+async function run(binary: string, args: readonly string[], cwd: string, stdin: string | undefined) {
+  const child = Bun.spawn([binary, ...args], {
+    cwd,
+    env: { TMPDIR: join(cwd, "tmp") },
+    stdin: stdin === undefined ? "ignore" : new Blob([readFileSync(join(cwd, stdin))]),
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: hangMs,
+  });
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).bytes(),
+    new Response(child.stderr).text(),
+  ]);
+  await child.exited;
+  return { code: child.exitCode ?? String(child.signalCode), stdout, stderr };
+}
+
+/** Runs the lines of a group, in a directory of its own below the corpora. */
+async function runGroup(
+  binary: string,
+  group: string,
+  text: string,
+  cwd: string,
+  answers: Map<string, Answer>,
+) {
+  const own = `out/${group.replace(/\W+/g, "-")}`;
+  mkdirSync(join(cwd, own), { recursive: true });
+  const seen = new Map<string, string>();
+  for (const line of text.split("\n").map((line) => line.trim())) {
+    if (line === "") continue;
+    const here = line.replaceAll("@/", `${own}/`);
+    if (here.startsWith("+ ")) {
+      const [, kind, from, ...more] = argumentsOf(here);
+      const [to, last] = more.map((word, i) => (i === 0 && kind !== "write" ? join(cwd, word) : word));
+      if (kind === "write" || existsSync(join(cwd, from!))) makers[kind!]!(join(cwd, from!), to!, last ?? "");
+      for (const path of filesOf(join(cwd, own))) seen.set(path, stampOf(join(cwd, own, path)));
+      continue;
+    }
+    const [, name, rest] = /^(\S+):(?: (.*))?$/s.exec(here)!;
+    const [command, stdin] = (rest ?? "").split(" < ");
+    const { code, stdout, stderr } = await run(binary, argumentsOf(command!), cwd, stdin);
+    const outputs = new Map([["code", { sum: String(code), text: String(code) }]]) as Map<string, Output>;
+    if (stdout.length > 0) outputs.set("stdout", outputOf(maskTextOf(stdout, cwd)));
+    if (stderr !== "") outputs.set("stderr", outputOf(maskStderr(stderr, cwd)));
+    for (const path of filesOf(join(cwd, own))) {
+      const stamp = stampOf(join(cwd, own, path));
+      if (seen.get(path) === stamp) continue;
+      seen.set(path, stamp);
+      outputs.set(path, await fileOutput(join(cwd, own, path), cwd));
+    }
+    if (answers.has(`${group}/${name}`)) throw new Error(`two cases are called ${group}/${name}`);
+    answers.set(`${group}/${name}`, { args: `bpe ${rest ?? ""}`, outputs });
+  }
+}
+
+const maskTextOf = (stdout: Uint8Array, cwd: string) =>
+  stdout.length > shownBytesMax
+    ? stdout
+    : Buffer.from(mask(Buffer.from(stdout).toString("latin1"), cwd), "latin1");
+
+/** Entries of caches have names by chance. */
+const filesOf = (directory: string) =>
+  [...new Bun.Glob("**/*").scanSync({ cwd: directory, dot: true })]
+    .filter((path) => !path.startsWith("cache/"))
+    .sort();
+
+function stampOf(path: string): string {
+  const { ino, size, mtimeMs, ctimeMs } = statSync(path);
+  return [ino, size, mtimeMs, ctimeMs].join();
+}
+
+/** Runs all groups, some at a time; `cwd` has the corpora. The answers stand in the order of the groups. */
+export async function answersOf(
+  binary: string,
+  groups: Readonly<Record<string, string>>,
+  cwd: string,
+): Promise<Map<string, Answer>> {
+  mkdirSync(join(cwd, "tmp"), { recursive: true });
+  const found = new Map(Object.keys(groups).map((group) => [group, new Map<string, Answer>()]));
+  const waiting = Object.entries(groups);
+  const lane = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      await runGroup(binary, next[0], next[1], cwd, found.get(next[0])!);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+  return new Map([...found.values()].flatMap((answers) => [...answers]));
+}
