@@ -16,7 +16,7 @@ import { loadInWorker } from "../pipeline/load-in-worker.ts";
 import { countsOptionsOf } from "../pipeline/open-memory.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { shellLine } from "../runtime/hints.ts";
-import { inTurns } from "../runtime/turns.ts";
+import { inTurns, nextTurn } from "../runtime/turns.ts";
 import { describeCounts } from "../store/content-hash.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
@@ -181,10 +181,12 @@ async function openBase({ basePath, basePattern }: Typed, output: Output) {
   const base = await loadInWorker({ path: basePath, options: { pattern: basePattern }, isDecoded: true });
   for (const note of base.notes) output.warn(note);
   checkBase(base);
+  await nextTurn();
   const baseFiles = readBaseFiles(basePath);
   for (const { path } of kindsBeside(baseFiles)) {
     checkSame(base, await loadInWorker({ path, options: {}, isDecoded: false }));
   }
+  await nextTurn();
   return { base: asLearned(base), baseFiles };
 }
 

@@ -33,21 +33,21 @@ export const tieOrderOf = ({ compat, ties = ordersOfCompats[compat] }: MergeOpti
 export function tieRuleOf(options: MergeOptions): TieRule {
   const { startTokens = byteTokens } = options;
   const ties = tieOrderOf(options);
-  const inCharacters = ties === "smaller characters";
   const { count, spelling = noSpelling(startTokens) } = startTokens;
   const known = (startTokens.known ?? []).map(({ bytes, rank }) => ({
     bytes,
     key: middleKey - BigInt(rank),
   }));
   const specials = [...known, ...specialsOf(options)];
+  const places = ties === "smaller characters" ? alphabetOrder() : null;
   return {
     startCount: count,
     haveSizes: haveSizes(startTokens),
     comparesBytes: ties !== "smaller id",
     smallerWins: ties !== "greater bytes",
-    spelling: inCharacters ? { ...spelling, bytes: inAlphabet(spelling.bytes) } : spelling,
+    spelling: places ? { ...spelling, bytes: inAlphabet(spelling.bytes, places) } : spelling,
     ranks: startTokens.ranks ?? ranksOf(options),
-    specials: inCharacters ? specials.map((s) => ({ ...s, bytes: inAlphabet(s.bytes) })) : specials,
+    specials: places ? specials.map((s) => ({ ...s, bytes: inAlphabet(s.bytes, places) })) : specials,
   };
 }
 
@@ -84,10 +84,7 @@ export function alphabetOrder(): Int32Array {
 }
 
 /** Each byte as its place in the alphabet: so bytes are in the order of the strings of their characters. */
-function inAlphabet(bytes: Uint8Array): Uint8Array {
-  const places = alphabetOrder();
-  return bytes.map((byte) => places[byte]!);
-}
+const inAlphabet = (bytes: Uint8Array, places: Int32Array) => bytes.map((byte) => places[byte]!);
 
 /** Writes start tokens and rule into the regions of an engine. */
 export function fillTieRule({ exports, memory }: Kernel, { spelling, ranks, specials }: TieRule): void {

@@ -110,6 +110,11 @@ describe("words of start tokens, every knob turned", () => {
         const ranks = shuffled(random, count);
         const known = [spellings[0]! + spellings[1]!, spellings[1]! + spellings[1]!];
         const knownRanks = ranks.slice(-2);
+        // No word has the byte 1. Some are as long as those that are made.
+        const neverMade = Array.from({ length: random(50) }, (_, k) => ({
+          bytes: bytesOf(`\u0001${known[k % 2]!.slice(random(3))}${k}`),
+          rank: 0,
+        }));
         const options: MergeOptions = {
           mergeCount: 1 + random([5, 20, 100][random(3)]!),
           compat: "cs336",
@@ -121,7 +126,10 @@ describe("words of start tokens, every knob turned", () => {
             count,
             spelling: spellingOf(spellings),
             ranks: Int32Array.from(ranks),
-            known: known.map((spelling, k) => ({ bytes: bytesOf(spelling), rank: knownRanks[k]! })),
+            known: [
+              ...neverMade,
+              ...known.map((spelling, k) => ({ bytes: bytesOf(spelling), rank: knownRanks[k]! })),
+            ],
           },
         };
         const made = [...spellings];
@@ -152,6 +160,18 @@ describe("words of start tokens, every knob turned", () => {
       }
     });
   }
+
+  test("100,000 tokens that exist already are looked up, not walked through, for each token", () => {
+    const spellings = Array.from({ length: 100_000 }, (_, k) => `<|extra_${k}|>`);
+    const known = spellings.map((spelling, rank) => ({ bytes: bytesOf(spelling), rank }));
+    const startTokens = { count: spellings.length, spelling: spellingOf(spellings), known };
+    const words = tokenWordsOf([[[7, 99_999, 7], 3]], spellings.length);
+    const merges = train(words, { mergeCount: 2, compat: "cs336", ties: "smaller characters", startTokens });
+    expect(pairsOf(merges)).toEqual([
+      { left: 7, right: 99_999, count: 3 },
+      { left: 100_000, right: 7, count: 3 },
+    ]);
+  });
 
   test("start tokens without bytes: ids decide, and a limit of length counts tokens", () => {
     for (let seed = 1; seed <= 200; seed++) {

@@ -35,7 +35,8 @@ import {
  *   startRanks      u32          startCount                tie-rules.ts
  *   specials        Special      specialCount              tie-rules.ts
  *   wordFacts       u8           tokenCapacity             word-facts.ts; where words in tokens are limited
- *   specialBytes    u8           specialByteCount          tie-rules.ts
+ *   specialBytes    u8           2 x specialByteCount      tie-rules.ts
+ *   specialSlots    u32          specialSlotCount          tie-rules.ts
  *   stack           u32          2 x tokenCapacity         merge-tokens.ts
  *   prefixStarts    u32          tokenCapacity             merge-tokens.ts
  *   prefixBytes     u8           prefixLengthMax a token   merge-tokens.ts
@@ -81,6 +82,7 @@ export let startRanks: usize = 0;
 export let specials: usize = 0;
 export let wordFacts: usize = 0;
 export let specialBytes: usize = 0;
+export let specialSlots: usize = 0;
 export let stack: usize = 0;
 export let prefixStarts: usize = 0;
 export let prefixBytes: usize = 0;
@@ -134,6 +136,8 @@ export let isWide: bool = false;
 export let prefixLengthMax: u32 = 0;
 export let specialCount: u32 = 0;
 export let specialByteCount: u32 = 0;
+/** A power of two. */
+export let specialSlotCount: u32 = 1;
 /** Into how many parts a long list is cut, one for each thread. */
 export let partCount: u32 = 0;
 /** A power of two. */
@@ -185,6 +189,8 @@ export function describeTokens(capacity: u32, areWide: bool, prefixLength: u32):
 export function describeSpecials(count: u32, byteCount: u32): void {
   specialCount = count;
   specialByteCount = byteCount;
+  specialSlotCount = 1;
+  while (specialSlotCount < 2 * count) specialSlotCount *= 2;
 }
 
 /** Whether the words in a token are limited (word-facts.ts). */
@@ -261,7 +267,8 @@ function placeFixedRegions(): void {
   tieKeys = place(<u64>tokenCapacity * sizeof<u64>());
   startRanks = place(<u64>startCount * sizeof<u32>());
   specials = place(<u64>specialCount * offsetof<Special>());
-  specialBytes = place(specialByteCount);
+  specialBytes = place(2 * <u64>specialByteCount);
+  specialSlots = place(<u64>specialSlotCount * sizeof<u32>());
   wordFacts = place(hasWordFacts ? tokenCapacity : 0);
   stack = place(2 * idBytes);
   if (prefixLengthMax > 0) {

@@ -132,22 +132,19 @@ export function comparePrefixes(a: u32, b: u32): i32 {
   return <i32>lengthA - <i32>lengthB;
 }
 
-/** Whether token `id` is the `length` bytes at `address`, however long it is. */
-export function hasBytes(id: u32, address: usize, length: u32): bool {
-  if (sizeOf(id) !== length) return false;
+/** Writes the bytes of a token, however long it is, to an address that has room for them. */
+export function copyBytes(id: u32, address: usize): void {
   let top = stack;
   store<u32>(top, id);
   top += 4;
-  for (let pos: u32 = 0; top > stack; ) {
+  while (top > stack) {
     top -= 4;
     const token = load<u32>(top);
     if (isStart(token)) {
-      const size = sizeOf(token);
-      if (memory.compare(startBytesOf(token), address + pos, size) !== 0) return false;
-      pos += size;
+      memory.copy(address, startBytesOf(token), sizeOf(token));
+      address += sizeOf(token);
     } else top = pushHalves(top, token);
   }
-  return true;
 }
 
 /** Pushes the halves of a token onto a stack, the left one last; returns the new top. */

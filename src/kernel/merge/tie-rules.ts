@@ -2,14 +2,17 @@ import { compareTokens, insertLongToken, isLong } from "./long-tokens";
 import { Special } from "./merge-records";
 import {
   prefixLengthMax,
+  specialByteCount,
   specialBytes,
   specialCount,
+  specialSlotCount,
+  specialSlots,
   specials,
   startCount,
   startRanks,
   tieKeys,
 } from "./merge-regions";
-import { hasBytes, isStart, prefixLengthOf, prefixOf, sizeOf } from "./merge-tokens";
+import { copyBytes, isStart, prefixLengthOf, prefixOf, sizeOf } from "./merge-tokens";
 import { pairAt } from "./pair-table";
 
 /**
@@ -23,11 +26,13 @@ import { pairAt } from "./pair-table";
  *
  * Bytes are compared as they are in `startBytes`: whoever fills it may put other numbers for them, in another order.
  *
- *   REGION        ELEMENT  ELEMENTS          MEANING
- *   tieKeys       u64      tokenCapacity     of two tokens the greater key wins a tie; equal: compare bytes
- *   startRanks    u32      startCount        id of each start token as the rule has it; unused where bytes are compared
- *   specials      Special  specialCount      the tokens that exist already, and that a merge may spell
- *   specialBytes  u8       specialByteCount  their bytes
+ *   REGION        ELEMENT  ELEMENTS              MEANING
+ *   tieKeys       u64      tokenCapacity         of two tokens the greater key wins a tie; equal: compare bytes
+ *   startRanks    u32      startCount            id of each start token as the rule has it; unused where bytes are compared
+ *   specials      Special  specialCount          the tokens that exist already, and that a merge may spell
+ *   specialBytes  u8       2 x specialByteCount  their bytes, and behind them room for the token that is looked for
+ *   specialSlots  u32      specialSlotCount      hash table of the specials by their bytes, at most half full: special + 1,
+ *                                                or 0 for an empty slot; linear probing, so the first of equal ones is found
  */
 const middleKey: u64 = 1 << 32;
 const keyBytes: u32 = 8;
@@ -42,6 +47,7 @@ export function tieKeyOf(id: u32): u64 {
 /** Gives the start tokens their keys. */
 export function startTieKeys(doSmallerWin: bool): void {
   smallerWins = doSmallerWin;
+  indexSpecials();
   for (let id: u32 = 0; id < startCount; id++) giveTieKey(id);
 }
 
@@ -68,14 +74,52 @@ function prefixKey(id: u32): u64 {
   return key;
 }
 
+/** Bytes of the longest special token. */
+let longestSpecial: u32 = 0;
+
+function indexSpecials(): void {
+  longestSpecial = 0;
+  for (let k: u32 = 0; k < specialCount; k++) {
+    const special = specialAt(k);
+    let slot = slotOf(specialBytes + special.start, special.length);
+    while (specialInSlot(slot) > 0) slot = slotBehind(slot);
+    store<u32>(specialSlots + ((<usize>slot) << 2), k + 1);
+    longestSpecial = max(longestSpecial, special.length);
+  }
+}
+
 /** The key of the special token that equals token `id`, or 0. */
 function keyAsSpecial(id: u32): u64 {
   const length = sizeOf(id);
-  for (let k: u32 = 0; k < specialCount; k++) {
-    const special = changetype<Special>(specials + <usize>k * offsetof<Special>());
-    if (special.length === length && hasBytes(id, specialBytes + special.start, length)) return special.key;
+  if (specialCount === 0 || length > longestSpecial) return 0;
+  const bytes = specialBytes + specialByteCount;
+  copyBytes(id, bytes);
+  for (let slot = slotOf(bytes, length); specialInSlot(slot) > 0; slot = slotBehind(slot)) {
+    const special = specialAt(specialInSlot(slot) - 1);
+    const isSame =
+      special.length === length && memory.compare(specialBytes + special.start, bytes, length) === 0;
+    if (isSame) return special.key;
   }
   return 0;
+}
+
+function specialAt(k: u32): Special {
+  return changetype<Special>(specials + <usize>k * offsetof<Special>());
+}
+
+function specialInSlot(slot: u32): u32 {
+  return load<u32>(specialSlots + ((<usize>slot) << 2));
+}
+
+function slotBehind(slot: u32): u32 {
+  return (slot + 1) & (specialSlotCount - 1);
+}
+
+/** FNV-1a, its upper half folded into the lower one. */
+function slotOf(bytes: usize, length: u32): u32 {
+  let hash: u32 = 0x811c9dc5;
+  for (let k: u32 = 0; k < length; k++) hash = (hash ^ load<u8>(bytes + k)) * 0x01000193;
+  return (hash ^ (hash >> 16)) & (specialSlotCount - 1);
 }
 
 /** Whether pair `p` is merged before pair `q`, another one with the same count. */
