@@ -114,7 +114,7 @@ export const commands: readonly CommandSpec[] = [
       {
         ...idType,
         topic: "input",
-        description: "with --input-format ids: type of the ids in a .bin file",
+        description: "with --input-format ids: type of the ids in .bin files",
         default: "uint16",
       },
       {

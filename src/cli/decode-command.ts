@@ -1,13 +1,14 @@
 import { statSync } from "node:fs";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import { readIds } from "../tokenizer/id-files/id-reader.ts";
+import { idTypeFor } from "../tokenizer/id-files/npy.ts";
 import { idMergesPath } from "../tokenizer/id-sequences/id-merges.ts";
 import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeData } from "./data-output.ts";
 import { lockOutputFile } from "./lock-outputs.ts";
 import type { Output } from "./output.ts";
-import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
+import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, seconds } from "./units.ts";
 
 /** Most bytes that are decoded at a time: a token may have any length, and every id may name it. */
@@ -29,7 +30,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
     refuseOverwriting([{ path: file, isStream: false, device: stats.dev, inode: stats.ino }], [path]);
   }
   const parts = await openTokenizer(options, true, output);
-  const type = idTypeOf(parts, options.dtype);
+  const type = { asked: options.dtype, needed: idTypeFor(parts) };
 
   let idCount = 0;
   let sizeBytes = 0;

@@ -2,8 +2,7 @@ import { statSync } from "node:fs";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import { usageError } from "../errors.ts";
 import { nextTurn } from "../runtime/turns.ts";
-import type { IdType } from "../tokenizer/id-files/npy.ts";
-import { readIdMerges } from "../tokenizer/id-sequences/id-merges.ts";
+import { idTypesOf, readIdMerges } from "../tokenizer/id-sequences/id-merges.ts";
 import { symbolsOf } from "../tokenizer/id-sequences/id-symbols.ts";
 import { readSequences, SequenceList } from "../tokenizer/id-sequences/read-sequences.ts";
 import type { Invocation } from "./arguments.ts";
@@ -38,10 +37,11 @@ export async function runDecodeIds(
   const merges = readIdMerges(mergesPath);
   const idLimit = merges.alphabetSize + merges.left.length;
   const documents = new SequenceList();
-  const readType = options.word("dtype") ?? narrowest(idLimit);
+  const { symbolType, tokenType } = idTypesOf(merges);
+  const readType = { asked: options.word("dtype"), needed: tokenType };
   for await (const _ of readSequences(file, readType, documents, idLimit)) await nextTurn();
   const { tokens, starts, count, documentCount } = documents;
-  const symbolCount = await throughWriter(path, narrowest(merges.alphabetSize), async (writer, drained) => {
+  const symbolCount = await throughWriter(path, symbolType, async (writer, drained) => {
     for (let d = 0; d < documentCount; d++) {
       for (const symbols of symbolsOf(merges, tokens.subarray(starts[d], starts[d + 1]))) {
         writer.write(symbols);
@@ -56,5 +56,3 @@ export async function runDecodeIds(
   const summary = `decoded ${counted(count, "token")} in ${counted(documentCount, "document")} to ${counted(symbolCount, "id")} in ${seconds(elapsedMs / 1000)}`;
   output.succeed(summary, { idCount: count, documentCount, symbolCount, elapsedMs, output: path ?? "-" });
 }
-
-const narrowest = (idLimit: number): IdType => (idLimit <= 0x10000 ? "uint16" : "uint32");

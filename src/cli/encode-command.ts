@@ -15,7 +15,7 @@ import { peakMemoryBytes } from "../runtime/system-memory.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { placeOfFile } from "../store/staged-file.ts";
 import { BinaryWriter, type IdSink, type IdWriter, TextWriter } from "../tokenizer/id-files/id-writers.ts";
-import type { IdType } from "../tokenizer/id-files/npy.ts";
+import { type IdType, idTypeFor } from "../tokenizer/id-files/npy.ts";
 import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
 import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
@@ -27,7 +27,7 @@ import type { Output } from "./output.ts";
 import { openRanges, rangesPath } from "./ranges-option.ts";
 import { onStop } from "./stop.ts";
 import { StreamWriter } from "./stream-writer.ts";
-import { idTypeOf, openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
+import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** Below this, a second thread costs more than it saves: it has to start, and to compile its code. */
@@ -63,7 +63,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
             wholeTextsOnly: !canBeCut(parts, specialTokensAsText),
           });
     refuseOverwriting(planned?.inputs ?? named, [options.output]);
-    const type = idTypeOf(parts, options.dtype);
+    const type = idTypeFor(parts, options.dtype);
     const encoded = await encodeInto(options.output, {
       inputs: planned?.inputs ?? named,
       ranges: planned?.ranges,

@@ -12,6 +12,7 @@ import { nextTurn } from "../runtime/turns.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { placeOfFile, stageFile } from "../store/staged-file.ts";
+import type { BinaryType } from "../tokenizer/id-files/id-reader.ts";
 import {
   BinaryWriter,
   type ByteSink,
@@ -20,7 +21,7 @@ import {
   TextWriter,
 } from "../tokenizer/id-files/id-writers.ts";
 import type { IdType } from "../tokenizer/id-files/npy.ts";
-import { type IdMerges, readIdMerges } from "../tokenizer/id-sequences/id-merges.ts";
+import { type IdMerges, idTypesOf, readIdMerges } from "../tokenizer/id-sequences/id-merges.ts";
 import { SequenceMerger } from "../tokenizer/id-sequences/merge-sequence.ts";
 import { readSequences, SequenceList } from "../tokenizer/id-sequences/read-sequences.ts";
 import type { Invocation } from "./arguments.ts";
@@ -135,7 +136,7 @@ function readTrainOptions(options: TypedOptions) {
   return {
     output,
     compat,
-    binaryType: options.word("dtype") ?? ("uint16" as IdType),
+    binaryType: { asked: options.word("dtype"), needed: "uint16" },
     minFrequency: options.wholeNumber("min-frequency", 0) ?? 1,
     maxTokenLength: options.wholeNumber("max-token-length", 1) ?? null,
     workers: options.wholeNumber("workers", 1) ?? availableParallelism(),
@@ -187,12 +188,12 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
     [path],
   );
   const merges = readIdMerges(mergesPathOf(options.text("tokenizer")!));
-  const type: IdType =
-    options.word("dtype") ?? (merges.alphabetSize + merges.left.length <= 0x10000 ? "uint16" : "uint32");
+  const asked = options.word("dtype");
+  const { symbolType, tokenType } = idTypesOf(merges);
   const found = { symbolCount: 0, documentCount: 0 };
   const encode = async (writer: IdWriter, drained: () => Promise<void> | undefined) => {
     for (const { path } of inputs) {
-      const documents = await readAll(path, type, merges.alphabetSize);
+      const documents = await readAll(path, { asked, needed: symbolType }, merges.alphabetSize);
       found.symbolCount += documents.count;
       found.documentCount += documents.documentCount;
       await encodeDocuments(documents, merges, writer, drained);
@@ -200,7 +201,7 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
     writer.finish();
     return writer.idCount;
   };
-  const idCount = await throughWriter(path, type, encode);
+  const idCount = await throughWriter(path, asked ?? tokenType, encode);
   const elapsedMs = performance.now() - startMs;
   const summary = `encoded ${counted(found.symbolCount, "id")} in ${counted(found.documentCount, "document")} to ${counted(idCount, "token")} in ${seconds(elapsedMs / 1000)}`;
   output.succeed(summary, { ...found, idCount, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
@@ -209,7 +210,7 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
 const mergesPathOf = (path: string) =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() ? join(path, "merges.txt") : path;
 
-async function readAll(path: string, binaryType: IdType, alphabetSize: number): Promise<SequenceList> {
+async function readAll(path: string, binaryType: BinaryType, alphabetSize: number): Promise<SequenceList> {
   const documents = new SequenceList();
   for await (const _ of readSequences(path, binaryType, documents)) await nextTurn();
   if (documents.idMax < alphabetSize) return documents;

@@ -1,7 +1,6 @@
 import { usageError } from "../errors.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
-import type { IdType } from "../tokenizer/id-files/npy.ts";
 import type { SpecialTokenOption, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
@@ -51,7 +50,3 @@ export function warnOfTokenizer(parts: TokenizerParts, output: Output): void {
   const { patternName: name, patternSources: sources } = parts.description;
   warnOfSlowPattern({ name, sources, compiled: parts.pattern }, output);
 }
-
-/** uint16 if the largest id of the tokenizer fits, whatever occurs in the text. */
-export const idTypeOf = (parts: TokenizerParts, dtype: IdType | undefined): IdType =>
-  dtype ?? (parts.isNarrow ? "uint16" : "uint32");

@@ -16,6 +16,7 @@ import { UserError, usageError } from "../errors.ts";
 import { type ResolvedPattern, resolvePattern } from "../pattern/pattern.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
+import { idTypeFor } from "../tokenizer/id-files/npy.ts";
 import { loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
 import {
   type EncodeOptions,
@@ -124,7 +125,7 @@ export class Tokenizer extends TextTokenizer {
         specialTokensAsText: options.specialTokensAsText ?? false,
         workerCount: workers,
         output,
-        type: options.dtype ?? (this.parts.isNarrow ? "uint16" : "uint32"),
+        type: idTypeFor(this.parts, options.dtype),
         appendId:
           options.appendToken === undefined ? undefined : specialTokenId(this.parts, options.appendToken),
         report: ({ bytesDone, bytesTotal }) => {

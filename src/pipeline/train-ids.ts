@@ -3,7 +3,7 @@ import type { Compat } from "../merge/merges.ts";
 import { createSha256 } from "../runtime/host.ts";
 import type { MemoryBudget } from "../runtime/memory-budget.ts";
 import { nextTurn } from "../runtime/turns.ts";
-import type { IdType } from "../tokenizer/id-files/npy.ts";
+import type { BinaryType } from "../tokenizer/id-files/id-reader.ts";
 import {
   charactersObstacle,
   type IdMerges,
@@ -25,7 +25,7 @@ export type IdInput = { readonly path: string; readonly sizeBytes: number };
 export type TrainIdsOptions = {
   readonly inputs: readonly IdInput[];
   /** Of the ids in `.bin` files. */
-  readonly binaryType: IdType;
+  readonly binaryType: BinaryType;
   /** Merges wanted, when the size of the alphabet is known: one more than the largest id. */
   readonly mergeCountFor: (alphabetSize: number) => number;
   /** Whose rule for `maxTokenLength`. In ties the smaller ids win by either. */
@@ -91,8 +91,10 @@ async function readAll({ inputs, binaryType, budget }: TrainIdsOptions, report: 
   return { sequences, documentCounts };
 }
 
-function wordsOf({ tokens, starts, count }: SequenceList, alphabetSize: number): TokenWords {
+function wordsOf({ tokens, starts: all, count }: SequenceList, alphabetSize: number): TokenWords {
   const ids = tokens.subarray(0, count);
+  // Empty documents are no words.
+  const starts = all.filter((start, d) => d === 0 || start > all[d - 1]!);
   const wordCount = starts.length - 1;
   return {
     wordCount,

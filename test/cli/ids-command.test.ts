@@ -155,18 +155,105 @@ describe("files of ids", () => {
     expect([...new Uint16Array(readFileSync(encoded).buffer.slice(128))].join(" ")).toBe(stdout.trim());
   });
 
-  test("empty lines and spaces are nothing, and a last line needs no end", () => {
+  test("a raw file has the type that its own ids need: those of the alphabet, or of all tokens", () => {
+    // 16 bits hold the alphabet, and not what is merged of it.
+    const alphabet = 65_535;
+    const learned = Array.from({ length: 40 }, (_, k) => `${k} ${k + 1}`).join(" ");
+    const corpus = put(home, "wide.txt", `${learned} ${learned} ${alphabet - 1}\n`);
+    const { output } = train([corpus], "-n", "+30");
+    const encode = (path: string, ...options: string[]) =>
+      bpe(["encode", "--input-format", "ids", path, "--tokenizer", output, "-q", ...options]);
+    // As 32 bits these would be ids of the alphabet, too.
+    const ids = Uint16Array.of(1, 0, 2, 0, 0, 1, 3, 0, 4, 1, 0, 1, 2, 0, 5, alphabet - 1);
+    const raw = put(home, "raw.bin", new Uint8Array(ids.buffer));
+    const expected = encode(put(home, "lines.txt", `${ids.join(" ")}\n`)).stdout;
+    expect(encode(raw).stdout).toBe(expected);
+    const [tokens, back] = [join(home, "tokens.bin"), join(home, "back.bin")];
+    expect(encode(raw, "-o", tokens).code).toBe(0);
+    expect([...new Uint32Array(readFileSync(tokens).buffer.slice(0))].join(" ")).toBe(expected.trim());
+    expect(bpe(["decode", tokens, "--tokenizer", output, "-o", back]).code).toBe(0);
+    expect(readFileSync(back)).toEqual(readFileSync(raw));
+    expect(encode(back).stdout).toBe(expected);
+  });
+
+  test("a raw file of 32 bits is not read as twice as many ids of 16, unless that is said", () => {
+    const rawOf = (...ids: number[]) => put(home, "raw.bin", new Uint8Array(Uint32Array.from(ids).buffer));
+    const looks = (path: string, ...options: string[]) => train([path], "-n", "+1", ...options);
+    const large = Array.from({ length: 40 }, (_, k) => 65_000 + k * 1_000);
+    for (const [ids, second] of [
+      [[1, 2, 1, 2, 3], "below 16"],
+      [[1, 2], "0"],
+      [large, "below 16"],
+    ] as const) {
+      const path = rawOf(...ids, ...(ids.length === 5 ? [40] : []));
+      expect(looks(path).stderr).toContain(`every second one of its uint16 ids is ${second}`);
+      for (const type of ["uint16", "uint32"]) expect(looks(path, "--dtype", type).code).toBe(0);
+    }
+    // These are of 16 bits: an end of two texts, a small alphabet, one that is used in full.
+    for (const ids of [
+      [500, 7, 400, 0],
+      [1, 0, 2, 0, 3, 0, 1, 0, 2, 3],
+      [1, 20, 3, 400, 5, 60, 7, 800],
+    ]) {
+      const path = put(home, "narrow.bin", new Uint8Array(Uint16Array.from(ids).buffer));
+      expect({ ids, code: looks(path).code }).toEqual({ ids, code: 0 });
+    }
+    const tokenizer = train([put(home, "bytes.txt", "1 2 1 2 300\n")], "-n", "+1").output;
+    const read = (...args: string[]) => bpe([...args, rawOf(1, 2, 300), "--tokenizer", tokenizer, "-q"]);
+    for (const command of [["encode", "--input-format", "ids"], ["decode"]]) {
+      expect(read(...command)).toMatchObject({ code: 1, stderr: expect.stringContaining("--dtype uint32") });
+      expect(read(...command, "--dtype", "uint32").code).toBe(0);
+    }
+  });
+
+  test("spaces are nothing, an empty line is an empty document, and a last line needs no end", () => {
     const { output } = train([put(home, "odd.txt", "\n 1 2\t1  2 \r\n\n1 2")], "-n", "+1");
     expect(mergesIn(output)).toEqual(["#bpe-ids 3", "1 2", ""]);
     const record = JSON.parse(readFileSync(join(output, "training.json"), "utf8"));
     expect(record).toMatchObject({
       options: { alphabetSize: 3, vocabSize: 4 },
-      inputs: [{ documents: 2, format: "ids" }],
+      inputs: [{ documents: 4, format: "ids" }],
       symbolCount: 6,
       tokenCount: 3,
       mergeCount: 1,
     });
   });
+});
+
+test("an empty document is an empty line, of encoding and of decoding", () => {
+  const { output } = train([put(home, "some.txt", "1 2 1 2\n\n3\n")], "-n", "+1");
+  const lines = (command: string[], content: string | Uint8Array, name: string) => {
+    const path = put(home, name, content);
+    return bpe([...command, path, "--tokenizer", output, "-q"]).stdout;
+  };
+  const [encode, decode] = [["encode", "--input-format", "ids"], ["decode"]];
+  for (const [ids, tokens] of [
+    ["1 2 1 2\n\n3\n", "4 4\n\n3\n"],
+    ["\n\n", "\n\n"],
+    ["\n1 2", "\n4\n"],
+    ["1\n \t\r\n", "1\n\n"],
+    ["1\n ", "1\n\n"],
+    ["", ""],
+  ] as const) {
+    expect(lines(encode, ids, "ids.txt")).toBe(tokens);
+    expect(lines(decode, tokens, "tokens.txt")).toBe(lines(decode, ids, "ids.txt"));
+    expect(lines(decode, tokens, "tokens.txt").split("\n").length).toBe(tokens.split("\n").length);
+  }
+  for (const command of [encode, decode]) {
+    expect(lines(command, npyHead("uint16", 0), "empty.npy")).toBe("\n");
+    expect(lines(command, "", "empty.bin")).toBe("\n");
+  }
+  expect(train([put(home, "empty.npy", npyHead("uint32", 0))], "-n", "+1")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("the input holds no ids"),
+  });
+  const several = [join(home, "empty.npy"), join(home, "some.txt"), join(home, "empty.npy")];
+  const trained = train(several, "-n", "+1");
+  expect(mergesIn(trained.output)).toEqual(["#bpe-ids 4", "1 2", ""]);
+  const record = JSON.parse(readFileSync(join(trained.output, "training.json"), "utf8"));
+  expect(record.inputs.map((input: { documents: number }) => input.documents)).toEqual([1, 3, 1]);
+  const all = bpe([...encode, ...several, "--tokenizer", trained.output, "-q"]).stdout;
+  expect(all).toBe("\n4 4\n\n3\n\n");
 });
 
 describe("decoding", () => {

@@ -11,11 +11,14 @@ const npyHeadBytesMax = 1 << 16;
 /** Ids as the file has them. Numbers such as `-1` are kept, so that they are reported and not wrapped. */
 type ReadIds = Float64Array | Uint16Array | Uint32Array;
 
+/** The type of the ids in `.bin` files: what the user says, else what all ids need; then a file that looks otherwise is refused. */
+export type BinaryType = { readonly asked: IdType | undefined; readonly needed: IdType };
+
 /**
  * The ids of a file: `.npy`, `.bin`, or white-space separated decimal numbers under any other name, in a file or in a
  * stream, also compressed; `-` is standard input.
  */
-export async function* readIds(path: string, binaryType: IdType): AsyncGenerator<ReadIds> {
+export async function* readIds(path: string, binaryType: BinaryType): AsyncGenerator<ReadIds> {
   if (!/\.(npy|bin)$/.test(path)) return yield* readDecimals(path);
   // Not a pipe: its size is not known, so the head cannot be checked against it.
   const fd = openRegularFile(path);
@@ -44,7 +47,8 @@ function* readNpy(fd: number, path: string): Generator<ReadIds> {
   }
 }
 
-function* readBinary(fd: number, path: string, type: IdType): Generator<ReadIds> {
+function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): Generator<ReadIds> {
+  const type = asked ?? needed;
   const { size } = fstatSync(fd);
   if (size % idBytes(type) !== 0) {
     throw new UserError(`"${path}" is damaged: its ${size} bytes are no whole number of ${type} ids`, {
@@ -55,9 +59,25 @@ function* readBinary(fd: number, path: string, type: IdType): Generator<ReadIds>
   for (let atByte = 0; atByte < size; ) {
     const chunkBytes = Math.min(window.length, size - atByte);
     fill(fd, window, chunkBytes, atByte, path);
-    yield numbersOf(window, chunkBytes, type === "uint16" ? "<u2" : "<u4");
+    const ids = numbersOf(window, chunkBytes, type === "uint16" ? "<u2" : "<u4");
+    if (atByte === 0 && asked === undefined && type === "uint16" && size % 4 === 0) refuseHalves(ids, path);
+    yield ids;
     atByte += chunkBytes;
   }
+}
+
+/**
+ * Refuses ids of 32 bits that are read as twice as many of 16: every second one is 0; or it is small, in ids that need more
+ * bits (an alphabet has less than 2^20). Of few ids it says less: 0 may end each of two texts.
+ */
+function refuseHalves(ids: ReadIds, path: string): void {
+  const upperMax = ids.length < 8 ? 0 : 15;
+  const isUpper = (id: number) => id <= upperMax;
+  if (ids.length < 4 || ids.every(isUpper) || !ids.every((id, i) => i % 2 === 0 || isUpper(id))) return;
+  const small = upperMax === 0 ? "0" : "below 16";
+  throw new UserError(`"${path}": every second one of its uint16 ids is ${small}`, {
+    hint: "ids of 32 bits look like that: --dtype uint32, or --dtype uint16 if they are what they seem",
+  });
 }
 
 function fill(fd: number, window: Uint8Array, byteCount: number, atByte: number, path: string): void {

@@ -10,6 +10,13 @@ const magic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
 export type IdType = "uint16" | "uint32";
 export const idBytes = (type: IdType) => (type === "uint16" ? 2 : 4);
 
+/** The largest id of 16 bits. */
+export const narrowIdMax = 0xffff;
+
+/** The type of ids in files: what is asked for, else uint16 if every id that there may be fits, whatever occurs. */
+export const idTypeFor = ({ isNarrow }: { readonly isNarrow: boolean }, asked?: IdType): IdType =>
+  asked ?? (isNarrow ? "uint16" : "uint32");
+
 /** The head for so many ids. It always has the same length, so it can be rewritten when their number is known. */
 export function npyHead(type: IdType, idCount: number): Uint8Array {
   const text = `{'descr': '<u${idBytes(type)}', 'fortran_order': False, 'shape': (${idCount},), }`;

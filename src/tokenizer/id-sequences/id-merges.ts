@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { UserError } from "../../errors.ts";
 import { openRegularFile } from "../../runtime/file-calls.ts";
 import { Chunk } from "../../vocabulary/formats/output-file.ts";
+import { idTypeFor, narrowIdMax } from "../id-files/npy.ts";
 import { isFile, readText } from "../load/read-file.ts";
 import { alphabetSizeMax } from "./read-sequences.ts";
 
@@ -20,6 +21,12 @@ export type IdMerges = {
   readonly left: Int32Array;
   readonly right: Int32Array;
 };
+
+/** The types of ids in files: of the alphabet, and of all tokens. */
+export const idTypesOf = ({ alphabetSize, left }: IdMerges) => ({
+  symbolType: idTypeFor({ isNarrow: alphabetSize - 1 <= narrowIdMax }),
+  tokenType: idTypeFor({ isNarrow: alphabetSize + left.length - 1 <= narrowIdMax }),
+});
 
 const head = "#bpe-ids ";
 

@@ -2,8 +2,7 @@ import { lineFeed, zero } from "../../bytes/ascii.ts";
 import { inspectInput } from "../../corpus/inspect-input.ts";
 import { openTextStream } from "../../corpus/text-stream.ts";
 import { UserError } from "../../errors.ts";
-import { readIds } from "../id-files/id-reader.ts";
-import type { IdType } from "../id-files/npy.ts";
+import { type BinaryType, readIds } from "../id-files/id-reader.ts";
 
 /** Ids of an alphabet are below this. */
 export const alphabetSizeMax = 2 ** 20;
@@ -16,12 +15,12 @@ export type SequenceSink = {
 
 /**
  * Reads documents of ids: a file `.npy` or `.bin` is one document; under any other name each line is one, of decimal numbers
- * with white space between them; `-` is standard input. Lines without ids are none. An id that is
- * not below `idLimit` is an error. Yields the bytes or ids read so far, now and then.
+ * with white space between them; `-` is standard input. Without ids it is an empty document. An id that is not below
+ * `idLimit` is an error. Yields the bytes or ids read so far, now and then.
  */
 export async function* readSequences(
   path: string,
-  binaryType: IdType,
+  binaryType: BinaryType,
   sink: SequenceSink,
   idLimit = alphabetSizeMax,
 ) {
@@ -34,7 +33,7 @@ export async function* readSequences(
     readCount += ids.length;
     yield readCount * ids.BYTES_PER_ELEMENT;
   }
-  if (readCount > 0) sink.endDocument();
+  sink.endDocument();
 }
 
 const windowBytes = 1 << 20;
@@ -63,7 +62,7 @@ class DecimalLines {
   /** The number that is being read; -1 between two. */
   private number = -1;
   private lineNumber = 1;
-  private isEmptyLine = true;
+  private isLineStart = true;
 
   constructor(
     private readonly path: string,
@@ -87,11 +86,13 @@ class DecimalLines {
       else throw this.notAnId(bytes, pos);
     }
     this.flush();
+    this.isLineStart = bytes[byteCount - 1] === lineFeed;
   }
 
+  /** The last line need not end with a line feed. */
   end(): void {
     this.endNumber();
-    this.endLine();
+    if (!this.isLineStart) this.endLine();
   }
 
   private get line(): string {
@@ -102,13 +103,11 @@ class DecimalLines {
     if (this.number < 0) return;
     this.found[this.foundCount++] = this.number;
     this.number = -1;
-    this.isEmptyLine = false;
   }
 
   private endLine(): void {
     this.flush();
-    if (!this.isEmptyLine) this.sink.endDocument();
-    this.isEmptyLine = true;
+    this.sink.endDocument();
     this.lineNumber++;
   }
 

@@ -3,6 +3,7 @@ import { shown } from "../../bytes/schema.ts";
 import { UserError } from "../../errors.ts";
 import { WordMerger } from "../encoding-kernel.ts";
 import { buildModel, droppedByte, type EncodingModel, type RankedMerges } from "../encoding-model.ts";
+import { narrowIdMax } from "../id-files/npy.ts";
 import { buildTokenTable, idLimitMax, lateTokenTable, type TokenTable } from "../token-table.ts";
 import type { AddedToken } from "../tokenizer-parts.ts";
 
@@ -119,7 +120,7 @@ export function assembleTokens(vocab: TokenIds, addedTokens: readonly AddedToken
 
 /** Whether every id fits 16 bits; `idMax` is the largest one of the model. */
 export const areNarrow = (idMax: number, addedTokens: readonly AddedToken[]): boolean =>
-  idMax <= 0xffff && addedTokens.every(({ id }) => id <= 0xffff);
+  idMax <= narrowIdMax && addedTokens.every(({ id }) => id <= narrowIdMax);
 
 /** A vocabulary as JSON gives it: token to id. */
 export function idsOfTokens(entries: Record<string, unknown>, path: string): TokenIds {
