@@ -18,9 +18,15 @@ export function readTokenizerOptions({ options }: Invocation) {
 /** `--pattern` and `--special-token`, for tokenizer files that hold neither. */
 export function readBesideTokenizer(options: Invocation["options"]) {
   const pattern = options.text("pattern");
+  const specialTokens = (options.get("special-token") ?? []).map(readSpecialToken);
+  const seen = new Set<string>();
+  for (const { text } of specialTokens) {
+    if (seen.has(text)) throw usageError(`--special-token "${text}" is given twice`);
+    seen.add(text);
+  }
   return {
     pattern: pattern === undefined ? undefined : resolvePattern(pattern),
-    specialTokens: (options.get("special-token") ?? []).map(readSpecialToken),
+    specialTokens,
   };
 }
 

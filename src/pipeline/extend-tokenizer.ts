@@ -244,6 +244,7 @@ function recordOf(
       ...(sizes && { sizes }),
       specialTokens: special.map(({ content }) => content),
       specialIds: special.map(({ id }) => id),
+      normalization: base.normalization,
       padTo: settings.padTo,
       documentsEndAt: separators,
       pattern: recordedPattern(pattern),

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { copyFileSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Tiktoken } from "tiktoken";
 import { patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { trainTokenizer } from "../../src/pipeline/train-tokenizer.ts";
 import { specialTokenId } from "../../src/tokenizer/tokenizer-parts.ts";
-import { put, scratch } from "../binary.ts";
+import { bpe, put, scratch } from "../binary.ts";
+import { seededRandom } from "../merge/made-words.ts";
 import { writeTokenizer } from "./made-tokenizer.ts";
 
 const made = writeTokenizer("tekken");
@@ -64,6 +67,98 @@ describe("a file of ranks", () => {
     await expect(load(`I34jfiN+I34= ${count}`, `I34jfiN+I34= ${count + 1}`)).rejects.toThrow(
       'the token "#~#~#~#~" is listed twice',
     );
+  });
+});
+
+describe("a special token", () => {
+  const load = (path: string, specialTokens: Record<string, number>) =>
+    Tokenizer.load(path, { pattern: "tekken", specialTokens });
+  const alone = put(scratch(), "x", readFileSync(rankFile));
+  const pair = scratch();
+  for (const name of ["vocab.json", "merges.txt"]) put(pair, name, readFileSync(join(made, name)));
+
+  test("may not take the id of a rank or of another token: both are named", async () => {
+    // tiktoken gives the id to the special token, and decodes it as the rank.
+    const lines = rankLines.map((line) => `! ${line.split(" ")[1]} ${line.split(" ")[0]}`).join("\n");
+    const theirs = new Tiktoken(lines, { "<|x|>": 97 }, patterns.gpt2.sources[0]!);
+    expect([...theirs.encode("<|x|>", "all")]).toEqual([97]);
+    expect(new TextDecoder().decode(theirs.decode(Uint32Array.of(97)))).toBe("a");
+    theirs.free();
+    for (const path of [alone, pair]) {
+      await expect(load(path, { "<|x|>": 97 })).rejects.toThrow(
+        'the special token "<|x|>" has the id 97 of the token "a"',
+      );
+      await expect(load(path, { "<|x|>": 32 })).rejects.toThrow('has the id 32 of the token " "');
+      await expect(load(path, { "<|x|>": 900, "<|y|>": 900 })).rejects.toThrow(
+        'the special tokens "<|x|>" and "<|y|>" have one id, 900',
+      );
+      expect((await load(path, { "<|x|>": 900, a: 97 })).encode("a<|x|>")).toEqual(Uint32Array.of(97, 900));
+    }
+    const vocabulary = JSON.parse(readFileSync(join(pair, "vocab.json"), "utf8"));
+    put(pair, "vocab.json", JSON.stringify({ ...vocabulary, "<|x|>": 97 }));
+    await expect(Tokenizer.load(pair)).rejects.toThrow('"<|x|>" has the id 97 of the token "a"');
+  });
+
+  test("keeps the id that the files give it, when it is named without one", async () => {
+    const texts: string[] = ["<a>", "<b>", "a b a b"];
+    const directory = join(scratch(), "t");
+    await trainTokenizer({ texts, vocabSize: 259, specialTokens: ["<a>", "<b>"], output: directory });
+    for (const name of ["vocab.json", "tokenizer.tiktoken"]) {
+      const path = join(directory, name);
+      const encode = (...named: string[]) =>
+        bpe(["encode", put(directory, "../x", "<a><b><c>"), "--tokenizer", path, "-q", ...named]);
+      expect(encode("-s", "<b>").stdout).toBe("257 258 60 99 62\n");
+      expect(encode("-s", "<c>", "-s", "<a>").stdout).toBe("257 258 259\n");
+      expect(encode("-s", "<c>=258").stderr).toContain('"<b>" and "<c>" have one id, 258');
+      expect(encode("-s", "<c>", "-s", "<c>=300")).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--special-token "<c>" is given twice'),
+      });
+    }
+  });
+
+  test("is the same by every file of a training, however it is spelled", async () => {
+    const odd = [
+      "Ġx",
+      "ĠĠ",
+      "Ċ<x>",
+      "éé",
+      "Āb",
+      "<|a|>",
+      "x y",
+      " lead",
+      "ƒx",
+      "[é漢]",
+      "ÂłÂł",
+      "\n\n",
+      "Ġ Ġ",
+    ];
+    const home = scratch();
+    for (let seed = 1; seed <= 9; seed++) {
+      const random = seededRandom(seed);
+      const specialTokens = odd.filter(() => random(3) === 0);
+      const compat = (["cs336", "huggingface", "rustbpe"] as const)[seed % 3]!;
+      // HF's trainer gives a token that is learned the id of a special one.
+      if (compat === "huggingface") specialTokens.push(["a", "Ġt", "Ġ"][random(3)]!);
+      const some = () => ["the low ", "q", "éa", "b\n", ...specialTokens][random(4 + specialTokens.length)]!;
+      const text = Array.from({ length: 80 }, some).join("");
+      const output = join(home, String(seed));
+      const padTo = seed % 2 === 0 ? 32 : 1;
+      await trainTokenizer({ texts: [text], vocabSize: 300, specialTokens, compat, output, padTo });
+      const whole = await Tokenizer.load(output);
+      for (const name of ["vocab.json", "merges.txt", "tokenizer.tiktoken"].filter((name) =>
+        existsSync(join(output, name)),
+      )) {
+        const ours = await Tokenizer.load(join(output, name));
+        for (const specialTokensAsText of [false, true]) {
+          const encode = (tokenizer: Tokenizer) => tokenizer.encode(text, { specialTokensAsText });
+          expect({ seed, name, ids: encode(ours) }).toEqual({ seed, name, ids: encode(whole) });
+        }
+        const all = Uint32Array.from({ length: whole.idLimit }, (_, id) => id);
+        expect(ours.decode(all)).toEqual(whole.decode(all));
+        expect([...ours.specialTokens].sort()).toEqual([...whole.specialTokens].sort());
+      }
+    }
   });
 });
 
@@ -204,6 +299,28 @@ describe("tekken.json", () => {
     copyFileSync(join(made, "tokenizer.json"), join(directory, "tokenizer.json"));
     expect((await Tokenizer.load(directory)).specialTokens.get("</s>")).toBeUndefined();
   });
+});
+
+test("training.json beside vocab.json says the normal form, and special tokens that it has to hold", async () => {
+  const directory = scratch();
+  for (const name of ["vocab.json", "merges.txt"]) copyFileSync(join(made, name), join(directory, name));
+  const recordWith = (options: object) =>
+    put(
+      directory,
+      "training.json",
+      JSON.stringify({ files: ["vocab.json"], options: { pattern: { name: null, regex: "." }, ...options } }),
+    );
+  const ids = async (some: string) => [...(await Tokenizer.load(directory)).encode(some)];
+  recordWith({ specialTokens: [] });
+  expect(await ids("e\u0301")).toEqual([101, 0xcc, 0x81]);
+  recordWith({ specialTokens: [], normalization: "NFC" });
+  expect(await ids("e\u0301")).toEqual(await ids("é"));
+  expect(await ids("<|end|>")).toHaveLength(7);
+  recordWith({ specialTokens: ["<|end|>", "Ġx"] });
+  await expect(ids("")).rejects.toThrow('has no "Ġx", a special token by the record beside it');
+  recordWith({ specialTokens: ["<|end|>", "Ġx"], specialIds: [1, 700] });
+  const special = JSON.parse(readFileSync(join(directory, "vocab.json"), "utf8"))["<|end|>"];
+  expect(await ids("<|end|>Ġx")).toEqual([special, 700]);
 });
 
 describe("training.json beside a file of ranks", () => {

@@ -1,3 +1,5 @@
+import { decodeCharacters } from "../../bytes/byte-characters.ts";
+import { escapeBytes } from "../../bytes/escape.ts";
 import { shown } from "../../bytes/schema.ts";
 import { UserError } from "../../errors.ts";
 import { contains } from "../../pattern/code-point-set.ts";
@@ -62,6 +64,36 @@ function readEntry(entry: unknown, path: string): AddedToken {
     rstrip: flag("rstrip"),
     singleWord: flag("single_word"),
   };
+}
+
+/**
+ * Refuses a special token whose id is that of another token: one of the two would be decoded as the other. `others` are tokens
+ * as keys of HF's vocabulary, or as bytes, with their ids; one that stands for the same text may be among them.
+ */
+export function checkOwnIds(
+  added: readonly AddedToken[],
+  others: Iterable<readonly [key: string | Uint8Array, id: number]>,
+  path: string,
+): void {
+  const byId = new Map<number, string>();
+  for (const { content, id } of added) {
+    const other = byId.get(id);
+    if (other !== undefined)
+      throw new UserError(
+        `"${path}": the special tokens ${shown(other)} and ${shown(content)} have one id, ${id}`,
+      );
+    byId.set(id, content);
+  }
+  for (const [key, id] of others) {
+    const content = byId.get(id);
+    if (content === undefined || key === content) continue;
+    const bytes = typeof key === "string" ? (decodeCharacters(key) ?? Buffer.from(key)) : key;
+    if (Buffer.from(content).equals(bytes)) continue;
+    throw new UserError(
+      `"${path}": the special token ${shown(content)} has the id ${id} of the token "${escapeBytes(bytes)}"`,
+      { hint: "give it an id that no token has" },
+    );
+  }
 }
 
 /** Refuses what HF does not load, loads only in part, or crashes at in a text. */

@@ -10,24 +10,36 @@ import {
   type SpecialTokenOption,
   type TokenizerParts,
 } from "../tokenizer-parts.ts";
-import { areNarrow, assembleModel, assembleTokens, idsOfTokens, type TokenIds } from "./assemble-model.ts";
+import { checkOwnIds } from "./added-tokens.ts";
+import {
+  areNarrow,
+  assembleModel,
+  assembleTokens,
+  checkId,
+  idsOfTokens,
+  type TokenIds,
+} from "./assemble-model.ts";
 import { objectAt } from "./checked-json.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { readJson, readText } from "./read-file.ts";
-import { recordedTraining } from "./read-training-record.ts";
+import { type RecordedTraining, recordedTraining } from "./read-training-record.ts";
 
-/** Loads GPT-2's pair of files. The pattern is the user's, else the recorded one, else GPT-2's. */
+/** Loads GPT-2's pair of files. What the user does not say is as the record beside them says; else the pattern is GPT-2's. */
 export function loadGpt2Files(vocabPath: string, mergesPath: string, options: LoadOptions): TokenizerParts {
   const vocab = idsOfTokens(objectAt(readJson(vocabPath), vocabPath, "the vocabulary"), vocabPath);
   const merges = readMergeLines(mergesPath);
   const model = assembleModel({ path: mergesPath, vocab, merges, ignoresMerges: false, unknownToken: null });
-  const addedTokens = addedTokensOf(vocab, merges, options.specialTokens ?? []);
+  const recorded = recordedTraining(vocabPath, basename(vocabPath));
+  const special =
+    recorded === null ? unmadeEntries(vocab, merges) : recordedEntries(vocab, recorded, vocabPath);
+  const addedTokens = addedTokensOf(vocab, special, options.specialTokens ?? [], vocabPath);
+  checkOwnIds(addedTokens, vocab, vocabPath);
   const tokens = assembleTokens(vocab, addedTokens);
-  const { name, sources, compiled } = patternFor(vocabPath, options.pattern);
+  const { name, sources, compiled } = options.pattern ?? patternFor(vocabPath, recorded);
   return {
     model,
     pattern: compiled,
-    normalization: null,
+    normalization: recorded?.normalization ?? null,
     addsPrefixSpace: false,
     addedTokens,
     isNarrow: areNarrow(vocab.idMax, addedTokens),
@@ -44,9 +56,7 @@ export function loadGpt2Files(vocabPath: string, mergesPath: string, options: Lo
   };
 }
 
-function patternFor(path: string, asked: ResolvedPattern | undefined): ResolvedPattern {
-  if (asked !== undefined) return asked;
-  const recorded = recordedTraining(path, basename(path));
+function patternFor(path: string, recorded: RecordedTraining | null): ResolvedPattern {
   const sources = recorded?.patternSources ?? patterns.gpt2.sources;
   return {
     name: recorded === null ? "gpt2" : nameOf(sources),
@@ -69,15 +79,11 @@ function readMergeLines(path: string): [string, string][] {
 }
 
 /**
- * The special tokens: those the user names, and every entry that is neither a byte nor made by a merge, such as GPT-2's
- * `<|endoftext|>` and those of our own training. An entry with a character that stands for white space or a control byte
- * (`Ġ`) is not special: it is a token that merges do not make.
+ * What is taken for special tokens where no record says which are: every entry that is neither a byte nor made by a merge,
+ * such as GPT-2's `<|endoftext|>`. An entry with a character that stands for white space or a control byte (`Ġ`) is not
+ * special: it is a token that merges do not make.
  */
-function addedTokensOf(
-  vocab: TokenIds,
-  merges: readonly (readonly [string, string])[],
-  asked: readonly SpecialTokenOption[],
-): AddedToken[] {
+function unmadeEntries(vocab: TokenIds, merges: readonly (readonly [string, string])[]): Map<string, number> {
   const made = new Set(merges.map(([left, right]) => left + right));
   const found = new Map<string, number>();
   for (const [text, id] of vocab) {
@@ -85,9 +91,32 @@ function addedTokensOf(
     if (decodeCharacters(text) !== null && /[\u0100-\u0143]/.test(text)) continue;
     found.set(text, id);
   }
-  let nextId = vocab.size === 0 ? 0 : vocab.idMax + 1;
+  return found;
+}
+
+function recordedEntries(vocab: TokenIds, recorded: RecordedTraining, path: string): Map<string, number> {
+  const { specialTokens, specialIds, reservedTokens } = recorded;
+  return new Map(
+    [...specialTokens, ...reservedTokens].map((text, s) => {
+      const id = vocab.get(text) ?? specialIds?.[s];
+      if (id !== undefined) return [text, id];
+      throw new UserError(`"${path}" has no ${shown(text)}, a special token by the record beside it`, {
+        hint: "they are not of one training: train anew, or move the record away",
+      });
+    }),
+  );
+}
+
+/** The special tokens of the files, and those that the user names. */
+function addedTokensOf(
+  vocab: TokenIds,
+  found: Map<string, number>,
+  asked: readonly SpecialTokenOption[],
+  path: string,
+): AddedToken[] {
+  let nextId = Math.max(vocab.size === 0 ? 0 : vocab.idMax + 1, ...[...found.values()].map((id) => id + 1));
   for (const { text, id } of asked) {
-    const given = id ?? found.get(text) ?? vocab.get(text) ?? nextId;
+    const given = checkId(id ?? found.get(text) ?? vocab.get(text) ?? nextId, text, path);
     found.set(text, given);
     nextId = Math.max(nextId, given + 1);
   }

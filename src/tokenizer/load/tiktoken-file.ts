@@ -9,6 +9,7 @@ import {
   type SpecialTokenOption,
   type TokenizerParts,
 } from "../tokenizer-parts.ts";
+import { checkOwnIds } from "./added-tokens.ts";
 import { areNarrow, checkId } from "./assemble-model.ts";
 import { type KnownRanks, knownRanks } from "./known-ranks.ts";
 import { modelOfRanks, type RankedToken } from "./merges-of-ranks.ts";
@@ -29,14 +30,22 @@ export function loadTiktokenFile(path: string, options: LoadOptions): TokenizerP
   const pattern = options.pattern ?? patternOf(sources, path);
   if (pattern.name === null) checkTakesAll(pattern.sources, path);
   const normalization = recorded?.normalization ?? known?.normalization ?? null;
-  const addedTokens = giveIds(
-    chooseSpecials(
-      recorded === null ? knownSpecials(known) : recordedSpecials(recorded),
-      options.specialTokens,
-    ),
-    { ranks: tokens, normalized: normalization !== null },
+  const idMax = tokens.reduce((max, { rank }) => Math.max(max, rank), -1);
+  const specialIds =
+    recorded === null
+      ? specialsOfKnown(known, options.specialTokens, idMax)
+      : giveIds([...recordedSpecials(recorded), ...(options.specialTokens ?? [])], idMax);
+  const addedTokens = Array.from(
+    specialIds,
+    ([content, id]): AddedToken => ({ ...plainSpecial, id, content, normalized: normalization !== null }),
   );
-  const idMax = tokens.reduce((max, { rank }) => Math.max(max, rank), 0);
+  const taken = new Set(specialIds.values());
+  const sharing = tokens.filter(({ rank }) => taken.has(rank));
+  checkOwnIds(
+    addedTokens,
+    sharing.map(({ bytes, rank }) => [bytes, rank]),
+    path,
+  );
   return {
     model: modelOfRanks(tokens, path),
     pattern: pattern.compiled,
@@ -89,29 +98,28 @@ function recordedSpecials(recorded: RecordedTraining): SpecialTokenOption[] {
   return [...given, ...reservedTokens.map((text) => ({ text, id: undefined }))];
 }
 
-const knownSpecials = (known: KnownRanks | undefined): SpecialTokenOption[] =>
-  (known?.specialTokens ?? []).map(([text, id]) => ({ text, id }));
-
-/** The user's tokens, and those of the others whose text and id are free. */
-function chooseSpecials(
-  others: readonly SpecialTokenOption[],
+/** The user's tokens, and those of a published file whose ids the user does not give to others: its ranks may have several sets. */
+function specialsOfKnown(
+  known: KnownRanks | undefined,
   asked: readonly SpecialTokenOption[] = [],
-): SpecialTokenOption[] {
-  const isFree = ({ text, id }: SpecialTokenOption) =>
-    !asked.some((token) => token.text === text || (id !== undefined && token.id === id));
-  return [...others.filter(isFree), ...asked];
+  idMax: number,
+): Map<string, number> {
+  const others = (known?.specialTokens ?? []).map(([text, id]) => ({ text, id }));
+  const isFree = ({ text, id }: { text: string; id: number }) =>
+    asked.every((token) => token.text === text || token.id !== id);
+  return giveIds([...others.filter(isFree), ...asked], idMax);
 }
 
-function giveIds(
-  specials: readonly SpecialTokenOption[],
-  { ranks, normalized }: { ranks: readonly RankedToken[]; normalized: boolean },
-): AddedToken[] {
-  let nextId = ranks.reduce((limit, { rank }) => Math.max(limit, rank + 1), 0);
-  return specials.map(({ text, id }) => {
-    const given = id ?? nextId;
+/** Ids by text: those that are given, that of the same text before, or the next free one. */
+function giveIds(specials: readonly SpecialTokenOption[], idMax: number): Map<string, number> {
+  const ids = new Map<string, number>();
+  let nextId = idMax + 1;
+  for (const { text, id } of specials) {
+    const given = id ?? ids.get(text) ?? nextId;
+    ids.set(text, given);
     nextId = Math.max(nextId, given + 1);
-    return { id: given, content: text, ...plainSpecial, normalized };
-  });
+  }
+  return ids;
 }
 
 function tableOf(

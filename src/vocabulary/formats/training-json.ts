@@ -35,6 +35,8 @@ export type ExtensionRecord = RunRecord & {
     /** The base's, then the reserved ones of `padTo`; each with its id at the same place. */
     readonly specialTokens: readonly string[];
     readonly specialIds: readonly number[];
+    /** The normal form that the base brings text into before it cuts it. */
+    readonly normalization: string | null;
     /** The vocabulary is filled with reserved tokens to a multiple of this. */
     readonly padTo: number;
     /** Texts that ended documents, whether they are tokens of the base or not. */
