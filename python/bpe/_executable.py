@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from _thread import RLock, allocate_lock  # The module threading takes as long to load as Python to start, weakref a fifth of it.
+from _weakref import ref
+from time import monotonic, sleep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import IO, Iterator, Sequence, Union
+    from typing import IO, Any, Iterator, Sequence, Union
 
 
 class BpeError(Exception):
@@ -47,45 +50,134 @@ def message_of(stderr: str) -> str:
     return stderr.strip() or "bpe ended without a word"
 
 
+#: Held while pipes are made: a fork in between would give the child ends that nobody knows of.
+_starting = RLock()
+#: This process's ends of all pipes, and what else has to be told of a fork.
+_ends: set[ref[IO[bytes]]] = set()
+_forgetful: set[ref[Any]] = set()
+
+
+def on_fork(owner: Any) -> None:
+    """In a child that is forked, ``owner._forked()`` is called, as long as the owner is there."""
+    _forgetful.add(ref(owner, _forgetful.discard))
+
+
+def _after_fork() -> None:
+    """A child reads and writes none of its parent's pipes, and holds none of them open: they end with the parent."""
+    try:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+    except OSError:
+        nowhere = -1
+    for end in list(_ends):
+        stream = end()
+        try:
+            if stream is None or stream.closed:
+                continue
+            # Its number stays taken: what the child still has in a buffer, or closes, must be no other file's.
+            if nowhere >= 0:
+                os.dup2(nowhere, stream.fileno(), inheritable=False)
+            else:
+                os.close(stream.fileno())
+        except (OSError, ValueError):
+            pass
+    _ends.clear()
+    if nowhere >= 0:
+        os.close(nowhere)
+    try:
+        for owner in [each() for each in list(_forgetful)]:
+            if owner is not None:
+                owner._forked()
+    finally:
+        _starting.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_after_fork)
+
+
+class Home:
+    """A directory for temporary files. It goes with the object, and only in the process that made it."""
+
+    def __init__(self) -> None:
+        import tempfile
+        import weakref
+
+        self.name = tempfile.mkdtemp(prefix="bpe-")
+        self.cleanup = weakref.finalize(self, _remove, self.name, os.getpid())
+
+
+def _remove(path: str, owner: int) -> None:
+    if os.getpid() == owner:
+        import shutil
+
+        shutil.rmtree(path, ignore_errors=True)
+
+
 class Run:
-    """A run of `bpe`. Its stdout goes nowhere, its stdin is a pipe or empty, and its stderr has to be read."""
+    """A run of `bpe`, of the process that began it: in a forked child it can be neither heard nor ended.
+
+    Its stdin is a pipe or empty, its stdout a pipe or goes nowhere, and its stderr has to be read.
+    """
 
     stdin: Union[IO[bytes], None] = None
+    stdout: Union[IO[bytes], None] = None
     stderr: IO[bytes]
 
-    def __init__(self, arguments: Sequence[str], *, takes_input: bool = False) -> None:
+    def __init__(self, arguments: Sequence[str], *, takes_input: bool = False, answers: bool = False) -> None:
         command = [find_executable(), *arguments]
+        self._owner = os.getpid()
         if sys.platform == "win32":
             import subprocess
 
-            source = subprocess.PIPE if takes_input else subprocess.DEVNULL
             self._process = subprocess.Popen(
-                command, stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+                command,
+                stdin=subprocess.PIPE if takes_input else subprocess.DEVNULL,
+                stdout=subprocess.PIPE if answers else subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                bufsize=0 if answers else -1,
             )
             assert self._process.stderr is not None
-            self.stdin, self.stderr = self._process.stdin, self._process.stderr
+            self.stdin, self.stdout, self.stderr = self._process.stdin, self._process.stdout, self._process.stderr
         else:
             self._exit_code: Union[int, None] = None
-            self._spawn(command, takes_input)
+            self._reaping = allocate_lock()
+            with _starting:
+                self._spawn(command, takes_input, answers)
 
-    def _spawn(self, command: list[str], takes_input: bool) -> None:
+    def _spawn(self, command: list[str], takes_input: bool, answers: bool) -> None:
         """As subprocess.Popen, whose module takes longer to load than the executable to start."""
         theirs: list[int] = []
         ours: list[int] = []
+
+        def pipe(is_read: bool) -> tuple[int, int]:
+            read, write = os.pipe()
+            ours.append(read if is_read else write)
+            theirs.append(write if is_read else read)
+            return ours[-1], theirs[-1]
+
+        told = answered = -1
         try:
             # Where a standard stream of this process is closed, its number would be given to a pipe.
             while not theirs or theirs[-1] <= 2:
                 theirs.append(os.open(os.devnull, os.O_RDWR))
             stdin = stdout = theirs[-1]
-            said, stderr = os.pipe()
-            ours.append(said)
-            theirs.append(stderr)
+            said, stderr = pipe(True)
             if takes_input:
-                stdin, told = os.pipe()
-                ours.append(told)
-                theirs.append(stdin)
+                told, stdin = pipe(False)
+            if answers:
+                answered, stdout = pipe(True)
             actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate((stdin, stdout, stderr))]
-            self._pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
+            # Ctrl-C is for the program that uses a tokenizer, not for the tokenizer: it has a group of its own.
+            if answers:
+                self._pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions, setpgroup=0)
+            else:
+                self._pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
+            buffering = 0 if answers else -1
+            self.stderr = open(said, "rb")
+            if takes_input:
+                self.stdin = open(told, "wb", buffering)
+            if answers:
+                self.stdout = open(answered, "rb", buffering)
         except BaseException:
             for fd in ours:
                 os.close(fd)
@@ -93,12 +185,20 @@ class Run:
         finally:
             for fd in theirs:
                 os.close(fd)
-        self.stderr = open(said, "rb")
-        if takes_input:
-            self.stdin = open(told, "wb")
+        _ends.update(ref(stream, _ends.discard) for stream in self._streams())
+
+    def _streams(self) -> list[IO[bytes]]:
+        return [stream for stream in (self.stdin, self.stdout, self.stderr) if stream is not None]
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this process began it."""
+        return os.getpid() == self._owner
 
     def wait(self) -> int:
         """Waits for its end, so that Ctrl-C is served; its exit code, of a signal a number below 0."""
+        if not self.is_ours:
+            raise BpeError("a run of bpe belongs to the process that began it, and this one was forked from that")
         if sys.platform == "win32":
             import subprocess
 
@@ -108,34 +208,82 @@ class Run:
                 except subprocess.TimeoutExpired:
                     continue
         if self._exit_code is None:
+            self._reap(0)
+        assert self._exit_code is not None
+        return self._exit_code
+
+    def _reap(self, options: int) -> bool:
+        """Whether it has ended."""
+        with self._reaping:
             try:
-                self._exit_code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+                pid, status = (0, 0) if self._exit_code is not None else os.waitpid(self._pid, options)
+                if pid != 0:
+                    self._exit_code = os.waitstatus_to_exitcode(status)
             except ChildProcessError:
                 # This process ignores SIGCHLD, or reaps all its children: what was said has to do.
                 self._exit_code = 0
-        return self._exit_code
+        return self._exit_code is not None
 
     def stop(self) -> None:
         """Ends it as Ctrl-C does, so that it leaves nothing behind."""
         if sys.platform == "win32":
             self._process.terminate()
-        elif self._exit_code is None:
+        else:
             import signal
 
+            self._send(signal.SIGINT)
+
+    def _send(self, number: int) -> None:
+        if self._exit_code is None and self.is_ours:
             try:
-                os.kill(self._pid, signal.SIGINT)
+                os.kill(self._pid, number)
             except ProcessLookupError:
+                pass
+
+    def terminate(self) -> None:
+        """Asks it to end. Another thread may be waiting for its answer, and finds that it has ended."""
+        if sys.platform == "win32":
+            self._process.terminate()
+        else:
+            import signal
+
+            self._send(signal.SIGTERM)
+
+    def end(self, patience_seconds: float = 1.0) -> int:
+        """Waits for its end, but not for long: then it is ended, also where it is stopped (SIGSTOP). Its exit code."""
+        if sys.platform == "win32":
+            import subprocess
+
+            try:
+                return self._process.wait(patience_seconds)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                return self._process.wait()
+        if not self.is_ours:
+            return 0
+        import signal
+
+        for _ in range(2):
+            deadline, pause = monotonic() + patience_seconds, 0.0002
+            while self._exit_code is None and not self._reap(os.WNOHANG) and monotonic() < deadline:
+                sleep(pause)
+                pause = min(2 * pause, 0.02)
+            self._send(signal.SIGKILL)
+        return self._exit_code or 0
+
+    def close_pipes(self) -> None:
+        """Closes its pipes, whatever they still hold."""
+        for stream in self._streams():
+            try:
+                stream.close()
+            except OSError:
                 pass
 
     def close(self) -> None:
         """Closes its pipes and waits for its end."""
-        for stream in (self.stdin, self.stderr):
-            if stream is not None:
-                try:
-                    stream.close()
-                except OSError:
-                    pass
-        self.wait()
+        self.close_pipes()
+        if self.is_ours:
+            self.wait()
 
 
 def main() -> int:
@@ -149,4 +297,4 @@ def main() -> int:
     return 1
 
 
-__all__ = ["BpeError", "Run", "find_executable", "main", "message_of"]
+__all__ = ["BpeError", "Home", "Run", "find_executable", "main", "message_of", "on_fork"]

@@ -3,96 +3,124 @@
 from __future__ import annotations
 
 import array
-import json
+import os
 import struct
-import subprocess
 import sys
-import tempfile
-from typing import IO, Any, Iterator, Sequence
+from typing import Any, Iterator, Sequence
 
-from ._executable import BpeError, find_executable, message_of
+from ._executable import BpeError, Run, message_of
 
 # Kinds of requests and the status of answers.
-ENCODE, ENCODE_AS_TEXT, DECODE = 0, 1, 2
+ENCODE, ENCODE_AS_TEXT, DECODE, SAVE = 0, 1, 2, 3
 _DONE = 0
 #: A batch is sent in requests of about this size, so that neither side holds much.
 _REQUEST_BYTES = 1 << 24
 _REQUEST_ITEMS = 1 << 16
 #: `bpe serve` refuses more in one request.
 _TEXT_BYTES_MAX = 1 << 30
+#: Most answers are read at once.
+_READ_BYTES = 1 << 16
+#: How `bpe` ends by signals that it serves: SIGHUP, SIGINT, SIGTERM.
+_SERVED_SIGNALS = {128 + number: number for number in (1, 2, 15)}
+
+
+class Ended(BpeError):
+    """The process has ended. Without a reason of its own, as where it was killed, another one may be asked the same."""
+
+    def __init__(self, message: str, is_its_own: bool) -> None:
+        super().__init__(message)
+        self.is_its_own = is_its_own
 
 
 class Server:
-    """The process. One thread at a time may ask it; after an error that is no BpeError it has to be closed."""
+    """The process. One thread at a time may ask it. Where `is_between` is False, an answer is still in its pipe."""
 
     #: What it says of its tokenizer.
     description: dict[str, Any]
-    process: subprocess.Popen[bytes]
-    _errors: IO[bytes]
 
     def __init__(self, path: str, options: Sequence[str]) -> None:
-        self._errors = tempfile.TemporaryFile()
+        self.process = Run(
+            ["serve", f"--tokenizer={path}", "--quiet", *options], takes_input=True, answers=True
+        )
         try:
-            self.process = subprocess.Popen(
-                [find_executable(), "serve", f"--tokenizer={path}", "--quiet", *options],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                # Ctrl-C is for the program that uses the tokenizer, not for the tokenizer.
-                start_new_session=sys.platform != "win32",
-            )
-        except BaseException:
-            self._errors.close()
-            raise
-        try:
+            assert self.process.stdin is not None and self.process.stdout is not None
+            self._input, self._output = self.process.stdin.fileno(), self.process.stdout.fileno()
+            self.is_between = False
+            import json
+
             self.description = json.loads(self._answer()[0])
         except BaseException:
             self.close()
             raise
 
     def ask(self, kind: int, items: Sequence[bytes]) -> list[bytes]:
-        """The answers to the items of a request. Raises BpeError where it is refused, and where the process has ended."""
-        stdin = self.process.stdin
-        assert stdin is not None
+        """The answers to the items of a request. Raises BpeError where it is refused, and Ended."""
+        self.is_between = False
+        head = struct.pack(f"<{2 + len(items)}I", kind, len(items), *map(len, items))
         try:
-            stdin.write(struct.pack(f"<{2 + len(items)}I", kind, len(items), *map(len, items)))
-            stdin.writelines(items)
-            stdin.flush()
-        except BrokenPipeError:
-            raise self._gone() from None
+            # One text may be large: it is not copied.
+            is_large = len(items) == 1 and len(items[0]) > _REQUEST_BYTES
+            for part in (head, items[0]) if is_large else (b"".join((head, *items)),):
+                rest = memoryview(part)
+                while rest:
+                    rest = rest[os.write(self._input, rest) :]
+        except OSError:
+            raise self._ended() from None
         return self._answer()
 
     def _answer(self) -> list[bytes]:
-        status, count = struct.unpack("<2I", self._read(8))
-        sizes = struct.unpack(f"<{count}I", self._read(4 * count))
-        items = [self._read(size) for size in sizes]
+        data = self._read_to(b"", 8)
+        status, count = struct.unpack_from("<2I", data)
+        pos = 8 + 4 * count
+        data = self._read_to(data, pos)
+        sizes = struct.unpack_from(f"<{count}I", data, 8)
+        data = self._read_to(data, pos + sum(sizes))
+        items: list[bytes] = []
+        for size in sizes:
+            items.append(data[pos : pos + size])
+            pos += size
+        self.is_between = True
         if status != _DONE:
             raise BpeError(items[0].decode("utf-8"))
         return items
 
-    def _read(self, size: int) -> bytes:
-        assert self.process.stdout is not None
-        data: bytes = self.process.stdout.read(size)
-        if len(data) < size:
-            raise self._gone()
-        return data
+    def _read_to(self, data: bytes, size: int) -> bytes:
+        """What was read, and as much more as makes it that size at least."""
+        if len(data) >= size:
+            return data
+        parts, left = [data], size - len(data)
+        while left > 0:
+            try:
+                part = os.read(self._output, _READ_BYTES)
+            except OSError:
+                part = b""
+            if not part:
+                raise self._ended()
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
 
-    def _gone(self) -> BpeError:
-        self.process.wait()
-        self._errors.seek(0)
-        return BpeError(message_of(self._errors.read().decode("utf-8", "replace")))
+    def _ended(self) -> Ended:
+        process = self.process
+        exit_code = process.end()
+        try:
+            said = process.stderr.read().decode("utf-8", "replace") if process.is_ours else ""
+        except (OSError, ValueError):
+            said = ""
+        if "bpe: error: " in said:
+            return Ended(message_of(said), True)
+        number = -exit_code if exit_code < 0 else _SERVED_SIGNALS.get(exit_code)
+        if number is None:
+            return Ended(said.strip() or "bpe ended without a word", False)
+        import signal
+
+        return Ended(f"bpe was ended by signal {number} ({signal.Signals(number).name})", False)
 
     def close(self) -> None:
-        """Ends the process."""
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except OSError:
-                    pass
+        """Ends the process, within 2 s also where it is stopped."""
         self.process.terminate()
-        self.process.wait()
-        self._errors.close()
+        self.process.close_pipes()
+        self.process.end()
 
 
 def requests(items: Sequence[bytes]) -> Iterator[Sequence[bytes]]:

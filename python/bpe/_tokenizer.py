@@ -9,31 +9,57 @@ import os
 import weakref
 from _thread import LockType, allocate_lock  # The module threading takes as long to load as Python to start.
 
-from ._executable import BpeError, Run, message_of
+from ._executable import BpeError, Home, Run, message_of, on_fork
+from ._server import DECODE, ENCODE, ENCODE_AS_TEXT, SAVE, Ended, Server, packed, requests, unpacked, utf8
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import tempfile
-    from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
+    from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeVar, Union
 
     import numpy
     import tiktoken
     import tokenizers
 
-    from ._server import Server
+    T = TypeVar("T")
+    #: Path and content of each file of a tokenizer that has no place.
+    Files = tuple[tuple[str, bytes], ...]
 
 #: The file of a tokenizer that was trained with superwords="boundless".
 _OPERATIONS = "operations.txt"
+_RECORD = "training.json"
+#: The files that a directory is loaded from.
+_NAMES = (
+    *("tokenizer.json", "vocab.json", "merges.txt", _OPERATIONS),
+    *("tokenizer.tiktoken", "tekken.json", "tokenizer.model", _RECORD),
+)
+#: What a record says of its run alone. Without it, two trainings of one tokenizer are pickled alike.
+_OF_THE_RUN = ("command", "arguments", "workingDirectory", "startedAt", "timings", "peakMemoryBytes")
+#: `encode_iterable` sends so much text at a time: most of what large requests give, in little memory.
+_GATHERED_BYTES = 1 << 15
 
 
 class Tokenizer:
-    """A byte-level BPE tokenizer, exact to the program its files come from. Threads may share it; they take turns."""
+    """A byte-level BPE tokenizer, exact to the program its files come from. Threads may share it; they take turns.
 
+    A forked child has a process of its own behind it. A tokenizer can be pickled: as its path and the checksum of what is
+    there, or, if it has no place of its own, with its files.
+    """
+
+    #: Where its files are, from the root. Of one that was unpickled with its files: their names in no directory.
     _path: str
     _options: list[str]
+    #: What its files go with, or they themselves; where they have a place of their own, neither.
+    _home: Union[Home, None]
+    _files: Union[Files, None]
+    #: What `look_at` saw when they were made, or loaded last.
+    _seen: Union[tuple[object, ...], None]
     _lock: LockType
-    #: Its process, once it has started.
+    _owner: int
+    #: Its process, once it has started, and what it said of the tokenizer.
     _servers: list[Server]
+    _facts: Union[dict[str, Any], None]
+    #: What every process behind it has to find: a checksum.
+    _fingerprint: Union[str, None]
     _end: weakref.finalize[Any, Any]
 
     def __init__(self) -> None:
@@ -53,6 +79,8 @@ class Tokenizer:
         BpeError.
         """
         options = [] if pattern is None else [f"--pattern={pattern}"]
+        if special_tokens is not None and not hasattr(special_tokens, "items"):
+            raise TypeError(f"special_tokens has to be a dict of ids by text, found {type(special_tokens).__name__}")
         options += [f"--special-token={text}={id}" for text, id in (special_tokens or {}).items()]
         self = cls._of(os.fsdecode(path), None, options)
         self._description()
@@ -60,30 +88,98 @@ class Tokenizer:
 
     @classmethod
     def _of(
-        cls, path: str, kept: Union["tempfile.TemporaryDirectory[str]", None], options: Sequence[str] = ()
+        cls,
+        path: str,
+        home: Union[Home, None],
+        options: Sequence[str] = (),
+        *,
+        files: Union[Files, None] = None,
+        fingerprint: Union[str, None] = None,
+        seen: Union[tuple[object, ...], None] = None,
     ) -> "Tokenizer":
-        """A tokenizer whose process starts with its first use."""
+        """A tokenizer whose process starts with its first use. ``home`` is a directory that goes with it."""
         self = object.__new__(cls)
-        self._path = path
+        # The process may start, or start again, when this one has gone to another directory.
+        self._path = path if files is not None or os.path.isabs(path) else os.path.join(os.getcwd(), path)
         self._options = list(options)
+        self._home, self._files, self._fingerprint, self._seen = home, files, fingerprint, seen
+        self._facts = None
         self._lock = allocate_lock()
+        self._owner = os.getpid()
         self._servers = []
-        self._end = weakref.finalize(self, _close, self._servers, kept)
+        self._end = weakref.finalize(self, _close, self._servers)
+        on_fork(self)
         return self
+
+    def _forked(self) -> None:
+        """In a forked child: the process is the parent's, and so is the thread that may hold the lock."""
+        self._owner = os.getpid()
+        self._lock = allocate_lock()
+        for server in self._servers:
+            server.process.close_pipes()
+        self._servers.clear()
+
+    def _use(self, work: Callable[[Server], T]) -> T:
+        """Has the process do something. Where it was killed it is started again, once."""
+        if self._owner != os.getpid():
+            # It was forked, and not by Python, which would have told.
+            self._forked()
+        again = False
+        with self._lock:
+            while True:
+                try:
+                    return work(self._server())
+                except Ended as error:
+                    self._drop()
+                    if not self._end.alive:
+                        raise BpeError("the tokenizer is closed") from None
+                    if error.is_its_own:
+                        raise
+                    if again:
+                        raise BpeError(f"{error}, and so was the one that was started in its place") from None
+                    again = True
+                except BpeError:
+                    raise
+                except BaseException:
+                    # Half a request is sent, or half an answer taken: the rest would be read as the next one.
+                    self._drop()
+                    raise
 
     def _server(self) -> Server:
         """Its process, started where it is not; what it cannot load raises BpeError. The lock is the caller's."""
         if not self._end.alive:
             raise BpeError("the tokenizer is closed")
-        if not self._servers:
-            from ._server import Server
+        if self._servers and not self._servers[0].is_between:
+            # Ctrl-C may strike anywhere, also where a call believes that it is done.
+            self._drop()
+        if self._servers:
+            return self._servers[0]
+        with _Place(self, is_checked=False) as path:
+            seen = look_at(path) if self._files is None else None
+            if self._fingerprint is None and self._seen not in (None, seen):
+                raise self._is_another()
+            server = Server(path, self._options)
+            self._servers.append(server)
+            self._fingerprint = self._fingerprint or server.description["fingerprint"]
+            if self._fingerprint != server.description["fingerprint"] or (seen and seen != look_at(path)):
+                self._drop()
+                raise self._is_another()
+        self._facts, self._seen = server.description, seen
+        return server
 
-            self._servers.append(Server(self._path, self._options))
-        return self._servers[0]
+    def _is_another(self) -> BpeError:
+        return BpeError(f'"{self._path}" is another tokenizer by now; bpe.Tokenizer.load loads it')
+
+    def _drop(self) -> None:
+        while self._servers:
+            self._servers[-1].close()
+            self._servers.pop()
 
     def _description(self) -> dict[str, Any]:
-        with self._lock:
-            return self._server().description
+        if self._facts is None or not self._end.alive:
+            self._use(lambda server: None)
+        assert self._facts is not None
+        return self._facts
 
     @property
     def vocab_size(self) -> int:
@@ -102,22 +198,51 @@ class Tokenizer:
 
     def encode(self, text: str, *, special_tokens_as_text: bool = False) -> list[int]:
         """The ids of a text. Special tokens in it become their ids, unless they are to be encoded as the text they are."""
-        return self.encode_batch([text], special_tokens_as_text=special_tokens_as_text)[0]
+        kind = ENCODE_AS_TEXT if special_tokens_as_text else ENCODE
+        return unpacked(self._ask(kind, [utf8(text)])[0])
 
     def encode_batch(self, texts: Sequence[str], *, special_tokens_as_text: bool = False) -> list[list[int]]:
         """The ids of each text."""
-        from . import _server
-
-        kind = _server.ENCODE_AS_TEXT if special_tokens_as_text else _server.ENCODE
+        _refuse_text(texts, "texts", "encode")
+        kind = ENCODE_AS_TEXT if special_tokens_as_text else ENCODE
         ids: list[list[int]] = []
-        for request in _server.requests([_server.utf8(text) for text in texts]):
-            ids += [_server.unpacked(item) for item in self._ask(kind, request)]
+        for request in requests([utf8(text) for text in texts]):
+            ids += [unpacked(item) for item in self._ask(kind, request)]
         return ids
 
     def encode_iterable(self, texts: Iterable[str]) -> Iterator[int]:
-        """The ids of one text that comes in parts, such as the lines of an open file; each part is encoded by itself."""
-        for text in texts:
-            yield from self.encode(text)
+        """The ids of one text that comes in parts, such as the lines of an open file; each part is encoded by itself.
+
+        The parts are taken as their ids are, a few at a time.
+        """
+        import itertools
+
+        _refuse_text(texts, "texts", "encode")
+        return itertools.chain.from_iterable(self._ids_of_parts(texts))
+
+    def _ids_of_parts(self, texts: Iterable[str]) -> Iterator[Sequence[int]]:
+        def ids() -> Iterator[Sequence[int]]:
+            request, parts[:] = list(parts), []
+            return map(unpacked, self._ask(ENCODE, request))
+
+        parts: list[bytes] = []
+        size, wanted = 0, 1
+        try:
+            for text in texts:
+                part = utf8(text)
+                parts.append(part)
+                size += len(part) + 8
+                if size >= wanted:
+                    # The first part is not waited for: whoever looks at one line gets its ids.
+                    size, wanted = 0, min(2 * size, _GATHERED_BYTES)
+                    yield from ids()
+        except Exception:
+            # What came before the error has its ids.
+            if parts:
+                yield from ids()
+            raise
+        if parts:
+            yield from ids()
 
     def encode_file(
         self,
@@ -127,14 +252,13 @@ class Tokenizer:
         workers: Union[int, None] = None,
     ) -> "numpy.ndarray[Any, Any]":
         """The ids of files, one after the other, as a numpy array: uint16 if every id fits, else uint32."""
-        import tempfile
-
         import numpy
 
         paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
-        with tempfile.TemporaryDirectory(prefix="bpe-") as home:
-            output = os.path.join(home, "ids.npy")
-            arguments = ["encode", f"--tokenizer={self._path}", f"--output={output}", "--quiet", *self._options]
+        home = Home()
+        with _Place(self) as place:
+            output = os.path.join(home.name, "ids.npy")
+            arguments = ["encode", f"--tokenizer={place}", f"--output={output}", "--quiet", *self._options]
             arguments += [] if append_token is None else [f"--append-token={append_token}"]
             arguments += [] if workers is None else [f"--workers={workers}"]
             run = Run([*arguments, "--", *(os.fspath(path) for path in paths)])
@@ -146,10 +270,12 @@ class Tokenizer:
                 raise
             finally:
                 run.close()
+            if exit_code < 0:
+                raise BpeError(f"bpe was ended by signal {-exit_code}")
             if exit_code != 0:
                 raise BpeError(message_of(stderr.decode("utf-8", "replace")))
             ids: "numpy.ndarray[Any, Any]" = numpy.load(output)
-            return ids
+        return ids
 
     def decode(self, ids: Sequence[int], *, errors: str = "replace") -> str:
         """The text of ids; ``errors`` is for bytes that are not UTF-8, as in ``bytes.decode``."""
@@ -165,37 +291,31 @@ class Tokenizer:
 
     def decode_batch_bytes(self, batch: Sequence[Sequence[int]]) -> list[bytes]:
         """The bytes of each."""
-        from . import _server
-
         out: list[bytes] = []
-        for request in _server.requests([_server.packed(ids) for ids in batch]):
-            out += self._ask(_server.DECODE, request)
+        for request in requests([packed(ids) for ids in batch]):
+            out += self._ask(DECODE, request)
         return out
 
     def save(self, directory: Union[str, "os.PathLike[str]"]) -> None:
-        """Copies the files of the tokenizer to a directory, which is made.
+        """Writes the files of the tokenizer into a directory, as a whole or not at all.
 
-        Raises BpeError where its files do not hold all of it: a pattern or special tokens were given to ``load``, or
-        the path named one file of several.
+        It may be absent, empty, or the result of an earlier training, which is replaced. Raises BpeError for anything else,
+        and where its files do not hold all of it: a pattern or special tokens were given to ``load``, or the path named one
+        file of several.
         """
-        import shutil
-
-        if self._options or os.path.basename(self._path) == "vocab.json":
-            raise BpeError(f'"{self._path}" alone is not the whole tokenizer, so it cannot be saved')
-        if os.path.isdir(self._path):
-            shutil.copytree(self._path, directory, dirs_exist_ok=True)
-        else:
-            os.makedirs(directory, exist_ok=True)
-            shutil.copy(self._path, directory)
+        with _Place(self) as path:
+            place = os.path.join(os.getcwdb(), os.fsencode(directory))
+            self._ask(SAVE, [place, os.fsencode(path)])
 
     def to_hf(self) -> "tokenizers.Tokenizer":
         """The same tokenizer of HF's package ``tokenizers``, where that can express it."""
         import tokenizers
 
-        self._refuse_boundless("tokenizers")
-        path = os.path.join(self._path, "tokenizer.json") if os.path.isdir(self._path) else self._path
-        if path.endswith(".json") and os.path.isfile(path):
-            return tokenizers.Tokenizer.from_file(path)
+        with _Place(self) as place:
+            self._refuse_boundless(place, "tokenizers")
+            path = os.path.join(place, "tokenizer.json") if os.path.isdir(place) else place
+            if path.endswith(".json") and os.path.isfile(path):
+                return tokenizers.Tokenizer.from_file(path)
         raise BpeError(f'"{self._path}" has no tokenizer.json')
 
     def to_tiktoken(self) -> "tiktoken.Encoding":
@@ -205,14 +325,16 @@ class Tokenizer:
         import tiktoken
         from tiktoken.load import load_tiktoken_bpe
 
-        self._refuse_boundless("tiktoken")
-        record = os.path.join(self._path, "training.json")
-        names = os.listdir(self._path) if os.path.isfile(record) else []
-        ranks = next((name for name in sorted(names) if name.endswith(".tiktoken")), None)
-        if ranks is None:
-            raise BpeError(f'"{self._path}" has no file for tiktoken: its ids or its pattern are of another kind')
-        with open(record, encoding="utf-8") as file:
-            options = json.load(file)["options"]
+        with _Place(self) as place:
+            self._refuse_boundless(place, "tiktoken")
+            record = os.path.join(place, _RECORD)
+            names = os.listdir(place) if os.path.isfile(record) else []
+            ranks = next((name for name in sorted(names) if name.endswith(".tiktoken")), None)
+            if ranks is None:
+                raise BpeError(f'"{self._path}" has no file for tiktoken: its ids or its pattern are of another kind')
+            with open(record, encoding="utf-8") as file:
+                options = json.load(file)["options"]
+            mergeable_ranks = load_tiktoken_bpe(os.path.join(place, ranks))
         pattern = options["pattern"]
         if not isinstance(pattern["regex"], str):
             raise BpeError("tiktoken has one regular expression for a pattern, and this one has several")
@@ -222,18 +344,45 @@ class Tokenizer:
         return tiktoken.Encoding(
             name=os.path.basename(os.path.abspath(self._path)),
             pat_str=pattern["regex"],
-            mergeable_ranks=load_tiktoken_bpe(os.path.join(self._path, ranks)),
+            mergeable_ranks=mergeable_ranks,
             special_tokens=self.special_tokens,
         )
 
-    def _refuse_boundless(self, package: str) -> None:
+    def _refuse_boundless(self, place: str, package: str) -> None:
         """Raises BpeError where the tokenizer has supermerges: merges alone would give other ids."""
-        if os.path.basename(self._path) == _OPERATIONS or os.path.isfile(os.path.join(self._path, _OPERATIONS)):
+        if os.path.basename(place) == _OPERATIONS or os.path.isfile(os.path.join(place, _OPERATIONS)):
             raise BpeError(f'"{self._path}" is a boundless tokenizer, and {package} has no merges of whole pretokens')
 
+    def __copy__(self) -> "Tokenizer":
+        """Another object for the same files, with a process of its own."""
+        if not self._end.alive:
+            raise BpeError("the tokenizer is closed")
+        copied = Tokenizer._of(self._path, self._home, self._options, files=self._files, seen=self._seen)
+        copied._facts, copied._fingerprint = self._facts, self._fingerprint
+        return copied
+
+    def __deepcopy__(self, _: object) -> "Tokenizer":
+        return self.__copy__()
+
+    def __reduce__(self) -> "tuple[Any, ...]":
+        """The same bytes each time, so that caches that go by them work."""
+        if not self._end.alive:
+            raise BpeError("the tokenizer is closed")
+        if self._files is not None or self._home is not None:
+            files = self._files if self._home is None else _files_below(self._home.name)
+            path = self._path if self._home is None else os.path.relpath(self._path, self._home.name)
+            return _unpickled, (path, tuple(self._options), None, files)
+        self._description()
+        return _unpickled, (self._path, tuple(self._options), self._fingerprint, None)
+
     def close(self) -> None:
-        """Ends the process behind it; so does the garbage collector."""
-        self._end()
+        """Ends the process behind it; so does the garbage collector. A call of another thread ends with an error."""
+        for server in list(self._servers):
+            server.process.terminate()
+            server.process.end()
+        with self._lock:
+            self._end()
+            self._home = None
 
     def __enter__(self) -> "Tokenizer":
         return self
@@ -245,20 +394,90 @@ class Tokenizer:
         return f"<bpe.Tokenizer of {self.vocab_size} tokens>"
 
     def _ask(self, kind: int, items: Sequence[bytes]) -> list[bytes]:
-        with self._lock:
-            server = self._server()
-            try:
-                return server.ask(kind, items)
-            except BpeError:
-                raise
-            except BaseException:
-                # Half a request is sent, or half an answer taken: the rest would be read as the next one.
-                self._end()
-                raise
+        return self._use(lambda server: server.ask(kind, items))
 
 
-def _close(servers: "list[Server]", kept: Union["tempfile.TemporaryDirectory[str]", None]) -> None:
+class _Place:
+    """The path of a tokenizer's files, for as long as the block lasts. They are those of the tokenizer, or it raises BpeError."""
+
+    def __init__(self, tokenizer: Tokenizer, *, is_checked: bool = True) -> None:
+        self._tokenizer = tokenizer
+        self._is_checked = is_checked and tokenizer._files is None
+        self._home: Union[Home, None] = None
+
+    def __enter__(self) -> str:
+        tokenizer = self._tokenizer
+        if tokenizer._files is not None:
+            self._home = Home()
+            for name, content in tokenizer._files:
+                path = os.path.join(self._home.name, name)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "wb") as file:
+                    file.write(content)
+            return os.path.join(self._home.name, tokenizer._path)
+        self._check()
+        return tokenizer._path
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._home is not None:
+            self._home.cleanup()
+        if kind is None:
+            self._check()
+
+    def _check(self) -> None:
+        """What is there by now is loaded, and compared."""
+        tokenizer = self._tokenizer
+        if self._is_checked and (tokenizer._seen is None or tokenizer._seen != look_at(tokenizer._path)):
+            tokenizer._use(lambda server: tokenizer._drop())
+            tokenizer._use(lambda server: None)
+
+
+def _unpickled(
+    path: str, options: Sequence[str], fingerprint: Union[str, None], files: Union[Files, None]
+) -> Tokenizer:
+    return Tokenizer._of(path, None, options, files=files, fingerprint=fingerprint)
+
+
+def look_at(path: str) -> tuple[object, ...]:
+    """Where this changes, another tokenizer may be at the path by now."""
+    directory = path if os.path.isdir(path) else os.path.dirname(path)
+    seen: list[object] = []
+    for each in (path, *(os.path.join(directory, name) for name in _NAMES)):
+        try:
+            stats = os.stat(each)
+        except OSError:
+            continue
+        # A directory changes with whatever is put into it.
+        times = () if os.path.isdir(each) else (stats.st_size, stats.st_mtime_ns, stats.st_ctime_ns)
+        seen.append((each, stats.st_dev, stats.st_ino, *times))
+    return tuple(seen)
+
+
+def _files_below(home: str) -> Files:
+    files: list[tuple[str, bytes]] = []
+    for directory, _, names in os.walk(home):
+        for name in names:
+            path = os.path.join(directory, name)
+            with open(path, "rb") as file:
+                content = file.read()
+            files.append((os.path.relpath(path, home), _lasting(content) if name == _RECORD else content))
+    return tuple(sorted(files))
+
+
+def _lasting(record: bytes) -> bytes:
+    """A record without what only its run knows."""
+    import json
+
+    kept = {name: value for name, value in json.loads(record).items() if name not in _OF_THE_RUN}
+    return json.dumps(kept, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
+
+
+def _refuse_text(given: object, name: str, instead: str) -> None:
+    """A string is a sequence of strings, too."""
+    if isinstance(given, (str, bytes)):
+        raise TypeError(f"{name} is a {type(given).__name__}: give a list of texts, or one text to {instead}")
+
+
+def _close(servers: "list[Server]") -> None:
     for server in servers:
         server.close()
-    if kept is not None:
-        kept.cleanup()

@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 import sys
 
-from ._executable import BpeError, Run, message_of
+from ._executable import BpeError, Home, Run, message_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import tempfile
     from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
     from ._tokenizer import Tokenizer
@@ -89,11 +88,9 @@ def train(
     if (files is None) == (texts is None):
         raise TypeError("give either files or texts")
     sizes = _sizes(vocab_size, output)
-    kept: Union[tempfile.TemporaryDirectory[str], None] = None
+    kept: Union[Home, None] = None
     if output is None:
-        import tempfile
-
-        kept = tempfile.TemporaryDirectory(prefix="bpe-")
+        kept = Home()
         directory = os.path.join(kept.name, "tokenizer")
     else:
         directory = os.fsdecode(output)
@@ -137,9 +134,10 @@ def train(
         if kept is not None:
             kept.cleanup()
         raise
-    from ._tokenizer import Tokenizer
+    from ._tokenizer import Tokenizer, look_at
 
-    return Tokenizer._of(directory if len(sizes) == 1 else os.path.join(directory, sizes[-1]), kept)
+    path = directory if len(sizes) == 1 else os.path.join(directory, sizes[-1])
+    return Tokenizer._of(path, kept, seen=look_at(path))
 
 
 def _sizes(vocab_size: Union[int, str, Sequence[int]], output: Union[PathLike, None]) -> list[str]:

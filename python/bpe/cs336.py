@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any, Iterable, Iterator, Union
 
+from ._executable import Home
 from ._tokenizer import Tokenizer
 from ._training import train
 
@@ -95,7 +95,7 @@ def get_tokenizer(
             "merges": [[spelled(left), spelled(right)] for left, right in merges],
         },
     }
-    home = tempfile.TemporaryDirectory(prefix="bpe-")
+    home = Home()
     path = Path(home.name) / "tokenizer.json"
     path.write_text(json.dumps(content), "utf-8")
     made = Tokenizer._of(str(path), home)

@@ -1,5 +1,6 @@
 import { fstatSync, write, writeSync } from "node:fs";
 import { UserError } from "../errors.ts";
+import { isReady } from "../runtime/poll.ts";
 import { codeOf, reasonOf } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 
@@ -44,6 +45,21 @@ export class StreamWriter {
     this.queue.push(chunk.slice());
     this.queuedBytes += chunk.length;
     if (!this.isWriting) void this.writeQueue();
+  }
+
+  /**
+   * Writes a few bytes at once, if that takes no waiting. False, and nothing is written, if it does: then `write` takes
+   * them. A thread of the runtime would have to wake up for them, and this one again.
+   */
+  writeNow(chunk: Uint8Array): boolean {
+    if (this.isFile || this.queuedBytes > 0 || chunk.length > pageBytes || !isReady(this.fd, "writing"))
+      return false;
+    try {
+      writeWhole(this.fd, chunk);
+    } catch (error) {
+      throw this.errorOf(error);
+    }
+    return true;
   }
 
   /** Undefined while there is room; else resolves when there is again, or when `write` has an error to throw. */
@@ -100,6 +116,8 @@ export class StreamWriter {
 }
 
 const queuedBytesMax = 1 << 20;
+/** A pipe that can be written takes so much without waiting. */
+const pageBytes = 4096;
 
 /** Writes data to stdout, in bounded memory. */
 export async function writeStdout(chunks: Iterable<Uint8Array>): Promise<void> {

@@ -99,13 +99,15 @@ export async function writeResult(
 type Publishing = {
   readonly keepCount?: number | undefined;
   readonly guard: (discard: () => void) => () => void;
+  /** Looks at the files before they take their place; what it throws, leaves the place as it was. */
+  readonly check?: (stagedPath: string) => Promise<void>;
 };
 
 /** Writes files into a directory beside its place, and exchanges the two; see `writeResult`. */
 export async function publishFiles(
   path: string,
   makeFiles: (generation: () => number) => readonly OutputFile[],
-  { keepCount, guard }: Publishing,
+  { keepCount, guard, check }: Publishing,
 ): Promise<FormerResults> {
   const staged = stageDirectory(path);
   const unregister = guard(() => staged.discard());
@@ -114,6 +116,7 @@ export async function publishFiles(
       // In slices: tokens of repetitive text are megabytes long, and so are the files.
       for (const _ of staged.writeInSteps(file.name, file.chunks())) await nextTurn();
     }
+    await check?.(staged.stagedPath);
     return staged.publish({ keepCount });
   } catch (error) {
     staged.discard();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
-import { binary, bpe, environment, put, scratch } from "../binary.ts";
+import { binary, bpe, environment, put, scratch, tokenizerFiles } from "../binary.ts";
 
 const home = scratch();
 const tokenizer = join(home, "tokenizer");
@@ -53,6 +53,7 @@ test("the first answer describes the tokenizer", async () => {
     idLimit: 270,
     tokenCount: 270,
     specialTokens: { "<|e|>": 269 },
+    fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
     notes: [],
   });
 });
@@ -90,11 +91,36 @@ test("ids become bytes; a refused request leaves the next one alone", async () =
   expect(code).toBe(0);
   expect(answers.slice(1).map(({ status, items }) => [status, ...items.map(String)])).toEqual([
     [0, "lower<|e|>", ""],
-    [1, "id 270 at position 1 stands for no token"],
+    [
+      1,
+      "id 270 at position 1 stands for no token\nhint: the tokenizer's ids end at 269; were they made with another one?",
+    ],
     [1, "3 bytes are no whole number of ids"],
     [1, "9 is no kind of request"],
     [0, String(bytesOf(twin.encode("low")))],
   ]);
+});
+
+test("a tokenizer is saved where it is asked, or refused", async () => {
+  const [saved, foreign] = [join(home, "saved"), put(home, "foreign.txt", "theirs")];
+  const { answers, code } = await serve(
+    Buffer.concat([
+      request(3, [saved, tokenizer]),
+      request(3, [foreign, tokenizer]),
+      request(3, [saved]),
+      request(3, [Uint8Array.of(0xff), tokenizer]),
+      request(2, [bytesOf(twin.encode("low"))]),
+    ]),
+  );
+  expect(code).toBe(0);
+  expect(answers.slice(1).map(({ status, items }) => [status, ...items.map(String)])).toEqual([
+    [0],
+    [1, `"${foreign}" is not replaced: it is not a directory\nhint: choose another name`],
+    [1, "what is to be saved has two paths: the directory, and the tokenizer's"],
+    [1, "the path is not UTF-8"],
+    [0, "low"],
+  ]);
+  expect(tokenizerFiles(saved)).toEqual(tokenizerFiles(tokenizer));
 });
 
 test("what is no whole request ends the run with an error", async () => {

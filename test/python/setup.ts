@@ -13,6 +13,7 @@ const packages = [
   "tokenizers==0.22.1",
   "transformers==4.57.1",
   "jinja2==3.1.6",
+  "datasets==4.4.1",
   "mypy==1.18.2",
 ];
 

@@ -102,6 +102,13 @@ export function recordedSizes(path: string): readonly number[] | undefined {
   return Array.isArray(sizes) && sizes.length > 0 && sizes.every(Number.isSafeInteger) ? sizes : undefined;
 }
 
+/** The files that a record lists, its own among them; undefined for any other file. */
+export function recordedFiles(path: string): readonly string[] | undefined {
+  if (!isFile(path)) return undefined;
+  const files = (readJson(path) as { files?: unknown } | null)?.files;
+  return Array.isArray(files) && files.includes(recordName) ? files : undefined;
+}
+
 /** The rule that a training beside one of these files followed; undefined if no record of ours lists one. */
 export function recordedRule(paths: readonly string[]): RecordedTraining["compat"] | undefined {
   const recorded = paths

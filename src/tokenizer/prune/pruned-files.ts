@@ -66,6 +66,10 @@ export function filesBeside(directory: string, numbering: Numbering): OutputFile
     });
 }
 
+/** What `transformers` reads beside a tokenizer. */
+export const isReadBeside = (name: string) =>
+  copiedNames.has(name) || name === "tokenizer_config.json" || name === "added_tokens.json";
+
 /** Files without ids. */
 const copiedNames = new Set(["special_tokens_map.json", "chat_template.jinja", "chat_template.json"]);
 

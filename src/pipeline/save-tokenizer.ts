@@ -1,0 +1,103 @@
+import { readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { UserError } from "../errors.ts";
+import { createSha256 } from "../runtime/host.ts";
+import { takeLockNow } from "../store/output-lock.ts";
+import { placeOf } from "../store/output-place.ts";
+import { checkOutputDirectory } from "../store/staged-directory.ts";
+import { partnerOf } from "../tokenizer/load/gpt2-files.ts";
+import { isFile, readBytes, readJson } from "../tokenizer/load/read-file.ts";
+import { recordedFiles } from "../tokenizer/load/read-training-record.ts";
+import { isReadBeside, tokenizerFilesAt } from "../tokenizer/prune/pruned-files.ts";
+import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { operationsName } from "../vocabulary/formats/boundless.ts";
+import { recordName } from "../vocabulary/formats/training-json.ts";
+import { loadInWorker } from "./load-in-worker.ts";
+import { publishFiles } from "./write-result.ts";
+
+/** SHA-256 of all that decides what is encoded and decoded, wherever the files are. */
+export function fingerprintOf({ description, notes: _, pattern: __, ...parts }: TokenizerParts): string {
+  const hash = (data: Uint8Array | string) => createSha256().update(data).digest("hex");
+  const plain = (_: string, value: unknown) =>
+    ArrayBuffer.isView(value)
+      ? hash(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
+      : value;
+  return hash(JSON.stringify([description.patternSources, parts], plain));
+}
+
+export type Saving = {
+  /** Where the tokenizer's files are: what it was loaded from, or a copy of that. */
+  readonly path: string;
+  readonly parts: TokenizerParts;
+  readonly output: string;
+  /** Registers what undoes a half done saving, to run if the process stops; returns a function that unregisters it. */
+  readonly guard: (undo: () => void) => () => void;
+};
+
+/**
+ * Copies the files of a tokenizer into a directory, as a training writes one: as a whole or not at all. The copy is loaded
+ * and compared first, so that nothing is lost which was given beside the files, or lies in others.
+ */
+export async function saveTokenizer({ path, parts, output, guard }: Saving): Promise<void> {
+  checkOutputDirectory(output);
+  const lock = takeLockNow(placeOf(output));
+  const unregister = guard(() => lock.release());
+  const files = (generation: () => number) =>
+    [...filesOf(path, parts)].map(([name, from]) => ({
+      name,
+      chunks: () => [name === recordName ? recordBytes(from, generation()) : readBytes(from)],
+    }));
+  const check = async (stagedPath: string) => {
+    const copy = await loadInWorker({ path: stagedPath, options: {}, isDecoded: true }).catch((error) => {
+      if (error instanceof UserError) throw notWhole(path);
+      throw error;
+    });
+    if (fingerprintOf(copy) !== fingerprintOf(parts)) throw notWhole(path);
+  };
+  try {
+    await publishFiles(output, files, { guard, check });
+  } finally {
+    lock.release();
+    unregister();
+  }
+}
+
+const notWhole = (path: string) =>
+  new UserError(`"${path}" alone is not the whole tokenizer, so it cannot be saved`, {
+    hint: "load the directory that it is in; a pattern and special tokens that are given beside the files are in no file",
+  });
+
+/** Where each file of a tokenizer is, by the name under which a directory is loaded from it. */
+function filesOf(path: string, { supermerges }: TokenizerParts): Map<string, string> {
+  const isDirectory = statSync(path).isDirectory();
+  const inside = (name: string): [string, string] => [name, join(path, name)];
+  const listed = isDirectory ? recordedFiles(join(path, recordName)) : undefined;
+  if (listed !== undefined) {
+    const missing = listed.find((name) => name !== basename(name) || !isFile(join(path, name)));
+    if (missing === undefined) return new Map(listed.map(inside));
+    throw new UserError(`"${path}" lacks "${missing}", which its record lists`);
+  }
+  if (supermerges !== undefined)
+    return new Map([isDirectory ? inside(operationsName) : [operationsName, path]]);
+  const beside = isDirectory
+    ? readdirSync(path).filter((name) => isReadBeside(name) && isFile(join(path, name)))
+    : [];
+  const files = tokenizerFilesAt(path).flatMap(({ kind, path: file }): [string, string][] => {
+    if (kind !== "gpt2") return [[isDirectory ? basename(file) : usualNames[kind], file]];
+    const { vocabPath, mergesPath } = partnerOf(file);
+    return [
+      ["vocab.json", vocabPath],
+      ["merges.txt", mergesPath],
+    ];
+  });
+  return new Map([...files, ...beside.map(inside)]);
+}
+
+const usualNames = { json: "tokenizer.json", ranks: "tokenizer.tiktoken", tekken: "tekken.json" };
+
+/** The record of a training in its new place, where others may have stood before it. */
+function recordBytes(path: string, generation: number): Uint8Array {
+  return new TextEncoder().encode(
+    `${JSON.stringify({ ...(readJson(path) as object), generation }, null, 2)}\n`,
+  );
+}
