@@ -383,5 +383,3 @@ export function generateMaskLoops(): void {
     }
   }
 }
-
-if (import.meta.main) generateMaskLoops();

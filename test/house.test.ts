@@ -7,8 +7,10 @@ import { basename, dirname, join, relative } from "node:path";
 const root = join(import.meta.dir, "..");
 const filesBelow = (pattern: string) =>
   [...new Bun.Glob(pattern).scanSync(root)].filter((path) => !path.includes("node_modules/")).sort();
-/** Loops that the build generates are no part of the sources. */
-const sources = filesBelow("src/**/*.ts").filter((path) => !path.startsWith("src/kernel/masks/loops/"));
+/** What the build generates is no part of the sources. */
+const sources = filesBelow("src/**/*.ts").filter(
+  (path) => !path.startsWith("src/kernel/masks/loops/") && path !== "src/runtime/kernel-exports.ts",
+);
 const pages = [...filesBelow("*.md"), ...filesBelow("{docs,examples,npm,python,.github}/**/*.md")];
 const linesOf = (path: string) => readFileSync(join(root, path), "utf8").split("\n");
 

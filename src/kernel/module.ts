@@ -1,5 +1,5 @@
 // The kernel: hot loops in AssemblyScript, compiled to one WebAssembly module. What is exported here is what JavaScript may
-// call; `KernelExports` in src/runtime/kernel.ts has the same functions as JavaScript sees them.
+// call; the build writes its types, as JavaScript sees them, into `KernelExports` of src/runtime/kernel-exports.ts.
 
 export { countDocuments, countLookahead, documents, isInside, startCounting } from "./document-loop";
 export { beginModel, useModel } from "./encode/build-model";

@@ -101,7 +101,7 @@ export function* joinPairs(
   for (const other of others) {
     yield* tellPairs(other, budget, (records, count) => {
       exchangeOf(first).numbers.set(records);
-      hasRoom &&= first.exports.addPairs(count);
+      hasRoom &&= first.exports.addPairs(count) === 1;
     });
   }
   return hasRoom;

@@ -215,7 +215,7 @@ function* mergeTopInSlices(
 /** Begins the merge of the first memory in another one, with its threshold. False if that one is too small. */
 function followMerge({ exports }: MergeMemory, { exports: other }: MergeMemory): boolean {
   other.adoptThreshold(exports.thresholdNow());
-  return other.followMerge(exports.largeLeft(), exports.largeRight());
+  return other.followMerge(exports.largeLeft(), exports.largeRight()) === 1;
 }
 
 function reportMerges({ memories, budget, limits }: MergeEngine): void {

@@ -37,15 +37,15 @@ export function* inRuns(
   }
 }
 
-/** Calls `doSome` for a slice at a time, until there is no more to do; `workMax` bounds the work of all calls. */
+/** Calls `doSome` for a slice at a time, until it returns 0; `workMax` bounds the work of all calls. */
 export function* inSlices(
   budget: WorkBudget,
-  doSome: (work: number) => boolean,
+  doSome: (work: number) => 0 | 1,
   { report, workMax = Number.POSITIVE_INFINITY }: { report?: () => void; workMax?: number } = {},
 ): Generator<MergeProgress, void> {
   let workLeft = workMax;
   for (let hasMore = true; hasMore; ) {
-    hasMore = doSome(budget.sliceWork);
+    hasMore = doSome(budget.sliceWork) === 1;
     report?.();
     const work = Math.min(budget.sliceWork, workLeft);
     workLeft -= work;

@@ -47,7 +47,8 @@ export enum Added {
 
 /**
  * Makes a record for each pair that has the threshold or more, and gives each part its place in the list. The arena may
- * use `slack` times what the lists take. There are 65,536 pairs at most, and always records for those.
+ * use `slack` times what the lists take. There are 65,536 pairs at most, and always records for those. 0: all is well; 1: a
+ * pair occurs too often to be counted exactly; 2: the memory is too small.
  */
 export function addBytePairs(slack: f64): i32 {
   let entryCount: f64 = 0;

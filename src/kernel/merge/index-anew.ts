@@ -63,7 +63,10 @@ export function startReindex(): void {
   step = 0;
 }
 
-/** Counts the pairs that begin in the next `work` cells, or lets the hash table grow by so many records. */
+/**
+ * Counts the pairs that begin in the next `work` cells, or lets the hash table grow by so many records. 0: all are counted;
+ * 1: some; 2: the memory is too small.
+ */
 export function countPairsSome(work: u32): i32 {
   if (isGrowing) isGrowing = growSome(work);
   else if (!walkSome(work)) {

@@ -1,5 +1,5 @@
-// The merge engine as JavaScript drives it. src/merge/merge-engine.ts is the story; `MergeExports` in
-// src/runtime/merge-exports.ts says what each function takes. What may take long is cut into calls of bounded work.
+// The merge engine as JavaScript drives it; src/merge/merge-engine.ts is the story. What may take long is cut into calls of
+// bounded work: a function with `Some` in its name does `work` at most, and says whether there is more to do.
 
 // What it is to do, and where everything goes.
 export { adoptThreshold, startThreshold, thresholdNow } from "./count-threshold";
