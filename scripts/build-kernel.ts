@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateMaskLoops } from "./generate-mask-loops.ts";
+import { writeNamedMasks } from "./masks/mask-tables.ts";
 
 type Compiler = {
   main(
@@ -40,8 +41,7 @@ const flavours = {
 /** Puts the modules into `directory`, unless they are there already; returns their paths. Throws what the compiler says. */
 export async function buildKernel(directory: string): Promise<string[]> {
   const paths = Object.keys(flavours).map((name) => join(directory, name));
-  generateMaskLoops();
-  await declareExports();
+  await generateSources();
   const digestPath = join(directory, "digest");
   const digest = digestOfSources();
   const isBuilt = paths.every(existsSync) && existsSync(digestPath);
@@ -106,8 +106,12 @@ export function digestOfSources(): string {
   return hash.digest("hex");
 }
 
-/** What the type checker has to find: the sources and types that are generated. */
-if (import.meta.main) {
+/** Sources that are made of others, and not in the repository. */
+async function generateSources(): Promise<void> {
   generateMaskLoops();
   await declareExports();
+  writeNamedMasks();
 }
+
+// The type checker has to find them.
+if (import.meta.main) await generateSources();

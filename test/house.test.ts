@@ -8,9 +8,10 @@ const root = join(import.meta.dir, "..");
 const filesBelow = (pattern: string) =>
   [...new Bun.Glob(pattern).scanSync(root)].filter((path) => !path.includes("node_modules/")).sort();
 /** What the build generates is no part of the sources. */
-const sources = filesBelow("src/**/*.ts").filter(
-  (path) => !path.startsWith("src/kernel/masks/loops/") && path !== "src/runtime/kernel-exports.ts",
-);
+const isGenerated = (path: string) =>
+  path.startsWith("src/kernel/masks/loops/") ||
+  ["src/runtime/kernel-exports.ts", "src/pattern/named-masks.ts"].includes(path);
+const sources = filesBelow("src/**/*.ts").filter((path) => !isGenerated(path));
 const pages = [...filesBelow("*.md"), ...filesBelow("{docs,examples,npm,python,.github}/**/*.md")];
 const linesOf = (path: string) => readFileSync(join(root, path), "utf8").split("\n");
 

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { KernelDocuments } from "../../src/count/kernel-documents.ts";
-import type { PatternTables } from "../../src/pattern/compiled-pattern.ts";
-import { buildFourByteTables } from "../../src/pattern/four-byte-tables.ts";
-import { buildMaskTables } from "../../src/pattern/masks/build-mask-tables.ts";
+import { automatonDigest, type PatternTables } from "../../src/pattern/compiled-pattern.ts";
+import { namedMasks } from "../../src/pattern/named-masks.ts";
 import { compilePattern, type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { keepRecord, median } from "../record.ts";
@@ -24,11 +23,12 @@ class Counting {
 
   constructor(
     tables: PatternTables,
+    masksBytes: number,
     private readonly text: Uint8Array,
   ) {
     this.counter = new WordCounter(text.length + 64);
-    const atOnce = { fourByteTablesBytes: 0, masksBytes: 0, formulaBytes: 0 };
-    this.documents = KernelDocuments.create(tables, [specialToken], this.counter, atOnce)!;
+    const after = { fourByteTablesBytes: 0, masksBytes };
+    this.documents = KernelDocuments.create(tables, [specialToken], this.counter, after)!;
     this.counter.text(text.length).bytes.set(text);
   }
 
@@ -62,13 +62,9 @@ for (const path of process.argv.slice(2)) {
     const compiled = compilePattern(sources);
     if (compiled.kind !== "automata" || compiled.automata.length > 1 || isSeen.has(sources.join())) continue;
     isSeen.add(sources.join());
-    const tables = {
-      ...compiled.automata[0]!,
-      fourBytes: buildFourByteTables(compiled.automata[0]!) ?? null,
-    };
-    const masks = buildMaskTables(tables);
-    if (masks === undefined) throw new Error(`${name} has no formula`);
-    const ways = [null, masks].map((masks) => new Counting({ ...tables, masks }, text));
+    const [tables] = compiled.automata as [PatternTables];
+    if (namedMasks?.[automatonDigest(tables)] === undefined) continue;
+    const ways = [Number.POSITIVE_INFINITY, 0].map((masksBytes) => new Counting(tables, masksBytes, text));
     for (const way of ways) way.round();
     if (ways[0]!.words() !== ways[1]!.words()) throw new Error(`${name} cuts ${path} in two ways`);
     const times: number[][] = [[], []];

@@ -1,6 +1,5 @@
 import { createSha256, type Sha256 } from "../runtime/host.ts";
 import type { FourByteTables } from "./four-byte-tables.ts";
-import type { MaskTables } from "./masks/build-mask-tables.ts";
 import type { Program } from "./matcher-program.ts";
 import type { ScanTables } from "./scan-tables.ts";
 
@@ -31,8 +30,6 @@ export type ScriptPattern = {
 export type PatternTables = ScanTables & {
   /** null: the automaton allows none; undefined: nobody has built them yet. */
   readonly fourBytes?: FourByteTables | null;
-  /** What the kernel is told of its formula. null: it has none; undefined: nobody has looked yet. */
-  readonly masks?: MaskTables | null;
 };
 
 export type CompileOptions = {
@@ -50,8 +47,12 @@ export function patternDigest(compiled: CompiledPattern): string {
   return hasher.digest("hex");
 }
 
+/** The same of one automaton. */
+export const automatonDigest = (tables: PatternTables): string =>
+  patternDigest({ kind: "automata", automata: [tables] });
+
 /** Fields that decide nothing: they are made of other fields, or are for people. */
-const derived = new Set(["fourBytes", "masks", "reason"]);
+const derived = new Set(["fourBytes", "reason"]);
 
 /** Adds plain data. Sizes and names go before contents, so that different data are different bytes. */
 function addTo(hasher: Sha256, value: unknown): void {

@@ -1,29 +1,27 @@
+import { fromBase64 } from "../runtime/host.ts";
 import { type Kernel, putArray } from "../runtime/kernel.ts";
-import type { PatternTables } from "./compiled-pattern.ts";
+import { automatonDigest, type PatternTables } from "./compiled-pattern.ts";
 import { buildFourByteTables, type FourByteTables } from "./four-byte-tables.ts";
-import { buildMaskTables } from "./masks/build-mask-tables.ts";
+import { namedMasks } from "./named-masks.ts";
 
 /** After how many bytes the tables that make the scan faster are set up. */
 export type SetUpAfter = {
   readonly fourByteTablesBytes: number;
   readonly masksBytes: number;
-  readonly formulaBytes: number;
 };
 
 const usualSetUpAfter: SetUpAfter = {
   /** Four-byte tables take 1 to 16 ms to build: as long as this much text takes by single bytes, or several times as long. */
   fourByteTablesBytes: 1 << 18,
-  /** Half a millisecond where the formula is known, and some time of the compiler for the loops. */
+  /** Half a millisecond, and some time of the compiler for the loops. */
   masksBytes: 1 << 20,
-  /** Finding and proving a formula takes some 20 ms in a process that has not done it before. */
-  formulaBytes: 1 << 24,
 };
 
 /** A pattern's automaton in the kernel (src/kernel/scan), with what makes its scan faster. */
 export class KernelScan {
   /** Whether the four-byte tables are still to be built, if the text is long enough. */
   private wantsFourBytes: boolean;
-  private wantsMasks: boolean;
+  private wantsMasks = true;
   private scannedBytes = 0;
 
   private constructor(
@@ -33,7 +31,6 @@ export class KernelScan {
     private readonly after: SetUpAfter,
   ) {
     this.wantsFourBytes = tables.fourBytes === undefined;
-    this.wantsMasks = tables.masks !== null;
   }
 
   /** Undefined where the kernel's memory has no room for the tables. */
@@ -54,10 +51,7 @@ export class KernelScan {
       this.wantsFourBytes = false;
       setUpFourBytes(kernel, buildFourByteTables(tables));
     }
-    if (
-      this.wantsMasks &&
-      scannedBytes >= (tables.masks === undefined ? after.formulaBytes : after.masksBytes)
-    ) {
+    if (this.wantsMasks && scannedBytes >= after.masksBytes) {
       this.wantsMasks = false;
       setUpMasks(kernel, tables, this.addresses);
     }
@@ -78,17 +72,20 @@ function setUpAutomaton(kernel: Kernel, tables: PatternTables): AutomatonAddress
   return { columnBlocks, columns };
 }
 
-/** Where the pattern has no formula, or the kernel no room, the tables have to do. */
+/**
+ * An automaton that equals that of a named pattern has masks (src/kernel/masks). For any other, and where the kernel has no
+ * room, the tables have to do.
+ */
 function setUpMasks(
   kernel: Kernel,
   tables: PatternTables,
   { columnBlocks, columns }: AutomatonAddresses,
 ): void {
   const { exports } = kernel;
-  const masks = tables.masks === undefined ? buildMaskTables(tables) : tables.masks;
-  if (masks === undefined || masks === null) return;
+  const masks = namedMasks?.[automatonDigest(tables)];
+  if (masks === undefined) return;
   const columnsLength = tables.columns.length;
-  const address = putArray(kernel, masks, exports.maskTablesBytes(columnsLength));
+  const address = putArray(kernel, fromBase64(masks), exports.maskTablesBytes(columnsLength));
   if (address !== 0) exports.useMaskTables(address, columnBlocks, columns, columnsLength);
 }
 

@@ -2,7 +2,6 @@ import { deserialize, serialize } from "bun:jsc";
 import { readFileSync } from "node:fs";
 import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
 import { buildFourByteTables } from "./four-byte-tables.ts";
-import { buildMaskTables } from "./masks/build-mask-tables.ts";
 
 /**
  * Patterns compiled ahead: `build.ts` compiles those that have names and puts them into the binary, a file each, named
@@ -23,7 +22,7 @@ export function readReadyMade(
   }
 }
 
-/** Name and bytes of the file, the four-byte tables of each automaton and its formula included. */
+/** Name and bytes of the file, the four-byte tables of each automaton included. */
 export function readyMadeFile(
   sources: readonly string[],
   options: CompileOptions,
@@ -33,7 +32,6 @@ export function readyMadeFile(
   const automata = compiled.automata.map((tables) => ({
     ...tables,
     fourBytes: buildFourByteTables(tables) ?? null,
-    masks: buildMaskTables(tables) ?? null,
   }));
   const bytes = new Uint8Array(serialize({ ...compiled, automata }));
   return { name: readyMadeName(sources, options), bytes };

@@ -191,7 +191,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
 test("counts with masks what the splitters in JavaScript count, for all named patterns", () => {
   const random = randomNumbers(seed);
   const tokens = [utf8("<|x|>")];
-  const atOnce = { fourByteTablesBytes: 0, masksBytes: 0, formulaBytes: 0 };
+  const atOnce = { fourByteTablesBytes: 0, masksBytes: 0 };
   for (const [name, pattern] of named) {
     if (pattern.kind !== "automata") continue;
     const counter = new WordCounter(textBytesMax);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { buildMaskTables } from "../../src/pattern/masks/build-mask-tables.ts";
+import { buildMaskTables } from "../../scripts/masks/mask-tables.ts";
 import { type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
 import { endsOfText } from "../../src/pattern/scan-characters.ts";
 import type { ScanTables } from "../../src/pattern/scan-tables.ts";

@@ -3,11 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildFourByteTables } from "../../src/pattern/four-byte-tables.ts";
-import { buildMaskTables } from "../../src/pattern/masks/build-mask-tables.ts";
 import { compilePattern, type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
 import { readReadyMade, readyMadeFile } from "../../src/pattern/ready-made.ts";
 
-test("a pattern compiled ahead is the pattern compiled now, its four-byte tables and its formula included", () => {
+test("a pattern compiled ahead is the pattern compiled now, its four-byte tables included", () => {
   const directory = mkdtempSync(join(tmpdir(), "bpe-ready-made-"));
   try {
     for (const { sources } of Object.values<NamedPattern>(patterns)) {
@@ -19,7 +18,6 @@ test("a pattern compiled ahead is the pattern compiled now, its four-byte tables
         const automata = compiled.automata.map((tables) => ({
           ...tables,
           fourBytes: buildFourByteTables(tables) ?? null,
-          masks: buildMaskTables(tables) ?? null,
         }));
         expect(readReadyMade(directory, sources, { lineWise })).toEqual({ kind: "automata", automata });
       }

@@ -1,4 +1,4 @@
-// The operators of boundary formulas on 64 bits: bit i is byte i of a block (src/pattern/masks/operators.ts has their
+// The operators of boundary formulas on 64 bits: bit i is byte i of a block (src/pattern/mask-formulas.ts has their
 // meaning). They are called by the generated loops.
 
 /** A bit for each byte of four vectors that has its top bit set. */

@@ -1,7 +1,7 @@
 // What the loops know of a pattern.
 //
 //   BYTES        MEANING
-//   0            u32: the family, in the order of src/pattern/masks/families.ts; plus 4 for texts that end at line feeds
+//   0            u32: the family, in the order of src/pattern/mask-formulas.ts; plus 4 for texts that end at line feeds
 //   4            u32: the options that are on, a bit each
 //   8            u32: digitCount
 //   12           mainKinds, two bytes

@@ -1,16 +1,21 @@
 import { expect, test } from "bun:test";
-import { BitOps } from "../../../src/pattern/masks/bit-ops.ts";
-import { boundariesOf, families } from "../../../src/pattern/masks/families.ts";
 import {
   bitFormula,
   type FoundFormula,
   findFormula,
+  letterOf,
   type Member,
-} from "../../../src/pattern/masks/find-formula.ts";
-import { letterOf } from "../../../src/pattern/masks/symbols.ts";
+} from "../../../scripts/masks/find-formula.ts";
+import { buildMaskTables } from "../../../scripts/masks/mask-tables.ts";
+import { BitOps } from "../../../scripts/masks/prove-formula.ts";
+import { automatonDigest } from "../../../src/pattern/compiled-pattern.ts";
+import { KernelScan } from "../../../src/pattern/kernel-scan.ts";
+import { boundariesOf, families } from "../../../src/pattern/mask-formulas.ts";
+import { namedMasks } from "../../../src/pattern/named-masks.ts";
 import { type NamedPattern, patterns } from "../../../src/pattern/pattern.ts";
 import { endsOfText } from "../../../src/pattern/scan-characters.ts";
 import { columnAt, type ScanTables } from "../../../src/pattern/scan-tables.ts";
+import { createRegionKernel, createWholeMemory } from "../../../src/runtime/kernel.ts";
 import { naiveOps } from "./naive-ops.ts";
 import { compiledTables, randomNumbers, randomText, tablesOf } from "./texts.ts";
 
@@ -42,14 +47,44 @@ const membersOfNames: Record<string, Member> = {
 /** falcon is fused of two automata; none has no classes of characters. */
 const withoutFormula: readonly string[] = ["falcon", "none"];
 
-test("every named pattern but falcon and none has a formula that is proved", () => {
+test("every named pattern but falcon and none has a formula that is proved, and its masks", () => {
   for (const [name, { sources }] of Object.entries<NamedPattern>(patterns)) {
     if (withoutFormula.includes(name)) continue;
     const wanted = membersOfNames[name]!;
-    expect([name, findFormula(tablesOf(...sources))?.member]).toEqual([name, wanted]);
-    const inLines = findFormula(compiledTables(sources, true));
-    expect([name, inLines?.member]).toEqual([name, { ...wanted, lines: true }]);
+    for (const lines of [false, true]) {
+      const tables = compiledTables(sources, lines);
+      expect([name, findFormula(tables)?.member]).toEqual([name, { ...wanted, lines }]);
+      const masks = Buffer.from(buildMaskTables(tables)!).toString("base64");
+      expect([name, namedMasks?.[automatonDigest(tables)]]).toEqual([name, masks]);
+    }
   }
+});
+
+test("a pattern that cuts as a named one has its masks, any other runs on the tables", () => {
+  const isTold = (source: string) => {
+    const kernel = createRegionKernel(createWholeMemory(1 << 28));
+    const told: number[] = [];
+    const useMaskTables = (address: number) => told.push(address) > 0;
+    const exports = {
+      ...kernel.exports,
+      useMaskTables: useMaskTables as unknown as typeof kernel.exports.useMaskTables,
+    };
+    const scan = KernelScan.create({ ...kernel, exports }, tablesOf(source))!;
+    scan.noteScanned((1 << 20) - 1);
+    scan.prepare();
+    expect(told).toEqual([0]);
+    scan.noteScanned(1);
+    scan.prepare();
+    scan.prepare();
+    expect(told.length).toBeLessThanOrEqual(2);
+    return told.length === 2 && told[1] !== 0;
+  };
+  const words = String.raw` ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
+  expect(isTold(patterns.gpt2.sources[0])).toBeTrue();
+  expect(isTold(`'(?:re|ll|ve|[stdm])|${words.replaceAll("+|", "++|")}`)).toBeTrue();
+  // They have formulas.
+  expect(isTold(words)).toBeFalse();
+  expect(isTold(`'s|'t|'re|'ve|'m|'ll| ?\\p{N}{1,3}|${words}`)).toBeFalse();
 });
 
 const upper = String.raw`[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`;

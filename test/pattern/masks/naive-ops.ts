@@ -1,4 +1,4 @@
-import type { Contractions, Count, Ops } from "../../../src/pattern/masks/operators.ts";
+import type { Contractions, Count, Ops } from "../../../src/pattern/mask-formulas.ts";
 
 /** The operators in a few obvious lines: a mask is an array with a boolean for each character of a text. */
 export function naiveOps(characters: readonly string[]): Ops<boolean[]> {

@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
-import { mayBeginAnew } from "../../../src/pattern/masks/begin-anew.ts";
-import { BitOps } from "../../../src/pattern/masks/bit-ops.ts";
-import { families } from "../../../src/pattern/masks/families.ts";
-import { bitFormula, findFormula, type Member } from "../../../src/pattern/masks/find-formula.ts";
-import type { Count } from "../../../src/pattern/masks/operators.ts";
-import { type BitFormula, proveFormula } from "../../../src/pattern/masks/prove.ts";
-import { symbolsOf } from "../../../src/pattern/masks/symbols.ts";
+import {
+  bitFormula,
+  findFormula,
+  type Member,
+  mayBeginAnew,
+  symbolsOf,
+} from "../../../scripts/masks/find-formula.ts";
+import { type BitFormula, BitOps, proveFormula } from "../../../scripts/masks/prove-formula.ts";
+import { type Count, families } from "../../../src/pattern/mask-formulas.ts";
 import { patterns } from "../../../src/pattern/pattern.ts";
 import { tablesOf } from "./texts.ts";
 

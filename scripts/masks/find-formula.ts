@@ -1,0 +1,297 @@
+import { findLiveSlots } from "../../src/pattern/four-byte-tables.ts";
+import {
+  type Boundaries,
+  boundariesOf,
+  type ClassSystem,
+  contractionLetters,
+  families,
+} from "../../src/pattern/mask-formulas.ts";
+import { endsOfText } from "../../src/pattern/scan-characters.ts";
+import {
+  columnAt,
+  endColumn,
+  firstClassColumn,
+  invalidColumn,
+  noSlot,
+  type ScanTables,
+} from "../../src/pattern/scan-tables.ts";
+import {
+  type BitOps,
+  type MaskSymbol,
+  pendingCountMax,
+  proveFormula,
+  situationCountMax,
+} from "./prove-formula.ts";
+
+/** A formula with its options: what a proof is about. */
+export type Member = {
+  /** A key of `families`. */
+  readonly family: string;
+  /** The options that are on. */
+  readonly options: readonly string[];
+  readonly digitCount: number;
+  /** A text ends behind every line feed. */
+  readonly lines: boolean;
+};
+
+export type FoundFormula = { readonly member: Member; readonly symbols: SymbolSet };
+
+/**
+ * The formula that is proved to cut every text as the automaton does; undefined where there is none. The automaton itself is
+ * asked which one that may be: each option shows in how it cuts a short text. What comes of that is a guess, and the proof is
+ * what decides. It takes some milliseconds.
+ */
+export function findFormula(tables: ScanTables): FoundFormula | undefined {
+  const member = guessMember(tables);
+  const symbols = symbolsOf(tables, families[member.family]!.classes);
+  if (symbols === undefined) return undefined;
+  const isProved =
+    proveFormula(tables, symbols.symbols, bitFormula(member)).holds && mayBeginAnew(tables, symbols.symbols);
+  return isProved ? { member, symbols } : undefined;
+}
+
+function guessMember(tables: ScanTables): Member {
+  const endsOf = (text: string) => endsOfText(tables, Buffer.from(text));
+  const pretokenCount = (text: string) => endsOf(text).length;
+  const family =
+    pretokenCount("aA") === 2
+      ? "modernCased"
+      : pretokenCount("!a") === 2
+        ? "gpt2"
+        : pretokenCount("!é") === 2
+          ? "deepseek"
+          : "modern";
+  const options = Object.entries(families[family]!.options).filter(([, signs]) =>
+    signs.some(([text, count]) => pretokenCount(text) === count),
+  );
+  const digitText = "1".repeat(digitCountMax + 1);
+  const [firstEnd] = endsOf(digitText);
+  return {
+    family,
+    options: options.map(([name]) => name),
+    digitCount: firstEnd! > digitCountMax ? 0 : firstEnd!,
+    lines: pretokenCount("\n\n") === 2,
+  };
+}
+
+/** The kernel counts groups of digits up to this. */
+const digitCountMax = 8;
+
+/** The formula of a member as the proof runs it. */
+export function bitFormula({ family: name, options, digitCount, lines }: Member) {
+  const family = families[name]!;
+  const classNames = Object.keys(family.classes.ascii);
+  const optionMasks = maskRecord(Object.keys(family.options), (option) => options.includes(option));
+  const count = { name: "digitCount", value: digitCount };
+  return (ops: BitOps, classes: ReadonlySet<string>): Boundaries<boolean> =>
+    boundariesOf(
+      family,
+      lines,
+      ops,
+      maskRecord(classNames, (name) => classes.has(name)),
+      optionMasks,
+      count,
+    );
+}
+
+function maskRecord(names: readonly string[], isSet: (name: string) => boolean): Record<string, boolean> {
+  return Object.fromEntries(names.map((name) => [name, isSet(name)]));
+}
+
+/** An automaton's columns, as a class system sees them. */
+type SymbolSet = {
+  readonly symbols: readonly MaskSymbol[];
+  /** For each column that characters beyond ASCII have, what they are like: an index into the system's examples. */
+  readonly exampleOf: ReadonlyMap<number, number>;
+};
+
+/** undefined where some characters are like no example. */
+export function symbolsOf(tables: ScanTables, system: ClassSystem): SymbolSet | undefined {
+  const rows = new RowNumbers(tables);
+  const exampleColumns = system.examples.map(({ codePoint }) => columnOf(tables, codePoint));
+  const exampleRows = exampleColumns.map((column) => rows.of(column));
+  const exampleOf = new Map<number, number>();
+  for (const column of wideColumns(tables)) {
+    const example = exampleRows.indexOf(rows.of(column));
+    if (example < 0) return undefined;
+    exampleOf.set(column, example);
+  }
+
+  const symbols = new Map<string, MaskSymbol>();
+  const add = (column: number, classes: readonly string[], character: string) => {
+    const letter = letterOf(character);
+    const key = `${rows.of(column)} ${letter} ${[...classes].sort()}`;
+    if (!symbols.has(key))
+      symbols.set(key, { column, classes: new Set(classes), letter, example: character });
+  };
+  const asciiClasses = Object.entries(system.ascii);
+  for (let byte = 0; byte < 128; byte++) {
+    const character = String.fromCharCode(byte);
+    const classes = asciiClasses.filter(([, members]) => members.includes(character));
+    const names = classes.map(([name]) => name);
+    add(byte, names, character);
+  }
+  for (const id of new Set(exampleOf.values())) {
+    const { codePoint, classes } = system.examples[id]!;
+    add(exampleColumns[id]!, classes, String.fromCodePoint(codePoint));
+  }
+  return { symbols: [...symbols.values()], exampleOf };
+}
+
+/**
+ * What a character is to a contraction: "s" for s, d, m and t; "r" for r and v; "l"; "e"; capital for capital letters; "" for
+ * all others.
+ */
+export function letterOf(character: string): string {
+  if (!contractionLetters.includes(character.toLowerCase())) return "";
+  return character.replace(/[dmt]/, "s").replace(/[DMT]/, "S").replace("v", "r").replace("V", "R");
+}
+
+/** The column of a character; an ASCII character's is its byte. */
+function columnOf({ columnBlocks, columns }: ScanTables, codePoint: number): number {
+  if (codePoint < 128) return codePoint;
+  const bytes = new Uint8Array(8);
+  const { written } = new TextEncoder().encodeInto(String.fromCodePoint(codePoint), bytes);
+  return columnAt(bytes, 0, written, columnBlocks, columns) & 255;
+}
+
+/** The columns that characters beyond ASCII have. */
+function wideColumns({ columnBlocks, columns }: ScanTables): number[] {
+  const isUsed = new Uint8Array(256);
+  for (const offset of new Set(columnBlocks)) {
+    for (let i = 0; i < 64; i++) isUsed[columns[offset + i]!] = 1;
+  }
+  const wide: number[] = [];
+  for (let column = firstClassColumn; column < invalidColumn; column++) {
+    if (isUsed[column] === 1) wide.push(column);
+  }
+  return wide;
+}
+
+/** Numbers columns by what the automaton does at them, in all states: columns of one number are alike. */
+class RowNumbers {
+  private readonly ids = new Map<string, number>();
+  private readonly known = new Map<number, number>();
+
+  constructor(private readonly tables: ScanTables) {}
+
+  of(column: number): number {
+    let id = this.known.get(column);
+    if (id !== undefined) return id;
+    const { transitions, stateCount } = this.tables;
+    const entries = Array.from({ length: stateCount }, (_, state) => transitions[(state << 8) | column]!);
+    const key = entries.join();
+    id = this.ids.get(key) ?? this.ids.size;
+    this.ids.set(key, id);
+    this.known.set(column, id);
+    return id;
+  }
+}
+
+/**
+ * Whether an automaton that begins anew at an end that it has settled finds the same ends behind it. Then masks may take over
+ * at any settled end, and the automaton may take over where masks give up.
+ *
+ * Two automata read the same text: the *whole* one, and one that begins *anew* at a position that the whole one has written
+ * into a slot. If the whole one does not settle that position, it was no end, and the search drops it.
+ */
+export function mayBeginAnew(tables: ScanTables, symbols: readonly MaskSymbol[]): boolean {
+  const { transitions } = tables;
+  const columns = [...symbols.map(({ column }) => column), invalidColumn];
+  const liveSlots = findLiveSlots(tables);
+  const found = new Set<string>();
+  const queue: Pair[] = [];
+  const push = (pair: Pair): void => {
+    const next = renumbered(pair, liveSlots);
+    const key = JSON.stringify([next.isEnd, next.whole, next.anew]);
+    if (found.has(key)) return;
+    found.add(key);
+    queue.push(next);
+  };
+  // Wherever the whole automaton writes a slot, it may have written an end.
+  for (let state = 0; state < tables.stateCount; state++) {
+    for (const column of columns) {
+      const entry = transitions[(state << 8) | column]!;
+      if ((entry & 15) === noSlot) continue;
+      const slots = new Array<number>(entry & 15).fill(before);
+      const whole = advance({ state, slots, ends: [] }, entry, 0);
+      const anew = advance({ state: 0, slots: [], ends: [] }, transitions[column]!, 0);
+      const pair = compared({ isEnd: false, whole, anew });
+      if (pair !== undefined) push(pair);
+    }
+  }
+  for (const pair of queue) {
+    for (const column of [...columns, endColumn]) {
+      const { isEnd } = pair;
+      const next = compared({
+        isEnd,
+        whole: advance(pair.whole, transitions[(pair.whole.state << 8) | column]!, here),
+        anew: advance(pair.anew, transitions[(pair.anew.state << 8) | column]!, here),
+      });
+      if (next === undefined) continue;
+      const isTooLong = next.whole.ends.length + next.anew.ends.length > pendingCountMax;
+      const isDifferent =
+        next.isEnd &&
+        next.whole.ends.some((end, i) => i < next.anew.ends.length && end !== next.anew.ends[i]);
+      const isLeft = column === endColumn && next.isEnd && next.whole.ends.length !== next.anew.ends.length;
+      if (isTooLong || isDifferent || isLeft || queue.length > situationCountMax) return false;
+      if (column !== endColumn) push(next);
+    }
+  }
+  return true;
+}
+
+// Positions count from the beginning of the automaton that begins anew, as far as their order goes. Besides:
+const before = -1;
+/** The character at hand. */
+const here = 1 << 20;
+
+/** `ends`: those that it has settled and the other one has not. */
+type Runner = { readonly state: number; readonly slots: readonly number[]; readonly ends: readonly number[] };
+/** `isEnd`: the beginning of `anew` was settled as an end. */
+type Pair = { readonly isEnd: boolean; readonly whole: Runner; readonly anew: Runner };
+
+function advance({ slots, ends }: Runner, entry: number, pos: number): Runner {
+  const written = slots.slice();
+  if ((entry & 15) !== noSlot) written[entry & 15] = pos;
+  const commitCount = (entry >> 4) & 15;
+  return {
+    state: entry >>> 16,
+    slots: written.slice(commitCount),
+    ends: [...ends, ...written.slice(0, commitCount)],
+  };
+}
+
+/** Without the ends that both have; undefined if the beginning was none. */
+function compared({ isEnd, whole, anew }: Pair): Pair | undefined {
+  let ends = whole.ends.filter((end) => end !== before);
+  if (!isEnd && ends.length > 0) {
+    if (ends[0] !== 0) return undefined;
+    isEnd = true;
+    ends = ends.slice(1);
+  }
+  let same = 0;
+  while (isEnd && same < ends.length && ends[same] === anew.ends[same]) same++;
+  return {
+    isEnd,
+    whole: { ...whole, ends: ends.slice(same) },
+    anew: { ...anew, ends: anew.ends.slice(same) },
+  };
+}
+
+/** Positions are 0, 1, …, in their order, so that pairs that do the same are equal. */
+function renumbered({ isEnd, whole, anew }: Pair, liveSlots: Int32Array): Pair {
+  const live = ({ state, slots }: Runner) =>
+    slots.map((pos, slot) => ((liveSlots[state]! >> slot) & 1 ? pos : before));
+  const wholeSlots = live(whole);
+  const anewSlots = live(anew);
+  const positions = new Set([before, 0, ...wholeSlots, ...anewSlots, ...whole.ends, ...anew.ends]);
+  const order = [...positions].filter((pos) => pos !== undefined).sort((a, b) => a - b);
+  const number = (pos: number) => order.indexOf(pos) - 1;
+  const rename = (runner: Runner, slots: number[]) => ({
+    state: runner.state,
+    slots: slots.map(number),
+    ends: runner.ends.map(number),
+  });
+  return { isEnd, whole: rename(whole, wholeSlots), anew: rename(anew, anewSlots) };
+}
