@@ -50,6 +50,7 @@ export async function buildExecutable(path: string, platform?: Platform): Promis
       `${import.meta.dir}/src/main.ts`,
       `${import.meta.dir}/src/pipeline/worker.ts`,
       `${import.meta.dir}/src/cli/report-worker.ts`,
+      `${import.meta.dir}/src/cli/serve-worker.ts`,
       ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
       ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
     ],

@@ -1,5 +1,5 @@
 import { serveWorkers } from "../pipeline/serve-workers.ts";
-import { startReportWorker } from "../runtime/embedded.ts";
+import { startCliWorker } from "../runtime/embedded.ts";
 import { kernelModule } from "../runtime/kernel.ts";
 import type { WorkerThread } from "../runtime/worker-jobs.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
@@ -23,7 +23,7 @@ export class ReportThread {
   /** Starts the thread, if it was not started yet. */
   begin(): void {
     if (this.worker !== undefined) return;
-    const worker = startReportWorker();
+    const worker = startCliWorker("report-worker.ts");
     const started = { name: "report", workers: [worker], terminate: () => worker.terminate() } as const;
     let pieces: readonly Uint8Array[];
     const served = serveWorkers<ToReportWorker, FromReportWorker>(started, ({ finish }) => (message) => {

@@ -1,6 +1,5 @@
 import { fstatSync, write, writeSync } from "node:fs";
 import { UserError } from "../errors.ts";
-import { isReady } from "../runtime/poll.ts";
 import { codeOf, reasonOf } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 
@@ -47,21 +46,6 @@ export class StreamWriter {
     if (!this.isWriting) void this.writeQueue();
   }
 
-  /**
-   * Writes a few bytes at once, if that takes no waiting. False, and nothing is written, if it does: then `write` takes
-   * them. A thread of the runtime would have to wake up for them, and this one again.
-   */
-  writeNow(chunk: Uint8Array): boolean {
-    if (this.isFile || this.queuedBytes > 0 || chunk.length > pageBytes || !isReady(this.fd, "writing"))
-      return false;
-    try {
-      writeWhole(this.fd, chunk);
-    } catch (error) {
-      throw this.errorOf(error);
-    }
-    return true;
-  }
-
   /** Undefined while there is room; else resolves when there is again, or when `write` has an error to throw. */
   drained(): Promise<void> | undefined {
     return this.queuedBytes <= queuedBytesMax ? undefined : this.downTo(queuedBytesMax);
@@ -101,10 +85,8 @@ export class StreamWriter {
   }
 
   private errorOf(error: unknown): Error {
-    const isStdout = this.path === undefined;
-    if (isStdout && codeOf(error) === "EPIPE") return new ReaderGone("the reader of stdout has gone");
-    const what = isStdout ? "standard output" : `"${this.path}"`;
-    return new UserError(`${what} cannot be written: ${reasonOf(error)}`);
+    if (this.path === undefined) return errorOfStdout(error);
+    return new UserError(`"${this.path}" cannot be written: ${reasonOf(error)}`);
   }
 
   private wake(): void {
@@ -116,8 +98,12 @@ export class StreamWriter {
 }
 
 const queuedBytesMax = 1 << 20;
-/** A pipe that can be written takes so much without waiting. */
-const pageBytes = 4096;
+
+/** What an error of writing to stdout means. */
+export const errorOfStdout = (error: unknown): Error =>
+  codeOf(error) === "EPIPE"
+    ? new ReaderGone("the reader of stdout has gone")
+    : new UserError(`standard output cannot be written: ${reasonOf(error)}`);
 
 /** Writes data to stdout, in bounded memory. */
 export async function writeStdout(chunks: Iterable<Uint8Array>): Promise<void> {
@@ -154,7 +140,7 @@ function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
   });
 }
 
-function writeWhole(fd: number, bytes: Uint8Array): void {
+export function writeWhole(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) {
     try {
       done += writeSync(fd, bytes, done);

@@ -51,7 +51,7 @@ export async function openTokenizer(
 }
 
 /** Warns of what in a tokenizer's files is not applied, and of a slow pattern. */
-export function warnOfTokenizer(parts: TokenizerParts, output: Output): void {
+export function warnOfTokenizer(parts: TokenizerParts, output: Pick<Output, "warn">): void {
   for (const note of parts.notes) output.warn(note);
   const { patternName: name, patternSources: sources } = parts.description;
   warnOfSlowPattern({ name, sources, compiled: parts.pattern }, output);

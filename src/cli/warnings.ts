@@ -22,7 +22,7 @@ export function warnOfInvalidBytes(
 }
 
 /** A pattern outside the compiler's dialect, which works, but slowly. */
-export function warnOfSlowPattern({ compiled }: ResolvedPattern, output: Output): void {
+export function warnOfSlowPattern({ compiled }: ResolvedPattern, output: Pick<Output, "warn">): void {
   if (compiled.kind !== "programs") return;
   output.warn(`the pattern runs on a backtracking matcher, many times slower: ${compiled.reason}`);
 }

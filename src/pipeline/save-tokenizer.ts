@@ -10,7 +10,6 @@ import { isFile, readBytes, readJson } from "../tokenizer/load/read-file.ts";
 import { recordedFiles } from "../tokenizer/load/read-training-record.ts";
 import { isReadBeside, tokenizerFilesAt } from "../tokenizer/prune/pruned-files.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { operationsName } from "../vocabulary/formats/boundless.ts";
 import { recordName } from "../vocabulary/formats/training-json.ts";
 import { loadInWorker } from "./load-in-worker.ts";
 import { publishFiles } from "./write-result.ts";
@@ -28,7 +27,8 @@ export function fingerprintOf({ description, notes: _, pattern: __, ...parts }: 
 export type Saving = {
   /** Where the tokenizer's files are: what it was loaded from, or a copy of that. */
   readonly path: string;
-  readonly parts: TokenizerParts;
+  /** The fingerprint of what was loaded. */
+  readonly fingerprint: string;
   readonly output: string;
   /** Registers what undoes a half done saving, to run if the process stops; returns a function that unregisters it. */
   readonly guard: (undo: () => void) => () => void;
@@ -38,12 +38,12 @@ export type Saving = {
  * Copies the files of a tokenizer into a directory, as a training writes one: as a whole or not at all. The copy is loaded
  * and compared first, so that nothing is lost which was given beside the files, or lies in others.
  */
-export async function saveTokenizer({ path, parts, output, guard }: Saving): Promise<void> {
+export async function saveTokenizer({ path, fingerprint, output, guard }: Saving): Promise<void> {
   checkOutputDirectory(output);
   const lock = takeLockNow(placeOf(output));
   const unregister = guard(() => lock.release());
   const files = (generation: () => number) =>
-    [...filesOf(path, parts)].map(([name, from]) => ({
+    [...filesOf(path)].map(([name, from]) => ({
       name,
       chunks: () => [name === recordName ? recordBytes(from, generation()) : readBytes(from)],
     }));
@@ -52,7 +52,7 @@ export async function saveTokenizer({ path, parts, output, guard }: Saving): Pro
       if (error instanceof UserError) throw notWhole(path);
       throw error;
     });
-    if (fingerprintOf(copy) !== fingerprintOf(parts)) throw notWhole(path);
+    if (fingerprintOf(copy) !== fingerprint) throw notWhole(path);
   };
   try {
     await publishFiles(output, files, { guard, check });
@@ -68,7 +68,7 @@ const notWhole = (path: string) =>
   });
 
 /** Where each file of a tokenizer is, by the name under which a directory is loaded from it. */
-function filesOf(path: string, { supermerges }: TokenizerParts): Map<string, string> {
+function filesOf(path: string): Map<string, string> {
   const isDirectory = statSync(path).isDirectory();
   const inside = (name: string): [string, string] => [name, join(path, name)];
   const listed = isDirectory ? recordedFiles(join(path, recordName)) : undefined;
@@ -77,8 +77,6 @@ function filesOf(path: string, { supermerges }: TokenizerParts): Map<string, str
     if (missing === undefined) return new Map(listed.map(inside));
     throw new UserError(`"${path}" lacks "${missing}", which its record lists`);
   }
-  if (supermerges !== undefined)
-    return new Map([isDirectory ? inside(operationsName) : [operationsName, path]]);
   const beside = isDirectory
     ? readdirSync(path).filter((name) => isReadBeside(name) && isFile(join(path, name)))
     : [];

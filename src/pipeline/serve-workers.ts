@@ -15,7 +15,7 @@ export type WorkerLink<ToWorker> = {
 /** Workers that run before their work is known. */
 export type StartedWorkers = {
   /** What their errors call them. */
-  readonly name: JobName | "report";
+  readonly name: JobName | "report" | "serving";
   readonly workers: readonly WorkerThread[];
   /** Ends all of them. */
   terminate(): void;

@@ -16,8 +16,9 @@ export function startWorker(job: JobName): WorkerThread {
   return worker;
 }
 
-/** Starts the worker that makes the report of a training. The libraries have none. */
-export const startReportWorker = () => new Worker(entryUrl("cli", "report-worker.ts")) as WorkerThread;
+/** Starts a worker of the command line. The libraries have none. */
+export const startCliWorker = (name: "report-worker.ts" | "serve-worker.ts") =>
+  new Worker(entryUrl("cli", name)) as WorkerThread;
 
 /** Where embedded files are. In the source tree there are none: what they hold is made when it is needed. */
 export const embeddedDirectory = import.meta.dir;

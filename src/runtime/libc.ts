@@ -5,9 +5,8 @@ const functions = {
   getpagesize: { args: [], returns: "i32" },
   madvise: { args: ["usize", "usize", "i32"], returns: "i32" },
   mmap: { args: ["usize", "usize", "i32", "i32", "i32", "i64"], returns: "usize" },
-  /** One pipe, or none: the number of descriptors is as wide as an address. */
-  poll: { args: ["ptr", "usize", "i32"], returns: "i32" },
   munmap: { args: ["usize", "usize"], returns: "i32" },
+  poll: { args: ["ptr", "u64", "i32"], returns: "i32" },
   posix_fadvise: { args: ["i32", "i64", "i64", "i32"], returns: "i32" },
   sync_file_range: { args: ["i32", "i64", "i64", "u32"], returns: "i32" },
   /** In the form that renameat2 needs. */

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
-import { binary, bpe, environment, put, scratch, tokenizerFiles } from "../binary.ts";
+import { binary, bpe, environment, processorMs, put, scratch, tokenizerFiles } from "../binary.ts";
 
 const home = scratch();
 const tokenizer = join(home, "tokenizer");
@@ -28,8 +29,11 @@ async function serve(sent: Uint8Array, path = tokenizer) {
     env: environment,
   });
   const [out, stderr, code] = await Promise.all([run.stdout.bytes(), run.stderr.text(), run.exited]);
+  return { answers: answersIn(Buffer.from(out)), stderr, code };
+}
+
+function answersIn(view: Buffer): Answer[] {
   const answers: Answer[] = [];
-  const view = Buffer.from(out);
   for (let pos = 0; pos < view.length; ) {
     const [status, count] = [view.readUInt32LE(pos), view.readUInt32LE(pos + 4)];
     let end = pos + 8 + 4 * count;
@@ -41,7 +45,7 @@ async function serve(sent: Uint8Array, path = tokenizer) {
     answers.push({ status, items });
     pos = end;
   }
-  return { answers, stderr, code };
+  return answers;
 }
 
 test("the first answer describes the tokenizer", async () => {
@@ -138,6 +142,111 @@ test("what is no whole request ends the run with an error", async () => {
     });
   }
 });
+
+test("an answer that memory has no room for is refused, and the next request is served", async () => {
+  const path = join(home, "long");
+  mkdirSync(path);
+  const json = JSON.parse(readFileSync(join(tokenizer, "tokenizer.json"), "utf8"));
+  json.model.vocab["a".repeat(1_000_000)] = 300;
+  put(path, "tokenizer.json", JSON.stringify(json));
+  const ids = bytesOf(Array(4300).fill(300));
+  const { answers, code } = await serve(
+    Buffer.concat([
+      request(2, [ids]),
+      request(2, Array(4300).fill(bytesOf([300]))),
+      request(2, [bytesOf([97, 300]), bytesOf([301]), ids]),
+      request(2, [bytesOf([300, 97])]),
+    ]),
+    path,
+  );
+  expect(code).toBe(0);
+  const refusal = "the answer has more than 2147483648 bytes: ask for it in several requests";
+  expect(answers.slice(1, 4).map(({ status, items }) => [status, ...items.map(String)])).toEqual([
+    [1, refusal],
+    [1, refusal],
+    [1, expect.stringMatching(/^id 301 at position 0 stands for no token\nhint: /)],
+  ]);
+  expect(answers[4]!.items.map(({ length }) => length)).toEqual([1_000_001]);
+});
+
+test("requests of any size follow each other, whole or in pieces", async () => {
+  const texts = (count: number, length: number) => Array(count).fill("low newer ".repeat(length));
+  const sent = [1, 3, 40_000, 7, 150_000, 2].flatMap((length) => [
+    request(0, texts(2, length)),
+    request(2, [bytesOf([97, 98])]),
+    request(0, texts(30_000, 0)),
+  ]);
+  const whole = await serve(Buffer.concat(sent));
+  expect(whole.code).toBe(0);
+  expect(whole.answers).toHaveLength(1 + sent.length);
+  const ids = [...twin.encode("low newer ".repeat(40_000))];
+  expect(whole.answers[7]!.items.map(idsOf)).toEqual([ids, ids]);
+  expect(whole.answers[9]!.items).toHaveLength(30_000);
+  const run = Bun.spawn([binary, "serve", "--tokenizer", tokenizer], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "ignore",
+    env: environment,
+  });
+  const some = Buffer.concat(sent.slice(0, 5));
+  for (let pos = 0, size = 1; pos < some.length; pos += size, size = (size * 5 + 1) % 70_001) {
+    run.stdin.write(some.subarray(pos, pos + size));
+    await run.stdin.flush();
+  }
+  run.stdin.end();
+  const inPieces = answersIn(Buffer.from(await run.stdout.bytes()));
+  expect(inPieces).toHaveLength(6);
+  inPieces.forEach(({ status, items }, i) => {
+    expect(status).toBe(0);
+    expect(items).toHaveLength(whole.answers[i]!.items.length);
+    expect(Buffer.concat(items).equals(Buffer.concat(whole.answers[i]!.items))).toBe(true);
+  });
+});
+
+test("it ends where nobody can read its answers", async () => {
+  const start = (...command: string[]) =>
+    Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "pipe", env: environment });
+  const serving = [binary, "serve", "--tokenizer", tokenizer];
+  const idle = start(...serving);
+  const reader = idle.stdout.getReader();
+  await reader.read();
+  await reader.cancel();
+  const closed = start("sh", "-c", 'exec "$@" >&-', "sh", ...serving);
+  for (const run of [idle, closed]) {
+    expect(await run.exited).toBe(0);
+    expect(await run.stderr.text()).toBe("");
+  }
+});
+
+test.skipIf(!existsSync("/proc/self/stat"))(
+  "a signal ends it at once, whatever a request asks for",
+  async () => {
+    for (const [name, sent, signal, code] of [
+      ["one pretoken", request(0, ["ab".repeat(8_000_000)]), "SIGTERM", 143],
+      ["many ids", request(2, Array(2_000_000).fill(bytesOf([97]))), "SIGINT", 130],
+      ["empty texts", Buffer.concat([bytesOf([0, 16_000_000]), Buffer.alloc(64_000_000)]), "SIGTERM", 143],
+    ] as const) {
+      const run = Bun.spawn([binary, "serve", "--tokenizer", tokenizer], {
+        stdin: "pipe",
+        stdout: "pipe",
+        stderr: "ignore",
+        env: environment,
+      });
+      await run.stdout.getReader().read();
+      const idleMs = processorMs(run.pid);
+      run.stdin.write(sent);
+      void run.stdin.flush();
+      // It is at work; nobody takes the answer.
+      while (processorMs(run.pid) < idleMs + 100) await Bun.sleep(5);
+      const beforeMs = processorMs(run.pid);
+      run.kill(signal);
+      expect([name, await run.exited]).toEqual([name, code]);
+      const workedMs = Number(run.resourceUsage()!.cpuTime.total) / 1000 - beforeMs;
+      expect(workedMs, name).toBeLessThan(600);
+    }
+  },
+  120_000,
+);
 
 test("it takes a tokenizer and no file, and a signal ends it", async () => {
   expect(bpe(["serve"])).toMatchObject({

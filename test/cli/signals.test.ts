@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { binary, bpe, environment, put, scratch, tokenizerFiles } from "../binary.ts";
+import { binary, bpe, environment, processorMs, put, scratch, tokenizerFiles } from "../binary.ts";
 
 const home = scratch();
 
@@ -14,14 +14,6 @@ for (let i = 0; i < letters.length; i++) letters[i] = letters[i]! < 40 ? 0x20 : 
 const corpus = put(home, "corpus.txt", letters);
 const output = join(home, "tokenizer");
 const command = ["train", corpus, "-n", "60000", "-o", output, "--progress", "json"];
-
-/** Processor time of a process and its threads so far: of a run on a loaded machine it says more than the clock. */
-function processorMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // Behind the name, which may hold anything: fields 14 and 15 of all, in hundredths of a second.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return 10 * (Number(fields[11]) + Number(fields[12]));
-}
 
 /** Starts the run, sends the signal when the stage is under way, and waits for the end. */
 async function interrupt(signal: "SIGINT" | "SIGTERM", stage: string, workers: string) {

@@ -1,0 +1,328 @@
+// Entry of the thread that answers the requests of `bpe serve`.
+import { readSync } from "node:fs";
+import { outOfMemory, UserError } from "../errors.ts";
+import { fingerprintOf, type Saving } from "../pipeline/save-tokenizer.ts";
+import { describeFailure, type Failure, reviveFailure } from "../pipeline/serve-workers.ts";
+import { sleepSync } from "../runtime/host.ts";
+import { adoptKernelModule } from "../runtime/kernel.ts";
+import { openLibc } from "../runtime/libc.ts";
+import { codeOf, reasonOf } from "../runtime/system-error.ts";
+import { versionLine } from "../runtime/version.ts";
+import { loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
+import { TextEncoding } from "../tokenizer/text-encoding.ts";
+import { decodeIds, unknownId } from "../tokenizer/token-table.ts";
+import { allAddedTokens, type LoadOptions, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { errorOfStdout, ReaderGone, writeWhole } from "./stream-writer.ts";
+import { warnOfTokenizer } from "./tokenizer-options.ts";
+
+/*
+ * What other programs say to `bpe serve` on its stdin, and what it answers on its stdout, in order. All numbers are
+ * unsigned, 32 bits wide, little-endian.
+ *
+ *   OFFSET          TYPE             MEANING
+ *   0               u32              of a request its kind, of an answer its status
+ *   4               u32              itemCount
+ *   8               u32[itemCount]   size of each item in bytes
+ *   8 + 4 items     bytes            the items end to end
+ *
+ *   KIND   ITEMS                                          ANSWERED BY
+ *   0      texts (UTF-8)                                  their ids, each 4 bytes
+ *   1      texts; special tokens in them are plain text   their ids
+ *   2      ids, each 4 bytes                              their bytes
+ *   3      a directory, and the path of the tokenizer     nothing; the files are saved there
+ *
+ * Status 0: an item for each text, or list of ids. Status 1: the request is refused; one item says why. Before the first
+ * request it answers once with one item: JSON that describes the tokenizer. It ends where its stdin ends, or where nobody
+ * can read its stdout any more.
+ *
+ * Kind 0 with the two texts "a" and "bc" is 00000000 02000000 01000000 02000000 61 6263.
+ */
+const kinds = { encode: 0, encodeAsText: 1, decode: 2, save: 3 };
+const statuses = { done: 0, refused: 1 };
+
+/** A request is in memory as a whole, and so is an answer. */
+const requestBytesMax = 2 ** 30;
+const answerBytesMax = 2 ** 31;
+const itemCountMax = 2 ** 24;
+const headBytes = 8;
+
+const [stdin, stdout] = [0, 1];
+
+export type ToServer = {
+  readonly kernel: WebAssembly.Module;
+  readonly path: string;
+  readonly options: LoadOptions;
+};
+
+/** What is to be saved: the main thread does that, because it can undo it when the process is stopped. */
+export type AskedSave = Omit<Saving, "guard"> & { readonly kind: "save" };
+/** Why something was not saved; null: it was. */
+export type Saved = { readonly refusal: Failure | null };
+
+/** `ended`: stdin has ended, or the reader of stdout has gone. */
+export type FromServer =
+  | { readonly kind: "warning"; readonly text: string }
+  | AskedSave
+  | { readonly kind: "ended" };
+
+declare const self: {
+  onmessage: (event: MessageEvent<never>) => void;
+  postMessage(message: unknown): void;
+};
+
+const post = (message: FromServer) => self.postMessage(message);
+
+self.onmessage = async ({ data: { kernel, path, options } }: MessageEvent<ToServer>) => {
+  try {
+    adoptKernelModule(kernel);
+    const parts = loadTokenizerParts(path, options);
+    warnOfTokenizer(parts, { warn: (text) => post({ kind: "warning", text }) });
+    await serve(parts);
+  } catch (error) {
+    if (!(error instanceof ReaderGone)) {
+      self.postMessage({ kind: "failed", failure: describeFailure(error, "") });
+      return;
+    }
+  }
+  post({ kind: "ended" });
+};
+
+type Request = { readonly kind: number; readonly sizes: Uint32Array; readonly items: Uint8Array };
+/** Items end to end, and the size of each. */
+type Items = { readonly sizes: Uint32Array; readonly items: Uint8Array };
+
+/** Answers one request after the other. */
+async function serve(parts: TokenizerParts): Promise<void> {
+  const { tokens } = parts;
+  const fingerprint = fingerprintOf(parts);
+  const description = {
+    version: versionLine,
+    idLimit: tokens.idLimit,
+    tokenCount: tokens.tokenCount,
+    specialTokens: Object.fromEntries(allAddedTokens(parts).map(({ content, id }) => [content, id])),
+    notes: parts.notes,
+    fingerprint,
+  };
+  answer(statuses.done, itemOf(JSON.stringify(description)));
+  /** What was made for earlier requests, by their kind. */
+  const encodings = new Map<number, TextEncoding>();
+  const requests = new RequestReader();
+  for (let request = requests.next(); request !== null; request = requests.next()) {
+    let answered: Items;
+    try {
+      answered =
+        request.kind === kinds.save ? await saved(request, fingerprint) : answerTo(request, parts, encodings);
+    } catch (error) {
+      const told = error instanceof UserError ? error : outOfMemory(error);
+      if (told === undefined) throw error;
+      // What they hold of a text that failed must not begin the next one.
+      encodings.clear();
+      const hint = told.hint === undefined ? "" : `\nhint: ${told.hint}`;
+      answer(statuses.refused, itemOf(`${told.message}${hint}`));
+      continue;
+    }
+    answer(statuses.done, answered);
+  }
+}
+
+/** Has the main thread save the tokenizer's files, and waits for it. */
+async function saved({ sizes, items }: Items, fingerprint: string): Promise<Items> {
+  const [outputBytes = 0] = sizes;
+  const [output, path] = [items.subarray(0, outputBytes), items.subarray(outputBytes)].map(pathOf);
+  if (sizes.length !== 2 || !output || !path)
+    throw new UserError("what is to be saved has two paths: the directory, and the tokenizer's");
+  const answered = new Promise<Saved>((resolve) => {
+    self.onmessage = ({ data }: MessageEvent<Saved>) => resolve(data);
+  });
+  post({ kind: "save", path, output, fingerprint });
+  const { refusal } = await answered;
+  if (refusal !== null) throw reviveFailure(refusal);
+  return { sizes: new Uint32Array(0), items: new Uint8Array(0) };
+}
+
+function pathOf(item: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(item);
+  } catch {
+    throw new UserError("the path is not UTF-8");
+  }
+}
+
+function answerTo(request: Request, parts: TokenizerParts, encodings: Map<number, TextEncoding>): Items {
+  const { kind } = request;
+  if (kind === kinds.decode) return decoded(request, parts);
+  if (kind !== kinds.encode && kind !== kinds.encodeAsText)
+    throw new UserError(`${kind} is no kind of request`);
+  let encoding = encodings.get(kind);
+  if (encoding === undefined) {
+    encoding = new TextEncoding(parts, { specialTokensAsText: kind === kinds.encodeAsText });
+    encodings.set(kind, encoding);
+  }
+  return encoded(request, encoding);
+}
+
+function encoded({ sizes: textSizes, items }: Items, encoding: TextEncoding): Items {
+  const { out } = encoding;
+  const sizes = new Uint32Array(textSizes.length);
+  let pos = 0;
+  for (let i = 0; i < sizes.length; i++) {
+    const countBefore = out.count;
+    encoding.pushText(items, pos, (pos += textSizes[i]!));
+    checkAnswer(idBytes * out.count);
+    sizes[i] = idBytes * (out.count - countBefore);
+  }
+  const ids = Uint32Array.from(out.flush());
+  out.shrink();
+  return { sizes, items: new Uint8Array(ids.buffer) };
+}
+
+function decoded({ sizes: idSizes, items }: Items, { tokens }: TokenizerParts): Items {
+  const { idLimit, starts } = tokens;
+  const sizes = new Uint32Array(idSizes.length);
+  const odd = idSizes.find((size) => size % idBytes !== 0);
+  if (odd !== undefined) throw new UserError(`${odd} bytes are no whole number of ids`);
+  // A copy begins at a multiple of 4.
+  const ids = new Uint32Array(items.slice().buffer);
+  let first = 0;
+  let byteCount = 0;
+  for (let i = 0; i < sizes.length; i++) {
+    const end = first + idSizes[i]! / idBytes;
+    const bytesBefore = byteCount;
+    for (let pos = first; pos < end; pos++) {
+      const id = ids[pos]!;
+      const length = id < idLimit ? starts[id + 1]! - starts[id]! : 0;
+      if (length === 0) throw unknownId(id, pos - first, idLimit);
+      byteCount += length;
+    }
+    checkAnswer(byteCount);
+    sizes[i] = byteCount - bytesBefore;
+    first = end;
+  }
+  return { sizes, items: decodeIds(tokens, ids).bytes };
+}
+
+const idBytes = 4;
+
+function checkAnswer(byteCount: number): void {
+  if (byteCount <= answerBytesMax) return;
+  throw new UserError(`the answer has more than ${answerBytesMax} bytes: ask for it in several requests`);
+}
+
+function itemOf(text: string): Items {
+  const items = Buffer.from(text);
+  return { sizes: Uint32Array.of(items.length), items };
+}
+
+function answer(status: number, { sizes, items }: Items): void {
+  const head = new Uint32Array(2 + sizes.length);
+  head[0] = status;
+  head[1] = sizes.length;
+  head.set(sizes, 2);
+  const headBytes = new Uint8Array(head.buffer);
+  // Small ones are written at once: a call of the system costs more than a copy.
+  const parts = items.length < smallBytes ? [Buffer.concat([headBytes, items])] : [headBytes, items];
+  try {
+    for (const bytes of parts) writeWhole(stdout, bytes);
+  } catch (error) {
+    throw errorOfStdout(error);
+  }
+}
+
+const smallBytes = 1 << 16;
+
+/** Takes requests off stdin. */
+class RequestReader {
+  /** Bytes [start, end) were read and not taken. */
+  private bytes = new Uint8Array(smallBytes);
+  private start = 0;
+  private end = 0;
+
+  /** The next request, valid until the next call; null where stdin ends behind the last one. */
+  next(): Request | null {
+    if (this.bytes.length > keptBytesMax) this.makeRoom(this.end - this.start);
+    if (!this.fill(headBytes)) {
+      if (this.end === this.start) return null;
+      throw cutOff("the head");
+    }
+    const itemCount = this.numberAt(4);
+    if (itemCount > itemCountMax) {
+      throw damaged(`a request of ${itemCount} items; ${itemCountMax} is the limit`);
+    }
+    const itemsPos = headBytes + 4 * itemCount;
+    if (!this.fill(itemsPos)) throw cutOff("the sizes");
+    const sizes = new Uint32Array(itemCount);
+    let sizeBytes = 0;
+    for (let i = 0; i < itemCount; i++) {
+      sizes[i] = this.numberAt(headBytes + 4 * i);
+      sizeBytes += sizes[i]!;
+    }
+    if (sizeBytes > requestBytesMax) {
+      throw damaged(`a request of ${sizeBytes} bytes; ${requestBytesMax} is the limit`);
+    }
+    if (!this.fill(itemsPos + sizeBytes)) throw cutOff("the items");
+    const kind = this.numberAt(0);
+    const from = this.start + itemsPos;
+    this.start = from + sizeBytes;
+    return { kind, sizes, items: this.bytes.subarray(from, this.start) };
+  }
+
+  /** The number at `pos` of the request. */
+  private numberAt(pos: number): number {
+    const { bytes, start } = this;
+    const at = start + pos;
+    return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+  }
+
+  /** Reads until `byteCount` bytes are there; false if stdin ends before. */
+  private fill(byteCount: number): boolean {
+    if (this.start + byteCount > this.bytes.length) this.makeRoom(byteCount);
+    while (this.end - this.start < byteCount) {
+      const readBytes = readStdin(this.bytes, this.end);
+      if (readBytes === 0) return false;
+      this.end += readBytes;
+    }
+    return true;
+  }
+
+  /** Moves what was not taken to the front, of other memory where `byteCount` bytes need it. */
+  private makeRoom(byteCount: number): void {
+    const { bytes, start, end } = this;
+    const fits = byteCount <= bytes.length && bytes.length <= keptBytesMax;
+    if (!fits) this.bytes = new Uint8Array(Math.max(smallBytes, byteCount));
+    this.bytes.set(bytes.subarray(start, end));
+    this.end = end - start;
+    this.start = 0;
+  }
+}
+
+/** Memory for larger requests is given back. */
+const keptBytesMax = 1 << 20;
+
+/** What `poll` is asked: whether stdin has something, and whether stdout's reader is there. */
+const polled = Int32Array.of(stdin, 1, stdout, 0);
+/** POLLERR, POLLHUP and POLLNVAL, where `poll` puts what it found. */
+const isGone = 0x38 << 16;
+
+let libc: ReturnType<typeof openLibc<"poll">> | undefined;
+
+/** Waits for bytes and reads them into `into` from `pos` on; 0 at the end. Throws if nobody can read the answers. */
+function readStdin(into: Uint8Array, pos: number): number {
+  libc ??= openLibc("poll");
+  for (;;) {
+    libc?.poll(polled, 2n, -1);
+    if ((polled[3]! & isGone) !== 0) throw new ReaderGone("the reader of stdout has gone");
+    try {
+      return readSync(stdin, into, pos, into.length - pos, null);
+    } catch (error) {
+      if (codeOf(error) === "EOF") return 0;
+      // Another program has made the pipe non-blocking.
+      if (codeOf(error) === "EAGAIN") sleepSync(1);
+      else throw new UserError(`standard input cannot be read: ${reasonOf(error)}`);
+    }
+  }
+}
+
+const damaged = (what: string) =>
+  new UserError(`bpe serve: ${what}`, { hint: "docs/serve.md says what a request looks like" });
+
+const cutOff = (part: string) => damaged(`stdin ends in ${part} of a request`);
