@@ -124,7 +124,12 @@ export const commands: readonly CommandSpec[] = [
         rare: true,
         description: "add tokens to this tokenizer: -n +8k, or the size it shall have",
         details:
-          "Its merges go on, on the new text. Its own tokens keep their ids, new ones come behind all of them, and its files are written with the new tokens put in. Several sizes from one run: -n +1k,+2k makes a directory for each, named by the size of its vocabulary. Pattern and special tokens are its own: -s only says where documents end. Ties are decided as --compat says, else as the tokenizer was trained, else by the rule extension: the smaller pair of strings in byte-to-character form.",
+          "Its merges go on, on the new text. Its own tokens keep their ids, new ones come behind all of them, and its files are written with the new tokens put in. Several sizes from one run: -n +1k,+2k makes a directory for each, named by the size of its vocabulary. Pattern and special tokens are its own. Documents end at those that its training.json names, and at what -s names. Ties are decided as --compat says, else as the tokenizer was trained, else by the rule extension: the smaller pair of strings in byte-to-character form.",
+      },
+      {
+        ...specialTokensAsText,
+        topic: "tokens",
+        description: "with --extend: the base's special tokens end no documents",
       },
       {
         name: "pad-to",

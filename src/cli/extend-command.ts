@@ -23,7 +23,7 @@ import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
 import { type BaseFile, checkSame, kindsBeside, readBaseFiles } from "../tokenizer/extension/base-files.ts";
 import { asLearned, type Extension, ranksObstacle } from "../tokenizer/extension/extend-vocabulary.ts";
-import { recordedRule } from "../tokenizer/load/read-training-record.ts";
+import { recordedBeside } from "../tokenizer/load/read-training-record.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { ExtensionRecord } from "../vocabulary/formats/training-json.ts";
 import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
@@ -53,8 +53,9 @@ export async function runExtend(invocation: Invocation, output: Output): Promise
   const asked = settle(invocation, typed, { base, baseFiles }, output);
   const { options, countsFiles } = await openCountsFiles(invocation, asked, (made) => ({
     ...asked,
-    specialTokens: typed.separators ?? made.specialTokens,
+    specialTokens: typed.separators === undefined ? made.specialTokens : asked.specialTokens,
   }));
+  refuseCountedAsText(asked.ownSeparators, options.specialTokens);
   const corpus = openCorpus(invocation, options, output);
   const { inputs, skipped, workerCount, workerCountFor, budget } = corpus;
   refuseOwnResults(inputs, [options.output, options.cache?.path]);
@@ -102,7 +103,10 @@ export async function runExtend(invocation: Invocation, output: Output): Promise
   };
   const written = await writeExtension(
     options.output,
-    { ...result, separators: options.specialTokens, keepCount: options.keepCount },
+    {
+      ...{ ...result, separators: options.specialTokens },
+      ...{ baseReserved: options.baseReserved, keepCount: options.keepCount },
+    },
     onStop,
   );
   await extended.keepRest?.();
@@ -156,6 +160,7 @@ function readOptions(invocation: Invocation) {
     padTo: options.wholeNumber("pad-to", 1) ?? 1,
     rule: options.word("compat"),
     separators: options.get("special-token"),
+    specialTokensAsText: options.has("special-tokens-as-text"),
     basePattern: pattern === undefined ? undefined : resolvePattern(pattern),
     minFrequency: options.wholeNumber("min-frequency", 0),
     maxTokenLength: options.wholeNumber("max-token-length", 1) ?? null,
@@ -216,24 +221,53 @@ function settle(
   { base, baseFiles }: Awaited<ReturnType<typeof openBase>>,
   output: Output,
 ) {
-  const rule: ExtensionRule = typed.rule ?? recordedRule(baseFiles.map(({ path }) => path)) ?? "extension";
+  const recorded = recordedBeside(baseFiles.map(({ path }) => path));
+  const rule: ExtensionRule = typed.rule ?? recorded?.compat ?? "extension";
   const compat = rule === "extension" ? "cs336" : rule;
-  const specialTokens = typed.separators ?? [];
-  checkSpecialTokens(specialTokens, compat);
+  const { separators = [], specialTokensAsText } = typed;
+  checkSpecialTokens(separators, compat);
   if (changesText(base)) refuseCounts(options);
-  for (const text of specialTokens) {
-    if (allAddedTokens(base).some(({ content }) => content === text)) continue;
+  const baseTexts = new Set(allAddedTokens(base).map(({ content }) => content));
+  for (const text of separators) {
+    if (baseTexts.has(text)) continue;
     output.warn(`"${text}" is no special token of the base: documents end there, and it gets no id`);
   }
+  // Its training ended documents at them: they were never text. Reserved tokens are in no text.
+  const reserved = new Set(recorded?.reservedTokens);
+  const own = (recorded?.specialTokens ?? []).filter((text) => !reserved.has(text));
+  const ownSeparators = specialTokensAsText ? [] : own;
   return {
     ...typed,
     rule,
     compat,
-    specialTokens,
+    ownSeparators,
+    specialTokens: [...new Set([...ownSeparators, ...separators])],
+    baseReserved: [...reserved],
     newTokenCounts: newTokenCounts(typed.sizes, base.tokens.idLimit),
     minFrequency: typed.minFrequency ?? (rule === "huggingface" ? 0 : 1),
     pattern: patternOfBase(base, rule),
   } as const;
+}
+
+/** Refuses word counts that have special tokens of the base as words. */
+function refuseCountedAsText(own: readonly string[], separators: readonly string[]): void {
+  const counted = own.filter((text) => !separators.includes(text));
+  if (counted.length === 0) return;
+  throw new UserError(`the word counts have the base's special token "${counted[0]}" as text`, {
+    hint: "count with --special-token for each of them, or say that they are text: --special-tokens-as-text",
+  });
+}
+
+/** Where documents end beside the ends of inputs and records, and whether special tokens of the base were text. */
+function documentsText({ specialTokens, reservedTokens, documentsEndAt }: ExtensionRecord["options"]) {
+  const named = new Set([...documentsEndAt, ...reservedTokens]);
+  const asText = specialTokens.filter((text) => !named.has(text));
+  const some = (texts: readonly string[]) =>
+    `${texts.slice(0, 3).join(" ")}${texts.length > 3 ? ` and ${texts.length - 3} more` : ""}`;
+  const ends = documentsEndAt.length === 0 ? "end with their inputs" : `end at ${some(documentsEndAt)}`;
+  return asText.length === 0
+    ? ends
+    : `${ends}; special tokens of the base that are text (no -s): ${some(asText)}`;
 }
 
 /** Word counts do not say that text was changed before it was cut. */
@@ -261,6 +295,7 @@ function summaryOf(
   const rows = [
     ["base", `${base.path}, ${grouped(base.vocabSize)} ids`],
     ...notes,
+    ["documents", documentsText(options)],
     ["words", `${grouped(wordCount)}, ${grouped(distinctWordCount)} of them distinct`],
     ["new tokens", `${grouped(length)}${ids}${short}`],
     ...(reservedTokens.length === 0

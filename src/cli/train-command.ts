@@ -47,6 +47,9 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   if (invocation.options.has("extend")) {
     return (await import("./extend-command.ts")).runExtend(invocation, output);
   }
+  if (invocation.options.has("special-tokens-as-text")) {
+    throw usageError("--special-tokens-as-text is for --extend", "-s names what ends documents");
+  }
   const asked = readOptions(invocation);
   await takePlaces(invocation, asked, output);
   const startMs = performance.now();

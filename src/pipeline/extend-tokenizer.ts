@@ -173,6 +173,8 @@ export type ExtensionResult = {
   readonly pattern: ResolvedPattern;
   /** What ended documents. */
   readonly separators: readonly string[];
+  /** Special tokens of the base that only fill its size. */
+  readonly baseReserved: readonly string[];
   readonly extended: Extended;
   readonly keepCount?: number | undefined;
 };
@@ -223,7 +225,7 @@ export function extensionFiles(
 }
 
 function recordOf(
-  { run, base, basePath, baseFiles, settings, pattern, separators, extended }: ExtensionResult,
+  { run, base, basePath, baseFiles, settings, pattern, separators, baseReserved, extended }: ExtensionResult,
   { index, sizes, names }: Made,
   generation: number,
   writeStartMs: number,
@@ -246,6 +248,7 @@ function recordOf(
       specialIds: special.map(({ id }) => id),
       normalization: base.normalization,
       padTo: settings.padTo,
+      reservedTokens: [...baseReserved, ...extension.reservedTokens.map(({ content }) => content)],
       documentsEndAt: separators,
       pattern: recordedPattern(pattern),
       compat: settings.rule,

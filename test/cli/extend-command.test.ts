@@ -155,6 +155,84 @@ describe("what is refused", () => {
   });
 });
 
+describe("the base's own special tokens", () => {
+  const end = "<|endoftext|>";
+  const text = `the text here${end}and the text there${end}`.repeat(20);
+  const corpus = put(home, "ended.txt", text);
+  const run = (name: string, ...options: string[]) => {
+    const output = join(home, name);
+    const { code, stderr } = bpe(["train", "-o", output, "-w", "1", ...options]);
+    return { code, stderr, output };
+  };
+  const base = run("ended", corpus, "-n", "265", "-s", end).output;
+  const long = run("ended-long", corpus, "-n", "275", "-s", end).output;
+
+  test("end documents without being named, as in the training that goes on; none of their text is learned", () => {
+    for (const path of [base, join(base, "tokenizer.json"), join(base, "vocab.json")]) {
+      const { output, stderr } = run("going-on", corpus, "--extend", path, "-n", "+10");
+      expect(stderr).toContain("documents   end at <|endoftext|>\n");
+      expect(recordIn(output).options.documentsEndAt).toEqual([end]);
+      const named = run("named", corpus, "--extend", path, "-n", "+10", "-s", end).output;
+      expect(vocabularyFiles(named)).toEqual(vocabularyFiles(output));
+      if (path === base) expect(mergesOf(output)).toEqual(mergesOf(long));
+    }
+    const ranks = join(base, "tokenizer.tiktoken");
+    const extended = run("ranks", corpus, "--extend", ranks, "-n", "+10");
+    expect(recordIn(extended.output).options.documentsEndAt).toEqual([end]);
+    // What is extended is extended once more, and its reserved tokens end nothing.
+    const padded = run("padded", corpus, "--extend", base, "-n", "+2", "--pad-to", "8").output;
+    const more = run("more", corpus, "--extend", padded, "-n", "+2");
+    expect(recordIn(more.output).options).toMatchObject({ documentsEndAt: [end], padTo: 1 });
+    expect(recordIn(more.output).options.reservedTokens).toHaveLength(5);
+    expect(more.stderr).toContain("documents   end at <|endoftext|>\n");
+    const other = run("other-end", corpus, "--extend", padded, "-n", "+2", "-s", "here");
+    expect(other.stderr).toContain("documents   end at <|endoftext|> here\n");
+  });
+
+  test("are text where that is said, and the summary says which", () => {
+    const spelled = /^(o f|e ndoftext|< \||\| >|nd oftext)$/;
+    const asText = ["--extend", base, "-n", "+10", "--special-tokens-as-text"];
+    const { output, stderr } = run("as-text", corpus, ...asText);
+    expect(stderr).toContain(
+      "documents   end with their inputs; special tokens of the base that are text (no -s): <|endoftext|>\n",
+    );
+    expect(recordIn(output).options.documentsEndAt).toEqual([]);
+    expect(mergesOf(output).some((merge) => spelled.test(merge))).toBe(true);
+    expect(mergesOf(run("named", corpus, ...asText, "-s", end).output)).toEqual(mergesOf(long));
+    expect(run("none", corpus, "-n", "300", "--special-tokens-as-text")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--special-tokens-as-text is for --extend"),
+    });
+  });
+
+  test("of any other base are text unless they are named, and the summary says so", () => {
+    const alone = put(scratch(), "tokenizer.json", readFileSync(join(base, "tokenizer.json")));
+    const { stderr } = run("alone", corpus, "--extend", alone, "-n", "+4");
+    expect(stderr).toContain("special tokens of the base that are text (no -s): <|endoftext|>\n");
+    const named = run("alone", corpus, "--extend", alone, "-n", "+4", "-s", end);
+    expect(named.stderr).toContain("documents   end at <|endoftext|>\n");
+  });
+
+  test("must have ended the documents of word counts", () => {
+    const counts = join(home, "ended.counts");
+    const extend = (...options: string[]) =>
+      run("counted", "--counts", counts, "--extend", base, "-n", "+10", ...options);
+    expect(bpe(["count", corpus, "-o", counts, "-q"]).code).toBe(0);
+    expect(extend()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        'the word counts have the base\'s special token "<|endoftext|>" as text',
+      ),
+    });
+    expect(extend("--special-tokens-as-text").code).toBe(0);
+    expect(bpe(["count", corpus, "-o", counts, "-q", "-s", end, "-s", "here"]).code).toBe(0);
+    expect(extend().stderr).toContain("documents   end at <|endoftext|> here\n");
+    expect(bpe(["count", corpus, "-o", counts, "-q", "-s", end]).code).toBe(0);
+    expect(extend().code).toBe(0);
+    expect(mergesOf(join(home, "counted"))).toEqual(mergesOf(long));
+  });
+});
+
 describe("several sizes", () => {
   const special = ["-s", "<|end|>"];
 

@@ -107,6 +107,7 @@ async function write(basePath: string, made: Awaited<ReturnType<typeof extend>>)
     settings,
     pattern,
     separators: [],
+    baseReserved: [],
     extended,
   };
   await writeExtension(path, { ...result, extended: { ...extended, statistics: [] } }, () => () => {});

@@ -97,7 +97,7 @@ function unmadeEntries(vocab: TokenIds, merges: readonly (readonly [string, stri
 function recordedEntries(vocab: TokenIds, recorded: RecordedTraining, path: string): Map<string, number> {
   const { specialTokens, specialIds, reservedTokens } = recorded;
   return new Map(
-    [...specialTokens, ...reservedTokens].map((text, s) => {
+    [...new Set([...specialTokens, ...reservedTokens])].map((text, s) => {
       const id = vocab.get(text) ?? specialIds?.[s];
       if (id !== undefined) return [text, id];
       throw new UserError(`"${path}" has no ${shown(text)}, a special token by the record beside it`, {

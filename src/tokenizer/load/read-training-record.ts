@@ -27,7 +27,7 @@ export type RecordedTraining = {
   readonly specialIds: readonly number[] | undefined;
   /** Null if text is taken as it is. */
   readonly normalization: NormalizationForm | null | undefined;
-  /** Tokens that fill the vocabulary; their ids come last. */
+  /** Tokens that fill the vocabulary; their ids come last. With `specialIds` they are among the special tokens, too. */
   readonly reservedTokens: readonly string[];
   readonly compat: Compat | "extension";
 };
@@ -109,10 +109,6 @@ export function recordedFiles(path: string): readonly string[] | undefined {
   return Array.isArray(files) && files.includes(recordName) ? files : undefined;
 }
 
-/** The rule that a training beside one of these files followed; undefined if no record of ours lists one. */
-export function recordedRule(paths: readonly string[]): RecordedTraining["compat"] | undefined {
-  const recorded = paths
-    .map((path) => recordedTraining(path, basename(path)))
-    .find((record) => record !== null);
-  return recorded?.compat;
-}
+/** What the record beside these files says that lists one of them; undefined if none of ours does. */
+export const recordedBeside = (paths: readonly string[]): RecordedTraining | undefined =>
+  paths.map((path) => recordedTraining(path, basename(path))).find((record) => record !== null) ?? undefined;

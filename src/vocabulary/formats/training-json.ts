@@ -39,6 +39,8 @@ export type ExtensionRecord = RunRecord & {
     readonly normalization: string | null;
     /** The vocabulary is filled with reserved tokens to a multiple of this. */
     readonly padTo: number;
+    /** Those of `specialTokens` that only fill it. */
+    readonly reservedTokens: readonly string[];
     /** Texts that ended documents, whether they are tokens of the base or not. */
     readonly documentsEndAt: readonly string[];
     readonly pattern: PatternRecord;
