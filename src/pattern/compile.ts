@@ -1,9 +1,17 @@
 import { exitCode, UserError } from "../errors.ts";
 import { embeddedDirectory } from "../runtime/embedded.ts";
-import { type Automaton, BeyondAutomaton, Unusable } from "./automaton.ts";
+import {
+  type Action,
+  type Automaton,
+  BeyondAutomaton,
+  exploreSituations,
+  here,
+  liveSlotsOf,
+  type SlotWrite,
+  Unusable,
+} from "./automaton.ts";
 import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
 import { buildAutomata } from "./determinize.ts";
-import { fuseAutomata } from "./fuse-automata.ts";
 import { buildProgram } from "./matcher-program.ts";
 import { parsePattern } from "./parse-pattern.ts";
 import { readReadyMade } from "./ready-made.ts";
@@ -73,4 +81,119 @@ function fusedOf(first: Automaton, second: Automaton): Built | undefined {
     if (error instanceof BeyondAutomaton) return undefined;
     throw error;
   }
+}
+
+/*
+ * Two splits as one automaton, where the first one decides late. It cuts a document into pieces, the second one cuts each
+ * piece as if it were a document.
+ *
+ * A slot of the first automaton holds a position that may or may not become the end of a piece. So the second automaton runs
+ * several times at once, a *run* for each case:
+ *
+ *   run 0       no slot is the end of a piece: the run goes on in the piece at hand
+ *   run k + 1   slots 0 to k are ends of pieces: the run began at slot k
+ *
+ * When the first automaton commits k slots, runs 0 to k - 1 were wrong and are dropped. What all runs agree on is settled. The
+ * slots of the whole hold the ends of all runs, each run's in order. So two runs must not have different positions in one slot.
+ *
+ * gpt2 before [0-9]{3} reads "a  12": behind the second blank, run 0 has both blanks in one piece, and run 1 has an end between
+ * them. "1" shows that run 1 is right.
+ */
+type Run = {
+  /** Slots 0 .. endCount - 1 are its ends; those of the second automaton itself stand behind them. */
+  readonly endCount: number;
+  /** State of the second automaton. */
+  readonly state: number;
+};
+
+type Situation = { readonly firstState: number; readonly runs: readonly Run[] };
+
+/** `first` and `second` have the same classes. Throws BeyondAutomaton where a slot would have to hold two positions. */
+function fuseAutomata(first: Automaton, second: Automaton): Automaton {
+  const { classes, symbolCount } = first;
+  const end = symbolCount - 1;
+  const firstLive = liveSlotsOf(first);
+  const secondLive = liveSlotsOf(second);
+  const start: Situation = { firstState: 0, runs: [{ endCount: 0, state: 0 }] };
+  return exploreSituations(classes, symbolCount, start, situationKey, step);
+
+  function step({ firstState, runs }: Situation, symbol: number): { action: Action; next: Situation } {
+    const entry = firstState * symbolCount + symbol;
+    const { commitCount, writes } = first.actionList[first.actions[entry]!]!;
+    let moved = runs.map(movedRun);
+    for (const slot of slotsWrittenHere(writes)) {
+      if (slot >= moved.length) throw new BeyondAutomaton("it decides out of order");
+      // Perhaps the piece of run `slot` ends here, and the next one begins.
+      const { ends } = read(moved[slot]!, end);
+      moved = [...moved.slice(0, slot + 1), { ends, slots: [], state: 0 }];
+    }
+    if (symbol !== end) moved = moved.map((run) => read(run, symbol));
+    const firstNext = first.nextStates[entry]!;
+    const live = firstLive[firstNext]!;
+    const next = moved.slice(commitCount).filter((_, run) => (~live & ((1 << run) - 1)) === 0);
+    return { action: actionOf(next), next: { firstState: firstNext, runs: withoutSettled(next) } };
+  }
+
+  function movedRun({ endCount, state }: Run): MovedRun {
+    const slotCount = 32 - Math.clz32(secondLive[state]!);
+    const slots = Array.from({ length: slotCount }, (_, slot) => endCount + slot);
+    return { ends: Array.from({ length: endCount }, (_, slot) => slot), slots, state };
+  }
+
+  /** The run after one symbol more. */
+  function read({ ends, slots, state }: MovedRun, symbol: number): MovedRun {
+    const entry = state * symbolCount + symbol;
+    const { commitCount, writes } = second.actionList[second.actions[entry]!]!;
+    const written = slots.slice();
+    for (const slot of slotsWrittenHere(writes)) written[slot] = here;
+    return {
+      ends: [...ends, ...written.slice(0, commitCount)],
+      slots: written.slice(commitCount),
+      state: second.nextStates[entry]!,
+    };
+  }
+
+  function actionOf(runs: readonly MovedRun[]): Action {
+    const positions: number[] = [];
+    for (const { ends, slots, state } of runs) {
+      const isLive = (slot: number) => slot < 0 || ((secondLive[state]! >> slot) & 1) === 1;
+      [...ends, ...slots].forEach((position, slot) => {
+        if (!isLive(slot - ends.length)) return;
+        if ((positions[slot] ?? position) !== position)
+          throw new BeyondAutomaton("it has to keep too many boundaries");
+        positions[slot] = position;
+      });
+    }
+    const writes: SlotWrite[] = [];
+    positions.forEach((from, slot) => {
+      if (from !== slot) writes.push({ slot, from });
+    });
+    return { commitCount: settledCount(runs), writes };
+  }
+}
+
+/** A run within a step. Positions are `here`, or slots of the whole as they were before the step. */
+type MovedRun = {
+  readonly ends: readonly number[];
+  readonly slots: readonly number[];
+  readonly state: number;
+};
+
+/** The ends that all runs have. */
+function settledCount(runs: readonly MovedRun[]): number {
+  return Math.min(...runs.map(({ ends }) => ends.length));
+}
+
+function withoutSettled(runs: readonly MovedRun[]): Run[] {
+  const settled = settledCount(runs);
+  return runs.map(({ ends, state }) => ({ endCount: ends.length - settled, state }));
+}
+
+function slotsWrittenHere(writes: readonly SlotWrite[]): number[] {
+  if (writes.some(({ from }) => from !== here)) throw new BeyondAutomaton("it moves its boundaries");
+  return writes.map(({ slot }) => slot);
+}
+
+function situationKey({ firstState, runs }: Situation): string {
+  return `${firstState} ${runs.map(({ endCount, state }) => `${endCount},${state}`).join(" ")}`;
 }

@@ -1,11 +1,18 @@
-import { type Action, type Automaton, here, type SlotWrite, Unusable } from "./automaton.ts";
-import { type CharacterClasses, divideIntoClasses } from "./character-classes.ts";
-import { codePointRange } from "./code-point-set.ts";
-import { exploreSituations } from "./explore-situations.ts";
-import { buildNfa, SymbolSets } from "./nfa.ts";
-import { freshLevels, type Level, stepLevels } from "./speculation.ts";
+import {
+  type Action,
+  type Automaton,
+  BeyondAutomaton,
+  type CharacterClasses,
+  divideIntoClasses,
+  exploreSituations,
+  here,
+  Numbering,
+  type SlotWrite,
+  Unusable,
+} from "./automaton.ts";
+import { buildNfa, type Nfa, nfaOp, SymbolSets } from "./nfa.ts";
 import type { Node } from "./syntax-tree.ts";
-import { buildThreadTable, type ThreadTable } from "./thread-table.ts";
+import { codePointRange } from "./unicode.ts";
 
 type AutomatonOptions = {
   /** A document also ends behind every "\n". */
@@ -110,4 +117,285 @@ function situationKey({ levels, startSet, breakBefore }: Situation): string {
   let key = `${breakBefore} ${startSet}`;
   for (const { threads, accepted } of levels) key += ` ${threads} ${accepted}`;
   return key;
+}
+
+/**
+ * How one split is matched without ever going back.
+ *
+ * A backtracking matcher that has found a match may read on for a longer one, fail, and return to the first. Here that
+ * is not reading again but reading at once: the moment a match is found, a second run begins behind it, on the
+ * speculation that the match stands. If the first run finds a longer match, the second is dropped; if it dies, its
+ * match is settled and the second run is the first one now. Runs that depend on one another so are *levels*: level
+ * j + 1 begins at the latest end that level j has found.
+ *
+ * "ab" with the pattern abc|a|b, read up to "b": level 0 began at "a", has matched [0, 1), still hopes for "abc";
+ * level 1 began at 1 and has taken "b". If "c" follows, level 0 matches [0, 3) and level 1 is dropped; if not, [0, 1) is
+ * settled and so is [1, 2).
+ */
+type Level = {
+  /** A set of the ThreadTable; `startThreads` when nothing is read yet. */
+  readonly threads: number;
+  /** "gap": one character that no match covers. Until a run has matched, that is what it is worth. */
+  readonly accepted: "not" | "gap" | "match";
+  /** Where the end found is kept: `here` or a slot. Not used before one is found. */
+  readonly endSlot: number;
+};
+
+/** A run that has read nothing: it begins with a start set, and may come to equal threads later on. */
+const startThreads = -1;
+const levelCountMax = 8;
+
+const freshLevels: readonly Level[] = [{ threads: startThreads, accepted: "not", endSlot: here }];
+
+/**
+ * One symbol for all levels, the outermost first. A run that begins before the symbol begins with `startSet`. `settled`
+ * says where the ends of the settled pretokens are kept, each `here` (before the symbol) or in a slot. `levels` are those
+ * that go on; END leaves none. Throws BeyondAutomaton, Unusable.
+ */
+function stepLevels(
+  table: ThreadTable,
+  levels: readonly Level[],
+  startSet: number,
+  symbol: number,
+): { settled: number[]; levels: Level[] } {
+  const isEnd = symbol === table.symbolCount - 1;
+  const next: Level[] = [];
+  for (const level of levels) {
+    if (level.threads === startThreads) {
+      const fresh = freshLevel(table, startSet, symbol);
+      if (!isEnd) next.push(fresh);
+      break;
+    }
+    const entry = level.threads * table.symbolCount + symbol;
+    const threads = table.nextSets[entry]!;
+    const accepts = table.accepts[entry] === 1;
+    // A run that will match in any case makes what lies behind its earlier match idle: drop it.
+    if (!isEnd && table.isSure[threads]) {
+      next.push({ threads, accepted: "not", endSlot: here });
+      break;
+    }
+    if (accepts || level.accepted === "not") {
+      next.push({ threads, accepted: accepts ? "match" : "gap", endSlot: here });
+      const fresh = freshLevel(table, startSet, symbol);
+      if (!isEnd) next.push(fresh);
+      break;
+    }
+    next.push({ threads, accepted: level.accepted, endSlot: level.endSlot });
+  }
+  if (next.length > 1) joinGaps(table, next);
+  const settled = settle(table, next);
+  if (next.length > levelCountMax) {
+    throw new BeyondAutomaton("it can look ahead without bound at several places at once");
+  }
+  return { settled, levels: next };
+}
+
+function freshLevel(
+  { nextSets, accepts, symbolCount }: ThreadTable,
+  startSet: number,
+  symbol: number,
+): Level {
+  const entry = startSet * symbolCount + symbol;
+  if (accepts[entry] === 1) throw new Unusable("can match the empty string");
+  return { threads: nextSets[entry]!, accepted: "not", endSlot: here };
+}
+
+/** Neighbouring characters that no match covers are one pretoken, as in HF's `Isolated`. */
+function joinGaps({ isOver }: ThreadTable, levels: Level[]): void {
+  for (let index = 0; index + 1 < levels.length; ) {
+    const level = levels[index]!;
+    const behind = levels[index + 1]!;
+    const bothAreGaps = level.accepted === "gap" && behind.accepted === "gap";
+    if (bothAreGaps && isOver[level.threads] && isOver[behind.threads]) levels.splice(index, 1);
+    else index++;
+  }
+}
+
+/** Takes the levels whose end can no longer change off the front. */
+function settle(table: ThreadTable, levels: Level[]): number[] {
+  const settled: number[] = [];
+  for (;;) {
+    const front = levels[0];
+    if (front === undefined || front.accepted === "not" || !table.isOver[front.threads]) return settled;
+    // A gap grows by the next one, so it ends only where a match begins for certain.
+    const behind = levels[1];
+    if (front.accepted === "gap" && behind !== undefined && !willMatch(table, behind)) return settled;
+    settled.push(front.endSlot);
+    levels.shift();
+  }
+}
+
+function willMatch({ isSure }: ThreadTable, level: Level): boolean {
+  return level.accepted === "match" || (level.accepted === "not" && isSure[level.threads]!);
+}
+
+/**
+ * ThreadTable: all sets of threads that a run of the pattern can come to, numbered, and what each does on each symbol.
+ * A thread is an instruction of the Nfa that waits for the next character; a set has the preferred ones first.
+ *
+ *   ARRAY     TYPE         LENGTH                   MEANING
+ *   nextSets  Int32Array   setCount * symbolCount   the set behind (set, symbol)
+ *   accepts   Uint8Array   setCount * symbolCount   1: the pattern matches up to before the symbol
+ *   isOver    boolean[]    setCount                 no thread is left
+ *   isSure    boolean[]    setCount                 the run matches sooner or later, whatever follows, the end included
+ *   startSets Int32Array   symbolCount              the set that a run begins with behind a symbol; behind END: at the
+ *                                                   start of the text
+ *
+ * The symbol is known when forks and lookaheads are followed, so both are decided here; and a match stops the threads
+ * less preferred. Where a thread looks behind, sets are apart by the last symbol too, as far as it matters. INVALID has
+ * no entries: what comes before it ends.
+ */
+type ThreadTable = {
+  readonly symbolCount: number;
+  readonly nextSets: Int32Array;
+  readonly accepts: Uint8Array;
+  readonly isOver: readonly boolean[];
+  readonly isSure: readonly boolean[];
+  readonly startSets: Int32Array;
+};
+
+const setCountMax = 5000;
+/** Some tenths of a second. */
+const followCountMax = 1 << 25;
+
+/** `symbolSets[set][symbol]` is 1 where the program's set holds the symbol. Throws BeyondAutomaton. */
+function buildThreadTable(nfa: Nfa, symbolSets: readonly Uint8Array[], symbolCount: number): ThreadTable {
+  const { ops, first, second } = nfa;
+  const invalid = symbolCount - 2;
+  const edge = symbolCount - 1;
+  const contexts = new Contexts(nfa, symbolSets, edge);
+  const threadSets = new Numbering<ThreadSet>(({ context, threads }) =>
+    String.fromCharCode(context, ...threads),
+  );
+  const setBehind = (symbol: number, threads: readonly number[]) =>
+    threadSets.idOf({ context: contexts.of(symbol === invalid ? edge : symbol, threads), threads });
+  const nextSets: number[] = [];
+  const accepts: number[] = [];
+  // What `follow` has met on this symbol carries its stamp.
+  const followedAt = new Int32Array(ops.length);
+  const reachedAt = new Int32Array(ops.length);
+  let stamp = 0;
+  let followCount = 0;
+
+  const startSets = new Int32Array(symbolCount);
+  for (let symbol = edge; symbol >= 0; symbol--)
+    startSets[symbol] = setBehind(symbol, [nfa.startInstruction]);
+  for (let set = 0; set < threadSets.items.length; set++) {
+    if (set === setCountMax) throw new BeyondAutomaton("its automaton has too many states");
+    const { context, threads } = threadSets.items[set]!;
+    for (let symbol = 0; symbol < symbolCount; symbol++) {
+      stamp++;
+      const reached: number[] = [];
+      const accepted =
+        symbol !== invalid && threads.some((thread) => follow(thread, context, symbol, reached));
+      accepts.push(accepted ? 1 : 0);
+      nextSets.push(setBehind(symbol, reached));
+    }
+  }
+  const table = { symbolCount, nextSets: Int32Array.from(nextSets), accepts: Uint8Array.from(accepts) };
+  return {
+    ...table,
+    isOver: threadSets.items.map(({ threads }) => threads.length === 0),
+    isSure: findSureSets(table),
+    startSets,
+  };
+
+  /** Takes all ways from an instruction to the next character; true once the match is reached. */
+  function follow(instruction: number, context: number, symbol: number, reached: number[]): boolean {
+    if (followedAt[instruction] === stamp) return false;
+    if (++followCount > followCountMax) throw new BeyondAutomaton("its automaton takes too long to make");
+    followedAt[instruction] = stamp;
+    const a = first[instruction]!;
+    const b = second[instruction]!;
+    switch (ops[instruction]!) {
+      case nfaOp.take:
+        if (symbolSets[a]![symbol] === 1 && reachedAt[b] !== stamp) {
+          reachedAt[b] = stamp;
+          reached.push(b);
+        }
+        return false;
+      case nfaOp.fork:
+        return follow(a, context, symbol, reached) || follow(b, context, symbol, reached);
+      case nfaOp.lookahead:
+        return symbolSets[a]![symbol] === 1 && follow(b, context, symbol, reached);
+      case nfaOp.lookbehind:
+        return symbolSets[a]![context] === 1 && follow(b, context, symbol, reached);
+      case nfaOp.match:
+        return true;
+      default:
+        throw new Error("the program is for the matcher");
+    }
+  }
+}
+
+/** Threads, preferred ones first, and the last symbol: one of those that none of the threads tells from it. */
+type ThreadSet = { readonly context: number; readonly threads: readonly number[] };
+
+/** What threads see of the last symbol. */
+class Contexts {
+  /** For each instruction, the sets that it may look behind for before it takes a character. */
+  private readonly setsOf: (readonly number[])[] = [];
+
+  constructor(
+    private readonly nfa: Nfa,
+    private readonly symbolSets: readonly Uint8Array[],
+    private readonly edge: number,
+  ) {}
+
+  /** The same symbol for all symbols that the threads do not tell apart. */
+  of(symbol: number, threads: readonly number[]): number {
+    const sets = threads.flatMap((thread) => this.setsFrom(thread));
+    if (sets.length === 0) return this.edge;
+    for (let other = 0; ; other++) {
+      if (sets.every((set) => this.symbolSets[set]![other] === this.symbolSets[set]![symbol])) return other;
+    }
+  }
+
+  private setsFrom(thread: number): readonly number[] {
+    const known = this.setsOf[thread];
+    if (known !== undefined) return known;
+    const { ops, first, second } = this.nfa;
+    const sets = new Set<number>();
+    const seen = new Set<number>();
+    const pending = [thread];
+    for (let i = pending.pop(); i !== undefined; i = pending.pop()) {
+      if (seen.has(i)) continue;
+      seen.add(i);
+      const op = ops[i]!;
+      if (op === nfaOp.take || op === nfaOp.match) continue;
+      if (op === nfaOp.lookbehind) sets.add(first[i]!);
+      if (op === nfaOp.fork) pending.push(first[i]!);
+      pending.push(second[i]!);
+    }
+    const found = [...sets];
+    this.setsOf[thread] = found;
+    return found;
+  }
+}
+
+/** The greatest set of thread sets that match at the end and on every character either match or stay among them. */
+function findSureSets({
+  symbolCount,
+  nextSets,
+  accepts,
+}: Pick<ThreadTable, "symbolCount" | "nextSets" | "accepts">): boolean[] {
+  const setCount = nextSets.length / symbolCount;
+  const classCount = symbolCount - 2;
+  const isSure = Array.from(
+    { length: setCount },
+    (_, set) => accepts[set * symbolCount + symbolCount - 1] === 1,
+  );
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (let set = 0; set < setCount; set++) {
+      if (!isSure[set]) continue;
+      for (let entry = set * symbolCount; entry < set * symbolCount + classCount; entry++) {
+        if (accepts[entry] === 1 || isSure[nextSets[entry]!]) continue;
+        isSure[set] = false;
+        changed = true;
+        break;
+      }
+    }
+  }
+  return isSure;
 }

@@ -1,5 +1,13 @@
-import { type CodePointSet, complementOf, intersectionOf, unionOf } from "./code-point-set.ts";
-import { decimalDigits, propertySet, whiteSpace, wordCharacters } from "./unicode.ts";
+import {
+  type CodePointSet,
+  complementOf,
+  decimalDigits,
+  intersectionOf,
+  propertySet,
+  unionOf,
+  whiteSpace,
+  wordCharacters,
+} from "./unicode.ts";
 
 /**
  * The regular-expression engines whose patterns we read, and all in which they differ; what is not here both read alike.

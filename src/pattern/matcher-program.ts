@@ -1,8 +1,8 @@
 import { UserError } from "../errors.ts";
-import { type CharacterClasses, divideIntoClasses } from "./character-classes.ts";
-import { lastCodePoint } from "./code-point-set.ts";
+import { type CharacterClasses, divideIntoClasses } from "./automaton.ts";
 import { buildNfa, nfaOp, SymbolSets } from "./nfa.ts";
 import type { Node } from "./syntax-tree.ts";
+import { lastCodePoint } from "./unicode.ts";
 
 /**
  * Program: a pattern as the matcher runs it, an Nfa made ready. Written once by the compiler, frozen then; plain data, so

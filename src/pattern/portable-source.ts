@@ -1,10 +1,16 @@
 import { deepEquals } from "../runtime/host.ts";
-import { type CodePointSet, complementOf, lastCodePoint } from "./code-point-set.ts";
 import { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
-import { mayLeaveGaps } from "./gaps.ts";
 import { boundlessName, type NamedPattern, patterns } from "./named-patterns.ts";
 import { parsePattern } from "./parse-pattern.ts";
 import { mayBeAssertion, type Node } from "./syntax-tree.ts";
+import {
+  type CodePointSet,
+  complementOf,
+  emptySet,
+  intersectionOf,
+  lastCodePoint,
+  unionOf,
+} from "./unicode.ts";
 
 /**
  * A syntax tree as a regular expression that every engine of `dialect.ts` reads as this tree. Sets stay as the user wrote
@@ -13,7 +19,7 @@ import { mayBeAssertion, type Node } from "./syntax-tree.ts";
  *   what is possessive     (?>x{1,3}), for {1,3}+ repeats again in one
  *   groups                 capture only if the pattern refers back, and are told by \k<1>
  */
-export function portableSource(tree: Node): string {
+function portableSource(tree: Node): string {
   const refersBack = contains(tree, (node) => node.kind === "backreference");
   /** For what has a group around it, or is all. */
   const inner = (node: Node) =>
@@ -174,3 +180,75 @@ export function exportForm(pattern: {
 
 /** The regular expressions that HF's engine must be given for a named pattern. */
 export const huggingfaceForm = (pattern: NamedPattern) => pattern.huggingfaceSources ?? pattern.sources;
+
+/**
+ * Whether some text may hold a character that no match takes. HF keeps such gaps as pretokens, and so do we; tiktoken and
+ * rustbpe drop them. false is certain; true also stands where it is not seen at once that every character is taken.
+ */
+export function mayLeaveGaps(source: string): boolean {
+  const surrogates: CodePointSet = [0xd800, 0xdfff];
+  const taken = unionOf([sureStarts(parsePattern(source)).characters, surrogates]);
+  return complementOf(taken).length > 0;
+}
+
+type Sure = {
+  /** Where one of these is next, there is a match whatever follows. */
+  readonly characters: CodePointSet;
+  /** There is a match anywhere; it may be empty. */
+  readonly anywhere: boolean;
+};
+
+const never: Sure = { characters: emptySet, anywhere: false };
+const empty: Sure = { characters: emptySet, anywhere: true };
+
+function sureStarts(node: Node): Sure {
+  switch (node.kind) {
+    case "set":
+      return { characters: node.set, anywhere: false };
+    case "group":
+    case "atomic":
+      return sureStarts(node.body);
+    case "choice": {
+      const options = node.options.map(sureStarts);
+      return {
+        characters: unionOf([emptySet, ...options.map(({ characters }) => characters)]),
+        anywhere: options.some(({ anywhere }) => anywhere),
+      };
+    }
+    case "repeat":
+      if (node.min === 0) return empty;
+      return node.min === 1 || sureStarts(node.body).anywhere ? sureStarts(node.body) : never;
+    case "sequence": {
+      // From the end: a match of the rest goes on a match of the item, or stands in its place where that is empty.
+      let rest = empty;
+      for (const item of node.items.toReversed()) {
+        const sure = sureStarts(item);
+        if (rest.anywhere) rest = sure;
+        else if (sure.anywhere) rest = { characters: withoutKept(rest.characters, item), anywhere: false };
+        else return never;
+      }
+      return rest;
+    }
+    default:
+      return never;
+  }
+}
+
+/** Those at which the item is empty, or gives back what it took. */
+function withoutKept(characters: CodePointSet, item: Node): CodePointSet {
+  if (item.kind !== "repeat" || item.min > 0) return isNothing(item) ? characters : emptySet;
+  if (item.mode !== "possessive") return characters;
+  return item.body.kind !== "set" ? emptySet : intersectionOf(characters, complementOf(item.body.set));
+}
+
+const isNothing = (node: Node) => node.kind === "sequence" && node.items.length === 0;
+
+const named: Readonly<Record<string, NamedPattern>> = patterns;
+
+/** Which pre-tokenizer llama.cpp has for a pattern, in words; `null` names a user's own regular expression. */
+export function describeLlamaCpp(name: string | null): string {
+  const { llamaCpp } = (name === null ? undefined : named[name]) ?? {};
+  if (llamaCpp === undefined) return "has no pre-tokenizer for this pattern";
+  const { name: preTokenizer, differsAt } = llamaCpp;
+  return `pre-tokenizer ${preTokenizer}${differsAt === undefined ? "" : `; it cuts otherwise at ${differsAt}`}`;
+}

@@ -1,8 +1,7 @@
 import type { Text } from "../bytes/text.ts";
 import { characterLengthAt, codePointAt, codePointOf } from "../bytes/utf8.ts";
-import { type CodePointSet, contains } from "./code-point-set.ts";
 import { isLetterwise, isRealScript, scriptNumbers, scriptOf, scriptTable } from "./scripts.ts";
-import { propertySet, whiteSpace } from "./unicode.ts";
+import { type CodePointSet, contains, propertySet, whiteSpace } from "./unicode.ts";
 
 /*
  * Where a text in scripts can be cut, by the bytes around the place. Both automata (boundless-pattern.ts) agree on what

@@ -1,12 +1,10 @@
 import type { Text } from "../bytes/text.ts";
 import { characterLengthAt, codePointBefore, codePointOf } from "../bytes/utf8.ts";
 import type { ScriptPattern } from "./compiled-pattern.ts";
-import { DocumentTail } from "./document-tail.ts";
-import { cursorAt, finishDocument, scanCharacters, spareEndCount } from "./scan-characters.ts";
-import type { ScanTables } from "./scan-tables.ts";
+import { cursorAt, finishDocument, type ScanTables, scanCharacters, spareEndCount } from "./scan-tables.ts";
 import { isLetter, neutralEnd } from "./script-cut.ts";
 import { isLetterwise, scriptNumbers, scriptOf, scriptTable } from "./scripts.ts";
-import type { Splitter } from "./splitter.ts";
+import { DocumentTail, type Splitter } from "./splitter.ts";
 
 /**
  * Cuts a document into stretches of one script each, and each stretch into pretokens by one of two automata.

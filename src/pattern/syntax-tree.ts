@@ -1,4 +1,4 @@
-import type { CodePointSet } from "./code-point-set.ts";
+import type { CodePointSet } from "./unicode.ts";
 
 /**
  * The syntax tree of a pattern. Everything that names characters is already a set of code points, case folded where

@@ -1,7 +1,6 @@
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
 import { byteCountOf, codePointAt, codePointBefore, isUnfinished } from "../bytes/utf8.ts";
-import { type CodePointSet, contains, emptySet } from "../pattern/code-point-set.ts";
-import { whiteSpace, wordCharacters } from "../pattern/unicode.ts";
+import { type CodePointSet, contains, emptySet, whiteSpace, wordCharacters } from "../pattern/unicode.ts";
 import { PendingBytes, type TextSink } from "./text-sink.ts";
 import type { AddedToken } from "./tokenizer-parts.ts";
 

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { buildMaskTables } from "../../scripts/masks/mask-tables.ts";
 import { type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
-import { endsOfText } from "../../src/pattern/scan-characters.ts";
-import type { ScanTables } from "../../src/pattern/scan-tables.ts";
+import { endsOfText, type ScanTables } from "../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../../src/runtime/kernel.ts";
 import { compiledTables, randomNumbers, randomText } from "../pattern/masks/texts.ts";
 

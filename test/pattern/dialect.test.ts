@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { complementOf, intersectionOf } from "../../src/pattern/code-point-set.ts";
 import { compilePattern } from "../../src/pattern/compile.ts";
 import { type Dialect, fancyRegex, oniguruma } from "../../src/pattern/dialect.ts";
 import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import { portableForm } from "../../src/pattern/portable-source.ts";
-import { caseClasses } from "../../src/pattern/unicode.ts";
+import { caseClasses, complementOf, intersectionOf } from "../../src/pattern/unicode.ts";
 import { fullFoldings } from "../../src/pattern/unicode-data.ts";
 import { errorOf } from "../thrown.ts";
 import { askedOf, type Engine, huggingface, preTokenize, preTokenizer, tiktoken } from "./engines.ts";

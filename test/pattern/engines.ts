@@ -1,6 +1,6 @@
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
-import { type CodePointSet, complementOf, setOf } from "../../src/pattern/code-point-set.ts";
+import { type CodePointSet, complementOf, setOf } from "../../src/pattern/unicode.ts";
 
 /** All code points that can stand in a text. */
 export const characters = complementOf([0xd800, 0xdfff]);

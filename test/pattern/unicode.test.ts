@@ -1,20 +1,18 @@
 import { describe, expect, test } from "bun:test";
+import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import {
   type CodePointSet,
+  caseClasses,
   codePointCountOf,
   complementOf,
   contains,
-  intersectionOf,
-  setOf,
-  unionOf,
-} from "../../src/pattern/code-point-set.ts";
-import { parsePattern } from "../../src/pattern/parse-pattern.ts";
-import {
-  caseClasses,
   decimalDigits,
   foldCase,
   generalCategories,
+  intersectionOf,
   propertySet,
+  setOf,
+  unionOf,
   whiteSpace,
   wordCharacters,
 } from "../../src/pattern/unicode.ts";
