@@ -10,6 +10,8 @@ export class SectionEncoder implements TextSink {
   private capacityBytes = 1 << 12;
   /** Bytes of the section in memory. */
   private limit = 0;
+  /** Invalid bytes behind cuts: they are looked at here, and counted by the task that has them. */
+  private countedAhead = 0;
 
   constructor(
     private readonly pretokens: PretokenEncoder,
@@ -20,7 +22,7 @@ export class SectionEncoder implements TextSink {
   }
 
   get invalidByteCount(): number {
-    return this.pretokens.invalidByteCount;
+    return this.pretokens.invalidByteCount - this.countedAhead;
   }
 
   /** Bytes that were pushed and are not encoded yet. */
@@ -107,7 +109,9 @@ export class SectionEncoder implements TextSink {
     this.append(bytes, start, end);
     const { pretokens, limit, out } = this;
     pretokens.encode({ end: cutPos, sureEnd: cutPos, stop: cutPos, limit, endsText: false }, out);
+    const before = pretokens.invalidByteCount;
     pretokens.lookAhead(cutPos, limit, out);
+    this.countedAhead += pretokens.invalidByteCount - before;
     this.restart();
   }
 

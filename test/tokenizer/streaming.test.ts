@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { characterLengthAt } from "../../src/bytes/utf8.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { planTasks } from "../../src/corpus/plan-tasks.ts";
 import { ChunkBuffers } from "../../src/corpus/stream-chunks.ts";
@@ -178,6 +179,39 @@ test("several threads write what one thread writes", async () => {
     expect(Bun.deepEquals(await encodeWith(5, parts), expected)).toBe(true);
     for (const workerCount of [1, 2])
       expect(Bun.deepEquals(await encodeWith(workerCount, parts, packed), expected)).toBe(true);
+  }
+}, 600_000);
+
+test("a byte that is not UTF-8 is counted once, wherever the text is cut, with any number of workers", async () => {
+  const file = join(scratch(), "invalid");
+  const length = 60_000;
+  const some = [0xff, 0x80, 0xc3, 0xe2, 0x82, 0xac, 0xa9, 0x61, 0x20, 0x0a];
+  const mixed = Uint8Array.from({ length }, (_, pos) => (pos % 7 < 4 ? 0xff : some[random(some.length)]!));
+  const deepseek = (await Tokenizer.load(writeTokenizer("deepseek-v3"))).parts;
+  for (const bytes of [new Uint8Array(length).fill(0xff), mixed]) {
+    writeFileSync(file, bytes);
+    let expected = 0;
+    for (let pos = 0; pos < length; ) {
+      const characterLength = characterLengthAt(bytes, pos, length);
+      if (characterLength === 0) expected++;
+      pos += Math.max(1, characterLength);
+    }
+    for (const parts of [gpt2, falcon, deepseek, wordy]) {
+      for (const [workerCount, rangeSizeBytes] of [
+        [1, length],
+        [1, 997],
+        [2, 4001],
+      ] as const) {
+        const options = { parts, specialTokensAsText: false, workerCount, rangeSizeBytes };
+        const sink = { write() {}, endInput() {} };
+        const { invalidByteCount } = await encodeCorpus(
+          { ...options, inputs: findInputs([file]), chunkSizeBytes: 1000 },
+          sink,
+          () => {},
+        );
+        expect({ rangeSizeBytes, invalidByteCount }).toEqual({ rangeSizeBytes, invalidByteCount: expected });
+      }
+    }
   }
 }, 600_000);
 
