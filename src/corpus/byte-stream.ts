@@ -1,6 +1,6 @@
 import { close, fstatSync, open, read } from "node:fs";
 import type { Input } from "./input.ts";
-import { checkSame, shrank, unreadable } from "./open-input.ts";
+import { checkSame, shrank, standardInput, unreadable } from "./open-input.ts";
 
 /** Bytes that are read once, in order. */
 export interface ByteStream {
@@ -11,7 +11,6 @@ export interface ByteStream {
   close(): void;
 }
 
-const standardInput = 0;
 /** How long to wait before a pipe is read again that another program has made non-blocking. */
 const retryMs = 5;
 

@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import { UserError } from "../errors.ts";
 
 /** A part of the corpus: a file as it was when the run began (bytes appended later are not read), or a stream. */
@@ -20,7 +21,25 @@ export type Input = {
   readonly device: number;
   readonly inode: number;
   readonly modifiedMs: number;
+  /** Of a file, and of the file that standard input was redirected from: it must not change while it is read. */
+  readonly state?: FileState | undefined;
 };
+
+/** What tells that nobody wrote to a file. Who writes may put the time of the last write back, but not that of change. */
+export type FileState = {
+  readonly device: number;
+  readonly inode: number;
+  readonly sizeBytes: number;
+  readonly modifiedMs: number;
+  readonly changedMs: number;
+  /** Rights, owner and links. They change the time of change, too. */
+  readonly attributes: string;
+};
+
+export const stateOf = ({ dev, ino, size, mtimeMs, ctimeMs, mode, uid, gid, nlink }: Stats): FileState => ({
+  ...{ device: dev, inode: ino, sizeBytes: size, modifiedMs: mtimeMs, changedMs: ctimeMs },
+  attributes: [mode, uid, gid, nlink].join(" "),
+});
 
 /** How the bytes of an input are compressed, by its first bytes. */
 export type Compression = "none" | "gzip" | "zstd";

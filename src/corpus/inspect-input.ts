@@ -1,17 +1,19 @@
-import { accessSync, closeSync, constants, type Stats, statSync } from "node:fs";
+import { accessSync, closeSync, constants, fstatSync, type Stats, statSync } from "node:fs";
 import { exitCode, UserError } from "../errors.ts";
 import { contentOf, headBytesMax, type NotText, notText } from "./content.ts";
 import { type FileHead, readHead } from "./file-head.ts";
 import {
   type Compression,
+  type FileState,
   type FormatSource,
   formatOfName,
   type Input,
   type InputFormat,
   nameOf,
+  stateOf,
 } from "./input.ts";
 import { beginsAsJson, jsonShapeOf } from "./json-content.ts";
-import { openFile, unreadable } from "./open-input.ts";
+import { openFile, standardInput, unreadable } from "./open-input.ts";
 
 /** How the named inputs are to be read. */
 export type InputOptions = {
@@ -69,6 +71,7 @@ export function lookAt(path: string, options: InputOptions): Input | NotText {
     device: stats.dev,
     inode: stats.ino,
     modifiedMs: stats.mtimeMs,
+    state: stateOf(stats),
   };
 }
 
@@ -161,7 +164,18 @@ function streamAt(path: string, options: InputOptions): Input {
     isBinaryText: options.binary === "text",
     textField: options.textField ?? defaultTextField,
     ...{ sizeBytes: 0, device: 0, inode: 0, modifiedMs: 0 },
+    state: path === "-" ? stateOfStandardInput() : undefined,
   };
+}
+
+function stateOfStandardInput(): FileState | undefined {
+  try {
+    const stats = fstatSync(standardInput);
+    return stats.isFile() ? stateOf(stats) : undefined;
+  } catch {
+    // It is closed, which reading will tell.
+    return undefined;
+  }
 }
 
 export function noParquetStream(path: string): UserError {

@@ -1,15 +1,20 @@
 import { describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
 import {
   appendFileSync,
+  chmodSync,
   closeSync,
+  linkSync,
   mkdirSync,
   openSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { FileSource } from "../../src/corpus/byte-sources.ts";
@@ -17,7 +22,7 @@ import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { checkUnchanged, openInput } from "../../src/corpus/open-input.ts";
 import { RangeReader } from "../../src/corpus/range-reader.ts";
 import { openTextStream } from "../../src/corpus/text-stream.ts";
-import { put, scratch } from "../binary.ts";
+import { binary, environment, put, scratch } from "../binary.ts";
 import { readAll } from "./byte-streams.ts";
 
 const directory = scratch();
@@ -71,6 +76,53 @@ describe("a corpus that changes while it is read", () => {
     const [rewritten] = findInputs([put(directory, "rewritten", "text")]);
     utimesSync(rewritten!.path, new Date(0), new Date(0));
     expect(() => checkUnchanged(rewritten!)).toThrow(/was changed/);
+  });
+
+  test("a file that was written to, its time put back, is an error; other rights or one more link are none", () => {
+    const path = put(directory, "put-back", "text");
+    const putBack = () => {
+      const { atimeMs, mtimeMs } = statSync(path);
+      writeFileSync(path, "TEXT");
+      utimesSync(path, atimeMs / 1000, mtimeMs / 1000);
+    };
+    // The file system keeps the thousandths of what is set here.
+    utimesSync(path, 1e9, 1e9);
+    const found = () => findInputs([path])[0]!;
+    const [written, linked] = [found(), found()];
+    linkSync(path, join(directory, "link"));
+    checkUnchanged(linked);
+    const readable = found();
+    chmodSync(path, 0o640);
+    checkUnchanged(readable);
+    expect(statSync(path).ctimeMs).toBeGreaterThan(readable.state!.changedMs - 1);
+    const again = found();
+    // Clocks of file systems tick every few milliseconds.
+    for (const before = statSync(path).ctimeMs; statSync(path).ctimeMs === before; ) putBack();
+    expect(() => checkUnchanged(again)).toThrow(/was changed while it was read/);
+    expect(written.modifiedMs).toBe(found().modifiedMs);
+  });
+
+  test("so is the file that standard input comes from; what is appended to it is read", async () => {
+    const path = put(directory, "redirected", "some text ");
+    const fifo = join(directory, "fifo");
+    spawnSync("mkfifo", [fifo]);
+    for (const [change, code, stderr] of [
+      [() => {}, 0, ""],
+      [() => appendFileSync(path, "more"), 0, ""],
+      [() => writeFileSync(path, "SOME"), 1, "standard input shrank (it ended at byte 4 of"],
+      [() => utimesSync(path, 1, 1), 1, "standard input was changed while it was read"],
+    ] as const) {
+      // Standard input is read to its end, and the pipe is waited for.
+      const run = Bun.spawn([binary, "count", "-", fifo, "-q", "-w", "1"], {
+        ...{ stdin: Bun.file(path), stdout: "ignore", stderr: "pipe", env: environment },
+      });
+      const pipe = await open(fifo, "w");
+      change();
+      await pipe.write("other words");
+      await pipe.close();
+      expect(await new Response(run.stderr).text()).toContain(stderr);
+      expect(await run.exited).toBe(code);
+    }
   });
 });
 

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { inspectInput } from "../../corpus/inspect-input.ts";
+import { checkUnchanged } from "../../corpus/open-input.ts";
 import { openTextStream } from "../../corpus/text-stream.ts";
 import { UserError } from "../../errors.ts";
 import { openRegularFile } from "../../runtime/file-calls.ts";
@@ -101,7 +102,8 @@ function numbersOf({ buffer }: Uint8Array<ArrayBuffer>, byteCount: number, descr
 }
 
 async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
-  const stream = await openTextStream(inspectInput(path, { format: "text" }));
+  const input = inspectInput(path, { format: "text" });
+  const stream = await openTextStream(input);
   try {
     const window = new Uint8Array(windowSizeBytes);
     const decoder = new TextDecoder("latin1");
@@ -121,7 +123,7 @@ async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
       const wrong = ids.findIndex(Number.isNaN);
       if (wrong >= 0) throw notAnId(path, words[wrong]!);
       yield ids;
-      if (readBytes === 0) return;
+      if (readBytes === 0) return checkUnchanged(input);
     }
   } finally {
     stream.close();

@@ -1,5 +1,6 @@
 import { lineFeed, zero } from "../../bytes/ascii.ts";
 import { inspectInput } from "../../corpus/inspect-input.ts";
+import { checkUnchanged } from "../../corpus/open-input.ts";
 import { openTextStream } from "../../corpus/text-stream.ts";
 import { UserError } from "../../errors.ts";
 import { type BinaryType, readIds } from "../id-files/id-reader.ts";
@@ -39,13 +40,17 @@ export async function* readSequences(
 const windowBytes = 1 << 20;
 
 async function* readLines(path: string, sink: SequenceSink, idLimit: number) {
-  const stream = await openTextStream(inspectInput(path, { format: "text" }));
+  const input = inspectInput(path, { format: "text" });
+  const stream = await openTextStream(input);
   try {
     const window = new Uint8Array(windowBytes);
     const lines = new DecimalLines(path, sink, idLimit);
     for (let atByte = 0; ; ) {
       const readBytes = await stream.read(window, 0);
-      if (readBytes === 0) return lines.end();
+      if (readBytes === 0) {
+        checkUnchanged(input);
+        return lines.end();
+      }
       lines.take(window, readBytes);
       atByte += readBytes;
       yield atByte;
