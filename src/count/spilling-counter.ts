@@ -16,6 +16,8 @@ export type SpillingOptions = {
   readonly runOptions?: SortedRunOptions | undefined;
   /** Upper bound of the text that all threads together count, if it is known. */
   readonly textBytesMax?: number | undefined;
+  /** How many memories for words all threads have at a time. */
+  readonly memoryCount?: number;
 };
 
 /**
@@ -41,13 +43,13 @@ export class SpillingCounter {
    * @param room memory for words that texts have claimed
    */
   constructor(
-    { runOptions, textBytesMax }: SpillingOptions,
+    { runOptions, textBytesMax, memoryCount }: SpillingOptions,
     private readonly name: string,
     private readonly room = new TextMemory(),
   ) {
     this.options = runOptions;
-    this.words = new WordCounter(textBytesMax);
-    this.inMemory = new WordCounter(textBytesMax);
+    this.words = new WordCounter(textBytesMax, undefined, memoryCount);
+    this.inMemory = new WordCounter(textBytesMax, undefined, memoryCount);
   }
 
   get distinctWordCount(): number {

@@ -11,6 +11,7 @@ import { kernelModule } from "../runtime/kernel.ts";
 import { workerBytes } from "../runtime/memory-budget.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { JobName } from "../runtime/worker-jobs.ts";
+import { wordMemoryCount } from "./count-memory.ts";
 import type { Thread, ThreadJob } from "./job.ts";
 import { longTextBytes, runTasks } from "./run-tasks.ts";
 import type { ReportBytes } from "./stage-progress.ts";
@@ -148,7 +149,7 @@ const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
   inputs.every(canSeek) || (workerCount === 1 && inputs.length === 1);
 
 function setupOf(
-  { inputs, pattern, specialTokens, textBytesMax, runOptions, countedPerInput, runTokens }: CountOptions,
+  { inputs, pattern, specialTokens, textBytesMax, runOptions, countedPerInput, ...options }: CountOptions,
   { isExtra, ...thread }: { readonly isExtra: boolean } & Pick<CountSetup, "name" | "distinctWordCounts">,
 ): CountSetup {
   const room = runOptions && {
@@ -161,8 +162,9 @@ function setupOf(
     inputs,
     pattern,
     specialTokens,
-    runTokens,
+    runTokens: options.runTokens,
     textBytesMax,
+    memoryCount: wordMemoryCount(options.workerCount, countedPerInput !== undefined),
     runOptions: room,
     countedPerInput,
   };

@@ -27,6 +27,13 @@ export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]):
 }
 
 /**
+ * How many memories for words there are at a time: of each thread, of a worker that takes the place of another, and of the
+ * merges, which come before all of these are gone. A thread has a second one for words that are counted per input.
+ */
+export const wordMemoryCount = (threadCount: number, isPerInput = false) =>
+  (isPerInput ? 2 : 1) * (threadCount + 1) + 1;
+
+/**
  * When each thread that counts writes sorted runs; undefined if memory is enough for any text of that size.
  *
  * @param textBytesMax upper bound of the text, if it is known
@@ -40,6 +47,7 @@ export function runOptionsOf(
   const isEnough =
     textBytesMax !== undefined &&
     textBytesMax * wordBytesPerTextByte <= wordBytesMax &&
-    textBytesMax * kernelBytesPerTextByte <= wholeMemoryBytes(textBytesMax * kernelBytesPerTextByte);
+    textBytesMax * kernelBytesPerTextByte <=
+      wholeMemoryBytes(textBytesMax * kernelBytesPerTextByte, wordMemoryCount(threadCount));
   return isEnough ? undefined : { ...scratch.open(), countsOptions, wordBytesMax };
 }

@@ -32,8 +32,8 @@ const pageBytes = 1 << 16;
 const largestPageCount = 1 << 16;
 const smallestPageCount = 1 << 8;
 /** In 256 MB the regions have room for most patterns; in less than 64 MB for hardly any. */
-const commonPageCount = 1 << 12;
-const smallestWholePageCount = 1 << 10;
+const commonBytes = 2 ** 28;
+const smallestWholeBytes = 2 ** 26;
 
 /**
  * A memory with as much address space as there is, up to 4 GB. It costs nothing until it is written. It is shared, because
@@ -51,23 +51,24 @@ export function createRegionKernel(memory: WebAssembly.Memory): Kernel {
 }
 
 /**
- * The size of a thread's memory, in bytes, if it asks for so many. The engine refuses to have memories, written or not, of
- * more than three times the machine's memory in all. So a thread gets at most its share of twice that.
+ * The size of one of `memoryCount` memories, in bytes, if it asks for so many. The engine refuses to have memories, written or
+ * not, of more than three times the machine's memory in all. So one gets at most its share of twice that.
  */
-export function wholeMemoryBytes(wishedBytes: number): number {
-  const mostBytes = Math.min((2 * totalmem()) / (availableParallelism() + 1), largestPageCount * pageBytes);
-  let sizeBytes = commonPageCount * pageBytes;
-  while (sizeBytes < wishedBytes && 2 * sizeBytes <= mostBytes) sizeBytes *= 2;
+export function wholeMemoryBytes(
+  wishedBytes: number,
+  memoryCount = availableParallelism() + 1,
+  machineBytes = totalmem(),
+): number {
+  const mostBytes = Math.min((2 * machineBytes) / memoryCount, largestPageCount * pageBytes);
+  let sizeBytes = smallestWholeBytes;
+  while (sizeBytes < Math.max(wishedBytes, commonBytes) && 2 * sizeBytes <= mostBytes) sizeBytes *= 2;
   return sizeBytes;
 }
 
 /** A memory of that size, accessible at once as a whole; smaller where the system refuses it. */
-export function createWholeMemory(wishedBytes: number): WebAssembly.Memory {
-  return largestMemory(
-    wholeMemoryBytes(wishedBytes) / pageBytes,
-    smallestWholePageCount,
-    (maximum) => maximum,
-  );
+export function createWholeMemory(wishedBytes: number, memoryCount?: number): WebAssembly.Memory {
+  const pageCount = wholeMemoryBytes(wishedBytes, memoryCount) / pageBytes;
+  return largestMemory(pageCount, smallestWholeBytes / pageBytes, (maximum) => maximum);
 }
 
 /** A memory of `pageCount` pages, or half as many, and so on, as the system allows. Throws below `leastPageCount`. */

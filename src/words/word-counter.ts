@@ -35,16 +35,21 @@ export class WordCounter {
   /** The text to which `add` copies words. */
   private word: Uint8Array = new Uint8Array(0);
 
-  /** @param textBytesMax upper bound of the text whose words will be counted here or absorbed */
+  /**
+   * @param textBytesMax upper bound of the text whose words will be counted here or absorbed
+   * @param memoryCount how many counters, of all threads, have a memory at a time
+   */
   constructor(
     private readonly textBytesMax = Number.POSITIVE_INFINITY,
     private readonly slotBits = firstSlotBits,
+    private readonly memoryCount?: number,
   ) {}
 
   /** The kernel that counts. */
   get kernel(): Kernel {
     if (this.opened === undefined) {
-      this.open(openKernel(createWholeMemory(memoryBytesPerTextByte * this.textBytesMax)));
+      const wishedBytes = memoryBytesPerTextByte * this.textBytesMax;
+      this.open(openKernel(createWholeMemory(wishedBytes, this.memoryCount)));
       this.begin();
     }
     return this.opened!;

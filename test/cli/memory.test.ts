@@ -56,6 +56,18 @@ describe("--memory-limit", () => {
     }
   });
 
+  test("64 workers train where two do, however few cores there are", () => {
+    const texts = join(home, "texts");
+    mkdirSync(texts);
+    // As much text as a compressed file may hold is unknown, and each of 200 files is for one worker.
+    for (let k = 0; k < 200; k++) put(texts, `${k}.gz`, gzipSync(madeText(k, 300)));
+    for (const workers of ["2", "64"]) {
+      const args = ["train", texts, "-n", "300", "-o", `workers-${workers}`, "--memory-limit", "4GB"];
+      expect(run([...args, "-w", workers])).toMatchObject({ code: 0, stderr: "" });
+    }
+    expect(tokenizerFiles(at("workers-64"))).toEqual(tokenizerFiles(at("workers-2")));
+  });
+
   test("changes nothing in the result, whatever had to go to disk", () => {
     const args = ["train", many, "-n", "400"];
     expect(run([...args, "-o", "plenty", "-w", "1"]).code).toBe(0);
