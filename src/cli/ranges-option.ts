@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { type PlannedRanges, readPlan } from "../corpus/read-plan.ts";
 import { UserError, usageError } from "../errors.ts";
-import { reasonNotRead } from "../runtime/system-error.ts";
 import type { Invocation } from "./arguments.ts";
+import { chunksOf } from "./spool-pipes.ts";
 
 /** The path that `--ranges` names; undefined without that option. Looks at no file. */
 export function rangesPath({ files, options }: Invocation): string | undefined {
@@ -26,17 +25,20 @@ export async function openRanges(
   path: string,
   options: Parameters<typeof readPlan>[2],
 ): Promise<PlannedRanges> {
-  if (path === "-") return readPlan(await Bun.stdin.text(), "standard input", options);
-  return readPlan(await readWhole(path), path, options);
+  const source = path === "-" ? "standard input" : path;
+  const hint = "bpe plan writes such files";
+  const chunks = path === "-" ? Bun.stdin.stream() : chunksOf(path, `--ranges "${path}"`, hint);
+  const read: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of chunks) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > planBytesMax) {
+      throw new UserError(`--ranges: ${source} has more than ${planBytesMax >> 20} MB`, { hint });
+    }
+    read.push(chunk.slice());
+  }
+  return readPlan(Buffer.concat(read).toString("utf8"), source, options);
 }
 
-/** Signals are served meanwhile: the path may be a pipe to which nobody writes. */
-async function readWhole(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new UserError(`--ranges "${path}": ${reasonNotRead(error)}`, {
-      hint: "bpe plan writes such files",
-    });
-  }
-}
+/** A plan of 400,000 ranges. */
+const planBytesMax = 2 ** 28;

@@ -1,6 +1,6 @@
-import { closeSync, openSync, statSync, unlinkSync } from "node:fs";
+import { closeSync, openSync, rmSync, statfsSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { UserError } from "../errors.ts";
 import { writeAll } from "../runtime/file-calls.ts";
 import { reasonNotRead, reasonOf } from "../runtime/system-error.ts";
@@ -40,31 +40,46 @@ async function spool(path: string, copyPath: string): Promise<number> {
     await copyPipe(path, copyPath);
     return openSync(copyPath, "r");
   } finally {
-    unlinkSync(copyPath);
+    rmSync(copyPath, { force: true });
   }
 }
 
-/** Copies what comes from a pipe, until its end, to a new file. */
+/** Copies what comes from a pipe, until its end, to a new file: at most half of what its file system has free. */
 export async function copyPipe(path: string, copyPath: string): Promise<void> {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  // A terminal may be standard input.
+  if (path !== "/dev/stdin" && (stats?.isCharacterDevice() || stats?.isBlockDevice())) {
+    throw new UserError(`"${path}" is a device, and may have no end`, { hint: "name a file or a pipe" });
+  }
+  const { bavail, bsize } = statfsSync(dirname(copyPath));
+  let roomBytes = (bavail * bsize) / 2;
   const into = openSync(copyPath, "wx", 0o600);
   try {
-    const from = await open(path, "r").catch((error) => {
-      throw new UserError(`"${path}" cannot be read: ${reasonNotRead(error)}`);
-    });
-    try {
-      const chunk = new Uint8Array(chunkSizeBytes);
-      for (;;) {
-        const { bytesRead } = await from.read(chunk, 0, chunk.length, null).catch((error) => {
-          throw new UserError(`"${path}" cannot be read: ${reasonOf(error)}`);
-        });
-        if (bytesRead === 0) break;
-        copy(chunk.subarray(0, bytesRead), into, path);
-      }
-    } finally {
-      await from.close();
+    for await (const chunk of chunksOf(path, `"${path}" cannot be read`)) {
+      roomBytes -= chunk.length;
+      if (roomBytes < 0) throw notCopied(path, "it fills more than half of what is free there");
+      copy(chunk, into, path);
     }
   } finally {
     closeSync(into);
+  }
+}
+
+/** What comes from a path, until its end. The runtime's threads wait for it, so signals are served meanwhile. */
+export async function* chunksOf(path: string, complaint: string, hint?: string): AsyncGenerator<Uint8Array> {
+  const fail = (error: unknown) => {
+    throw new UserError(`${complaint}: ${reasonNotRead(error)}`, { hint });
+  };
+  const from = await open(path, "r").catch(fail);
+  try {
+    const chunk = new Uint8Array(chunkSizeBytes);
+    for (;;) {
+      const { bytesRead } = await from.read(chunk, 0, chunk.length, null).catch(fail);
+      if (bytesRead === 0) return;
+      yield chunk.subarray(0, bytesRead);
+    }
+  } finally {
+    await from.close();
   }
 }
 
@@ -74,8 +89,11 @@ function copy(bytes: Uint8Array, into: number, path: string): void {
   try {
     writeAll(into, bytes);
   } catch (error) {
-    throw new UserError(`"${path}" is a pipe, and cannot be copied to $TMPDIR: ${reasonOf(error)}`, {
-      hint: "set TMPDIR to a directory with room, or write it to a file and name that",
-    });
+    throw notCopied(path, reasonOf(error));
   }
 }
+
+const notCopied = (path: string, reason: string) =>
+  new UserError(`"${path}" is a pipe, and cannot be copied to $TMPDIR: ${reason}`, {
+    hint: "set TMPDIR to a directory with room, or write it to a file and name that",
+  });

@@ -35,6 +35,20 @@ function run(args: readonly string[]) {
   return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
+describe("what has no end", () => {
+  test.each([
+    ["--counts", ["train", "--counts", "/dev/zero", "-n", "300", "-o", "x"], "is a device"],
+    ["--text", ["eval", at("learned"), "--text", "/dev/zero"], "is a device"],
+    ["--ranges", ["count", "--ranges", "/dev/zero"], "--ranges: /dev/zero has more than 256 MB"],
+  ])("as %s is refused, and nothing is left of it", (_, args, message) => {
+    expect(run(["train", small, "-n", "300", "-o", "learned"]).code).toBe(0);
+    const { code, stderr } = run(args);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect(stderr).toStartWith("bpe: error: ");
+    expect(stderr).not.toContain("internal error");
+  });
+});
+
 describe("--memory-limit", () => {
   test("is a size; what is none is wrong use", () => {
     for (const text of ["much", "12 elephants", "-5", "0"]) {
