@@ -11,7 +11,7 @@ import {
   isIdFileName,
   withAppended,
 } from "../pipeline/encode-to-file.ts";
-import { peakMemoryBytes } from "../runtime/system-memory.ts";
+import { peakMemoryBytes } from "../runtime/system-limits.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { placeOfFile } from "../store/staged-file.ts";
 import { BinaryWriter, type IdSink, type IdWriter, TextWriter } from "../tokenizer/id-files/id-writers.ts";

@@ -1,5 +1,4 @@
 import { existsSync, statSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { filesMatching } from "../corpus/globs.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
@@ -8,6 +7,7 @@ import { isIdFileName } from "../pipeline/encode-to-file.ts";
 import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
+import { allowedCores } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
@@ -139,7 +139,7 @@ function readTrainOptions(options: TypedOptions) {
     binaryType: { asked: options.word("dtype"), needed: "uint16" },
     minFrequency: options.wholeNumber("min-frequency", 0) ?? 1,
     maxTokenLength: options.wholeNumber("max-token-length", 1) ?? null,
-    workers: options.wholeNumber("workers", 1) ?? availableParallelism(),
+    workers: options.wholeNumber("workers", 1) ?? allowedCores(),
     memoryLimitBytes: options.sizeBytes("memory-limit", 1),
     keepCount: options.wholeNumber("keep", 0),
   } as const;

@@ -1,7 +1,7 @@
-import { availableParallelism } from "node:os";
 import { bytesOfId, estimateMergeMemoryBytes } from "../merge/estimate-merge-memory.ts";
 import type { Compat, Merges } from "../merge/merges.ts";
 import { type MergeOptions, trainMerges } from "../merge/train-merges.ts";
+import { allowedCores } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import {
@@ -106,5 +106,5 @@ export const boundlessRules = { ties: "smaller bytes", equalPairs: "disjoint" } 
 /** As many threads merge as would count a large corpus, but not more than there are cores: they wait for each other. */
 export function mergeThreads({ workerCount, workerCountFor }: Pick<CorpusOptions, ThreadOptions>): number {
   const wanted = workerCountFor?.(Number.POSITIVE_INFINITY) ?? workerCount;
-  return Math.min(wanted, availableParallelism());
+  return Math.min(wanted, allowedCores());
 }

@@ -2,7 +2,7 @@ import type { Skipped } from "../corpus/each-file-once.ts";
 import { hasFields, type Input } from "../corpus/input.ts";
 import type { Compat } from "../merge/merges.ts";
 import { exportForm, type ResolvedPattern } from "../pattern/pattern.ts";
-import { peakMemoryBytes } from "../runtime/system-memory.ts";
+import { peakMemoryBytes } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
 import type { FormerResults } from "../store/former-results.ts";

@@ -1,5 +1,5 @@
 import { exitCode, UserError } from "../errors.ts";
-import { allowedMemoryBytes } from "./system-memory.ts";
+import { allowedMemoryBytes } from "./system-limits.ts";
 
 /** The default limit, as a share of what the machine or the control group allows. */
 const defaultShare = 0.8;

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { allowedMemoryBytes } from "../../src/runtime/system-memory.ts";
+import { allowedCores, allowedMemoryBytes, freeMemoryBytes } from "../../src/runtime/system-limits.ts";
 import { scratch } from "../binary.ts";
 
 const home = scratch();
@@ -9,7 +10,10 @@ const home = scratch();
 /** A machine of 8 GiB with these files. */
 function machine(files: Record<string, string>): string {
   const root = mkdtempSync(join(home, "root-"));
-  for (const [path, content] of Object.entries({ "proc/meminfo": "MemTotal:  8388608 kB\n", ...files })) {
+  for (const [path, content] of Object.entries({
+    "proc/meminfo": "MemTotal:  8388608 kB\nMemAvailable:  4194304 kB\n",
+    ...files,
+  })) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), content);
   }
@@ -74,4 +78,52 @@ test("a limit above the machine's memory is none", () => {
     "sys/fs/cgroup/a/memory.max": `${100 * gibibyte}\n`,
   };
   expect(allowedMemoryBytes(machine(files))).toBe(8 * gibibyte);
+});
+
+test("free is what the machine, or the group with the least, has left; old cached files count as free", () => {
+  expect(freeMemoryBytes(machine({}))).toBe(4 * gibibyte);
+  const second = {
+    "proc/self/cgroup": "0::/work.slice/a.scope\n",
+    "proc/self/mountinfo": mounted("/", "/sys/fs/cgroup", "cgroup2"),
+    "sys/fs/cgroup/work.slice/memory.max": `${2 * gibibyte}\n`,
+    "sys/fs/cgroup/work.slice/memory.current": `${1.5 * gibibyte}\n`,
+    "sys/fs/cgroup/work.slice/memory.stat": `anon 5\ninactive_file ${0.25 * gibibyte}\n`,
+    "sys/fs/cgroup/work.slice/a.scope/memory.current": `${gibibyte}\n`,
+  };
+  expect(freeMemoryBytes(machine(second))).toBe(0.75 * gibibyte);
+  const first = {
+    "proc/self/cgroup": "4:memory:/jobs\n",
+    "proc/self/mountinfo": mounted("/", "/sys/fs/cgroup/memory", "cgroup", "rw,memory"),
+    "sys/fs/cgroup/memory/jobs/memory.limit_in_bytes": `${gibibyte}\n`,
+    "sys/fs/cgroup/memory/jobs/memory.usage_in_bytes": `${3 * gibibyte}\n`,
+    "sys/fs/cgroup/memory/jobs/memory.stat": "inactive_file 1\ntotal_inactive_file 4096\n",
+  };
+  expect(freeMemoryBytes(machine(first))).toBe(0);
+});
+
+test("a quota of processor time, in either version and in any group around the process, is a number of cores", () => {
+  const second = (quota: string) => ({
+    "proc/self/cgroup": "0::/work.slice/a.scope\n",
+    "proc/self/mountinfo": mounted("/", "/sys/fs/cgroup", "cgroup2"),
+    "sys/fs/cgroup/work.slice/cpu.max": quota,
+    "sys/fs/cgroup/work.slice/a.scope/cpu.max": "max 100000\n",
+  });
+  const first = (quota: string) => ({
+    "proc/self/cgroup": "5:cpu,cpuacct:/jobs/a\n4:memory:/other\n",
+    "proc/self/mountinfo": mounted("/", "/sys/fs/cgroup/cpu", "cgroup", "rw,cpu,cpuacct"),
+    "sys/fs/cgroup/cpu/jobs/cpu.cfs_quota_us": quota,
+    "sys/fs/cgroup/cpu/jobs/cpu.cfs_period_us": "100000\n",
+    "sys/fs/cgroup/cpu/jobs/a/cpu.cfs_quota_us": "-1\n",
+    "sys/fs/cgroup/cpu/jobs/a/cpu.cfs_period_us": "100000\n",
+  });
+  const cores = availableParallelism();
+  expect(allowedCores(machine({}))).toBe(cores);
+  for (const files of [second("50000 100000\n"), first("50000\n")])
+    expect(allowedCores(machine(files))).toBe(1);
+  for (const files of [second("150000 100000\n"), first("150000\n")]) {
+    expect(allowedCores(machine(files))).toBe(Math.min(2, cores));
+  }
+  for (const files of [second("max 100000\n"), first("-1\n"), second("9900000 100000\n")]) {
+    expect(allowedCores(machine(files))).toBe(Math.min(99, cores));
+  }
 });

@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { availableParallelism, freemem, totalmem } from "node:os";
+import { join, relative } from "node:path";
+
+/**
+ * The memory that this process may use, in bytes: the machine's, or the limit of the tightest control group around it.
+ * Groups are nested, and each, from the group of the process up to the root, may have a limit of its own.
+ *
+ * @param root the directory that holds /proc and /sys, for tests
+ */
+export function allowedMemoryBytes(root = "/"): number {
+  const machineBytes = numberIn(join(root, "proc/meminfo"), /^MemTotal:\s+(\d+) kB/m) * 1024 || totalmem();
+  return Math.min(machineBytes, ...groupDirectories(root, "memory").map(groupLimitBytes));
+}
+
+/** What of that memory is free now, in bytes. What the system has only cached of files is free. */
+export function freeMemoryBytes(root = "/"): number {
+  const machineBytes = numberIn(join(root, "proc/meminfo"), /^MemAvailable:\s+(\d+) kB/m) * 1024;
+  const left = groupDirectories(root, "memory").map((directory) => {
+    const [used, old] = ["memory.current", "memory.usage_in_bytes"].map((name) =>
+      numberIn(join(directory, name), /^(\d+)/),
+    );
+    const cachedBytes = numberIn(join(directory, "memory.stat"), /^(?:total_)?inactive_file (\d+)/m);
+    return groupLimitBytes(directory) - ((used || old || 0) - (cachedBytes || 0));
+  });
+  return Math.max(0, Math.min(machineBytes || freemem(), ...left));
+}
+
+/**
+ * How many threads of this process can run at a time: the cores it may use, or the quota of processor time of the tightest
+ * group around it, rounded up.
+ */
+export function allowedCores(root = "/"): number {
+  const quotas = groupDirectories(root, "cpu").map((directory) => {
+    // No quota is "max", in the first version -1.
+    const second = /^(\d+) (\d+)/.exec(read(join(directory, "cpu.max")));
+    const [quota, period] = second
+      ? [Number(second[1]), Number(second[2])]
+      : ["quota", "period"].map((name) => numberIn(join(directory, `cpu.cfs_${name}_us`), /^(\d+)/));
+    const cores = Math.ceil(quota! / period!);
+    return cores > 0 ? cores : Number.POSITIVE_INFINITY;
+  });
+  return Math.min(availableParallelism(), ...quotas);
+}
+
+/** Both versions' hard limits. Above `memory.high` a group is not killed, but slowed down until it is useless. */
+const limitNames = ["memory.max", "memory.high", "memory.limit_in_bytes"];
+
+/** No limit is "max", in the first version a number beyond every machine. */
+function groupLimitBytes(directory: string): number {
+  const limits = limitNames.map((name) => numberIn(join(directory, name), /^(\d+)/));
+  return Math.min(...limits.filter((bytes) => bytes > 0), Number.POSITIVE_INFINITY);
+}
+
+/** The directories of the groups of a controller that the process is in, from its own to the root of each hierarchy. */
+function groupDirectories(root: string, controller: "memory" | "cpu"): string[] {
+  const mounts = mountsOf(root, controller);
+  const directories: string[] = [];
+  for (const line of read(join(root, "proc/self/cgroup")).split("\n")) {
+    const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? [];
+    if (controllers === undefined || path === undefined) continue;
+    const mount = mounts.find(({ version }) =>
+      version === 2 ? controllers === "" : controllers.split(",").includes(controller),
+    );
+    if (mount === undefined) continue;
+    // In a container the mount may show the container's own group as its root.
+    const below = relative(mount.group, path);
+    const parts = below === "" || below.startsWith("..") ? [] : below.split("/");
+    for (let depth = parts.length; depth >= 0; depth--) {
+      directories.push(join(root, mount.point, ...parts.slice(0, depth)));
+    }
+  }
+  return directories;
+}
+
+type Mount = { readonly point: string; readonly group: string; readonly version: 1 | 2 };
+
+/** Where groups of each version are mounted, and which group is the root there. */
+function mountsOf(root: string, controller: string): Mount[] {
+  return read(join(root, "proc/self/mountinfo"))
+    .split("\n")
+    .flatMap((line): Mount[] => {
+      const [front, back] = line.split(" - ");
+      const [, , , group, point] = front!.split(" ");
+      const [type, , options] = back?.split(" ") ?? [];
+      if (group === undefined || point === undefined) return [];
+      if (type === "cgroup2") return [{ point, group, version: 2 }];
+      const isKnown = type === "cgroup" && options?.split(",").includes(controller);
+      return isKnown ? [{ point, group, version: 1 }] : [];
+    });
+}
+
+/** The most memory that this process ever held, in bytes: VmHWM where the kernel tells it. */
+export function peakMemoryBytes(): number {
+  const kilobytes = numberIn("/proc/self/status", /^VmHWM:\s+(\d+) kB/m);
+  if (kilobytes > 0) return kilobytes * 1024;
+  const { maxRSS } = process.resourceUsage();
+  return process.platform === "darwin" ? maxRSS : maxRSS * 1024;
+}
+
+/** The number that the pattern captures in a file; NaN if there is none. */
+const numberIn = (path: string, pattern: RegExp) => Number(pattern.exec(read(path))?.[1]);
+
+/** The text of a file; empty if there is none. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
