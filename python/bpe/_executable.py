@@ -6,6 +6,7 @@ cost as much as the rest of Python's start, each. So annotations are not evaluat
 
 from __future__ import annotations
 
+import _signal  # The module signal makes names of its numbers, which takes longer than to use them.
 import os
 import sys
 import sysconfig
@@ -95,6 +96,25 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_after_fork)
 
 
+class _Undisturbed:
+    """A block that no signal interrupts: what it begins is known to those who end it."""
+
+    def __enter__(self) -> _Undisturbed:
+        if sys.platform != "win32":
+            #: The mask before. To ask for it first is safe: a handler may raise in either call.
+            self.mask: set[int] = _signal.pthread_sigmask(_signal.SIG_BLOCK, ())
+            try:
+                _signal.pthread_sigmask(_signal.SIG_BLOCK, range(1, 32))
+            except BaseException:
+                self.__exit__()
+                raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if sys.platform != "win32":
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, self.mask)
+
+
 class Home:
     """A directory for temporary files. It goes with the object, and only in the process that made it."""
 
@@ -102,8 +122,9 @@ class Home:
         import tempfile
         import weakref
 
-        self.name = tempfile.mkdtemp(prefix="bpe-")
-        self.cleanup = weakref.finalize(self, _remove, self.name, os.getpid())
+        with _Undisturbed():
+            self.name = tempfile.mkdtemp(prefix="bpe-")
+            self.cleanup = weakref.finalize(self, _remove, self.name, os.getpid())
 
 
 def _remove(path: str, owner: int) -> None:
@@ -134,17 +155,27 @@ class Run:
                 stdin=subprocess.PIPE if takes_input else subprocess.DEVNULL,
                 stdout=subprocess.PIPE if answers else subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                bufsize=0 if answers else -1,
+                bufsize=0,
             )
             assert self._process.stderr is not None
             self.stdin, self.stdout, self.stderr = self._process.stdin, self._process.stdout, self._process.stderr
         else:
             self._exit_code: Union[int, None] = None
             self._reaping = allocate_lock()
-            with _starting:
-                self._spawn(command, takes_input, answers)
+            try:
+                with _starting, _Undisturbed() as block:
+                    self._spawn(command, takes_input, answers, block.mask)
+            except BaseException:
+                self.__del__()
+                raise
 
-    def _spawn(self, command: list[str], takes_input: bool, answers: bool) -> None:
+    def __del__(self) -> None:
+        """Ctrl-C may strike before the caller knows of it."""
+        if sys.platform != "win32" and getattr(self, "_pid", None) is not None and self._exit_code is None:
+            self.stop()
+            self.close()
+
+    def _spawn(self, command: list[str], takes_input: bool, answers: bool, mask: set[int]) -> None:
         """As subprocess.Popen, whose module takes longer to load than the executable to start."""
         theirs: list[int] = []
         ours: list[int] = []
@@ -169,15 +200,19 @@ class Run:
             actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate((stdin, stdout, stderr))]
             # Ctrl-C is for the program that uses a tokenizer, not for the tokenizer: it has a group of its own.
             if answers:
-                self._pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions, setpgroup=0)
+                self._pid = os.posix_spawn(
+                    command[0], command, os.environ, file_actions=actions, setsigmask=mask, setpgroup=0
+                )
             else:
-                self._pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
-            buffering = 0 if answers else -1
-            self.stderr = open(said, "rb")
+                self._pid = os.posix_spawn(
+                    command[0], command, os.environ, file_actions=actions, setsigmask=mask
+                )
+            # A buffer has a lock. Where another thread holds it in a fork, the child could not even close it.
+            self.stderr = open(said, "rb", 0)
             if takes_input:
-                self.stdin = open(told, "wb", buffering)
+                self.stdin = open(told, "wb", 0)
             if answers:
-                self.stdout = open(answered, "rb", buffering)
+                self.stdout = open(answered, "rb", 0)
         except BaseException:
             for fd in ours:
                 os.close(fd)
@@ -189,6 +224,22 @@ class Run:
 
     def _streams(self) -> list[IO[bytes]]:
         return [stream for stream in (self.stdin, self.stdout, self.stderr) if stream is not None]
+
+    def write(self, data: Union[bytes, bytearray]) -> None:
+        """Gives it all of the data."""
+        assert self.stdin is not None
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self.stdin.write(rest) :]
+
+    def said(self) -> Iterator[bytes]:
+        """The lines of its stderr, as they come."""
+        line = b""
+        while part := self.stderr.read(1 << 16):
+            *lines, line = (line + part).split(b"\n")
+            yield from lines
+        if line:
+            yield line
 
     @property
     def is_ours(self) -> bool:
@@ -229,9 +280,7 @@ class Run:
         if sys.platform == "win32":
             self._process.terminate()
         else:
-            import signal
-
-            self._send(signal.SIGINT)
+            self._send(_signal.SIGINT)
 
     def _send(self, number: int) -> None:
         if self._exit_code is None and self.is_ours:
@@ -245,9 +294,7 @@ class Run:
         if sys.platform == "win32":
             self._process.terminate()
         else:
-            import signal
-
-            self._send(signal.SIGTERM)
+            self._send(_signal.SIGTERM)
 
     def end(self, patience_seconds: float = 1.0) -> int:
         """Waits for its end, but not for long: then it is ended, also where it is stopped (SIGSTOP). Its exit code."""
@@ -261,14 +308,12 @@ class Run:
                 return self._process.wait()
         if not self.is_ours:
             return 0
-        import signal
-
         for _ in range(2):
             deadline, pause = monotonic() + patience_seconds, 0.0002
             while self._exit_code is None and not self._reap(os.WNOHANG) and monotonic() < deadline:
                 sleep(pause)
                 pause = min(2 * pause, 0.02)
-            self._send(signal.SIGKILL)
+            self._send(_signal.SIGKILL)
         return self._exit_code or 0
 
     def close_pipes(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import array
-import os
 import struct
 import sys
 from typing import Any, Iterator, Sequence
@@ -43,8 +42,8 @@ class Server:
             ["serve", f"--tokenizer={path}", "--quiet", *options], takes_input=True, answers=True
         )
         try:
-            assert self.process.stdin is not None and self.process.stdout is not None
-            self._input, self._output = self.process.stdin.fileno(), self.process.stdout.fileno()
+            assert self.process.stdout is not None
+            self._read = self.process.stdout.read
             self.is_between = False
             import json
 
@@ -58,13 +57,13 @@ class Server:
         self.is_between = False
         head = struct.pack(f"<{2 + len(items)}I", kind, len(items), *map(len, items))
         try:
-            # One text may be large: it is not copied.
-            is_large = len(items) == 1 and len(items[0]) > _REQUEST_BYTES
-            for part in (head, items[0]) if is_large else (b"".join((head, *items)),):
-                rest = memoryview(part)
-                while rest:
-                    rest = rest[os.write(self._input, rest) :]
-        except OSError:
+            if len(items) == 1 and len(items[0]) > _REQUEST_BYTES:
+                # It is not copied.
+                self.process.write(head)
+                self.process.write(items[0])
+            else:
+                self.process.write(b"".join((head, *items)))
+        except (OSError, ValueError):
             raise self._ended() from None
         return self._answer()
 
@@ -91,8 +90,8 @@ class Server:
         parts, left = [data], size - len(data)
         while left > 0:
             try:
-                part = os.read(self._output, _READ_BYTES)
-            except OSError:
+                part = self._read(_READ_BYTES)
+            except (OSError, ValueError):
                 part = b""
             if not part:
                 raise self._ended()
@@ -118,6 +117,7 @@ class Server:
 
     def close(self) -> None:
         """Ends the process, within 2 s also where it is stopped."""
+        self.is_between = False  # Its pipes get other numbers, should this be interrupted.
         self.process.terminate()
         self.process.close_pipes()
         self.process.end()

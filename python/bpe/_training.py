@@ -127,10 +127,14 @@ def train(
         arguments += ["--", *(os.fspath(path) for path in paths)]
     else:
         arguments += ["--input-format=jsonl", "--text-field=text", "--", "-"]
+    run: Union[Run, None] = None
     try:
         run = Run(arguments, takes_input=texts is not None)
         _finish(run, texts, _shower(progress))
     except BaseException:
+        if run is not None:
+            run.stop()
+            run.close()
         if kept is not None:
             kept.cleanup()
         raise
@@ -138,6 +142,10 @@ def train(
 
     path = directory if len(sizes) == 1 else os.path.join(directory, sizes[-1])
     return Tokenizer._of(path, kept, seen=look_at(path))
+
+
+#: Texts are sent to the executable by so much at a time.
+_SENT_BYTES = 1 << 16
 
 
 def _sizes(vocab_size: Union[int, str, Sequence[int]], output: Union[PathLike, None]) -> list[str]:
@@ -168,20 +176,15 @@ def _checked(texts: Iterable[Any]) -> Iterable[str]:
 def _finish(run: Run, texts: Union[Iterable[str], None], show: Union[Progress, None]) -> None:
     """Gives a run what it reads, hears what it says, and waits for its end."""
     said: list[str] = []
-    try:
-        from . import _tokenizer as _  # The caller needs it next; now the executable works.
+    from . import _tokenizer as _  # The caller needs it next; now the executable works.
 
-        if texts is None and sys.platform != "win32":
-            _listen(run, said, show)
-        else:
-            # Both ends of the pipes are served; and Ctrl-C of Windows does not end a read.
-            _listen_apart(run, said, show, texts)
-        exit_code = run.wait()
-    except BaseException:
-        run.stop()
-        raise
-    finally:
-        run.close()
+    if texts is None and sys.platform != "win32":
+        _listen(run, said, show)
+    else:
+        # Both ends of the pipes are served; and Ctrl-C of Windows does not end a read.
+        _listen_apart(run, said, show, texts)
+    exit_code = run.wait()
+    run.close()
     reason = _reason(said)
     if exit_code < 0:
         raise BpeError(reason or f"bpe was ended by signal {-exit_code}")
@@ -221,19 +224,24 @@ def _send(run: Run, texts: Iterable[str]) -> None:
     stdin = run.stdin
     assert stdin is not None
     encode = json.JSONEncoder(ensure_ascii=False).encode
+    gathered = bytearray()
     try:
         for text in texts:
             if not isinstance(text, str):
                 raise TypeError(f"texts has to be strings, found {type(text).__name__}")
-            stdin.write(b'{"text":' + encode(text).encode("utf-8") + b"}\n")
+            gathered += b'{"text":' + encode(text).encode("utf-8") + b"}\n"
+            if len(gathered) >= _SENT_BYTES:
+                run.write(gathered)
+                gathered = bytearray()
+        run.write(gathered)
         stdin.close()
     except BrokenPipeError:
         pass  # It has ended, and says why.
 
 
 def _listen(run: Run, said: list[str], show: Union[Progress, None]) -> None:
-    for raw in run.stderr:
-        line = raw.decode("utf-8", "replace").rstrip("\n")
+    for raw in run.said():
+        line = raw.decode("utf-8", "replace")
         said.append(line)
         del said[:-100]
         if show is None:

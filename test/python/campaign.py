@@ -1,0 +1,414 @@
+"""The fault campaign on the Python module: `npm run test:python:faults -- [--seed N] [--rounds 1000] [--only ACTION]`.
+
+Each round disturbs a tokenizer in a few ways, in any order: forks, killed and stopped processes, Ctrl-C, closed pipes,
+threads, copies, saving, training. After each step the ids are those of HF's package, and what was trained is still there.
+Ends with exit code 1 if an id was wrong, a call hung, or a training was lost. A round of a seed does the same each time,
+as far as time allows.
+"""
+
+import argparse
+import concurrent.futures
+import copy
+import faulthandler
+import gc
+import os
+import pickle
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import bpe
+
+END = "<|endoftext|>"
+ALPHABET = "aaabbc  \n\tde'stß你好й😀1\u0301"
+#: So long that only what hangs takes it.
+HANG_SECONDS = 120
+#: Rounds that one process does: what is wrong with one does not end the others.
+ROUNDS_PER_PROCESS = 20
+LANES = 2
+
+
+class Lost(Exception):
+    """What must not happen."""
+
+
+def must(holds, what):
+    if not holds:
+        raise Lost(what)
+
+
+def made_text(source, size):
+    return "".join(source.choices(ALPHABET, k=size)) + source.choice(("", END))
+
+
+class Round:
+    """A tokenizer that was trained in memory, what is right, and the ways to disturb it."""
+
+    def __init__(self, seed, tokenizer, reference, home, corpus):
+        self.random = random.Random(seed)
+        self.tokenizer, self.reference, self.home, self.corpus = tokenizer, reference, home, corpus
+
+    def check(self, tokenizer=None, source=None):
+        """Ids both ways, of some texts by some call."""
+        tokenizer, source = tokenizer or self.tokenizer, source or self.random
+        texts = [made_text(source, source.choice((0, 1, 20, 200, 3000))) for _ in range(source.randrange(1, 6))]
+        right = self.reference(texts)
+        call = source.randrange(4)
+        if call == 0:
+            ids = [tokenizer.encode(text) for text in texts]
+        elif call == 1:
+            ids = tokenizer.encode_batch(texts)
+        elif call == 2:
+            ids, right = list(tokenizer.encode_iterable(texts)), sum(right, [])
+        else:
+            ids = tokenizer.encode_batch(texts)
+            must(tokenizer.decode_batch(right) == texts, "wrong text")
+        must(ids == right, f"wrong ids: {ids} instead of {right}")
+
+    def server(self):
+        self.tokenizer.encode("x")
+        return self.tokenizer._servers[0].process
+
+    # What can happen. Each leaves a tokenizer that works.
+
+    def kill(self):
+        number = self.random.choice((signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGSEGV))
+        os.kill(self.server()._pid, number)
+        if self.random.random() < 0.5:
+            time.sleep(self.random.random() * 0.01)
+
+    def kill_within_a_call(self):
+        pid = self.server()._pid
+        delay = self.random.random() * 0.01
+
+        def strike():
+            time.sleep(delay)
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+        text = made_text(self.random, 300_000)
+        right = self.reference([text])[0]
+        thread = threading.Thread(target=strike)
+        thread.start()
+        ids = self.tokenizer.encode(text)
+        thread.join()
+        must(ids == right, "wrong ids of a call whose process was killed")
+
+    def close_pipe(self):
+        process = self.server()
+        stream = self.random.choice((process.stdin, process.stdout))
+        read, write = os.pipe()
+        # Its number stays taken; the other end is gone.
+        os.dup2(write if stream is process.stdin else read, stream.fileno(), inheritable=False)
+        os.close(read)
+        os.close(write)
+
+    def stop_and_close(self):
+        other = copy.copy(self.tokenizer)
+        other.encode("x")
+        pid = other._servers[0].process._pid
+        os.kill(pid, signal.SIGSTOP)
+        if self.random.random() < 0.5:
+            other.close()
+        else:
+            del other
+            gc.collect()
+        must(not os.path.exists(f"/proc/{pid}/exe"), "a stopped process is still there")
+
+    def interrupt(self):
+        texts = [made_text(self.random, 2000) for _ in range(100)]
+        delay = self.random.random() * self.random.choice((0.001, 0.01, 0.1))
+        call = self.random.choice((self.tokenizer.encode_batch, lambda texts: list(self.tokenizer.encode_iterable(texts))))
+        signal.setitimer(signal.ITIMER_REAL, delay)
+        try:
+            try:
+                for _ in range(5):
+                    call(texts)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        except KeyboardInterrupt:
+            pass
+
+    def interrupt_training(self):
+        delay = self.random.random() * 0.3
+        output = self.home / "interrupted"
+        signal.setitimer(signal.ITIMER_REAL, delay)
+        try:
+            try:
+                bpe.train(str(self.corpus), 300, special_tokens=[END], output=output, workers=1).close()
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        except KeyboardInterrupt:
+            pass
+        # As a whole or not at all.
+        if output.exists():
+            with bpe.Tokenizer.load(output) as loaded:
+                must(loaded.vocab_size == 300, "half a tokenizer")
+            shutil.rmtree(output)
+        left = sorted(path.name for path in self.home.iterdir() if path.name not in ("corpus.txt", "saved"))
+        must(not left, f"left behind: {left}")
+
+    def fork(self):
+        """Children that use it, each in its way, while this process goes on."""
+        children = [self.forked() for _ in range(self.random.randrange(1, 4))]
+        for _ in range(3):
+            self.check()
+        for child in children:
+            ended(child)
+
+    def fork_among_threads(self):
+        """Forks while other threads are in calls, which hold the lock."""
+        sources = [random.Random(self.random.random()) for _ in range(3)]
+        wrong = []
+
+        def work(source):
+            try:
+                for _ in range(10):
+                    self.check(source=source)
+            except BaseException as error:
+                wrong.append(error)
+
+        threads = [threading.Thread(target=work, args=(source,)) for source in sources]
+        for thread in threads:
+            thread.start()
+        children = [self.forked() for _ in range(3)]
+        for thread in threads:
+            thread.join()
+        for child in children:
+            ended(child)
+        if wrong:
+            raise wrong[0]
+
+    def forked(self):
+        source = random.Random(self.random.random())
+        sys.stdout.flush()
+        pid = os.fork()
+        if pid != 0:
+            return pid
+        # An alarm that no handler takes ends it: it hung.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(HANG_SECONDS)
+        try:
+            for _ in range(source.randrange(1, 4)):
+                self.check(source=source)
+                if source.random() < 0.3:
+                    os.kill(self.server()._pid, signal.SIGKILL)
+            self.check(source=source)
+            if source.random() < 0.2:
+                ended(self.forked())
+                self.check(source=source)
+        except BaseException as error:
+            sys.stderr.write(f"in a child: {error!r}\n")
+            os._exit(3)
+        way = source.randrange(3)
+        if way == 0:
+            os._exit(0)
+        if way == 1:
+            self.tokenizer.close()
+            os._exit(0)
+        # As an interpreter that ends: all that was registered for its end is done.
+        import atexit
+
+        del self.tokenizer
+        gc.collect()
+        atexit._run_exitfuncs()
+        os._exit(0)
+
+    def copies(self):
+        copied = self.random.choice((copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))))(self.tokenizer)
+        must(pickle.dumps(copied) == pickle.dumps(self.tokenizer), "a copy is pickled otherwise")
+        self.check(copied)
+        if self.random.random() < 0.5:
+            copied.close()
+            must(self.tokenizer.vocab_size == 320, "closed with its copy")
+
+    def save(self):
+        saved = self.home / "saved"
+        if self.random.random() < 0.5:
+            signal.setitimer(signal.ITIMER_REAL, self.random.random() * 0.05)
+        try:
+            try:
+                self.tokenizer.save(saved)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        except KeyboardInterrupt:
+            pass
+        if saved.exists():
+            with bpe.Tokenizer.load(saved) as loaded:
+                self.check(loaded)
+
+    def close_within_a_call(self):
+        other = copy.copy(self.tokenizer)
+        text = made_text(self.random, 200_000)
+        right = self.reference([text])[0]
+        wrong = []
+
+        def work():
+            try:
+                while True:
+                    if other.encode(text) != right:
+                        wrong.append("wrong ids")
+            except bpe.BpeError as error:
+                if "closed" not in str(error):
+                    wrong.append(repr(error))
+
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        time.sleep(self.random.random() * 0.03)
+        other.close()
+        for thread in threads:
+            thread.join()
+        must(not wrong, wrong)
+
+    def train_with_workers(self):
+        """The source of the texts forks workers that live on: they must not keep the pipe open."""
+        children = []
+        source = random.Random(self.random.random())
+
+        def texts():
+            for i in range(200):
+                if i in (50, 100):
+                    pid = os.fork()
+                    if pid == 0:
+                        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+                        signal.alarm(HANG_SECONDS)
+                        while True:
+                            time.sleep(1)
+                    children.append(pid)
+                yield made_text(source, 100)
+
+        try:
+            with bpe.train(texts=texts(), vocab_size=280, special_tokens=[END], workers=1) as trained:
+                must(trained.vocab_size == 280, "trained otherwise")
+                self.check()
+        finally:
+            for child in children:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+
+    def actions(self):
+        return {name: getattr(self, name) for name in ACTIONS}
+
+
+ACTIONS = (
+    *("kill", "kill_within_a_call", "close_pipe", "stop_and_close", "interrupt", "interrupt_training", "fork"),
+    *("fork_among_threads", "copies", "save", "close_within_a_call", "train_with_workers"),
+)
+
+
+def ended(pid):
+    _, status = os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    must(code != -signal.SIGALRM, "a child hung")
+    must(code == 0, f"a child ended with {code}")
+
+
+def do_rounds(seed, first, count, only):
+    """In a process of its own."""
+    faulthandler.dump_traceback_later(HANG_SECONDS - 20, exit=False)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    tally = dict.fromkeys(ACTIONS, 0)
+    home = Path(tempfile.mkdtemp(prefix="bpe-campaign-"))
+    try:
+        source = random.Random(f"{seed} {first}")
+        corpus = home / "corpus.txt"
+        corpus.write_text("".join(made_text(source, 200) for _ in range(300)), "utf-8")
+        tokenizer = bpe.train(corpus, 320, special_tokens=[END], workers=1)
+        theirs = tokenizer.to_hf()
+
+        def reference(texts):
+            return [encoding.ids for encoding in theirs.encode_batch(texts)]
+
+        for n in range(first, first + count):
+            faulthandler.dump_traceback_later(HANG_SECONDS - 20, exit=False)
+            one = Round(f"{seed} {n}", tokenizer, reference, home, corpus)
+            names = [only] if only else one.random.choices(ACTIONS, k=one.random.randrange(1, 5))
+            try:
+                for name in names:
+                    one.actions()[name]()
+                    tally[name] += 1
+                    if one.random.random() < 0.7:
+                        one.check()
+                one.check()
+                must(os.path.isfile(os.path.join(tokenizer._path, "tokenizer.json")), "the training is lost")
+            except Exception as error:
+                print(f"LOST: round {n} of seed {seed} ({', '.join(names)}): {error!r}", flush=True)
+                tally["lost"] = tally.get("lost", 0) + 1
+                if not isinstance(error, Lost):
+                    import traceback
+
+                    traceback.print_exc()
+        path = tokenizer._path
+        tokenizer.close()
+        if os.path.exists(path):
+            print("LOST: a directory is left behind")
+            tally["lost"] = tally.get("lost", 0) + 1
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+    print("TALLY", *(f"{name}={number}" for name, number in tally.items()), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", default=str(int(time.time()) % 1_000_000))
+    parser.add_argument("--rounds", type=int, default=1000)
+    parser.add_argument("--only", choices=ACTIONS)
+    parser.add_argument("--first", type=int)
+    asked = parser.parse_args()
+    if asked.first is not None:
+        do_rounds(asked.seed, asked.first, asked.rounds, asked.only)
+        return 0
+    print(f"fault campaign on the Python module, seed {asked.seed}", flush=True)
+    start = time.monotonic()
+    total = {"lost": 0, "hung": 0}
+
+    def lane(first):
+        count = min(ROUNDS_PER_PROCESS, asked.rounds - first)
+        command = [sys.executable, __file__, "--seed", asked.seed, "--first", str(first), "--rounds", str(count)]
+        command += ["--only", asked.only] if asked.only else []
+        # A temporary directory of its own: nothing may be left in it.
+        with tempfile.TemporaryDirectory(prefix="bpe-campaign-") as temporary:
+            environment = {**os.environ, "TMPDIR": temporary, "TOKENIZERS_PARALLELISM": "false"}
+            run = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
+            try:
+                said, _ = run.communicate(timeout=HANG_SECONDS * 5)
+            except subprocess.TimeoutExpired:
+                run.kill()
+                said, _ = run.communicate()
+                total["hung"] += 1
+                print(f"HUNG: rounds {first} to {first + count - 1}")
+            left = os.listdir(temporary)
+            if left and run.returncode == 0:
+                total["lost"] += 1
+                print(f"LOST: left in the temporary directory after rounds {first} and following: {left}")
+        if run.returncode != 0:
+            total["lost"] += 1
+            print(f"LOST: rounds {first} to {first + count - 1} ended with {run.returncode}")
+        for line in said.splitlines():
+            if not line.startswith("TALLY"):
+                print(line, flush=True)
+                continue
+            for item in line.split()[1:]:
+                name, number = item.split("=")
+                total[name] = total.get(name, 0) + int(number)
+
+    with concurrent.futures.ThreadPoolExecutor(LANES) as lanes:
+        list(lanes.map(lane, range(0, asked.rounds, ROUNDS_PER_PROCESS)))
+    for name in ACTIONS:
+        print(f"{name.replace('_', ' '):24}{total.get(name, 0):6}")
+    seconds = round(time.monotonic() - start)
+    print(f"{asked.rounds} rounds in {seconds} s, {total['lost']} lost, {total['hung']} hung")
+    return 1 if total["lost"] or total["hung"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,544 @@
+"""Forks, threads, signals and pickles: whatever happens to a process, ids are right, and what was trained stays."""
+
+import atexit
+import copy
+import gc
+import itertools
+import multiprocessing
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import bpe
+from test_bpe import END, Home, made_texts
+
+TEXTS = made_texts(60)
+
+
+def encoded(given):
+    """What a worker of a pool does with what was pickled for it."""
+    tokenizer, text = given
+    return tokenizer.encode(text)
+
+
+def serve(tokenizer, indices, answers) -> None:
+    """What a worker of a data loader does: one item after the other, until there is none."""
+    for i in iter(indices.get, None):
+        answers.put((i, tokenizer.encode(TEXTS[i])))
+
+
+def run(script: str, *, sends=None) -> "subprocess.CompletedProcess[str]":
+    """A process; `sends` is a signal for it once it has written its first line."""
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    first = child.stdout.readline() if sends is not None else ""
+    if sends is not None:
+        child.send_signal(sends)
+    out, error = child.communicate(timeout=90)
+    return subprocess.CompletedProcess([], child.returncode, first + out, error)
+
+
+class Made(Home):
+    def setUp(self) -> None:
+        super().setUp()
+        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+        self.tokenizer = bpe.train(self.corpus, 320, special_tokens=[END])
+        theirs = self.tokenizer.to_hf()
+        self.right = [theirs.encode(text).ids for text in TEXTS]
+
+    def tearDown(self) -> None:
+        self.tokenizer.close()
+        super().tearDown()
+
+    def check(self) -> None:
+        self.assertEqual([self.tokenizer.encode(text) for text in TEXTS], self.right)
+
+    def in_child(self, work) -> int:
+        """Exit code of a forked child that does it, and ends as an interpreter does: 1 after an error."""
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(60)
+            self.kept._finalizer.detach()  # The corpus is the parent's.
+            code = 1
+            try:
+                work()
+                code = 0
+            except BaseException as error:
+                sys.stderr.write(f"in a child: {error!r}\n")
+            finally:
+                atexit._run_exitfuncs()
+                os._exit(code)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    def pid(self) -> int:
+        self.tokenizer.encode("x")
+        return self.tokenizer._servers[0].process._pid
+
+
+class Forks(Made):
+    def test_parent_and_child_encode_at_the_same_time(self) -> None:
+        for is_used in (False, True):
+            if is_used:
+                self.check()
+            read, write = os.pipe()
+
+            def work() -> None:
+                os.write(write, b"x")
+                for _ in range(5):
+                    self.check()
+
+            thread = threading.Thread(target=lambda: codes.append(self.in_child(work)))
+            codes: list = []
+            thread.start()
+            os.read(read, 1)
+            while thread.is_alive():
+                self.check()
+            thread.join()
+            os.close(read)
+            os.close(write)
+            self.assertEqual(codes, [0])
+
+    def test_a_fork_while_other_threads_are_in_calls(self) -> None:
+        stop = threading.Event()
+        wrong = []
+
+        def work() -> None:
+            while not stop.is_set():
+                for text, ids in zip(TEXTS, self.right):
+                    if self.tokenizer.encode(text) != ids:
+                        wrong.append(text)
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+
+        def threads_too() -> None:
+            inner = [threading.Thread(target=self.check) for _ in range(3)]
+            for each in inner:
+                each.start()
+            for each in inner:
+                each.join(30)
+                self.assertFalse(each.is_alive())
+            self.check()
+
+        codes = [self.in_child(threads_too) for _ in range(8)]
+        stop.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual((codes, wrong), ([0] * 8, []))
+
+    def test_a_child_that_ends_or_closes_takes_nothing_away(self) -> None:
+        pid = self.pid()
+        path = self.tokenizer._path
+
+        def drops() -> None:
+            self.tokenizer = None
+            gc.collect()
+
+        for work in (lambda: None, self.tokenizer.close, drops, self.check, lambda: self.in_child(self.check)):
+            self.assertEqual(self.in_child(work), 0)
+            self.assertTrue(os.path.isfile(os.path.join(path, "tokenizer.json")))
+            self.assertEqual(self.pid(), pid)
+        self.check()
+
+    def test_a_server_ends_with_its_process_though_a_child_lives(self) -> None:
+        self.tokenizer.save(self.home / "saved")
+        script = (
+            "import bpe, os, signal, time\n"
+            f"tokenizer = bpe.Tokenizer.load({str(self.home / 'saved')!r})\n"
+            "child = os.fork()\n"
+            "if child == 0: os.close(1), time.sleep(600)\n"
+            "print(child, tokenizer._servers[0].process._pid, flush=True)\n"
+            "os.kill(os.getpid(), signal.SIGKILL)\n"
+        )
+        child, server = map(int, subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE).stdout.split())
+        try:
+            for _ in range(600):
+                if not is_running(server):
+                    break
+                time.sleep(0.1)
+            self.assertFalse(is_running(server))
+        finally:
+            os.kill(child, signal.SIGKILL)
+
+    def test_pools_of_every_kind(self) -> None:
+        for is_used in (False, True):
+            if is_used:
+                self.check()
+            for method in ("fork", "spawn", "forkserver"):
+                with multiprocessing.get_context(method).Pool(2) as pool:
+                    given = [(self.tokenizer, text) for text in TEXTS[:20]]
+                    self.assertEqual(pool.map(encoded, given, chunksize=5), self.right[:20], method)
+                    self.check()
+
+    def test_workers_of_a_data_loader(self) -> None:
+        self.check()
+        for method in ("fork", "spawn"):
+            context = multiprocessing.get_context(method)
+            indices, answers = context.Queue(), context.Queue()
+            workers = [context.Process(target=serve, args=(self.tokenizer, indices, answers)) for _ in range(2)]
+            for worker in workers:
+                worker.start()
+            for i in (*range(len(TEXTS)), None, None):
+                indices.put(i)
+                if i is not None and i % 5 == 0:
+                    self.assertEqual(self.tokenizer.encode(TEXTS[i]), self.right[i])
+            got = dict(answers.get(timeout=60) for _ in TEXTS)
+            for worker in workers:
+                worker.join(60)
+                self.assertEqual(worker.exitcode, 0)
+                worker.close()
+            self.assertEqual([got[i] for i in range(len(TEXTS))], self.right)
+
+    def test_a_generator_that_forks_workers_trains(self) -> None:
+        children = []
+
+        def texts():
+            for i, text in enumerate(self.texts):
+                if i % 50 == 0:
+                    children.append(os.fork())
+                    if children[-1] == 0:
+                        time.sleep(600)
+                        os._exit(0)
+                yield text
+
+        try:
+            trained = bpe.train(texts(), 300, special_tokens=[END])
+            with trained, bpe.train(texts=self.texts, vocab_size=300, special_tokens=[END]) as alone:
+                self.assertEqual(trained.to_hf().to_str(), alone.to_hf().to_str())
+        finally:
+            for child in children:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+
+    def test_a_child_of_the_generator_neither_ends_the_training_nor_believes_it_made(self) -> None:
+        script = (
+            "import bpe, os, sys\n"
+            "def texts():\n"
+            "    for i in range(3000):\n"
+            "        if i == 1000 and (child := os.fork()) == 0:\n"
+            "            if {leaves}: sys.exit(0)\n"
+            "        yield f'word{{i}} and some more'\n"
+            "    if child: os.waitpid(child, 0)\n"
+            "try:\n"
+            "    tokenizer = bpe.train(texts=texts(), vocab_size=300)\n"
+            "    print('trained', tokenizer.vocab_size, flush=True)\n"
+            "except bpe.BpeError as error:\n"
+            "    print('refused', 'forked' in str(error), flush=True)\n"
+        )
+        for leaves, said in ((True, ["trained 300"]), (False, ["refused True", "trained 300"])):
+            done = run(script.format(leaves=leaves))
+            self.assertEqual((sorted(done.stdout.splitlines()), done.stderr), (said, ""))
+
+    def test_datasets_map_with_two_processes_and_its_cache(self) -> None:
+        script = (
+            "import datasets, sys\n"
+            "import bpe\n"
+            "datasets.disable_progress_bars()\n"
+            "sys.path.insert(0, {here!r})\n"
+            "from test_bpe import made_texts\n"
+            "texts = made_texts(60)\n"
+            "tokenizer = bpe.Tokenizer.load({path!r})\n"
+            "rows = datasets.load_dataset('json', data_files={data!r}, split='train', cache_dir={cache!r})\n"
+            "def add(batch): return {{'ids': tokenizer.encode_batch(batch['text'])}}\n"
+            "tokenizer.encode('used before')\n"
+            "made = rows.map(add, batched=True, num_proc=2)\n"
+            "assert made['ids'] == tokenizer.encode_batch(rows['text'])\n"
+            "print(*sorted(each['filename'] for each in made.cache_files))\n"
+        )
+        import json
+
+        data = self.home / "rows.jsonl"
+        data.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS), "utf-8")
+        here = str(Path(__file__).parent)
+        saved = self.home / "saved"
+        self.tokenizer.save(saved)
+
+        def said() -> str:
+            done = run(script.format(here=here, path=str(saved), data=str(data), cache=str(self.home / "cache")))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+
+        first = said()
+        self.assertEqual(said(), first)
+        # Another tokenizer at the path is another one to the cache.
+        bpe.train(self.corpus, 300, special_tokens=[END], output=saved).close()
+        self.assertNotEqual(said(), first)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class Pickles(Made):
+    def copies(self, tokenizer):
+        return (copy.copy(tokenizer), copy.deepcopy(tokenizer), pickle.loads(pickle.dumps(tokenizer)))
+
+    def test_a_copy_gives_the_same_ids_and_lives_by_itself(self) -> None:
+        before = pickle.dumps(self.tokenizer)
+        self.check()
+        self.assertEqual(pickle.dumps(self.tokenizer), before)
+        for copied in self.copies(self.tokenizer):
+            self.assertEqual(copied.encode_batch(TEXTS), self.right)
+            self.assertEqual(copied.special_tokens, {END: 319})
+            self.assertEqual(pickle.dumps(copied), before)
+            self.assertEqual(copied.encode_file(self.corpus).tolist(), self.tokenizer.encode_file(self.corpus).tolist())
+            self.assertEqual(copied.to_hf().to_str(), self.tokenizer.to_hf().to_str())
+            self.assertEqual(copied.to_tiktoken().encode(TEXTS[1], allowed_special="all"), self.right[1])
+            copied.close()
+        copies = self.copies(self.tokenizer)
+        self.tokenizer.close()
+        for n, copied in enumerate(copies):
+            self.assertEqual(copied.encode_batch(TEXTS), self.right)
+            copied.save(self.home / f"saved{n}")
+            with bpe.Tokenizer.load(self.home / f"saved{n}") as loaded:
+                self.assertEqual(loaded.encode_batch(TEXTS), self.right)
+            copied.close()
+        with self.assertRaisesRegex(bpe.BpeError, "closed"):
+            pickle.dumps(self.tokenizer)
+
+    def test_two_trainings_of_the_same_are_pickled_alike_and_others_are_not(self) -> None:
+        with bpe.train(self.corpus, 320, special_tokens=[END]) as again, bpe.train(self.corpus, 319) as other:
+            self.assertEqual(pickle.dumps(again), pickle.dumps(self.tokenizer))
+            self.assertNotEqual(pickle.dumps(other), pickle.dumps(self.tokenizer))
+
+    def test_a_path_is_pickled_with_what_is_there(self) -> None:
+        saved = self.home / "saved"
+        self.tokenizer.save(saved)
+        with bpe.Tokenizer.load(saved) as loaded:
+            pickled = pickle.dumps(loaded)
+            self.assertLess(len(pickled), 1000)
+            shutil.copytree(saved, self.home / "twin")
+            with pickle.loads(pickled) as copied:
+                self.assertEqual(copied.encode_batch(TEXTS), self.right)
+        bpe.train(self.corpus, 300, special_tokens=[END], output=saved).close()
+        with pickle.loads(pickled) as copied, self.assertRaisesRegex(bpe.BpeError, "is another tokenizer by now"):
+            copied.encode("x")
+        with bpe.Tokenizer.load(saved) as loaded:
+            self.assertNotEqual(pickle.dumps(loaded), pickled)
+
+    def test_options_are_pickled(self) -> None:
+        self.tokenizer.save(self.home / "saved")
+        path = self.home / "saved" / "vocab.json"
+        with bpe.Tokenizer.load(path, special_tokens={END: 319, "<|x|>": 400}) as loaded:
+            with pickle.loads(pickle.dumps(loaded)) as copied:
+                self.assertEqual(copied.special_tokens, {END: 319, "<|x|>": 400})
+                self.assertEqual(copied.encode("<|x|>"), [400])
+
+
+class Replaced(Made):
+    """What is at a path by now may be another tokenizer: its ids are not passed off as those of the first."""
+
+    def test_another_tokenizer_at_the_path_is_refused_wherever_it_would_be_read(self) -> None:
+        saved = self.home / "saved"
+        loaded = bpe.train(self.corpus, 320, special_tokens=[END], output=saved)
+        unused = copy.copy(loaded)
+        self.assertEqual(loaded.encode_batch(TEXTS), self.right)
+        self.assertEqual(loaded.encode_file(self.corpus).tolist(), self.tokenizer.encode_file(self.corpus).tolist())
+        bpe.train(self.corpus, 300, special_tokens=[END], output=saved).close()
+        # The process that has loaded it goes on.
+        self.assertEqual(loaded.encode_batch(TEXTS), self.right)
+        calls = (lambda each: each.encode_file(self.corpus), lambda each: each.save(self.home / "x"))
+        for call in (*calls, bpe.Tokenizer.to_hf, bpe.Tokenizer.to_tiktoken, lambda each: each.encode("x")):
+            for each in (unused, loaded):
+                with self.assertRaisesRegex(bpe.BpeError, "is another tokenizer by now"):
+                    call(each)
+        self.assertFalse((self.home / "x").exists())
+        # The same tokenizer anew is the same.
+        bpe.train(self.corpus, 320, special_tokens=[END], output=saved).close()
+        self.assertEqual(loaded.encode_batch(TEXTS), self.right)
+        self.assertEqual(loaded.encode_file(self.corpus).tolist(), self.tokenizer.encode_file(self.corpus).tolist())
+        loaded.close()
+        unused.close()
+
+    def test_a_path_is_that_of_the_directory_where_it_was_named(self) -> None:
+        self.tokenizer.save(self.home / "saved")
+        before = os.getcwd()
+        try:
+            os.chdir(self.home)
+            with bpe.Tokenizer.load("saved") as loaded, bpe.train("corpus.txt", 320, special_tokens=[END], output="out") as trained:
+                os.chdir("/")
+                os.kill(loaded._servers[0].process._pid, signal.SIGKILL)
+                for each in (loaded, trained):
+                    self.assertEqual(each.encode_batch(TEXTS), self.right)
+                    os.chdir(self.home)
+                    each.save("relative")
+                    os.chdir("/")
+            self.assertTrue((self.home / "relative" / "tokenizer.json").is_file())
+        finally:
+            os.chdir(before)
+
+
+class Interrupts(Made):
+    def test_ctrl_c_in_a_call_takes_the_process_alone(self) -> None:
+        text = "".join(TEXTS) * 20_000
+        right = sum(self.right, [])
+        for n in range(6):
+            pid = self.pid()
+            timer = threading.Timer(0.01 * n, os.kill, (os.getpid(), signal.SIGINT))
+            with self.assertRaises(KeyboardInterrupt):
+                timer.start()
+                while True:
+                    self.tokenizer.encode(text)
+            self.assertFalse(is_running(pid))
+            self.assertEqual(self.tokenizer.encode("".join(TEXTS)), right)
+            self.assertTrue(os.path.isdir(self.tokenizer._path))
+
+    def test_ctrl_c_of_a_terminal_reaches_the_program_alone(self) -> None:
+        self.tokenizer.save(self.home / "saved")
+        script = (
+            "import bpe, os, signal\n"
+            f"tokenizer = bpe.Tokenizer.load({str(self.home / 'saved')!r})\n"
+            "os.setpgid(0, 0) if os.getpgrp() != os.getpid() else None\n"
+            "signal.signal(signal.SIGINT, lambda *_: None)\n"
+            "pid = tokenizer._servers[0].process._pid\n"
+            "os.killpg(0, signal.SIGINT)\n"
+            "tokenizer.encode('x')\n"
+            "print(pid == tokenizer._servers[0].process._pid)\n"
+        )
+        self.assertEqual(run(script).stdout, "True\n")
+
+    def test_a_killed_process_is_started_again(self) -> None:
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGSEGV):
+            pid = self.pid()
+            os.kill(pid, number)
+            self.check()
+            self.assertNotEqual(self.pid(), pid)
+            self.assertFalse(is_running(pid))
+
+    def test_where_it_is_killed_each_time_the_error_names_the_signal(self) -> None:
+        self.check()
+        started = []
+        spawn = os.posix_spawn
+
+        def killed(*args, **named):
+            started.append(spawn(*args, **named))
+            os.kill(started[-1], signal.SIGKILL)
+            return started[-1]
+
+        os.posix_spawn = killed
+        try:
+            os.kill(self.pid(), signal.SIGKILL)
+            with self.assertRaisesRegex(bpe.BpeError, r"ended by signal 9 \(SIGKILL\)"):
+                self.tokenizer.encode("x")
+            self.assertEqual(len(started), 1)
+            with self.assertRaisesRegex(bpe.BpeError, r"ended by signal 9 \(SIGKILL\), and so was the one"):
+                self.tokenizer.encode("x")
+            self.assertEqual(len(started), 3)
+        finally:
+            os.posix_spawn = spawn
+        self.check()
+
+    def test_where_children_are_reaped_by_others_it_is_started_again(self) -> None:
+        before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        try:
+            os.kill(self.pid(), signal.SIGKILL)
+            self.check()
+            self.tokenizer.close()
+        finally:
+            signal.signal(signal.SIGCHLD, before)
+
+    def test_a_stopped_process_is_closed(self) -> None:
+        pid = self.pid()
+        os.kill(pid, signal.SIGSTOP)
+        asking = threading.Thread(target=self.assertRaises, args=(bpe.BpeError, self.tokenizer.encode, "x"))
+        asking.start()
+        self.tokenizer.close()
+        self.assertFalse(is_running(pid))
+        asking.join(60)
+        self.assertFalse(asking.is_alive())
+        with self.assertRaisesRegex(bpe.BpeError, "closed"):
+            self.tokenizer.encode("x")
+
+    def test_closed_in_another_thread_a_call_is_an_error_and_no_other_file_is_read(self) -> None:
+        text = "".join(TEXTS) * 2000
+        right = sum(self.right, []) * 2000
+        for n in range(5):
+            copied = copy.copy(self.tokenizer)
+            wrong = []
+
+            def work() -> None:
+                try:
+                    while True:
+                        if copied.encode(text) != right:
+                            wrong.append("ids")
+                except bpe.BpeError as error:
+                    if "closed" not in str(error):
+                        wrong.append(error)
+
+            threads = [threading.Thread(target=work) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.02 * n)
+            copied.close()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(wrong, [])
+
+
+class Calls(Made):
+    def test_a_string_where_a_list_is_meant_is_a_type_error(self) -> None:
+        for call in (self.tokenizer.encode_batch, self.tokenizer.encode_iterable):
+            for given in ("text", b"text"):
+                with self.assertRaisesRegex(TypeError, "give a list of texts, or one text to encode"):
+                    call(given)
+        with self.assertRaisesRegex(TypeError, "special_tokens has to be a dict"):
+            bpe.Tokenizer.load(self.home, special_tokens=[END])
+
+    def test_parts_are_gathered_into_requests_and_the_first_is_not_waited_for(self) -> None:
+        asked = []
+        ask = self.tokenizer._ask
+        self.tokenizer._ask = lambda kind, items: asked.append(len(items)) or ask(kind, items)
+        try:
+            taken = []
+            texts = (taken.append(text) or text for text in TEXTS * 1000)
+            ids = self.tokenizer.encode_iterable(texts)
+            right = sum(self.right, [])
+            self.assertEqual([next(ids) for _ in self.right[0]], self.right[0])
+            self.assertEqual((len(taken), asked), (1, [1]))
+            self.assertEqual(self.right[0] + list(ids), right * 1000)
+            self.assertEqual((len(taken), sum(asked)), (60_000, 60_000))
+            sizes = sum(len(text.encode()) + 8 for text in TEXTS) * 1000
+            self.assertLess(len(asked), sizes / 2**15 + 20)
+        finally:
+            del self.tokenizer._ask
+
+    def test_what_came_before_an_error_of_the_source_has_its_ids(self) -> None:
+        def failing():
+            yield from TEXTS
+            raise RuntimeError("the source broke")
+
+        for given, raised in ((failing(), RuntimeError), (itertools.chain(TEXTS, [b"x"]), TypeError)):
+            got = []
+            with self.assertRaises(raised):
+                for id in self.tokenizer.encode_iterable(given):
+                    got.append(id)
+            self.assertEqual(got, sum(self.right, []))
+
+    def test_nothing_of_others_is_overwritten_by_save(self) -> None:
+        theirs = self.home / "theirs"
+        theirs.mkdir()
+        (theirs / "tokenizer.json").write_text("theirs")
+        (self.home / "link").symlink_to(theirs)
+        (theirs / "inner").symlink_to(self.corpus)
+        for place in (theirs, self.home / "link", self.corpus):
+            with self.assertRaisesRegex(bpe.BpeError, "is not replaced(.|\n)*\nhint: "):
+                self.tokenizer.save(place)
+        self.assertEqual((theirs / "tokenizer.json").read_text(), "theirs")
+        saved = self.home / "saved"
+        with bpe.train(self.corpus, 320, special_tokens=[END], model_card=True) as other:
+            other.save(saved)
+        self.assertTrue((saved / "README.md").exists())
+        self.tokenizer.save(saved)
+        self.assertFalse((saved / "README.md").exists())
+        self.assertEqual([path.name for path in self.home.iterdir() if path.name.startswith(".")], [])
