@@ -2,7 +2,7 @@
  * Times the merge engine on a file of word counts, phase by phase, with its peak memory and the checksum of its merges:
  *
  *   node scripts/bun.mjs bench/merge/bench.ts words.tsv [--merges 31744] [--compat cs336] [--words N]
- *     [--threads 2] [--engine javascript] [--out merges.txt]
+ *     [--threads 2] [--out merges.txt]
  *
  * The checksum is that of training.json's `mergesSha256`: SHA-256 over the lines `left right`, byte-to-character form.
  */
@@ -15,7 +15,6 @@ import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { type MergeProgress, trainMerges } from "../../src/merge/train-merges.ts";
 import { byteWordsSize } from "../../src/words/token-words.ts";
 import { sizeOf } from "../../src/words/word-table.ts";
-import { trainMergesInJavaScript } from "../../test/merge/javascript/engine.ts";
 import { readWords } from "./words.ts";
 
 const { positionals, values } = parseArgs({
@@ -28,7 +27,6 @@ const { positionals, values } = parseArgs({
     "max-token-length": { type: "string" },
     special: { type: "string", multiple: true, default: [] },
     threads: { type: "string", default: "1" },
-    engine: { type: "string", default: "kernel" },
     out: { type: "string" },
   },
 });
@@ -47,8 +45,7 @@ const phaseMs: Record<MergeProgress["phase"], number> = { layout: 0, index: 0, m
 let longestSliceMs = 0;
 const startMs = performance.now();
 let lastMs = startMs;
-const engine = values.engine === "javascript" ? trainMergesInJavaScript : trainMerges;
-const training = engine(words, options);
+const training = trainMerges(words, options);
 let step = training.next();
 for (; !step.done; step = training.next()) {
   const nowMs = performance.now();

@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { defaultTuning, type MergeTuning } from "../../src/merge/merge-tuning.ts";
+import type { Merges } from "../../src/merge/merges.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import type { NaiveWords } from "./naive.ts";
 
@@ -80,4 +82,14 @@ export function makeTuning(random: Random): MergeTuning {
     sharedListLength: pick(random, [1, 3, 10, 2048]),
     memoryCountMin: pick(random, [1, 1, 2, 3, 5]),
   };
+}
+
+/**
+ * How many merges there are, and a checksum of all that is known of them. Where a text is too large for a naive twin, the tests
+ * have the checksum of what an engine of its own, in JavaScript, learned from it.
+ */
+export function sumOf({ mergeCount, left, right, counts, replacedCounts }: Merges): string {
+  const hash = createHash("sha256");
+  for (const array of [left, right, counts, replacedCounts]) hash.update(array);
+  return `${mergeCount} ${hash.digest("hex").slice(0, 16)}`;
 }

@@ -70,6 +70,20 @@ function mergePair<Token>(tokens: readonly Token[], left: Token, right: Token, m
   return result;
 }
 
+/** How many places each merge replaced, weighted by the words' counts. */
+export function naiveReplacedCounts(words: NaiveWords, merges: readonly NaiveMerge[]): number[] {
+  const texts = [...words].map(([word, count]) => ({ tokens: [...word], count }));
+  return merges.map(({ left, right }) => {
+    let replacedCount = 0;
+    for (const text of texts) {
+      const tokens = mergePair(text.tokens, left, right, left + right);
+      replacedCount += text.count * (text.tokens.length - tokens.length);
+      text.tokens = tokens;
+    }
+    return replacedCount;
+  });
+}
+
 /** The same with a new id for every merge, whatever its bytes. Ties: the smaller (left id, right id). */
 function naiveRustbpe(
   words: NaiveWords,

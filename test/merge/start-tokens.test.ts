@@ -6,18 +6,15 @@ import { defaultTuning, type MergeTuning } from "../../src/merge/merge-tuning.ts
 import type { Merges } from "../../src/merge/merges.ts";
 import type { StartTokens } from "../../src/merge/start-tokens.ts";
 import { type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
+import { atOnce } from "../../src/runtime/turns.ts";
 import { byteWords, type TokenWords, tokenWordsOf } from "../../src/words/token-words.ts";
+import { rounds } from "../rounds.ts";
 import { makeTuning, makeWords, type Random, seededRandom, tableOf } from "./made-words.ts";
 
 const orders: readonly TieOrder[] = ["greater bytes", "smaller bytes", "smaller characters", "smaller id"];
 
-function train(words: TokenWords, options: MergeOptions, tuning: MergeTuning = defaultTuning): Merges {
-  const training = trainMerges(words, options, tuning);
-  for (;;) {
-    const step = training.next();
-    if (step.done) return step.value;
-  }
-}
+const train = (words: TokenWords, options: MergeOptions, tuning: MergeTuning = defaultTuning): Merges =>
+  atOnce(trainMerges(words, options, tuning));
 
 type NaiveOptions = {
   readonly mergeCount: number;
@@ -101,7 +98,7 @@ function inWidths(words: readonly (readonly [number[], number])[], count: number
 describe("words of start tokens, every knob turned", () => {
   for (const ties of orders) {
     test(`${ties} win: the engine agrees with its naive twin`, () => {
-      for (let seed = 1; seed <= 250; seed++) {
+      for (let seed = 1; seed <= rounds(70); seed++) {
         const random = seededRandom(seed * 7919);
         const count = [4, 7, 30, 256, 257, 3000][random(6)]!;
         const spellings = makeSpellings(random, count);
@@ -174,7 +171,7 @@ describe("words of start tokens, every knob turned", () => {
   });
 
   test("start tokens without bytes: ids decide, and a limit of length counts tokens", () => {
-    for (let seed = 1; seed <= 200; seed++) {
+    for (let seed = 1; seed <= rounds(60); seed++) {
       const random = seededRandom(seed * 104729);
       const count = [1, 4, 256, 400, 70_000][random(5)]!;
       const words = makeTokenWords(random, count);
