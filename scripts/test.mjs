@@ -1,28 +1,111 @@
-// Runs all tests, or those named: `node scripts/test.mjs test/words`. They get a temporary directory of their own and have
-// to leave it empty: files that stay there are listed, and are a failure.
-import { spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+// Runs all tests, or those whose path has one of the words given: `node scripts/test.mjs test/words`. What begins with "-" is
+// given to Bun. `--long` runs the random tests alone, with more rounds (test/rounds.ts).
+//
+// A file of tests runs in a process of its own: one that ran other files before takes up to three times as long where tests
+// make many memories, and what it prints can be shown together. Prints what the files that failed have to say, then how many
+// tests passed and failed, by what Bun says of each file. A file gets a temporary directory and has to leave it empty.
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Only a test that hangs takes so long, even on a busy machine. */
 const hangMs = 600_000;
+const jobCount = 2;
+/** So many times the rounds of `npm test`. */
+const longRounds = "4";
 
+const root = fileURLToPath(new URL("..", import.meta.url));
+const args = process.argv.slice(2);
+const isLong = args.includes("--long");
+const flags = args.filter((arg) => arg.startsWith("-") && arg !== "--long");
+const words = args.filter((arg) => !arg.startsWith("-")).map((word) => word.replace(/^\.\//, ""));
+const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
+  .map((name) => `test/${name}`)
+  .filter((name) => name.endsWith(".test.ts"))
+  .filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
+  .filter((name) => !isLong || readFileSync(join(root, name), "utf8").includes("rounds("))
+  .sort();
+if (files.length === 0) {
+  console.error(`no tests in ${words.join(", ")}`);
+  process.exit(1);
+}
+
+const findBun = [join(root, "scripts/bun.mjs"), "-e", "console.log(process.execPath)"];
+const bun = spawnSync(process.execPath, findBun, { encoding: "utf8" }).stdout.trim();
 const temporary = mkdtempSync(join(tmpdir(), "bpe-tests-"));
 chmodSync(temporary, 0o755); // For tests that act as other users.
-const bun = fileURLToPath(new URL("bun.mjs", import.meta.url));
-const args = ["test", "--parallel=2", "--timeout", String(hangMs), ...process.argv.slice(2)];
-const tests = spawn(process.execPath, [bun, ...args], {
-  stdio: "inherit",
-  env: { ...process.env, TMPDIR: temporary },
-});
-// A terminal sends these to the tests, too: wait for their end.
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => tests.kill(signal));
 
-tests.on("close", (code) => {
-  const left = readdirSync(temporary);
-  rmSync(temporary, { recursive: true, force: true });
-  if (left.length > 0) console.error(`the tests left in the temporary directory: ${left.join(", ")}`);
-  process.exit(left.length > 0 ? 1 : (code ?? 1));
-});
+/** Each in a group of its own, with all that it started. */
+const running = new Set();
+let stoppedBy;
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.on(signal, () => {
+    stoppedBy = signal;
+    for (const { pid } of running) process.kill(-pid, signal);
+  });
+}
+
+/** What came of a file: how many tests passed and failed, and what to show if any did. */
+async function play(file, index) {
+  const directory = join(temporary, String(index));
+  mkdirSync(directory);
+  const child = spawn(bun, ["test", "--only-failures", "--timeout", String(hangMs), ...flags, `./${file}`], {
+    cwd: root,
+    env: { ...process.env, TMPDIR: directory, ...(isLong && { BPE_TEST_ROUNDS: longRounds }) },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  running.add(child);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
+  }
+  const [code, signal] = await new Promise((resolve) => child.on("close", (...result) => resolve(result)));
+  running.delete(child);
+  const told = (what) =>
+    Number([...output.matchAll(new RegExp(`^ *(\\d+) ${what}$`, "gm"))].at(-1)?.[1] ?? 0);
+  const left = readdirSync(directory);
+  const hasFailed = code !== 0 || !/^ *\d+ pass$/m.test(output) || left.length > 0;
+  const notes = [
+    // Without Bun's head and end: those of all files are added up.
+    output
+      .replace(/^bun test v.*$/m, "")
+      .replace(/^ *\d+ pass$[\s\S]*?^Ran .*$/m, "")
+      .replaceAll(`${file}:\n`, ""),
+    ...(signal === null ? [] : [`ended by ${signal}`]),
+    ...(left.length === 0 ? [] : [`left in the temporary directory: ${left.join(", ")}`]),
+  ];
+  return {
+    heading: `${file}:`,
+    notes: notes.map((note) => note.trim()).filter((note) => note !== ""),
+    hasFailed,
+    pass: told("pass"),
+    // A file that did not come to its end has failed, whatever its tests said.
+    fail: Math.max(told("fail"), Number(hasFailed)),
+  };
+}
+
+const results = [];
+const waiting = files.entries();
+async function playSome() {
+  for (const [index, file] of waiting) {
+    if (stoppedBy !== undefined) return;
+    const result = await play(file, index);
+    results.push(result);
+    process.stderr.write(result.hasFailed ? "F" : ".");
+  }
+}
+await Promise.all(Array.from({ length: jobCount }, playSome));
+rmSync(temporary, { recursive: true, force: true });
+
+process.stderr.write("\n");
+for (const { heading, notes } of results.filter(({ hasFailed }) => hasFailed)) {
+  console.log(["", heading, ...notes].join("\n"));
+}
+const sum = (what) => results.reduce((total, result) => total + result[what], 0);
+console.log(`\n ${sum("pass")} pass\n ${sum("fail")} fail\n in ${results.length} of ${files.length} files`);
+process.exit(results.length < files.length || results.some(({ hasFailed }) => hasFailed) ? 1 : 0);
