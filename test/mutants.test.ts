@@ -1,5 +1,6 @@
 // Files of every structured kind that say something wild where they said something valid: each is read, or refused with a
 // message that names it. `npm run test:faults` does the same to the executable.
+
 import { beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,10 +44,11 @@ import {
 } from "./faults/mutate-words.ts";
 import { madeText } from "./faults/text.ts";
 import { readTokenizerFile, tokenizerFiles } from "./faults/tokenizer-files.ts";
+import { rounds } from "./rounds.ts";
 import { countCached, countPlain, filesOf, randomText } from "./store/world.ts";
 
 const seed = Number(process.env.MUTANTS_SEED ?? 20261122);
-const mutantCount = Number(process.env.MUTANTS ?? 60);
+const mutantCount = Number(process.env.MUTANTS ?? rounds(15));
 /** Whatever stands in a file, a message stays one that people can read. */
 const messageLengthMax = 1000;
 

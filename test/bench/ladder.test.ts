@@ -9,6 +9,7 @@ import type { WordTable } from "../../src/words/word-table.ts";
 import { scratch } from "../binary.ts";
 import { makeWords, seededRandom, tableOf } from "../merge/made-words.ts";
 import { naiveCs336 } from "../merge/naive.ts";
+import { rounds } from "../rounds.ts";
 
 function train(strategy: Strategy, words: WordTable, mergeCount: number): Learned {
   const learned = nothingLearned();
@@ -29,7 +30,7 @@ function spelled({ left, right, counts }: Learned) {
 describe("every rung of the ladder learns what the naive trainer learns", () => {
   for (const strategy of strategies) {
     test(`${strategy.name}: random, tied and repetitive words`, () => {
-      for (let seed = 1; seed <= 200; seed++) {
+      for (let seed = 1; seed <= rounds(50); seed++) {
         const words = makeWords(seededRandom(seed * 7919));
         const mergeCount = 1 + ((seed * 31) % 80);
         const expected = naiveCs336(words, { mergeCount });
@@ -69,7 +70,7 @@ describe("the files between the programs", () => {
   test.skipIf(compilerVersion() === undefined)("the trainers in C++ learn the same merges and counts", () => {
     buildCpp(`${directory}/train`, "-O1");
     for (const trainer of ["exact-index", "word-lists"]) {
-      for (let seed = 1; seed <= 60; seed++) {
+      for (let seed = 1; seed <= rounds(15); seed++) {
         const words = tableOf(makeWords(seededRandom(seed * 7919)));
         const [wordsPath, mergesPath, expectedPath] = ["words", "merges", "expected"].map(
           (n) => `${directory}/${n}`,

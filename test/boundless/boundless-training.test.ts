@@ -17,6 +17,7 @@ import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
 import { tokenWordsOf } from "../../src/words/token-words.ts";
 import { scratch } from "../binary.ts";
 import { Random } from "../pattern/naive.ts";
+import { rounds } from "../rounds.ts";
 import { type NaiveOp, naiveBoundless, naiveEncode, naivePretokens, naiveSupermerges } from "./naive.ts";
 import { scriptOfCharacter } from "./scripts-of-unicode.ts";
 
@@ -121,7 +122,7 @@ test("a supermerge that spells a token that is there makes that token", async ()
     starts: Uint32Array.from(starts),
   };
   let repeatCount = 0;
-  for (let trial = 0; trial < 80; trial++) {
+  for (let trial = 0; trial < rounds(20); trial++) {
     const runs = Array.from(
       { length: 1 + random.below(8) },
       () =>
@@ -150,7 +151,7 @@ test("a supermerge that spells a token that is there makes that token", async ()
     );
     expect({ seed, trial, runs, found }).toEqual({ seed, trial, runs, found: wanted });
   }
-  expect(repeatCount).toBeGreaterThan(40);
+  expect(repeatCount).toBeGreaterThan(rounds(10));
 });
 
 test("1, 2 and 7 workers count the same runs, however the text is cut", async () => {

@@ -4,6 +4,7 @@ import { type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts"
 import { atOnce } from "../../src/runtime/turns.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { makeTuning, makeWords, seededRandom, tableOf } from "../merge/made-words.ts";
+import { rounds } from "../rounds.ts";
 import { naiveMerges } from "./naive.ts";
 
 const boundless = { compat: "cs336", ties: "smaller bytes", equalPairs: "disjoint" } as const;
@@ -35,7 +36,7 @@ test("five equal letters hold their pair twice, and the smaller of two equal pai
 test("merges of repetitive words are those of the naive twin, whatever the engine's knobs say", () => {
   const seed = 20261122;
   const random = seededRandom(seed);
-  for (let trial = 0; trial < 250; trial++) {
+  for (let trial = 0; trial < rounds(60); trial++) {
     const words = makeWords(random);
     const options = {
       mergeCount: 1 + random(40),

@@ -6,6 +6,7 @@ import { npyHead } from "../../src/tokenizer/id-files/npy.ts";
 import { characterOf } from "../../src/tokenizer/id-sequences/id-merges.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { type Random, seededRandom } from "../merge/made-words.ts";
+import { rounds } from "../rounds.ts";
 
 const home = scratch();
 
@@ -68,7 +69,7 @@ const mergesIn = (directory: string) => readFileSync(join(directory, "merges.txt
 
 describe("merges over ids", () => {
   test("and what they make of documents agree with the naive twin, in any width, with 1, 2 and 7 threads", () => {
-    for (let seed = 1; seed <= 15; seed++) {
+    for (let seed = 1; seed <= rounds(4); seed++) {
       const random = seededRandom(seed * 7919);
       const alphabet = [[0], [0, 1], [3, 7, 250], [5, 900, 65_535], [1, 70_000, 2 ** 20 - 1]][seed % 5]!;
       const documents = makeDocuments(random, alphabet);
@@ -92,7 +93,7 @@ describe("merges over ids", () => {
   test("equal those of HF's trainer over the same ids as characters, and HF encodes as we do", async () => {
     // Characters without white space, at which this trainer is told to cut.
     const first = 0x4e00;
-    for (let seed = 1; seed <= 6; seed++) {
+    for (let seed = 1; seed <= rounds(2); seed++) {
       const random = seededRandom(seed * 104729);
       const documents = makeDocuments(random, [0, 1, 2, 3, 40, 41]);
       const character = (id: number) => String.fromCodePoint(first + id);
@@ -261,7 +262,7 @@ describe("decoding", () => {
     bpe(["decode", path, "--tokenizer", tokenizer, "-q", ...options]);
 
   test("gives the documents back, of random merges, from lines and from files of numbers", () => {
-    for (let seed = 1; seed <= 12; seed++) {
+    for (let seed = 1; seed <= rounds(3); seed++) {
       const random = seededRandom(seed * 31);
       // Of a large alphabet tokens have ids beyond 2^20.
       const documents = makeDocuments(random, seed % 3 === 0 ? [0, 7, 2 ** 20 - 1] : [0, 1, 2, 3]);

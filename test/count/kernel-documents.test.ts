@@ -139,7 +139,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
     for (const [name, pattern] of named) {
       const ways = withAndWithoutFourByteTables(pattern).map((one) => kernelWay(one));
       const twin = splitterWay(pattern);
-      for (let round = 0; round < 60; round++) {
+      for (let round = 0; round < rounds(15); round++) {
         const bytes =
           round % 2 === 0
             ? randomBytes(random, 1 + random.below(60))
@@ -178,7 +178,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
     adoptKernelModule(module);
     const random = new Random(seed + 2);
     const pattern = compilePattern(patterns.gpt2.sources);
-    for (let round = 0; round < 120; round++) {
+    for (let round = 0; round < rounds(30); round++) {
       const letters = random.pick(["ab", "abc<|>", "<|x ", "abcdefghijklm"]);
       const text = (lengthMax: number) =>
         Array.from({ length: 1 + random.below(lengthMax) }, () => random.pick([...letters])).join("");
@@ -207,7 +207,7 @@ test("counts with masks what the splitters in JavaScript count, for all named pa
     const counter = new WordCounter(textBytesMax);
     const documents = KernelDocuments.create(pattern.automata[0]!, tokens, counter, atOnce)!;
     const twin = splitterWay(pattern, tokens);
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < rounds(10); round++) {
       const parts = Array.from({ length: 1 + random(3) }, () => classesText(random, 1500));
       const bytes = utf8(parts.join("<|x|>"));
       if (random(8) === 0) bytes[random(bytes.length)] = 0x80 | random(0x80);

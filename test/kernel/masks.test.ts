@@ -4,6 +4,7 @@ import { type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
 import { endsOfText, type ScanTables } from "../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../../src/runtime/kernel.ts";
 import { compiledTables, randomNumbers, randomText } from "../pattern/masks/texts.ts";
+import { rounds } from "../rounds.ts";
 
 const tail = String.raw`\s*[\r\n]+|\s+(?!\S)|\s+`;
 const sourcesList: readonly (readonly string[])[] = [
@@ -83,7 +84,7 @@ test("masks find the ends that the automaton finds, as far as they come, from ev
     const random = randomNumbers(2);
     let knownBytes = 0;
     let allBytes = 0;
-    for (let i = 0; i < 150; i++) {
+    for (let i = 0; i < rounds(40); i++) {
       const text = randomBytes(random, 400);
       const all = [0, ...endsOfText(tables, text)];
       putText(kernel, text);

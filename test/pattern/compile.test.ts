@@ -10,6 +10,7 @@ import {
   resolvePattern,
 } from "../../src/pattern/pattern.ts";
 import { canBeEmpty, type Node } from "../../src/pattern/syntax-tree.ts";
+import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
 import { naivePieces, naiveRegExp, Random, splitterEnds } from "./naive.ts";
 import { naiveTreeEnds, TooSlow } from "./naive-matcher.ts";
@@ -194,7 +195,7 @@ describe("a pattern", () => {
       Array.from({ length: 1 + random.below(3) }, () => sequence(depth)).join("|");
 
     let compiledCount = 0;
-    for (let round = 0; round < 500; round++) {
+    for (let round = 0; round < rounds(125); round++) {
       const source = choice(2);
       let compiled: CompiledPattern;
       try {
@@ -222,7 +223,7 @@ describe("a pattern", () => {
           throw new Error(`${source} on ${JSON.stringify(text)}: ${found}, not ${wanted} (seed ${seed})`);
       }
     }
-    expect(compiledCount).toBeGreaterThan(100);
+    expect(compiledCount).toBeGreaterThan(rounds(25));
   });
 
   test("made at random of the whole grammar splits as the textbook matcher does, cut anywhere", () => {
@@ -230,7 +231,7 @@ describe("a pattern", () => {
     const random = new Random(seed);
     let trialCount = 0;
     const kinds = { automata: 0, programs: 0, scripts: 0 };
-    for (let round = 0; round < 250; round++) {
+    for (let round = 0; round < rounds(60); round++) {
       const source = randomPattern(random);
       let compiled: CompiledPattern;
       try {
@@ -263,8 +264,8 @@ describe("a pattern", () => {
         }
       }
     }
-    expect(Math.min(kinds.automata, kinds.programs)).toBeGreaterThan(40);
-    expect(trialCount).toBeGreaterThan(2000);
+    expect(Math.min(kinds.automata, kinds.programs)).toBeGreaterThan(rounds(10));
+    expect(trialCount).toBeGreaterThan(rounds(500));
   });
 
   test("made of random splits in sequence cuts piece by piece", () => {
@@ -283,7 +284,7 @@ describe("a pattern", () => {
       "'[ab]|[ab]+",
     ];
     const lastSplits = [patterns.gpt2.sources[0], patterns.cl100k.sources[0], "ab+|b?c", "[0-9][0-9][0-9]"];
-    for (let round = 0; round < 150; round++) {
+    for (let round = 0; round < rounds(40); round++) {
       const sources = Array.from({ length: 1 + random.below(3) }, () => random.pick(splits));
       sources.push(random.pick(lastSplits));
       const compiled = compilePattern(sources);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
 import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { rounds } from "../rounds.ts";
 import { naiveEnds, naiveRegExp, Random, randomBytes, splitterEnds } from "./naive.ts";
 import { naiveTreeEnds, TooSlow } from "./naive-matcher.ts";
 import { randomPattern, randomText } from "./random-patterns.ts";
@@ -28,7 +29,7 @@ describe("splits that follow one another", () => {
     for (const lineWise of [false, true]) {
       const compiled = compilePattern(sources, { lineWise });
       expect(automatonCount(compiled)).toBe(count);
-      for (let round = 0; round < 400; round++) {
+      for (let round = 0; round < rounds(100); round++) {
         const bytes = randomBytes(random, 1 + random.below(20));
         const wanted = naiveEnds(bytes, regexps, lineWise);
         const found = splitterEnds(compiled, bytes, random.below(2) === 0 ? bytes.length : 1);

@@ -9,6 +9,7 @@ import {
   type NamedPattern,
   patterns,
 } from "../../src/pattern/pattern.ts";
+import { rounds } from "../rounds.ts";
 import {
   longText,
   naiveEnds,
@@ -58,7 +59,7 @@ describe.each(names)("%s", (name) => {
   test("splits random bytes as the naive splitter does, in blocks of any size", () => {
     const { compiled, regexps } = prepared(name);
     const random = new Random(seed);
-    for (let round = 0; round < 120; round++) {
+    for (let round = 0; round < rounds(30); round++) {
       const bytes = randomBytes(random, 1 + random.below(20));
       const wanted = naiveEnds(bytes, regexps);
       for (const blockSize of [1, 3, 7, bytes.length]) {
@@ -70,7 +71,7 @@ describe.each(names)("%s", (name) => {
   test("ends a document behind every line if told to", () => {
     const { compiled, regexps } = prepared(name, true);
     const random = new Random(seed);
-    for (let round = 0; round < 100; round++) {
+    for (let round = 0; round < rounds(25); round++) {
       const parts = [randomBytes(random, random.below(6)), randomBytes(random, random.below(6))];
       const bytes = Buffer.concat([
         parts[0]!,
@@ -102,7 +103,7 @@ describe.each(names)("%s", (name) => {
     const { compiled } = prepared(name);
     const random = new Random(seed);
     let cutCount = 0;
-    for (let round = 0; round < 250; round++) {
+    for (let round = 0; round < rounds(60); round++) {
       const bytes = randomBytes(random, 2 + random.below(25));
       const text = textOf(bytes);
       const whole = splitterEnds(compiled, bytes);
@@ -117,7 +118,7 @@ describe.each(names)("%s", (name) => {
       expectEqual([...left, ...right], whole, `${name} cut at ${cut}`, bytes);
       expect(left.length).toBe(splitter.endCount - 1);
     }
-    expect(cutCount).toBeGreaterThan(20);
+    expect(cutCount).toBeGreaterThan(rounds(5));
   });
 });
 
@@ -156,7 +157,7 @@ describe("a splitter", () => {
       for (const lineWise of [false, true]) {
         const compiled = compilePattern([source], { lineWise });
         expect([source, compiled.kind]).toEqual([source, "automata"]);
-        for (let round = 0; round < 150; round++) {
+        for (let round = 0; round < rounds(40); round++) {
           const bytes = Buffer.concat(Array.from({ length: 2 + random.below(14) }, () => random.pick(parts)));
           const whole = splitterEnds(compiled, bytes);
           expectEqual(whole, naiveEnds(bytes, [naiveRegExp(source)], lineWise), source, bytes);
@@ -178,7 +179,7 @@ describe("a splitter", () => {
         }
       }
     }
-    expect(cutCount).toBeGreaterThan(300);
+    expect(cutCount).toBeGreaterThan(rounds(75));
   });
 
   test("is cut only where the automaton goes on as it would from the start of a document", () => {

@@ -18,6 +18,7 @@ import { readBaseFiles } from "../../src/tokenizer/extension/base-files.ts";
 import { loadTokenizerParts } from "../../src/tokenizer/load/load-tokenizer.ts";
 import { put, scratch } from "../binary.ts";
 import { type Random, seededRandom } from "../merge/made-words.ts";
+import { rounds } from "../rounds.ts";
 import { type NaiveBase, naiveExtension, naiveTokens } from "./naive-extension.ts";
 
 const home = scratch();
@@ -135,7 +136,7 @@ function makeText(random: Random): { text: string; words: Map<string, number> } 
 describe("an extension agrees with its naive twin", () => {
   test("on random bases and texts; each new token can be used, and HF encodes as we do", async () => {
     let refusedCount = 0;
-    for (let seed = 1; seed <= 80; seed++) {
+    for (let seed = 1; seed <= rounds(20); seed++) {
       const random = seededRandom(seed * 7919);
       const naive = makeBase(random);
       const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive), null, random(2) * 2));
@@ -173,12 +174,12 @@ describe("an extension agrees with its naive twin", () => {
       const ids = (await theirs.encode(sample, null, { addSpecialTokens: false })).getIds();
       expect({ seed, ids: [...ours.encode(sample)] }).toEqual({ seed, ids });
     }
-    expect(refusedCount).toBeLessThan(12);
+    expect(refusedCount).toBeLessThan(rounds(3));
   });
 
   test("at each of several sizes, also where merges make tokens that the base has", async () => {
     let knownCount = 0;
-    for (let seed = 1; seed <= 60; seed++) {
+    for (let seed = 1; seed <= rounds(15); seed++) {
       const random = seededRandom(seed * 6007);
       const naive = { ...makeBase(random), ignoresMerges: false };
       const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive)));
@@ -196,12 +197,12 @@ describe("an extension agrees with its naive twin", () => {
         knownCount += expected.length - tokens.length;
       }
     }
-    expect(knownCount).toBeGreaterThan(15);
+    expect(knownCount).toBeGreaterThan(rounds(4));
   });
 
   test("text without a token that new merges make is encoded as by the base", async () => {
     const found = { sameCount: 0, otherCount: 0 };
-    for (let seed = 1; seed <= 40; seed++) {
+    for (let seed = 1; seed <= rounds(10); seed++) {
       const random = seededRandom(seed * 4003);
       const naive = makeBase(random);
       const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive)));
@@ -221,7 +222,7 @@ describe("an extension agrees with its naive twin", () => {
         }
       }
     }
-    expect(Math.min(found.sameCount, found.otherCount)).toBeGreaterThan(200);
+    expect(Math.min(found.sameCount, found.otherCount)).toBeGreaterThan(rounds(50));
   });
 
   test("with 1, 2 and 7 workers alike", async () => {
@@ -278,7 +279,7 @@ describe("a base that changes text before it cuts it", () => {
 
   test("is trained on the changed text, in lines, records and files, with 1, 2 and 7 workers", async () => {
     const forms = ["NFC", "NFD", "NFKC", "NFKD", null];
-    for (let seed = 1; seed <= 20; seed++) {
+    for (let seed = 1; seed <= rounds(5); seed++) {
       const random = seededRandom(seed * 104729);
       const [form, addsSpace] = [forms[seed % 5]!, seed % 5 === 4 || random(3) === 0];
       const text = Array.from({ length: 1 + random(300) }, () => pieces[random(pieces.length)]!).join("");

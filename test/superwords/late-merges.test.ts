@@ -12,6 +12,7 @@ import { SectionEncoder } from "../../src/tokenizer/section-encoder.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { put, scratch } from "../binary.ts";
+import { rounds } from "../rounds.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 11);
@@ -65,7 +66,7 @@ const madeText = (letters: string, length: number) =>
 
 test("merges over spaces that are made behind all others give the ids of merging in one go", () => {
   let lateCount = 0;
-  for (let round = 0; round < 150; round++) {
+  for (let round = 0; round < rounds(40); round++) {
     const letters = one(["ab ", "a ", "abc  ", "ab\n ", "ab,é "]);
     const isNarrow = random(3) > 0;
     const model = madeModel(1 + random(40), letters, isNarrow ? 256 : 70_000);
@@ -92,7 +93,7 @@ test("merges over spaces that are made behind all others give the ids of merging
     };
     expect({ seed, round, text, ids: ids(late) }).toEqual({ seed, round, text, ids: ids(whole) });
   }
-  expect(lateCount).toBeGreaterThan(80);
+  expect(lateCount).toBeGreaterThan(rounds(20));
 });
 
 test("a character whose own merges are late is not there before them", () => {
@@ -156,7 +157,7 @@ test("a tokenizer with superwords encodes as merging in one go does, and as HF d
     const late = new TextEncoding(parts);
     const whole = uncutEncoding({ ...parts, addedTokens: [] });
     const peer = HuggingFace.fromString(readFileSync(join(output, "tokenizer.json"), "utf8"));
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < rounds(15); round++) {
       const text = madeProse(1 + random(80));
       const bytes = Buffer.from(text);
       const ids = encode(late, bytes);

@@ -4,6 +4,7 @@ import { trainTokenizer } from "../../src/index.ts";
 import { usualSuperwordPattern } from "../../src/pipeline/superword-settings.ts";
 import type { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { put, scratch } from "../binary.ts";
+import { rounds } from "../rounds.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 import { naivePieces, naiveSuperwords } from "./naive-superwords.ts";
 
@@ -31,7 +32,7 @@ test("merges are those of the naive way, documents and lines being ends of preto
   let superCount = 0;
   let droppedCount = 0;
   let ambiguousCount = 0;
-  for (let trial = 0; trial < 60; trial++) {
+  for (let trial = 0; trial < rounds(20); trial++) {
     const documents = Array.from({ length: 1 + random(4) }, () => madeText(1 + random(60)));
     const [inherited, wanted] = [random(20), 20 + random(30)];
     const first = naiveSuperwords(naivePieces(documents, gpt2), [], inherited, { refuses: false }).merges;
@@ -55,8 +56,8 @@ test("merges are those of the naive way, documents and lines being ends of preto
     superCount += naive.merges.filter((pair) => pair.join("").trim().includes(" ")).length;
     droppedCount += first.length - naive.keptCount;
   }
-  expect(superCount).toBeGreaterThan(200);
-  expect(droppedCount).toBeGreaterThan(10);
+  expect(superCount).toBeGreaterThan(rounds(50));
+  expect(droppedCount).toBeGreaterThan(0);
   expect(ambiguousCount).toBe(0);
 });
 

@@ -8,6 +8,7 @@ import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import { TokenCutter } from "../../src/tokenizer/token-cutter.ts";
 import { plainSpecial } from "../../src/tokenizer/tokenizer-parts.ts";
 import { scratch } from "../binary.ts";
+import { rounds } from "../rounds.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 import {
   bothOf,
@@ -20,7 +21,7 @@ import {
 
 const seed = Number(process.env.TEST_SEED ?? 23);
 /** `TEST_TRIALS=20000 npm run bun -- test test/tokenizer/added-tokens.test.ts` looks longer. */
-const trialCount = Number(process.env.TEST_TRIALS ?? 300);
+const trialCount = Number(process.env.TEST_TRIALS ?? rounds(75));
 
 /**
  * What contents and texts are made of: characters of one to four bytes; letters, marks, digits, connectors and joiners that

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { EncodingKernel, WordMerger } from "../../src/tokenizer/encoding-kernel.ts";
 import { buildModel, type EncodingModel } from "../../src/tokenizer/encoding-model.ts";
+import { rounds } from "../rounds.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 5);
@@ -88,7 +89,7 @@ function mergersOf(model: EncodingModel): ((word: readonly number[]) => number[]
 }
 
 test("the three ways of merging agree with the naive one, on runs, periods and letters at random", () => {
-  for (let round = 0; round < 60; round++) {
+  for (let round = 0; round < rounds(15); round++) {
     const isOrdered = random(3) > 0;
     const merges = madeMerges(1 + random(30), isOrdered);
     const model = modelOf(merges);
@@ -125,7 +126,7 @@ const madeCharacter = () => [0xe3 + random(2), 0x81 + random(2), 0x81 + random(2
 test("merging may begin with whole characters where that is what merging bytes arrives at", () => {
   const bytes = [0xe3, 0xe4, 0x81, 0x82, 0x20];
   const counts = { whole: 0, fromBytes: 0 };
-  for (let round = 0; round < 300; round++) {
+  for (let round = 0; round < rounds(75); round++) {
     const merges: Merge[] = [];
     const tokens = [...bytes];
     const merge = (left: number, right: number): number => {
@@ -165,5 +166,5 @@ test("merging may begin with whole characters where that is what merging bytes a
     }
   }
   // Both occur often.
-  expect(Math.min(counts.whole, counts.fromBytes)).toBeGreaterThan(1000);
+  expect(Math.min(counts.whole, counts.fromBytes)).toBeGreaterThan(rounds(250));
 });

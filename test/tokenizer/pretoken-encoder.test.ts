@@ -4,6 +4,7 @@ import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { createPretokenEncoder } from "../../src/tokenizer/pretoken-encoder.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import type { AddedToken, EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
+import { rounds } from "../rounds.ts";
 import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
 import { writeTokenizer } from "./made-tokenizer.ts";
 
@@ -63,7 +64,7 @@ function madeBytes(tokens: readonly AddedToken[], length: number): Uint8Array {
 }
 
 test("the kernel finds added tokens and pretokens as the links of the chain do, whatever the tokens and the pieces", () => {
-  for (let round = 0; round < 60; round++) {
+  for (let round = 0; round < rounds(15); round++) {
     const addedTokens = madeTokens();
     const ways = bothWays({ ...gpt2, addedTokens }, random(3) === 0);
     for (let n = 0; n < 12; n++) {
@@ -118,7 +119,7 @@ function tableOf(words: readonly Uint8Array[]): { bytes: Uint8Array; starts: Uin
 }
 
 test("many texts at once have the ids of each by itself, whatever the tokens", () => {
-  for (let round = 0; round < 60; round++) {
+  for (let round = 0; round < rounds(15); round++) {
     const addedTokens = madeTokens();
     const [kernel, links] = bothWays({ ...gpt2, addedTokens }, random(3) === 0);
     for (let n = 0; n < 4; n++) {

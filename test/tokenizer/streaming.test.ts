@@ -13,6 +13,7 @@ import { textCutting } from "../../src/tokenizer/text-cutting.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { scratch } from "../binary.ts";
+import { rounds } from "../rounds.ts";
 import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
 import { specialTokens, writeTokenizer } from "./made-tokenizer.ts";
 
@@ -85,7 +86,7 @@ test("it does not matter in what pieces a text arrives, nor what came before it"
   for (const parts of [gpt2, falcon, wordy, { ...gpt2, isNarrow: false }]) {
     const whole = new TextEncoding(parts);
     const inParts = new TextEncoding(parts);
-    for (let round = 0; round < 150; round++) {
+    for (let round = 0; round < rounds(40); round++) {
       const bytes = madeBytes();
       const chunkMax = 1 + random(20);
       const expected = encodeAll(whole, bytes, () => bytes.length);
@@ -98,7 +99,7 @@ test("it does not matter in what pieces a text arrives, nor what came before it"
 test("ids of 16 and of 32 bits are the same", () => {
   const narrow = new TextEncoding(gpt2);
   const wide = new TextEncoding({ ...gpt2, isNarrow: false });
-  for (let round = 0; round < 100; round++) {
+  for (let round = 0; round < rounds(25); round++) {
     const bytes = madeBytes();
     expect(encodeAll(wide, bytes, () => 100)).toEqual(encodeAll(narrow, bytes, () => 100));
   }
@@ -107,7 +108,7 @@ test("ids of 16 and of 32 bits are the same", () => {
 test("ranges, cut anywhere the plan cuts, give the ids of the whole", async () => {
   const path = join(scratch(), "corpus.txt");
   for (const parts of [gpt2, falcon, normal]) {
-    for (let round = 0; round < 30; round++) {
+    for (let round = 0; round < rounds(8); round++) {
       const bytes = Buffer.concat(Array.from({ length: 20 }, madeBytes));
       writeFileSync(path, bytes);
       const inputs = findInputs([path], { binary: "text" });

@@ -6,6 +6,7 @@ import { decodeCharacters, encodeBytes } from "../../src/bytes/byte-characters.t
 import { patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { scratch } from "../binary.ts";
+import { rounds } from "../rounds.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 import { bothOf, huggingFaceIds, jsonOf, type TokenizerJson, writeTokenizer } from "./made-tokenizer.ts";
 
@@ -69,7 +70,7 @@ function encodeNaively({ model: { vocab, merges } }: TokenizerJson, pretoken: st
 
 test("only a whole pretoken gets the id of a token that merging does not reach: as HF, and as a naive encoder", async () => {
   let wholeCount = 0;
-  for (let round = 0; round < 60; round++) {
+  for (let round = 0; round < rounds(15); round++) {
     const { json, wholes } = madeJson();
     const { theirs, ours } = await bothOf(json);
     for (let n = 0; n < 60; n++) {
@@ -81,11 +82,11 @@ test("only a whole pretoken gets the id of a token that merging does not reach: 
       wholeCount += ids.length === 1 ? 1 : 0;
     }
   }
-  expect(wholeCount).toBeGreaterThan(100);
+  expect(wholeCount).toBeGreaterThan(rounds(25));
 });
 
 test("and as tiktoken, with a file of ranks", async () => {
-  for (let round = 0; round < 40; round++) {
+  for (let round = 0; round < rounds(10); round++) {
     const { json, wholes } = madeJson();
     const tokens = Object.keys(json.model.vocab).flatMap((token) => {
       const bytes = decodeCharacters(token);

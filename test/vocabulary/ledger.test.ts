@@ -14,6 +14,7 @@ import { buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
 import { wordTableOf } from "../../src/words/word-table.ts";
 import { makeTuning, makeWords, seededRandom, tableOf } from "../merge/made-words.ts";
 import type { NaiveWords } from "../merge/naive.ts";
+import { rounds } from "../rounds.ts";
 
 const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
 
@@ -66,7 +67,7 @@ const learn = (words: NaiveWords, mergeCount: number, compat: Compat, seed?: num
 
 for (const compat of compats) {
   test(`${compat}: counts are those of a naive encoder, at birth, at the end and after each merge`, () => {
-    for (let seed = 1; seed <= 80; seed++) {
+    for (let seed = 1; seed <= rounds(20); seed++) {
       const words = makeWords(seededRandom(seed * 7919));
       const { merges, ledger } = learn(words, 1 + (seed % 60), compat, seed);
       expect({ seed, ledger }).toEqual({ seed, ledger: naiveLedger(words, merges) });
@@ -84,7 +85,7 @@ test("what occurs where a pair overlaps itself is counted once", () => {
 });
 
 test("the ledger of the first merges is that of a training that stopped there", () => {
-  for (let seed = 1; seed <= 40; seed++) {
+  for (let seed = 1; seed <= rounds(10); seed++) {
     const words = makeWords(seededRandom(seed * 104729));
     const { ledger, merges } = learn(words, 50, "rustbpe");
     const mergeCount = Math.floor(merges.mergeCount / (1 + (seed % 5)));

@@ -5,6 +5,7 @@ import { rankRows } from "../../src/vocabulary/formats/tiktoken.ts";
 import { jsonSpelling, plainSpelling } from "../../src/vocabulary/formats/token-spelling.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
 import { buildVocabulary, specialOfEntry, type Vocabulary } from "../../src/vocabulary/vocabulary.ts";
+import { rounds } from "../rounds.ts";
 import { mergesOf, randomNumbers } from "./made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 7);
@@ -68,7 +69,7 @@ const textOf = (chunks: Iterable<Uint8Array>) =>
 
 test(`rows are what strings make of them, whatever lengths tokens have (seed ${seed})`, () => {
   const specials = ['a "quoted" <\n>', "漢字 😀", "Ġt", "<|end|>"];
-  for (let round = 0; round < 30; round++) {
+  for (let round = 0; round < rounds(8); round++) {
     const mergeCount = [0, 1, 2, 300, 3000][round % 5]!;
     const vocabulary = randomVocabulary(seed + round, mergeCount, specials.slice(0, round % 3));
     for (const name of names) expect(textOf(kinds[name](vocabulary))).toBe(naive[name](vocabulary));

@@ -5,6 +5,7 @@ import { countsFileChunks, countsFileHead, totalsOf } from "../../src/words/coun
 import { listCounts } from "../../src/words/listed-frames.ts";
 import { wordTableOfSum } from "../../src/words/sum-of-words.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
+import { rounds } from "../rounds.ts";
 import { entriesOf, keyOf, randomOf } from "./generators.ts";
 
 const options = { patterns: ["a+"], specialTokens: [], isLinewise: false };
@@ -82,7 +83,7 @@ function payloadsOf(file: Buffer): Buffer[] {
 }
 
 test("a file is listed as it is read word by word, of one frame or of many", () => {
-  for (let seed = 1; seed <= 12; seed++) {
+  for (let seed = 1; seed <= rounds(3); seed++) {
     const table = randomTable(seed, [0, 1, 500, 15_000][seed % 4]!, seed % 3 === 0 ? 200 : 30);
     const file = fileOf(table);
     expect(entriesOrNull(listed(file))).toEqual(entriesOf(table));
@@ -117,7 +118,7 @@ test("words of many kilobytes that share all but their ends, and a word too long
 
 test("whatever stands in frames whose checksums fit: what is listed is right, and what is wrong is not listed", () => {
   let [rightCount, wrongCount] = [0, 0];
-  for (let seed = 1; seed <= 600; seed++) {
+  for (let seed = 1; seed <= rounds(150); seed++) {
     const random = randomOf(seed);
     const table = randomTable(seed, 1 + random(12), 6);
     const payload = Buffer.from(payloadsOf(fileOf(table))[0]!);
@@ -134,7 +135,7 @@ test("whatever stands in frames whose checksums fit: what is listed is right, an
     if (expected === null) wrongCount++;
     else rightCount++;
   }
-  expect(Math.min(rightCount, wrongCount)).toBeGreaterThan(100);
+  expect(Math.min(rightCount, wrongCount)).toBeGreaterThan(rounds(25));
 });
 
 test("a file that is cut short, or has more behind its end, is not listed", () => {

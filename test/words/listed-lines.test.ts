@@ -5,6 +5,7 @@ import { joinEqual, readListedLines } from "../../src/words/listed-lines.ts";
 import { TsvReader } from "../../src/words/tsv-reader.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
+import { rounds } from "../rounds.ts";
 import { bytesOf, entriesOf, keyOf, randomOf } from "./generators.ts";
 
 /** The files listed, read in pieces of at most so many bytes. */
@@ -49,7 +50,7 @@ function distinctLines(seed: number, lineCount: number): string[] {
 }
 
 test("words that stand once are read as the reader for all files reads them, in any pieces", () => {
-  for (let seed = 1; seed <= 20; seed++) {
+  for (let seed = 1; seed <= rounds(5); seed++) {
     const file = distinctLines(seed, [1, 2, 100, 5000, 20_000][seed % 5]!).join("");
     const expected = entriesOf(readAny(file));
     for (const pieceBytes of [seed < 3 ? 1 : 1000, 1 << 30]) {
@@ -65,7 +66,7 @@ test("no lines are no words", () => {
 });
 
 test("a word that stands twice is added up, wherever its lines are and however many lie between", () => {
-  for (let seed = 1; seed <= 12; seed++) {
+  for (let seed = 1; seed <= rounds(3); seed++) {
     const random = randomOf(seed);
     const lines = distinctLines(seed, [2, 10, 3000, 40_000][seed % 4]!);
     const [from, to] = [random(lines.length), random(lines.length + 1)];
@@ -132,7 +133,7 @@ test("counts are exact, and together no more than 2^53 - 1", () => {
 });
 
 test("several files are added up as the reader for all files does it, whatever they share", () => {
-  for (let seed = 1; seed <= 24; seed++) {
+  for (let seed = 1; seed <= rounds(6); seed++) {
     const random = randomOf(seed);
     const words = distinctLines(seed, [3, 50, 4000, 20_000][seed % 4]!).map((line) => line.split("\t")[0]!);
     const share = 1 + random(4);
@@ -205,7 +206,7 @@ test("words with the hash of an earlier one are found in parts of any number, an
     expect(all[0]).toBe(all[1]!);
     return { equalCount: all[0]!, marked: [...marked] };
   };
-  for (let seed = 1; seed <= 60; seed++) {
+  for (let seed = 1; seed <= rounds(15); seed++) {
     const random = randomOf(seed);
     const bits = 10 + random(54);
     const value = () => {

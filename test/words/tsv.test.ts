@@ -6,6 +6,7 @@ import { TsvReader } from "../../src/words/tsv-reader.ts";
 import { tsvChunks } from "../../src/words/tsv-writer.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
+import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
 import { bytesOf, entriesOf, keyOf, randomOf } from "./generators.ts";
 
@@ -51,7 +52,7 @@ test("no words are an empty file, which reads as no words", () => {
 });
 
 test("what was written is read, with chunks cut anywhere", () => {
-  for (let seed = 1; seed <= 20; seed++) {
+  for (let seed = 1; seed <= rounds(5); seed++) {
     const table = randomTable(seed);
     const written = Buffer.from(textOf(table));
     for (const chunkSizeBytes of [1, 2, 3, 17, 1 << 16]) {
@@ -195,7 +196,7 @@ function readOrLine(file: string, chunkSizeBytes: number): Map<string, number> |
 }
 
 test("lines of every kind are read as strings read them, and the first wrong one is named", () => {
-  for (let seed = 1; seed <= 60; seed++) {
+  for (let seed = 1; seed <= rounds(15); seed++) {
     const random = randomOf(seed);
     const word = () => {
       const length = 1 + random(random(10) === 0 ? 70 : 18);

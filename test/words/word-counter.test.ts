@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
 import { atOnce } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
+import { rounds } from "../rounds.ts";
 import { bytesOf, countPretokens, entriesOf, NaiveCounter, pretokensOf, randomOf } from "./generators.ts";
 
 function countOf(words: readonly Uint8Array[], counter = new WordCounter()): WordCounter {
@@ -59,7 +60,7 @@ test("a counter begins with less than 256 KB", () => {
 });
 
 test("random words of length 1 to 40 are counted as a Map counts them", () => {
-  for (let seed = 1; seed <= 60; seed++) {
+  for (let seed = 1; seed <= rounds(15); seed++) {
     expectSame(
       randomWords(seed, 1 + (seed % 7) * 700, 1 + (seed % 5) * (seed % 3 === 0 ? 60 : 1)),
       `seed ${seed}`,
@@ -250,7 +251,7 @@ test("tables are right at every size while they grow", () => {
 });
 
 test("tables that begin with two slots are right at every size, whatever wraps around their ends", () => {
-  for (let seed = 1; seed <= 40; seed++) {
+  for (let seed = 1; seed <= rounds(10); seed++) {
     const words = randomWords(seed, 20 * seed, 1 + (seed % 200), 24);
     const naive = new NaiveCounter();
     const counter = new WordCounter(undefined, { short: 1, middle: 1, long: 1 });
@@ -283,7 +284,7 @@ test("a table grows although all its keys but one have wrapped around its end", 
 });
 
 test("a word added with a count is that many pretokens", () => {
-  for (let seed = 1; seed <= 20; seed++) {
+  for (let seed = 1; seed <= rounds(5); seed++) {
     const random = randomOf(seed);
     const words = randomWords(seed, 500, 2);
     const counter = new WordCounter();

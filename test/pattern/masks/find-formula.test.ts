@@ -15,6 +15,7 @@ import { namedMasks } from "../../../src/pattern/named-masks.ts";
 import { type NamedPattern, patterns } from "../../../src/pattern/pattern.ts";
 import { columnAt, endsOfText, type ScanTables } from "../../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory } from "../../../src/runtime/kernel.ts";
+import { rounds } from "../../rounds.ts";
 import { naiveOps } from "./naive-ops.ts";
 import { compiledTables, randomNumbers, randomText, tablesOf } from "./texts.ts";
 
@@ -168,7 +169,7 @@ test("the formulas cut where the automata cut, run over whole texts and with cla
     const tables = compiledTables(source, lineWise);
     const found = findFormula(tables)!;
     const random = randomNumbers(1);
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < rounds(25); i++) {
       const text = randomText(random, 60);
       const characters = Array.from(text);
       const classes = characters.map((character) => classesOf(found, tables, character));

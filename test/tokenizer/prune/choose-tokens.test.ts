@@ -5,6 +5,7 @@ import { assembleModel, assembleTokens } from "../../../src/tokenizer/load/assem
 import { chooseTokens } from "../../../src/tokenizer/prune/choose-tokens.ts";
 import { deriveTokens, Reach } from "../../../src/tokenizer/prune/derivations.ts";
 import { plainSpecial, type TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
+import { rounds } from "../../rounds.ts";
 import { randomNumbers } from "../../vocabulary/made-merges.ts";
 import { mergeNaively, type NaiveTokenizer, pruneNaively } from "./naive-prune.ts";
 
@@ -78,7 +79,7 @@ function prune(tokenizer: NaiveTokenizer, counts: ReadonlyMap<string, number>, s
 }
 
 test("the tokens that stay are those of a naive twin, at every size", () => {
-  for (let seed = 1; seed <= 120; seed++) {
+  for (let seed = 1; seed <= rounds(30); seed++) {
     const random = randomNumbers(seed);
     const tokenizer = madeTokenizer(random);
     const counts = madeCounts(tokenizer, random);
@@ -98,7 +99,7 @@ test("the tokens that stay are those of a naive twin, at every size", () => {
 });
 
 test("what stays is reached as before by the merges that stay", () => {
-  for (let seed = 1; seed <= 200; seed++) {
+  for (let seed = 1; seed <= rounds(50); seed++) {
     const random = randomNumbers(seed * 7919);
     const tokenizer = madeTokenizer(random);
     const size = 256 + random(tokenizer.ids.size - 256);
