@@ -29,8 +29,20 @@ export function escapeBytes(bytes: Uint8Array): string {
 /** The same for text, such as a path or a message: it stays on its line and does nothing to the terminal. */
 export const escapeText = (text: string) => escapeBytes(new TextEncoder().encode(text));
 
-/** Control characters, line and paragraph separators, and the marks that change the direction of writing. */
-const isInvisible = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+/** JSON on one line, for a screen too: what is invisible is `\uNNNN` in its strings, which programs read as the same. */
+export const jsonLine = (value: unknown) =>
+  JSON.stringify(value).replace(new RegExp(isInvisible, "gu"), (character) =>
+    Array.from({ length: character.length }, (_, i) => escapeUnit(character.charCodeAt(i))).join(""),
+  );
+
+/**
+ * Control characters, line and paragraph separators, the marks that change the direction of writing, and what shows nothing,
+ * as U+200B. Joiners and variation selectors show in the characters beside them.
+ */
+const isInvisible =
+  /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
+
+const escapeUnit = (unit: number) => `\\u${unit.toString(16).padStart(4, "0")}`;
 
 function escapeByte(byte: number): string {
   return `\\x${byte.toString(16).padStart(2, "0")}`;

@@ -26,11 +26,27 @@ export function checkOr<T>(check: Check<T>, value: unknown, fail: (what: string)
 
 /** A value as messages show it: JSON, cut to a line that people can read. */
 export function shown(value: unknown): string {
-  const json = JSON.stringify(value) ?? "missing";
+  let json: string;
+  try {
+    json = JSON.stringify(value) ?? "missing";
+  } catch (error) {
+    // What JSON.parse takes may be too deep for it.
+    if (!(error instanceof RangeError)) throw error;
+    json = "nested too deeply";
+  }
   return json.length > shownLengthMax ? `${json.slice(0, shownLengthMax)}…` : json;
 }
 
 const shownLengthMax = 100;
+
+/** As serde, by which HF reads its files. */
+export const jsonLevelsMax = 128;
+
+/** Whether plain data has more levels of lists and objects than that. */
+export const isTooDeep = (value: unknown, levels = jsonLevelsMax): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isTooDeep(inner, levels - 1)));
 
 /** A whole number in [min, max]. */
 export const wholeNumber =

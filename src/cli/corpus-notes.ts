@@ -13,9 +13,7 @@ export function corpusNotes({ inputs, skipped }: FoundInputs): [name: string, te
 
 /** The same as lines, for a summary without rows. */
 export const corpusNoteLines = (found: FoundInputs) =>
-  corpusNotes(found)
-    .map(([name, text]) => `\n${name} ${text}`)
-    .join("");
+  corpusNotes(found).map(([name, text]) => `${name} ${text}`);
 
 const formatNames: Record<InputFormat, string> = {
   text: "text",

@@ -41,7 +41,8 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   );
   const countsOptions = countsOptionsOf(options);
   const { textField } = options.reading;
-  const planned = plan === undefined ? undefined : await openRanges(plan, { ...countsOptions, textField });
+  const planned =
+    plan === undefined ? undefined : await openRanges(plan, { ...countsOptions, textField }, output);
   const opened = openCorpus(invocation, options, output, planned);
   const { inputs, budget, workerCount, workerCountFor } = opened;
   refuseOwnResults(inputs, [cacheOptions?.path]);
@@ -97,10 +98,16 @@ function tellCounted({ totals, leftOut }: Saved, run: Counting, corpus: FoundInp
   const from = inputs.length === 0 ? "files of counts" : bytes(textBytes);
   const rare =
     minCount > 1
-      ? `\nleft out ${counted(leftOut.wordCount, "distinct word")} rarer than ${grouped(minCount)}, ${counted(leftOut.pretokenCount, "occurrence")} in all`
-      : "";
+      ? [
+          `left out ${counted(leftOut.wordCount, "distinct word")} rarer than ${grouped(minCount)}, ${counted(leftOut.pretokenCount, "occurrence")} in all`,
+        ]
+      : [];
   output.succeed(
-    `counted ${counted(wordCount, "word")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}${rare}${corpusNoteLines(corpus)}`,
+    [
+      `counted ${counted(wordCount, "word")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}`,
+      ...rare,
+      ...corpusNoteLines(corpus),
+    ],
     { wordCount, distinctWordCount, sizeBytes: textBytes, leftOut, skipped, output: place },
   );
 }

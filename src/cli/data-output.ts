@@ -1,6 +1,5 @@
 import { open } from "node:fs/promises";
-import { UserError } from "../errors.ts";
-import { reasonOf } from "../runtime/system-error.ts";
+import { refusal } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { placeOfFile, stageFile } from "../store/staged-file.ts";
 import { onStop } from "./stop.ts";
@@ -44,7 +43,7 @@ export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Arra
 /** Opens a named pipe, which waits for its reader, and writes into it. Signals are served meanwhile. */
 export async function intoPipe<T>(path: string, write: (out: StreamWriter) => Promise<T>): Promise<T> {
   const file = await open(path, "w").catch((error) => {
-    throw new UserError(`"${path}" cannot be written: ${reasonOf(error)}`);
+    throw refusal(`"${path}" cannot be written`, error);
   });
   try {
     return await intoStream(new StreamWriter(file.fd, path), write);

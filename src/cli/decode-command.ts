@@ -1,5 +1,5 @@
-import { statSync } from "node:fs";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
+import { statOf } from "../runtime/named-files.ts";
 import { readIds } from "../tokenizer/id-files/id-reader.ts";
 import { idTypeFor } from "../tokenizer/id-files/npy.ts";
 import { idMergesPath } from "../tokenizer/id-sequences/id-merges.ts";
@@ -25,7 +25,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   const file = invocation.files[0]!;
   const path = invocation.options.text("output");
   await lockOutputFile(invocation, output, path);
-  const stats = statSync(file, { throwIfNoEntry: false });
+  const stats = statOf(file);
   if (stats?.isFile()) {
     refuseOverwriting([{ path: file, isStream: false, device: stats.dev, inode: stats.ino }], [path]);
   }

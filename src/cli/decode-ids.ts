@@ -1,6 +1,6 @@
-import { statSync } from "node:fs";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import { usageError } from "../errors.ts";
+import { statOf } from "../runtime/named-files.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { idTypesOf, readIdMerges } from "../tokenizer/id-sequences/id-merges.ts";
 import { symbolsOf } from "../tokenizer/id-sequences/id-symbols.ts";
@@ -30,7 +30,7 @@ export async function runDecodeIds(
   const file = invocation.files[0]!;
   const path = options.text("output") === "-" ? undefined : options.text("output");
   await lockOutputFile(invocation, output, path);
-  const stats = statSync(file, { throwIfNoEntry: false });
+  const stats = statOf(file);
   if (stats?.isFile()) {
     refuseOverwriting([{ path: file, isStream: false, device: stats.dev, inode: stats.ino }], [path]);
   }

@@ -10,10 +10,9 @@ import { nameOfText, openTexts, readTexts } from "./eval-texts.ts";
 import { readingOf } from "./input-options.ts";
 import { jsonChunks } from "./json-chunks.ts";
 import { readNamed } from "./named-paths.ts";
-import type { Output } from "./output.ts";
+import { type Output, writeLines } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { writeStdout } from "./stream-writer.ts";
-import { stylesFor } from "./terminal.ts";
 import { openTokenizers } from "./tokenizer-list.ts";
 import { seconds } from "./units.ts";
 
@@ -50,11 +49,9 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     (progress) => output.progress(progress),
   );
   const names = [a.name, b.name] as const;
-  await writeStdout(
-    options.has("json")
-      ? jsonLine(difference)
-      : [Buffer.from(`${differenceText(difference, names, stylesFor(1))}\n`)],
-  );
+  await (options.has("json")
+    ? writeStdout(jsonLine(difference))
+    : writeLines(differenceText(difference, names)));
   const { tokens, merges } = difference;
   const elapsedMs = performance.now() - startMs;
   output.succeed(`compared ${a.name} with ${b.name} in ${seconds(elapsedMs / 1000)}`, {

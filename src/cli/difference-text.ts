@@ -1,6 +1,5 @@
-import { escapeText } from "../bytes/escape.ts";
 import type { Difference, TextDifference, TokenizerFacts } from "../evaluation/difference.ts";
-import type { Styles } from "./terminal.ts";
+import { type Line, piece } from "./terminal.ts";
 import { counted, grouped } from "./units.ts";
 
 /** How many of a kind are shown. */
@@ -10,15 +9,9 @@ const shownPiecesMax = 12;
 type Names = readonly [a: string, b: string];
 
 /** What differs between two tokenizers, for people. Lists show the first of each kind; `--json` has all. */
-export function differenceText(
-  { a, b, tokens, merges, text }: Difference,
-  typed: Names,
-  styles: Styles,
-): string {
-  const names: Names = [escapeText(typed[0]), escapeText(typed[1])];
+export function differenceText({ a, b, tokens, merges, text }: Difference, names: Names): Line[] {
   const token = (of: { token: string; id: number; isSpecial: boolean }) =>
     `${of.id} "${of.token}"${of.isSpecial ? " special" : ""}`;
-  const heading = styles.bold;
   return [
     `${names[0]}: ${factsText(a)}`,
     `${names[1]}: ${factsText(b)}`,
@@ -37,9 +30,11 @@ export function differenceText(
       merges.moved,
       (of) => `"${of.left}" "${of.right}" ${of.rankA} -> ${of.rankB}`,
     ),
-    ...(text === null ? [] : ["", ...textLines(text, names, heading)]),
-  ].join("\n");
+    ...(text === null ? [] : ["", ...textLines(text, names)]),
+  ];
 }
+
+const heading = (text: string) => [piece("bold", text)];
 
 const factsText = ({ kind, pattern, vocabularySize, mergeCount }: TokenizerFacts) =>
   `${kind}, pattern ${pattern ?? "of its own"}, ${counted(vocabularySize, "token")}, ${counted(mergeCount, "merge")}`;
@@ -54,7 +49,7 @@ function list<T>(what: string, items: readonly T[], shown: (item: T) => string):
   return [`  ${what}: ${grouped(items.length)}`, ...lines, ...more];
 }
 
-function textLines(text: TextDifference, names: Names, heading: (line: string) => string): string[] {
+function textLines(text: TextDifference, names: Names): Line[] {
   const { name, words, differentWords, differentShare, distinctDifferentWords, mostFrequent } = text;
   const share = differentShare === null ? "" : ` (${(100 * differentShare).toFixed(2)} %)`;
   const pieces = (all: readonly string[]) =>
@@ -62,7 +57,7 @@ function textLines(text: TextDifference, names: Names, heading: (line: string) =
   const shown = mostFrequent.slice(0, shownMax);
   const left = distinctDifferentWords - shown.length;
   return [
-    heading(`text ${escapeText(name)}: ${counted(words, "word")}`),
+    heading(`text ${name}: ${counted(words, "word")}`),
     `  tokens: ${grouped(text.tokensA)} by ${names[0]}, ${grouped(text.tokensB)} by ${names[1]}`,
     `  words cut differently: ${grouped(differentWords)}${share}, ${grouped(distinctDifferentWords)} of them distinct`,
     ...shown.map(

@@ -57,11 +57,15 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
     const planned =
       options.plan === undefined
         ? undefined
-        : await openRanges(options.plan, {
-            ...cutSettingsOf(parts, specialTokensAsText),
-            textField: options.reading.textField,
-            wholeTextsOnly: !canBeCut(parts, specialTokensAsText),
-          });
+        : await openRanges(
+            options.plan,
+            {
+              ...cutSettingsOf(parts, specialTokensAsText),
+              textField: options.reading.textField,
+              wholeTextsOnly: !canBeCut(parts, specialTokensAsText),
+            },
+            output,
+          );
     refuseOverwriting(planned?.inputs ?? named, [options.output]);
     const type = idTypeFor(parts, options.dtype);
     const encoded = await encodeInto(options.output, {
@@ -103,7 +107,10 @@ function summarize(
   }
   const perToken = idCount === 0 ? "-" : (textBytes / idCount).toFixed(3);
   output.succeed(
-    `encoded ${bytes(textBytes)} to ${counted(idCount, "id")} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}, ${(textBytes / 1e3 / elapsedMs).toFixed(0)} MB/s, ${bytes(peakMemoryBytes())} memory${corpusNoteLines(found)}`,
+    [
+      `encoded ${bytes(textBytes)} to ${counted(idCount, "id")} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}, ${(textBytes / 1e3 / elapsedMs).toFixed(0)} MB/s, ${bytes(peakMemoryBytes())} memory`,
+      ...corpusNoteLines(found),
+    ],
     {
       sizeBytes: textBytes,
       idCount,

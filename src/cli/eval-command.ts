@@ -14,11 +14,11 @@ import { evaluationCsv } from "./evaluation-csv.ts";
 import { evaluationTable } from "./evaluation-table.ts";
 import { readingOf } from "./input-options.ts";
 import { readNamed } from "./named-paths.ts";
-import type { Output } from "./output.ts";
+import { type Output, writeLines } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { writeStdout } from "./stream-writer.ts";
-import { stylesFor, terminalColumns } from "./terminal.ts";
+import { terminalColumns } from "./terminal.ts";
 import { openTokenizers } from "./tokenizer-list.ts";
 import { bytes, counted, seconds } from "./units.ts";
 
@@ -40,7 +40,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
     (progress) => output.progress(progress),
   );
   const { evaluation } = evaluated;
-  await writeStdout([Buffer.from(print(evaluation))]);
+  await print(evaluation);
   warnOfInvalidBytes(evaluation, output);
   const elapsedMs = performance.now() - startMs;
   if (reportPath !== undefined) {
@@ -51,7 +51,10 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   }
   const sizeBytes = evaluation.texts.reduce((sum, text) => sum + text.bytes, 0);
   output.succeed(
-    `measured ${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")} of ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}${corpusNoteLines(found)}`,
+    [
+      `measured ${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")} of ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}`,
+      ...corpusNoteLines(found),
+    ],
     {
       sizeBytes,
       tokenizers: tokenizers.map(({ name }) => name),
@@ -77,10 +80,11 @@ function readOptions(invocation: Invocation) {
 }
 
 /** What stdout gets. */
-function printerOf(options: Invocation["options"]): (evaluation: Evaluation) => string {
-  if (options.has("json")) return (evaluation) => `${JSON.stringify(evaluation, null, 2)}\n`;
-  if (options.has("csv")) return evaluationCsv;
-  return (evaluation) => evaluationTable(evaluation, stylesFor(1), terminalColumns(1));
+function printerOf(options: Invocation["options"]): (evaluation: Evaluation) => Promise<void> {
+  const data = (text: string) => writeStdout([Buffer.from(text)]);
+  if (options.has("json")) return (evaluation) => data(`${JSON.stringify(evaluation, null, 2)}\n`);
+  if (options.has("csv")) return (evaluation) => data(evaluationCsv(evaluation));
+  return (evaluation) => writeLines(evaluationTable(evaluation, terminalColumns(1)));
 }
 
 function warnOfInvalidBytes({ texts }: Evaluation, output: Output): void {

@@ -1,6 +1,6 @@
 import { escapeText } from "../bytes/escape.ts";
 import type { Evaluation, Measures, TextMeasures, TokenizerResult } from "../evaluation/evaluation.ts";
-import type { Styles } from "./terminal.ts";
+import { type Line, type Piece, piece } from "./terminal.ts";
 import { bytes, grouped } from "./units.ts";
 
 /** A row of a table: a measure, which of its values is the best, and how it is shown. */
@@ -78,29 +78,27 @@ const parityRows: readonly RowOf<TokenizerResult>[] = [
 ];
 
 /** The result for people: a table for each text, with a column for each tokenizer; the best of a row in bold. */
-export function evaluationTable({ texts, tokenizers }: Evaluation, styles: Styles, columns: number): string {
+export function evaluationTable({ texts, tokenizers }: Evaluation, columns: number): Line[] {
+  // As they are shown, which their widths depend on.
   const names = tokenizers.map(({ name }) => escapeText(name));
-  const layout = { styles, columns };
-  const lines: string[] = [];
+  const lines: Line[] = [];
   for (const [i, { name, bytes: size, characters, words, distinctWords }] of texts.entries()) {
-    const title = `${escapeText(name)}: ${bytes(size)}, ${grouped(characters)} characters, ${grouped(words)} words, ${grouped(distinctWords)} of them distinct`;
+    const title = `${name}: ${bytes(size)}, ${grouped(characters)} characters, ${grouped(words)} words, ${grouped(distinctWords)} of them distinct`;
     const measured = tokenizers.map((tokenizer) => tokenizer.texts[i]!);
-    lines.push(title, ...tableLines(names, measured, measureRows, layout));
-    for (const [t, measures] of measured.entries()) lines.push(...dearestLines(names[t]!, measures, layout));
+    lines.push(title, ...tableLines(names, measured, measureRows, columns));
+    for (const [t, measures] of measured.entries()) lines.push(...dearestLines(names[t]!, measures, columns));
     lines.push("");
   }
   if (texts.length > 1) {
     const overall = tokenizers.map((tokenizer) => tokenizer.overall);
-    lines.push("all texts", ...tableLines(names, overall, measureRows, layout));
+    lines.push("all texts", ...tableLines(names, overall, measureRows, columns));
     if (tokenizers.every(({ parity }) => parity !== null)) {
-      lines.push("", "parity of the texts", ...tableLines(names, tokenizers, parityRows, layout));
+      lines.push("", "parity of the texts", ...tableLines(names, tokenizers, parityRows, columns));
     }
     lines.push("");
   }
-  return lines.join("\n");
+  return lines.slice(0, -1);
 }
-
-type Layout = { readonly styles: Styles; readonly columns: number };
 
 const gap = 2;
 
@@ -109,8 +107,8 @@ function tableLines<T>(
   names: readonly string[],
   values: readonly T[],
   rows: readonly RowOf<T>[],
-  { styles, columns }: Layout,
-): string[] {
+  columns: number,
+): Line[] {
   const cells = rows.map(({ value, shown }) =>
     values.map((of) => {
       const found = value(of);
@@ -120,20 +118,22 @@ function tableLines<T>(
   const bests = rows.map((row) => bestOf(row, values));
   const headWidth = Math.max(...rows.map(({ name }) => name.length));
   const widths = names.map((name, t) => Math.max(name.length, ...cells.map((row) => row[t]!.length)));
-  const lines: string[] = [];
+  const lines: Line[] = [];
   for (let first = 0; first < names.length; ) {
     let end = first + 1;
     let width = headWidth + gap + widths[first]!;
     while (end < names.length && width + gap + widths[end]! <= columns) width += gap + widths[end++]!;
     const shownColumns = Array.from({ length: end - first }, (_, i) => first + i);
-    const line = (head: string, cellOf: (t: number) => string) =>
-      [head.padEnd(headWidth), ...shownColumns.map(cellOf)].join(" ".repeat(gap)).trimEnd();
+    const line = (head: string, cells: readonly string[], best: ReadonlySet<number>): Piece[] => [
+      head.padEnd(headWidth),
+      ...shownColumns.flatMap((t) => {
+        const blank = " ".repeat(gap + widths[t]! - cells[t]!.length);
+        return [blank, best.has(t) ? piece("bold", cells[t]!) : cells[t]!];
+      }),
+    ];
     if (first > 0) lines.push("");
-    lines.push(line("", (t) => names[t]!.padStart(widths[t]!)));
-    for (const [r, { name }] of rows.entries()) {
-      const style = (t: number, text: string) => (bests[r]!.has(t) ? styles.bold(text) : text);
-      lines.push(line(name, (t) => " ".repeat(widths[t]! - cells[r]![t]!.length) + style(t, cells[r]![t]!)));
-    }
+    lines.push(line("", names, new Set()));
+    for (const [r, { name }] of rows.entries()) lines.push(line(name, cells[r]!, bests[r]!));
     first = end;
   }
   return lines;
@@ -151,7 +151,7 @@ function bestOf<T>({ best, value }: RowOf<T>, values: readonly T[]): Set<number>
 const shownPiecesMax = 8;
 
 /** The dearest words of a text: how often each occurs, and its tokens. */
-function dearestLines(name: string, { dearestWords }: TextMeasures, { columns }: Layout): string[] {
+function dearestLines(name: string, { dearestWords }: TextMeasures, columns: number): string[] {
   if (dearestWords.length === 0) return [];
   const items = dearestWords.map(({ count, pieces }) => {
     const shown = pieces.slice(0, shownPiecesMax).join("|").trimStart();

@@ -1,4 +1,3 @@
-import { escapeText } from "../bytes/escape.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { UserError, usageError } from "../errors.ts";
@@ -283,7 +282,7 @@ function summaryOf(
   { base, options, files, timings, wordCount, distinctWordCount, peakMemoryBytes }: ExtensionRecord,
   { output, newTokenCounts }: { readonly output: string; readonly newTokenCounts: readonly number[] },
   notes: readonly (readonly [string, string])[],
-): string {
+): string[] {
   const { tokens, reservedTokens } = extensions.at(-1)!;
   const { length } = tokens;
   const wantedCount = newTokenCounts.at(-1)!;
@@ -310,5 +309,5 @@ function summaryOf(
     ["bytes/token", `${rate(tokenCount)}, by the base ${rate(tokenCountBefore)}`],
     ["written", writtenFiles(output, options.sizes, files)],
   ];
-  return rows.map(([name, text]) => `${name!.padEnd(12)}${escapeText(text!)}`).join("\n");
+  return rows.map(([name, text]) => `${name!.padEnd(12)}${text!}`);
 }

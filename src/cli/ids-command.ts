@@ -7,6 +7,7 @@ import { isIdFileName } from "../pipeline/encode-to-file.ts";
 import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
+import { statOf } from "../runtime/named-files.ts";
 import { allowedCores } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { placeOf } from "../store/output-place.ts";
@@ -91,7 +92,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
     ["ids/token", (trained.symbolCount / trained.tokenCount).toFixed(3)],
     ["written", `${asked.output}: ${record.files.join(", ")}`],
   ];
-  const summary = rows.map(([name, text]) => `${name!.padEnd(12)}${text}`).join("\n");
+  const summary = rows.map(([name, text]) => `${name!.padEnd(12)}${text}`);
   output.succeed(summary, { changed: true, output: asked.output, kept: keptPath, ...record });
 }
 
@@ -153,7 +154,7 @@ function findIdFiles(names: readonly string[]): IdInput[] {
   if (paths.length === 0) throw new UserError(`no file matches "${names.join('", "')}"`);
   return paths.map((path) => {
     if (path === "-") return { path, sizeBytes: 0 };
-    const stats = statSync(path, { throwIfNoEntry: false });
+    const stats = statOf(path);
     if (stats === undefined) throw new UserError(`"${path}": no such file or directory`);
     if (stats.isDirectory()) {
       throw new UserError(`"${path}" is a directory`, { hint: `name its files: "${join(path, "*.npy")}"` });
@@ -207,8 +208,7 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
   output.succeed(summary, { ...found, idCount, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
 }
 
-const mergesPathOf = (path: string) =>
-  statSync(path, { throwIfNoEntry: false })?.isDirectory() ? join(path, "merges.txt") : path;
+const mergesPathOf = (path: string) => (statOf(path)?.isDirectory() ? join(path, "merges.txt") : path);
 
 async function readAll(path: string, binaryType: BinaryType, alphabetSize: number): Promise<SequenceList> {
   const documents = new SequenceList();

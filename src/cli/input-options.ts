@@ -33,6 +33,7 @@ export function readingOf(options: Invocation["options"]): InputOptions {
 export function openInputs(names: readonly string[], options: InputOptions, output: Output): FoundInputs {
   const found = findCorpus(names, options);
   const { inputs, skipped } = found;
+  output.keepLogFrom(inputs);
   output.tellSkipped(skipped);
   if (options.textField !== undefined && !inputs.some((input) => hasFields(input.format))) {
     throw usageError(

@@ -13,11 +13,11 @@ import {
 import type { Invocation } from "./arguments.ts";
 import { type CountedText, countTokens } from "./counted-text.ts";
 import { inspectionOf } from "./inspection.ts";
-import type { Output } from "./output.ts";
+import { type Output, writeLines } from "./output.ts";
 import { alsoCalled } from "./pattern-list.ts";
 import { takeReportPlace } from "./report-option.ts";
 import { writeStdout } from "./stream-writer.ts";
-import { plain, stylesFor } from "./terminal.ts";
+import { type Line, type Piece, plain, stylesFor } from "./terminal.ts";
 import { blanksAndRules } from "./token-shapes.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 import { bytes, counted, grouped } from "./units.ts";
@@ -32,16 +32,17 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);
   const statistics = await inTurns(vocabularyStatistics(parts.tokens, allAddedTokens(parts), longestShown));
   const isJson = invocation.options.has("json");
-  if (!isJson) await print(describeTokenizer(parts, statistics));
+  if (!isJson) await writeLines(describeTokenizer(parts, statistics));
   const text = textPath === undefined ? undefined : await countTokens(parts, textPath, reportPath, output);
-  if (isJson) await print([JSON.stringify(inspectionOf(parts, statistics, text), null, 2)]);
-  else if (text !== undefined) await print(describeText(parts, text));
+  if (isJson) {
+    const inspection = JSON.stringify(inspectionOf(parts, statistics, text), null, 2);
+    await writeStdout([Buffer.from(`${inspection}\n`)]);
+  } else if (text !== undefined) await writeLines(describeText(parts, text));
   if (reportPath === undefined) return;
   const { writeInspectReport } = await import("./inspect-report.ts");
   await writeInspectReport(reportPath, shellLine(["bpe", "inspect", ...invocation.typed]), parts, text);
 }
 
-const print = (lines: readonly string[]) => writeStdout([Buffer.from(`${lines.join("\n")}\n`)]);
 const row = (name: string, text: string) => `${name.padEnd(14)}${text}`;
 
 const longestShown = 10;
@@ -77,7 +78,7 @@ function describeTokenizer(parts: TokenizerParts, statistics: VocabularyStatisti
     ),
     ...specials.slice(0, specialsShown).map(({ id, content, ...flags }) => {
       const set = Object.entries(flags).filter(([name, value]) => value && name !== "special");
-      const shown = `${id} ${escapeBytes(Buffer.from(content))}`;
+      const shown = `${id} ${content}`;
       return row("", [shown, ...set.map(([name]) => name)].join("  "));
     }),
     ...(specials.length > specialsShown ? [row("", `and ${specials.length - specialsShown} more`)] : []),
@@ -107,21 +108,21 @@ const shown = ({ tokens }: TokenizerParts, id: number) =>
   escapeBytes(tokenBytesOf(tokens, id).subarray(0, shownBytesMax));
 
 /** How a text is encoded: bytes per token, how much of the vocabulary it uses, and its first tokens. */
-function describeText(parts: TokenizerParts, text: CountedText): string[] {
+function describeText(parts: TokenizerParts, text: CountedText): Line[] {
   const { path, textBytes, idCount, counts, sample } = text;
   const usedCount = counts.reduce((sum, count) => sum + Number(count > 0), 0);
   return [
     row("text", `${path}: ${bytes(textBytes)}, ${counted(idCount, "token")}`),
     row("bytes/token", idCount === 0 ? "-" : (textBytes / idCount).toFixed(3)),
     row("used", `${grouped(usedCount)} of ${counted(parts.tokens.tokenCount, "token")}`),
-    row("begins", showTokens(sample.map((id) => shown(parts, id)))),
+    [row("begins", ""), ...showTokens(sample.map((id) => shown(parts, id)))],
   ];
 }
 
 /** Background colours, used in turn, so that the ends of tokens can be seen. */
 const backgrounds = [44, 42, 45, 46];
 
-function showTokens(tokens: readonly string[]): string {
-  if (stylesFor(1) === plain) return tokens.join("|");
-  return tokens.map((token, i) => `\x1b[30;${backgrounds[i % backgrounds.length]}m${token}\x1b[0m`).join("");
+function showTokens(tokens: readonly string[]): Piece[] {
+  if (stylesFor(1) === plain) return [tokens.join("|")];
+  return tokens.map((text, i) => ({ text, code: `30;${backgrounds[i % backgrounds.length]}` }));
 }

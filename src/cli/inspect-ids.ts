@@ -2,7 +2,7 @@ import { readIdMerges, symbolCounts } from "../tokenizer/id-sequences/id-merges.
 import { symbolsOf } from "../tokenizer/id-sequences/id-symbols.ts";
 import type { Invocation } from "./arguments.ts";
 import { refuseForIds } from "./decode-ids.ts";
-import { writeStdout } from "./stream-writer.ts";
+import { writeLines } from "./output.ts";
 import { counted, grouped } from "./units.ts";
 
 const longestShown = 10;
@@ -30,5 +30,5 @@ export async function runInspectIds(invocation: Invocation, mergesPath: string):
       row(i === 0 ? "longest" : "", `${counted(counts[id]!, "id")}  ${id}: ${spelled(id)}`),
     ),
   ];
-  await writeStdout([Buffer.from(`${lines.join("\n")}\n`)]);
+  await writeLines(lines);
 }

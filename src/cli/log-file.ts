@@ -1,7 +1,9 @@
 import { writeSync } from "node:fs";
+import { jsonLine } from "../bytes/escape.ts";
 import { UserError } from "../errors.ts";
-import { reasonOf } from "../runtime/system-error.ts";
+import { reasonOf, refusal } from "../runtime/system-error.ts";
 import { openToAppend, Untrusted } from "../store/trusted-files.ts";
+import { type Line, printable } from "./terminal.ts";
 
 /**
  * The file of `--log-file`: lines of text, each after its UTC time. The last line of a run is its record as JSON. Each line
@@ -11,10 +13,12 @@ import { openToAppend, Untrusted } from "../store/trusted-files.ts";
 export class LogFile {
   private fd: number | null = null;
   private hasFailed = false;
+  /** Nothing is written any more: it is a file that may not be. */
+  isRefused = false;
   /** Called once, when a line cannot be written. */
   onFailure: (message: string) => void = () => {};
 
-  constructor(private readonly path: string) {}
+  constructor(readonly path: string) {}
 
   /** Called before any work. A UserError if the file cannot be written. */
   open(): void {
@@ -24,23 +28,22 @@ export class LogFile {
     } catch (error) {
       if (error instanceof Untrusted)
         throw new UserError(`--log-file ${error.message}`, { hint: error.hint! });
-      const reason = (error as NodeJS.ErrnoException).code === "ENXIO" ? "nobody reads it" : reasonOf(error);
-      throw new UserError(`--log-file "${this.path}" cannot be written: ${reason}`);
+      throw refusal(`--log-file "${this.path}" cannot be written`, error);
     }
   }
 
-  /** Text of several lines is written as several. */
-  line(text: string): void {
+  line(lines: string | readonly Line[]): void {
     const time = new Date().toISOString();
-    this.write(text.replace(/^/gm, `${time} `));
+    this.write(printable(lines).replace(/^/gm, `${time} `));
   }
 
   record(content: object): void {
-    this.write(JSON.stringify(content));
+    this.write(jsonLine(content));
   }
 
   /** The work goes on if the log fails: a full disk is told once, and the next line is tried all the same. */
   private write(text: string): void {
+    if (this.isRefused) return;
     try {
       // Still closed if the run ends before its work: for a mistake, or because this file cannot be opened.
       this.open();

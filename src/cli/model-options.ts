@@ -1,7 +1,8 @@
-import { closeSync, readFileSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { readFileSync } from "node:fs";
 import { UserError, usageError } from "../errors.ts";
-import { openRegularFile } from "../runtime/file-calls.ts";
 import { nearest } from "../runtime/hints.ts";
+import { withRegularFile } from "../runtime/named-files.ts";
 import { chatTemplates } from "../vocabulary/chat-templates.ts";
 import { type AskedModelSettings, type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import type { TypedOptions } from "./option-values.ts";
@@ -28,14 +29,9 @@ function readChatTemplate(typed: string): string {
     const hint = near === undefined ? `one of: ${names.join(", ")}; or a file` : `did you mean ${near}?`;
     throw usageError(`--chat-template: unknown name "${typed}"`, hint);
   }
-  const fd = openRegularFile(typed);
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(fd));
-  } catch {
-    throw new UserError(`--chat-template "${typed}" is not valid UTF-8`);
-  } finally {
-    closeSync(fd);
-  }
+  const bytes = withRegularFile(typed, (fd) => readFileSync(fd));
+  if (!isUtf8(bytes)) throw new UserError(`--chat-template "${typed}" is not valid UTF-8`);
+  return new TextDecoder().decode(bytes);
 }
 
 /** What the summary says of roles: those that nobody asked for are named as proposed. */

@@ -1,14 +1,26 @@
-import { escapeText } from "../bytes/escape.ts";
+import { jsonLine } from "../bytes/escape.ts";
 import type { Skipped } from "../corpus/each-file-once.ts";
-import { exitCode, outOfMemory, UserError } from "../errors.ts";
+import type { Input } from "../corpus/input.ts";
+import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
+import { exitCode } from "../errors.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
+import { userErrorOf } from "../runtime/system-error.ts";
 import { describeHolder, type Holder } from "../store/output-lock.ts";
 import type { LogFile } from "./log-file.ts";
 import { optionWords } from "./option-table.ts";
 import { oneOf } from "./option-values.ts";
 import { createProgress, type ProgressDisplay, type ProgressMode, progressMode } from "./progress.ts";
-import { writeStderr } from "./stream-writer.ts";
-import { isDumb, isTerminal, plain, type Styles, stylesFor, terminalColumns } from "./terminal.ts";
+import { writeStderr, writeStdout } from "./stream-writer.ts";
+import {
+  isDumb,
+  isTerminal,
+  type Line,
+  type Piece,
+  piece,
+  printable,
+  stylesFor,
+  terminalColumns,
+} from "./terminal.ts";
 import { bytes } from "./units.ts";
 
 export type OutputOptions = {
@@ -22,13 +34,20 @@ export type OutputOptions = {
 /** An estimate below this is not told to people. */
 const worthTellingBytes = 1e8;
 
-/** What people, or the program that watches, see on stderr and in the log. Data goes to stdout elsewhere. */
+/** A summary; one that takes time to make is made if people or the log are to see it. */
+type Summary = string | readonly string[] | (() => readonly string[]);
+
+/** Writes lines for people to stdout. Data goes there elsewhere, as it is. */
+export const writeLines = (lines: readonly Line[]) =>
+  writeStdout([Buffer.from(`${printable(lines, stylesFor(1))}\n`)]);
+
+/** What people, or the program that watches, see on stderr and in the log. All of it is escaped here and in the log. */
 export class Output {
   private readonly startedAt = new Date().toISOString();
   private readonly mode: ProgressMode;
   private readonly display: ProgressDisplay;
   private readonly logged: ProgressDisplay | undefined;
-  private success: { summary: string | (() => string); record: object } = { summary: "", record: {} };
+  private success: { summary: Summary; record: object } = { summary: [], record: {} };
 
   constructor(private readonly options: OutputOptions) {
     const { quiet, progress, log } = options;
@@ -37,6 +56,18 @@ export class Output {
     this.display = createProgress(this.mode, writeStderr, () => terminalColumns(2));
     this.logged = log && createProgress("log", (text) => log.line(text));
     if (log !== undefined) log.onFailure = (message) => this.showWarning(message);
+  }
+
+  /** Refuses a log that is one of the inputs: a directory, or a link, may have led to it. */
+  keepLogFrom(inputs: readonly Input[]): void {
+    const { log } = this.options;
+    if (log === undefined) return;
+    try {
+      refuseOverwriting(inputs, [log.path]);
+    } catch (error) {
+      log.isRefused = true;
+      throw error;
+    }
   }
 
   /** How far a stage is. */
@@ -55,30 +86,29 @@ export class Output {
 
   /** Another run is writing the output, and this one waits for its end. */
   waitFor(path: string, holder: Holder): void {
-    const message = escapeText(`waiting: "${path}" is being written by ${describeHolder(holder)}`);
+    const message = `waiting: "${path}" is being written by ${describeHolder(holder)}`;
     this.options.log?.line(message);
     if (this.mode === "json") this.event("waiting", { output: path, ...holder });
     else if (!this.options.quiet) this.line(`bpe: ${message}`);
   }
 
   warn(message: string): void {
-    this.options.log?.line(`warning: ${escapeText(message)}`);
+    this.options.log?.line(`warning: ${message}`);
     this.showWarning(message);
   }
 
   /** Files that are not read. Each is in the log; the summary says how many there are. */
   tellSkipped(skipped: readonly Skipped[]): void {
     for (const { path, reason } of skipped) {
-      this.options.log?.line(escapeText(`skipped "${path}": it is ${reason}`));
+      this.options.log?.line(`skipped "${path}": it is ${reason}`);
       if (this.mode === "json") this.event("skipped", { path, reason });
     }
   }
 
   /**
-   * What a run that went well has to say: `summary` to people, `record` to programs. `end` says it. A summary that takes
-   * time to make may be a function, which is called if people or the log are to see it.
+   * What a run that went well has to say: `summary`, lines, to people, `record` to programs. `end` says it.
    */
-  succeed(summary: string | (() => string), record: object): void {
+  succeed(summary: Summary, record: object): void {
     this.success = { summary, record };
   }
 
@@ -87,11 +117,12 @@ export class Output {
     const { summary, record } = this.success;
     const { log, quiet } = this.options;
     const isRead = log !== undefined || (this.mode !== "json" && !quiet);
-    const text = !isRead ? "" : typeof summary === "string" ? summary : summary();
-    if (text !== "") log?.line(text);
+    const text =
+      !isRead || summary === "" ? [] : typeof summary === "function" ? summary() : [summary].flat();
+    if (text.length > 0) log?.line(text);
     this.endLog({ success: true, ...record });
     if (this.mode === "json") this.event("result", { success: true, ...record });
-    else if (!quiet && text !== "") this.line(text);
+    else if (!quiet && text.length > 0) this.line(text);
   }
 
   /** The end of a run whose reader of stdout went away: success, in silence where people read. */
@@ -105,22 +136,22 @@ export class Output {
   /** The end of a run that failed; returns the exit code. */
   fail(error: unknown): number {
     const { message, hint, code } = explain(error);
-    const told = (style: Styles) =>
-      `${style.red("error:")} ${escapeText(message)}${hint === undefined ? "" : `\n${style.cyan("hint:")} ${escapeText(hint)}`}`;
+    const told = [[piece("red", "error:"), ` ${message}`]];
+    if (hint !== undefined) told.push([piece("cyan", "hint:"), ` ${hint}`]);
     this.endWith(told, { success: false, error: message, hint, exitCode: code });
     return code;
   }
 
   /** The end of a run that a signal stops. */
   stop(how: string, exitCode: number): void {
-    this.endWith(() => how, { success: false, error: how, exitCode });
+    this.endWith([[how]], { success: false, error: how, exitCode });
   }
 
-  private endWith(told: (style: Styles) => string, record: object): void {
-    this.options.log?.line(told(plain));
+  private endWith(told: readonly (readonly Piece[])[], record: object): void {
+    this.options.log?.line(told);
     this.endLog(record);
     if (this.mode === "json") this.event("result", record);
-    else this.line(`bpe: ${told(stylesFor(2))}`);
+    else this.line(told.with(0, ["bpe: ", ...told[0]!]));
   }
 
   private endLog(record: object): void {
@@ -131,21 +162,25 @@ export class Output {
 
   private showWarning(message: string): void {
     if (this.mode === "json") this.event("warning", { message });
-    else if (!this.options.quiet) this.line(`bpe: ${stylesFor(2).yellow("warning:")} ${escapeText(message)}`);
+    else if (!this.options.quiet) this.line([["bpe: ", piece("yellow", "warning:"), ` ${message}`]]);
   }
 
   private event(name: string, content: object): void {
-    this.line(JSON.stringify({ event: name, ...content }));
+    this.write(jsonLine({ event: name, ...content }));
   }
 
-  private line(text: string): void {
+  private line(lines: string | readonly Line[]): void {
+    this.write(printable(lines, stylesFor(2)));
+  }
+
+  private write(text: string): void {
     this.display.clear();
     writeStderr(`${text}\n`);
   }
 }
 
 function explain(error: unknown): { message: string; hint: string | undefined; code: number } {
-  const told = error instanceof UserError ? error : outOfMemory(error);
+  const told = userErrorOf(error);
   if (told !== undefined) return { message: told.message, hint: told.hint, code: told.exitCode };
   const reason = error instanceof Error ? error.message : String(error);
   return {

@@ -54,7 +54,10 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const elapsed = (performance.now() - startMs) / 1000;
   const documents = options.countDocuments ? ` and ${counted(documentCount, "document")}` : "";
   output.succeed(
-    `planned ${counted(rangeCount, "range")} of ${bytes(corpusBytes)} in ${counted(inputs.length, "file")}${documents}, in ${seconds(elapsed)}${corpusNoteLines({ inputs, skipped })}`,
+    [
+      `planned ${counted(rangeCount, "range")} of ${bytes(corpusBytes)} in ${counted(inputs.length, "file")}${documents}, in ${seconds(elapsed)}`,
+      ...corpusNoteLines({ inputs, skipped }),
+    ],
     {
       rangeCount,
       sizeBytes: corpusBytes,

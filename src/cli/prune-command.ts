@@ -1,4 +1,3 @@
-import { escapeText } from "../bytes/escape.ts";
 import { refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { usageError } from "../errors.ts";
 import { pruneTokenizer } from "../pipeline/prune-tokenizer.ts";
@@ -48,7 +47,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   });
   const elapsedMs = Math.round(performance.now() - startMs);
   const result = { ...pruned, tokenCount: counted.idCount, elapsedMs, output: options.output };
-  output.succeed(() => `${summaryOf(result)}${corpusNoteLines(found)}`, {
+  output.succeed(() => [...summaryOf(result), ...corpusNoteLines(found)], {
     ...result,
     skipped: found.skipped,
   });
@@ -60,7 +59,14 @@ type Result = Awaited<ReturnType<typeof pruneTokenizer>> & {
   readonly output: string;
 };
 
-function summaryOf({ sizeBefore, size, goneCount, unreachableCount, tokenCount, ...result }: Result): string {
+function summaryOf({
+  sizeBefore,
+  size,
+  goneCount,
+  unreachableCount,
+  tokenCount,
+  ...result
+}: Result): string[] {
   const share = `${((100 * goneCount) / Math.max(1, tokenCount)).toFixed(2)} %`;
   const rows = [
     ["tokens", `${grouped(sizeBefore)} -> ${grouped(size)}`],
@@ -75,10 +81,7 @@ function summaryOf({ sizeBefore, size, goneCount, unreachableCount, tokenCount, 
     ["time", seconds(result.elapsedMs / 1000)],
     ["written", `${result.output}: ${result.files.join(", ")}`],
   ];
-  return rows
-    .filter(([, text]) => text !== "")
-    .map(([name, text]) => `${name!.padEnd(13)}${escapeText(text!)}`)
-    .join("\n");
+  return rows.filter(([, text]) => text !== "").map(([name, text]) => `${name!.padEnd(13)}${text!}`);
 }
 
 const isItsOwnOutput = (output: string) =>

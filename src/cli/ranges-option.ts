@@ -1,6 +1,7 @@
 import { type PlannedRanges, readPlan } from "../corpus/read-plan.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { Invocation } from "./arguments.ts";
+import type { Output } from "./output.ts";
 import { chunksOf } from "./spool-pipes.ts";
 
 /** The path that `--ranges` names; undefined without that option. Looks at no file. */
@@ -24,10 +25,11 @@ export function rangesPath({ files, options }: Invocation): string | undefined {
 export async function openRanges(
   path: string,
   options: Parameters<typeof readPlan>[2],
+  output: Output,
 ): Promise<PlannedRanges> {
   const source = path === "-" ? "standard input" : path;
   const hint = "bpe plan writes such files";
-  const chunks = path === "-" ? Bun.stdin.stream() : chunksOf(path, `--ranges "${path}"`, hint);
+  const chunks = path === "-" ? Bun.stdin.stream() : chunksOf(path);
   const read: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const chunk of chunks) {
@@ -37,7 +39,9 @@ export async function openRanges(
     }
     read.push(chunk.slice());
   }
-  return readPlan(Buffer.concat(read).toString("utf8"), source, options);
+  const planned = readPlan(Buffer.concat(read).toString("utf8"), source, options);
+  output.keepLogFrom(planned.inputs);
+  return planned;
 }
 
 /** A plan of 400,000 ranges. */

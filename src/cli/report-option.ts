@@ -1,7 +1,7 @@
-import { closeSync, readSync, statSync } from "node:fs";
+import { readSync } from "node:fs";
 import { UserError, usageError } from "../errors.ts";
 import { reportHeadBytes, reportMark } from "../report/report-mark.ts";
-import { openRegularFile } from "../runtime/file-calls.ts";
+import { statOf, withRegularFile } from "../runtime/named-files.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockOutputFile } from "./lock-outputs.ts";
 import type { Output } from "./output.ts";
@@ -26,7 +26,7 @@ export async function takeReportPlace(invocation: Invocation, output: Output): P
 
 /** Refuses a file that is no report: it may be one of the tokenizer itself. An empty file may be replaced. */
 export function refuseOtherFile(path: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = statOf(path);
   if (!stats?.isFile() || stats.size === 0) return;
   if (headOf(path).includes(reportMark)) return;
   throw new UserError(`"${path}" is not replaced: it is no report that bpe wrote`, {
@@ -35,11 +35,6 @@ export function refuseOtherFile(path: string): void {
 }
 
 function headOf(path: string): string {
-  const fd = openRegularFile(path);
-  try {
-    const bytes = Buffer.alloc(reportHeadBytes);
-    return bytes.toString("latin1", 0, readSync(fd, bytes, 0, reportHeadBytes, 0));
-  } finally {
-    closeSync(fd);
-  }
+  const head = Buffer.alloc(reportHeadBytes);
+  return withRegularFile(path, (fd) => head.toString("latin1", 0, readSync(fd, head, 0, reportHeadBytes, 0)));
 }

@@ -7,6 +7,7 @@ import { unknownCommand } from "./argument-hints.ts";
 import { checkComplete, checkValidUtf8, type Invocation, parseInvocation, peekOption } from "./arguments.ts";
 import { type CommandSpec, commands } from "./command-table.ts";
 import { LogFile } from "./log-file.ts";
+import { checkLogPlace, maySpoil, realPathOf } from "./log-place.ts";
 import { topics } from "./option-table.ts";
 import { Output, type OutputOptions } from "./output.ts";
 import { serveCrashes, serveSignals, undoAll } from "./stop.ts";
@@ -53,9 +54,12 @@ export async function run(typed: readonly string[]): Promise<number> {
     if (asksForHelp(rest)) return await showHelp(command, topicAsked(rest));
     const invocation = parseInvocation(command, rest);
     const misplaced = replacesDirectory.has(name) ? optionsWithinOutput(invocation) : [];
-    // The log would be made there only to hold this error.
-    if (misplaced.includes("log-file")) output = new Output({ ...guessed, log: undefined });
+    // A log that is refused is not written, and not made to hold this error.
+    if (misplaced.length === 0 || misplaced.includes("log-file")) {
+      output = new Output({ ...guessed, log: undefined });
+    }
     if (misplaced.length > 0) throw withinOutput(invocation, misplaced[0]!);
+    checkLogPlace(command, invocation);
     const outputOptions = readOutputOptions(invocation, typed);
     outputOptions.log?.open();
     output = new Output(outputOptions);
@@ -121,7 +125,7 @@ function optionsWithinOutput({ options }: Invocation): string[] {
   const output = options.text("output");
   return ["log-file", "save-counts", "report", "cache"].filter((name) => {
     const path = options.text(name);
-    return path && output && isWithin(path, output);
+    return path && output && isWithin(realPathOf(path), realPathOf(output));
   });
 }
 
@@ -146,7 +150,11 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]): O
 
 /** What can be read of a command line before it is checked: its mistakes are told in the form and the log it asks for. */
 function guessOutputOptions(typed: readonly string[]): OutputOptions {
-  const logPath = peekOption(typed, "log-file");
+  const isTaken = commands
+    .find(({ name }) => name === typed[0])
+    ?.options.some(({ name }) => name === "log-file");
+  const asked = isTaken ? peekOption(typed, "log-file") : undefined;
+  const logPath = asked === undefined || maySpoil(asked, typed) ? undefined : asked;
   return {
     quiet: false,
     progress: peekOption(typed, "progress") === "json" ? "json" : "none",

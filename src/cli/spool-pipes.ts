@@ -1,9 +1,10 @@
-import { closeSync, openSync, rmSync, statfsSync, statSync } from "node:fs";
+import { closeSync, openSync, rmSync, statfsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { UserError } from "../errors.ts";
 import { writeAll } from "../runtime/file-calls.ts";
-import { reasonNotRead, reasonOf } from "../runtime/system-error.ts";
+import { statOf, unreadable } from "../runtime/named-files.ts";
+import { refusal } from "../runtime/system-error.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import { onStop } from "./stop.ts";
 
@@ -31,7 +32,7 @@ export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<
 
 /** Neither a file nor a directory. A path that is missing is left to its reader. */
 export function isPipe(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = statOf(path);
   return stats !== undefined && !stats.isFile() && !stats.isDirectory();
 }
 
@@ -46,7 +47,7 @@ async function spool(path: string, copyPath: string): Promise<number> {
 
 /** Copies what comes from a pipe, until its end, to a new file: at most half of what its file system has free. */
 export async function copyPipe(path: string, copyPath: string): Promise<void> {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = statOf(path);
   // A terminal may be standard input.
   if (path !== "/dev/stdin" && (stats?.isCharacterDevice() || stats?.isBlockDevice())) {
     throw new UserError(`"${path}" is a device, and may have no end`, { hint: "name a file or a pipe" });
@@ -55,9 +56,13 @@ export async function copyPipe(path: string, copyPath: string): Promise<void> {
   let roomBytes = (bavail * bsize) / 2;
   const into = openSync(copyPath, "wx", 0o600);
   try {
-    for await (const chunk of chunksOf(path, `"${path}" cannot be read`)) {
+    for await (const chunk of chunksOf(path)) {
       roomBytes -= chunk.length;
-      if (roomBytes < 0) throw notCopied(path, "it fills more than half of what is free there");
+      if (roomBytes < 0) {
+        throw new UserError(`${notCopied(path)}: it fills more than half of what is free there`, {
+          hint: moreRoom,
+        });
+      }
       copy(chunk, into, path);
     }
   } finally {
@@ -66,9 +71,9 @@ export async function copyPipe(path: string, copyPath: string): Promise<void> {
 }
 
 /** What comes from a path, until its end. The runtime's threads wait for it, so signals are served meanwhile. */
-export async function* chunksOf(path: string, complaint: string, hint?: string): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
   const fail = (error: unknown) => {
-    throw new UserError(`${complaint}: ${reasonNotRead(error)}`, { hint });
+    throw unreadable(path, error);
   };
   const from = await open(path, "r").catch(fail);
   try {
@@ -89,11 +94,9 @@ function copy(bytes: Uint8Array, into: number, path: string): void {
   try {
     writeAll(into, bytes);
   } catch (error) {
-    throw notCopied(path, reasonOf(error));
+    throw refusal(notCopied(path), error, moreRoom);
   }
 }
 
-const notCopied = (path: string, reason: string) =>
-  new UserError(`"${path}" is a pipe, and cannot be copied to $TMPDIR: ${reason}`, {
-    hint: "set TMPDIR to a directory with room, or write it to a file and name that",
-  });
+const notCopied = (path: string) => `"${path}" is a pipe, and cannot be copied to $TMPDIR`;
+const moreRoom = "set TMPDIR to a directory with room, or write it to a file and name that";

@@ -1,6 +1,5 @@
 import { fstatSync, write, writeSync } from "node:fs";
-import { UserError } from "../errors.ts";
-import { codeOf, reasonOf } from "../runtime/system-error.ts";
+import { codeOf, refusal } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 
 const stdout = 1;
@@ -84,9 +83,9 @@ export class StreamWriter {
     this.isWriting = false;
   }
 
-  private errorOf(error: unknown): Error {
+  private errorOf(error: unknown): unknown {
     if (this.path === undefined) return errorOfStdout(error);
-    return new UserError(`"${this.path}" cannot be written: ${reasonOf(error)}`);
+    return refusal(`"${this.path}" cannot be written`, error);
   }
 
   private wake(): void {
@@ -100,10 +99,10 @@ export class StreamWriter {
 const queuedBytesMax = 1 << 20;
 
 /** What an error of writing to stdout means. */
-export const errorOfStdout = (error: unknown): Error =>
+export const errorOfStdout = (error: unknown): unknown =>
   codeOf(error) === "EPIPE"
     ? new ReaderGone("the reader of stdout has gone")
-    : new UserError(`standard output cannot be written: ${reasonOf(error)}`);
+    : refusal("standard output cannot be written", error);
 
 /** Writes data to stdout, in bounded memory. */
 export async function writeStdout(chunks: Iterable<Uint8Array>): Promise<void> {

@@ -1,5 +1,6 @@
 // What is known of the terminal that people read: whether there is one, its width, and how text stands out on it.
 import { fstatSync } from "node:fs";
+import { escapeText } from "../bytes/escape.ts";
 
 type Descriptor = 1 | 2;
 
@@ -42,5 +43,27 @@ const stylesOf = (style: (code: string, text: string) => string) =>
     Object.entries(codes).map(([name, code]) => [name, (text: string) => style(code, text)]),
   ) as Styles;
 
+/** A line for people: text, which is escaped where it is printed, and pieces of it that stand out. */
+export type Line = string | readonly Piece[];
+export type Piece = string | { readonly text: string; readonly code: string };
+
+export const piece = (style: keyof typeof codes, text: string): Piece => ({ text, code: codes[style] });
+
+/**
+ * Lines as they are printed: here all is escaped that people see. A line may name a file, or show a token, that holds line
+ * ends and codes for the terminal.
+ */
+export function printable(lines: string | readonly Line[], styles: Styles = plain): string {
+  const shown = (piece: Piece) => {
+    if (typeof piece === "string") return escapeText(piece);
+    return styles === plain ? escapeText(piece.text) : styled(piece.code, escapeText(piece.text));
+  };
+  return (typeof lines === "string" ? [lines] : lines)
+    .map((line) => (typeof line === "string" ? escapeText(line) : line.map(shown).join("")))
+    .join("\n");
+}
+
+const styled = (code: string, text: string) => `\x1b[${code}m${text}\x1b[0m`;
+
 export const plain: Styles = stylesOf((_, text) => text);
-export const coloured: Styles = stylesOf((code, text) => `\x1b[${code}m${text}\x1b[0m`);
+export const coloured: Styles = stylesOf(styled);

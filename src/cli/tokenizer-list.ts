@@ -1,8 +1,9 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { usageError } from "../errors.ts";
 import type { NamedTokenizer } from "../evaluation/evaluation.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
+import { isDirectory, isFile } from "../runtime/named-files.ts";
 import type { Invocation } from "./arguments.ts";
 import { type Named, readNamed, uniqueNames } from "./named-paths.ts";
 import type { Output } from "./output.ts";
@@ -63,6 +64,3 @@ function nameOfTokenizer(path: string): string {
   const isUsual = [...filesOfTokenizers, "merges.txt"].includes(basename(path));
   return (isUsual ? basename(dirname(path)) : basename(path).replace(/(?<=.)\.(json|tiktoken)$/, "")) || path;
 }
-
-const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

@@ -163,7 +163,7 @@ function summaryOf(
   output: string,
   keptPath: string | null,
   notes: readonly [string, string][],
-): string {
+): string[] {
   const { vocabSize, specialTokens, compat } = record.options;
   const wantedCount = vocabSize - baseSize(specialTokens, compat);
   const isShort = trained.vocabulary.size - trained.vocabulary.reservedCount < vocabSize;

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { escapeText } from "../bytes/escape.ts";
 import { describeLlamaCpp } from "../pattern/pattern.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
 import { blanksAndRules, type LearnedShapes } from "./token-shapes.ts";
@@ -19,7 +18,7 @@ type SummaryFacts = LearnedShapes & {
 };
 
 /** The summary that people read at the end of `bpe train`. */
-export function summary(facts: SummaryFacts): string {
+export function summary(facts: SummaryFacts): string[] {
   const { record, output, keptPath, notes, textBytes, stoppedEarly } = facts;
   const { inputs, timings } = record;
   const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
@@ -53,7 +52,7 @@ export function summary(facts: SummaryFacts): string {
     ["kept", keptPath ?? ""],
   ] as const;
   const shown = rows.filter(([, text]) => text !== "");
-  return shown.map(([name, text]) => `${name!.padEnd(12)}${escapeText(text!)}`).join("\n");
+  return shown.map(([name, text]) => `${name!.padEnd(12)}${text!}`);
 }
 
 /** The files of a tokenizer; those of several have the same names in a directory for each size. */

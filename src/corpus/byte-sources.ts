@@ -1,5 +1,6 @@
 import { closeSync, readSync } from "node:fs";
 import type { FileWindow } from "../runtime/file-window.ts";
+import { onRead } from "../runtime/named-files.ts";
 import type { Input } from "./input.ts";
 import { checkUnchanged, openInput, shrank } from "./open-input.ts";
 
@@ -55,7 +56,7 @@ export class FileSource implements ByteSource {
   }
 
   read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number {
-    const readBytes = readSync(this.fd, into, atPos, wantedBytes, offsetByte);
+    const readBytes = onRead(this.input.path, () => readSync(this.fd, into, atPos, wantedBytes, offsetByte));
     if (readBytes === 0) throw shrank(this.input, offsetByte);
     return readBytes;
   }

@@ -1,6 +1,7 @@
 import { close, fstatSync, open, read } from "node:fs";
+import { unreadable } from "../runtime/named-files.ts";
 import type { Input } from "./input.ts";
-import { checkSame, shrank, standardInput, unreadable } from "./open-input.ts";
+import { checkSame, shrank, standardInput } from "./open-input.ts";
 
 /** Bytes that are read once, in order. */
 export interface ByteStream {

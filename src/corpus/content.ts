@@ -1,6 +1,7 @@
 import { UserError } from "../errors.ts";
 import { shellQuoted } from "../runtime/hints.ts";
-import { type Compression, nameOf } from "./input.ts";
+import { nameOf } from "../runtime/named-files.ts";
+import type { Compression } from "./input.ts";
 import { findSignature, hasBytes, type Signature } from "./signatures.ts";
 
 /** What an input holds, by its first bytes; if it is compressed, by the first decompressed bytes. */

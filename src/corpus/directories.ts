@@ -1,7 +1,8 @@
 import { type Dirent, readdirSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { UserError } from "../errors.ts";
-import { isMissing, reasonNotRead } from "../runtime/system-error.ts";
+import { hasReplacement, undecodable } from "../runtime/named-files.ts";
+import { isMissing, refusal } from "../runtime/system-error.ts";
 import { eachFileOnce, fileId, inByteOrder, type Skipped } from "./each-file-once.ts";
 import type { FileFilter } from "./globs.ts";
 
@@ -76,15 +77,6 @@ function firstOf(paths: string[]): string | undefined {
   return paths.shift();
 }
 
-/** Whether a path has the replacement character, as a name that is not valid UTF-8 has once it is a string. */
-export const hasReplacement = (path: string) => path.includes("\ufffd");
-
-export function undecodable(path: string): UserError {
-  return new UserError(`"${path}": this name is not valid UTF-8`, {
-    hint: "rename it, or leave it out (--include says which files of a directory are meant)",
-  });
-}
-
 function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
@@ -127,6 +119,5 @@ function refuseUndecodable(folder: string, names: ReadonlySet<string>): void {
 /** A folder as people write it. */
 const withoutSlash = (path: string) => path.replace(/(?<=.)\/+$/, "");
 
-function unlistable(path: string, error: unknown): UserError {
-  return new UserError(`"${withoutSlash(path)}" cannot be listed: ${reasonNotRead(error)}`);
-}
+const unlistable = (path: string, error: unknown) =>
+  refusal(`"${withoutSlash(path)}" cannot be listed`, error);

@@ -1,7 +1,6 @@
-import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { exitCode, UserError } from "../errors.ts";
-import { isMissing } from "../runtime/system-error.ts";
+import { isDirectory, statOf } from "../runtime/named-files.ts";
 import { filesBelow } from "./directories.ts";
 import type { Skipped } from "./each-file-once.ts";
 import { filesMatching, includeFilter } from "./globs.ts";
@@ -56,7 +55,7 @@ export function checkNames(names: readonly string[], { format }: InputOptions = 
 
 function findNamed(name: string, options: InputOptions): FoundInputs {
   if (name !== "-" && isDirectory(name)) return findBelow(name, options);
-  if (name === "-" || name === "" || exists(name) || !/[*?[]/.test(name)) {
+  if (name === "-" || name === "" || !/[*?[]/.test(name) || statOf(name) !== undefined) {
     return { inputs: [inspectInput(name, options)], skipped: [] };
   }
   const { paths, skipped } = filesMatching(name);
@@ -115,21 +114,4 @@ function nothingBelow(directory: string, include: readonly string[], skipped: re
   const what =
     include.length === 0 ? "no file" : `no file that --include ${include.join(", --include ")} describes`;
   return new UserError(`there is ${what} below "${directory}"`, { hint: "hidden files are not looked at" });
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
-function exists(path: string): boolean {
-  try {
-    statSync(path);
-    return true;
-  } catch (error) {
-    return !isMissing(error);
-  }
 }

@@ -1,5 +1,5 @@
-import { statSync } from "node:fs";
 import { globMatcher, pathsMatching } from "../runtime/host.ts";
+import { isFile, statOf } from "../runtime/named-files.ts";
 import { eachFileOnce, inByteOrder } from "./each-file-once.ts";
 
 /**
@@ -8,8 +8,8 @@ import { eachFileOnce, inByteOrder } from "./each-file-once.ts";
  */
 export function filesMatching(glob: string): ReturnType<typeof eachFileOnce> {
   const matching = inByteOrder([...pathsMatching(glob, glob.startsWith("/") ? "/" : ".")]);
-  const leadsNowhere = (path: string) => statSync(path, { throwIfNoEntry: false }) === undefined;
-  const files = eachFileOnce(matching.filter((path) => !leadsNowhere(path) && statSync(path).isFile()));
+  const leadsNowhere = (path: string) => statOf(path) === undefined;
+  const files = eachFileOnce(matching.filter(isFile));
   return { ...files, paths: inByteOrder([...files.paths, ...matching.filter(leadsNowhere)]) };
 }
 

@@ -1,5 +1,6 @@
 import type { Stats } from "node:fs";
 import { UserError } from "../errors.ts";
+import { nameOf } from "../runtime/named-files.ts";
 
 /** A part of the corpus: a file as it was when the run began (bytes appended later are not read), or a stream. */
 export type Input = {
@@ -84,9 +85,6 @@ export const expectedTextBytes = (inputs: readonly Input[]) =>
       sum + (compression === "none" && format !== "parquet" ? 1 : 3) * sizeBytes,
     );
   }, 0);
-
-/** An input as errors name it. */
-export const nameOf = (path: string) => (path === "-" ? "standard input" : `"${path}"`);
 
 /** The error of inputs that have no text at all. */
 export function emptyCorpus(inputs: readonly Input[]): UserError {

@@ -1,5 +1,6 @@
 import { accessSync, closeSync, constants, fstatSync, type Stats, statSync } from "node:fs";
 import { exitCode, UserError } from "../errors.ts";
+import { nameOf, unreadable } from "../runtime/named-files.ts";
 import { contentOf, headBytesMax, type NotText, notText } from "./content.ts";
 import { type FileHead, readHead } from "./file-head.ts";
 import {
@@ -9,11 +10,10 @@ import {
   formatOfName,
   type Input,
   type InputFormat,
-  nameOf,
   stateOf,
 } from "./input.ts";
 import { beginsAsJson, jsonShapeOf } from "./json-content.ts";
-import { openFile, standardInput, unreadable } from "./open-input.ts";
+import { openFile, standardInput } from "./open-input.ts";
 
 /** How the named inputs are to be read. */
 export type InputOptions = {

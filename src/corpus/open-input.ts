@@ -1,9 +1,8 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, type Stats, statSync } from "node:fs";
 import { UserError } from "../errors.ts";
 import { sleepSync } from "../runtime/host.ts";
-import { isMissing, reasonNotRead } from "../runtime/system-error.ts";
-import { hasReplacement, undecodable } from "./directories.ts";
-import { type Input, nameOf, stateOf } from "./input.ts";
+import { nameOf, onRead, statOf } from "../runtime/named-files.ts";
+import { type Input, stateOf } from "./input.ts";
 
 /** Opens the file that `input` describes. Another file in its place, or a shorter one, is an error. */
 export function openInput(input: Input): number {
@@ -38,7 +37,7 @@ export function checkUnchanged(input: Input): void {
     return;
   // A file that is cut gets its new time before its new size: a second look tells what happened.
   sleepSync(secondLookMs);
-  checkSame(input, path === "-" ? look() : (statSync(path, { throwIfNoEntry: false }) ?? now));
+  checkSame(input, path === "-" ? look() : (statOf(path) ?? now));
   throw changed(input, "was changed");
 }
 
@@ -66,22 +65,6 @@ function changed(input: Input, what: string): UserError {
   });
 }
 
-export function openFile(path: string): number {
-  try {
-    // Non-blocking, because the file may have become a pipe since it was inspected.
-    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-}
-
-/** The error of a file that could not be opened or read. */
-export function unreadable(path: string, error: unknown): UserError {
-  if (error instanceof UserError) return error;
-  if (isMissing(error) && hasReplacement(path)) return undecodable(path);
-  if (isMissing(error) && isLink(path)) return new UserError(`"${path}" is a link that leads nowhere`);
-  if (isMissing(error)) return new UserError(`"${path}": no such file`);
-  return new UserError(`${nameOf(path)} cannot be read: ${reasonNotRead(error)}`);
-}
-
-const isLink = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+/** Non-blocking, because the file may have become a pipe since it was inspected. */
+export const openFile = (path: string): number =>
+  onRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));

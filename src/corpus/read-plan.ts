@@ -1,9 +1,10 @@
 import { closeSync, readSync, realpathSync } from "node:fs";
 import { checkOr, fieldsOf, flag, oneOf, optional, path, text, time, wholeNumber } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
+import { unreadable } from "../runtime/named-files.ts";
 import { canBeCutByBytes, type Input, inputFormats } from "./input.ts";
 import { defaultTextField, inspectInput } from "./inspect-input.ts";
-import { openInput, unreadable } from "./open-input.ts";
+import { openInput } from "./open-input.ts";
 import { type CutSettings, digestLine, digestOptions, type PlanLine } from "./plan-line.ts";
 import type { Range } from "./range.ts";
 

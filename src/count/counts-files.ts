@@ -1,7 +1,7 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync, readSync, statSync } from "node:fs";
 import { filesMatching } from "../corpus/globs.ts";
 import { UserError } from "../errors.ts";
-import { reasonNotRead } from "../runtime/system-error.ts";
+import { onRead, openRegularFile, statOf } from "../runtime/named-files.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { agreedOptions, checkOptions, type Made } from "../words/counts-options.ts";
 import { CountsReader, type ReadBytes } from "../words/counts-reader.ts";
@@ -30,7 +30,7 @@ export class CountsFileReader extends CountsReader {
 
   constructor(path: string, fd: number) {
     const stats = fstatSync(fd);
-    super(path, (into) => readSync(fd, into), stats.isFile() ? stats.size : undefined);
+    super(path, readerOf(path, fd), stats.isFile() ? stats.size : undefined);
     this.file = { fd };
   }
 
@@ -86,7 +86,7 @@ export class CountsFiles {
       const fd = opened.get(path) ?? openFile(path);
       const canReopen = !opened.has(path);
       if (isText(path)) {
-        const head = readTsvHead(path, (into) => readSync(fd, into));
+        const head = readTsvHead(path, readerOf(path, fd));
         // There may be hundreds: they are not kept open.
         if (canReopen) closeSync(fd);
         others.push({ path, fd: canReopen ? -1 : fd, head });
@@ -163,7 +163,7 @@ function* addWords(reader: CountsFileReader, counter: SpillingCounter): Generato
 /** Opens a text file, if it is not open. `rest` is what was read behind its head, and `read` reads on from there. */
 function openText({ path, fd: openFd, head }: TextFile) {
   const fd = openFd < 0 ? openFile(path) : openFd;
-  const read = (into: Uint8Array) => readSync(fd, into);
+  const read = readerOf(path, fd);
   const { options, rest } = openFd < 0 ? readTsvHead(path, read) : head;
   if (JSON.stringify(options) !== JSON.stringify(head.options)) {
     throw new UserError(`${path} was replaced while it was read`, { hint: "run again" });
@@ -223,7 +223,7 @@ export function countsChunks(path: string, words: WordTable, options: CountsOpti
 
 /** The files that `--counts` names: a path, or a glob if there is no such path. */
 export function countsPathsOf(name: string): string[] {
-  if (existsSync(name) || !/[*?[]/.test(name)) return [name];
+  if (!/[*?[]/.test(name) || statOf(name) !== undefined) return [name];
   const { paths } = filesMatching(name);
   if (paths.length > 0) return paths;
   throw new UserError(`--counts "${name}": no such file, and no file matches it as a glob`, {
@@ -231,14 +231,10 @@ export function countsPathsOf(name: string): string[] {
   });
 }
 
+const readerOf = (path: string, fd: number) => (into: Uint8Array) => onRead(path, () => readSync(fd, into));
+
 function openFile(path: string): number {
-  try {
-    const stats = statSync(path);
-    if (stats.isDirectory()) throw new UserError(`"${path}" is a directory, not a file of word counts`);
-    if (!stats.isFile()) throw new UserError(`"${path}" is no regular file`);
-    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    throw new UserError(`--counts "${path}": ${reasonNotRead(error)}`);
-  }
+  const stats = statOf(path);
+  if (stats?.isDirectory()) throw new UserError(`"${path}" is a directory, not a file of word counts`);
+  return openRegularFile(path);
 }

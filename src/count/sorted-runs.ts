@@ -2,7 +2,7 @@ import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
 import { writeAll } from "../runtime/file-calls.ts";
-import { codeOf, reasonOf } from "../runtime/system-error.ts";
+import { refusal } from "../runtime/system-error.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { CountsWriter, countsFileHead, unknownTotals } from "../words/counts-writer.ts";
 import type { SortedWords } from "../words/sorted-words.ts";
@@ -61,10 +61,7 @@ export function* writeSortedRun(
     writeAll(file, countsFileHead(countsOptions, totals), 0);
     return { path, inputIndex, totals, isInMemoryToo: false, failure: null, table: null };
   } catch (error) {
-    if (error instanceof UserError || codeOf(error) === "") throw error;
-    throw new UserError(`words cannot be kept in "${directory}": ${reasonOf(error)}`, {
-      hint: "set TMPDIR to a directory that has room",
-    });
+    throw refusal(`words cannot be kept in "${directory}"`, error, "set TMPDIR to a directory that has room");
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

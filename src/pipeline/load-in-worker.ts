@@ -1,5 +1,5 @@
-import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { isDirectory, statOf } from "../runtime/named-files.ts";
 import { partnerOf } from "../tokenizer/load/gpt2-files.ts";
 import { loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
 import { lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
@@ -48,11 +48,10 @@ const loadedHereMsMax = 100;
 /** About how long loading takes, by the size of the largest file: 40 ns a byte of HF's, which are scanned, 130 of all others. */
 function loadedHereMs(path: string): number {
   const msOf = (file: string) => {
-    const stats = statSync(file, { throwIfNoEntry: false });
+    const stats = statOf(file);
     return stats?.isFile() ? stats.size * (file.endsWith("tokenizer.json") ? 40e-6 : 130e-6) : 0;
   };
-  const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory();
-  const files = isDirectory
+  const files = isDirectory(path)
     ? namesInDirectory.map((name) => join(path, name))
     : [path, ...Object.values(partnerOf(path)), join(dirname(path), recordName)];
   return Math.max(...files.map(msOf));

@@ -1,12 +1,13 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { UserError } from "../errors.ts";
 import { createSha256 } from "../runtime/host.ts";
+import { isDirectory, isFile } from "../runtime/named-files.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { partnerOf } from "../tokenizer/load/gpt2-files.ts";
-import { isFile, readBytes, readJson } from "../tokenizer/load/read-file.ts";
+import { readBytes, readJson } from "../tokenizer/load/read-file.ts";
 import { recordedFiles } from "../tokenizer/load/read-training-record.ts";
 import { isReadBeside, tokenizerFilesAt } from "../tokenizer/prune/pruned-files.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
@@ -69,9 +70,9 @@ const notWhole = (path: string) =>
 
 /** Where each file of a tokenizer is, by the name under which a directory is loaded from it. */
 function filesOf(path: string): Map<string, string> {
-  const isDirectory = statSync(path).isDirectory();
+  const isWhole = isDirectory(path);
   const inside = (name: string): [string, string] => [name, join(path, name)];
-  const listed = isDirectory ? recordedFiles(join(path, recordName)) : undefined;
+  const listed = isWhole ? recordedFiles(join(path, recordName)) : undefined;
   if (listed !== undefined) {
     const missing = listed.find((name) => name !== basename(name) || !isFile(join(path, name)));
     if (missing === undefined) return new Map(listed.map(inside));
@@ -81,7 +82,7 @@ function filesOf(path: string): Map<string, string> {
     ? readdirSync(path).filter((name) => isReadBeside(name) && isFile(join(path, name)))
     : [];
   const files = tokenizerFilesAt(path).flatMap(({ kind, path: file }): [string, string][] => {
-    if (kind !== "gpt2") return [[isDirectory ? basename(file) : usualNames[kind], file]];
+    if (kind !== "gpt2") return [[isWhole ? basename(file) : usualNames[kind], file]];
     const { vocabPath, mergesPath } = partnerOf(file);
     return [
       ["vocab.json", vocabPath],

@@ -1,6 +1,7 @@
-import { exitCode, outOfMemory, UserError } from "../errors.ts";
+import { exitCode, UserError } from "../errors.ts";
 import { PatternLimit } from "../pattern/pattern.ts";
 import { startWorker } from "../runtime/embedded.ts";
+import { userErrorOf } from "../runtime/system-error.ts";
 import type { JobName, WorkerThread } from "../runtime/worker-jobs.ts";
 
 /** One worker, as the main thread sees it. */
@@ -78,7 +79,7 @@ export type Failure = {
 
 /** @param place where the error was thrown, for bugs and limits of the pattern; a user's error names its place itself */
 export function describeFailure(error: unknown, place: string): Failure {
-  const told = error instanceof UserError ? error : outOfMemory(error);
+  const told = userErrorOf(error);
   if (told !== undefined) {
     const message =
       told instanceof PatternLimit ? `${told.message},${place.replace(/^ at/, " from")} on` : told.message;

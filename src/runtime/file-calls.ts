@@ -1,25 +1,5 @@
-import { closeSync, constants, fstatSync, fsyncSync, openSync, writeSync } from "node:fs";
-import { UserError } from "../errors.ts";
+import { closeSync, constants, fsyncSync, openSync, writeSync } from "node:fs";
 import { errnoOf, openLibc } from "./libc.ts";
-import { isMissing, reasonNotRead } from "./system-error.ts";
-
-/**
- * Opens a file that the user named. It must be a regular file: any other is an error that names it. In particular a pipe
- * is not waited for: it may never get a writer, and no signal would be served meanwhile.
- */
-export function openRegularFile(path: string): number {
-  let fd: number;
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    if (isMissing(error)) throw new UserError(`"${path}": no such file`);
-    throw new UserError(`"${path}" cannot be read: ${reasonNotRead(error)}`);
-  }
-  const stats = fstatSync(fd);
-  if (stats.isFile()) return fd;
-  closeSync(fd);
-  throw new UserError(`"${path}" is ${stats.isDirectory() ? "a directory, not a file" : "no regular file"}`);
-}
 
 /** Writes all of the bytes, at `offset` if it is given: a single call may write fewer. */
 export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {

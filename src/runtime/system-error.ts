@@ -1,3 +1,5 @@
+import { outOfMemory, UserError } from "../errors.ts";
+
 /** What the system's error codes mean to the person who reads the message. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
@@ -17,17 +19,41 @@ const reasons: Readonly<Record<string, string>> = {
   EXDEV: "it cannot be renamed on this file system",
   EMFILE: "too many files are open",
   EPIPE: "the reader has gone",
+  ENXIO: "nobody reads it, or it is a socket or a terminal that is not there",
+  EINVAL: "it does not allow that",
+  EILSEQ: "its file system does not take this name",
 };
 
 export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "";
 }
 
+/** Whether the system refused something, or takes no such path. A descriptor that is not open is a bug. */
+const isOfSystem = (error: unknown): error is Error =>
+  error instanceof Error && (/^E(?!BADF$)[A-Z0-9]+$/.test(codeOf(error)) || hasNul(error));
+
+const hasNul = ({ message }: Error) => message.includes("without null bytes");
+
+/** Why, in words. The runtime's own text is `CODE: words, call 'path'`. */
 export function reasonOf(error: unknown): string {
-  return reasons[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
+  const text = error instanceof Error ? error.message : String(error);
+  if (error instanceof Error && hasNul(error)) return "no path holds a NUL";
+  return reasons[codeOf(error)] ?? text.replace(/^[A-Z0-9]+: (.+?)(, \w+( '.*)?)?$/s, "$1");
 }
 
-/** Why a file cannot be read. `reasonOf` speaks of a directory that is missing: for a reader it is the file. */
-export const reasonNotRead = (error: unknown) => (isMissing(error) ? "no such file" : reasonOf(error));
+/** `what`, and why the system refused it, for the user. What is told already, and a bug, stays as it is. */
+export const refusal = (what: string, error: unknown, hint?: string): unknown =>
+  isOfSystem(error) && !(error instanceof UserError)
+    ? new UserError(`${what}: ${reasonOf(error)}`, { hint })
+    : error;
+
+/** The error for the user if it is none of ours; undefined for a bug. */
+export function userErrorOf(error: unknown): UserError | undefined {
+  if (error instanceof UserError) return error;
+  const { path } = error as { path?: unknown };
+  const what = typeof path === "string" ? `"${path}"` : "a file";
+  const told = outOfMemory(error) ?? refusal(`${what} cannot be used`, error);
+  return told instanceof UserError ? told : undefined;
+}
 
 export const isMissing = (error: unknown) => ["ENOENT", "ENOTDIR"].includes(codeOf(error));

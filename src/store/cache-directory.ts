@@ -13,9 +13,8 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../errors.ts";
 import { writeAll } from "../runtime/file-calls.ts";
-import { codeOf, reasonOf } from "../runtime/system-error.ts";
+import { reasonOf, refusal, userErrorOf } from "../runtime/system-error.ts";
 import { isOurs } from "./cache-names.ts";
 import { isOpenToAll, isTrusted, readFound, Untrusted } from "./trusted-files.ts";
 
@@ -45,9 +44,7 @@ export class CacheDirectory {
       readdirSync(path);
       this.stats = statSync(path);
     } catch (error) {
-      throw new UserError(`--cache "${path}" cannot be used: ${reasonOf(error)}`, {
-        hint: "name a directory of its own for the cache",
-      });
+      throw refusal(`--cache "${path}" cannot be used`, error, "name a directory of its own for the cache");
     }
     try {
       accessSync(path, constants.W_OK | constants.X_OK);
@@ -58,7 +55,7 @@ export class CacheDirectory {
 
   /** Keeps nothing from now on, and warns once. */
   giveUp(error: unknown): void {
-    if (!(error instanceof UserError) && codeOf(error) === "") throw error;
+    if (userErrorOf(error) === undefined) throw error;
     if (!this.isWritable) return;
     this.isWritable = false;
     this.warn(`the cache "${this.path}" cannot be written: ${reasonOf(error)}; nothing more is kept in it`);

@@ -5,7 +5,7 @@ import { CountsFileReader } from "../count/counts-files.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
 import { type SortedRun, writeSortedRun } from "../count/sorted-runs.ts";
 import { UserError } from "../errors.ts";
-import { codeOf, reasonOf } from "../runtime/system-error.ts";
+import { codeOf, reasonOf, userErrorOf } from "../runtime/system-error.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { CountsFileError } from "../words/counts-header.ts";
 import { addTable, takeOff } from "../words/sorted-tables.ts";
@@ -224,7 +224,7 @@ export class Cache {
       for (const _ of this.hash(inputIndex, known)) yield;
       return known.sha256 === sha256;
     } catch (error) {
-      if (!(error instanceof UserError) && codeOf(error) === "") throw error;
+      if (userErrorOf(error) === undefined) throw error;
       return false;
     }
   }

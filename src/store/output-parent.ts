@@ -1,8 +1,8 @@
 import { mkdirSync, rmdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
-import { codeOf, reasonOf } from "../runtime/system-error.ts";
-import type { Place } from "./output-place.ts";
+import { codeOf, refusal } from "../runtime/system-error.ts";
+import { type Place, statOrNull } from "./output-place.ts";
 import { hiddenNameBytes, longestKind, release, reserve } from "./staging-names.ts";
 
 /** Makes the parents that a place lacks. The function returned removes those of them that are still empty. */
@@ -38,12 +38,17 @@ export function checkParent(place: Place): void {
 
 /** An error of the system as a UserError that names the place and its parent; other errors as they are. */
 export function notWritable(place: Place, error: unknown): unknown {
-  if (error instanceof UserError || codeOf(error) === "") return error;
   const hint =
     codeOf(error) === "ENAMETOOLONG"
       ? `choose a shorter one: a hidden name with ${hiddenNameBytes} bytes more stands beside it while it is written`
       : "an output is written beside its place and then renamed, so its parent directory must be writable";
-  return new UserError(`"${place.typed}" cannot be written: "${place.parent}": ${reasonOf(error)}`, { hint });
+  // A file system of the kernel's says so where it takes nothing new.
+  if (codeOf(error) === "ENOENT" && statOrNull(place.parent) !== null) {
+    return new UserError(`"${place.typed}" cannot be written: nothing new can be made in "${place.parent}"`, {
+      hint,
+    });
+  }
+  return refusal(`"${place.typed}" cannot be written: "${place.parent}"`, error, hint);
 }
 
 /** Runs `write`. An error of the system becomes a UserError that names the path and the reason. */
@@ -51,7 +56,6 @@ export function onPath<T>(path: string, write: () => T): T {
   try {
     return write();
   } catch (error) {
-    if (error instanceof UserError || codeOf(error) === "") throw error;
-    throw new UserError(`"${path}" cannot be written: ${reasonOf(error)}`);
+    throw refusal(`"${path}" cannot be written`, error);
   }
 }

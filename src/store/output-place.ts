@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "../errors.ts";
-import { codeOf, reasonOf } from "../runtime/system-error.ts";
+import { codeOf, refusal } from "../runtime/system-error.ts";
 
 /** Where an output goes: its name in its parent, with links resolved, and the path as it was typed, for messages. */
 export type Place = {
@@ -30,8 +30,7 @@ function realParent(path: string): string {
     try {
       return realParentOnce(path);
     } catch (error) {
-      if (error instanceof UserError || attempt === attemptsMax)
-        throw error instanceof UserError ? error : new UserError(`"${path}": ${reasonOf(error)}`);
+      if (error instanceof UserError || attempt === attemptsMax) throw refusal(`"${path}"`, error);
     }
   }
 }
@@ -57,7 +56,7 @@ function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch (error) {
-    throw new UserError(`"${path}": ${reasonOf(error)}`);
+    throw refusal(`"${path}"`, error);
   }
 }
 
@@ -75,7 +74,7 @@ function orNull(path: string, look: (path: string) => Stats): Stats | null {
     return look(path);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
-    throw new UserError(`"${path}": ${reasonOf(error)}`);
+    throw refusal(`"${path}"`, error);
   }
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
 import { canLock, isNamed, lockFile } from "../runtime/flock.ts";
-import { codeOf, reasonOf } from "../runtime/system-error.ts";
+import { codeOf, refusal } from "../runtime/system-error.ts";
 import { lstatOrNull, namesIn } from "./output-place.ts";
 import { removeQuietly } from "./remove-quietly.ts";
 import { isMine } from "./trusted-files.ts";
@@ -50,12 +50,8 @@ export class ScratchDirectory {
       this.made ??= make(this.parent);
       return this.made.path;
     } catch (error) {
-      throw new UserError(
-        `no directory for temporary files can be made in "${this.parent}": ${reasonOf(error)}`,
-        {
-          hint: "set TMPDIR to a directory that can be written and has room",
-        },
-      );
+      const what = `no directory for temporary files can be made in "${this.parent}"`;
+      throw refusal(what, error, "set TMPDIR to a directory that can be written and has room");
     }
   }
 

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { assert, UserError } from "../errors.ts";
 import { beginFlush, type exchange, flush, flushDirectory, writeAll } from "../runtime/file-calls.ts";
-import { codeOf, reasonOf } from "../runtime/system-error.ts";
+import { refusal } from "../runtime/system-error.ts";
 import { type FormerResults, freePath, settleFormer } from "./former-results.ts";
 import { nextGeneration } from "./kept-results.ts";
 import { makeParents, onPath } from "./output-parent.ts";
@@ -46,7 +46,7 @@ function checkReplaceable(place: Place, { uid }: Stats): void {
   try {
     accessSync(pathOf(place), constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new UserError(`"${place.typed}" cannot be replaced: ${reasonOf(error)}`);
+    throw refusal(`"${place.typed}" cannot be replaced`, error);
   }
 }
 
@@ -190,11 +190,10 @@ class StagedDirectory {
     try {
       return takePlace(this.staged, this.place, options);
     } catch (error) {
-      const isBug = !(error instanceof UserError) && codeOf(error) === "";
-      if (isBug) throw error;
+      const told = refusal(`"${this.place.typed}"`, error);
+      if (!(told instanceof UserError)) throw error;
       this.settlePermissions(null);
-      const reason = error instanceof UserError ? error.message : `"${this.place.typed}": ${reasonOf(error)}`;
-      throw new UserError(reason, { hint: `the finished tokenizer is in ${this.keepAside()}` });
+      throw new UserError(told.message, { hint: `the finished tokenizer is in ${this.keepAside()}` });
     }
   }
 

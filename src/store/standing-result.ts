@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
-import { isMissing, reasonOf } from "../runtime/system-error.ts";
+import { isMissing, refusal } from "../runtime/system-error.ts";
 import { recordName } from "../vocabulary/formats/training-json.ts";
 import { lstatOrNull, type Place, pathOf } from "./output-place.ts";
 import { openFound } from "./trusted-files.ts";
@@ -38,8 +38,7 @@ export function whatStands(place: Place): Standing {
       return lookOnce(place);
     } catch (error) {
       if (error instanceof UserError) throw error;
-      if (!isMissing(error) || attempt === attemptsMax)
-        throw new UserError(`"${place.typed}": ${reasonOf(error)}`);
+      if (!isMissing(error) || attempt === attemptsMax) throw refusal(`"${place.typed}"`, error);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { escapeBytes } from "../../src/bytes/escape.ts";
+import { escapeBytes, escapeText, jsonLine } from "../../src/bytes/escape.ts";
 
 const utf8 = new TextEncoder();
 
@@ -12,6 +12,15 @@ test("control characters, and what would disturb the line, are escaped byte by b
   expect(escapeBytes(utf8.encode("\n\t\0\x1b[31m\x7f"))).toBe("\\x0a\\x09\\x00\\x1b[31m\\x7f");
   expect(escapeBytes(utf8.encode("\u0085"))).toBe("\\xc2\\x85");
   expect(escapeBytes(utf8.encode("\u2028\u202e"))).toBe("\\xe2\\x80\\xa8\\xe2\\x80\\xae");
+  // What shows nothing: a space without width, a byte order mark, letters of a tag.
+  expect(escapeText("a\u200bb\ufeff\u{e0041}")).toBe("a\\xe2\\x80\\x8bb\\xef\\xbb\\xbf\\xf3\\xa0\\x81\\x81");
+});
+
+test("a line of JSON shows nothing invisible, and says the same", () => {
+  const value = { name: "a\x1b\u009b\u202e\u200b\u{e0041}\n", list: ["\u0085", "é👩‍👧"] };
+  expect(jsonLine(value)).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u200b\u{e0041}]/u);
+  expect(JSON.parse(jsonLine(value))).toEqual(value);
+  expect(jsonLine("é👩‍👧")).toBe('"é👩‍👧"');
 });
 
 test("bytes that are not valid UTF-8 are escaped, the text around them is not", () => {
@@ -39,6 +48,6 @@ test("agrees with the runtime on what is valid UTF-8, for every two bytes and fo
     } catch {}
     const shown = escapeBytes(Uint8Array.from(bytes));
     if (text === null) expect(shown).toContain("\\x");
-    else if (!/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(text)) expect(shown).toBe(text);
+    else if (!/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{DI}]/u.test(text)) expect(shown).toBe(text);
   }
 });

@@ -240,6 +240,6 @@ describe("what does not fit is refused with its line", () => {
       1,
       'bpe: error: "first.txt" and "./first.txt" are one file',
     ]);
-    expect(run("count", "--ranges", "none.jsonl").stderr).toContain('--ranges "none.jsonl": no such file');
+    expect(run("count", "--ranges", "none.jsonl").stderr).toContain('"none.jsonl": no such file');
   });
 });

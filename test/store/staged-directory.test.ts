@@ -146,7 +146,7 @@ describe("checkOutputDirectory", () => {
     expect(messageOf(() => checkOutputDirectory(join(home, "file", "out")))).toContain(join(home, "file"));
     expect(messageOf(() => checkOutputDirectory("/"))).toContain("mount point");
     expect(messageOf(() => takeLockNow(placeOf("/proc/out")))).toContain(
-      '"/proc/out" cannot be written: "/proc"',
+      '"/proc/out" cannot be written: nothing new can be made in "/proc"',
     );
   });
 

@@ -57,7 +57,8 @@ async function unpack(packed) {
 }
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const invisible = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+const invisible =
+  /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
 
 /** Bytes as people read them: what is no visible character is `\xNN`. */
 function shown({ text, length }) {

@@ -2,9 +2,10 @@ import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../../errors.ts";
 import { createSha256 } from "../../runtime/host.ts";
+import { isFile } from "../../runtime/named-files.ts";
 import { partnerOf } from "../load/gpt2-files.ts";
 import { fileKind } from "../load/load-tokenizer.ts";
-import { isFile, readBytes } from "../load/read-file.ts";
+import { readBytes } from "../load/read-file.ts";
 import type { TokenizerParts } from "../tokenizer-parts.ts";
 
 /** A file of a base tokenizer, read once: what it is, and the name that it has in a tokenizer directory. */

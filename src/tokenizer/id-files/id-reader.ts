@@ -3,7 +3,7 @@ import { inspectInput } from "../../corpus/inspect-input.ts";
 import { checkUnchanged } from "../../corpus/open-input.ts";
 import { openTextStream } from "../../corpus/text-stream.ts";
 import { UserError } from "../../errors.ts";
-import { openRegularFile } from "../../runtime/file-calls.ts";
+import { onRead, openRegularFile } from "../../runtime/named-files.ts";
 import { type IdType, idBytes, readNpyHead } from "./npy.ts";
 
 const windowSizeBytes = 1 << 20;
@@ -32,7 +32,8 @@ export async function* readIds(path: string, binaryType: BinaryType): AsyncGener
 
 function* readNpy(fd: number, path: string): Generator<ReadIds> {
   const head = new Uint8Array(npyHeadBytesMax);
-  const layout = readNpyHead(head.subarray(0, readSync(fd, head, 0, head.length, 0)), path);
+  const headBytes = onRead(path, () => readSync(fd, head, 0, head.length, 0));
+  const layout = readNpyHead(head.subarray(0, headBytes), path);
   const { descr, itemBytes, startByte, count } = layout;
   const wantedBytes = startByte + count * itemBytes;
   const { size } = fstatSync(fd);
@@ -83,7 +84,7 @@ function refuseHalves(ids: ReadIds, path: string): void {
 
 function fill(fd: number, window: Uint8Array, byteCount: number, atByte: number, path: string): void {
   for (let done = 0; done < byteCount; ) {
-    const readBytes = readSync(fd, window, done, byteCount - done, atByte + done);
+    const readBytes = onRead(path, () => readSync(fd, window, done, byteCount - done, atByte + done));
     if (readBytes === 0) throw new UserError(`"${path}" shrank while it was read`);
     done += readBytes;
   }

@@ -1,10 +1,10 @@
-import { closeSync, readSync, statSync } from "node:fs";
+import { readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../../errors.ts";
-import { openRegularFile } from "../../runtime/file-calls.ts";
+import { isFile, statOf, withRegularFile } from "../../runtime/named-files.ts";
 import { Chunk } from "../../vocabulary/formats/output-file.ts";
 import { idTypeFor, narrowIdMax } from "../id-files/npy.ts";
-import { isFile, readText } from "../load/read-file.ts";
+import { readText } from "../load/read-file.ts";
 import { alphabetSizeMax } from "./read-sequences.ts";
 
 /**
@@ -51,7 +51,7 @@ export function* idMergeLines({ left, right }: IdMerges): Generator<Uint8Array> 
 
 /** The merges over ids that a path names: a directory, or a file in it. Undefined if it is no tokenizer of ids. */
 export function idMergesPath(path: string): string | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = statOf(path);
   const isNamed = stats?.isFile() && ["merges.txt", "tokenizer.json"].includes(basename(path));
   // Anything else, a pipe, is no tokenizer, and nothing is looked for below it.
   if (!isNamed && !stats?.isDirectory()) return undefined;
@@ -60,13 +60,8 @@ export function idMergesPath(path: string): string | undefined {
 }
 
 function readStart(path: string): string {
-  const fd = openRegularFile(path);
-  try {
-    const start = Buffer.alloc(head.length);
-    return start.toString("latin1", 0, readSync(fd, start, 0, head.length, 0));
-  } finally {
-    closeSync(fd);
-  }
+  const start = Buffer.alloc(head.length);
+  return withRegularFile(path, (fd) => start.toString("latin1", 0, readSync(fd, start, 0, head.length, 0)));
 }
 
 /** Reads a `merges.txt` over ids; an error says what is wrong with it. */

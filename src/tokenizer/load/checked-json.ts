@@ -1,12 +1,16 @@
+import { isTooDeep, jsonLevelsMax } from "../../bytes/schema.ts";
 import { UserError } from "../../errors.ts";
 
 /** `path` is the file's name, for messages, here and below. */
 export function parseJson(text: string, path: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     throw new UserError(`"${path}" is not JSON: ${(error as Error).message}`);
   }
+  if (!isTooDeep(value)) return value;
+  throw new UserError(`"${path}" is nested too deeply: ${jsonLevelsMax} levels are read`);
 }
 
 /** A JSON object, or an error that says where there is none. */

@@ -1,15 +1,14 @@
-import { closeSync, readSync, statSync } from "node:fs";
+import { readSync } from "node:fs";
 import { join } from "node:path";
 import { exitCode, UserError } from "../../errors.ts";
-import { openRegularFile } from "../../runtime/file-calls.ts";
-import { reasonOf } from "../../runtime/system-error.ts";
+import { isFile, statOf, withRegularFile } from "../../runtime/named-files.ts";
 import { operationsMark, operationsName } from "../../vocabulary/formats/boundless.ts";
 import { recordName } from "../../vocabulary/formats/training-json.ts";
 import { idMergesPath } from "../id-sequences/id-merges.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer-parts.ts";
 import { loadBoundlessFile } from "./boundless-file.ts";
 import { loadGpt2Files, partnerOf } from "./gpt2-files.ts";
-import { isFile, readBytes } from "./read-file.ts";
+import { readBytes } from "./read-file.ts";
 import { recordedSizes } from "./read-training-record.ts";
 import { loadTekkenFile } from "./tekken-file.ts";
 import { loadTiktokenFile } from "./tiktoken-file.ts";
@@ -17,7 +16,7 @@ import { tokenizerOfJson } from "./tokenizer-json.ts";
 
 /** Loads a tokenizer from a file, or from a directory, where the first kind of file counts that is there. */
 export function loadTokenizerParts(path: string, options: LoadOptions = {}): TokenizerParts {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = statOf(path);
   if (stats === undefined) {
     throw new UserError(`"${path}": no such file or directory`, {
       hint: "name a tokenizer directory, a tokenizer.json, a vocab.json, a file of ranks or a tekken.json",
@@ -147,12 +146,5 @@ function isSentencePiece(head: Buffer): boolean {
 
 function readHead(path: string): Buffer {
   const head = Buffer.alloc(headBytes);
-  const fd = openRegularFile(path);
-  try {
-    return head.subarray(0, readSync(fd, head, 0, headBytes, 0));
-  } catch (error) {
-    throw new UserError(`"${path}" cannot be read: ${reasonOf(error)}`);
-  } finally {
-    closeSync(fd);
-  }
+  return withRegularFile(path, (fd) => head.subarray(0, readSync(fd, head, 0, headBytes, 0)));
 }

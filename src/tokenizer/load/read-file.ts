@@ -1,24 +1,18 @@
-import { closeSync, readFileSync, statSync } from "node:fs";
+import { fstatSync, readFileSync } from "node:fs";
 import { UserError } from "../../errors.ts";
-import { openRegularFile } from "../../runtime/file-calls.ts";
-import { reasonOf } from "../../runtime/system-error.ts";
+import { withRegularFile } from "../../runtime/named-files.ts";
 import { parseJson } from "./checked-json.ts";
+
+/** The runtime's longest text has twice as many characters, and no tokenizer comes near it. */
+const sizeBytesMax = 2 ** 30;
 
 export const readText = (path: string): string => readBytes(path).toString("utf8");
 
-export function readBytes(path: string): Buffer {
-  const fd = openRegularFile(path);
-  try {
-    return readFileSync(fd);
-  } catch (error) {
-    throw new UserError(`"${path}" cannot be read: ${reasonOf(error)}`);
-  } finally {
-    closeSync(fd);
-  }
-}
+export const readBytes = (path: string): Buffer =>
+  withRegularFile(path, (fd) => {
+    const { size } = fstatSync(fd);
+    if (size <= sizeBytesMax) return readFileSync(fd);
+    throw new UserError(`"${path}" has ${size} bytes, and no file of a tokenizer more than ${sizeBytesMax}`);
+  });
 
 export const readJson = (path: string): unknown => parseJson(readText(path), path);
-
-export function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-}

@@ -1,8 +1,9 @@
 import { basename, dirname, join } from "node:path";
+import { isFile } from "../../runtime/named-files.ts";
 import { ledgerName } from "../../vocabulary/formats/tokens-tsv.ts";
 import type { LedgerFacts } from "../../vocabulary/ledger.ts";
 import type { TokenizerParts } from "../tokenizer-parts.ts";
-import { isFile, readText } from "./read-file.ts";
+import { readText } from "./read-file.ts";
 import { recordedLedger } from "./read-training-record.ts";
 
 /**

@@ -13,10 +13,11 @@ import {
 } from "../../bytes/schema.ts";
 import { UserError } from "../../errors.ts";
 import type { Compat } from "../../merge/merges.ts";
+import { isFile } from "../../runtime/named-files.ts";
 import { recordName } from "../../vocabulary/formats/training-json.ts";
 import type { LedgerFacts } from "../../vocabulary/ledger.ts";
 import { type NormalizationForm, normalizationForms } from "../tokenizer-parts.ts";
-import { isFile, readJson } from "./read-file.ts";
+import { readJson } from "./read-file.ts";
 
 /** What the record of a training adds to the files beside it. */
 export type RecordedTraining = {

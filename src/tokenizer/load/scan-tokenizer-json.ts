@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { isTooDeep } from "../../bytes/schema.ts";
 import { spareThirdTier } from "../../runtime/host.ts";
 import type { RankedMerges } from "../encoding-model.ts";
 import { idLimitMax } from "../token-table.ts";
@@ -33,7 +34,8 @@ export function scanTokenizerJson(file: Uint8Array): ScannedTokenizer | null {
   const { vocab, merges } = scan;
   if (end === failed || vocab === null || merges === null) return null;
   try {
-    return { root: JSON.parse(scan.restAsText()), vocab, merges };
+    const root: unknown = JSON.parse(scan.restAsText());
+    return isTooDeep(root) ? null : { root, vocab, merges };
   } catch {
     return null;
   }

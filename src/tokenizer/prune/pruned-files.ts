@@ -1,10 +1,11 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { UserError } from "../../errors.ts";
+import { isFile } from "../../runtime/named-files.ts";
 import type { OutputFile } from "../../vocabulary/formats/output-file.ts";
 import { objectAt } from "../load/checked-json.ts";
 import { fileKind } from "../load/load-tokenizer.ts";
-import { isFile, readBytes, readJson } from "../load/read-file.ts";
+import { readBytes, readJson } from "../load/read-file.ts";
 import type { TokenizerParts } from "../tokenizer-parts.ts";
 import { prunedGpt2 } from "./pruned-gpt2.ts";
 import { prunedRanks, prunedTekken } from "./pruned-ranks.ts";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import { isFile } from "../../runtime/named-files.ts";
 import { recordFormat, recordName } from "../../vocabulary/formats/training-json.ts";
-import { isFile, readJson } from "../load/read-file.ts";
+import { readJson } from "../load/read-file.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer-parts.ts";
 import type { TokenizerFile } from "./pruned-files.ts";
 import type { Numbering } from "./token-numbering.ts";

@@ -1,0 +1,50 @@
+// `npm run test:paths` tries every argument with every odd path; here each argument meets two of them, and each path some.
+import { expect, test } from "bun:test";
+import { cpSync, readFileSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { bpe, put, scratch } from "../binary.ts";
+import { complaintsOf, OddWorld, oddPaths, pathArguments } from "../faults/odd-paths.ts";
+import { canPlayOthers } from "../other-user.ts";
+
+const root = scratch();
+
+test("an odd path is told in words, whatever argument it is given for", async () => {
+  const quick = oddPaths.filter(({ waits, isForbidden }) => !waits && (!isForbidden || canPlayOthers()));
+  const [ordinary, others] = [quick.slice(0, 3), quick.slice(3)];
+  const pairs = pathArguments.flatMap((argument, i) => [
+    [argument, ordinary[i % ordinary.length]!] as const,
+    [argument, others[i % others.length]!] as const,
+  ]);
+  expect(new Set(pairs.map(([, odd]) => odd)).size).toBe(quick.length);
+  expect(await complaintsOf(new OddWorld(root), pairs)).toEqual([]);
+}, 120_000);
+
+test("a tokenizer's file, or a plan, that is too deep or too large is refused by name", () => {
+  const home = scratch();
+  put(home, "corpus.txt", "the cat sat on the mat. ".repeat(20));
+  const command = (...args: string[]) => bpe([...args, "-q"], { cwd: home });
+  expect(command("train", "corpus.txt", "-n", "262", "-o", "made").code).toBe(0);
+  const deep = `${'{"a":['.repeat(100_000)}${"]}".repeat(100_000)}`;
+  for (const [name, content] of [
+    ["tokenizer.json", (json: string) => json.replace(/}\s*$/, `,"more":${deep}}`)],
+    ["tokenizer_config.json", () => deep],
+    ["vocab.json", () => deep],
+    ["training.json", (json: string) => json.replace(/}\s*$/, `,"more":${deep}}`)],
+  ] as const) {
+    cpSync(join(home, "made"), join(home, "tok"), { recursive: true });
+    put(home, `tok/${name}`, content(readFileSync(join(home, "tok", name), "utf8")));
+    for (const args of [
+      ["prune", "tok", "--text", "corpus.txt", "-n", "260", "-o", "out"],
+      ["train", "corpus.txt", "--extend", "tok", "-n", "+2", "-o", "out"],
+      ["encode", "corpus.txt", "--tokenizer", `tok/${name}`],
+    ]) {
+      expect([args, command(...args).stderr]).not.toEqual([args, expect.stringContaining("internal error")]);
+    }
+    put(home, `tok/${name}`, "");
+    truncateSync(join(home, "tok", name), 3 * 2 ** 30);
+    const run = command("prune", "tok", "--text", "corpus.txt", "-n", "260", "-o", "out");
+    expect(run.stderr).toContain(`tok/${name}" has 3221225472 bytes, and no file of a tokenizer`);
+  }
+  put(home, "plan.jsonl", `{"path":${deep}}`);
+  expect(command("count", "--ranges", "plan.jsonl").stderr).toContain("nested too deeply");
+});

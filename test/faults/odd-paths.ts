@@ -1,0 +1,297 @@
+// Every argument that takes a path, with every path that is odd: `npm run test:paths`. Each run has to do its work or to
+// say in one line what is wrong, in words: no "internal error", no code of the system, no wait that no signal ends.
+//
+//   npm run test:paths -- [--only "train --cache"]
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { binary, bpe } from "../binary.ts";
+import { makePipe, otherUser } from "../other-user.ts";
+
+export type OddPath = {
+  /** What is odd about it. */
+  readonly name: string;
+  readonly path: string;
+  /** Makes in the directory of the run what the path needs. */
+  readonly make?: (home: string) => void;
+  /** A pipe that nobody opens is waited for, until a signal comes. */
+  readonly waits?: boolean;
+  /** Only permissions make it odd, which root does not heed. */
+  readonly isForbidden?: boolean;
+};
+
+const long = "n".repeat(256);
+const loop = (home: string) => symlinkSync("loop", join(home, "loop"));
+const dangling = (home: string) => symlinkSync("nowhere", join(home, "dangling"));
+const locked = (home: string) => {
+  mkdirSync(join(home, "locked"));
+  writeFileSync(join(home, "locked", "x"), "text");
+  chmodSync(join(home, "locked"), 0);
+};
+const socket = (home: string) => Bun.listen({ unix: join(home, "socket"), socket: { data() {} } }).unref();
+
+export const oddPaths: readonly OddPath[] = [
+  { name: "below a file", path: "file.txt/x" },
+  { name: "a link to itself", path: "loop", make: loop },
+  { name: "a name too long", path: long },
+  { name: "missing", path: "missing" },
+  { name: "in a directory that is missing", path: "missing/x" },
+  { name: "empty", path: "" },
+  { name: "a file, as a directory", path: "file.txt/" },
+  { name: "a file, as a directory, with a dot", path: "file.txt/." },
+  { name: "deep below a file", path: "file.txt/a/b/../c" },
+  { name: "a glob below a file", path: "file.txt/*" },
+  { name: "below a link to itself", path: "loop/x", make: loop },
+  { name: "a glob below a link to itself", path: "loop/*", make: loop },
+  { name: "in a directory with a name too long", path: `${long}/x` },
+  { name: "a glob with a name too long", path: `${long}*` },
+  { name: "a path too long", path: "a/".repeat(2048) },
+  { name: "a path too long that leads nowhere else", path: `${"./".repeat(2100)}file.txt` },
+  { name: "a link that leads nowhere", path: "dangling", make: dangling },
+  { name: "below a link that leads nowhere", path: "dangling/x", make: dangling },
+  {
+    name: "a link to a device's directory",
+    path: "l",
+    make: (home) => symlinkSync("/proc/self", join(home, "l")),
+  },
+  { name: "a directory", path: "directory" },
+  { name: "a directory, with a slash", path: "directory/" },
+  { name: "this directory", path: "." },
+  { name: "the one above", path: ".." },
+  { name: "the root", path: "/" },
+  { name: "a socket", path: "socket", make: socket },
+  { name: "below a socket", path: "socket/x", make: socket },
+  { name: "a pipe", path: "pipe", make: (home) => void makePipe(join(home, "pipe")), waits: true },
+  { name: "no device", path: "/dev/null" },
+  { name: "a device that is full, and endless", path: "/dev/full", waits: true },
+  { name: "no terminal", path: "/dev/tty" },
+  { name: "a descriptor that is closed", path: "/dev/fd/99" },
+  { name: "a descriptor that is no number", path: "/proc/self/fd/x" },
+  { name: "a file that cannot be read", path: "/proc/self/mem" },
+  { name: "a file that can only be written", path: "/proc/self/clear_refs" },
+  { name: "new in a system of the kernel", path: "/proc/x" },
+  { name: "new in another system of the kernel", path: "/sys/x" },
+  { name: "below a file of the kernel", path: "/proc/version/x" },
+  { name: "a line break and an escape", path: "a\nbpe: error: b\x1b[31m\u202e\u200b" },
+  { name: "an equals sign", path: "=" },
+  { name: "half a glob", path: "[" },
+  { name: "a file in a locked directory", path: "locked/x", make: locked, isForbidden: true },
+  { name: "a locked directory", path: "locked", make: locked, isForbidden: true },
+];
+
+export type PathArgument = { readonly name: string; readonly args: (path: string) => readonly string[] };
+
+const train = ["train", "corpus.txt", "-n", "262", "-o", "out", "-w", "1"];
+const count = ["count", "corpus.txt", "-o", "out.counts", "-w", "1"];
+const plan = ["plan", "corpus.txt", "-o", "out.jsonl"];
+const encode = ["encode", "corpus.txt", "--tokenizer", "tok", "-o", "out.npy", "-w", "1"];
+const decode = ["decode", "ids.npy", "--tokenizer", "tok", "-o", "out.txt"];
+const prune = ["prune", "tok", "-n", "260", "-o", "out", "-w", "1", "--text", "corpus.txt"];
+const extend = ["train", "corpus.txt", "-n", "+2", "-o", "out", "-w", "1", "--extend", "tok"];
+const trainIds = ["train", "ids.npy", "-n", "+2", "-o", "out", "-w", "1", "--input-format", "ids"];
+const encodeIds = ["encode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy", "--input-format", "ids"];
+const decodeIds = ["decode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy"];
+const evaluate = ["eval", "tok", "-w", "1", "--text", "corpus.txt"];
+const diff = ["diff", "tok", "tok", "-w", "1"];
+
+const nameOf = (command: readonly string[]) => {
+  const kind = command.includes("--extend")
+    ? " --extend"
+    : command.some((word) => /^id(s|-tok)$/.test(word))
+      ? " of ids"
+      : "";
+  return `${command[0]}${kind}`;
+};
+
+/** The command with the path in the place of a word of it, or behind a new option. */
+const at = (command: readonly string[], word: string): PathArgument => {
+  const place = command.indexOf(word) + (word.startsWith("-") ? 1 : 0);
+  return {
+    name: `${nameOf(command)} ${word}`,
+    args: (path) => (command.includes(word) ? command.with(place, path) : [...command, `${word}=${path}`]),
+  };
+};
+
+/** A tokenizer in whose directory one file is a link to the path. */
+const fileOf = (command: readonly string[], word: string, name: string): PathArgument => ({
+  name: `${nameOf(command)} ${word}/${name}`,
+  args: (path) => ["link", name, path, ...command],
+});
+
+export const pathArguments: readonly PathArgument[] = [
+  ...[
+    "corpus.txt",
+    "-o",
+    "--counts",
+    "--save-counts",
+    "--cache",
+    "--report",
+    "--log-file",
+    "--chat-template",
+  ].map((word) => at(train, word)),
+  ...["corpus.txt", "-o", "--extend", "--counts", "--save-counts", "--cache"].map((word) => at(extend, word)),
+  ...["ids.npy", "-o", "--log-file"].map((word) => at(trainIds, word)),
+  ...["corpus.txt", "-o", "--counts", "--save-counts", "--cache", "--log-file"].map((word) =>
+    at(count, word),
+  ),
+  at(["count", "-w", "1"], "--ranges"),
+  ...["corpus.txt", "-o", "--tokenizer", "--log-file"].map((word) => at(plan, word)),
+  ...["corpus.txt", "--tokenizer", "-o", "--log-file"].map((word) => at(encode, word)),
+  at(["encode", "-w", "1", "--tokenizer", "tok"], "--ranges"),
+  ...["ids.npy", "--tokenizer", "-o"].map((word) => at(encodeIds, word)),
+  ...["ids.npy", "--tokenizer", "-o", "--log-file"].map((word) => at(decode, word)),
+  ...["ids.npy", "--tokenizer", "-o"].map((word) => at(decodeIds, word)),
+  ...["tok", "--text", "--report"].map((word) => at(["inspect", "tok"], word)),
+  ...["tok", "--text", "--report"].map((word) => at(evaluate, word)),
+  ...["tok", "--text"].map((word) => at(diff, word)),
+  ...["tok", "--text", "-o", "--log-file"].map((word) => at(prune, word)),
+  at(["serve"], "--tokenizer"),
+  {
+    name: "$TMPDIR",
+    args: (path) => ["TMPDIR", path, "count", "corpus.txt", "-o", "out.counts", "--memory-limit=1MB"],
+  },
+  ...["tokenizer.json", "training.json", "tokens.tsv", "tokenizer_config.json"].map((name) =>
+    fileOf(["inspect", "tok"], "tok", name),
+  ),
+  ...["vocab.json", "merges.txt", "training.json"].map((name) =>
+    fileOf(["inspect", "tok/vocab.json"], "vocab", name),
+  ),
+  ...["tokenizer.tiktoken", "training.json"].map((name) =>
+    fileOf(["inspect", "tok/tokenizer.tiktoken"], "ranks", name),
+  ),
+  ...["vocab.json", "tokenizer_config.json", "special_tokens_map.json", "training.json"].map((name) =>
+    fileOf(prune, "tok", name),
+  ),
+  ...["vocab.json", "tokenizer_config.json", "training.json"].map((name) => fileOf(extend, "tok", name)),
+  ...["merges.txt", "training.json"].map((name) => fileOf(encodeIds, "id-tok", name)),
+  fileOf(train, "out", "training.json"),
+];
+
+/** What the runs work with; made once, and copied for each. */
+export class OddWorld {
+  readonly model: string;
+  private homeCount = 0;
+
+  constructor(readonly root: string) {
+    chmodSync(root, 0o755);
+    this.model = join(root, "model");
+    mkdirSync(join(this.model, "directory"), { recursive: true });
+    writeFileSync(join(this.model, "corpus.txt"), "the cat sat on the mat. ".repeat(20));
+    writeFileSync(join(this.model, "file.txt"), "a file");
+    for (const args of [
+      ["train", "corpus.txt", "-n", "262", "-s", "<|x|>", "-o", "tok"],
+      ["train", "corpus.txt", "-n", "262", "-o", "out"],
+      ["encode", "corpus.txt", "--tokenizer", "tok", "-o", "ids.npy"],
+      ["train", "ids.npy", "-n", "+3", "-o", "id-tok", "--input-format", "ids"],
+    ]) {
+      const run = bpe([...args, "-q"], { cwd: this.model });
+      if (run.code !== 0) throw new Error(`bpe ${args.join(" ")}: ${run.stderr}`);
+    }
+  }
+
+  /** Runs the command with the path, and says what is wrong with its end; undefined if nothing is. */
+  async complaint(argument: PathArgument, odd: OddPath): Promise<string | undefined> {
+    const home = join(this.root, `home-${this.homeCount++}`);
+    const temporary = join(home, "tmp");
+    cpSync(this.model, home, { recursive: true });
+    mkdirSync(temporary);
+    odd.make?.(home);
+    let args = argument.args(odd.path);
+    const env: Record<string, string> = { TMPDIR: temporary };
+    if (args[0] === "TMPDIR") {
+      env.TMPDIR = args[1]!;
+      args = args.slice(2);
+    }
+    if (args[0] === "link") {
+      for (const directory of ["tok", "id-tok", "out"]) {
+        rmSync(join(home, directory, args[1]!), { force: true });
+        const target = odd.path.startsWith("/") ? odd.path : `../${odd.path}`;
+        if (odd.path !== "" && odd.path.length < 4090) symlinkSync(target, join(home, directory, args[1]!));
+      }
+      args = args.slice(3);
+    }
+    const isOther = odd.isForbidden && process.geteuid?.() === 0;
+    if (isOther) Bun.spawnSync(["chown", "-R", String(otherUser), home]);
+    const wrapper = isOther ? ["setpriv", `--reuid=${otherUser}`, "--clear-groups"] : ["setsid", "-w"];
+    const child = Bun.spawn([...wrapper, binary, ...args, "-q"], {
+      cwd: home,
+      env: { ...env, PATH: process.env.PATH },
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    // A run that hangs, and not for a pipe, is killed and so has no exit code.
+    const timer = setTimeout(() => child.kill(odd.waits ? "SIGTERM" : "SIGKILL"), odd.waits ? 1000 : 60_000);
+    const [stderr] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+    clearTimeout(timer);
+    const left = odd.isForbidden ? [] : leftOvers(home, temporary);
+    const wrong =
+      wrongWith(child.exitCode, stderr) ?? (left.length > 0 ? `left: ${left.join(", ")}` : undefined);
+    if (odd.isForbidden) chmodSync(join(home, "locked"), 0o700);
+    rmSync(home, { recursive: true, force: true });
+    return wrong && `${argument.name}, ${odd.name}: ${wrong}\n    bpe ${args.join(" ").slice(0, 200)}`;
+  }
+}
+
+function leftOvers(home: string, temporary: string): string[] {
+  const hidden = readdirSync(home).filter((name) => /^\..*bpe/.test(name));
+  return [...hidden, ...readdirSync(temporary)];
+}
+
+function wrongWith(code: number | null, stderr: string): string | undefined {
+  if (code === null) return `it hung, or died: ${stderr}`;
+  if (![0, 1, 2, 143].includes(code)) return `exit code ${code}: ${stderr}`;
+  if (/internal error|this is a bug/.test(stderr)) return stderr;
+  if (/\bE[A-Z]{3,}\b/.test(stderr)) return `a code of the system: ${stderr}`;
+  const lines = stderr.split("\n").slice(0, -1);
+  if (lines.some((line) => !/^(bpe: (error: |terminated)|hint: )/.test(line)))
+    return `a line of its own: ${stderr}`;
+  const errorCount = lines.filter((line) => line.startsWith("bpe: ")).length;
+  if (errorCount !== Number(code !== 0)) return `${errorCount} errors, exit code ${code}: ${stderr}`;
+  return undefined;
+}
+
+/** Runs all the pairs, two at a time; gives what is wrong. */
+export async function complaintsOf(
+  world: OddWorld,
+  pairs: readonly (readonly [PathArgument, OddPath])[],
+): Promise<string[]> {
+  const complaints: string[] = [];
+  let next = 0;
+  const lane = async () => {
+    while (next < pairs.length) {
+      const [argument, odd] = pairs[next++]!;
+      const wrong = await world.complaint(argument, odd);
+      if (wrong !== undefined) complaints.push(wrong);
+    }
+  };
+  await Promise.all([lane(), lane()]);
+  return complaints;
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { only: { type: "string" } } });
+  const root = mkdtempSync(join(tmpdir(), "bpe-paths-"));
+  try {
+    const chosen = pathArguments.filter(({ name }) => values.only === undefined || name === values.only);
+    const pairs = chosen.flatMap((argument) => oddPaths.map((odd) => [argument, odd] as const));
+    const complaints = await complaintsOf(new OddWorld(root), pairs);
+    for (const wrong of complaints) console.log(wrong);
+    console.log(
+      `${pairs.length} runs: ${chosen.length} arguments, ${oddPaths.length} paths; ${complaints.length} wrong`,
+    );
+    process.exitCode = complaints.length > 0 ? 1 : 0;
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
