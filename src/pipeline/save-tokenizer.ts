@@ -78,7 +78,7 @@ function filesOf(path: string): Map<string, string> {
     if (missing === undefined) return new Map(listed.map(inside));
     throw new UserError(`"${path}" lacks "${missing}", which its record lists`);
   }
-  const beside = isDirectory
+  const beside = isWhole
     ? readdirSync(path).filter((name) => isReadBeside(name) && isFile(join(path, name)))
     : [];
   const files = tokenizerFilesAt(path).flatMap(({ kind, path: file }): [string, string][] => {
