@@ -442,14 +442,15 @@ def look_at(path: str) -> tuple[object, ...]:
     """Where this changes, another tokenizer may be at the path by now."""
     directory = path if os.path.isdir(path) else os.path.dirname(path)
     seen: list[object] = []
-    for each in (path, *(os.path.join(directory, name) for name in _NAMES)):
+    for name in ("", *_NAMES):
+        each = os.path.join(directory, name) if name else path
         try:
             stats = os.stat(each)
         except OSError:
             continue
         # A directory changes with whatever is put into it.
         times = () if os.path.isdir(each) else (stats.st_size, stats.st_mtime_ns, stats.st_ctime_ns)
-        seen.append((each, stats.st_dev, stats.st_ino, *times))
+        seen.append((name, stats.st_dev, stats.st_ino, *times))
     return tuple(seen)
 
 
