@@ -17,15 +17,17 @@ if TYPE_CHECKING:
     from ._tokenizer import Tokenizer
 
     PathLike = Union[str, "os.PathLike[str]"]
+    #: Each is a document of its own, alone or in a batch.
+    Texts = Iterable[Union[str, Sequence[str]]]
     #: Called with the stage ("counting", "merging", ...), how much is done, and of how much (None where nobody knows).
     Progress = Callable[[str, int, Union[int, None]], None]
 
 
 def train(
-    files: Union[PathLike, Sequence[PathLike], Iterable[str], None] = None,
+    files: Union[PathLike, Sequence[PathLike], Texts, None] = None,
     vocab_size: Union[int, str, Sequence[int], None] = None,
     *,
-    texts: Union[Iterable[str], None] = None,
+    texts: Union[Texts, None] = None,
     special_tokens: Sequence[str] = (),
     pattern: Union[str, None] = None,
     compat: Union[str, None] = None,
@@ -55,8 +57,9 @@ def train(
     """Trains a tokenizer and loads it.
 
     ``files`` is one path or several: text, JSON lines, Parquet, compressed or not, directories. ``texts`` is any iterable
-    of strings, each a document of its own; it is read once, as fast as words are counted, and never held. An iterable
-    that is not a list or tuple may be given as ``files``, too, unless it begins with the path of a file.
+    of strings, or of lists of strings, each string a document of its own; it is read once, as fast as words are counted,
+    and never held. An iterable that is not a list or tuple may be given as ``files``, too, unless it begins with the path
+    of a file. Of a data set name the column: ``texts=dataset["text"]``.
 
     ``vocab_size`` is 256 bytes + special tokens + merges. Several sizes, as in ``[16_384, 32_768]``, are made by one run:
     each is a directory in ``output`` that is named by its size, and the largest one is loaded. ``pad_to`` fills each to a
@@ -77,16 +80,25 @@ def train(
     three are proposed from well-known names), ``add_bos`` puts bos in front of each text there, ``chat_template`` is
     "chatml", "gemma", "llama3" or the path of a Jinja file.
 
-    Raises BpeError with the message of ``bpe``; on Ctrl-C it ends the run, leaves nothing half-written, and raises
+    What ``bpe`` warns of is a warning of Python, also a vocabulary that is smaller than asked because the corpus gives no
+    more merges. Raises BpeError with the message of ``bpe``; on Ctrl-C it ends the run, leaves nothing half-written, and raises
     KeyboardInterrupt.
     """
     if vocab_size is None:
         raise TypeError("vocab_size is missing")
-    if files is not None and texts is None and not isinstance(files, (str, os.PathLike, list, tuple)):
-        texts = _checked(files)
-        files = None
     if (files is None) == (texts is None):
         raise TypeError("give either files or texts")
+    refuse_text("special_tokens", special_tokens)
+    refuse_text("texts", texts)
+    paths: list[str] = []
+    if isinstance(files, (str, bytes, os.PathLike)):
+        paths = [os.fsdecode(files)]
+    elif isinstance(files, (list, tuple)):
+        paths = [_path(path) for path in files]
+    elif files is not None:
+        texts = _checked(files)
+    if texts is not None:
+        _refuse_columns(texts)
     sizes = _sizes(vocab_size, output)
     kept: Union[Home, None] = None
     if output is None:
@@ -94,8 +106,8 @@ def train(
         directory = os.path.join(kept.name, "tokenizer")
     else:
         directory = os.fsdecode(output)
-    arguments = ["train", f"--vocab-size={','.join(sizes)}", f"--output={directory}"]
-    arguments += ["--progress=json"] if progress else ["--quiet"]
+    # Nobody reads the summary of the other forms, and to make it takes its time.
+    arguments = ["train", "--progress=json", f"--vocab-size={','.join(sizes)}", f"--output={directory}"]
     for token in special_tokens:
         arguments.append(f"--special-token={token}")
     options: Mapping[str, Any] = {
@@ -122,21 +134,24 @@ def train(
     arguments += [f"--{name}={value}" for name, value in options.items() if value is not None]
     flags = {"add-bos": add_bos, "model-card": model_card, "ledger": ledger, "no-ledger": ledger is False}
     arguments += [f"--{name}" for name, is_set in flags.items() if is_set]
-    if texts is None:
-        paths = [files] if isinstance(files, (str, os.PathLike)) else list(files or ())
-        arguments += ["--", *(os.fspath(path) for path in paths)]
-    else:
-        arguments += ["--input-format=jsonl", "--text-field=text", "--", "-"]
+    arguments += ["--", *paths] if texts is None else ["--input-format=jsonl", "--text-field=text", "--", "-"]
     run: Union[Run, None] = None
     try:
         run = Run(arguments, takes_input=texts is not None)
-        _finish(run, texts, _shower(progress))
-    except BaseException:
+        warned = _finish(run, texts, _shower(progress))
+        if warned:
+            import warnings
+
+            for message in warned:
+                warnings.warn(message, stacklevel=2)
+    except BaseException as error:
         if run is not None:
             run.stop()
             run.close()
         if kept is not None:
             kept.cleanup()
+        if isinstance(error, BpeError) and any(_may_be_text(path) for path in paths):
+            raise BpeError(f"{error}\nhint: what is no path but a text is given as texts=[...]") from None
         raise
     from ._tokenizer import Tokenizer, look_at
 
@@ -161,28 +176,63 @@ def _sizes(vocab_size: Union[int, str, Sequence[int]], output: Union[PathLike, N
     return [f"{size:d}" for size in sorted(vocab_size)]
 
 
-def _checked(texts: Iterable[Any]) -> Iterable[str]:
+def refuse_text(name: str, values: object) -> None:
+    """Refuses a string where a list of strings is meant: Python would take its characters one by one."""
+    items = () if not isinstance(values, (list, tuple)) or name == "texts" else values
+    wrong = next((item for item in items if not isinstance(item, str)), None)
+    if isinstance(values, (str, bytes)):
+        raise TypeError(f"{name} is a string: give a list, as in {name}=[{values[:40]!r}]")
+    if wrong is not None:
+        raise TypeError(f"{name} has to be strings, found {type(wrong).__name__}")
+
+
+def _path(path: Any) -> str:
+    if isinstance(path, (str, bytes, os.PathLike)):
+        return os.fsdecode(path)
+    raise TypeError(f"files has to be paths, found {type(path).__name__}: texts are given by texts=")
+
+
+def _may_be_text(path: str) -> bool:
+    """Whether nothing has this path, and it is no glob either."""
+    return not os.path.lexists(path) and not set("*?[") & set(path)
+
+
+def _refuse_columns(texts: Any) -> None:
+    """Refuses what is no list of texts but has some: of a dict and of a table Python would take the names."""
+    named = texts if isinstance(texts, dict) else getattr(texts, "column_names", getattr(texts, "columns", None))
+    if named is None:
+        return
+    names = [str(name) for name in named]
+    name = "text" if "text" in names or not names else names[0]
+    what = f"texts is a {type(texts).__name__} of {', '.join(map(repr, names)) or 'nothing'}"
+    raise TypeError(f'{what}: name what holds the texts, as in texts=dataset["{name}"]')
+
+
+def _checked(texts: Iterable[Any]) -> Iterable[Any]:
     """The texts; refuses the paths of files, as `glob.iglob` yields them: training on names would look like success."""
     import itertools
 
+    _refuse_columns(texts)
     items = iter(texts)
     for first in items:
-        if isinstance(first, os.PathLike) or (isinstance(first, str) and os.path.exists(first)):
-            raise TypeError(f"{first!r} is the path of a file: give files as a list, or texts by texts=")
+        one = first[0] if isinstance(first, (list, tuple)) and first else first
+        if isinstance(one, os.PathLike) or (isinstance(one, str) and os.path.exists(one)):
+            raise TypeError(f"{one!r} is the path of a file: give files as a list, or texts by texts=")
         return itertools.chain([first], items)
     return ()
 
 
-def _finish(run: Run, texts: Union[Iterable[str], None], show: Union[Progress, None]) -> None:
-    """Gives a run what it reads, hears what it says, and waits for its end."""
+def _finish(run: Run, texts: Union[Texts, None], show: Union[Progress, None]) -> list[str]:
+    """Gives a run what it reads, hears what it says, and waits for its end. Returns what it warned of."""
     said: list[str] = []
+    warned: list[str] = []
     from . import _tokenizer as _  # The caller needs it next; now the executable works.
 
     if texts is None and sys.platform != "win32":
-        _listen(run, said, show)
+        _listen(run, said, warned, show)
     else:
         # Both ends of the pipes are served; and Ctrl-C of Windows does not end a read.
-        _listen_apart(run, said, show, texts)
+        _listen_apart(run, said, warned, show, texts)
     exit_code = run.wait()
     run.close()
     reason = _reason(said)
@@ -190,10 +240,11 @@ def _finish(run: Run, texts: Union[Iterable[str], None], show: Union[Progress, N
         raise BpeError(reason or f"bpe was ended by signal {-exit_code}")
     if exit_code > 0 or reason is not None:
         raise BpeError(reason or message_of("\n".join(said)))
+    return warned
 
 
 def _listen_apart(
-    run: Run, said: list[str], show: Union[Progress, None], texts: Union[Iterable[str], None]
+    run: Run, said: list[str], warned: list[str], show: Union[Progress, None], texts: Union[Texts, None]
 ) -> None:
     import threading
 
@@ -201,7 +252,7 @@ def _listen_apart(
 
     def listen() -> None:
         try:
-            _listen(run, said, show)
+            _listen(run, said, warned, show)
         except BaseException as error:
             # The run ends, so the texts are no longer taken, and the thread that sends them looks here.
             raised.append(error)
@@ -217,7 +268,7 @@ def _listen_apart(
         raise raised[0]
 
 
-def _send(run: Run, texts: Iterable[str]) -> None:
+def _send(run: Run, texts: Texts) -> None:
     """Each text is a line of JSON: a document that nothing crosses."""
     import json
 
@@ -226,33 +277,37 @@ def _send(run: Run, texts: Iterable[str]) -> None:
     encode = json.JSONEncoder(ensure_ascii=False).encode
     gathered = bytearray()
     try:
-        for text in texts:
-            if not isinstance(text, str):
-                raise TypeError(f"texts has to be strings, found {type(text).__name__}")
-            gathered += b'{"text":' + encode(text).encode("utf-8") + b"}\n"
-            if len(gathered) >= _SENT_BYTES:
-                run.write(gathered)
-                gathered = bytearray()
+        for item in texts:
+            for text in item if isinstance(item, (list, tuple)) else (item,):
+                if not isinstance(text, str):
+                    _refuse_columns(text)
+                    raise TypeError(f"texts has to be strings, found {type(text).__name__}")
+                gathered += b'{"text":' + encode(text).encode("utf-8") + b"}\n"
+                if len(gathered) >= _SENT_BYTES:
+                    run.write(gathered)
+                    gathered = bytearray()
         run.write(gathered)
         stdin.close()
     except BrokenPipeError:
         pass  # It has ended, and says why.
 
 
-def _listen(run: Run, said: list[str], show: Union[Progress, None]) -> None:
+def _listen(run: Run, said: list[str], warned: list[str], show: Union[Progress, None]) -> None:
     for raw in run.said():
-        line = raw.decode("utf-8", "replace")
+        line = raw.decode("utf-8", "replace").rstrip("\n")
         said.append(line)
         del said[:-100]
-        if show is None:
-            continue
-        event = _event(line)
-        if event.get("event") == "progress":
-            show(event["stage"], event["done"], event.get("total"))
+        # To read JSON, Python loads a module, and mostly nobody needs to know.
+        if show is not None and line.startswith('{"event":"progress"'):
+            event = _event(line)
+            if event:
+                show(event["stage"], event["done"], event.get("total"))
+        elif line.startswith('{"event":"warning"'):
+            warned.append(_shown(_event(line).get("message", line)))
 
 
 def _event(line: str) -> dict[str, Any]:
-    """An object of --progress json; empty where the line is none."""
+    """An object of --progress json; empty where a run that was killed left half of it."""
     import json
 
     try:
@@ -267,10 +322,16 @@ def _reason(said: Sequence[str]) -> Union[str, None]:
     for line in reversed(said):
         if line.startswith("bpe: error: "):
             return message_of("\n".join(said))
-        event = _event(line) if line.startswith("{") else {}
-        if event.get("event") == "result" and "error" in event:
-            return "\n".join([event["error"], *([f"hint: {event['hint']}"] if event.get("hint") else [])])
+        if line.startswith('{"event":"result","success":false'):
+            event = _event(line)
+            hint = event.get("hint")
+            return _shown(event.get("error", line)) + (f"\nhint: {_shown(hint)}" if hint else "")
     return None
+
+
+def _shown(message: str) -> str:
+    """A message whose names cannot move a terminal's cursor, or begin a line of their own."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in message)
 
 
 def _shower(progress: Union[bool, Progress]) -> Union[Progress, None]:

@@ -7,34 +7,42 @@ from __future__ import annotations
 
 import json
 import os
+from operator import index
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Union
+from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
 
-from ._executable import Home
+from ._executable import BpeError, Home
 from ._tokenizer import Tokenizer
-from ._training import train
+from ._training import refuse_text, train
 
 #: The assignment's pattern, which is GPT-2's.
 _PATTERN = "gpt2"
+
+# GPT-2's characters for bytes: printable ones stand for themselves, the others for 256 and following, in order.
+_printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+_others = [byte for byte in range(256) if byte not in _printable]
+_character_of = {byte: 256 + i for i, byte in enumerate(_others)}
+_byte_of = {character: byte for byte, character in _character_of.items()}
 
 
 def run_train_bpe(
     input_path: Union[str, "os.PathLike[str]"],
     vocab_size: int,
-    special_tokens: list[str],
+    special_tokens: Sequence[str],
     **_: Any,
 ) -> tuple[dict[int, bytes], list[tuple[bytes, bytes]]]:
     """Trains on a file: ``vocab``, the bytes of each id, and ``merges``, in the order in which they were made."""
     with train(input_path, vocab_size, special_tokens=special_tokens, pattern=_PATTERN, compat="cs336") as tokenizer:
-        ids = [[id] for id in range(tokenizer.id_limit)]
-        vocab = dict(enumerate(tokenizer.decode_batch_bytes(ids)))
-        content = json.loads(Path(tokenizer._path, "tokenizer.json").read_text("utf-8"))
-        of_character = _bytes_of_characters()
-        merges = []
-        for merge in content["model"]["merges"]:
-            left, right = merge if isinstance(merge, list) else merge.split(" ")
-            merges.append((_bytes_of(left, of_character), _bytes_of(right, of_character)))
-    return vocab, merges
+        # The first line is a header, and nothing is behind the end of the last one.
+        lines = Path(tokenizer._path, "merges.txt").read_text("utf-8").split("\n")[1:-1]
+    merges = []
+    for line in lines:
+        left, right = (part.translate(_byte_of).encode("latin-1") for part in line.split(" "))
+        merges.append((left, right))
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += [left + right for left, right in merges]
+    tokens += [text.encode("utf-8") for text in special_tokens]
+    return dict(enumerate(tokens)), merges
 
 
 class _Assignment:
@@ -49,69 +57,70 @@ class _Assignment:
     def encode_iterable(self, iterable: Iterable[str]) -> Iterator[int]:
         return self._tokenizer.encode_iterable(iterable)
 
-    def decode(self, ids: list[int]) -> str:
+    def decode(self, ids: Sequence[int]) -> str:
         return self._tokenizer.decode(ids)
 
 
 def get_tokenizer(
-    vocab: dict[int, bytes],
-    merges: list[tuple[bytes, bytes]],
-    special_tokens: Union[list[str], None] = None,
+    vocab: Mapping[int, bytes],
+    merges: Iterable[tuple[bytes, bytes]],
+    special_tokens: Union[Sequence[str], None] = None,
 ) -> _Assignment:
-    """A tokenizer of this vocabulary, these merges and these special tokens (which get new ids if they have none)."""
-    id_of: dict[bytes, int] = {token: id for id, token in vocab.items()}
-    next_id = max(vocab, default=-1) + 1
-    added: list[dict[str, Any]] = []
-    for text in special_tokens or []:
-        id = id_of.get(text.encode("utf-8"))
-        if id is None:
-            id, next_id = next_id, next_id + 1
-        added.append({"id": id, "content": text, "special": True, "normalized": False, **_no_flags})
-    special = {entry["content"].encode("utf-8") for entry in added}
-    of_byte = {byte: character for character, byte in _bytes_of_characters().items()}
+    """A tokenizer of this vocabulary, these merges and these special tokens, whatever ids they have.
 
-    def spelled(token: bytes) -> str:
-        return "".join(of_byte[byte] for byte in token)
-
+    Special tokens that the vocabulary does not have get the ids behind its largest one. Raises BpeError where a text
+    would have no ids, or two ways to have them: a byte is missing, a token or a merge is there twice, a merge needs a
+    token that has no id.
+    """
+    ids: dict[bytes, int] = {}
+    for id, token in vocab.items():
+        _spelled(token)
+        if ids.setdefault(token, index(id)) != id:
+            raise BpeError(f"the token {token!r} has two ids, {ids[token]} and {id}")
+    missing = next((byte for byte in range(256) if bytes([byte]) not in ids), None)
+    if missing is not None:
+        raise BpeError(f"the vocabulary has no token for the byte 0x{missing:02x}")
+    keys = {_spelled(token): id for token, id in ids.items()}
+    refuse_text("special_tokens", special_tokens)
+    added = []
+    for text in dict.fromkeys(special_tokens or ()):
+        if not text:
+            raise BpeError("a special token is empty")
+        id = ids.setdefault(text.encode("utf-8"), max(ids.values()) + 1)
+        # In this kind of file a special token has the id that its text has as a key, whatever else it says.
+        if keys.setdefault(text, id) != id:
+            raise BpeError(f"the special token {text!r} is spelled as another token is in the characters for bytes")
+        flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+        added.append({"id": id, "content": text, "special": True, **flags})
+    pairs: dict[tuple[str, str], None] = {}
+    for rank, (left, right) in enumerate(merges):
+        pair = _spelled(left), _spelled(right)
+        if pair in pairs:
+            raise BpeError(f"merge {rank}, {left!r} and {right!r}, is there twice")
+        pairs[pair] = None
     content = {
         "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": sorted(added, key=lambda entry: entry["id"]),
-        "normalizer": None,
+        "added_tokens": added,
         "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
-        "post_processor": None,
         "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": False,
-            "vocab": {spelled(token): id for id, token in vocab.items() if token not in special},
-            "merges": [[spelled(left), spelled(right)] for left, right in merges],
-        },
+        "model": {"type": "BPE", "vocab": keys, "merges": list(pairs)},
     }
     home = Home()
-    path = Path(home.name) / "tokenizer.json"
+    path = Path(home.name, "tokenizer.json")
     path.write_text(json.dumps(content), "utf-8")
     made = Tokenizer._of(str(path), home)
-    made._description()
+    try:
+        made._description()
+    except BpeError as error:
+        made.close()
+        raise BpeError(str(error).replace(f'"{path}"', "the vocabulary")) from None
     return _Assignment(made)
 
 
-_no_flags = {"single_word": False, "lstrip": False, "rstrip": False}
-
-
-def _bytes_of_characters() -> dict[str, int]:
-    """GPT-2's characters for bytes: printable ones stand for themselves, the others for 256 and following, in order."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in set(printable)]
-    return {**{chr(byte): byte for byte in printable}, **{chr(256 + i): byte for i, byte in enumerate(others)}}
-
-
-def _bytes_of(token: str, of_character: dict[str, int]) -> bytes:
-    return bytes(of_character[character] for character in token)
+def _spelled(token: bytes) -> str:
+    """A token in the characters for bytes."""
+    if not isinstance(token, bytes):
+        raise TypeError(f"a token has to be bytes, found {type(token).__name__}")
+    if not token:
+        raise BpeError("a token is empty")
+    return token.decode("latin-1").translate(_character_of)

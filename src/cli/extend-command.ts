@@ -40,7 +40,7 @@ import { newTokenCounts, readAskedSizes } from "./size-option.ts";
 import { onStop } from "./stop.ts";
 import { writtenFiles } from "./train-summary.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
-import { warnOfEqualCounts, warnOfInvalidBytes, warnOfSlowPattern } from "./warnings.ts";
+import { warnOfEarlyStop, warnOfEqualCounts, warnOfInvalidBytes, warnOfSlowPattern } from "./warnings.ts";
 
 /** `bpe train --extend`: loads the base, reads the options, trains on from it, writes, tells. */
 export async function runExtend(invocation: Invocation, output: Output): Promise<void> {
@@ -112,7 +112,9 @@ export async function runExtend(invocation: Invocation, output: Output): Promise
   cached?.shrink();
   const { record, leftPath, keptPath } = written;
   if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
-  const summary = () => summaryOf(extended, record, options, corpusNotes({ inputs, skipped }));
+  const madeCount = extended.extensions.at(-1)!.tokens.length;
+  warnOfEarlyStop(madeCount, options.newTokenCounts.at(-1)!, "new tokens", output);
+  const summary = () => summaryOf(extended, record, options.output, corpusNotes({ inputs, skipped }));
   output.succeed(summary, { changed: true, output: options.output, kept: keptPath, ...record });
 }
 
@@ -280,14 +282,11 @@ function refuseCounts(options: TypedOptions): void {
 function summaryOf(
   { extensions, pretokenBytes, tokenCount, tokenCountBefore }: Extended,
   { base, options, files, timings, wordCount, distinctWordCount, peakMemoryBytes }: ExtensionRecord,
-  { output, newTokenCounts }: { readonly output: string; readonly newTokenCounts: readonly number[] },
+  output: string,
   notes: readonly (readonly [string, string])[],
 ): string[] {
   const { tokens, reservedTokens } = extensions.at(-1)!;
   const { length } = tokens;
-  const wantedCount = newTokenCounts.at(-1)!;
-  const short =
-    length < wantedCount ? ` (stopped early: the corpus gives no more of ${grouped(wantedCount)})` : "";
   const rate = (tokens: number) => (tokens === 0 ? "none" : (pretokenBytes / tokens).toFixed(3));
   const ms = (time: number) => seconds(time / 1000);
   const ids = length === 0 ? "" : `, ids ${base.vocabSize} to ${base.vocabSize + length - 1}`;
@@ -296,7 +295,7 @@ function summaryOf(
     ...notes,
     ["documents", documentsText(options)],
     ["words", `${grouped(wordCount)}, ${grouped(distinctWordCount)} of them distinct`],
-    ["new tokens", `${grouped(length)}${ids}${short}`],
+    ["new tokens", `${grouped(length)}${ids}`],
     ...(reservedTokens.length === 0
       ? []
       : [["reserved", `${counted(reservedTokens.length, "token")}, to ${grouped(options.vocabSize)} ids`]]),

@@ -12,7 +12,6 @@ import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
 import { formats } from "../vocabulary/formats/formats.ts";
-import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
 import { settleModelSettings } from "../vocabulary/model-settings.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
@@ -34,9 +33,14 @@ import { readSuperwordOptions, superwordRows } from "./superword-options.ts";
 import { shapesOf } from "./token-shapes.ts";
 import type { Learned } from "./train-report.ts";
 import { summary } from "./train-summary.ts";
-import { grouped } from "./units.ts";
 import { isUpToDateWith, noteResult, tellUnchanged } from "./up-to-date.ts";
-import { warnOfEqualCounts, warnOfInvalidBytes, warnOfSlowPattern, warnOfStreams } from "./warnings.ts";
+import {
+  warnOfEarlyStop,
+  warnOfEqualCounts,
+  warnOfInvalidBytes,
+  warnOfSlowPattern,
+  warnOfStreams,
+} from "./warnings.ts";
 
 /** `bpe train`: reads the options, looks at the world, trains, writes, tells. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
@@ -153,31 +157,20 @@ function tellTrained(
   output: Output,
 ): void {
   if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
-  const summary = () => summaryOf(trained, record, path, keptPath, notes);
-  output.succeed(summary, { changed: true, output: path, kept: keptPath, ...record });
-}
-
-function summaryOf(
-  trained: Trained,
-  record: TrainingRecord,
-  output: string,
-  keptPath: string | null,
-  notes: readonly [string, string][],
-): string[] {
   const { vocabSize, specialTokens, compat } = record.options;
-  const wantedCount = vocabSize - baseSize(specialTokens, compat);
-  const isShort = trained.vocabulary.size - trained.vocabulary.reservedCount < vocabSize;
-  return summary({
-    record,
-    output,
-    keptPath,
-    notes,
-    textBytes: trained.statistics.reduce((sum, found) => sum + found.textBytes, 0),
-    ...shapesOf(trained.vocabulary),
-    stoppedEarly: isShort
-      ? `stopped early: the corpus gives no more, ${grouped(wantedCount)} were asked for`
-      : undefined,
-  });
+  const { size, reservedCount } = trained.vocabulary;
+  const leastSize = baseSize(specialTokens, compat);
+  warnOfEarlyStop(size - reservedCount - leastSize, vocabSize - leastSize, "merges", output);
+  const summaryText = () =>
+    summary({
+      record,
+      output: path,
+      keptPath,
+      notes,
+      textBytes: trained.statistics.reduce((sum, found) => sum + found.textBytes, 0),
+      ...shapesOf(trained.vocabulary),
+    });
+  output.succeed(summaryText, { changed: true, output: path, kept: keptPath, ...record });
 }
 
 const formatNames = formats.map((format) => format.name);

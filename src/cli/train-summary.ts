@@ -13,13 +13,11 @@ type SummaryFacts = LearnedShapes & {
   readonly notes: readonly (readonly [name: string, text: string])[];
   /** Bytes of text in the inputs, unpacked. */
   readonly textBytes: number;
-  /** Why there are fewer merges than asked for, if there are. */
-  readonly stoppedEarly: string | undefined;
 };
 
 /** The summary that people read at the end of `bpe train`. */
 export function summary(facts: SummaryFacts): string[] {
-  const { record, output, keptPath, notes, textBytes, stoppedEarly } = facts;
+  const { record, output, keptPath, notes, textBytes } = facts;
   const { inputs, timings } = record;
   const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
   const perSecond = (amount: number, ms: number) => amount / Math.max(ms / 1000, 1e-3);
@@ -33,7 +31,7 @@ export function summary(facts: SummaryFacts): string[] {
     ["pattern", record.options.pattern.name ?? "a regular expression"],
     ["llama.cpp", describeLlamaCpp(record.options.pattern.name)],
     ["words", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
-    ["merges", grouped(record.mergeCount) + (stoppedEarly === undefined ? "" : ` (${stoppedEarly})`)],
+    ["merges", grouped(record.mergeCount)],
     [
       "time",
       [

@@ -27,6 +27,13 @@ export function warnOfSlowPattern({ compiled }: ResolvedPattern, output: Pick<Ou
   output.warn(`the pattern runs on a backtracking matcher, many times slower: ${compiled.reason}`);
 }
 
+/** A corpus whose pairs are used up before the vocabulary has the size that was asked for. */
+export function warnOfEarlyStop(madeCount: number, wantedCount: number, noun: string, output: Output): void {
+  if (madeCount >= wantedCount) return;
+  const counts = `${grouped(madeCount)} of ${grouped(wantedCount)}`;
+  output.warn(`stopped early: the corpus gives no more than ${counts} ${noun}`);
+}
+
 /** Files of equal word counts: one part of a corpus may have been counted twice. Its words are added twice. */
 export function warnOfEqualCounts(counts: readonly CountsRecord[], output: Output): void {
   const paths = new Map<string, string>();
