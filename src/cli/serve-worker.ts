@@ -3,7 +3,7 @@ import { readSync } from "node:fs";
 import { outOfMemory, UserError } from "../errors.ts";
 import { fingerprintOf, type Saving } from "../pipeline/save-tokenizer.ts";
 import { describeFailure, type Failure, reviveFailure } from "../pipeline/serve-workers.ts";
-import { sleepSync } from "../runtime/host.ts";
+import { collectGarbage, sleepSync } from "../runtime/host.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import { openLibc } from "../runtime/libc.ts";
 import { codeOf, reasonOf } from "../runtime/system-error.ts";
@@ -122,6 +122,10 @@ async function serve(parts: TokenizerParts): Promise<void> {
       continue;
     }
     answer(statuses.done, answered);
+    if (request.sizes.some((size) => size > keptTextBytesMax)) {
+      encodings.clear();
+      collectGarbage();
+    }
   }
 }
 
@@ -160,6 +164,9 @@ function answerTo(request: Request, parts: TokenizerParts, encodings: Map<number
   }
   return encoded(request, encoding);
 }
+
+/** A longer text may have filled gigabytes of the kernel's memory, if its pattern cuts it nowhere. */
+const keptTextBytesMax = 1 << 22;
 
 function encoded({ sizes: textSizes, items }: Items, encoding: TextEncoding): Items {
   const { out } = encoding;
