@@ -9,8 +9,18 @@ export function unknownOption(command: CommandSpec, shown: string, argument = sh
   return usageError(`unknown option ${shown}`, isLong ? meant([`-${argument}`]) : optionHint(command, shown));
 }
 
+/** What other programs call it. */
+const synonyms: Readonly<Record<string, string>> = {
+  ...{ "--threads": "workers", "--jobs": "workers", "--num-threads": "workers", "--num-workers": "workers" },
+  ...{ "--j": "workers", "--cpus": "workers" },
+};
+
 function optionHint(command: CommandSpec, shown: string): string {
   const typed = longName(shown);
+  const known = (name: string | undefined) => command.options.some((option) => option.name === name);
+  if (known(synonyms[typed])) return meant([`--${synonyms[typed]}`]);
+  // The result as JSON, which some commands print; all tell it to the program that watches.
+  if (typed === "--json" && known("progress")) return meant(["--progress json"]);
   // Of equally near options the one that people use more.
   const names = command.options
     .toSorted((a, b) => Number(a.rare ?? false) - Number(b.rare ?? false))

@@ -153,9 +153,11 @@ const shownPiecesMax = 8;
 /** The dearest words of a text: how often each occurs, and its tokens. */
 function dearestLines(name: string, { dearestWords }: TextMeasures, columns: number): string[] {
   if (dearestWords.length === 0) return [];
-  const items = dearestWords.map(({ count, pieces }) => {
+  const items = dearestWords.map(({ word, count, pieces }) => {
     const shown = pieces.slice(0, shownPiecesMax).join("|").trimStart();
-    return `${grouped(count)} x ${shown}${pieces.length > shownPiecesMax ? "|…" : ""}`;
+    // Pieces of characters do not show the word.
+    const whole = pieces.some((piece) => piece.includes("\\x")) ? `${escapeText(word)} = ` : "";
+    return `${grouped(count)} x ${whole}${shown}${pieces.length > shownPiecesMax ? "|…" : ""}`;
   });
   const lines = [`dearest words of ${name}:`];
   let line = "";

@@ -5,12 +5,22 @@ import { wholeNumber } from "./option-values.ts";
 export type AskedSize = { readonly isMore: boolean; readonly count: number };
 
 export function readAskedSize(text: string, what: string): AskedSize {
-  if (text.includes(",")) throw usageError(`--vocab-size ${text}: ${what} makes one size at a time`);
-  return askedSize(text);
+  const [size, ...more] = splitSizes(text);
+  if (more.length > 0) throw usageError(`--vocab-size ${text}: ${what} makes one size at a time`);
+  return askedSize(size!);
+}
+
+/**
+ * The sizes in a list with commas between. `32,000` is one: its groups of three digits cannot all be sizes, which have 256
+ * bytes at least. `300,400` are two.
+ */
+export function splitSizes(text: string): string[] {
+  const isOne = /^\+?\d{1,3}(,\d{3}){1,2}$/.test(text);
+  return isOne && text.split(",").some((group) => Number(group) < 256) ? [text] : text.split(",");
 }
 
 /** One size, or several with commas between, as typed. */
-export const readAskedSizes = (text: string): AskedSize[] => text.split(",").map(askedSize);
+export const readAskedSizes = (text: string): AskedSize[] => splitSizes(text).map(askedSize);
 
 function askedSize(text: string): AskedSize {
   const isMore = text.startsWith("+");

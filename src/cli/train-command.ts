@@ -27,6 +27,7 @@ import { readModelOptions, roleRows } from "./model-options.ts";
 import { oneOf, type TypedOptions, wholeNumber } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import { readReportPath, refuseOtherFile } from "./report-option.ts";
+import { splitSizes } from "./size-option.ts";
 import { onStop } from "./stop.ts";
 import { checkFormats, readSuperwords, supermergeRows } from "./supermerge-option.ts";
 import { readSuperwordOptions, superwordRows } from "./superword-options.ts";
@@ -218,10 +219,7 @@ function readOptions(invocation: Invocation, made?: CountsOptions) {
 
 /** The sizes of the vocabularies: one, or several with commas between. */
 function readSizes(options: TypedOptions, leastSize: number, specialCount: number) {
-  const sizes = options
-    .text("vocab-size")!
-    .split(",")
-    .map((text) => wholeNumber("--vocab-size", text, 1));
+  const sizes = splitSizes(options.text("vocab-size")!).map((text) => wholeNumber("--vocab-size", text, 1));
   sizes.sort((a, b) => a - b);
   const twice = sizes.find((size, i) => size === sizes[i + 1]);
   if (twice !== undefined) throw usageError(`--vocab-size: ${twice} is given twice`);

@@ -77,11 +77,11 @@ export type TextMeasures = Measures & {
   readonly dearestWords: readonly DearestWord[];
 };
 
-type Renyi = { readonly alpha: number; readonly entropy: number; readonly efficiency: number };
+type Renyi = { readonly alpha: number; readonly entropy: number; readonly efficiency: number | null };
 
 /**
- * Words and pieces are escaped for people: `\xNN` stands for a byte that cannot be shown. Of a long word there is the
- * beginning.
+ * The word itself, U+FFFD in the place of what is not UTF-8; of a long one the beginning. Its pieces are escaped for people:
+ * `\xNN` stands for a byte that cannot be shown.
  */
 export type DearestWord = {
   readonly word: string;
@@ -161,7 +161,7 @@ export class TokenizerMeasures {
     addCounts(this.allCounts, tokenCounts);
     const { tokens } = this.tokenizer.parts;
     const dearestWords = costs.dearest.map(({ placed, count, tokens: tokenCount, tokensBeyondFirst }, i) => ({
-      word: escapeBytes(beginningOf(wordAt(words, placed))),
+      word: Buffer.from(beginningOf(wordAt(words, placed))).toString("utf8"),
       bytes: wordAt(words, placed).length,
       count,
       tokens: tokenCount,

@@ -16,10 +16,10 @@ export function renyiEntropy(counts: TokenCounts, alpha: number): number {
   return Math.log2(sum) / (1 - alpha) + 0;
 }
 
-/** The entropy as a share of the largest one that as many different tokens could have; 0 for fewer than two. */
-export function renyiEfficiency(counts: TokenCounts, alpha: number): number {
+/** The entropy as a share of the largest one that as many different tokens could have; null for fewer than two. */
+export function renyiEfficiency(counts: TokenCounts, alpha: number): number | null {
   const used = usedCount(counts);
-  return used < 2 ? 0 : renyiEntropy(counts, alpha) / Math.log2(used);
+  return used < 2 ? null : renyiEntropy(counts, alpha) / Math.log2(used);
 }
 
 /** How many different tokens occur. */

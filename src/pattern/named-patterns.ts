@@ -67,7 +67,7 @@ export const patterns = {
   cl100k: {
     sources: [cl100k],
     origin: "tiktoken cl100k_base since October 2024: GPT-3.5, GPT-4",
-    aliases: ["cl100k_base", "gpt-3.5-turbo"],
+    aliases: ["cl100k_base", "gpt-3.5-turbo", "gpt-4"],
     // There `{1,3}+` repeats again, and is not possessive; JavaScript knows no possessive form at all.
     huggingfaceSources: [cl100kOfAll],
     foreignSources: [cl100k.replace("{1,3}+", "{1,3}")],
@@ -84,6 +84,7 @@ export const patterns = {
       "gpt-4o",
       "gpt4o",
       "gpt-4.1",
+      "gpt-4.5",
       "gpt-5",
       "gpt-oss",
       "llama4",

@@ -20,6 +20,12 @@ describe("an option that is not known gets", () => {
     ["train", "--special", "did you mean --special-token?"],
     ["encode", "--special", "did you mean --special-token or --special-tokens-as-text?"],
     ["count", "--keep", "it is an option of bpe train"],
+    ["train", "--threads", "did you mean --workers?"],
+    ["encode", "--jobs", "did you mean --workers?"],
+    ["count", "-j", "did you mean --workers?"],
+    ["decode", "--threads", "bpe decode --help lists the options"],
+    ["encode", "--json", "did you mean --progress json?"],
+    ["train", "--json", "did you mean --progress json?"],
     ["train", "--nonsense-that-is-far-from-all", "bpe train --help lists the options"],
   ];
   for (const [command, typed, meant] of cases) {

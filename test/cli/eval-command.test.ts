@@ -34,6 +34,12 @@ describe("bpe eval", () => {
     expect(stdout).not.toContain("\x1b");
   });
 
+  test("a word whose tokens are parts of characters is shown before them", () => {
+    const path = put(directory, "cjk.txt", "龘靐 ");
+    const { stdout } = bpe(["eval", `gpt2=${tokenizers.gpt2}`, "--text", path, "-q"]);
+    expect(stdout).toMatch(/ 1 x 龘靐 = .*\\x/);
+  });
+
   test("columns that do not fit go into a table below", () => {
     const many = Array.from({ length: 9 }, (_, n) => `a-long-name-${n}=${tokenizers.gpt2}`);
     const { code, stdout } = bpe(["eval", ...many, "--text", english, "-q"]);

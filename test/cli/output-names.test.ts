@@ -41,7 +41,7 @@ describe("the directory of train", () => {
     ["corpus.txt/x", 1, "a part of the path is a file"],
     ["x".repeat(300), 1, "the name is too long"],
     ["x".repeat(230), 1, "a hidden name with 37 bytes more stands beside it"],
-    ["/proc/x", 1, '"/proc/x" cannot be written'],
+    ["/proc/x", 1, '"/proc/x" cannot be written: nothing new can be made in "/proc"'],
     ["/dev/null/x", 1, "a part of the path is a file"],
   ];
   for (const [output, code, reason] of refused) {

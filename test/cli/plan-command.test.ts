@@ -180,7 +180,7 @@ describe("what does not fit is refused with its line", () => {
     };
     usage("the ranges name their files themselves", "count", "first.txt", "--ranges", "plan.jsonl");
     usage('--range-size: "much" is not a size', "plan", "first.txt", "--range-size", "much");
-    usage("the least is 64000 bytes", "plan", "first.txt", "--range-size", "1k");
+    usage("the least is 64000 bytes", "plan", "first.txt", "--range-size", "1KB");
   });
 
   test("a compressed file is one range", () => {

@@ -50,7 +50,7 @@ describe("several sizes", () => {
   test("a size given twice, too small or no number is refused before anything is read", () => {
     for (const [sizes, error] of [
       ["270,270", "--vocab-size: 270 is given twice"],
-      ["270,255", "--vocab-size 255 is too small: 256 bytes need 256"],
+      ["2700,255", "--vocab-size 255 is too small: 256 bytes need 256"],
       ["270,", '--vocab-size: "" is not a whole number'],
       ["270,x", '--vocab-size: "x" is not a whole number'],
     ] as const) {

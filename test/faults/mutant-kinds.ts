@@ -75,7 +75,7 @@ async function mutatedPlan(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const path = join(newDirectory(world), "plan.jsonl");
   const { ended } = start(
-    ["plan", world.input("new.txt"), world.input("new.jsonl"), "--range-size", "200k", "-o", path],
+    ["plan", world.input("new.txt"), world.input("new.jsonl"), "--range-size", "200KB", "-o", path],
     world.options,
   );
   mustEndWell(await ended);

@@ -321,6 +321,8 @@ describe("--pattern", () => {
     expect(error.hint).toContain("gpt2");
     expect(error.exitCode).toBe(2);
     expect(errorOf(() => resolvePattern("gpt-4o-mini")).hint).toContain("did you mean o200k?");
+    expect(resolvePattern("gpt-4").name).toBe("cl100k");
+    expect(errorOf(() => resolvePattern("gpt-4-turbo")).hint).toContain("did you mean cl100k?");
     expect(errorOf(() => resolvePattern("qwen2.5-7b")).hint).toContain("did you mean qwen2?");
   });
 

@@ -240,6 +240,15 @@ test("a long word is shown by its beginning, with its length", async () => {
   expect(word!.pieces.length).toBe(64);
 });
 
+test("a word is given as it is, also where people would see it escaped; one token alone has no efficiency", async () => {
+  const odd = "a\\x0ab\u0007\u202e漢";
+  const texts = { odd: [write("odd.txt", `${odd} ${odd}`)], one: [write("one.txt", "a")] };
+  const { evaluation } = await run({ tokenizers: { gpt2 }, texts });
+  const [first, second] = evaluation.tokenizers[0]!.texts;
+  expect(first!.dearestWords[0]).toMatchObject({ word: odd, count: 2 });
+  expect(second!.renyi.map(({ efficiency }) => efficiency)).toEqual([null, null]);
+});
+
 test("words beyond the memory go to disk, and the result is the same", async () => {
   const paths = [
     write("big.txt", Array.from({ length: 60_000 }, (_, n) => `w${(n * 7919) % 50_021}`).join(" ")),
