@@ -1,6 +1,6 @@
 import { afterAll } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** The compiled binary; `npm test` builds it first. */
@@ -16,6 +16,14 @@ export const environment = { TMPDIR: tmpdir() };
 export function bpe(args: readonly string[], options: { cwd?: string } = {}): Finished {
   const { exitCode, stdout, stderr } = Bun.spawnSync([binary, ...args], { env: environment, ...options });
   return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
+}
+
+/** Waits until a run catches a signal: before that, and a busy machine may take long, the system would end it at once. */
+export async function untilItCatches(run: Bun.Subprocess, signal: "SIGINT" | "SIGTERM"): Promise<void> {
+  const bit = 1n << BigInt(constants.signals[signal] - 1);
+  const isRunning = () => run.exitCode === null && run.signalCode === null;
+  const caught = () => /^SigCgt:\s*(\w+)/m.exec(readFileSync(`/proc/${run.pid}/status`, "utf8"))?.[1] ?? "0";
+  while (isRunning() && (BigInt(`0x${caught()}`) & bit) === 0n) await Bun.sleep(1);
 }
 
 /** A new empty directory. It is removed after the tests of the file, block or test that made it. */

@@ -109,4 +109,4 @@ test("runs that begin together, in a directory that they make, succeed with --wa
     }
     expect(readdirSync(join(home, "deep", "er"))).toEqual(["out"]);
   }
-}, 20_000);
+});

@@ -198,7 +198,7 @@ describe("a text that is too long for the memory", () => {
     expect(run(["count", "footer.parquet", "-w", "1", "--memory-limit", "700MB"]).stderr).toContain(
       'has no column "text"',
     );
-  }, 60_000);
+  });
 
   test("is read by another thread than the words before it, which go to disk if they must", () => {
     const inputs = [many, "page.parquet", small, "line.jsonl"];
@@ -210,7 +210,7 @@ describe("a text that is too long for the memory", () => {
     const plenty = counted("plenty.tsv", "-w", "2", "--memory-limit", "2GB");
     expect(counted("alone.tsv", "-w", "1", "--memory-limit", "2GB") === plenty).toBe(true);
     expect(counted("tight.tsv", "-w", "1", "--memory-limit", "330MB") === plenty).toBe(true);
-  }, 60_000);
+  });
 
   test("is an error that names it before it is there; with more it is read", () => {
     for (const [name, message] of cases) {
@@ -227,5 +227,5 @@ describe("a text that is too long for the memory", () => {
         "\n\u0120words\t4000000\n\u0120some\t3999999\n\u0120\t1\na\t1\nsome\t1\n",
       );
     }
-  }, 60_000);
+  });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, bpe, put, scratch } from "../binary.ts";
+import { binary, bpe, put, scratch, untilItCatches } from "../binary.ts";
 import { makePipe } from "../other-user.ts";
 
 const home = scratch();
@@ -29,8 +29,9 @@ test("a signal ends a run that waits for the other end of a pipe", async () => {
   ];
   for (const command of commands) {
     const run = Bun.spawn([binary, ...command, "-q"], { stdout: "ignore", stderr: "pipe", env });
+    await untilItCatches(run, "SIGTERM");
     // Long enough that the run waits, mostly; if it does not yet, the signal is served all the same.
-    await Bun.sleep(100);
+    await Bun.sleep(50);
     expect([command, run.exitCode]).toEqual([command, null]);
     run.kill("SIGTERM");
     await run.exited;
@@ -38,7 +39,7 @@ test("a signal ends a run that waits for the other end of a pipe", async () => {
     expect(await new Response(run.stderr).text()).toBe("bpe: terminated\n");
     expect(readdirSync(temporary)).toEqual([]);
   }
-}, 60_000);
+});
 
 test("word counts that come through a pipe, however slowly, are those of a file", async () => {
   for (const ending of ["tsv", "counts"]) {

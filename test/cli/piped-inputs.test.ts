@@ -3,7 +3,16 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { binary, bpe, environment, put, scratch, tokenizerFiles, wordLines } from "../binary.ts";
+import {
+  binary,
+  bpe,
+  environment,
+  put,
+  scratch,
+  tokenizerFiles,
+  untilItCatches,
+  wordLines,
+} from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
 // Dozens of processes: on a busy machine that takes its time.
@@ -219,7 +228,8 @@ describe("a silent pipe", () => {
       });
       if (args[1] === "-") run.stdin.write(args[0] === "decode" ? "1 2" : "some text");
       if (args[1] === "-") run.stdin.flush();
-      await Bun.sleep(800);
+      await untilItCatches(run, "SIGINT");
+      await Bun.sleep(100);
       expect(run.exitCode).toBe(null);
       run.kill("SIGINT");
       expect(await run.exited).toBe(130);

@@ -51,7 +51,7 @@ test("a bar fits its line and is taken off the screen", async () => {
   display.update(counting(500));
   display.clear();
   const [bar, cleared] = written;
-  expect(bar).toMatch(/^\r\[###---\] counting {2}50 %, 500 B of 1\.0 kB, 0 MB\/s, 0:0[01] left\x1b\[K$/);
+  expect(bar).toMatch(/^\r\[###---\] counting {2}50 %, 500 B of 1\.0 kB, 0 MB\/s, \d+:\d\d left\x1b\[K$/);
   expect(Bun.stringWidth(bar!)).toBeLessThan(60);
   expect(cleared).toBe("\r\x1b[K");
 });

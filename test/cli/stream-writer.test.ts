@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { binary, bpe, environment, put, scratch } from "../binary.ts";
+import { binary, bpe, environment, put, scratch, untilItCatches } from "../binary.ts";
 
 const home = scratch();
 
@@ -45,7 +45,9 @@ test("a reader that does not read keeps no run from obeying a signal", async () 
       { env: environment, stderr: "pipe" },
     );
     const stderr = new Response(run.stderr).text();
-    await Bun.sleep(1500);
+    await untilItCatches(run, "SIGTERM");
+    // Long enough to fill the pipe, mostly.
+    await Bun.sleep(700);
     expect(run.exitCode).toBe(null);
     // Who does not see it waits for the reader.
     run.kill("SIGTERM");
@@ -62,7 +64,8 @@ test("a named pipe without a reader keeps no run from obeying a signal, and gets
   for (const readerComes of [false, true]) {
     const command = ["count", corpus, "-q", "--save-counts", pipe];
     const run = Bun.spawn([binary, ...command], { env: environment, stderr: "pipe" });
-    await Bun.sleep(1000);
+    await untilItCatches(run, "SIGTERM");
+    await Bun.sleep(300);
     if (readerComes) {
       const read = Bun.spawnSync(["cat", pipe]).stdout;
       const saved = join(home, "saved");

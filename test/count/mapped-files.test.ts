@@ -25,6 +25,7 @@ import { atOnce } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { binary, environment, put, scratch } from "../binary.ts";
 import { Random } from "../pattern/naive.ts";
+import { rounds } from "../rounds.ts";
 
 const directory = scratch();
 const gpt2 = compilePattern(patterns.gpt2.sources);
@@ -185,7 +186,7 @@ describe("a file that is mapped", () => {
   });
 });
 
-const wantedCount = Number(process.env.CUTS ?? 4);
+const wantedCount = Number(process.env.CUTS ?? rounds(2));
 const seed = Number(process.env.CUTS_SEED ?? 20261122);
 
 test(
@@ -231,7 +232,7 @@ test(
       else write(path, content, 0);
     }
   },
-  60_000 + wantedCount * 20_000,
+  600_000 + wantedCount * 20_000,
 );
 
 const messages = {

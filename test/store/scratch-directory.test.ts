@@ -89,7 +89,7 @@ test("of many that begin and sweep at once, each keeps its own directory", async
   );
   expect(await Promise.all(runs.map((run) => run.exited))).toEqual([0, 0, 0, 0]);
   expect(readdirSync(home)).toEqual([]);
-}, 30_000);
+});
 
 test("where none can be made, that is said when it is asked for", () => {
   const directory = new ScratchDirectory(join(home, "none"));
