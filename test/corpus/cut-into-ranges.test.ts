@@ -8,6 +8,7 @@ import { type Range, wholeRange } from "../../src/corpus/range.ts";
 import { RangeCounter } from "../../src/count/range-counter.ts";
 import { createDocuments } from "../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { atOnce } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
 import { inOrder, naiveWords } from "../naive.ts";
@@ -56,11 +57,9 @@ function countInRanges(path: string, settings: Settings) {
   let documentCount = 0;
   let invalidByteCount = 0;
   for (const range of plan) {
-    const work = ranges.count(new FileSource(fd, inputs[0]!), range);
-    let step = work.next();
-    while (!step.done) step = work.next();
-    documentCount += step.value.documentCount;
-    invalidByteCount += step.value.invalidByteCount;
+    const found = atOnce(ranges.count(new FileSource(fd, inputs[0]!), range));
+    documentCount += found.documentCount;
+    invalidByteCount += found.invalidByteCount;
   }
   closeSync(fd);
   return { words: entriesOf(counter.toWordTable()), plan, documentCount, invalidByteCount, mapped };

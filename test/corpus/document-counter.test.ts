@@ -5,6 +5,7 @@ import { findInputs } from "../../src/corpus/find-inputs.ts";
 import type { Range } from "../../src/corpus/range.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { atOnce } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
 
@@ -12,10 +13,6 @@ const directory = scratch();
 
 const token = "<|end|>";
 const specialTokens = [new TextEncoder().encode(token)];
-
-function drained<Result>(work: Generator<number, Result>): Result {
-  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
-}
 
 test("a document that begins right at a cut is counted once, with its words and without", () => {
   // A safe cut may stand right behind a special token: then a document begins there, and no range begins with it.
@@ -29,10 +26,10 @@ test("a document that begins right at a cut is counted once, with its words and 
   ];
   const file = new OpenFile(inputs);
   const documents = new DocumentCounter(specialTokens);
-  expect(ranges.map((range) => drained(documents.count(file.of(0), range)))).toEqual([2, 0]);
+  expect(ranges.map((range) => atOnce(documents.count(file.of(0), range)))).toEqual([2, 0]);
   const pattern = compilePattern(patterns.gpt2.sources);
   const words = new TaskCounter({ inputs, pattern, specialTokens }, new WordCounter());
-  const found = ranges.map((range) => drained(words.count({ ...range, kind: "range", endsInput: false })));
+  const found = ranges.map((range) => atOnce(words.count({ ...range, kind: "range", endsInput: false })));
   expect(found.map((findings) => findings?.documentCount)).toEqual([2, 0]);
   file.close();
   words.close();

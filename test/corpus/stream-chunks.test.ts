@@ -7,6 +7,7 @@ import { ChunkBuffers, planChunks } from "../../src/corpus/stream-chunks.ts";
 import type { ChunkTask } from "../../src/corpus/task.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";
 import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { atOnce } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
 import { inOrder, naiveWords } from "../naive.ts";
@@ -33,10 +34,7 @@ async function countInChunks(path: string, pattern: CompiledPattern, settings: S
   let tasks: TaskCounter | undefined;
   for await (const chunk of planChunks(inputs[0]!, 0, cutting, buffers)) {
     tasks ??= new TaskCounter({ inputs, pattern, specialTokens }, counter);
-    const work = tasks.count(chunk);
-    let step = work.next();
-    while (!step.done) step = work.next();
-    documentCount += step.value?.documentCount ?? 0;
+    documentCount += atOnce(tasks.count(chunk))?.documentCount ?? 0;
     if (!chunk.continues) tasks = undefined;
     // Whoever is done with the memory may write over it.
     chunk.bytes.fill(0x78);

@@ -86,10 +86,7 @@ test("slices of a plan, in any order and any grouping, count to the whole, docum
         const counter = new DocumentCounter(tokens, 16);
         const file = new OpenFile(inputs);
         const lines = await planOf({ inputs, rangeSizeBytes }, (range) => {
-          const work = counter.count(file.of(range.inputIndex), range);
-          let step = work.next();
-          while (!step.done) step = work.next();
-          return step.value;
+          return atOnce(counter.count(file.of(range.inputIndex), range));
         });
         const slices = Map.groupBy(
           lines,

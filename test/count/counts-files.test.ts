@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { CountsFiles, countsChunks, countsPathsOf } from "../../src/count/counts-files.ts";
+import { atOnce } from "../../src/runtime/turns.ts";
 import { wordTableOf } from "../../src/words/word-table.ts";
 import { put, scratch } from "../binary.ts";
 import { errorOf } from "../thrown.ts";
@@ -28,8 +29,7 @@ test("the words of one file, or of several text files, are a table without table
     return join(home, name);
   };
   const listed = (paths: readonly string[], memoryBytes = 1e9) => {
-    const work = new CountsFiles(paths).listWords(memoryBytes);
-    for (let step = work.next(); ; step = work.next()) if (step.done) return step.value?.wordCount;
+    return atOnce(new CountsFiles(paths).listWords(memoryBytes))?.wordCount;
   };
   const [headed, bare, twice] = [file("a.tsv"), file("b.tsv", "a\t1\nb\t2"), file("c.tsv", "a\t1\na\t2\n")];
   const [empty, packed] = [file("d.tsv", ""), file("e.words")];

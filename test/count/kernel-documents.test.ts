@@ -12,6 +12,7 @@ import { buildFourByteTables } from "../../src/pattern/four-byte-tables.ts";
 import { type CompiledPattern, compilePattern, createSplitter, patterns } from "../../src/pattern/pattern.ts";
 import { kernelPaths } from "../../src/runtime/embedded.ts";
 import { adoptKernelModule, kernelModule } from "../../src/runtime/kernel.ts";
+import { atOnce } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { randomText as classesText, randomNumbers } from "../pattern/masks/texts.ts";
 import { longText, Random, randomBytes } from "../pattern/naive.ts";
@@ -43,12 +44,10 @@ function told({ counter, documents, tokens }: Way, bytes: Uint8Array, windowByte
     startsInside: false,
     endsInside: false,
   };
-  const work = ranges.count(source, range);
-  let step = work.next();
-  while (!step.done) step = work.next();
+  const found = atOnce(ranges.count(source, range));
   const words = entriesOf(counter.toWordTable());
   counter.clear();
-  return { words, ...step.value };
+  return { words, ...found };
 }
 
 function kernelWay(pattern: CompiledPattern, tokens: readonly Uint8Array[] = []): Way {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { unicodeVersion } from "../../src/pattern/unicode-data.ts";
+import { atOnce } from "../../src/runtime/turns.ts";
 import { type CountsOptions, checksumOf, frameHeadBytes, magic } from "../../src/words/counts-format.ts";
 import { CountsReader } from "../../src/words/counts-reader.ts";
 import { countsFileChunks, countsFileHead } from "../../src/words/counts-writer.ts";
@@ -35,8 +36,7 @@ function readerOf(file: Uint8Array, pieceBytes = 1 << 30): CountsReader {
 
 /** The sum of the readers as a table. */
 function tableOf(readers: readonly CountsReader[]): WordTable {
-  const work = wordTableOfSum(new SumOfWords(readers.map((words) => ({ words, sign: 1 }))));
-  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
+  return atOnce(wordTableOfSum(new SumOfWords(readers.map((words) => ({ words, sign: 1 })))));
 }
 
 function randomTable(seed: number, wordCount = 3000, letters = 4, lengthMax = 40): WordTable {

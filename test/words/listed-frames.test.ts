@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { atOnce } from "../../src/runtime/turns.ts";
 import { checksumOf } from "../../src/words/counts-format.ts";
 import { CountsReader } from "../../src/words/counts-reader.ts";
 import { countsFileChunks, countsFileHead, totalsOf } from "../../src/words/counts-writer.ts";
@@ -20,16 +21,12 @@ function readerOf(file: Uint8Array): CountsReader {
   });
 }
 
-function done<T>(work: Generator<undefined, T>): T {
-  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
-}
-
-const listed = (file: Uint8Array, memoryBytes = 1e9) => done(listCounts(readerOf(file), memoryBytes));
+const listed = (file: Uint8Array, memoryBytes = 1e9) => atOnce(listCounts(readerOf(file), memoryBytes));
 
 /** The words that reading word by word finds, or null where it finds a fault. */
 function readOrNull(file: Uint8Array): WordTable | null {
   try {
-    return done(wordTableOfSum(readerOf(file)));
+    return atOnce(wordTableOfSum(readerOf(file)));
   } catch {
     return null;
   }

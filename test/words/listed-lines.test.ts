@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { encodeBytes } from "../../src/bytes/byte-characters.ts";
 import { createKernel, growMemory } from "../../src/runtime/kernel.ts";
+import { atOnce } from "../../src/runtime/turns.ts";
 import { joinEqual, readListedLines } from "../../src/words/listed-lines.ts";
 import { TsvReader } from "../../src/words/tsv-reader.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
@@ -20,8 +21,7 @@ function listed(files: readonly string[], pieceBytes = 1 << 30, sizeBytes?: numb
       return piece.length;
     };
   });
-  const work = readListedLines(readers, sizeBytes ?? files.join("").length);
-  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
+  return atOnce(readListedLines(readers, sizeBytes ?? files.join("").length));
 }
 
 const listedOne = (file: string, pieceBytes?: number, sizeBytes?: number) =>
@@ -169,8 +169,9 @@ test("words of one hash that differ are not added up", () => {
     ["b", 4],
   ]);
   const join = (hashes: readonly (readonly [low: number, high: number])[]) => {
-    const work = joinEqual({ ...table, counts: table.counts.slice() }, Uint32Array.from(hashes.flat()));
-    for (let step = work.next(); ; step = work.next()) if (step.done) return entriesOrNull(step.value);
+    return entriesOrNull(
+      atOnce(joinEqual({ ...table, counts: table.counts.slice() }, Uint32Array.from(hashes.flat()))),
+    );
   };
   const other = [7, 1] as const;
   expect(join([other, other, other, [1, 0]])).toEqual([

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { atOnce } from "../../src/runtime/turns.ts";
 import { addTable, emptyTable, inByteOrder, isSound, takeOff } from "../../src/words/sorted-tables.ts";
 import { TableWords } from "../../src/words/sorted-words.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
@@ -18,7 +19,7 @@ function randomCounts(seed: number, wordCount: number): Counts {
   return counts;
 }
 
-const tableOf = (counts: Counts): WordTable => resultOf(inByteOrder(wordTableOf(counts)));
+const tableOf = (counts: Counts): WordTable => atOnce(inByteOrder(wordTableOf(counts)));
 /** The same in memory with some room behind it, none or some of it enough. */
 function withRoom({ wordCount, bytes, starts, counts }: WordTable, room: number): WordTable {
   const roomy = {
@@ -39,11 +40,7 @@ function withRoom({ wordCount, bytes, starts, counts }: WordTable, room: number)
 
 const inOrder = (counts: Counts) => [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
 
-function resultOf<T>(work: Generator<undefined, T>): T {
-  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
-}
-
-const takesOff = (table: WordTable, part: WordTable) => resultOf(takeOff(table, new TableWords(part)));
+const takesOff = (table: WordTable, part: WordTable) => atOnce(takeOff(table, new TableWords(part)));
 
 /** The words of a table in its own order. */
 function wordsOf({ wordCount, bytes, starts }: WordTable): string[] {
@@ -94,9 +91,9 @@ test("a part is taken off several times at once", () => {
     ["a", 7],
     ["b", 3],
   ]);
-  expect(resultOf(takeOff(table, new TableWords(wordTableOf([["a", 2]])), 3))).toBe(true);
+  expect(atOnce(takeOff(table, new TableWords(wordTableOf([["a", 2]])), 3))).toBe(true);
   expect([...table.counts]).toEqual([1, 3]);
-  expect(resultOf(takeOff(table, new TableWords(wordTableOf([["b", 2]])), 2))).toBe(false);
+  expect(atOnce(takeOff(table, new TableWords(wordTableOf([["b", 2]])), 2))).toBe(false);
 });
 
 test("a table whose words overlap, are empty, out of order or double, or whose counts are no counts, is not sound", () => {

@@ -9,6 +9,7 @@ import { LineReader } from "../../../src/corpus/records/line-reader.ts";
 import { TaskCounter } from "../../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
 import { countCorpus } from "../../../src/pipeline/count-corpus.ts";
+import { atOnce } from "../../../src/runtime/turns.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder, naiveWords } from "../../naive.ts";
@@ -106,10 +107,7 @@ describe("lines of JSON", () => {
         const cutting = { ...options, rangeSizeBytes };
         for (const range of cutIntoRanges(input, wholeRange(input, 0), cutting)) {
           if (range === undefined) continue;
-          const work = tasks.count({ ...range, kind: "range", endsInput: false });
-          let step = work.next();
-          while (!step.done) step = work.next();
-          found += step.value!.documentCount;
+          found += atOnce(tasks.count({ ...range, kind: "range", endsInput: false }))!.documentCount;
         }
         tasks.close();
         expect(entriesOf(counter.toWordTable())).toEqual(words);
@@ -128,10 +126,7 @@ describe("lines of JSON", () => {
       const counter = new WordCounter();
       const tasks = new TaskCounter({ ...options, inputs: [stream], windowBytes: 16 }, counter);
       for (const piece of chunksOf(bytes, sizeBytes)) {
-        const work = tasks.count(piece);
-        let step = work.next();
-        while (!step.done) step = work.next();
-        expect(step.value?.documentCount).toBe(piece.endsInput ? documentCount : undefined);
+        expect(atOnce(tasks.count(piece))?.documentCount).toBe(piece.endsInput ? documentCount : undefined);
       }
       expect(entriesOf(counter.toWordTable())).toEqual(words);
     }
