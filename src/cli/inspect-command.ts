@@ -49,22 +49,16 @@ const longestShown = 10;
 const specialsShown = 20;
 const shownBytesMax = 240;
 
-function mergesText({ model, supermerges }: TokenizerParts): string {
-  const merges = counted(model.merges.merged.length, "merge");
-  return supermerges === undefined
-    ? merges
-    : `${merges}, ${counted(supermerges.merged.length, "supermerge")}`;
-}
-
 function describeTokenizer(parts: TokenizerParts, statistics: VocabularyStatistics): string[] {
-  const { description, tokens, normalization, controlTokens = [] } = parts;
+  const { description, tokens, model, normalization, controlTokens = [] } = parts;
   const addedTokens = allAddedTokens(parts);
   const called = alsoCalled(patterns[description.patternName as PatternName] ?? {});
   const { size, idLimit, invalidCount } = statistics;
+  const merges = counted(model.merges.merged.length, "merge");
   const specials = addedTokens.toSorted((a, b) => a.id - b.id);
   return [
     row("tokenizer", `${description.path} (${description.kind})`),
-    row("size", `${counted(size, "token")}, ids up to ${idLimit - 1}, ${mergesText(parts)}`),
+    row("size", `${counted(size, "token")}, ids up to ${idLimit - 1}, ${merges}`),
     row("pattern", description.patternName ?? "a regular expression"),
     ...(called === undefined ? [] : [row("", called)]),
     ...description.patternSources.map((source) => row("", source)),

@@ -16,7 +16,6 @@ type Inspection = {
   readonly vocabularySize: number;
   readonly idLimit: number;
   readonly mergeCount: number;
-  readonly supermergeCount: number;
   readonly pattern: string | null;
   readonly patternSources: readonly string[];
   readonly normalForm: string | null;
@@ -52,7 +51,7 @@ export function inspectionOf(
   statistics: VocabularyStatistics,
   text: CountedText | undefined,
 ): Inspection {
-  const { description, model, supermerges, normalization, controlTokens = [] } = parts;
+  const { description, model, normalization, controlTokens = [] } = parts;
   const inspected = (id: number): InspectedToken => {
     const bytes = tokenBytesOf(parts.tokens, id);
     return { id, bytes: bytes.length, token: escapeBytes(bytes) };
@@ -66,7 +65,6 @@ export function inspectionOf(
     vocabularySize: statistics.size,
     idLimit: statistics.idLimit,
     mergeCount: model.merges.merged.length,
-    supermergeCount: supermerges?.merged.length ?? 0,
     pattern: description.patternName,
     patternSources: description.patternSources,
     normalForm: normalization,

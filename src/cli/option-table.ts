@@ -44,8 +44,7 @@ export const optionWords = {
   binary: ["text"],
   dtype: ["uint16", "uint32"],
   compat: ["cs336", "huggingface", "rustbpe", "extension"],
-  superwords: ["boundless"],
-  format: ["huggingface", "gpt2", "tiktoken", "boundless"],
+  format: ["huggingface", "gpt2", "tiktoken"],
 } as const;
 
 /** One HTML page with pictures (src/report). */

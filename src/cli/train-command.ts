@@ -29,7 +29,6 @@ import type { Output } from "./output.ts";
 import { readReportPath, refuseOtherFile } from "./report-option.ts";
 import { splitSizes } from "./size-option.ts";
 import { onStop } from "./stop.ts";
-import { checkFormats, readSuperwords, supermergeRows } from "./supermerge-option.ts";
 import { readSuperwordOptions, superwordRows } from "./superword-options.ts";
 import { shapesOf } from "./token-shapes.ts";
 import type { Learned } from "./train-report.ts";
@@ -106,11 +105,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   );
   if (cached !== undefined) noteResult(cached, training);
   await page?.write(written!.record);
-  const notes = [
-    ...corpusNotes({ inputs, skipped }),
-    ...(options.supermerges ? supermergeRows(trained.vocabulary) : roleRows(options.model)),
-    ...superwordRows(trained),
-  ];
+  const notes = [...corpusNotes({ inputs, skipped }), ...roleRows(options.model), ...superwordRows(trained)];
   tellTrained(trained, written!, options.output, notes, output);
 }
 
@@ -183,14 +178,12 @@ function readOptions(invocation: Invocation, made?: CountsOptions) {
   const outputPath = options.text("output")!;
   if (outputPath === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
 
-  const supermerges = readSuperwords(options);
   const corpusOptions = readCorpusOptions(invocation, made);
   const { compat, specialTokens } = corpusOptions;
   const leastSize = baseSize(specialTokens, compat);
   const { vocabSize, smallerSizes } = readSizes(options, leastSize, specialTokens.length);
   const chosen = options.text("format")?.split(",");
   const formatsChosen = chosen?.map((name) => oneOf("--format", name.trim(), formatNames));
-  checkFormats(formatsChosen, supermerges);
   if (formatsChosen?.includes("tiktoken") && corpusOptions.pattern.sources.length > 1) {
     throw usageError(
       "--format tiktoken: tiktoken cuts text by one regular expression, and this pattern is a sequence of them",
@@ -199,7 +192,6 @@ function readOptions(invocation: Invocation, made?: CountsOptions) {
   return {
     output: outputPath,
     vocabSize,
-    supermerges,
     smallerSizes,
     padTo: options.wholeNumber("pad-to", 1) ?? 1,
     saveCounts: options.text("save-counts"),

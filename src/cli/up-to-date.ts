@@ -60,7 +60,7 @@ const otherFiles = ({ saveCounts }: Training) => (saveCounts === undefined ? [] 
 /** Undefined if an input cannot be read again, or if other code may have the same version. */
 function describe(training: Training, contents: readonly (string | undefined)[]): MadeOf | undefined {
   const { settings, formats, ledger, modelCard, inputs, counts } = training;
-  const { vocabSize, supermerges = false, smallerSizes, padTo, specialTokens } = settings;
+  const { vocabSize, smallerSizes, padTo, specialTokens } = settings;
   const { compat, minFrequency, maxTokenLength, model } = settings;
   const { name, sources } = settings.pattern;
   const code = codeIdentity();
@@ -71,7 +71,6 @@ function describe(training: Training, contents: readonly (string | undefined)[])
     settings: {
       ...{
         vocabSize,
-        supermerges,
         smallerSizes,
         padTo,
         specialTokens,

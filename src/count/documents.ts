@@ -26,8 +26,6 @@ export interface PretokenTaker {
   text(capacityBytes: number): Text;
   /** Takes pretokens [ends[i], ends[i + 1]) of the text, for i from 0 to endCount - 2. */
   count(ends: Int32Array, endCount: number): void;
-  /** The document ends behind the pretokens taken, or is cut there. */
-  endDocument?(): void;
 }
 
 /** One whose text is in the memory of a kernel, which may take the pretokens itself. */

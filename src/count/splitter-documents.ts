@@ -69,8 +69,7 @@ export class SplitterDocuments implements Documents {
   }
 
   lookAhead(end: number, limit: number): void {
-    if (this.splitter.settlesAtCuts) this.finishAt(end);
-    else if (this.splitter.pos === end) this.scanTo(end + 1, limit);
+    if (this.splitter.pos === end) this.scanTo(end + 1, limit);
   }
 
   shift(deltaBytes: number): void {
@@ -88,7 +87,6 @@ export class SplitterDocuments implements Documents {
   private finishAt(stop: number): boolean {
     const isSettled = this.splitter.finish(stop);
     this.take();
-    if (isSettled) this.taker.endDocument?.();
     return isSettled;
   }
 

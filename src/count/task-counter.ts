@@ -9,7 +9,6 @@ import type { Documents, KernelTaker } from "./documents.ts";
 import { KernelDocuments } from "./kernel-documents.ts";
 import { RangeCounter, type RangeStatistics } from "./range-counter.ts";
 import { RecordCounter } from "./record-counter.ts";
-import { RunCounter, type RunTokens } from "./run-counter.ts";
 import { SplitterDocuments } from "./splitter-documents.ts";
 
 export type TaskCounterOptions = {
@@ -17,8 +16,6 @@ export type TaskCounterOptions = {
   readonly pattern: CompiledPattern;
   readonly specialTokens: readonly Uint8Array[];
   readonly windowBytes?: number;
-  /** The words are runs of these tokens; left out: pretokens. */
-  readonly runTokens?: RunTokens | undefined;
   /** Files of this size or more are mapped instead of read. */
   readonly mappedBytesLeast?: number;
 };
@@ -30,11 +27,10 @@ const mappedBytesLeastUsual = 1 << 25;
 export class TaskCounter {
   private readonly ranges: RangeCounter;
   private readonly reader: TaskReader<RangeStatistics>;
-  private readonly runs: RunCounter | undefined;
 
   /**
    * @param counter takes the words
-   * @param lifting makes the words of the pretokens; left out: they are the pretokens, or runs of them
+   * @param lifting makes the words of the pretokens; left out: they are the pretokens
    */
   constructor(
     options: TaskCounterOptions,
@@ -42,13 +38,9 @@ export class TaskCounter {
     room = new TextMemory(),
     lifting?: KernelTaker,
   ) {
-    const { inputs, pattern, specialTokens, windowBytes, runTokens } = options;
-    this.runs = runTokens && new RunCounter(runTokens, counter);
-    const taker = lifting ?? this.runs ?? counter;
-    const documents =
-      this.runs === undefined
-        ? createDocuments(pattern, specialTokens, lifting ?? counter)
-        : new SplitterDocuments(createSplitter(pattern), specialTokens, this.runs);
+    const { inputs, pattern, specialTokens, windowBytes } = options;
+    const taker = lifting ?? counter;
+    const documents = createDocuments(pattern, specialTokens, taker);
     const makeText = (capacityBytes: number) => taker.text(capacityBytes);
     const mapping =
       documents.isReadByKernelOnly && lifting === undefined
@@ -75,11 +67,6 @@ export class TaskCounter {
    */
   count(task: Task): Generator<number, RangeStatistics | undefined> {
     return this.reader.take(task);
-  }
-
-  /** To be called when no more tasks come: counts what was gathered. */
-  flush(): void {
-    this.runs?.flush();
   }
 
   close(): void {

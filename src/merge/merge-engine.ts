@@ -44,9 +44,6 @@ export function* learnMerges(
       case "top below threshold":
         if (!(yield* indexAnew(engine))) return undefined;
         break;
-      case "uncertain pair on top":
-        yield* recountTop(engine);
-        break;
       case "no room":
         return undefined;
       case "finished":
@@ -56,14 +53,7 @@ export function* learnMerges(
   }
 }
 
-const pauses = [
-  "finished",
-  "slice used up",
-  "large pair on top",
-  "top below threshold",
-  "uncertain pair on top",
-  "no room",
-] as const;
+const pauses = ["finished", "slice used up", "large pair on top", "top below threshold", "no room"] as const;
 
 /** In one memory all merges that fit into a slice are made in one call; in several, each is a large one. */
 function mergeUntilPause({ memories, budget }: MergeEngine): (typeof pauses)[number] {
@@ -160,19 +150,6 @@ function* indexAnew({ memories, budget, limits }: MergeEngine): Generator<MergeP
   first!.startPushing();
   yield* inSlices(budget, first!.pushPairsSome);
   return true;
-}
-
-/** Gives the pair on top, of equal tokens, its true count (src/kernel/merge/recount.ts). */
-function* recountTop({ memories, budget }: MergeEngine): Generator<MergeProgress, void> {
-  const [{ exports: first }] = memories as [MergeMemory];
-  const token = first.startRecount();
-  let count = 0;
-  for (const { exports } of memories) {
-    if (exports !== first) exports.followRecount(token);
-    yield* inSlices(budget, exports.recountSome);
-    count += exports.recountedWeight();
-  }
-  first.endRecount(count);
 }
 
 /** What a merge costs beside its occurrences, in entries: the queue, the hash table, the token. */

@@ -159,7 +159,6 @@ function startEngine(
   );
   const lengthMax = Math.max(0, Math.min(limits.lengthMax, noLimit));
   exports.startMerges(tuning.blockSize, tuning.sharedListLength);
-  exports.startEqualPairs(limits.areEqualPairsDisjoint);
   exports.startLimits(lengthMax, limits.bytePairsAlways);
   exports.startEngine(limits.mergeCountMax, tuning.sliceWork, tuning.cleanShare, rule.smallerWins);
 }

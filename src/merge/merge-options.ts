@@ -15,11 +15,6 @@ export type MergeOptions = {
   readonly startTokens?: StartTokens;
   /** Who wins a tie; default what `compat` says. */
   readonly ties?: TieOrder;
-  /**
-   * How often equal tokens in a row hold their pair: at every place ("aaa" has two of (a, a); the default), or as often as a
-   * merge takes it, places that do not overlap.
-   */
-  readonly equalPairs?: "overlapping" | "disjoint";
   /** Training ends when the best pair occurs fewer times; default 1. */
   readonly minFrequency?: number;
   /** Longest token in bytes, or in start tokens if these have no bytes; under `huggingface` HF's own rule: strictly less, and two bytes always merge. */
@@ -36,10 +31,10 @@ export type MergeOptions = {
 };
 
 /**
- * Who wins a tie: the pair with the greater or smaller (left, right), as bytes; as the strings of HF's byte-to-character
- * form, by code point; or as ids.
+ * Who wins a tie: the pair with the greater (left, right), as bytes; with the smaller one, as the strings of HF's
+ * byte-to-character form, by code point, or as ids.
  */
-export type TieOrder = "greater bytes" | "smaller bytes" | "smaller characters" | "smaller id";
+export type TieOrder = "greater bytes" | "smaller characters" | "smaller id";
 
 export type MergeLimits = {
   /** Merges wanted; under `huggingface` new vocabulary entries wanted. */
@@ -50,8 +45,6 @@ export type MergeLimits = {
   readonly lengthMax: number;
   /** Whether two bytes may be merged whatever `lengthMax` says: HF looks only at pairs that a merge forms. */
   readonly bytePairsAlways: boolean;
-  /** Places of a pair of equal tokens count only if they do not overlap. */
-  readonly areEqualPairsDisjoint: boolean;
 };
 
 /** Cells that the layout of these words takes at most: a boundary first, then each word with one behind it. */
@@ -77,7 +70,6 @@ export function limitsOf(options: MergeOptions, cellCount: number): MergeLimits 
     countMin: Math.max(1, options.minFrequency ?? 1),
     lengthMax: maxTokenLength === null ? Number.POSITIVE_INFINITY : maxTokenLength - (isHuggingface ? 1 : 0),
     bytePairsAlways: isHuggingface,
-    areEqualPairsDisjoint: options.equalPairs === "disjoint",
   };
 }
 

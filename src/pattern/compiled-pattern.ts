@@ -7,24 +7,15 @@ import type { ScanTables } from "./scan-tables.ts";
  * A pattern ready to run: plain data that can be posted to a worker.
  *   automata   automaton k + 1 cuts the pieces of automaton k; nearly always there is one
  *   programs   the same for the backtracking matcher, with the reason why it came to that
- *   scripts    stretches of one script each, cut by one of two automata (script-splitter.ts)
  */
 export type CompiledPattern =
   | { readonly kind: "automata"; readonly automata: readonly PatternTables[] }
-  | ScriptPattern
   | {
       readonly kind: "programs";
       readonly programs: readonly Program[];
       readonly lineWise: boolean;
       readonly reason: string;
     };
-
-/** `letters` cuts the scripts that are cut letter by letter, `word` all others. */
-export type ScriptPattern = {
-  readonly kind: "scripts";
-  readonly word: PatternTables;
-  readonly letters: PatternTables;
-};
 
 /** The tables of an automaton, and tables that make its scan faster: built ahead, or when there is enough text. */
 export type PatternTables = ScanTables & {

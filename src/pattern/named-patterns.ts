@@ -142,6 +142,3 @@ export const patterns = {
 } as const satisfies Record<string, NamedPattern>;
 
 export type PatternName = keyof typeof patterns;
-
-/** The name of a pretokenizer that is no `--pattern`, because no expressions say it (boundless-pattern.ts). */
-export const boundlessName = "boundless";

@@ -7,11 +7,8 @@ import { type Dialect, fancyRegex } from "./dialect.ts";
 import { type NamedPattern, patterns } from "./named-patterns.ts";
 import { portableForm } from "./portable-source.ts";
 import { columnAt, noSlot } from "./scan-tables.ts";
-import { findScriptCut } from "./script-cut.ts";
-import { ScriptSplitter } from "./script-splitter.ts";
 import { AutomatonSplitter, ChainSplitter, MatcherSplitter, type Splitter } from "./splitter.ts";
 
-export { boundlessPattern, compileBoundless } from "./boundless-pattern.ts";
 export { compilePattern } from "./compile.ts";
 export { type CompiledPattern, patternDigest } from "./compiled-pattern.ts";
 export { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
@@ -26,7 +23,6 @@ export {
   type PatternExport,
   portableForm,
 } from "./portable-source.ts";
-export { isLetter } from "./script-cut.ts";
 export type { Splitter } from "./splitter.ts";
 
 /*
@@ -106,7 +102,6 @@ function namesOf(sources: readonly string[]): string[] {
 
 export function createSplitter(compiled: CompiledPattern): Splitter {
   if (compiled.kind === "programs") return new MatcherSplitter(compiled.programs, compiled.lineWise);
-  if (compiled.kind === "scripts") return new ScriptSplitter(compiled);
   const [first, second] = compiled.automata;
   return second === undefined ? new AutomatonSplitter(first!) : new ChainSplitter(compiled.automata);
 }
@@ -139,7 +134,6 @@ export function findSafeCut(
   limit: number,
 ): number {
   if (compiled.kind === "programs") return -1;
-  if (compiled.kind === "scripts") return findScriptCut(text, from, stop, limit);
   const { stateCount, transitions, columnBlocks, columns } = compiled.automata[0]!;
   const { bytes } = text;
   let pos = from;

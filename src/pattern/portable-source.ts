@@ -1,6 +1,6 @@
 import { deepEquals } from "../runtime/host.ts";
 import { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
-import { boundlessName, type NamedPattern, patterns } from "./named-patterns.ts";
+import { type NamedPattern, patterns } from "./named-patterns.ts";
 import { parsePattern } from "./parse-pattern.ts";
 import { mayBeAssertion, type Node } from "./syntax-tree.ts";
 import {
@@ -155,8 +155,6 @@ function withoutSurrogates(set: CodePointSet): [first: number, last: number][] {
 /** How HF's tokenizer.json says a pattern: its ByteLevel pre-tokenizer holds gpt2 itself, all else is a list of Splits. */
 export type PatternExport =
   | { readonly kind: "byte-level" }
-  /** No regular expressions say it. */
-  | { readonly kind: "none" }
   | {
       readonly kind: "splits";
       readonly regexes: readonly string[];
@@ -170,7 +168,6 @@ export function exportForm(pattern: {
   readonly huggingfaceSources?: readonly string[];
 }): PatternExport {
   if (pattern.name === "gpt2") return { kind: "byte-level" };
-  if (pattern.name === boundlessName) return { kind: "none" };
   const regexes =
     pattern.name === null
       ? (pattern.huggingfaceSources ?? pattern.sources.map((source) => portableForm(source, fancyRegex)))

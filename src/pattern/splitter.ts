@@ -29,8 +29,6 @@ export interface Splitter {
   readonly invalidByteCount: number;
   /** Position of the first invalid byte met by the last `scan`, or -1. */
   readonly firstInvalidPos: number;
-  /** At a safe cut `finish` settles the last pretoken. Left out: the character behind the cut does (pattern.ts). */
-  readonly settlesAtCuts?: boolean;
 
   /** A document begins at `pos`. */
   start(pos: number): void;

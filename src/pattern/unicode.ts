@@ -93,7 +93,7 @@ export function encodeNumbers(numbers: readonly number[]): string {
   return toBase64(Uint8Array.from(bytes));
 }
 
-export function decodeNumbers(base64: string): number[] {
+function decodeNumbers(base64: string): number[] {
   const numbers: number[] = [];
   let number = 0;
   let shift = 0;

@@ -4,7 +4,6 @@ import { type Range, totalBytesOf, wholeRange } from "../corpus/range.ts";
 import { addUp, narrowed, type Parts, sourcesOfSortedRuns } from "../count/add-up.ts";
 import type { CountsFiles } from "../count/counts-files.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
-import type { RunTokens } from "../count/run-counter.ts";
 import type { SortedRun } from "../count/sorted-runs.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import { inTurns } from "../runtime/turns.ts";
@@ -21,8 +20,6 @@ export type CorpusOptions = {
   readonly pattern: CompiledPattern;
   /** In the order of their ids. */
   readonly specialTokens: readonly string[];
-  /** The words are runs of these tokens; left out: pretokens. */
-  readonly runTokens?: RunTokens | undefined;
   readonly workerCount: number;
   /** How many threads a part of the corpus gets; all of them, if left out. */
   readonly workerCountFor?: (textBytes: number) => number;
@@ -79,17 +76,16 @@ async function listCountsFiles({ inputs, countsFiles, memory, workerCount, cache
 export async function countParts(
   options: CorpusOptions & Pick<CountOptions, "countedPerInput" | "countJob">,
   report: Report,
-  stage: StageProgress["stage"] = options.runTokens === undefined ? "counting" : "counting runs",
+  stage: StageProgress["stage"] = "counting",
 ): Promise<CountedParts> {
-  const { inputs, pattern, workerCount, countsFiles, memory, cache, countedPerInput, runTokens, countJob } =
-    options;
+  const { inputs, pattern, workerCount, countsFiles, memory, cache, countedPerInput, countJob } = options;
   const ranges = options.ranges ?? inputs.map(wholeRange);
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
   const isUnknown = countsFiles?.hasUnsorted || countJob?.changesText;
   const textBytesMax = isUnknown ? undefined : textBytesOf(inputs, ranges);
   const runOptions =
     memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);
-  const plan = { inputs, pattern, runTokens, workerCount, countedPerInput, countJob };
+  const plan = { inputs, pattern, workerCount, countedPerInput, countJob };
   const { counter, runs, statistics } = await countCorpus(
     { ...plan, ranges, specialTokens, textBytesMax, runOptions },
     byBytes(report, stage, totalBytesOf(inputs, ranges)),

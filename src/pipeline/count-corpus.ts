@@ -3,7 +3,6 @@ import { canSeek, type Input } from "../corpus/input.ts";
 import { type Range, totalBytesOf } from "../corpus/range.ts";
 import { mayTakeLong } from "../corpus/task.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
-import type { RunTokens } from "../count/run-counter.ts";
 import type { SortedRun, SortedRunOptions } from "../count/sorted-runs.ts";
 import { SpillingCounter } from "../count/spilling-counter.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
@@ -23,8 +22,6 @@ export type CountOptions = {
   readonly ranges?: readonly Range[] | undefined;
   readonly pattern: CompiledPattern;
   readonly specialTokens: readonly Uint8Array[];
-  /** The words are runs of these tokens; left out: pretokens. */
-  readonly runTokens?: RunTokens | undefined;
   /** Threads that count. The main thread is one of them, unless it has streams to read for the others. */
   readonly workerCount: number;
   /** Upper bound of the text in all inputs, if it is known. It bounds the memory for words. */
@@ -162,7 +159,6 @@ function setupOf(
     inputs,
     pattern,
     specialTokens,
-    runTokens: options.runTokens,
     textBytesMax,
     memoryCount: wordMemoryCount(options.workerCount, countedPerInput !== undefined),
     runOptions: room,

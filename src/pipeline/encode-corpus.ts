@@ -112,8 +112,8 @@ function inOrder(sink: IdSink, inputs: readonly Input[]): Sink<IdsPart, void> {
 
 /** Only what encoding needs: the rest of the tokenizer is not posted to workers. */
 export function encodingParts(parts: EncodingParts): EncodingParts {
-  const { model, supermerges, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
-  return { model, supermerges, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow };
+  const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
+  return { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow };
 }
 
 /**

@@ -74,11 +74,10 @@ export function patternOfBase({ description }: TokenizerParts, rule: ExtensionRu
 }
 
 /** A UserError if the base is a tokenizer that cannot be extended. */
-export function checkBase({ model, supermerges, description }: TokenizerParts): void {
+export function checkBase({ model, description }: TokenizerParts): void {
   const refuse = (what: string) => {
     throw new UserError(`"${description.path}" cannot be extended: ${what}`);
   };
-  if (supermerges !== undefined) refuse("it has supermerges, whose pretokens the new tokens would change");
   if (model.dropsBytes || new Set(model.byteIds).size < 256) refuse("its vocabulary lacks some bytes");
 }
 

@@ -22,8 +22,6 @@ export type MergeSettings = {
   readonly compat: Compat;
   readonly minFrequency: number;
   readonly maxTokenLength: number | null;
-  /** BoundlessBPE's form: supermerges of whole pretokens among the merges, and its rules for both. */
-  readonly supermerges?: boolean;
   /** Called with the memory that learning the merges will take, before it starts. */
   readonly tellMemory?: (estimatedBytes: number) => void;
 };
@@ -57,7 +55,6 @@ export function mergeOptionsOf(options: Options): MergeOptions {
     maxTokenLength,
     specialTokens,
     threadCount: mergeThreads(options),
-    ...(options.supermerges && boundlessRules),
   };
 }
 
@@ -80,7 +77,7 @@ export function mergeRoom(
 export async function learnPairs(
   words: TokenWords,
   mergeOptions: MergeOptions,
-  stage: "merging" | "merging superwords" | "merging runs",
+  stage: "merging" | "merging superwords",
   tellMemory: MergeSettings["tellMemory"],
   report: Report,
 ): Promise<Merges> {
@@ -99,9 +96,6 @@ export async function learnPairs(
     work.return({} as never);
   }
 }
-
-/** How BoundlessBPE counts and breaks ties. */
-export const boundlessRules = { ties: "smaller bytes", equalPairs: "disjoint" } as const;
 
 /** As many threads merge as would count a large corpus, but not more than there are cores: they wait for each other. */
 export function mergeThreads({ workerCount, workerCountFor }: Pick<CorpusOptions, ThreadOptions>): number {

@@ -45,11 +45,6 @@ type Made = PruneAnswer & { readonly kind: "pruned" };
  */
 export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
   const { path, parts, counts, size, guard = () => () => {} } = options;
-  if (parts.supermerges !== undefined) {
-    throw new UserError(`"${path}" cannot be pruned: it has supermerges, which join whole pretokens`, {
-      hint: "train one of fewer tokens: bpe train -n N --superwords boundless",
-    });
-  }
   const sizeBefore = parts.tokens.tokenCount;
   if (size >= sizeBefore) {
     throw new UserError(`"${path}" has ${sizeBefore} tokens, so ${size} of them are not fewer`, {

@@ -6,8 +6,6 @@ export type StageProgress = {
     | "counting"
     | "measuring"
     | "merging"
-    | "counting runs"
-    | "merging runs"
     | "lifting"
     | "merging superwords"
     | "encoding";

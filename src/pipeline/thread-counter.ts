@@ -70,7 +70,6 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
 
   /** `leavesMemory`: this thread keeps no words if they can go to sorted runs. */
   finish(leavesMemory: boolean): Generator<undefined, void> {
-    this.tasks.flush();
     return this.counter.finish([], leavesMemory);
   }
 

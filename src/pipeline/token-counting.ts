@@ -63,7 +63,7 @@ export class TokenCounting {
     const { tokenizers, specialTokensAsText, words, inputs } = options;
     const cuts: (SpecialCuts | null)[] = [];
     for (const { parts } of tokenizers) {
-      const isByPretokens = isEncodedByPretokens(parts, specialTokensAsText);
+      const isByPretokens = canBeCut(parts, specialTokensAsText);
       cuts.push(isByPretokens ? await specialCutsOf(parts, specialTokensAsText, words) : null);
     }
     const counting = new TokenCounting(options, progress, cuts);
@@ -125,10 +125,6 @@ export class TokenCounting {
   }
 }
 
-/** Whether encoding is: cut the text into pretokens, and encode each by itself. */
-const isEncodedByPretokens = (parts: TokenizerParts, specialTokensAsText: boolean) =>
-  parts.supermerges === undefined && canBeCut(parts, specialTokensAsText);
-
 /** The special tokens at which the text is cut. */
 function specialTokensOf(parts: TokenizerParts, specialTokensAsText: boolean): string[] {
   const tokens = cuttingTokens(parts, specialTokensAsText);
@@ -158,7 +154,7 @@ const keyOf = (parts: TokenizerParts, specialTokens: readonly string[]) =>
 
 /** How often a text is read for the tokens of these tokenizers, at most. */
 export function goesOf(tokenizers: readonly TokenizerParts[], specialTokensAsText: boolean): number {
-  const counted = tokenizers.filter((parts) => isEncodedByPretokens(parts, specialTokensAsText));
+  const counted = tokenizers.filter((parts) => canBeCut(parts, specialTokensAsText));
   const keys = new Set(counted.map((parts) => keyOf(parts, specialTokensOf(parts, specialTokensAsText))));
   return keys.size + tokenizers.length - counted.length;
 }

@@ -63,8 +63,6 @@ export type TrainTokenizerOptions = {
   readonly superwordsFrom?: number | undefined;
   /** How text is cut for superwords, and by the finished tokenizer: a regular expression. Default: SuperBPE's. */
   readonly superwordPattern?: string | undefined;
-  /** Supermerges of whole pretokens among the merges, as BoundlessBPE learns them (docs/boundless.md). Default: none. */
-  readonly superwords?: "boundless" | undefined;
   /** What `transformers` reads beside vocabulary and merges: roles of special tokens, a chat template. */
   readonly model?: AskedModelSettings | undefined;
   /** Threads that count, including this one. Default: the cores that this process may use; for small corpora 1. */
@@ -118,7 +116,6 @@ const optionKinds: { readonly [Name in keyof Required<TrainTokenizerOptions>]: A
   maxTokenLength: numberArgument,
   superwordsFrom: numberArgument,
   superwordPattern: textArgument,
-  superwords: wordOf(["boundless"]),
   model: objectArgument,
   workers: numberArgument,
   memoryLimitBytes: numberArgument,

@@ -6,7 +6,6 @@ import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
 import { CountsFilesAndWords } from "../count/given-words.ts";
 import { usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
-import { boundlessPattern } from "../pattern/pattern.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
 import { describeCounts } from "../store/content-hash.ts";
@@ -120,23 +119,6 @@ async function openCounts({ counts, wordCounts }: TrainTokenizerOptions, countsO
   return { countsFiles, counts: await describeCounts(paths) };
 }
 
-/** Throws for options that have no meaning with supermerges. */
-function checkSuperwords(options: TrainTokenizerOptions): void {
-  const reasons = {
-    pattern: "has a pretokenizer of its own",
-    compat: "has rules of its own",
-    model: "writes nothing that transformers reads",
-    superwordsFrom: "is another form of superwords",
-    superwordPattern: "is another form of superwords",
-    counts: "reads the corpus, and word counts do not say what follows what",
-    wordCounts: "reads the corpus, and word counts do not say what follows what",
-  } as const;
-  for (const [name, reason] of Object.entries(reasons)) {
-    if (options[name as keyof typeof reasons] !== undefined)
-      throw usageError(`superwords boundless ${reason}: leave ${name} out`);
-  }
-}
-
 /** The options, checked, with their defaults. */
 function settle(options: TrainTokenizerOptions): TrainSettings {
   const { vocabSize, specialTokens = [], compat = "cs336" } = options;
@@ -170,16 +152,12 @@ function settle(options: TrainTokenizerOptions): TrainSettings {
   if (options.cacheLimitBytes !== undefined && options.cache === undefined) {
     throw usageError("cacheLimitBytes is for a cache, and none is named");
   }
-  const { superwords } = options;
-  if (superwords !== undefined) checkSuperwords(options);
   return {
     vocabSize,
-    supermerges: superwords !== undefined,
     smallerSizes: [],
     padTo: options.padTo ?? 1,
     specialTokens,
-    pattern:
-      superwords === undefined ? trainingPattern(options.pattern ?? "gpt2", compat) : boundlessPattern(),
+    pattern: trainingPattern(options.pattern ?? "gpt2", compat),
     compat,
     minFrequency: options.minFrequency ?? (compat === "huggingface" ? 0 : 1),
     maxTokenLength: options.maxTokenLength ?? null,

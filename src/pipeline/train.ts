@@ -2,11 +2,9 @@ import { UserError } from "../errors.ts";
 import type { Merges } from "../merge/merges.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { countBytes, type Ledger, makeLedger } from "../vocabulary/ledger.ts";
-import { mergesOfOperations, noteRepeats } from "../vocabulary/operations.ts";
 import { mergesOfSize } from "../vocabulary/smaller-vocabulary.ts";
 import { buildVocabulary, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { sizeOf, type WordTable } from "../words/word-table.ts";
-import { checkHasText, learnSupermerges } from "./boundless-training.ts";
 import type { CorpusOptions, CountedWords } from "./count-afresh.ts";
 import { countWords } from "./count-words.ts";
 import { type MergeSettings, mergingOf } from "./learn-merges.ts";
@@ -47,8 +45,7 @@ export type Trained = Pick<CountedWords, "statistics" | "pretokenCount"> & {
 export async function train(options: TrainOptions, report: Report): Promise<Trained> {
   const { inputs, specialTokens, compat, smallerSizes = [], padTo = 1 } = options;
   const { superwords } = options;
-  if (superwords || options.supermerges) checkReadTwice(inputs);
-  if (options.supermerges) checkHasText(options);
+  if (superwords) checkReadTwice(inputs);
   const merging = mergingOf({ ...options, vocabSize: superwords?.fromVocabSize ?? options.vocabSize });
   const startMs = performance.now();
 
@@ -63,17 +60,15 @@ export async function train(options: TrainOptions, report: Report): Promise<Trai
   const learned = await merging.learn(words, report);
   // With superwords it goes on over longer pretokens.
   const second = superwords && (await superwordsBehind(learned, superwords, options, report));
-  const operations = options.supermerges ? await learnSupermerges(options, learned, report) : undefined;
-  const merges = operations ? mergesOfOperations(operations) : (second?.merges ?? learned);
+  const merges = second?.merges ?? learned;
   const mergedMs = performance.now();
 
   // 3. Number: bytes, special tokens and merges get ids.
-  const vocabulary = buildVocabulary({ merges, operations, specialTokens, compat, padTo });
+  const vocabulary = buildVocabulary({ merges, specialTokens, compat, padTo });
   const smaller = smallerSizes.map((size) =>
     buildVocabulary({ merges: mergesOfSize(merges, vocabulary, size), specialTokens, compat, padTo }),
   );
   const ledger = makeLedger(merges, await inTurns(countBytes(words)));
-  if (operations !== undefined) noteRepeats(ledger, operations);
   const trained = {
     vocabulary,
     smaller,

@@ -31,8 +31,6 @@ export type TrainSettings = {
   readonly vocabSize: number;
   /** The others, ascending. With any, each vocabulary is written into a directory of its own, named by its size. */
   readonly smallerSizes: readonly number[];
-  /** Supermerges of whole pretokens are among the merges; default no. */
-  readonly supermerges?: boolean;
   /** Vocabularies are filled with reserved tokens to a multiple of this. */
   readonly padTo: number;
   readonly specialTokens: readonly string[];
@@ -195,7 +193,7 @@ function recordOf(
   writeStartMs: number,
 ): TrainingRecord {
   const { settings, trained, workerCount } = result;
-  const { specialTokens, padTo, supermerges, compat, minFrequency, maxTokenLength, model } = settings;
+  const { specialTokens, padTo, compat, minFrequency, maxTokenLength, model } = settings;
   return {
     ...runFacts(result, generation),
     options: {
@@ -207,7 +205,6 @@ function recordOf(
       pattern: recordedPattern(encodingPatternOf(settings)),
       ...recordedSuperwords(settings, trained),
       compat,
-      ...(supermerges && { supermerges }),
       minFrequency,
       maxTokenLength,
       model: recordedModel(model),

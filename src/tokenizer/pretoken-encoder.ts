@@ -6,7 +6,6 @@ import { createSplitter, type Splitter } from "../pattern/pattern.ts";
 import { EncodingKernel } from "./encoding-kernel.ts";
 import { packTokens } from "./encoding-model.ts";
 import type { IdBuffer } from "./id-buffer.ts";
-import { RunEncoder } from "./run-encoder.ts";
 import type { AddedToken, EncodingParts } from "./tokenizer-parts.ts";
 
 /**
@@ -67,11 +66,7 @@ export function createPretokenEncoder(
   parts: EncodingParts,
   specialTokensAsText: boolean,
 ): { encoder: PretokenEncoder; findsTokens: boolean } {
-  const { model, supermerges, pattern, isNarrow } = parts;
-  if (supermerges !== undefined) {
-    const runs = new RunEncoder(new EncodingKernel(model, isNarrow), supermerges);
-    return { encoder: new SplitterPretokens(createSplitter(pattern), runs), findsTokens: false };
-  }
+  const { model, pattern, isNarrow } = parts;
   if (pattern.kind === "automata" && pattern.automata.length === 1) {
     const findsTokens = areAllPlain(parts);
     const addedTokens = findsTokens ? parts.addedTokens : [];
@@ -190,10 +185,7 @@ export class KernelPretokens implements PretokenEncoder {
 const blockSizeBytes = 1 << 14;
 
 /** Who encodes the pretokens of a text that it holds. */
-type PretokenMerger = Pick<EncodingKernel, "text" | "reserveText" | "encode"> & {
-  /** The text ends behind the pretokens that were given. */
-  endText?(out: IdBuffer): void;
-};
+type PretokenMerger = Pick<EncodingKernel, "text" | "reserveText" | "encode">;
 
 /** JavaScript finds the pretokens: for patterns that are not one automaton. */
 export class SplitterPretokens implements PretokenEncoder {
@@ -236,12 +228,10 @@ export class SplitterPretokens implements PretokenEncoder {
       isSettled = splitter.finish(stop);
       this.take(out);
     }
-    if (endsText) this.kernel.endText?.(out);
   }
 
   lookAhead(end: number, limit: number, out: IdBuffer): void {
-    if (this.splitter.settlesAtCuts) this.splitter.finish(end);
-    else if (this.splitter.pos === end) this.splitter.scan(this.text, end + 1, limit);
+    if (this.splitter.pos === end) this.splitter.scan(this.text, end + 1, limit);
     this.take(out);
   }
 

@@ -1,6 +1,6 @@
 import { UserError } from "../errors.ts";
 import type { CompiledPattern, ResolvedPattern } from "../pattern/pattern.ts";
-import type { EncodingModel, RankedMerges } from "./encoding-model.ts";
+import type { EncodingModel } from "./encoding-model.ts";
 import type { TokenTable } from "./token-table.ts";
 
 /** A token that is found in the text before the pattern cuts it. HF's name, and HF's flags. */
@@ -32,8 +32,6 @@ export type NormalizationForm = (typeof normalizationForms)[number];
 /** The parts of a tokenizer that encoding needs. Plain data: they are posted to workers. */
 export type EncodingParts = {
   readonly model: EncodingModel;
-  /** Merges of whole pretokens, each one token by then, in runs of them (run-encoder.ts). */
-  readonly supermerges?: RankedMerges | undefined;
   readonly pattern: CompiledPattern;
   readonly normalization: NormalizationForm | null;
   /** A section that does not begin with a space is encoded as if it did. */

@@ -1,24 +1,13 @@
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
-import { partsOfOperations } from "./boundless-parts.ts";
 import { buildModel, maxOf } from "./encoding-model.ts";
 import { areNarrow } from "./load/assemble-model.ts";
 import { buildTokenTable, lateTokenTable } from "./token-table.ts";
 import { plainSpecial, type TokenizerParts } from "./tokenizer-parts.ts";
 
-const trainedKind = "trained in this process";
-
 /** The tokenizer of a vocabulary that was just trained, without writing and loading files. */
 export function partsOfVocabulary(vocabulary: Vocabulary, pattern: ResolvedPattern): TokenizerParts {
-  const { operations } = vocabulary;
-  if (operations !== undefined) {
-    const { specialTokens, tokenBytes } = vocabulary;
-    const tokens = Array.from({ length: tokenBytes.tokenCount }, (_, token) =>
-      copyTokenBytes(tokenBytes, token),
-    );
-    return partsOfOperations({ operations, tokens, specialTokens, pattern, path: "", kind: trainedKind });
-  }
   const { tokenIds, mergeCount, left, right, tokenBytes, specialTokens, specialIds } = vocabulary;
   const idsOf = (tokens: Int32Array) => tokens.map((token) => tokenIds[token]!);
   const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
@@ -41,7 +30,7 @@ export function partsOfVocabulary(vocabulary: Vocabulary, pattern: ResolvedPatte
     tokens,
     description: {
       path: "",
-      kind: trainedKind,
+      kind: "trained in this process",
       patternName: pattern.name,
       patternSources: pattern.sources,
     },

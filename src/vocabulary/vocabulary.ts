@@ -3,7 +3,6 @@ import { assert } from "../errors.ts";
 import type { Compat, LearnedPairs } from "../merge/merges.ts";
 import type { PatternExport } from "../pattern/pattern.ts";
 import type { ModelSettings } from "./model-settings.ts";
-import type { Operations } from "./operations.ts";
 import { reservedTokens } from "./reserved-tokens.ts";
 import { checkLearnedTokens } from "./special-token-rules.ts";
 import { makeTokenBytes, type TokenBytes } from "./token-bytes.ts";
@@ -33,8 +32,6 @@ export type Vocabulary = {
   readonly left: Int32Array;
   readonly right: Int32Array;
   readonly tokenBytes: TokenBytes;
-  /** Merges and supermerges in their order, if there are supermerges. */
-  readonly operations?: Operations | undefined;
   readonly tokenIds: Int32Array;
   readonly specialTokens: readonly string[];
   readonly specialIds: Int32Array;
@@ -52,7 +49,6 @@ export type FinishedTokenizer = {
 
 type VocabularyOptions = {
   readonly merges: LearnedPairs;
-  readonly operations?: Operations | undefined;
   readonly specialTokens: readonly string[];
   readonly compat: Compat;
   /** The size is filled with reserved tokens to a multiple of this; default 1. */
@@ -96,7 +92,6 @@ export function buildVocabulary(options: VocabularyOptions): Vocabulary {
     left: merges.left,
     right: merges.right,
     tokenBytes,
-    ...(options.operations && { operations: options.operations }),
     tokenIds,
     specialTokens,
     specialIds,

@@ -43,7 +43,7 @@ export function mask(text: string, directory = ""): string {
       .replace(/\b\d+\.\d+\.\d+( \(Bun |, Bun )[\d.]+(, commit (unknown|[0-9a-f]+(-dirty)?))?/g, "VERSION")
       .replace(/\bbpe \d+\.\d+\.\d+/g, "VERSION")
       // How `bpe serve` begins: the size of what it says of itself depends on the version.
-      .replace(/^\0{4}\x01\0{3}[^]{4}(?=\{"version":)/, "HEAD")
+      .replace(/^\0{4}\x01\0{3}[\s\S]{4}(?=\{"version":)/, "HEAD")
       .replace(/\bprocess \d+/g, "PROCESS")
   );
 }

@@ -19,6 +19,11 @@ describe("an option that is not known gets", () => {
     ["train", "--minFreq", "did you mean --min-frequency?"],
     ["train", "--special", "did you mean --special-token?"],
     ["encode", "--special", "did you mean --special-token or --special-tokens-as-text?"],
+    [
+      "train",
+      "--superwords",
+      "boundless superwords are gone; --superwords-from N learns superwords that tokenizer.json holds, too",
+    ],
     ["count", "--keep", "it is an option of bpe train"],
     ["train", "--threads", "did you mean --workers?"],
     ["encode", "--jobs", "did you mean --workers?"],

@@ -453,16 +453,6 @@ describe("what is refused", () => {
     ],
     ["no tokenizer", () => [text, "--text", text, "-n", "300", "-o", newPath()], 1, "no kind of tokenizer"],
     [
-      "a tokenizer with supermerges",
-      () => {
-        const boundless = newPath();
-        bpe(["train", text, "-n", "400", "--superwords", "boundless", "-o", boundless, "-q"]);
-        return [boundless, "--text", text, "-n", "300", "-o", newPath()];
-      },
-      1,
-      "it has supermerges",
-    ],
-    [
       "a log in the output",
       () => [path, "--text", text, "-n", "300", "-o", "p", "--log-file", "p/log"],
       2,

@@ -144,12 +144,7 @@ test("any number of workers makes the same page, but for the times", () => {
 
 test("the text is cut as bpe encode cuts it, also where HF's trainer cuts otherwise, and with superwords", () => {
   const lines = put(directory, "lines.txt", "low\n\n\nlower low\n\n\nlowest\n\n".repeat(20));
-  const variants = [
-    ["--compat", "huggingface"],
-    ["--superwords-from", "262"],
-    ["--superwords", "boundless"],
-    [],
-  ];
+  const variants = [["--compat", "huggingface"], ["--superwords-from", "262"], []];
   for (const [i, more] of variants.entries()) {
     const [output, path] = [join(directory, `cut${i}`), join(directory, `cut${i}.html`)];
     expect(bpe(["train", lines, "-n", "266", "-o", output, "--report", path, "-q", ...more]).code).toBe(0);

@@ -268,38 +268,35 @@ test("it takes a tokenizer and no file, and a signal ends it", async () => {
   expect(await run.exited).toBe(143);
 });
 
-for (const [kind, ...options] of [
-  ["superword", "--superwords-from", "280"],
-  ["boundless", "--superwords", "boundless"],
-] as const) {
-  test(`a ${kind} tokenizer is served as bpe encode encodes, and a signal ends it while it encodes`, async () => {
-    const path = join(home, kind);
-    const text = "low lower lowest <|e|>of the new newer 你好 of the low\n".repeat(40);
-    const file = put(home, `${kind}.txt`, text);
-    expect(bpe(["train", file, "-n", "310", "-s", "<|e|>", "-o", path, "-q", ...options]).code).toBe(0);
-    const encoded = bpe(["encode", file, "--tokenizer", path, "-q"]).stdout.trim().split(/\s+/);
-    const ids = encoded.map(Number);
-    const texts = ["of the low", "", "的 of", "<|e|>"];
-    const own = await Tokenizer.load(path);
-    const { answers, stderr } = await serve(
-      Buffer.concat([request(0, [text, ...texts]), request(1, [text]), request(2, [bytesOf(ids)])]),
-      path,
-    );
-    expect(stderr).toBe("");
-    expect(answers.map(({ status }) => status)).toEqual([0, 0, 0, 0]);
-    expect(answers[1]!.items.map(idsOf)).toEqual([ids, ...texts.map((one) => [...own.encode(one)])]);
-    expect(answers[2]!.items.map(idsOf)).toEqual([[...own.encode(text, { specialTokensAsText: true })]]);
-    expect(answers[3]!.items.map(String)).toEqual([text]);
+test("a superword tokenizer is served as bpe encode encodes, and a signal ends it while it encodes", async () => {
+  const path = join(home, "superword");
+  const text = "low lower lowest <|e|>of the new newer 你好 of the low\n".repeat(40);
+  const file = put(home, "superword.txt", text);
+  expect(
+    bpe(["train", file, "-n", "310", "-s", "<|e|>", "-o", path, "-q", "--superwords-from", "280"]).code,
+  ).toBe(0);
+  const encoded = bpe(["encode", file, "--tokenizer", path, "-q"]).stdout.trim().split(/\s+/);
+  const ids = encoded.map(Number);
+  const texts = ["of the low", "", "的 of", "<|e|>"];
+  const own = await Tokenizer.load(path);
+  const { answers, stderr } = await serve(
+    Buffer.concat([request(0, [text, ...texts]), request(1, [text]), request(2, [bytesOf(ids)])]),
+    path,
+  );
+  expect(stderr).toBe("");
+  expect(answers.map(({ status }) => status)).toEqual([0, 0, 0, 0]);
+  expect(answers[1]!.items.map(idsOf)).toEqual([ids, ...texts.map((one) => [...own.encode(one)])]);
+  expect(answers[2]!.items.map(idsOf)).toEqual([[...own.encode(text, { specialTokensAsText: true })]]);
+  expect(answers[3]!.items.map(String)).toEqual([text]);
 
-    const run = Bun.spawn([binary, "serve", "--tokenizer", path], {
-      stdin: request(0, ["of the low lower ".repeat(4_000_000)]),
-      stdout: "pipe",
-      stderr: "ignore",
-      env: environment,
-    });
-    await run.stdout.getReader().read();
-    await Bun.sleep(100);
-    run.kill("SIGINT");
-    expect(await run.exited).toBe(130);
+  const run = Bun.spawn([binary, "serve", "--tokenizer", path], {
+    stdin: request(0, ["of the low lower ".repeat(4_000_000)]),
+    stdout: "pipe",
+    stderr: "ignore",
+    env: environment,
   });
-}
+  await run.stdout.getReader().read();
+  await Bun.sleep(100);
+  run.kill("SIGINT");
+  expect(await run.exited).toBe(130);
+});

@@ -39,7 +39,7 @@ function encodeJob(world: World, random: Random): Job {
   };
 }
 
-/** Another way to a result: two stages, supermerges, the tokens of yesterday extended or pruned. */
+/** Another way to a result: two stages, the tokens of yesterday extended or pruned. */
 function otherJob(world: World, random: Random): Job {
   const { args } = oneOf(random, otherResults(world.root));
   const keep = args[0] === "train" && random.below(3) === 0 ? ["--keep", "2"] : [];

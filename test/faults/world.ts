@@ -24,7 +24,6 @@ export function otherResults(root: string): { readonly sign: string; readonly ar
   const [text, old] = [join(root, "inputs", "new.txt"), join(root, "old")];
   return [
     { sign: "--superwords-from", args: ["train", text, ...trainOptions, "--superwords-from", "1500"] },
-    { sign: "--superwords", args: ["train", text, ...trainOptions, "--superwords", "boundless"] },
     { sign: "--extend", args: ["train", text, "-n", "+500", "-s", specialToken, "--extend", old] },
     { sign: "prune", args: ["prune", old, "--text", text, "-n", "1000"] },
   ];

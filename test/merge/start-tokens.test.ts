@@ -11,7 +11,7 @@ import { byteWords, type TokenWords, tokenWordsOf } from "../../src/words/token-
 import { rounds } from "../rounds.ts";
 import { makeTuning, makeWords, type Random, seededRandom, tableOf } from "./made-words.ts";
 
-const orders: readonly TieOrder[] = ["greater bytes", "smaller bytes", "smaller characters", "smaller id"];
+const orders: readonly TieOrder[] = ["greater bytes", "smaller characters", "smaller id"];
 
 const train = (words: TokenWords, options: MergeOptions, tuning: MergeTuning = defaultTuning): Merges =>
   atOnce(trainMerges(words, options, tuning));

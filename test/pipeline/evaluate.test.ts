@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import type { NamedTokenizer } from "../../src/evaluation/evaluation.ts";
@@ -7,7 +7,7 @@ import { type Evaluated, evaluate } from "../../src/pipeline/evaluate.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { MemoryBudget } from "../../src/runtime/memory-budget.ts";
 import { ScratchDirectory } from "../../src/store/scratch-directory.ts";
-import { bpe, scratch } from "../binary.ts";
+import { scratch } from "../binary.ts";
 import {
   type NaiveMeasures,
   type Normalize,
@@ -266,19 +266,6 @@ test("words beyond the memory go to disk, and the result is the same", async () 
     () => {},
   );
   expect(little).toEqual(plenty);
-});
-
-test("a tokenizer with supermerges, which go over pretokens, is measured by encoding the whole text", async () => {
-  const corpus = write("boundless.txt", "the cat sat on the mat and the cat sat on the hat\n".repeat(60));
-  const trained = join(directory, "boundless");
-  const args = ["train", corpus, "-n", "300", "--superwords", "boundless", "-o", trained, "-q"];
-  expect(bpe(args)).toMatchObject({ code: 0, stderr: "" });
-  const boundless = await Tokenizer.load(trained);
-  expect(boundless.parts.supermerges).toBeDefined();
-  const { tokenCounts } = await run({ tokenizers: { boundless }, texts: { text: [corpus] } });
-  const counts = new Float64Array(boundless.idLimit);
-  for (const id of boundless.encode(readFileSync(corpus))) counts[id]!++;
-  expect(tokenCounts[0]![0]).toEqual(counts);
 });
 
 test("special tokens with white space may hide others, so their texts are encoded as a whole", async () => {

@@ -244,23 +244,6 @@ class Abilities(Home):
         with self.assertRaisesRegex(bpe.BpeError, "twice"):
             bpe.train(texts=self.texts, vocab_size=400, **options)
 
-    def test_a_boundless_tokenizer_encodes_and_is_refused_to_others(self) -> None:
-        self.corpus.write_text(("of the old house of the king\n" * 9 + END) * 9 + self.corpus.read_text("utf-8"), "utf-8")
-        with bpe.train(self.corpus, 400, special_tokens=[END], superwords="boundless") as tokenizer:
-            self.goes_over_spaces(tokenizer)
-            self.assertEqual(tokenizer.special_tokens, {END: 399})
-            tokenizer.save(self.home / "saved")
-            expected = tokenizer.encode(self.corpus.read_text("utf-8"))
-            self.encoded(tokenizer)
-        for path in (self.home / "saved", self.home / "saved" / "operations.txt"):
-            with bpe.Tokenizer.load(path) as loaded:
-                self.assertEqual(loaded.encode(self.corpus.read_text("utf-8")), expected)
-                for convert in (loaded.to_hf, loaded.to_tiktoken):
-                    with self.assertRaisesRegex(bpe.BpeError, "is a boundless tokenizer"):
-                        convert()
-        with self.assertRaisesRegex(bpe.BpeError, "superwords"):
-            bpe.train(self.corpus, 400, superwords="other")
-
     def test_a_tokenizer_is_extended(self) -> None:
         base = self.home / "base"
         with bpe.train(self.corpus, 300, special_tokens=[END], output=base) as before:

@@ -16,7 +16,6 @@ import { addToken, madeCount, startTokens } from "./merge-tokens";
 import { endCompaction, hasRoomForEntries, startCompaction } from "./occurrences";
 import { dropTop, lowerTop, queueSize, startQueue, topCount, topPair } from "./pair-queue";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt, startPairs } from "./pair-table";
-import { endRecountOf, forgetRecount, isUncertain, startRecountOf } from "./recount";
 import { giveTieKey, startTieKeys } from "./tie-rules";
 
 /**
@@ -35,8 +34,6 @@ export enum Pause {
   /** The pair on top has more entries than a slice, or the arena must make room. */
   largePairOnTop,
   topBelowThreshold,
-  /** The pair on top must be recounted (recount.ts). */
-  uncertainPairOnTop,
   /** There is no room for the pairs that would be born: the engine cannot go on. */
   noRoom,
 }
@@ -94,7 +91,6 @@ export function mergeUntilPause(work: i32): i32 {
   while (entryCount < mergeCountMax) {
     if (!settleTop()) return withoutTop();
     const p = topPair();
-    if (isUncertain(p)) return Pause.uncertainPairOnTop;
     const listLength = pairAt(p).listLength;
     // A merge gives birth to at most two entries for each that it takes.
     if (listLength > sliceWork || !hasRoomForEntries(2 * listLength)) return Pause.largePairOnTop;
@@ -115,25 +111,12 @@ export function mergeUntilPause(work: i32): i32 {
 export function lookAtTop(): i32 {
   if (entryCount === mergeCountMax) return Pause.finished;
   if (!settleTop()) return withoutTop();
-  return isUncertain(topPair()) ? Pause.uncertainPairOnTop : Pause.largePairOnTop;
+  return Pause.largePairOnTop;
 }
 
 /** No pair at or above the threshold is left: what comes now. */
 function withoutTop(): Pause {
-  forgetRecount();
   return threshold > countMin ? Pause.topBelowThreshold : Pause.finished;
-}
-
-/** Begins to recount the pair on top; its halves are returned. */
-export function startRecount(): u32 {
-  const p = topPair();
-  startRecountOf(p);
-  return pairAt(p).left;
-}
-
-/** Gives the pair on top its true count. */
-export function endRecount(count: f64): void {
-  endRecountOf(topPair(), count);
 }
 
 /** Brings the top of the queue to its true count; false if no pair at or above the threshold is left. */
@@ -152,7 +135,6 @@ function takeTop(): u32 {
   const pair = pairAt(topPair());
   const count = topCount();
   dropTop();
-  forgetRecount();
   raiseThreshold(count, entryCount + 1, mergeCountMax);
   const id = addToken(pair.left, pair.right);
   store<f64>(mergeCounts + ((<usize>id) << 3), <f64>count);

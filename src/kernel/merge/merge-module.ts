@@ -33,7 +33,6 @@ export {
 // Merges.
 export {
   endMakingRoom,
-  endRecount,
   followMerge,
   largeLeft,
   largeListLength,
@@ -48,7 +47,6 @@ export {
   startEngine,
   startLargeMerge,
   startMakingRoom,
-  startRecount,
   workLeftOfSlice,
 } from "./merge-loop";
 export { endMerge, endWalk, mergeSome, startMerges, writeSome } from "./merge-pair";
@@ -89,7 +87,6 @@ export {
   wishedSketchBits,
 } from "./pair-sketch";
 // Pairs of equal tokens.
-export { followRecount, recountedWeight, recountSome, startEqualPairs } from "./recount";
 // From words to cells.
 export {
   laidOutCells,

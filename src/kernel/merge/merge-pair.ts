@@ -7,7 +7,6 @@ import { leftSeenOf, leftSumsOf, noSlot, rightSeenOf, rightSumsOf, sumAt } from 
 import { entryAddress, takeEntries } from "./occurrences";
 import { pushPair } from "./pair-queue";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt } from "./pair-table";
-import { keepsBound } from "./recount";
 
 /**
  * One merge, in steps: the list of occurrences is walked once (neighbours.ts), the distinct neighbours once (which
@@ -213,7 +212,7 @@ export function settleNeighbours(threshold: u64): f64 {
 
 /** Only the first memory has the counts of all pairs (memory-exchange.ts). */
 function loseCount(left: u32, right: u32, weight: u64): void {
-  if (!isFirst || keepsBound(left, right)) return;
+  if (!isFirst) return;
   const p = findPair(left, right);
   if (p === noPair) return;
   const pair = pairAt(p);

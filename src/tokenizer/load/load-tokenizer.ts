@@ -2,11 +2,9 @@ import { readSync } from "node:fs";
 import { join } from "node:path";
 import { exitCode, UserError } from "../../errors.ts";
 import { isFile, statOf, withRegularFile } from "../../runtime/named-files.ts";
-import { operationsMark, operationsName } from "../../vocabulary/formats/boundless.ts";
 import { recordName } from "../../vocabulary/formats/training-json.ts";
 import { idMergesPath } from "../id-sequences/id-merges.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer-parts.ts";
-import { loadBoundlessFile } from "./boundless-file.ts";
 import { loadGpt2Files, partnerOf } from "./gpt2-files.ts";
 import { readBytes } from "./read-file.ts";
 import { recordedSizes } from "./read-training-record.ts";
@@ -38,8 +36,9 @@ function loadDirectory(path: string, options: LoadOptions): TokenizerParts {
   if (isFile(inside("vocab.json")) && isFile(inside("merges.txt"))) {
     return loadGpt2Files(inside("vocab.json"), inside("merges.txt"), options);
   }
-  if (isFile(inside(operationsName))) return loadBoundless(inside(operationsName), options);
-  const other = ["tokenizer.tiktoken", "tekken.json", "tokenizer.model"].map(inside).find(isFile);
+  const other = ["tokenizer.tiktoken", "tekken.json", "tokenizer.model", "operations.txt"]
+    .map(inside)
+    .find(isFile);
   if (other !== undefined) return loadFile(other, options);
   const sizes = recordedSizes(inside(recordName));
   if (sizes !== undefined) {
@@ -48,7 +47,7 @@ function loadDirectory(path: string, options: LoadOptions): TokenizerParts {
     });
   }
   throw new UserError(`"${path}" holds no tokenizer`, {
-    hint: "a tokenizer is tokenizer.json, vocab.json with merges.txt, tokenizer.tiktoken, tekken.json, tokenizer.model or operations.txt; name the file if it is called otherwise",
+    hint: "a tokenizer is tokenizer.json, vocab.json with merges.txt, tokenizer.tiktoken, tekken.json or tokenizer.model; name the file if it is called otherwise",
   });
 }
 
@@ -61,7 +60,6 @@ function loadFile(path: string, options: LoadOptions): TokenizerParts {
   const kind = fileKind(path);
   if (kind === "tekken") return loadTekken(path, options);
   if (kind === "json" || (kind === "other" && path.endsWith(".json"))) return loadJson(path, options);
-  if (kind === "operations") return loadBoundless(path, options);
   if (kind === "ranks" || path.endsWith(".tiktoken")) return loadTiktokenFile(path, options);
   throw new UserError(`"${path}" is no kind of tokenizer that is known`, {
     hint: "known are tokenizer.json, vocab.json with merges.txt, tiktoken's files of ranks and tekken.json",
@@ -78,11 +76,6 @@ function loadTekken(path: string, options: LoadOptions): TokenizerParts {
   return loadTekkenFile(path);
 }
 
-function loadBoundless(path: string, options: LoadOptions): TokenizerParts {
-  refuseOptions(operationsName, options);
-  return loadBoundlessFile(path);
-}
-
 /** Refuses options for files that hold their pattern and their special tokens. */
 function refuseOptions(name: string, { pattern, specialTokens = [] }: LoadOptions): void {
   if (pattern === undefined && specialTokens.length === 0) return;
@@ -94,7 +87,7 @@ function refuseOptions(name: string, { pattern, specialTokens = [] }: LoadOption
 }
 
 /** What a tokenizer's file is by its first bytes. The name says little: Meta's file of ranks is called `tokenizer.model`. */
-export type FileKind = "ranks" | "tekken" | "json" | "operations" | "other";
+export type FileKind = "ranks" | "tekken" | "json" | "other";
 
 const headBytes = 4096;
 
@@ -102,7 +95,6 @@ export function fileKind(path: string): FileKind {
   const head = readHead(path);
   const text = head.toString("latin1");
   if (/^[A-Za-z0-9+/]+={0,2} \d+\r?(\n|$)/.test(text)) return "ranks";
-  if (text.startsWith(`${operationsMark}\t`)) return "operations";
   if (/^\s*\{/.test(text)) return text.includes('"default_num_special_tokens"') ? "tekken" : "json";
   for (const { isIt, what, hint } of foreignKinds) {
     if (isIt(head)) throw new UserError(`"${path}" is ${what}`, { hint });
@@ -126,6 +118,11 @@ const foreignKinds: readonly { isIt: (head: Buffer) => boolean; what: string; hi
     isIt: beginsWith("minbpe v1"),
     what: "a model of minbpe",
     hint: "tiktoken's and HF's files can be loaded",
+  },
+  {
+    isIt: beginsWith("#bpe-boundless\t"),
+    what: "a tokenizer of boundless superwords, which bpe learned once and reads no more",
+    hint: "train anew with --superwords-from: tokenizer.json then holds the superwords, for HF, too",
   },
   { isIt: beginsWith("\x1f\x8b"), what: "packed with gzip", hint: "unpack it first: gzip -d" },
   { isIt: beginsWith("\x28\xb5\x2f\xfd"), what: "packed with zstd", hint: "unpack it first: zstd -d" },

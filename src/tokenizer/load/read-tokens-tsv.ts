@@ -27,13 +27,11 @@ export type WrittenLedger = {
  * row. Yields between slices of work of some 10 ms.
  */
 export function* readWrittenLedger(parts: TokenizerParts): Generator<undefined, WrittenLedger | null> {
-  const { description, tokens, model, supermerges } = parts;
+  const { description, tokens, model } = parts;
   const { path } = description;
   const facts = recordedLedger(path);
   const tablePath = join(isFile(path) ? dirname(path) : path, ledgerName);
-  if (facts === null || supermerges !== undefined || basename(path) === ledgerName || !isFile(tablePath)) {
-    return null;
-  }
+  if (facts === null || basename(path) === ledgerName || !isFile(tablePath)) return null;
   const rows = yield* parseRows(readText(tablePath), tokens.idLimit);
   if (rows === null) return null;
   const { lengths, birthCounts, endCounts, left, right } = rows;

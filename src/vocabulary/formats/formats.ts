@@ -1,6 +1,5 @@
 import { UserError } from "../../errors.ts";
 import type { FinishedTokenizer } from "../vocabulary.ts";
-import { boundlessFiles, boundlessObstacle, supermergeObstacle } from "./boundless.ts";
 import { gpt2Files } from "./gpt2.ts";
 import { huggingfaceFiles } from "./huggingface.ts";
 import type { OutputFile } from "./output-file.ts";
@@ -16,14 +15,9 @@ export type Format = {
 
 /** Every format, in the order in which they are written. */
 export const formats: readonly Format[] = [
-  { name: "huggingface", files: huggingfaceFiles, obstacle: supermergeObstacle },
-  { name: "gpt2", files: gpt2Files, obstacle: supermergeObstacle },
-  {
-    name: "tiktoken",
-    files: tiktokenFiles,
-    obstacle: (tokenizer) => supermergeObstacle(tokenizer) ?? tiktokenObstacle(tokenizer),
-  },
-  { name: "boundless", files: boundlessFiles, obstacle: boundlessObstacle },
+  { name: "huggingface", files: huggingfaceFiles, obstacle: () => null },
+  { name: "gpt2", files: gpt2Files, obstacle: () => null },
+  { name: "tiktoken", files: tiktokenFiles, obstacle: tiktokenObstacle },
 ];
 
 /** The formats named, or all that can hold the tokenizer. A UserError if one that is named cannot. */

@@ -87,8 +87,6 @@ type TrainingOptionsRecord = {
   /** Only with superwords; `pattern` is then that of the second stage, by which text is encoded. */
   readonly superwords?: SuperwordRecord;
   readonly compat: Compat;
-  /** Only of a training with supermerges. */
-  readonly supermerges?: boolean;
   readonly minFrequency: number;
   readonly maxTokenLength: number | null;
   /** What a model needs to know: the special token of each role, and the rest of `ModelSettings`. */
