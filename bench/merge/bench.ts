@@ -10,11 +10,9 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
-import { estimateMergeMemoryBytes } from "../../src/merge/estimate-merge-memory.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
-import { type MergeProgress, trainMerges } from "../../src/merge/train-merges.ts";
-import { byteWordsSize } from "../../src/words/token-words.ts";
-import { sizeOf } from "../../src/words/word-table.ts";
+import { estimateMergeMemoryBytes, type MergeProgress, trainMerges } from "../../src/merge/train-merges.ts";
+import { byteWordsSize, sizeOf } from "../../src/words/word-table.ts";
 import { readWords } from "./words.ts";
 
 const { positionals, values } = parseArgs({

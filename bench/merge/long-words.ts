@@ -6,11 +6,9 @@
  * KIND: aaaa (one letter), abab, acgt (random DNA), base64 (random), runs (of "a", 1 to 1,000 long, a "b" after each).
  */
 import { readFileSync } from "node:fs";
-import { estimateMergeMemoryBytes } from "../../src/merge/estimate-merge-memory.ts";
 import type { Compat } from "../../src/merge/merges.ts";
-import { trainMerges } from "../../src/merge/train-merges.ts";
-import { byteWordsSize } from "../../src/words/token-words.ts";
-import { sizeOf } from "../../src/words/word-table.ts";
+import { estimateMergeMemoryBytes, trainMerges } from "../../src/merge/train-merges.ts";
+import { byteWordsSize, sizeOf } from "../../src/words/word-table.ts";
 
 const [kind = "acgt", sizeMb = "10", mergeCount = "31744", compat = "cs336"] = process.argv.slice(2);
 const length = Number(sizeMb) * 1e6;

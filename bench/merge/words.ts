@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
-import { isTsvHead } from "../../src/words/tsv-head.ts";
+import { isTsvHead } from "../../src/words/tsv.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 
 /** The lines of words in a file of counts as text. */

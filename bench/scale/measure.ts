@@ -240,7 +240,7 @@ function measureMerging(): ScaleRecord["merging"][number] {
   };
 }
 
-/** Measured by bench/merge/peers.ts; its words have 72 million cells (src/merge/estimate-merge-memory.ts). */
+/** Measured by bench/merge/peers.ts; its words have 72 million cells (src/merge/train-merges.ts). */
 function sixMillionWords(): ScaleRecord["merging"][number] {
   const path = join(root, "bench/record/merge-6-million.json");
   const { distinctWordCount, results } = JSON.parse(readFileSync(path, "utf8"));

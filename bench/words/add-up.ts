@@ -6,7 +6,7 @@
 
 import { CountsReader } from "../../src/words/counts-reader.ts";
 import { countsFileChunks } from "../../src/words/counts-writer.ts";
-import { SumOfWords, totalsOfSum } from "../../src/words/sum-of-words.ts";
+import { SumOfWords, totalsOfSum } from "../../src/words/sorted-words.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { makeWords } from "./english.ts";
 

@@ -7,10 +7,8 @@
 
 import { CountsReader } from "../../src/words/counts-reader.ts";
 import { countsFileChunks } from "../../src/words/counts-writer.ts";
-import { sortWordsByCount } from "../../src/words/sort-by-count.ts";
-import { SumOfWords, wordTableOfSum } from "../../src/words/sum-of-words.ts";
-import { TsvReader } from "../../src/words/tsv-reader.ts";
-import { tsvChunks } from "../../src/words/tsv-writer.ts";
+import { SumOfWords, wordTableOfSum } from "../../src/words/sorted-words.ts";
+import { sortWordsByCount, TsvReader, tsvChunks } from "../../src/words/tsv.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { makeWords } from "./english.ts";

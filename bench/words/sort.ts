@@ -4,7 +4,7 @@
  * Words are made of English syllables (seeded), 11 bytes on average, in no order, their counts falling as 1 / rank.
  */
 import { sortWordsByBytes } from "../../src/words/sort-by-bytes.ts";
-import { sortWordsByCount } from "../../src/words/sort-by-count.ts";
+import { sortWordsByCount } from "../../src/words/tsv.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { makeWords } from "./english.ts";
 

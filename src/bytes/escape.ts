@@ -1,4 +1,4 @@
-import { characterLengthAt } from "./utf8.ts";
+import { characterLengthAt } from "./text.ts";
 
 /**
  * Bytes as people see them: characters that are valid UTF-8 and visible stay, each other byte becomes `\xNN`.

@@ -1,12 +1,12 @@
+import { type Kernel, putArray } from "../runtime/kernel.ts";
 import { groupBy } from "./group-by.ts";
-import { buildTokenTrie, matchBackwards, type TokenPlaces, type TokenTrie } from "./token-trie.ts";
 
 /**
  * Finds special tokens in bytes: leftmost, longest, not overlapping. Where one occurs, a document ends.
  *
  * The native substring search finds the next place where a token may begin: for all tokens with the same first byte it
  * looks for the longest prefix that they share (`<|a|>` and `<|b|>` share `<|`). From there a block is read backwards
- * (`token-trie.ts`), which shows all tokens that begin in it. Blocks are short where such places are rare, and longer where
+ * (`special-token-finder.ts`), which shows all tokens that begin in it. Blocks are short where such places are rare, and longer where
  * they are frequent. A block is not shorter than the longest token, so no byte is read more than twice.
  */
 export class SpecialTokenFinder {
@@ -108,10 +108,10 @@ export class SpecialTokenFinder {
 /** After every position. Not infinity, which would turn all positions into floating-point numbers. */
 const nowhere = 0x7fffffff;
 /** Searching for one prefix takes 0.02 ns a byte, reading backwards 0.4 to 0.7: more prefixes gain little. */
-export const prefixCountMax = 8;
+const prefixCountMax = 8;
 const notRead = -1;
 const shortestBlockBytes = 64;
-export const longestBlockBytes = 1 << 14;
+const longestBlockBytes = 1 << 14;
 
 type Prefix = {
   readonly bytes: Buffer;
@@ -120,7 +120,7 @@ type Prefix = {
 };
 
 /** The longest prefix that all of the tokens share, at most `bytesMax` bytes of it. */
-export function sharedPrefix(tokens: readonly Uint8Array[], bytesMax = Number.POSITIVE_INFINITY): Uint8Array {
+function sharedPrefix(tokens: readonly Uint8Array[], bytesMax = Number.POSITIVE_INFINITY): Uint8Array {
   const first = tokens[0]!;
   let length = Math.min(first.length, bytesMax);
   for (const token of tokens) {
@@ -129,4 +129,189 @@ export function sharedPrefix(tokens: readonly Uint8Array[], bytesMax = Number.PO
     length = same;
   }
   return first.subarray(0, length);
+}
+
+/**
+ * TokenTrie: an Aho-Corasick automaton of byte strings (tokens) that are written backwards. It reads a text backwards; at
+ * each byte its state says which is the longest token that begins there. One pass over n bytes makes at most 2n moves,
+ * whatever the tokens are. A search from left to right that tries each place would read a text of near misses again and
+ * again.
+ *
+ *   ARRAY            TYPE          LENGTH          MEANING
+ *   labels           Uint8Array    stateCount      the byte that leads to the state from its parent
+ *   firstChildren    Int32Array    stateCount + 1  children of state s: states firstChildren[s] to firstChildren[s + 1],
+ *                                                  exclusive, by ascending label
+ *   fallbacks        Int32Array    stateCount      where to go on if no child fits: the state of the longest shorter
+ *                                                  string that this state's string ends with
+ *   tokenLengths     Int32Array    stateCount      length of the longest token that was read completely; 0 = none
+ *   rootChildren     Int32Array    256             the child of state 0 by its label; 0 = none
+ *
+ * State 0 is the root: the empty string. States are numbered level by level, so the children of a state are neighbours,
+ * and each fallback is smaller than its state. Nothing is written after `buildTokenTrie`.
+ *
+ * The tokens "ab" and "b" give state 1 (b, a token of 1), and its child 2 (b, a: a token of 2): labels = [0, b, a],
+ * firstChildren = [1, 2, 3, 3], fallbacks = [0, 0, 0], tokenLengths = [0, 1, 2].
+ */
+type TokenTrie = {
+  readonly labels: Uint8Array;
+  readonly firstChildren: Int32Array;
+  readonly fallbacks: Int32Array;
+  readonly tokenLengths: Int32Array;
+  readonly rootChildren: Int32Array;
+};
+
+/** Builds the automaton; tokens without bytes are left out. */
+export function buildTokenTrie(tokens: readonly Uint8Array[]): TokenTrie {
+  const keys = tokens
+    .filter((token) => token.length > 0)
+    .map((token) => token.toReversed())
+    .sort(Buffer.compare);
+  const stateCountMax = 1 + keys.reduce((sum, key) => sum + key.length, 0);
+  const labels = new Uint8Array(stateCountMax);
+  const firstChildren = new Int32Array(stateCountMax + 1);
+  const fallbacks = new Int32Array(stateCountMax);
+  const tokenLengths = new Int32Array(stateCountMax);
+  const depths = new Int32Array(stateCountMax);
+  // The keys that begin with the string of state s are neighbours: keys[firstKeys[s]] to keys[endKeys[s]].
+  const firstKeys = new Int32Array(stateCountMax);
+  const endKeys = new Int32Array(stateCountMax);
+  endKeys[0] = keys.length;
+
+  let stateCount = 1;
+  for (let state = 0; state < stateCount; state++) {
+    const depth = depths[state]!;
+    const endKey = endKeys[state]!;
+    firstChildren[state] = stateCount;
+    for (let k = firstKeys[state]!; k < endKey; ) {
+      const key = keys[k]!;
+      if (key.length === depth) {
+        tokenLengths[state] = depth;
+        k++;
+        continue;
+      }
+      const child = stateCount++;
+      labels[child] = key[depth]!;
+      depths[child] = depth + 1;
+      firstKeys[child] = k;
+      while (k < endKey && keys[k]![depth] === labels[child]) k++;
+      endKeys[child] = k;
+    }
+  }
+  firstChildren[stateCount] = stateCount;
+
+  for (let state = 0; state < stateCount; state++) {
+    tokenLengths[state] ||= tokenLengths[fallbacks[state]!]!;
+    for (let child = firstChildren[state]!; child < firstChildren[state + 1]!; child++) {
+      let fallback = state;
+      let next = 0;
+      while (next === 0 && fallback !== 0) {
+        fallback = fallbacks[fallback]!;
+        next = childOf(labels, firstChildren, fallback, labels[child]!);
+      }
+      fallbacks[child] = next;
+    }
+  }
+
+  const rootChildren = new Int32Array(256);
+  for (let child = 1; child < firstChildren[1]!; child++) rootChildren[labels[child]!] = child;
+  return {
+    labels: labels.slice(0, stateCount),
+    firstChildren: firstChildren.slice(0, stateCount + 1),
+    fallbacks: fallbacks.slice(0, stateCount),
+    tokenLengths: tokenLengths.slice(0, stateCount),
+    rootChildren,
+  };
+}
+
+/** The child of `state` that `label` leads to, or 0. */
+function childOf(labels: Uint8Array, firstChildren: Int32Array, state: number, label: number): number {
+  const end = firstChildren[state + 1]!;
+  let low = firstChildren[state]!;
+  for (let high = end; low < high; ) {
+    const middle = (low + high) >>> 1;
+    if (labels[middle]! < label) low = middle + 1;
+    else high = middle;
+  }
+  return low < end && labels[low] === label ? low : 0;
+}
+
+/**
+ * TokenPlaces: where tokens begin, and the length of the longest token there.
+ *
+ *   ARRAY     TYPE         LENGTH             MEANING
+ *   places    Int32Array   a block or more    positions, descending
+ *   lengths   Int32Array   the same           in bytes
+ *
+ * `matchBackwards` fills them from index 0 on; its caller knows how many are valid.
+ */
+type TokenPlaces = { readonly places: Int32Array; readonly lengths: Int32Array };
+
+/**
+ * Reads bytes [from, limit) backwards. Writes to `found` each position in [from, to) where a token begins that ends by
+ * `limit`; there is room for each byte of [from, to). Returns how many positions there are.
+ */
+export function matchBackwards(
+  trie: TokenTrie,
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  limit: number,
+  { places, lengths }: TokenPlaces,
+): number {
+  const { labels, firstChildren, fallbacks, tokenLengths, rootChildren } = trie;
+  let placeCount = 0;
+  let state = 0;
+  for (let pos = limit - 1; ; pos--) {
+    if (state === 0) while (pos >= from && rootChildren[bytes[pos]!] === 0) pos--;
+    if (pos < from) break;
+    const byte = bytes[pos]!;
+    let next = 0;
+    while (next === 0 && state !== 0) {
+      next = childOf(labels, firstChildren, state, byte);
+      state = fallbacks[state]!;
+    }
+    state = next === 0 ? rootChildren[byte]! : next;
+    const length = tokenLengths[state]!;
+    if (length !== 0 && pos < to) {
+      places[placeCount] = pos;
+      lengths[placeCount++] = length;
+    }
+  }
+  return placeCount;
+}
+
+/** A prefix in memory: its length, where it occurs next, and from 16 on its bytes (src/kernel/special-token-search.ts). */
+const prefixSlotBytes = 32;
+const prefixBytesMax = 16;
+
+/** Has the kernel look for these tokens (src/kernel/special-token-search.ts); false where its memory has no room for them. */
+export function setUpTokens(kernel: Kernel, specialTokens: readonly Uint8Array[]): boolean {
+  const { exports } = kernel;
+  const tokens = specialTokens.filter((token) => token.length > 0);
+  const longestBytes = tokens.reduce((longest, token) => Math.max(longest, token.length), 0);
+  const groups = [...groupBy(tokens, (token) => token[0]!).values()];
+  const areWhole =
+    groups.length <= prefixCountMax &&
+    longestBytes <= prefixBytesMax &&
+    groups.every((group) => group.length === 1);
+  const prefixes =
+    groups.length > prefixCountMax ? [] : groups.map((group) => sharedPrefix(group, prefixBytesMax));
+  const slots = new Uint8Array(prefixSlotBytes * prefixes.length);
+  prefixes.forEach((prefix, i) => {
+    new Int32Array(slots.buffer, i * prefixSlotBytes, 2).set([prefix.length, -1]);
+    slots.set(prefix, i * prefixSlotBytes + 16);
+  });
+  const prefixesAddress = putArray(kernel, slots);
+  if (prefixesAddress === 0) return false;
+  exports.usePrefixes(prefixesAddress, prefixes.length, Number(areWhole), longestBytes);
+  if (areWhole) return true;
+
+  const trie = buildTokenTrie(tokens);
+  const { labels, firstChildren, fallbacks, tokenLengths, rootChildren } = trie;
+  const arrays = [labels, firstChildren, fallbacks, tokenLengths, rootChildren];
+  const addresses = arrays.map((array) => putArray(kernel, array));
+  const places = exports.reserveFixed(8 * Math.max(longestBlockBytes, longestBytes)) >>> 0;
+  if (addresses.includes(0) || places === 0) return false;
+  exports.useTokenTrie(addresses[0]!, addresses[1]!, addresses[2]!, addresses[3]!, addresses[4]!, places);
+  return true;
 }

@@ -1,4 +1,4 @@
-import { characterLengthAt, codePointOf } from "./utf8.ts";
+import { characterLengthAt, codePointOf } from "./text.ts";
 
 /**
  * What a token looks like to people.

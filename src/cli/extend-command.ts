@@ -110,12 +110,20 @@ export async function runExtend(invocation: Invocation, output: Output): Promise
   );
   await extended.keepRest?.();
   cached?.shrink();
-  const { record, leftPath, keptPath } = written;
+  tellExtended(extended, written, options, corpusNotes({ inputs, skipped }), output);
+}
+
+function tellExtended(
+  extended: Extended,
+  { record, leftPath, keptPath }: Awaited<ReturnType<typeof writeExtension>>,
+  { output: path, newTokenCounts }: { readonly output: string; readonly newTokenCounts: readonly number[] },
+  notes: readonly (readonly [string, string])[],
+  output: Output,
+): void {
   if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
-  const madeCount = extended.extensions.at(-1)!.tokens.length;
-  warnOfEarlyStop(madeCount, options.newTokenCounts.at(-1)!, "new tokens", output);
-  const summary = () => summaryOf(extended, record, options.output, corpusNotes({ inputs, skipped }));
-  output.succeed(summary, { changed: true, output: options.output, kept: keptPath, ...record });
+  warnOfEarlyStop(extended.extensions.at(-1)!.tokens.length, newTokenCounts.at(-1)!, "new tokens", output);
+  const summary = () => summaryOf(extended, record, path, notes);
+  output.succeed(summary, { changed: true, output: path, kept: keptPath, ...record });
 }
 
 /** Options of `train` that an extension has no use for: the base says them, or its files are written as they are. */

@@ -1,4 +1,4 @@
-import { described } from "../bytes/call-arguments.ts";
+import { described } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import type { ByteStream } from "./byte-stream.ts";
 import type { Input } from "./input.ts";

@@ -10,7 +10,7 @@ import {
   openBracket,
   quote,
   skipSpace,
-} from "../bytes/ascii.ts";
+} from "../bytes/text.ts";
 
 /**
  * How a file whose beginning is `head` holds JSON: `jsonl` for lines of objects; `json` for an array of objects, or

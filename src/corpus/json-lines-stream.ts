@@ -10,7 +10,7 @@ import {
   quote,
   space,
   tab,
-} from "../bytes/ascii.ts";
+} from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import type { ByteStream } from "./byte-stream.ts";
 

@@ -1,4 +1,4 @@
-import { countLineFeeds } from "../bytes/ascii.ts";
+import { countLineFeeds } from "../bytes/text.ts";
 import { type Cut, CutFinder } from "./cut-finder.ts";
 import type { RangePlanOptions } from "./cut-into-ranges.ts";
 import type { Input } from "./input.ts";

@@ -1,8 +1,14 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
-import { type SortedWords, TableWords } from "../words/sorted-words.ts";
-import { type Summand, SumOfWords, totalsOfSum, wordTableOfSum } from "../words/sum-of-words.ts";
+import {
+  type SortedWords,
+  type Summand,
+  SumOfWords,
+  TableWords,
+  totalsOfSum,
+  wordTableOfSum,
+} from "../words/sorted-words.ts";
 import { tableBytes, type WordTable } from "../words/word-table.ts";
 import { CountsFileReader, type CountsSource } from "./counts-files.ts";
 import { type RunDirectory, removeSortedRun, type SortedRun, writeSortedRun } from "./sorted-runs.ts";

@@ -2,15 +2,17 @@ import { closeSync, fstatSync, readSync, statSync } from "node:fs";
 import { filesMatching } from "../corpus/globs.ts";
 import { UserError } from "../errors.ts";
 import { onRead, openRegularFile, statOf } from "../runtime/named-files.ts";
-import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
-import { agreedOptions, checkOptions, type Made } from "../words/counts-options.ts";
+import {
+  agreedOptions,
+  type CountsOptions,
+  type CountsTotals,
+  checkOptions,
+  type Made,
+} from "../words/counts-format.ts";
 import { CountsReader, type ReadBytes } from "../words/counts-reader.ts";
 import { countsFileChunks } from "../words/counts-writer.ts";
-import { listCounts } from "../words/listed-frames.ts";
-import { listedLinesMemory, readListedLines } from "../words/listed-lines.ts";
-import { readTsvHead, type TsvHead } from "../words/tsv-head.ts";
-import { TsvReader } from "../words/tsv-reader.ts";
-import { sortedTsvChunks } from "../words/tsv-writer.ts";
+import { listCounts, listedLinesMemory, readListedLines } from "../words/listed-counts.ts";
+import { readTsvHead, sortedTsvChunks, type TsvHead, TsvReader } from "../words/tsv.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { SpillingCounter } from "./spilling-counter.ts";
 

@@ -1,4 +1,4 @@
-import { described } from "../bytes/call-arguments.ts";
+import { described } from "../bytes/schema.ts";
 import { textOf } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import type { WordTable } from "../words/word-table.ts";

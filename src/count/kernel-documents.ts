@@ -1,4 +1,4 @@
-import { setUpTokens } from "../bytes/kernel-token-search.ts";
+import { setUpTokens } from "../bytes/special-token-finder.ts";
 import type { PatternTables } from "../pattern/compiled-pattern.ts";
 import { KernelScan, type SetUpAfter } from "../pattern/kernel-scan.ts";
 import type { Kernel } from "../runtime/kernel.ts";

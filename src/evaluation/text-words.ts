@@ -1,4 +1,4 @@
-import { codePointAt } from "../bytes/utf8.ts";
+import { codePointAt } from "../bytes/text.ts";
 import { contains, unionOf, whiteSpace } from "../pattern/unicode.ts";
 import type { WordTable } from "../words/word-table.ts";
 import { scatteredStep } from "./scattered-order.ts";

@@ -1,5 +1,8 @@
 // The kernel: hot loops in AssemblyScript, compiled to one WebAssembly module. What is exported here is what JavaScript may
 // call; the build writes its types, as JavaScript sees them, into `KernelExports` of src/runtime/kernel-exports.ts.
+//
+// src/merge/merge-engine.ts drives the merge engine. What may take long there is cut into calls of bounded work: a function
+// with `Some` in its name does `work` at most, and says whether there is more to do.
 
 export { countDocuments, countLookahead, documents, isInside, startCounting } from "./document-loop";
 export { beginModel, useModel } from "./encode/build-model";
@@ -23,11 +26,107 @@ export { limitMerging } from "./encode/merge-word";
 export { beginCuts, cutEndsAddress, nextCuts } from "./encode/never-merged";
 export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";
 export { masksEnd, scanMasks } from "./masks/scan-masks";
-export { memoryBytes } from "./memory";
-export * from "./merge/merge-module";
-export { endsAddress, endsCapacity, layOut, reserveFixed, textAddress, textCapacity } from "./regions";
-export { useAutomaton } from "./scan/automaton-steps";
-export { useFourByteTables } from "./scan/four-byte-steps";
+export { adoptThreshold, startThreshold, thresholdNow } from "./merge/count-threshold";
+export { addBytePairs, countBytePairsSome, startText, writeBytePairsSome } from "./merge/first-index";
+export {
+  countPairsSome,
+  endSketch,
+  foundCountTooLarge,
+  keepPairsSome,
+  lowerToSketch,
+  pushPairsSome,
+  sketchAddress,
+  sketchCellCount,
+  sketchSome,
+  startKeeping,
+  startKeepingTold,
+  startLists,
+  startPushing,
+  startReindex,
+  startSketch,
+  wishedSketchBits,
+  writePairsSome,
+} from "./merge/index-anew";
+export {
+  addPairs,
+  answerCounts,
+  giveNeighbours,
+  givePairs,
+  giveVoidWeight,
+  keepToldPairs,
+  takeCounts,
+  takeNeighbours,
+  takeVoidWeight,
+} from "./merge/memory-exchange";
+export {
+  endMakingRoom,
+  followMerge,
+  largeLeft,
+  largeListLength,
+  largeRight,
+  lookAtTop,
+  mergeCount,
+  mergedEntryCount,
+  mergeUntilPause,
+  needsRoom,
+  settleLargeMerge,
+  startCleaningAll,
+  startEngine,
+  startLargeMerge,
+  startMakingRoom,
+  workLeftOfSlice,
+} from "./merge/merge-loop";
+export { endMerge, endWalk, mergeSome, startMerges, writeSome } from "./merge/merge-pair";
+export {
+  bytePairs,
+  describeMemories,
+  describeSpecials,
+  describeStartTokens,
+  describeTokens,
+  describeWordFacts,
+  describeWords,
+  exchange as exchangedRecords,
+  lefts,
+  mergeCounts,
+  planRegions,
+  replacedCounts,
+  rights,
+  specialBytes,
+  specials,
+  startBytes,
+  startOffsets,
+  startRanks,
+  wordCounts as mergeWordCounts,
+  wordFacts,
+  wordStarts as mergeWordStarts,
+  wordTokens as mergeWordTokens,
+} from "./merge/merge-regions";
+export { endHelp, failHelp, helpedCount, helpMerging } from "./merge/merge-threads";
+export { startLimits } from "./merge/merge-tokens";
+export { compactSome } from "./merge/occurrences";
+export {
+  addUpDigits,
+  endDigit,
+  frequentWordCount,
+  laidOutCells,
+  layOutFrequentWords,
+  layOutRareWords,
+  placeByDigit,
+  startDigit,
+  startLayout,
+  startRareWords,
+  tallyDigits,
+  tallyWords,
+} from "./merge/word-layout";
+export {
+  endsAddress,
+  endsCapacity,
+  layOut,
+  memoryBytes,
+  reserveFixed,
+  textAddress,
+  textCapacity,
+} from "./regions";
 export {
   clearFirstInvalid,
   firstInvalidPosition,
@@ -35,20 +134,25 @@ export {
   keepPosition,
   scanPosition,
   shiftText,
+  useAutomaton,
+  useFourByteTables,
 } from "./scan/scanner";
 export { searchText, usePrefixes, useTokenTrie } from "./special-token-search";
 export { rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
 export { addedLineCount, addLines, beginLines, linesTotal, readLineCount } from "./words/counts-text";
-export { beginFrames, framesTotal, frameWordCount, listFrame } from "./words/list-frames";
 export {
+  beginFrames,
   countParts,
   fillParts,
   findEqual,
+  framesTotal,
+  frameWordCount,
+  listFrame,
   listLines,
   placeParts,
   useLists,
   useParts,
-} from "./words/list-lines";
+} from "./words/listed-words";
 export {
   addPretokens,
   addRecords,

@@ -6,10 +6,10 @@
  *   fixed          1, less 64 KB   256 MB      the compiler's own data, the heads of the tables, arrays of fixed length
  *                                              (below), then what is set up once (`reserveFixed`)
  *   text           4, and 64 KB    1 GB        the window of text; a buffer where no text is counted
- *   short slots    2               512 MB      words/short-words.ts
- *   middle slots   3               768 MB      words/middle-words.ts
- *   long slots     1               256 MB      words/long-words.ts
- *   records        5               1.25 GB     words/long-words.ts
+ *   short slots    2               512 MB      words/word-slots.ts
+ *   middle slots   3               768 MB      words/word-slots.ts
+ *   long slots     1               256 MB      words/word-slots.ts
+ *   records        5               1.25 GB     words/word-slots.ts
  *
  * The text has room for a window of 2^30 bytes and its padding. Its address is a multiple of 64 KB: a page of memory, on
  * any machine.
@@ -136,4 +136,9 @@ export function endsAddress(): usize {
 /** How many ends there may be. */
 export function endsCapacity(): u32 {
   return endCountMax;
+}
+
+/** Bytes of the memory that this instance works in. */
+export function memoryBytes(): f64 {
+  return <f64>memory.size() * 65536;
 }

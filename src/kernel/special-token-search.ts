@@ -6,7 +6,7 @@ import { textStart } from "./regions";
  *
  * For all tokens with the same first byte the kernel looks for the longest *prefix* that they share. If every prefix is a
  * whole token, a prefix that was found is a token. If not, a block from there on is read backwards by the automaton of
- * src/bytes/token-trie.ts, which shows all tokens that begin in it: no byte is read more than twice, whatever the tokens
+ * src/bytes/special-token-finder.ts, which shows all tokens that begin in it: no byte is read more than twice, whatever the tokens
  * are. If the tokens begin with too many different bytes there are no prefixes, and all of the text is read backwards.
  *
  *   ARRAY           TYPE   LENGTH           MEANING

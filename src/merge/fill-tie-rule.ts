@@ -1,7 +1,12 @@
 import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
 import type { Kernel } from "../runtime/kernel.ts";
-import type { MergeOptions, TieOrder } from "./merge-options.ts";
-import { byteTokens, haveSizes, type StartTokens } from "./start-tokens.ts";
+import {
+  byteTokens,
+  haveSizes,
+  type MergeOptions,
+  type StartTokens,
+  type TieOrder,
+} from "./merge-options.ts";
 
 /** What the engine knows about start tokens, and how ties are decided (src/kernel/merge/tie-rules.ts). */
 export type TieRule = {
@@ -100,4 +105,35 @@ export function fillTieRule({ exports, memory }: Kernel, { spelling, ranks, spec
     allBytes.set(bytes, start);
     start += bytes.length;
   });
+}
+
+const space = 0x20;
+const colon = 0x3a;
+/** More are counted as so many. */
+const countMax = 5;
+
+/** What the engine has to know of the words in the bytes of a token (src/kernel/merge/merge-tokens.ts). */
+function wordFactsOf(bytes: Uint8Array): number {
+  let count = 0;
+  let hasColonAndSpace = false;
+  let before = space;
+  for (const byte of bytes) {
+    if (byte !== space && before === space) count++;
+    if (byte === space && before === colon) hasColonAndSpace = true;
+    before = byte;
+  }
+  return (
+    Math.min(count, countMax) |
+    (Number(bytes[0] === space) << 3) |
+    (Number(bytes.at(-1) === space) << 4) |
+    (Number(bytes.at(-1) === colon) << 5) |
+    (Number(hasColonAndSpace) << 6)
+  );
+}
+
+/** Writes the facts of the start tokens into the regions of an engine. */
+export function fillWordFacts({ exports, memory }: Kernel, { count, spelling }: StartTokens): void {
+  const facts = new Uint8Array(memory.buffer, exports.wordFacts.value >>> 0, count);
+  const { bytes, starts } = spelling!;
+  for (let id = 0; id < count; id++) facts[id] = wordFactsOf(bytes.subarray(starts[id]!, starts[id + 1]!));
 }

@@ -1,8 +1,6 @@
 import { UserError } from "../errors.ts";
-import type { TokenWordsSize } from "../words/token-words.ts";
-import type { MergeTuning } from "./merge-tuning.ts";
+import type { TokenWordsSize } from "../words/word-table.ts";
 import type { Compat } from "./merges.ts";
-import type { StartTokens } from "./start-tokens.ts";
 
 export type MergeOptions = {
   /**
@@ -83,4 +81,100 @@ export function threadCountOf(
   tuning: MergeTuning,
 ): number {
   return cellCount < tuning.sharedCellCount ? 1 : Math.min(threadCount, threadCountMax);
+}
+
+/**
+ * What the engine may be told beside its task. The result never depends on any of it: tests turn every knob to reach
+ * paths that real text seldom takes; nobody else sets one.
+ */
+export type MergeTuning = {
+  /** Work between two yields, in entries or cells touched: some 5 to 15 ms, a cache miss each at worst. */
+  readonly sliceWork: number;
+  /** The first index counts pairs in a hash table even where there are few enough start tokens for dense tables. */
+  readonly hashesFirstPairs: boolean;
+  /** Occurrences looked at together, so that their cache misses overlap. */
+  readonly blockSize: number;
+  /** Cells of 32 bits even where 16 would do. */
+  readonly wideCells: boolean;
+  /** "rising" as described in count-threshold.ts, or a number that stays until it proves too high. */
+  readonly threshold: "rising" | number;
+  /** The threshold does not rise before this many merges: the first counts say little about the last. */
+  readonly thresholdFromMerge: number;
+  /** The threshold after merge k of K is thresholdShare x top count x (k / K) ^ thresholdExponent. */
+  readonly thresholdShare: number;
+  readonly thresholdExponent: number;
+  /** Room for occurrences, as a multiple of those of the first index. */
+  readonly arenaSlack: number;
+  /** A list is cleaned, where room is short, if its pair has lost more than this share of its count. */
+  readonly cleanShare: number;
+  /** Bytes of each token that are kept at hand for comparing. */
+  readonly prefixBytes: number;
+  /** Lists of as many entries are cut into parts, one for each thread. */
+  readonly sharedListLength: number;
+  /** With fewer cells in all one thread does everything. */
+  readonly sharedCellCount: number;
+  /** Whether there are threads that help; the work is cut for them in any case. */
+  readonly startsHelpers: boolean;
+  /** Address space that a memory of the engine may plan for; words that need more lie in several. */
+  readonly memoryBytesMax: number;
+  /** Memories of the engine, also where fewer would do. */
+  readonly memoryCountMin: number;
+};
+
+export const defaultTuning: MergeTuning = {
+  sliceWork: 1 << 18,
+  hashesFirstPairs: false,
+  blockSize: 128,
+  wideCells: false,
+  threshold: "rising",
+  thresholdFromMerge: 64,
+  thresholdShare: 0.5,
+  thresholdExponent: 1.7,
+  arenaSlack: 1.5,
+  cleanShare: 0.5,
+  prefixBytes: 64,
+  sharedListLength: 2048,
+  sharedCellCount: 4_000_000,
+  startsHelpers: true,
+  memoryBytesMax: 2 ** 32,
+  memoryCountMin: 1,
+};
+
+/**
+ * Start tokens: what words are made of before the first merge. Their ids are 0 .. count - 1; merge k makes token count + k.
+ * Usually they are the 256 bytes. They may be the tokens of a vocabulary that is to grow, whole pretokens, or symbols that
+ * have no bytes at all.
+ */
+export type StartTokens = {
+  readonly count: number;
+  /** Their bytes: token t is bytes[starts[t] .. starts[t + 1]). Absent: they have none, and a limit of length counts tokens. */
+  readonly spelling?: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
+  /**
+   * Where ids decide ties: the id of each as the rule has it, below `count`. Absent: its own. A new token has its own in
+   * any case.
+   */
+  readonly ranks?: Int32Array;
+  /** Tokens that exist already and that no word holds: a merge that spells one adds no entry to the vocabulary. */
+  readonly known?: readonly KnownToken[];
+};
+
+/** `rank`: its id in ties, where ids decide. */
+export type KnownToken = { readonly bytes: Uint8Array; readonly rank: number };
+
+const byteCount = 256;
+
+/** The 256 bytes: the id of a token is the byte. */
+export const byteTokens: StartTokens = {
+  count: byteCount,
+  spelling: {
+    bytes: Uint8Array.from({ length: byteCount }, (_, byte) => byte),
+    starts: Uint32Array.from({ length: byteCount + 1 }, (_, byte) => byte),
+  },
+};
+
+/** Whether some have more bytes than one; only then the size of a token is not how many start tokens it holds. */
+export function haveSizes({ count, spelling }: StartTokens): boolean {
+  if (spelling === undefined) return false;
+  for (let id = 0; id < count; id++) if (spelling.starts[id + 1]! - spelling.starts[id]! !== 1) return true;
+  return false;
 }

@@ -2,7 +2,7 @@ import type { Kernel } from "../runtime/kernel.ts";
 
 /**
  * Merges: what training learned, in the order it was learned. Token ids here are the engine's own: the first
- * `startCount` are the start tokens (start-tokens.ts), usually the 256 bytes; merge k makes token `startCount` + k. The
+ * `startCount` are the start tokens (merge-options.ts), usually the 256 bytes; merge k makes token `startCount` + k. The
  * ids of the finished vocabulary are given by `vocabulary/`.
  *
  *   ARRAY           TYPE           LENGTH       MEANING

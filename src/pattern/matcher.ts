@@ -1,4 +1,4 @@
-import { codePointOf } from "../bytes/utf8.ts";
+import { codePointOf } from "../bytes/text.ts";
 import { PatternLimit, type Program, spanOp } from "./matcher-program.ts";
 import { nfaOp } from "./nfa.ts";
 

@@ -1,5 +1,4 @@
-import type { Text } from "../bytes/text.ts";
-import { characterLengthAt } from "../bytes/utf8.ts";
+import { characterLengthAt, type Text } from "../bytes/text.ts";
 import { Matcher, noMatch, unfinished } from "./matcher.ts";
 import type { Program } from "./matcher-program.ts";
 import {

@@ -6,7 +6,7 @@ import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { Cache } from "../store/cache.ts";
 import type { EntryId } from "../store/cache-names.ts";
 import { totalsOf } from "../words/counts-writer.ts";
-import { addTable, emptyTable, inByteOrder } from "../words/sorted-tables.ts";
+import { addTable, emptyTable, inByteOrder } from "../words/sorted-words.ts";
 import { sumOfCounts } from "../words/word-counter.ts";
 import type { WordTable } from "../words/word-table.ts";
 import {

@@ -1,6 +1,10 @@
-import { bytesOfId, estimateMergeMemoryBytes } from "../merge/estimate-merge-memory.ts";
 import type { Compat, Merges } from "../merge/merges.ts";
-import { type MergeOptions, trainMerges } from "../merge/train-merges.ts";
+import {
+  bytesOfId,
+  estimateMergeMemoryBytes,
+  type MergeOptions,
+  trainMerges,
+} from "../merge/train-merges.ts";
 import { allowedCores } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
@@ -8,10 +12,12 @@ import {
   byteWords,
   byteWordsSize,
   sizeOfWords,
+  type TableSize,
   type TokenWords,
   type TokenWordsSize,
-} from "../words/token-words.ts";
-import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
+  tableBytes,
+  type WordTable,
+} from "../words/word-table.ts";
 import type { CorpusOptions } from "./count-afresh.ts";
 import type { CountMemory } from "./count-memory.ts";
 import type { Report } from "./stage-progress.ts";

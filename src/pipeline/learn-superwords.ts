@@ -8,7 +8,7 @@ import {
 } from "../superwords/inherited-merges.ts";
 import { findKeptMerges } from "../superwords/kept-merges.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
-import { sizeOfWords, type TokenWords, type TokenWordsSize } from "../words/token-words.ts";
+import { sizeOfWords, type TokenWords, type TokenWordsSize } from "../words/word-table.ts";
 import type { CorpusOptions } from "./count-afresh.ts";
 import { learnPairs, type MergeSettings, mergeOptionsOf, mergeRoom } from "./learn-merges.ts";
 import { liftCorpus } from "./lift-corpus.ts";

@@ -1,5 +1,4 @@
-import type { Text } from "../bytes/text.ts";
-import { characterLengthAt, isUnfinished } from "../bytes/utf8.ts";
+import { characterLengthAt, isUnfinished, type Text } from "../bytes/text.ts";
 import type { ByteSource } from "../corpus/byte-sources.ts";
 import type { Range } from "../corpus/range.ts";
 import type { RecordBatch } from "../corpus/records/record-batch.ts";

@@ -9,7 +9,7 @@ import {
   signalArgument,
   textArgument,
   wordOf,
-} from "../bytes/call-arguments.ts";
+} from "../bytes/schema.ts";
 import { findInputs } from "../corpus/find-inputs.ts";
 import { type InputFormat, inputFormats } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";

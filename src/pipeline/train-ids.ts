@@ -14,7 +14,7 @@ import {
 import { readSequences, SequenceList } from "../tokenizer/id-sequences/read-sequences.ts";
 import type { OutputFile } from "../vocabulary/formats/output-file.ts";
 import { type IdsRecord, recordName, trainingFile } from "../vocabulary/formats/training-json.ts";
-import { sizeOfWords, type TokenWords } from "../words/token-words.ts";
+import { sizeOfWords, type TokenWords } from "../words/word-table.ts";
 import { learnPairs, type MergeSettings, mergeRoom } from "./learn-merges.ts";
 import type { Report } from "./stage-progress.ts";
 import { costFacts, publishFiles, runFacts } from "./write-result.ts";

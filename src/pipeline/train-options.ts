@@ -12,7 +12,7 @@ import {
   textArgument,
   textsArgument,
   wordOf,
-} from "../bytes/call-arguments.ts";
+} from "../bytes/schema.ts";
 import type { Texts } from "../corpus/given-texts.ts";
 import { type InputFormat, inputFormats } from "../corpus/input.ts";
 import type { GivenWords } from "../count/given-words.ts";

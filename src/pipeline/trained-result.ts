@@ -1,4 +1,4 @@
-import { checkArgument, checkOptions, pathArgument, textsArgument } from "../bytes/call-arguments.ts";
+import { checkArgument, checkOptions, pathArgument, textsArgument } from "../bytes/schema.ts";
 import { usageError } from "../errors.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { placeOf } from "../store/output-place.ts";

@@ -1,5 +1,5 @@
-import { lineFeed, tab } from "../bytes/ascii.ts";
 import { grouped } from "../bytes/quantities.ts";
+import { lineFeed, tab } from "../bytes/text.ts";
 import type { Section } from "./figure.ts";
 import { escapeHtml, type Html, html, tokenText, trustedHtml } from "./html.ts";
 import type { Sample, SampleToken } from "./report-data.ts";

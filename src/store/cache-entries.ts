@@ -2,10 +2,9 @@ import { closeSync, fstatSync, openSync, readSync, renameSync, writeSync } from 
 import { type Checked, fieldsOf, text, wholeNumber } from "../bytes/schema.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
 import { xxHash64 } from "../runtime/host.ts";
-import type { CountsOptions } from "../words/counts-format.ts";
-import { hasOptions } from "../words/counts-options.ts";
+import { type CountsOptions, hasOptions } from "../words/counts-format.ts";
 import { CountsReader } from "../words/counts-reader.ts";
-import { tableOverflows } from "../words/sum-of-words.ts";
+import { tableOverflows } from "../words/sorted-words.ts";
 import { type EntryId, entryIdCheck } from "./cache-names.ts";
 import { Damaged, naming, parseChecked, statisticsCheck, withFile } from "./checked-files.ts";
 import { settlePermissions } from "./output-permissions.ts";

@@ -3,9 +3,15 @@ import { type Checked, fieldsOf, listOf, text, tupleOf, wholeNumber } from "../b
 import type { RangeStatistics } from "../count/range-counter.ts";
 import { xxHash64 } from "../runtime/host.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
-import { optionFields } from "../words/counts-header.ts";
-import { addTable, emptyTable, isSound } from "../words/sorted-tables.ts";
-import { type Summand, SumOfWords, wordTableOfSum } from "../words/sum-of-words.ts";
+import { optionFields } from "../words/counts-writer.ts";
+import {
+  addTable,
+  emptyTable,
+  isSound,
+  type Summand,
+  SumOfWords,
+  wordTableOfSum,
+} from "../words/sorted-words.ts";
 import type { WordTable } from "../words/word-table.ts";
 import { openEntry } from "./cache-entries.ts";
 import { type EntryId, entryIdCheck } from "./cache-names.ts";

@@ -1,9 +1,13 @@
 import { type Parts, SumOfParts } from "../count/add-up.ts";
-import { CommonWords, type LeftOut, nothingLeftOut } from "../words/common-words.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
 import { CountsWriter, countsFileHead, unknownTotals } from "../words/counts-writer.ts";
-import type { SortedWords } from "../words/sorted-words.ts";
-import { totalsOfSum } from "../words/sum-of-words.ts";
+import {
+  CommonWords,
+  type LeftOut,
+  nothingLeftOut,
+  type SortedWords,
+  totalsOfSum,
+} from "../words/sorted-words.ts";
 import { stageFile } from "./staged-file.ts";
 
 export type Saved = { readonly totals: CountsTotals; readonly leftOut: LeftOut };

@@ -1,11 +1,11 @@
 import { decodeCharacters } from "../bytes/byte-characters.ts";
 import { UserError } from "../errors.ts";
 import { alphabetOrder } from "../merge/fill-tie-rule.ts";
+import type { StartTokens } from "../merge/merge-options.ts";
 import type { Compat, LearnedPairs, Merges } from "../merge/merges.ts";
-import type { StartTokens } from "../merge/start-tokens.ts";
 import { buildModel, type EncodingModel } from "../tokenizer/encoding-model.ts";
 import { copyTokenBytes, makeTokenBytes } from "../vocabulary/token-bytes.ts";
-import type { TokenWords } from "../words/token-words.ts";
+import type { TokenWords } from "../words/word-table.ts";
 import type { KeptMerges } from "./kept-merges.ts";
 
 const byteCount = 256;

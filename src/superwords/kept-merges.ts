@@ -1,5 +1,5 @@
 import type { RankedMerges } from "../tokenizer/encoding-model.ts";
-import type { TokenWords } from "../words/token-words.ts";
+import type { TokenWords } from "../words/word-table.ts";
 
 /**
  * Which inherited merges stay. Learning superwords begins with pretokens that other merges, the inherited ones, have been made

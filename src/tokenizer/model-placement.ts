@@ -1,6 +1,6 @@
 import type { EncodingModel, WholeTokens } from "./encoding-model.ts";
 
-/** Tokens with their ids, as src/kernel/encode/token-index.ts indexes them. */
+/** Tokens with their ids, as src/kernel/encode/model-layout.ts indexes them. */
 export type PackedTokens = WholeTokens;
 
 /** What JavaScript puts into the kernel's EncodingModel. */

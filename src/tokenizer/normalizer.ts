@@ -1,4 +1,4 @@
-import { characterLengthAt } from "../bytes/utf8.ts";
+import { characterLengthAt } from "../bytes/text.ts";
 import { PendingBytes, type TextSink } from "./text-sink.ts";
 import type { NormalizationForm } from "./tokenizer-parts.ts";
 

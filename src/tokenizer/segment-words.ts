@@ -1,6 +1,5 @@
 import { assert } from "../errors.ts";
-import type { TokenWords } from "../words/token-words.ts";
-import type { WordTable } from "../words/word-table.ts";
+import type { TokenWords, WordTable } from "../words/word-table.ts";
 import { EncodingKernel } from "./encoding-kernel.ts";
 import type { EncodingModel } from "./encoding-model.ts";
 import { IdBuffer } from "./id-buffer.ts";

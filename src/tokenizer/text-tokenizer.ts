@@ -5,7 +5,7 @@ import {
   flagArgument,
   numberArgument,
   textOrBytesArgument,
-} from "../bytes/call-arguments.ts";
+} from "../bytes/schema.ts";
 import { UserError, usageError } from "../errors.ts";
 import { tokenizerOfJson } from "./load/tokenizer-json.ts";
 import { TextEncoding } from "./text-encoding.ts";

@@ -1,5 +1,5 @@
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
-import { byteCountOf, codePointAt, codePointBefore, isUnfinished } from "../bytes/utf8.ts";
+import { byteCountOf, codePointAt, codePointBefore, isUnfinished } from "../bytes/text.ts";
 import { type CodePointSet, contains, emptySet, whiteSpace, wordCharacters } from "../pattern/unicode.ts";
 import { PendingBytes, type TextSink } from "./text-sink.ts";
 import type { AddedToken } from "./tokenizer-parts.ts";

@@ -1,5 +1,5 @@
+import { characterLengthAt, codePointOf } from "../bytes/text.ts";
 import { shapeOf } from "../bytes/token-shape.ts";
-import { characterLengthAt, codePointOf } from "../bytes/utf8.ts";
 import { type TokenTable, tokenBytesOf } from "./token-table.ts";
 import type { AddedToken } from "./tokenizer-parts.ts";
 

@@ -13,7 +13,7 @@ import {
   headerBytesMax,
   otherVersion,
   parseHeader,
-} from "./counts-header.ts";
+} from "./counts-writer.ts";
 import type { SortedWords } from "./sorted-words.ts";
 
 /** Fills the front of `into`. Returns how many bytes it wrote: 0 only at the end of the file. */

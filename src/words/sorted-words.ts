@@ -1,9 +1,10 @@
 import { allocateText, paddingBytes, type Text } from "../bytes/text.ts";
+import { UserError } from "../errors.ts";
 import { collectGarbage, releaseMemory } from "../runtime/host.ts";
 import type { CountsTotals } from "./counts-format.ts";
 import { totalsOf } from "./counts-writer.ts";
 import { sortByBytesInSteps, sortWordsByBytes } from "./sort-by-bytes.ts";
-import type { WordTable } from "./word-table.ts";
+import { tooManyWords, type WordTable } from "./word-table.ts";
 
 /**
  * A cursor over distinct words in ascending order of their bytes. `next` moves to the first word, then to the next one, and
@@ -96,4 +97,515 @@ function longerText(text: Text, capacityBytes: number): Text {
   const longer = allocateText(capacityBytes);
   longer.bytes.set(text.bytes);
   return longer;
+}
+
+/** Sorted words to be added, or subtracted (sign -1). */
+export type Summand = { readonly words: SortedWords; readonly sign: 1 | -1 };
+
+/** Thrown when a count falls below 0: a summand that is subtracted is no part of the others. */
+export class NegativeSumError extends Error {}
+
+/**
+ * The sum of sorted words, in one pass. The smallest of the summands' current words is the next word of the sum. Words
+ * whose sum is 0 are left out.
+ *
+ * A tournament finds the smallest word: a tree whose leaves are the summands. Each node has the loser of its match, and
+ * the top has the winner. When the winner moves to its next word, only the matches on its way up are played again.
+ *
+ * A match rarely looks at words. Each summand has the length of the prefix that its word shares with the last winner's
+ * word (`offsets`), and the byte that comes next (`bytes`). Of two words greater than the last winner, the one that shares
+ * the longer prefix with it is smaller; at equal prefixes the next byte decides. Only if both are equal are the words
+ * compared, from there on, and the loser gets its offset and byte against the winner. All summands on the winner's way up
+ * lost to it, so their offsets are always against the last winner. A word that equals the last winner has the byte -1.
+ */
+export class SumOfWords implements SortedWords {
+  word: Text = allocateText(256);
+  wordLength = 0;
+  sharedLength = 0;
+  count = 0;
+  /** An upper bound: a word of several summands is one word of the sum. */
+  readonly totals: CountsTotals;
+  /** losers[0] is the winner. Summand i is the leaf summands.length + i. -1 where no match was played yet. */
+  private readonly losers: Int32Array;
+  private readonly offsets: Int32Array;
+  private readonly bytes: Int32Array;
+  private isStarted = false;
+  private pretokenCount = 0;
+
+  constructor(private readonly summands: readonly Summand[]) {
+    const added = summands.filter(({ sign }) => sign > 0);
+    const sumOf = (total: keyof CountsTotals) =>
+      added.reduce((sum, { words }) => sum + words.totals[total], 0);
+    this.totals = {
+      wordCount: sumOf("wordCount"),
+      byteCount: sumOf("byteCount"),
+      pretokenCount: sumOf("pretokenCount"),
+    };
+    this.losers = new Int32Array(summands.length).fill(nobody);
+    this.offsets = new Int32Array(summands.length);
+    this.bytes = new Int32Array(summands.length);
+  }
+
+  next(): boolean {
+    if (!this.isStarted) this.start();
+    const { losers, offsets, bytes, summands } = this;
+    if (summands.length === 0) return false;
+    let sharedLength = this.wordLength;
+    for (;;) {
+      let winner = losers[0]!;
+      if (offsets[winner] === ended) return false;
+      this.take(winner);
+      sharedLength = Math.min(sharedLength, offsets[winner]!);
+      let count = 0;
+      do {
+        const { words, sign } = summands[winner]!;
+        count += sign * words.count;
+        this.goOn(winner);
+        winner = losers[0]!;
+      } while (bytes[winner] === equal);
+      if (count === 0) continue;
+      if (count < 0) throw new NegativeSumError("a word would occur less than never");
+      this.sharedLength = sharedLength;
+      this.count = count;
+      this.pretokenCount += count;
+      if (this.pretokenCount > Number.MAX_SAFE_INTEGER) {
+        throw new UserError("all counts together are more than 2^53, more than can be added up exactly", {
+          hint: "train from fewer of them",
+        });
+      }
+      return true;
+    }
+  }
+
+  /** Plays the first words, compared with an empty last winner. */
+  private start(): void {
+    this.isStarted = true;
+    for (let i = this.summands.length - 1; i >= 0; i--) this.goOn(i);
+  }
+
+  /** Copies the winner's word, except the prefix that it shares with the last one. */
+  private take(winner: number): void {
+    const { words } = this.summands[winner]!;
+    const { wordLength } = words;
+    const from = words.word.bytes;
+    if (wordLength + paddingBytes > this.word.bytes.length) {
+      const longer = allocateText(wordLength * 2);
+      longer.bytes.set(this.word.bytes);
+      this.word = longer;
+    }
+    const to = this.word.bytes;
+    for (let pos = this.offsets[winner]!; pos < wordLength; pos++) to[pos] = from[pos]!;
+    this.wordLength = wordLength;
+  }
+
+  /** Moves a summand to its next word and plays from its leaf up. In the first round it waits at the first empty node. */
+  private goOn(summand: number): void {
+    const { summands, losers, offsets, bytes } = this;
+    const { words } = summands[summand]!;
+    if (words.next()) {
+      offsets[summand] = words.sharedLength;
+      bytes[summand] = words.word.bytes[words.sharedLength]!;
+    } else {
+      offsets[summand] = ended;
+      bytes[summand] = 0;
+    }
+    let winner = summand;
+    for (let node = (summands.length + summand) >> 1; node > 0; node >>= 1) {
+      const other = losers[node]!;
+      if (other === nobody) {
+        losers[node] = winner;
+        return;
+      }
+      const order = offsets[winner]! - offsets[other]! || bytes[other]! - bytes[winner]!;
+      if (order < 0 || (order === 0 && !this.staysAhead(winner, other))) {
+        losers[node] = winner;
+        winner = other;
+      }
+    }
+    losers[0] = winner;
+  }
+
+  /** Whether the word of `a` is at most that of `b`, at equal offsets and bytes. Sets the loser's against the winner. */
+  private staysAhead(a: number, b: number): boolean {
+    const { summands, offsets, bytes } = this;
+    const offset = offsets[a]!;
+    // Both are at their ends, or both have the last winner's word.
+    if (offset === ended || bytes[a] === equal) return true;
+    const wordsA = summands[a]!.words;
+    const wordsB = summands[b]!.words;
+    const bytesA = wordsA.word.bytes;
+    const bytesB = wordsB.word.bytes;
+    const stop = Math.min(wordsA.wordLength, wordsB.wordLength);
+    let pos = offset + 1;
+    while (pos < stop && bytesA[pos] === bytesB[pos]) pos++;
+    const byteA = pos < wordsA.wordLength ? bytesA[pos]! : equal;
+    const byteB = pos < wordsB.wordLength ? bytesB[pos]! : equal;
+    const isAhead = byteA <= byteB;
+    const loser = isAhead ? b : a;
+    offsets[loser] = pos;
+    bytes[loser] = isAhead ? byteB : byteA;
+    return isAhead;
+  }
+}
+
+/** In `losers`: no summand. */
+const nobody = -1;
+/** In `offsets`: the summand is at its end, and loses to all others. */
+const ended = -1;
+/** In `bytes`: the word equals the last winner's. */
+const equal = -1;
+
+/** The exact totals of a sum. */
+export function* totalsOfSum(words: SortedWords): Generator<undefined, CountsTotals> {
+  let wordCount = 0;
+  let byteCount = 0;
+  let pretokenCount = 0;
+  while (words.next()) {
+    wordCount++;
+    byteCount += words.wordLength;
+    pretokenCount += words.count;
+    if (wordCount % wordsPerSlice === 0) yield;
+  }
+  return { wordCount, byteCount, pretokenCount };
+}
+
+/** Whether so many words or bytes do not fit into one table. */
+export const tableOverflows = ({ byteCount, wordCount }: CountsTotals) =>
+  byteCount >= 2 ** 32 || wordCount >= 2 ** 29;
+
+/**
+ * The sum as a table, its words in the order of their bytes; yields between slices of some milliseconds.
+ * @param totals upper bounds of the sum's totals
+ */
+export function* wordTableOfSum(
+  words: SortedWords,
+  totals: CountsTotals = words.totals,
+): Generator<undefined, WordTable> {
+  if (tableOverflows(totals))
+    throw tooManyWords("more than 4 GB or 536 million distinct words in all counts");
+  const bytes = new Uint8Array(totals.byteCount);
+  const starts = new Uint32Array(totals.wordCount + 1);
+  const counts = new Float64Array(totals.wordCount);
+  let wordCount = 0;
+  let end = 0;
+  while (words.next()) {
+    const { wordLength } = words;
+    const from = words.word.bytes;
+    if (end + wordLength > totals.byteCount) throw new UserError("the counts files hold more than they say");
+    for (let i = 0; i < wordLength; i++) bytes[end + i] = from[i]!;
+    end += wordLength;
+    counts[wordCount] = words.count;
+    starts[++wordCount] = end;
+    if (wordCount % wordsPerSlice === 0) yield;
+  }
+  return {
+    wordCount,
+    bytes: bytes.subarray(0, end),
+    starts: starts.subarray(0, wordCount + 1),
+    counts: counts.subarray(0, wordCount),
+  };
+}
+
+// Word tables in ascending order of their words' bytes. A count may be 0 here.
+
+export const emptyTable: WordTable = {
+  wordCount: 0,
+  bytes: new Uint8Array(0),
+  starts: new Uint32Array(1),
+  counts: new Float64Array(0),
+};
+
+const wordsPerSlice = 1 << 16;
+
+/** Whether a table that was read is valid: words end to end, in ascending order, counts integers with an exact sum. */
+export function isSound({ wordCount, bytes, starts, counts }: WordTable): boolean {
+  if (starts[0] !== 0 || starts[wordCount] !== bytes.length) return false;
+  let total = 0;
+  let lastStart = 0;
+  let start = 0;
+  for (let word = 0; word < wordCount; word++) {
+    const end = starts[word + 1]!;
+    const count = counts[word]!;
+    if (end <= start || end > bytes.length || !(count >= 0) || Math.floor(count) !== count) return false;
+    total += count;
+    let pos = 0;
+    while (start + pos < end && lastStart + pos < start && bytes[start + pos] === bytes[lastStart + pos])
+      pos++;
+    const isBehind =
+      word === 0 ||
+      (start + pos < end && (lastStart + pos === start || bytes[start + pos]! > bytes[lastStart + pos]!));
+    if (!isBehind) return false;
+    lastStart = start;
+    start = end;
+  }
+  return total <= Number.MAX_SAFE_INTEGER;
+}
+
+/** The same words in ascending order of their bytes; yields between slices of work. */
+export function* inByteOrder(table: WordTable): Generator<undefined, WordTable> {
+  const { wordCount, bytes, starts, counts } = table;
+  const order = yield* sortByBytesInSteps(table);
+  const sorted = {
+    wordCount,
+    bytes: new Uint8Array(starts[wordCount]!),
+    starts: new Uint32Array(wordCount + 1),
+    counts: new Float64Array(wordCount),
+  };
+  let end = 0;
+  for (let word = 0; word < wordCount; word++) {
+    const from = order[word]!;
+    const stop = starts[from + 1]!;
+    for (let pos = starts[from]!; pos < stop; pos++) sorted.bytes[end++] = bytes[pos]!;
+    sorted.starts[word + 1] = end;
+    sorted.counts[word] = counts[from]!;
+    if (word % wordsPerSlice === wordsPerSlice - 1) yield;
+  }
+  return sorted;
+}
+
+/**
+ * The sum of two tables, without words whose count is 0. It is made in the memory of `table`, if that has room behind its
+ * words (`withRoom`): fresh memory costs more than moving words.
+ */
+export function addTable(table: WordTable, other: WordTable): WordTable {
+  const places = addCounts(table, other);
+  let wordCount = 0;
+  let byteCount = 0;
+  for (let word = 0; word < other.wordCount; word++) {
+    if (places[word] === inBoth) continue;
+    wordCount++;
+    byteCount += other.starts[word + 1]! - other.starts[word]!;
+  }
+  const sum = withRoom(table, wordCount, byteCount);
+  insertWords(sum, table.wordCount, other, places, wordCount, byteCount);
+  return withoutNone(sum);
+}
+
+/** The table with room for more words, whose content is undefined; in the same memory if there is room. */
+function withRoom(table: WordTable, moreWords: number, moreBytes: number): WordTable {
+  const wordCount = table.wordCount + moreWords;
+  const byteCount = table.starts[table.wordCount]! + moreBytes;
+  if (byteCount >= 2 ** 32) throw tooManyWords("more than 4 GB of distinct words");
+  return {
+    wordCount,
+    bytes: lengthened(table.bytes, byteCount),
+    starts: lengthened(table.starts, wordCount + 1),
+    counts: lengthened(table.counts, wordCount),
+  };
+}
+
+function lengthened<T extends Uint8Array | Uint32Array | Float64Array>(array: T, length: number): T {
+  const { buffer, byteOffset, BYTES_PER_ELEMENT } = array;
+  const Type = array.constructor as new (...args: [ArrayBufferLike, number, number] | [number]) => T;
+  if (byteOffset + length * BYTES_PER_ELEMENT <= buffer.byteLength)
+    return new Type(buffer, byteOffset, length);
+  const longer = new Type(length);
+  longer.set(array);
+  return longer;
+}
+
+/** In `places`: the table has the word already. No table has so many words. */
+const inBoth = 2 ** 32 - 1;
+
+/** Adds the counts of words that both tables have. Returns before which word of `table` each of the others belongs. */
+function addCounts(table: WordTable, other: WordTable): Uint32Array {
+  const { counts } = table;
+  const places = new Uint32Array(other.wordCount);
+  for (let word = 0, first = 0; word < other.wordCount; word++) {
+    const start = other.starts[word]!;
+    const place = placeOf(table, first, other.bytes, start, other.starts[word + 1]!);
+    if (place < 0) {
+      first = ~place;
+      places[word] = first;
+    } else {
+      counts[place] = counts[place]! + other.counts[word]!;
+      first = place + 1;
+      places[word] = inBoth;
+    }
+  }
+  return places;
+}
+
+/**
+ * Subtracts the counts of `part`, `times` times, from those of `table`, in place. A word that is left with a count of 0
+ * keeps its place. False where a count would be below 0: `part` is no part of the table, which is spoilt then. Yields
+ * between slices of some milliseconds.
+ */
+export function* takeOff(table: WordTable, part: SortedWords, times = 1): Generator<undefined, boolean> {
+  const { counts } = table;
+  let first = 0;
+  for (let taken = 1; part.next(); taken++) {
+    const place = placeOf(table, first, part.word.bytes, 0, part.wordLength);
+    if (place < 0) return false;
+    const count = counts[place]! - times * part.count;
+    if (count < 0) return false;
+    counts[place] = count;
+    first = place + 1;
+    if (taken % wordsPerSlice === 0) yield;
+  }
+  return true;
+}
+
+/**
+ * Inserts `newWords` words of `other`, with `newBytes` bytes, at their places among the first `wordCount` words of a table.
+ * It goes from the last one to the first, so each word of the table moves once.
+ */
+function insertWords(
+  { bytes, starts, counts }: WordTable,
+  wordCount: number,
+  other: WordTable,
+  places: Uint32Array,
+  newWords: number,
+  newBytes: number,
+): void {
+  let end = wordCount;
+  for (let added = other.wordCount - 1; newWords > 0; added--) {
+    const place = places[added]!;
+    if (place === inBoth) continue;
+    bytes.copyWithin(starts[place]! + newBytes, starts[place]!, starts[end]!);
+    for (let word = end; word > place; word--) {
+      starts[word + newWords] = starts[word]! + newBytes;
+      counts[word + newWords - 1] = counts[word - 1]!;
+    }
+    end = place;
+    const stop = other.starts[added + 1]!;
+    newWords--;
+    newBytes -= stop - other.starts[added]!;
+    const to = starts[place]! + newBytes;
+    copyBytes(other.bytes, other.starts[added]!, stop, bytes, to);
+    starts[place + newWords + 1] = to + stop - other.starts[added]!;
+    counts[place + newWords] = other.counts[added]!;
+  }
+}
+
+/** Removes the words whose count is 0, in place. The words between two of them move together. */
+function withoutNone({ wordCount, bytes, starts, counts }: WordTable): WordTable {
+  let left = 0;
+  for (let word = 0; word < wordCount; word++) {
+    const first = word;
+    const start = starts[word]!;
+    const shift = start - starts[left]!;
+    for (; word < wordCount && counts[word] !== 0; word++) {
+      counts[left] = counts[word]!;
+      starts[++left] = starts[word + 1]! - shift;
+    }
+    if (shift > 0 && word > first) bytes.copyWithin(start - shift, start, starts[word]!);
+  }
+  return {
+    wordCount: left,
+    bytes: bytes.subarray(0, starts[left]!),
+    starts: starts.subarray(0, left + 1),
+    counts: counts.subarray(0, left),
+  };
+}
+
+/** For few bytes a loop is cheaper than the call of a native copy. */
+function copyBytes(from: Uint8Array, start: number, stop: number, to: Uint8Array, toPos: number): void {
+  if (stop - start > 64) to.set(from.subarray(start, stop), toPos);
+  else for (let pos = start; pos < stop; pos++) to[toPos++] = from[pos]!;
+}
+
+/**
+ * Searches the words [word, wordCount) for the word at bytes [otherStart, otherEnd) of `otherBytes`. Returns its index, or
+ * the complement (~) of where it belongs.
+ */
+function placeOf(
+  { wordCount, bytes, starts }: WordTable,
+  word: number,
+  otherBytes: Uint8Array,
+  otherStart: number,
+  otherEnd: number,
+): number {
+  const otherLength = otherEnd - otherStart;
+  for (; word < wordCount; word++) {
+    const start = starts[word]!;
+    const length = starts[word + 1]! - start;
+    const stop = length < otherLength ? length : otherLength;
+    let pos = 0;
+    while (pos < stop && bytes[start + pos] === otherBytes[otherStart + pos]) pos++;
+    if (pos < stop) {
+      if (bytes[start + pos]! > otherBytes[otherStart + pos]!) return ~word;
+    } else if (length >= otherLength) {
+      return length === otherLength ? word : ~word;
+    }
+  }
+  return ~word;
+}
+
+/** How many distinct words were rarer than wanted, and how often they occur together. */
+export type LeftOut = { wordCount: number; pretokenCount: number };
+
+export const nothingLeftOut = (): LeftOut => ({ wordCount: 0, pretokenCount: 0 });
+
+/** The words that occur at least `minCount` times, of sorted words. Those left out are added to `leftOut` one by one. */
+export class CommonWords implements SortedWords {
+  sharedLength = 0;
+
+  constructor(
+    private readonly words: SortedWords,
+    private readonly minCount: number,
+    private readonly leftOut: LeftOut,
+  ) {}
+
+  get word(): Text {
+    return this.words.word;
+  }
+
+  get wordLength(): number {
+    return this.words.wordLength;
+  }
+
+  get count(): number {
+    return this.words.count;
+  }
+
+  /** An upper bound: words may be left out. */
+  get totals(): CountsTotals {
+    return this.words.totals;
+  }
+
+  next(): boolean {
+    const { words, minCount, leftOut } = this;
+    // The prefix that two sorted words share is shared by all words between them.
+    let shared = words.wordLength;
+    while (words.next()) {
+      shared = Math.min(shared, words.sharedLength);
+      this.sharedLength = shared;
+      if (words.count >= minCount) return true;
+      leftOut.wordCount++;
+      leftOut.pretokenCount += words.count;
+    }
+    return false;
+  }
+}
+
+/** The same for a table, in place: its common words move to the front of its arrays. */
+export function commonWordsOf(table: WordTable, minCount: number, leftOut: LeftOut): WordTable {
+  const { bytes, starts, counts } = table;
+  let wordCount = 0;
+  let end = 0;
+  for (let index = 0; index < table.wordCount; index++) {
+    const count = counts[index]!;
+    if (count < minCount) {
+      leftOut.wordCount++;
+      leftOut.pretokenCount += count;
+      continue;
+    }
+    const start = starts[index]!;
+    const stop = starts[index + 1]!;
+    bytes.copyWithin(end, start, stop);
+    // Never overtakes the word that is read: no more is written than was read.
+    starts[wordCount] = end;
+    counts[wordCount] = count;
+    end += stop - start;
+    wordCount++;
+  }
+  // Overwrites no start that is still to be read.
+  starts[wordCount] = end;
+  return {
+    wordCount,
+    bytes: bytes.subarray(0, end),
+    starts: starts.subarray(0, wordCount + 1),
+    counts: counts.subarray(0, wordCount),
+  };
 }

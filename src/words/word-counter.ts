@@ -140,7 +140,7 @@ export class WordCounter {
   }
 
   /**
-   * Adds the words of lines of word counts (tsv-writer.ts) in the kernel's text: bytes [start, start + byteCount), the last one a
+   * Adds the words of lines of word counts (tsv.ts) in the kernel's text: bytes [start, start + byteCount), the last one a
    * newline. Their words are written to the text's start as plain bytes, so `start` has to leave room for these.
    *
    * @param total the sum of the counts of all lines before, at most 2^53 - 1; so is the new one

@@ -114,3 +114,59 @@ function lengthened<T extends Uint8Array | Uint32Array | Float64Array>(array: T,
   longer.set(array);
   return longer;
 }
+
+/**
+ * TokenWords: distinct words as sequences of start tokens, with their counts: what the merge engine learns from.
+ *
+ *   ARRAY    TYPE                         LENGTH          MEANING
+ *   tokens   Uint8Array, 16 or 32 bits    positionCount   ids of start tokens, words end to end, no separator
+ *   starts   Uint32Array                  wordCount + 1   offset into tokens; word w is tokens[starts[w] .. starts[w + 1])
+ *   counts   Float64Array                 wordCount       occurrences in the corpus: integers, exact to 2^53
+ *
+ * Two words that the tokens 300, 301 and 7 spell give tokens = [300, 7, 301, 300], starts = [0, 2, 4], counts = [1, 5].
+ *
+ * Nothing may depend on the order of the words. Equal words may stand there twice; their counts add up.
+ */
+export type TokenWords = {
+  readonly wordCount: number;
+  readonly tokens: Uint8Array | Uint16Array | Uint32Array;
+  readonly starts: Uint32Array;
+  readonly counts: Float64Array;
+};
+
+/** How many words there are, and how many tokens in all of them; or upper bounds of both. */
+export type TokenWordsSize = { readonly wordCount: number; readonly positionCount: number };
+
+export const sizeOfWords = ({ wordCount, tokens }: TokenWords): TokenWordsSize => ({
+  wordCount,
+  positionCount: tokens.length,
+});
+
+/** The size of a word table, whose tokens are its bytes. */
+export const byteWordsSize = ({ wordCount, byteCount }: TableSize): TokenWordsSize => ({
+  wordCount,
+  positionCount: byteCount,
+});
+
+/** Words of bytes: a byte is a start token. Nothing is copied. */
+export function byteWords({ wordCount, bytes, starts, counts }: WordTable): TokenWords {
+  return { wordCount, tokens: bytes, starts, counts };
+}
+
+/** Token words of the sequences given, in their order; `idCount` decides how wide the ids are. */
+export function tokenWordsOf(
+  entries: Iterable<readonly [word: ArrayLike<number>, count: number]>,
+  idCount: number,
+): TokenWords {
+  const words = [...entries];
+  const starts = new Uint32Array(words.length + 1);
+  words.forEach(([word], w) => {
+    starts[w + 1] = starts[w]! + word.length;
+  });
+  const positionCount = starts[words.length]!;
+  const tokens = idCount > 0x10000 ? new Uint32Array(positionCount) : new Uint16Array(positionCount);
+  words.forEach(([word], w) => {
+    tokens.set(word, starts[w]!);
+  });
+  return { wordCount: words.length, tokens, starts, counts: Float64Array.from(words, ([, count]) => count) };
+}

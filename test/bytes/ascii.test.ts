@@ -5,7 +5,7 @@ import {
   decimalDigitsMax,
   putDecimal,
   skipSpace,
-} from "../../src/bytes/ascii.ts";
+} from "../../src/bytes/text.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 

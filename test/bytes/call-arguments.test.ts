@@ -8,7 +8,7 @@ import {
   objectArgument,
   pathsArgument,
   textArgument,
-} from "../../src/bytes/call-arguments.ts";
+} from "../../src/bytes/schema.ts";
 import { Tokenizer, trainTokenizer, UserError } from "../../src/index.ts";
 import { errorOf } from "../thrown.ts";
 

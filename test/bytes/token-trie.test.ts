@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { buildTokenTrie, matchBackwards } from "../../src/bytes/token-trie.ts";
+import { buildTokenTrie, matchBackwards } from "../../src/bytes/special-token-finder.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 

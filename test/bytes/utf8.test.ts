@@ -6,7 +6,7 @@ import {
   codePointBefore,
   isUnfinished,
   putCharacter,
-} from "../../src/bytes/utf8.ts";
+} from "../../src/bytes/text.ts";
 import { Random } from "../pattern/naive.ts";
 
 /** The code point of bytes that are one valid character, else -1. */

@@ -11,7 +11,7 @@ import { atOnce } from "../../src/runtime/turns.ts";
 import type { ScratchDirectory } from "../../src/store/scratch-directory.ts";
 import type { CountsOptions } from "../../src/words/counts-format.ts";
 import { countsFileChunks } from "../../src/words/counts-writer.ts";
-import { NegativeSumError } from "../../src/words/sum-of-words.ts";
+import { NegativeSumError } from "../../src/words/sorted-words.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { put, scratch } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";

@@ -5,7 +5,7 @@ import { TextMemory } from "../../src/corpus/text-memory.ts";
 import { CountsFileReader } from "../../src/count/counts-files.ts";
 import { SpillingCounter } from "../../src/count/spilling-counter.ts";
 import { atOnce } from "../../src/runtime/turns.ts";
-import { wordTableOfSum } from "../../src/words/sum-of-words.ts";
+import { wordTableOfSum } from "../../src/words/sorted-words.ts";
 import { scratch } from "../binary.ts";
 import { entriesOf } from "../words/generators.ts";
 

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import { estimateMergeMemoryBytes } from "../../src/merge/estimate-merge-memory.ts";
-import { byteWordsSize } from "../../src/words/token-words.ts";
-import { sizeOf } from "../../src/words/word-table.ts";
+import { estimateMergeMemoryBytes } from "../../src/merge/train-merges.ts";
+import { byteWordsSize, sizeOf } from "../../src/words/word-table.ts";
 import { makeWords, seededRandom, tableOf } from "./made-words.ts";
 
 const words = tableOf(makeWords(seededRandom(3)));

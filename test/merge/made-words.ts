@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { defaultTuning, type MergeTuning } from "../../src/merge/merge-tuning.ts";
+import { defaultTuning, type MergeTuning } from "../../src/merge/merge-options.ts";
 import type { Merges } from "../../src/merge/merges.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import type { NaiveWords } from "./naive.ts";

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { learnMerges } from "../../src/merge/merge-engine.ts";
 import { startMergeHelpers } from "../../src/merge/merge-helpers.ts";
 import { createMergeEngine } from "../../src/merge/merge-memories.ts";
-import { defaultTuning } from "../../src/merge/merge-tuning.ts";
+import { defaultTuning } from "../../src/merge/merge-options.ts";
 import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
 import { atOnce } from "../../src/runtime/turns.ts";
-import { byteWords } from "../../src/words/token-words.ts";
+import { byteWords } from "../../src/words/word-table.ts";
 import { seededRandom, sumOf, tableOf } from "./made-words.ts";
 
 const random = seededRandom(77);

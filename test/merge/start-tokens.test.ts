@@ -1,13 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import { UserError } from "../../src/errors.ts";
-import type { TieOrder } from "../../src/merge/merge-options.ts";
-import { defaultTuning, type MergeTuning } from "../../src/merge/merge-tuning.ts";
+import {
+  defaultTuning,
+  type MergeTuning,
+  type StartTokens,
+  type TieOrder,
+} from "../../src/merge/merge-options.ts";
 import type { Merges } from "../../src/merge/merges.ts";
-import type { StartTokens } from "../../src/merge/start-tokens.ts";
 import { type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
 import { atOnce } from "../../src/runtime/turns.ts";
-import { byteWords, type TokenWords, tokenWordsOf } from "../../src/words/token-words.ts";
+import { byteWords, type TokenWords, tokenWordsOf } from "../../src/words/word-table.ts";
 import { rounds } from "../rounds.ts";
 import { makeTuning, makeWords, type Random, seededRandom, tableOf } from "./made-words.ts";
 

@@ -16,7 +16,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Saves looking at each file: in a directory that is not open to all, `isTrusted` says yes to every one.",
   },
   {
-    file: "src/words/sorted-tables.ts",
+    file: "src/words/sorted-words.ts",
     before: "let pos = 0;",
     line: "while (pos < stop && bytes[start + pos] === otherBytes[otherStart + pos]) pos++;",
     changed: "while (pos <= stop && bytes[start + pos] === otherBytes[otherStart + pos]) pos++;",

@@ -78,7 +78,7 @@ test("long words of one hash are told apart", () => {
   for (let round = 0; round < 2; round++) expect(encode(words)).toEqual(bytesOf(words));
 });
 
-/** `hashLong` of src/kernel/words/word-keys.ts, of 16 bytes. */
+/** `hashLong` of src/kernel/words/word-slots.ts, of 16 bytes. */
 function hashOfSixteen(word: DataView): number {
   const wrap = (number: bigint) => BigInt.asUintN(64, number);
   const mixed = (bits: bigint) => {

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { CommonWords, commonWordsOf, nothingLeftOut } from "../../src/words/common-words.ts";
-import { TableWords } from "../../src/words/sorted-words.ts";
+import { CommonWords, commonWordsOf, nothingLeftOut, TableWords } from "../../src/words/sorted-words.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { randomOf } from "./generators.ts";
 

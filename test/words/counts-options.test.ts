@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { patterns } from "../../src/pattern/pattern.ts";
-import type { CountsOptions } from "../../src/words/counts-format.ts";
-import { agreedOptions, checkOptions } from "../../src/words/counts-options.ts";
+import { agreedOptions, type CountsOptions, checkOptions } from "../../src/words/counts-format.ts";
 import { errorOf } from "../thrown.ts";
 
 const options: CountsOptions = {

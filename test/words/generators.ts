@@ -1,5 +1,4 @@
-import type { Text } from "../../src/bytes/text.ts";
-import { allocateText, paddingBytes } from "../../src/bytes/text.ts";
+import { allocateText, paddingBytes, type Text } from "../../src/bytes/text.ts";
 import type { WordCounter } from "../../src/words/word-counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { sortWordsByBytes } from "../../src/words/sort-by-bytes.ts";
-import { sortWordsByCount } from "../../src/words/sort-by-count.ts";
+import { sortWordsByCount } from "../../src/words/tsv.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { bytesOf, keyOf, randomOf } from "./generators.ts";
 

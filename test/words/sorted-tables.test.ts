@@ -1,9 +1,14 @@
 import { expect, test } from "bun:test";
 import { atOnce } from "../../src/runtime/turns.ts";
-import { addTable, emptyTable, inByteOrder, isSound, takeOff } from "../../src/words/sorted-tables.ts";
-import { TableWords } from "../../src/words/sorted-words.ts";
-import type { WordTable } from "../../src/words/word-table.ts";
-import { wordTableOf } from "../../src/words/word-table.ts";
+import {
+  addTable,
+  emptyTable,
+  inByteOrder,
+  isSound,
+  TableWords,
+  takeOff,
+} from "../../src/words/sorted-words.ts";
+import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { entriesOf, randomOf } from "./generators.ts";
 
 type Counts = Map<string, number>;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { unicodeVersion } from "../../src/pattern/unicode-data.ts";
 import type { CountsOptions } from "../../src/words/counts-format.ts";
-import { readTsvHead, tsvHead } from "../../src/words/tsv-head.ts";
+import { readTsvHead, tsvHead } from "../../src/words/tsv.ts";
 import { errorOf } from "../thrown.ts";
 import { bytesOf } from "./generators.ts";
 

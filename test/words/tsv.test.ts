@@ -1,9 +1,6 @@
 import { expect, test } from "bun:test";
 import { encodeBytes } from "../../src/bytes/byte-characters.ts";
-import { sortWordsByCount } from "../../src/words/sort-by-count.ts";
-import { tsvHead } from "../../src/words/tsv-head.ts";
-import { TsvReader } from "../../src/words/tsv-reader.ts";
-import { tsvChunks } from "../../src/words/tsv-writer.ts";
+import { sortWordsByCount, TsvReader, tsvChunks, tsvHead } from "../../src/words/tsv.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { rounds } from "../rounds.ts";

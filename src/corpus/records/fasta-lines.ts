@@ -1,5 +1,4 @@
-import { carriageReturn, lineFeed, space, tab } from "../../bytes/ascii.ts";
-import type { Text } from "../../bytes/text.ts";
+import { carriageReturn, lineFeed, space, type Text, tab } from "../../bytes/text.ts";
 import type { RecordBatch } from "./record-batch.ts";
 import type { LinesRead, RecordLines } from "./record-lines.ts";
 

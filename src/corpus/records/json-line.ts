@@ -9,12 +9,12 @@ import {
   minus,
   openBrace,
   openBracket,
+  putCharacter,
   quote,
   space,
+  type Text,
   tab,
-} from "../../bytes/ascii.ts";
-import type { Text } from "../../bytes/text.ts";
-import { putCharacter } from "../../bytes/utf8.ts";
+} from "../../bytes/text.ts";
 
 /**
  * Reads one line of JSON: checks all of it, as JSON.parse would, and unescapes the text of one top-level field, without

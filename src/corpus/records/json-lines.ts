@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { beginsWithMark, lineFeed } from "../../bytes/ascii.ts";
-import type { Text } from "../../bytes/text.ts";
+import { beginsWithMark, lineFeed, type Text } from "../../bytes/text.ts";
 import { assert } from "../../errors.ts";
 import { type FieldName, fieldName, type LineCursor, lineCursor, lineFault, readLine } from "./json-line.ts";
 import type { RecordBatch } from "./record-batch.ts";

@@ -1,5 +1,4 @@
-import { countLineFeeds, lineFeed } from "../../bytes/ascii.ts";
-import { allocateText } from "../../bytes/text.ts";
+import { allocateText, countLineFeeds, lineFeed } from "../../bytes/text.ts";
 import { assert, UserError } from "../../errors.ts";
 import { type ByteSource, FileSource } from "../byte-sources.ts";
 import type { Input } from "../input.ts";

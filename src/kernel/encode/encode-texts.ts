@@ -14,8 +14,7 @@ import { findToken, foundLength } from "../special-token-search";
 import { beginIds, emitId, idsEnd } from "./emit";
 import { encodePretokens, idBytes } from "./encode-words";
 import { reserveTo, workAddress } from "./encoding-memory";
-import { EncodingModel } from "./model-layout";
-import { findTokenAt, indexTokens, TokenTable, tokenId } from "./token-index";
+import { EncodingModel, findTokenAt, indexTokens, TokenTable, tokenId } from "./model-layout";
 
 /**
  * Texts to ids, for tokenizers that only do this: find added tokens in the text as it is, cut the text between them into

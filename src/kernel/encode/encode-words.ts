@@ -1,12 +1,31 @@
 import { endsStart, textStart } from "../regions";
-import { findLong, recordOf, recordValue } from "../words/long-words";
-import { cutMiddleWords, findMiddle } from "../words/middle-words";
-import { findShort } from "../words/short-words";
-import { hashLong, middleBytesMax, middleTailKey, shortBytesMax, shortKey } from "../words/word-keys";
-import { beginIds, emitIds, emitNarrow, emitWide, idsEnd } from "./emit";
+import {
+  cutMiddleWords,
+  findLong,
+  findMiddle,
+  findShort,
+  hashLong,
+  middleBytesMax,
+  middleTailKey,
+  recordOf,
+  recordValue,
+  shortBytesMax,
+  shortKey,
+} from "../words/word-slots";
+import {
+  beginIds,
+  emitIds,
+  emitNarrow,
+  emitWide,
+  idsEnd,
+  lookUpLong,
+  lookUpMiddle,
+  lookUpShort,
+  results,
+  useLookUp,
+} from "./emit";
 import { reserveText, reserveTo, workAddress } from "./encoding-memory";
 import { hasLateMerges, mergeAllRanks, mergeLate } from "./late-merges";
-import { lookUpLong, lookUpMiddle, lookUpShort, results, useLookUp } from "./look-up";
 import { mergeWord, noRoom, wordIds } from "./merge-word";
 import { EncodingModel } from "./model-layout";
 import { beginCuts, cutEndsAddress, cutsPretokens, nextCuts } from "./never-merged";
@@ -17,10 +36,11 @@ import {
   keepLong,
   long,
   middle,
+  missing,
+  packedResult,
   reserveWords,
   short,
 } from "./word-cache";
-import { missing, packedResult } from "./word-results";
 
 /**
  * Pretokens to ids, a batch at a time: looks up all words, then writes the results in order; a missing word is merged and

@@ -2,9 +2,8 @@ import { endsStart } from "../regions";
 import { beginIds, idsEnd } from "./emit";
 import { reserveTable } from "./encoding-memory";
 import { mergeScanned, mergeSymbols, noRoom, reserveSymbols } from "./merge-word";
-import { EncodingModel } from "./model-layout";
+import { EncodingModel, tokenLengths } from "./model-layout";
 import { findPair, limitRanks, noRank } from "./pair-ranks";
-import { tokenLengths } from "./token-lengths";
 
 /**
  * Late merges: superwords are made of words, and learned behind them. From the first rank on at which a merge goes over the end

@@ -2,8 +2,7 @@ import { endsStart } from "../regions";
 import { beginIds, idsEnd } from "./emit";
 import { encodePretokens, idBytes } from "./encode-words";
 import { reserveTable, reserveTo, workAddress } from "./encoding-memory";
-import { EncodingModel } from "./model-layout";
-import { tokenLengths } from "./token-lengths";
+import { EncodingModel, tokenLengths } from "./model-layout";
 
 /**
  * Pretokens as sequences of ids, for learning superwords: the ids of the pretokens of one call of `countDocuments` stand end to
@@ -11,7 +10,7 @@ import { tokenLengths } from "./token-lengths";
  *
  *   ARRAY       TYPE   LENGTH             MEANING
  *   pieceEnds   u32    pieceEndsMax       pieceEnds[0] is 0, pieceEnds[i + 1] the end of piece i, in bytes of ids
- *   lengths     u32    idLimit            token-lengths.ts
+ *   lengths     u32    idLimit            model-layout.ts
  */
 let pieceEnds: usize = 0;
 let lengths: usize = 0;

@@ -1,4 +1,5 @@
-import { TokenTable } from "./token-index";
+import { hashLong } from "../words/word-slots";
+import { reserveTable } from "./encoding-memory";
 
 /**
  * EncodingModel: all that is needed to turn the bytes of a pretoken into ids. JavaScript writes the first ten fields and their
@@ -14,7 +15,7 @@ import { TokenTable } from "./token-index";
  *   24       isNarrow         1: every id of the tokenizer fits 16 bits
  *   28       cutPlaces        0: no pretoken is cut, and merging begins with bytes; for tests. 1: beside bytes that are not
  *                             ASCII; 2: everywhere (never-merged.ts)
- *   32       wholeTokens      a TokenTable (token-index.ts): see whole-tokens.ts
+ *   32       wholeTokens      a TokenTable (model-layout.ts): see whole-tokens.ts
  *   36       addedTokens      a TokenTable: the tokens that the kernel finds in the text (encode-texts.ts)
  *
  *   40       byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pair-ranks.ts)
@@ -25,10 +26,10 @@ import { TokenTable } from "./token-index";
  *   56       pairRankBits
  *   60       pairHalves
  *   64       pairFilter
- *   68       characters       characters.ts; 0 if merging has to begin with bytes
+ *   68       characters       build-model.ts; 0 if merging has to begin with bytes
  *   72       adjacency        u8[65536]: at left << 8 | right, 1 where the two bytes stand side by side in some token;
  *                             elsewhere no merge ever crosses
- *   76       joinSlots        joins.ts, as the next two; 0 if no pretoken may be cut
+ *   76       joinSlots        never-merged.ts, as the next two; 0 if no pretoken may be cut
  *   80       joinSlotBits
  *   84       joinSizes
  *   88       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
@@ -67,3 +68,106 @@ export class EncodingModel {
 
 /** In `byteIds`, for a byte that the vocabulary lacks: it is left out. */
 export const droppedByte: i32 = -1;
+
+/**
+ * TokenTable: ids of tokens by their bytes. JavaScript writes the first four fields and their arrays; `indexTokens` adds the
+ * slots.
+ *
+ *   OFFSET   FIELD      ARRAY OR NUMBER
+ *   0        count      tokens
+ *   4        bytes      u8[]: the tokens end to end, and 8 bytes more
+ *   8        starts     u32[count + 1]: token t is bytes[starts[t] .. starts[t + 1])
+ *   12       ids        i32[count]
+ *   16       slotBits
+ *   20       slots      u32[2^slotBits]: t + 1 by the hash of the token; 0 in a free slot. At most a quarter is used
+ */
+@unmanaged
+export class TokenTable {
+  count: u32;
+  bytes: usize;
+  starts: usize;
+  ids: usize;
+  slotBits: u32;
+  slots: usize;
+}
+
+/** Indexes the tokens; false without room. */
+export function indexTokens(table: TokenTable): bool {
+  if (table.count === 0) return true;
+  table.slotBits = 34 - clz(table.count);
+  table.slots = reserveTable((<usize>4) << table.slotBits);
+  if (table.slots === 0) return false;
+  for (let token: u32 = 0; token < table.count; token++) {
+    insertToken(table, table.slots, hashLong(tokenStart(table, token), tokenLength(table, token)), token);
+  }
+  return true;
+}
+
+/** The token that equals the `length` bytes at `start`, or -1. */
+export function findTokenAt(table: TokenTable, start: usize, length: u32): i32 {
+  const last: u32 = (1 << table.slotBits) - 1;
+  let pos = hashLong(start, length) >> (32 - table.slotBits);
+  for (let token = tokenIn(table.slots, pos); token >= 0; token = tokenIn(table.slots, pos)) {
+    if (tokenLength(table, token) === length && equalBytes(tokenStart(table, token), start, length))
+      return token;
+    pos = (pos + 1) & last;
+  }
+  return -1;
+}
+
+export function tokenId(table: TokenTable, token: u32): i32 {
+  return load<i32>(table.ids + (token << 2));
+}
+
+export function tokenStart(table: TokenTable, token: u32): usize {
+  return table.bytes + load<u32>(table.starts + (token << 2));
+}
+
+export function tokenLength(table: TokenTable, token: u32): u32 {
+  const at = table.starts + (token << 2);
+  return load<u32>(at, 4) - load<u32>(at);
+}
+
+/** Puts a token into `slots`, an array as long as the table's own, by a hash. */
+export function insertToken(table: TokenTable, slots: usize, hash: u32, token: u32): void {
+  const last: u32 = (1 << table.slotBits) - 1;
+  let pos = hash >> (32 - table.slotBits);
+  while (load<u32>(slots + (pos << 2)) !== 0) pos = (pos + 1) & last;
+  store<u32>(slots + (pos << 2), token + 1);
+}
+
+/** The token in a slot, or -1. */
+export function tokenIn(slots: usize, pos: u32): i32 {
+  return load<i32>(slots + (pos << 2)) - 1;
+}
+
+/** Whether the `length` bytes at two addresses are equal. Up to 7 bytes behind them are read. */
+export function equalBytes(a: usize, b: usize, length: u32): bool {
+  const wholeEnd = a + (length & ~7);
+  for (; a < wholeEnd; a += 8, b += 8) if (load<u64>(a) !== load<u64>(b)) return false;
+  const restBits = <u64>(8 * (length & 7));
+  return ((load<u64>(a) ^ load<u64>(b)) & (((<u64>1) << restBits) - 1)) === 0;
+}
+
+/**
+ * How many bytes of text each id stands for: a table of a u32 for each id below `idLimit`, 0 for ids that merging does not make.
+ * Ranks only rise.
+ */
+let lengths: usize = 0;
+
+/** The table of a model, made once; 0 without room. */
+export function tokenLengths(model: EncodingModel): usize {
+  if (lengths !== 0) return lengths;
+  lengths = reserveTable(4 * <usize>model.idLimit);
+  if (lengths === 0) return 0;
+  for (let byte: u32 = 0; byte < 256; byte++) {
+    store<u32>(lengths + (load<u32>(model.byteIds + (byte << 2)) << 2), 1);
+  }
+  for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
+    const left = lengths + (load<u32>(model.lefts + (rank << 2)) << 2);
+    const right = lengths + (load<u32>(model.rights + (rank << 2)) << 2);
+    const merged = lengths + (load<u32>(model.mergedIds + (rank << 2)) << 2);
+    store<u32>(merged, load<u32>(left) + load<u32>(right));
+  }
+  return lengths;
+}

@@ -1,6 +1,6 @@
 import { reserveTable } from "./encoding-memory";
-import { EncodingModel } from "./model-layout";
 import {
+  EncodingModel,
   equalBytes,
   findTokenAt,
   indexTokens,
@@ -10,7 +10,7 @@ import {
   tokenIn,
   tokenLength,
   tokenStart,
-} from "./token-index";
+} from "./model-layout";
 
 /**
  * WholeTokens: tokens of two bytes or more that merging their bytes does not produce. A pretoken that equals one of them gets its

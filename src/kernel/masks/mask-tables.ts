@@ -1,3 +1,5 @@
+import * as o from "./mask-operators";
+
 // What the loops know of a pattern.
 //
 //   BYTES        MEANING
@@ -15,7 +17,7 @@
 //   384          kindOfTwo, 2048 bytes: kind of each character of two bytes, at (first & 31) << 6 | second & 63
 //   2432         kindOfCell: kind of each element of `columns` (src/pattern/scan-tables.ts)
 
-export const noKind: u32 = 255;
+const noKind: u32 = 255;
 
 const optionsAt: usize = 4;
 const digitCountAt: usize = 8;
@@ -53,11 +55,11 @@ export function useMaskTables(address: usize, blocks: usize, columns: usize, col
 }
 
 /** The kind of a character by its block of 64 and its place in it. */
-export function kindOfCell(block: usize, place: usize): u8 {
+function kindOfCell(block: usize, place: usize): u8 {
   return load<u8>(tables + kindOfCellAt + (<usize>load<u16>(columnBlocks + (block << 1)) | place));
 }
 
-export function kindOfTwo(index: usize): u8 {
+function kindOfTwo(index: usize): u8 {
   return load<u8>(tables + kindOfTwoAt + index);
 }
 
@@ -78,24 +80,155 @@ export function digitCountOf(): u32 {
   return load<u32>(tables, digitCountAt);
 }
 
-export function lowNibbles(): v128 {
+function lowNibbles(): v128 {
   return v128.load(tables, lowNibblesAt);
 }
 
-export function highNibbles(): v128 {
+function highNibbles(): v128 {
   return v128.load(tables, highNibblesAt);
 }
 
-export function firstSeconds(): v128 {
+function firstSeconds(): v128 {
   return v128.load(tables, firstSecondsAt);
 }
 
 /** `which`: 0 or 1. */
-export function mainKind(which: usize): u32 {
+function mainKind(which: usize): u32 {
   return load<u8>(tables + which, mainKindsAt);
 }
 
 /** Address of the kind's mask. */
-export function kindMaskAt(kind: u32): usize {
+function kindMaskAt(kind: u32): usize {
   return tables + kindMasksAt + ((<usize>kind) << 3);
+}
+
+// The kinds of the characters beyond ASCII in a block of 64 bytes. Some lead bytes tell the kind alone, some with a second
+// byte from a certain one on: Han, Hangul, and for most patterns Cyrillic. Their characters are taken all at once, the
+// others one by one. Broken UTF-8 is left to the automaton.
+
+/** The bytes 10…… of the block that was classified last. */
+export let continuationBytes: u64 = 0;
+
+// A character that began in the block before: its bytes in this block, and its kind.
+let spill: u64 = 0;
+let spillKind: u32 = 0;
+
+export function forgetSpill(): void {
+  spill = 0;
+}
+
+/** Bytes of characters of a kind in the block that was classified last. */
+export function kindMask(kind: u32): u64 {
+  return load<u64>(kindMaskAt(kind));
+}
+
+function addToKind(kind: u32, bytes: u64): void {
+  const at = kindMaskAt(kind);
+  store<u64>(at, load<u64>(at) | bytes);
+}
+
+/**
+ * Writes the kind masks of a block. `wide` has the bytes from 0x80 up, at least one. Three bytes behind the block are read.
+ * Returns false where the automaton has to read the block.
+ */
+export function classifyWide(block: usize, wide: u64): bool {
+  const masks = kindMaskAt(0);
+  const zero = i64x2.splat(0);
+  v128.store(masks, zero);
+  v128.store(masks, zero, 16);
+  v128.store(masks, zero, 32);
+  v128.store(masks, zero, 48);
+  const v0 = v128.load(block),
+    v1 = v128.load(block, 16),
+    v2 = v128.load(block, 32),
+    v3 = v128.load(block, 48);
+  const limit = i8x16.splat(-64);
+  const continuation = o.topBits(
+    i8x16.lt_s(v0, limit),
+    i8x16.lt_s(v1, limit),
+    i8x16.lt_s(v2, limit),
+    i8x16.lt_s(v3, limit),
+  );
+  continuationBytes = continuation;
+  let leads = wide & ~spill;
+  if (spill) addToKind(spillKind, spill);
+  spill = 0;
+
+  const s0 = leadBits(v0, v128.load(block, 1)),
+    s1 = leadBits(v1, v128.load(block, 17)),
+    s2 = leadBits(v2, v128.load(block, 33)),
+    s3 = leadBits(v3, v128.load(block, 49));
+  const uniform = o.topBits(notZero(s0), notZero(s1), notZero(s2), notZero(s3)) & leads;
+  if (uniform) {
+    const three = uniform & ~o.topBits(isTwo(v0), isTwo(v1), isTwo(v2), isTwo(v3));
+    const behind = (uniform << 1) | (three << 2);
+    if (behind & ~continuation) return false;
+    const second = o.topBits(isSecond(s0), isSecond(s1), isSecond(s2), isSecond(s3)) & uniform;
+    addUniform(mainKind(0), uniform & ~second, three);
+    if (second) addUniform(mainKind(1), second, three);
+    leads &= ~(uniform | behind);
+    const over = <u32>(three >> 63 ? 2 : (uniform >> 63) | (three >> 62) ? 1 : 0);
+    if (over) {
+      if ((<u32>load<u8>(block, 64) & 0xc0) !== 0x80) return false;
+      if (over === 2 && (<u32>load<u8>(block, 65) & 0xc0) !== 0x80) return false;
+      spill = ((<u64>1) << over) - 1;
+      spillKind = (second >> 63) | ((second & three) >> 62) ? mainKind(1) : mainKind(0);
+    }
+  }
+  while (leads) {
+    const i = ctz(leads);
+    const bytes = load<u32>(block + <usize>i);
+    const found = kindOfCharacter(bytes);
+    const kind = found & 255;
+    const size = <u64>(found >> 8);
+    if (kind === noKind) return false;
+    const character = ((<u64>1) << size) - 1;
+    addToKind(kind, character << i);
+    leads &= ~(character << i);
+    if (i + size > 64) {
+      spill = character >> (64 - i);
+      spillKind = kind;
+    }
+  }
+  return true;
+}
+
+/** Kind of the character that begins with these bytes, and its size in bytes: kind | size << 8. */
+function kindOfCharacter(bytes: u32): u32 {
+  if ((bytes & 0xc0e0) === 0x80c0) {
+    return <u32>kindOfTwo(((bytes & 31) << 6) | ((bytes >> 8) & 63)) | (2 << 8);
+  }
+  if ((bytes & 0xc0c0f0) === 0x8080e0) {
+    const block = 32 + (((bytes & 15) << 6) | ((bytes >> 8) & 63));
+    return <u32>kindOfCell(block, (bytes >> 16) & 63) | (3 << 8);
+  }
+  if ((bytes & 0xc0c0c0f8) === 0x808080f0) {
+    const place = ((bytes & 7) << 12) | (((bytes >> 8) & 63) << 6) | ((bytes >> 16) & 63);
+    return <u32>kindOfCell(1056 + place, (bytes >> 24) & 63) | (4 << 8);
+  }
+  return noKind;
+}
+
+/** For each byte: not zero where all characters that begin so are of one kind. `seconds` are the bytes behind it. */
+function leadBits(v: v128, seconds: v128): v128 {
+  const low = v128.and(v, i8x16.splat(15));
+  const bits = v128.and(i8x16.swizzle(lowNibbles(), low), i8x16.swizzle(highNibbles(), i8x16.shr_u(v, 4)));
+  return v128.and(bits, i8x16.ge_s(seconds, i8x16.swizzle(firstSeconds(), low)));
+}
+
+function notZero(v: v128): v128 {
+  return i8x16.ne(v, i8x16.splat(0));
+}
+
+function isSecond(bits: v128): v128 {
+  return v128.or(i8x16.gt_s(bits, i8x16.splat(15)), i8x16.lt_s(bits, i8x16.splat(0)));
+}
+
+/** Among lead bytes: those of characters of two bytes. */
+function isTwo(v: v128): v128 {
+  return i8x16.lt_s(v, i8x16.splat(-32));
+}
+
+function addUniform(kind: u32, leads: u64, three: u64): void {
+  addToKind(kind, leads | (leads << 1) | ((leads & three) << 2));
 }

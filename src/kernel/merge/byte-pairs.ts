@@ -1,5 +1,13 @@
-import { BytePair, bytePairCount, Part } from "./merge-records";
-import { boundary, bytePairs, cells, weightEnds, weights } from "./merge-regions";
+import {
+  BytePair,
+  boundary,
+  bytePairCount,
+  bytePairs,
+  cells,
+  Part,
+  weightEnds,
+  weights,
+} from "./merge-regions";
 import { entryAddress } from "./occurrences";
 import { stepCount, stepOf } from "./word-layout";
 

@@ -1,9 +1,8 @@
 import { bytePairAt } from "./byte-pairs";
 import { threshold } from "./count-threshold";
-import { mayMerge } from "./may-merge";
-import { bytePairCount } from "./merge-records";
-import { cellCount, partCount } from "./merge-regions";
+import { bytePairCount, cellCount, partCount } from "./merge-regions";
 import { startPart, Work, workTogether } from "./merge-threads";
+import { mayMerge } from "./merge-tokens";
 import { startArena, takeEntries } from "./occurrences";
 import { pushPair } from "./pair-queue";
 import { addPair } from "./pair-table";

@@ -1,7 +1,6 @@
 import { keepToldPair } from "./index-anew";
 import { isListed } from "./merge-pair";
-import { Told } from "./merge-records";
-import { exchange, tokenCount } from "./merge-regions";
+import { exchange, Told, tokenCount } from "./merge-regions";
 import { partAt } from "./merge-threads";
 import { leftSeenOf, leftSumsOf, rightSeenOf, rightSumsOf, sumAt } from "./neighbours";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from "./pair-table";
@@ -14,7 +13,7 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from ".
  * the first one knows what the others lost.
  *
  *   REGION    ELEMENT  ELEMENTS    MEANING
- *   exchange  Told     tokenCount  what JavaScript carries from one memory to another (src/merge/join-memories.ts)
+ *   exchange  Told     tokenCount  what JavaScript carries from one memory to another (src/merge/merge-engine.ts)
  *
  * `give...` writes what this memory has; `take...` reads what all have together.
  */
@@ -62,7 +61,7 @@ export function takeNeighbours(areRight: bool, count: u32): void {
   else part.leftSeenCount = seenCount;
 }
 
-/** Weight of the right neighbours that a merge took away (merge-records.ts). */
+/** Weight of the right neighbours that a merge took away (merge-regions.ts). */
 export function giveVoidWeight(): f64 {
   return <f64>partAt(0).voidWeight;
 }

@@ -1,5 +1,4 @@
 import { countMin, raiseThreshold, threshold } from "./count-threshold";
-import { startLongTokens } from "./long-tokens";
 import {
   countBornEntries,
   endMerge,
@@ -16,7 +15,7 @@ import { addToken, madeCount, startTokens } from "./merge-tokens";
 import { endCompaction, hasRoomForEntries, startCompaction } from "./occurrences";
 import { dropTop, lowerTop, queueSize, startQueue, topCount, topPair } from "./pair-queue";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt, startPairs } from "./pair-table";
-import { giveTieKey, startTieKeys } from "./tie-rules";
+import { giveTieKey, startLongTokens, startTieKeys } from "./tie-rules";
 
 /**
  * The main loop: settles the top of the queue, makes its token, merges. It runs as long as merges are small; the caller

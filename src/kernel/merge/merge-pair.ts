@@ -1,8 +1,6 @@
-import { mayMerge } from "./may-merge";
-import { Merge } from "./merge-records";
-import { boundary, isFirst, merge, partCount } from "./merge-regions";
+import { boundary, isFirst, Merge, merge, partCount } from "./merge-regions";
 import { partAt, startPart, Work, workTogether } from "./merge-threads";
-import { lengthOf } from "./merge-tokens";
+import { lengthOf, mayMerge } from "./merge-tokens";
 import { leftSeenOf, leftSumsOf, noSlot, rightSeenOf, rightSumsOf, sumAt } from "./neighbours";
 import { entryAddress, takeEntries } from "./occurrences";
 import { pushPair } from "./pair-queue";

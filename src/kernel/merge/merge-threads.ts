@@ -1,6 +1,5 @@
 import { countBytePairs, writeBytePairs } from "./byte-pairs";
-import { Job, Merge, Part, partStride } from "./merge-records";
-import { isWide, job, merge, parts } from "./merge-regions";
+import { isWide, Job, job, Merge, merge, Part, partStride, parts } from "./merge-regions";
 import { mergeOccurrences, writeStaged } from "./neighbours";
 import { adoptStepCount, stepCount } from "./word-layout";
 

@@ -1,7 +1,9 @@
-import { Merge, Part, Sum } from "./merge-records";
 import {
   cells,
   lengths,
+  Merge,
+  Part,
+  Sum,
   seen,
   stagedLefts,
   stagedRights,
@@ -15,7 +17,7 @@ import { stepCount, stepOf } from "./word-layout";
 
 /**
  * Neighbours: what stands to the left and to the right of the token in work, summed up by token id. Each part of the
- * list (merge-records.ts) has sums of its own; between two merges all weights and counts are 0.
+ * list (merge-regions.ts) has sums of its own; between two merges all weights and counts are 0.
  *
  *   REGION        ELEMENT     ELEMENTS               MEANING
  *   sums          Sum         2 x tokenCount a part  by token id: those at the left, then those at the right

@@ -1,5 +1,4 @@
-import { Pair } from "./merge-records";
-import { cells, entries, entryCapacityMax, isWide } from "./merge-regions";
+import { cells, entries, entryCapacityMax, isWide, Pair } from "./merge-regions";
 import { lengthOf } from "./merge-tokens";
 import { pairAt, pairCount } from "./pair-table";
 

@@ -1,5 +1,4 @@
-import { QueueEntry, queueEntryBytes } from "./merge-records";
-import { isFirst, pairCapacity, queue } from "./merge-regions";
+import { isFirst, pairCapacity, QueueEntry, queue, queueEntryBytes } from "./merge-regions";
 import { pairWins } from "./tie-rules";
 
 /**

@@ -1,5 +1,4 @@
-import { Pair } from "./merge-records";
-import { pairCapacity, pairs, slots } from "./merge-regions";
+import { Pair, pairCapacity, pairs, slots } from "./merge-regions";
 
 /**
  * Pairs: the pairs that can still win, a record each, and a hash table from (left, right) to the record.

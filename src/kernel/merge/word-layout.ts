@@ -2,16 +2,19 @@ import {
   boundary,
   cells,
   isWide,
+  order,
+  others,
   positionBytes,
   rareCells,
   setCellCount,
+  tallies,
   weightEnds,
   weights,
   wordCount,
+  wordCounts,
   wordStarts,
   wordTokens,
 } from "./merge-regions";
-import { addFrequentWord, countOfWord, frequentCount, frequentWordAt, startOrder } from "./word-order";
 
 /**
  * Layout: the words of two tokens or more, end to end by falling count, a cell a token. The merge loop rewrites `cells`
@@ -33,7 +36,7 @@ import { addFrequentWord, countOfWord, frequentCount, frequentWordAt, startOrder
  * After merging "b c" into 256: cells = [B 256 256 B a 256 256 B].
  *
  * Most words are rare. A first walk over the table adds up the cells of each count below 2,048; the second then writes
- * every rare word to its place at once, in the order of the table. Only frequent words are sorted (word-order.ts).
+ * every rare word to its place at once, in the order of the table. Only frequent words are sorted (word-layout.ts).
  */
 export let stepCount: u32 = 0;
 
@@ -43,8 +46,8 @@ export function adoptStepCount(count: u32): void {
 }
 
 /** Positions are below 2^31, so the last step ends behind all. */
-export const noEnd: u32 = 0xffffffff;
-export const rareCountEnd: u32 = 2048;
+const noEnd: u32 = 0xffffffff;
+const rareCountEnd: u32 = 2048;
 
 /** The cell that the next frequent word begins in, and how many cells are written in all. */
 let frequentEnd: u32 = 1;
@@ -209,4 +212,94 @@ export function stepOf(steps: u32, step: u32, pos: u32): u32 {
     else high = middle;
   }
   return low;
+}
+
+/**
+ * The order of the frequent words, by falling count: a radix sort, least significant digit first, 11 bits at a time.
+ * Words of equal count keep the order of the table; nothing depends on it. Rare words need no order: word-layout.ts gives
+ * each count a stretch of cells of its own.
+ *
+ *   REGION         MEANING
+ *   order, others  words, as indices into the table; they change places with each digit
+ *   tallies        2,048 and one: how many words have each value of the digit in work, then where the next one goes
+ */
+let frequentWords: usize = 0;
+let nextOrder: usize = 0;
+let frequentCount: u32 = 0;
+let countMax: u64 = 0;
+
+const digitCount: u32 = 1 << 11;
+const digitMask: u64 = (1 << 11) - 1;
+
+function startOrder(): void {
+  frequentWords = order;
+  nextOrder = others;
+  frequentCount = 0;
+  countMax = 0;
+}
+
+function addFrequentWord(word: u32, count: u64): void {
+  store<u32>(frequentWords + ((<usize>frequentCount) << 2), word);
+  frequentCount++;
+  if (count > countMax) countMax = count;
+}
+
+/** The word at a place of the order. */
+function frequentWordAt(place: u32): u32 {
+  assert(place < frequentCount, "a place in the order");
+  return load<u32>(frequentWords + ((<usize>place) << 2));
+}
+
+function countOfWord(word: u32): u64 {
+  return <u64>load<f64>(wordCounts + ((<usize>word) << 3));
+}
+
+/** How many words there are to order. */
+export function frequentWordCount(): u32 {
+  return frequentCount;
+}
+
+/** Whether the words must still be ordered by the digit at this shift; if so, starts it. */
+export function startDigit(shift: u32): bool {
+  if (shift >= 64 || countMax >> shift === 0) return false;
+  memory.fill(tallies, 0, (digitCount + 1) * sizeof<u32>());
+  return true;
+}
+
+/** Digits are counted downwards from the greatest, so that ascending cells mean falling counts. */
+function tallyOf(count: u64, shift: u32): usize {
+  return tallies + ((<usize>(digitMask - ((count >> shift) & digitMask))) << 2);
+}
+
+/** Tallies the digits of the words at the places [from, to). */
+export function tallyDigits(shift: u32, from: u32, to: u32): void {
+  for (let place = from; place < to; place++) {
+    const tally = tallyOf(countOfWord(frequentWordAt(place)), shift) + sizeof<u32>();
+    store<u32>(tally, load<u32>(tally) + 1);
+  }
+}
+
+/** From how many there are of each digit to where the first of them goes. */
+export function addUpDigits(): void {
+  for (let tally = tallies; tally < tallies + ((<usize>digitCount) << 2); tally += 4) {
+    store<u32>(tally, load<u32>(tally) + load<u32>(tally, 4), 4);
+  }
+}
+
+/** Puts the words at the places [from, to) where their digit says. */
+export function placeByDigit(shift: u32, from: u32, to: u32): void {
+  for (let place = from; place < to; place++) {
+    const word = frequentWordAt(place);
+    const tally = tallyOf(countOfWord(word), shift);
+    const next = load<u32>(tally);
+    store<u32>(nextOrder + ((<usize>next) << 2), word);
+    store<u32>(tally, next + 1);
+  }
+}
+
+/** The words are ordered by this digit and those before it. */
+export function endDigit(): void {
+  const ordered = nextOrder;
+  nextOrder = frequentWords;
+  frequentWords = ordered;
 }

@@ -1,23 +1,6 @@
 import { hasMasks } from "../masks/mask-tables";
 import { masksEnd, masksLookAhead, scanMasks } from "../masks/scan-masks";
 import { endCountMax, endsStart, textStart } from "../regions";
-import {
-  columnAt,
-  columnOfThree,
-  columnOfTwo,
-  invalidColumn,
-  slotCount,
-  step,
-  stepToEnd,
-} from "./automaton-steps";
-import {
-  hasFourByteTables,
-  pairsStart,
-  quadBits,
-  quadEntriesStart,
-  quadOf,
-  quadsStart,
-} from "./four-byte-steps";
 
 /**
  * Where the scan of a document stands. Positions count from the text's start.
@@ -250,4 +233,119 @@ function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
   store<u32>(end + (((quadEntry >> 6) & 7) << 2), <u32>at + 2);
   store<u32>(end + (((quadEntry >> 9) & 7) << 2), <u32>at + 3);
   return end + (((quadEntry >> 12) & 7) << 2);
+}
+
+/**
+ * The automaton of a pattern, as src/pattern/scan-tables.ts has it; JavaScript puts its arrays into memory. Columns 0 to 127 are
+ * ASCII itself, then follow the classes of other characters, `invalidColumn` and `endColumn`.
+ *
+ *   ARRAY          TYPE   MEANING
+ *   transitions    u32    entry of state s and column c at s << 8 | c:
+ *                         next state << 16 | commits << 4 | slot (15: none)
+ *   columnBlocks   u16    offset into `columns` of the 64 columns that share all bytes of a character but the last
+ *   columns        u8     column of each such character
+ */
+let transitionsStart: usize = 0;
+let columnBlocksStart: usize = 0;
+let columnsStart: usize = 0;
+/** Ends that are written and may not be settled yet. */
+let slotCount: u32 = 0;
+
+const invalidColumn: u32 = 254;
+const endColumn: u32 = 255;
+const threeByteBlocks: u32 = 32;
+const fourByteBlocks: u32 = 32 + 1024;
+
+/** Takes the addresses of the arrays. */
+export function useAutomaton(transitions: usize, columnBlocks: usize, columns: usize, slots: u32): void {
+  transitionsStart = transitions;
+  columnBlocksStart = columnBlocks;
+  columnsStart = columns;
+  slotCount = slots;
+}
+
+/** The entry behind `entry`, which carries the state, at a column. */
+function step(entry: u32, column: u32): u32 {
+  return load<u32>(transitionsStart + (((entry >> 8) + column) << 2));
+}
+
+/** The entry behind `entry` where the document ends. */
+function stepToEnd(entry: u32): u32 {
+  return step(entry, endColumn);
+}
+
+/** Column of a character of three bytes, which stand in the lower part of `word`. */
+function columnOfThree(word: u32): u32 {
+  const block = threeByteBlocks + (((word & 15) << 6) | ((word >> 8) & 63));
+  return columnIn(block, (word >> 16) & 63);
+}
+
+/** The same for two bytes. */
+function columnOfTwo(word: u32): u32 {
+  return columnIn(word & 31, (word >> 8) & 63);
+}
+
+function columnOfFour(word: u32): u32 {
+  const block = fourByteBlocks + (((word & 7) << 12) | (((word >> 8) & 63) << 6) | ((word >> 16) & 63));
+  return columnIn(block, (word >> 24) & 63);
+}
+
+function columnIn(block: u32, last: u32): u32 {
+  return load<u8>(columnsStart + (load<u16>(columnBlocksStart + (block << 1)) | last));
+}
+
+/**
+ * Column of the character that begins at `pos` with a byte from 0x80 up, and its length in bytes: column | length << 8. A
+ * byte that is not part of valid UTF-8 is one byte in `invalidColumn`. The text ends at `limit`; what stands behind it may
+ * be read, but counts for nothing.
+ */
+function columnAt(pos: i32, limit: i32): u32 {
+  const word = load<u32>(textStart + pos);
+  let column = invalidColumn;
+  let length: u32 = 1;
+  if ((word & 0xc0e0) === 0x80c0) {
+    length = 2;
+    column = columnOfTwo(word);
+  } else if ((word & 0xc0c0f0) === 0x8080e0) {
+    length = 3;
+    column = columnOfThree(word);
+  } else if ((word & 0xc0c0c0f8) === 0x808080f0) {
+    length = 4;
+    column = columnOfFour(word);
+  }
+  if (column === invalidColumn || pos + <i32>length > limit) return invalidColumn | (1 << 8);
+  return column | (length << 8);
+}
+
+/**
+ * Tables of four ASCII bytes a step, as src/pattern/four-byte-tables.ts has them; JavaScript puts its arrays into memory.
+ *
+ *   ARRAY         TYPE   MEANING
+ *   pairs         u8     pair of two bytes, at first | second << 8
+ *   quads         u16    quad of two pairs, at first << 8 | second
+ *   quadEntries   u32    entry of state s and quad q at s << quadBits | q:
+ *                        (next state << quadBits) << 15 | commits << 12 | four slots of 3 bits (7: none)
+ */
+let pairsStart: usize = 0;
+let quadsStart: usize = 0;
+let quadEntriesStart: usize = 0;
+let quadBits: u32 = 0;
+
+/** Takes the addresses of the arrays; all are 0 where a pattern has none. */
+export function useFourByteTables(pairs: usize, quads: usize, quadEntries: usize, bits: u32): void {
+  pairsStart = pairs;
+  quadsStart = quads;
+  quadEntriesStart = quadEntries;
+  quadBits = bits;
+}
+
+function hasFourByteTables(): bool {
+  return quadEntriesStart !== 0;
+}
+
+/** The quad of four ASCII bytes. A loop hands over the addresses, so that they stay in registers. */
+function quadOf(pairs: usize, quads: usize, word: u32): u32 {
+  const first = <u32>load<u8>(pairs + (word & 0xffff));
+  const second = <u32>load<u8>(pairs + (word >> 16));
+  return load<u16>(quads + (((first << 8) | second) << 1));
 }

@@ -6,23 +6,27 @@ import {
   longHashesStart,
   textStart,
 } from "../regions";
-import { addLongWord } from "./long-words";
-import { addMiddleWord } from "./middle-words";
-import { addShortWord } from "./short-words";
-import { homeShift, longSlotBytes, middleSlotBytes, reserve, shortSlotBytes } from "./slot-table";
 import {
+  addLongWord,
+  addMiddleWord,
+  addShortWord,
   hashLong,
   hashMiddle,
   hashShort,
+  homeShift,
+  longSlotBytes,
   middleBytesMax,
+  middleSlotBytes,
   middleTailKey,
+  reserve,
   shortBytesMax,
   shortKey,
-} from "./word-keys";
+  shortSlotBytes,
+} from "./word-slots";
 import { addPretokens, long, middle, short } from "./word-tables";
 
 /**
- * Reads word counts as text (src/words/tsv-writer.ts): a line is a word in byte-to-character form, a tab, its count and a
+ * Reads word counts as text (src/words/tsv.ts): a line is a word in byte-to-character form, a tab, its count and a
  * newline. Lines are read in batches. The words of a batch are written as plain bytes, end to end, to the text's start; the
  * lines stand behind them. A line that is not plainly right is left to JavaScript, which says what is wrong with it.
  *

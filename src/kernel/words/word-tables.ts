@@ -16,53 +16,45 @@ import {
 } from "../regions";
 import {
   addLongWord,
+  addMiddleSlots,
+  addMiddleWord,
+  addSentinel,
+  addShortSlots,
+  addShortWord,
   beginRecords,
+  beginTable,
   countLongWords,
+  countMiddleWords,
+  countShortWords,
+  cutMiddleWords,
   endOfRecords,
+  endOfSlots,
   firstRecord,
+  hashLong,
   hasRoomFor,
   LongTable,
+  longSlotBytes,
+  middleBytesMax,
+  middleSlotBytes,
+  middleTailKey,
+  missingMiddle,
+  missingShort,
   nextRecord,
   recordHash,
   recordLength,
   recordValue,
   recordWord,
-} from "./long-words";
-import {
-  addMiddleSlots,
-  addMiddleWord,
-  countMiddleWords,
-  cutMiddleWords,
-  missingMiddle,
-} from "./middle-words";
-import {
-  addSentinel,
-  addShortSlots,
-  addShortWord,
-  countShortWords,
-  missingShort,
-  sentinelKey,
-} from "./short-words";
-import {
-  beginTable,
-  endOfSlots,
-  longSlotBytes,
-  middleSlotBytes,
   reserve,
   SlotTable,
+  sentinelKey,
+  shortBytesMax,
+  shortKey,
   shortSlotBytes,
   slotBitsIn,
   slotBitsWith,
-} from "./slot-table";
-import {
-  hashLong,
-  middleBytesMax,
-  middleTailKey,
-  shortBytesMax,
-  shortKey,
   writeMiddle,
   writeShort,
-} from "./word-keys";
+} from "./word-slots";
 
 /**
  * Distinct words with exact counts, in three tables by length. Most words are short, and a short word is compared in one

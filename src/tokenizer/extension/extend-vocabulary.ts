@@ -1,10 +1,10 @@
 import { decodeCharacters, encodeBytes } from "../../bytes/byte-characters.ts";
 import { escapeBytes } from "../../bytes/escape.ts";
 import { UserError } from "../../errors.ts";
+import type { KnownToken, StartTokens } from "../../merge/merge-options.ts";
 import type { Merges } from "../../merge/merges.ts";
-import type { KnownToken, StartTokens } from "../../merge/start-tokens.ts";
 import { reservedTokens } from "../../vocabulary/reserved-tokens.ts";
-import type { TokenWords } from "../../words/token-words.ts";
+import type { TokenWords } from "../../words/word-table.ts";
 import { WordMerger } from "../encoding-kernel.ts";
 import { buildModel, type EncodingModel, type RankedMerges } from "../encoding-model.ts";
 import { makeModelOfRanks, type RankedToken } from "../load/merges-of-ranks.ts";

@@ -1,4 +1,4 @@
-import { lineFeed, putDecimal, space } from "../../bytes/ascii.ts";
+import { lineFeed, putDecimal, space } from "../../bytes/text.ts";
 import { UserError } from "../../errors.ts";
 import { type IdType, npyHead } from "./npy.ts";
 

@@ -1,4 +1,4 @@
-import { lineFeed, zero } from "../../bytes/ascii.ts";
+import { lineFeed, zero } from "../../bytes/text.ts";
 import { inspectInput } from "../../corpus/inspect-input.ts";
 import { checkUnchanged } from "../../corpus/open-input.ts";
 import { openTextStream } from "../../corpus/text-stream.ts";

@@ -1,4 +1,4 @@
-import { decimalDigitsMax, putDecimal } from "../../bytes/ascii.ts";
+import { decimalDigitsMax, putDecimal } from "../../bytes/text.ts";
 
 /**
  * One file of a tokenizer directory: its name and its bytes, chunk by chunk, so that no file is ever whole in memory.

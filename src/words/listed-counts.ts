@@ -1,7 +1,63 @@
 import { giveBack } from "../runtime/give-back.ts";
 import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
-import type { ReadBytes } from "./counts-reader.ts";
-import { WordList, type WordTable } from "./word-table.ts";
+import type { CountsReader, ReadBytes } from "./counts-reader.ts";
+import { tableOverflows } from "./sorted-words.ts";
+import { tableBytes, WordList, type WordTable } from "./word-table.ts";
+
+/** Where arrays lie in the memory of a kernel of their own (src/kernel/words/listed-words.ts says what they hold). */
+const batchWords = 1 << 13;
+const wordsBytes = 1 << 19;
+const lastBytes = 1 << 16;
+const overrunBytes = 64;
+const lastStart = 1 << 12;
+const frameEndsStart = lastStart + lastBytes + overrunBytes;
+const frameCountsStart = frameEndsStart + 4 * (batchWords + 2);
+const frameWordsStart = frameCountsStart + 8 * batchWords;
+const frameStart = frameWordsStart + wordsBytes + overrunBytes;
+
+/**
+ * The words of a counts file as a table; its header is read already. Yields after each frame.
+ *
+ * Null where something is not plainly right: reading word by word says what is wrong. Null, too, where the table takes
+ * more than `memoryBytes`.
+ */
+export function* listCounts(
+  reader: CountsReader,
+  memoryBytes: number,
+): Generator<undefined, WordTable | null> {
+  const { totals } = reader;
+  const { wordCount, byteCount, pretokenCount } = totals;
+  if (tableOverflows(totals) || tableBytes(totals) > memoryBytes) return null;
+  const { exports, memory } = createKernel();
+  const list = new WordList(wordCount, byteCount);
+  exports.beginFrames(
+    frameWordsStart,
+    frameWordsStart + wordsBytes,
+    frameEndsStart,
+    frameCountsStart,
+    lastStart,
+  );
+  for (let frame = reader.nextFrame(); frame.length > 0; frame = reader.nextFrame()) {
+    growMemory(memory, frameStart + frame.length + overrunBytes);
+    new Uint8Array(memory.buffer, frameStart, frame.length).set(frame);
+    const end = frameStart + frame.length;
+    for (let pos = frameStart; pos < end; ) {
+      const next = exports.listFrame(pos, end, pos === frameStart ? 1 : 0, batchWords);
+      if (next === 0) return null;
+      pos = next >>> 0;
+      const listed = exports.frameWordCount();
+      list.add(
+        new Uint8Array(memory.buffer, frameWordsStart, wordsBytes),
+        new Uint32Array(memory.buffer, frameEndsStart, listed + 1),
+        new Float64Array(memory.buffer, frameCountsStart, listed),
+      );
+      if (list.wordCount > wordCount || list.byteCount > byteCount) return null;
+    }
+    yield;
+  }
+  const isAsSaid = list.wordCount === wordCount && list.byteCount === byteCount;
+  return isAsSaid && exports.framesTotal() === pretokenCount && reader.isAtEnd() ? list.table() : null;
+}
 
 /** Listing files takes at most so many times their size: lines have at least four bytes. */
 export const listedLinesMemory = 9;
@@ -22,7 +78,7 @@ const partsPerSlice = 1 << 8;
 const wordsPerSlice = 1 << 17;
 
 /**
- * Where arrays lie in the memory of a kernel of their own (src/kernel/words/list-lines.ts says what they hold):
+ * Where arrays lie in the memory of a kernel of their own (src/kernel/words/listed-words.ts says what they hold):
  *
  *   LINES          lines, the last one's beginning moved to the front for the next ones
  *   WORDS          of a batch, in plain bytes
@@ -38,7 +94,7 @@ const slotsStart = countsStart + 8 * batchLines;
 const hashesStart = slotsStart + slotsBytes;
 
 /**
- * The words of text files (tsv-writer.ts) as one table, equal words added up. Yields between slices of some milliseconds.
+ * The words of text files (tsv.ts) as one table, equal words added up. Yields between slices of some milliseconds.
  *
  * Null where `TsvReader` is better: if a line is not plainly right, it says what is wrong; if many words are equal, its
  * tables may be small enough for the caches.

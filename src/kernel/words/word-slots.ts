@@ -1,0 +1,666 @@
+import {
+  asideBytes,
+  asideStart,
+  endsStart,
+  keepLoads,
+  longerStart,
+  longHashesStart,
+  longStart,
+  middleHomesStart,
+  middleKeysStart,
+  textStart,
+} from "../regions";
+
+/**
+ * SlotTable: a hash table with open addressing and linear probing. The first 8 bytes of a slot are 0 if and only if it is
+ * free. The rest of a slot depends on the kind of the table, which the size of a slot tells: 8 bytes for long words, 16 for
+ * short ones, 24 for those between.
+ *
+ * The home slot of a key is the top `slotBits` bits of its hash. So keys are nearly in the order of their hashes, at every
+ * size: two tables are added up by walking through both from front to back, and a table grows in place.
+ *
+ * The head of a table, 32 bytes:
+ *
+ *   OFFSET   FIELD         MEANING
+ *   0        slots         address of slot 0
+ *   4        slotBytes     size of a slot
+ *   8        slotBits      the table has 2^slotBits slots
+ *   12       slotBitsMax   the most its region has room for
+ *   16       usedCount     slots that are not free
+ */
+@unmanaged
+export class SlotTable {
+  slots: usize;
+  slotBytes: u32;
+  slotBits: u32;
+  slotBitsMax: u32;
+  usedCount: u32;
+}
+
+export const longSlotBytes: u32 = 8;
+export const shortSlotBytes: u32 = 16;
+export const middleSlotBytes: u32 = 24;
+
+/** Begins an empty table of 2^slotBits slots in a region that is all zeros. */
+export function beginTable(
+  table: SlotTable,
+  slots: usize,
+  slotBytes: u32,
+  slotBits: u32,
+  slotBitsMax: u32,
+): void {
+  table.slots = slots;
+  table.slotBytes = slotBytes;
+  table.slotBits = slotBits;
+  table.slotBitsMax = slotBitsMax;
+  table.usedCount = 0;
+}
+
+/** How many slots fit into a region, as a power of two. */
+export function slotBitsIn(regionBytes: usize, slotBytes: u32): u32 {
+  return 31 - clz(<u32>(regionBytes / slotBytes));
+}
+
+/** Address behind the last slot. */
+export function endOfSlots(table: SlotTable): usize {
+  return table.slots + ((<usize>table.slotBytes) << table.slotBits);
+}
+
+/** The bits by which a hash is shifted to give the home slot. */
+export function homeShift(table: SlotTable): u64 {
+  return 64 - <u64>table.slotBits;
+}
+
+/** log2 of the slots needed for so many more keys. At most three quarters are used: a missing key takes 8.5 probes. */
+export function slotBitsWith(table: SlotTable, keyCount: f64): u32 {
+  const usedCount = <f64>table.usedCount + keyCount;
+  let slotBits = table.slotBits;
+  while (slotBits < 63 && usedCount * 4 > 3 * <f64>((<u64>1) << slotBits)) slotBits++;
+  return slotBits;
+}
+
+/** Makes room for so many more keys. False if the region has none. */
+export function reserve(table: SlotTable, keyCount: u32): bool {
+  const usedCount = <u64>table.usedCount + keyCount;
+  if (usedCount * 4 <= (<u64>3) << table.slotBits) return true;
+  const slotBits = slotBitsWith(table, <f64>keyCount);
+  return slotBits <= table.slotBitsMax && grow(table, slotBits);
+}
+
+function grow(table: SlotTable, slotBits: u32): bool {
+  const end = endOfSlots(table);
+  const slotCount: u32 = 1 << table.slotBits;
+  table.slotBits = slotBits;
+  touch(end, endOfSlots(table));
+  return spread(table, slotCount);
+}
+
+/** Bytes of the smallest page of memory. */
+const pageBytes: usize = 4096;
+
+/**
+ * Writes to each page of fresh memory. A page that is read first and written later, as slots are, costs two faults instead
+ * of one, and the second one interrupts the other cores.
+ */
+function touch(start: usize, end: usize): void {
+  for (let at = start; at < end; at += pageBytes) store<u8>(at, 0);
+}
+
+/** The hash of a slot's key. `eight0` and `eight1` are the slot's first 16 bytes. */
+function hashOf(slotBytes: usize, eight0: u64, eight1: u64): u64 {
+  if (slotBytes === shortSlotBytes) return hashShort(eight0);
+  return slotBytes === middleSlotBytes ? hashMiddle(eight1, eight0) : eight0 << 32;
+}
+
+/**
+ * Moves the keys of the first `slotCount` slots to where they belong in the whole table, whose other slots are free. False
+ * if so many keys wrap around the end that the buffer cannot hold them; the table is ruined then.
+ *
+ * The old slots are first copied to the end of the table. There they are read from front to back, and each is freed when
+ * it is read. The new home of a key is at or before the slot that is read, so the key finds a free one no later than there.
+ * Only the keys that had wrapped around the old end have homes further back. They are put aside until all old slots are
+ * free.
+ *
+ * Subtle: of keys that want the same slot, the one that was met earliest, which is mostly the most frequent one, comes
+ * first and keeps it. The other way round, counting English was a fifth slower.
+ */
+function spread(table: SlotTable, slotCount: u32): bool {
+  const first = table.slots;
+  const slotBytes = <usize>table.slotBytes;
+  const shift = homeShift(table);
+  const end = endOfSlots(table);
+  const oldBytes = slotBytes * slotCount;
+  memory.copy(end - oldBytes, first, oldBytes);
+  memory.fill(first, 0, oldBytes);
+  let asideEnd = asideStart;
+  for (let slot = end - oldBytes; slot < end; slot += slotBytes) {
+    const eight0 = load<u64>(slot);
+    if (eight0 === 0) continue;
+    // Behind a small slot this reads bytes of the next ones, which are never written.
+    const eight1 = load<u64>(slot, 8);
+    const eight2 = load<u64>(slot, 16);
+    let to = first + <usize>(hashOf(slotBytes, eight0, eight1) >> shift) * slotBytes;
+    free(slot, slotBytes);
+    if (to <= slot) {
+      while (load<u64>(to) !== 0) to += slotBytes;
+    } else {
+      if (asideEnd + slotBytes > asideStart + asideBytes) return false;
+      to = asideEnd;
+      asideEnd += slotBytes;
+    }
+    write(to, slotBytes, eight0, eight1, eight2);
+  }
+  for (let from = asideStart; from < asideEnd; from += slotBytes) {
+    place(table, load<u64>(from), load<u64>(from, 8), load<u64>(from, 16));
+  }
+  return true;
+}
+
+/** Writes a slot to the first free one from its home on. */
+function place(table: SlotTable, eight0: u64, eight1: u64, eight2: u64): void {
+  const slotBytes = <usize>table.slotBytes;
+  const end = endOfSlots(table);
+  let slot = table.slots + <usize>(hashOf(slotBytes, eight0, eight1) >> homeShift(table)) * slotBytes;
+  while (load<u64>(slot) !== 0) {
+    slot += slotBytes;
+    if (slot === end) slot = table.slots;
+  }
+  write(slot, slotBytes, eight0, eight1, eight2);
+}
+
+function write(slot: usize, slotBytes: usize, eight0: u64, eight1: u64, eight2: u64): void {
+  store<u64>(slot, eight0);
+  if (slotBytes > 8) store<u64>(slot, eight1, 8);
+  if (slotBytes > 16) store<u64>(slot, eight2, 16);
+}
+
+function free(slot: usize, slotBytes: usize): void {
+  for (let offset: usize = 0; offset < slotBytes; offset += 8) store<u64>(slot + offset, 0);
+}
+
+/**
+ * Words as keys of 64 bits, little-endian, and their hashes. A key has up to seven bytes of a word in its upper bytes and
+ * the word's length in its lowest byte. It is never 0. Text is read up to 15 bytes past a word's end.
+ */
+
+/** Words of up to 7 bytes are short: one key. */
+export const shortBytesMax: u32 = 7;
+/** Words of 8 to 15 bytes are middle: their first 8 bytes, and a key of the others. */
+export const middleBytesMax: u32 = 15;
+
+// Odd and without structure. The golden ratio's multiplier spreads neighbours evenly, so it comes last; one of xxHash64.
+const multiplier0: u64 = 0x9e3779b97f4a7c15;
+const multiplier1: u64 = 0xc2b2ae3d27d4eb4f;
+
+/** The key of a short word. */
+export function shortKey(at: usize, length: u32): u64 {
+  return (load<u64>(at) << (64 - 8 * length)) | length;
+}
+
+/** The key of a middle word's bytes behind the eighth. Two shifts, because a shift by 64 bits would do nothing. */
+export function middleTailKey(at: usize, length: u32): u64 {
+  return ((load<u64>(at, 8) << (8 * (middleBytesMax - length))) << 8) | length;
+}
+
+/** Writes the bytes of a short word, and up to 7 bytes too many. */
+export function writeShort(at: usize, key: u64): void {
+  store<u64>(at, key >> (64 - 8 * (key & 255)));
+}
+
+/** Writes the bytes of a middle word, and up to 8 bytes too many. */
+export function writeMiddle(at: usize, head: u64, tailKey: u64): void {
+  store<u64>(at, head);
+  store<u64>(at, (tailKey >> 8) >> (8 * (middleBytesMax - (tailKey & 255))), 8);
+}
+
+/**
+ * Hash of a short word. Every byte of the key reaches the top bits, from which tables take the slot. There is no further
+ * step: a bare product spreads words that differ in a regular way (numbers, all words of two bytes) better than a mixed
+ * one.
+ */
+export function hashShort(key: u64): u64 {
+  return key * multiplier0;
+}
+
+/**
+ * Hash of a middle word. The top byte of a key reaches only the top byte of a product. So the first product is mixed
+ * before the second key is added; else words that differ only in bytes 7 and 14 would share 256 hashes.
+ */
+export function hashMiddle(head: u64, tailKey: u64): u64 {
+  let hash = head * multiplier1;
+  hash ^= hash >> 32;
+  return (hash + tailKey) * multiplier0;
+}
+
+/** Hash of a long word. */
+export function hashLong(at: usize, length: u32): u32 {
+  return <u32>(hashBytes(at, length) >> 32);
+}
+
+/** Hash of any word: a chain over eight bytes a step, and the remaining bytes in the last step. */
+export function hashBytes(at: usize, length: u32): u64 {
+  let hash = <u64>length * multiplier1;
+  const tail = at + (length & ~7);
+  for (; at < tail; at += 8) hash = mixed(hash ^ load<u64>(at));
+  return mixed(hash ^ tailBytes(tail, length)) * multiplier1;
+}
+
+function mixed(bits: u64): u64 {
+  bits *= multiplier0;
+  return bits ^ (bits >> 29);
+}
+
+/** The last `length & 7` bytes of a word, with zeros behind them. */
+function tailBytes(at: usize, length: u32): u64 {
+  return load<u64>(at) & (((<u64>1) << (8 * (length & 7))) - 1);
+}
+
+/**
+ * Short words, 1 to 7 bytes. A slot:
+ *
+ *   OFFSET   TYPE   MEANING
+ *   0        u64    key (word-slots.ts); 0 in a free slot
+ *   8        u64    value: the count
+ *
+ * " the", counted twice, is [0x6568742000000004, 2].
+ *
+ * The sentinel is a key that is no word. Every longer pretoken counts it up, so that the loop needs no branch for them:
+ * its slot is always the same, and always used.
+ */
+export const sentinelKey: u64 = 8;
+
+/** Puts the sentinel into an empty table. */
+export function addSentinel(table: SlotTable): void {
+  store<u64>(findShort(table, sentinelKey), sentinelKey);
+  table.usedCount = 1;
+}
+
+/** The slot of the key, or the free slot where it belongs. */
+export function findShort(table: SlotTable, key: u64): usize {
+  const end = endOfSlots(table);
+  let slot = table.slots + <usize>(hashShort(key) >> homeShift(table)) * shortSlotBytes;
+  let found = load<u64>(slot);
+  while (found !== key && found !== 0) {
+    slot += shortSlotBytes;
+    if (slot === end) slot = table.slots;
+    found = load<u64>(slot);
+  }
+  return slot;
+}
+
+/**
+ * Counts the short words among `pretokenCount` pretokens from `first` on, and lists the indices of the others in
+ * `longer`. There is room for all of them. Returns how many the others are.
+ */
+export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32): u32 {
+  const shift = homeShift(table);
+  const slots = table.slots;
+  const lastSlot = endOfSlots(table) - shortSlotBytes;
+  const text = textStart;
+  const longer = longerStart;
+  let longerEnd = longer;
+  let insertedCount: u32 = 0;
+  let endAt = endsStart + (first << 2);
+  let start = load<u32>(endAt);
+  for (let i = first, stop = first + pretokenCount; i < stop; i++) {
+    endAt += 4;
+    const end = load<u32>(endAt);
+    const length = end - start;
+    // Written always, kept only if the word is longer: a branch here would be mispredicted once in eight.
+    store<u32>(longerEnd, i);
+    longerEnd += usize(length > shortBytesMax) << 2;
+    const key = select<u64>(sentinelKey, shortKey(text + start, length), length > shortBytesMax);
+    start = end;
+    let slot = slots + ((<usize>(hashShort(key) >> shift)) << 4);
+    for (;;) {
+      const found = load<u64>(slot);
+      if (found === key) {
+        store<u64>(slot, load<u64>(slot, 8) + 1, 8);
+        break;
+      }
+      if (found === 0) {
+        store<u64>(slot, key);
+        store<u64>(slot, 1, 8);
+        insertedCount++;
+        break;
+      }
+      slot = slot === lastSlot ? slots : slot + shortSlotBytes;
+    }
+  }
+  table.usedCount += insertedCount;
+  return <u32>((longerEnd - longer) >> 2);
+}
+
+/** Adds `count` to the count of one word; there is room for it. */
+export function addShortWord(table: SlotTable, key: u64, count: u64): void {
+  const slot = findShort(table, key);
+  if (load<u64>(slot) === 0) table.usedCount++;
+  store<u64>(slot, key);
+  store<u64>(slot, load<u64>(slot, 8) + count, 8);
+}
+
+/** Adds the words of the slots in [from, end), the sentinel too; there is room for them. */
+export function addShortSlots(table: SlotTable, from: usize, end: usize): void {
+  for (; from < end; from += shortSlotBytes) {
+    const key = load<u64>(from);
+    if (key !== 0) addShortWord(table, key, load<u64>(from, 8));
+  }
+}
+
+/** How many keys of the slots in [from, end) the table does not have. */
+export function missingShort(table: SlotTable, from: usize, end: usize): u32 {
+  let missingCount: u32 = 0;
+  for (; from < end; from += shortSlotBytes) {
+    const key = load<u64>(from);
+    if (key !== 0 && load<u64>(findShort(table, key)) === 0) missingCount++;
+  }
+  return missingCount;
+}
+
+/**
+ * Middle words, 8 to 15 bytes. A slot:
+ *
+ *   OFFSET   TYPE   MEANING
+ *   0        u64    key of the bytes behind the eighth (word-slots.ts); 0 in a free slot
+ *   8        u64    the first eight bytes
+ *   16       u64    value: the count
+ *
+ * Slots of 32 bytes, which no cache line cuts, are no faster: a third more memory has to be written first.
+ */
+
+/** The slot of the word, or the free slot where it belongs. */
+export function findMiddle(table: SlotTable, head: u64, tailKey: u64): usize {
+  const end = endOfSlots(table);
+  let slot = table.slots + <usize>(hashMiddle(head, tailKey) >> homeShift(table)) * middleSlotBytes;
+  let found = load<u64>(slot);
+  while (((found ^ tailKey) | (load<u64>(slot, 8) ^ head)) !== 0 && found !== 0) {
+    slot += middleSlotBytes;
+    if (slot === end) slot = table.slots;
+    found = load<u64>(slot);
+  }
+  return slot;
+}
+
+/**
+ * Cuts the middle words among the `longerCount` pretokens in `longer`, with these ends, into keys, in `middleKeys`, and
+ * lists their home slots in `middleHomes`; the indices of the others go to `long`. Returns how many these are.
+ */
+export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32): u32 {
+  const shift = homeShift(table);
+  const slots = table.slots;
+  const text = textStart;
+  const longer = longerStart;
+  let keys = middleKeysStart;
+  let homes = middleHomesStart;
+  let long = longStart;
+  let sum: u64 = 0;
+  for (let i: u32 = 0; i < longerCount; i++) {
+    const pretoken = load<u32>(longer + (i << 2));
+    const endAt = ends + (pretoken << 2);
+    const start = load<u32>(endAt);
+    const length = load<u32>(endAt, 4) - start;
+    const head = load<u64>(text + start);
+    const tailKey = middleTailKey(text + start, length);
+    const home = slots + <usize>(hashMiddle(head, tailKey) >> shift) * middleSlotBytes;
+    // Written to both lists always, kept in one of them: no branch.
+    store<u64>(keys, tailKey);
+    store<u64>(keys, head, 8);
+    store<u32>(homes, <u32>home);
+    store<u32>(long, pretoken);
+    // Home slots are read here, so that their cache misses overlap.
+    sum ^= load<u64>(home);
+    const isLong = usize(length > middleBytesMax);
+    keys += (1 - isLong) << 4;
+    homes += (1 - isLong) << 2;
+    long += isLong << 2;
+  }
+  keepLoads(sum);
+  return <u32>((long - longStart) >> 2);
+}
+
+/** Counts the words that were cut; there is room for them. */
+export function countMiddleWords(table: SlotTable, middleCount: u32): void {
+  const end = endOfSlots(table);
+  const slots = table.slots;
+  let insertedCount: u32 = 0;
+  let keys = middleKeysStart;
+  for (let i: u32 = 0; i < middleCount; i++, keys += 16) {
+    const tailKey = load<u64>(keys);
+    const head = load<u64>(keys, 8);
+    let slot = <usize>load<u32>(middleHomesStart + (i << 2));
+    for (;;) {
+      const found = load<u64>(slot);
+      if (((found ^ tailKey) | (load<u64>(slot, 8) ^ head)) === 0) {
+        store<u64>(slot, load<u64>(slot, 16) + 1, 16);
+        break;
+      }
+      if (found === 0) {
+        store<u64>(slot, tailKey);
+        store<u64>(slot, head, 8);
+        store<u64>(slot, 1, 16);
+        insertedCount++;
+        break;
+      }
+      slot += middleSlotBytes;
+      if (slot === end) slot = slots;
+    }
+  }
+  table.usedCount += insertedCount;
+}
+
+/** Adds `count` to the count of one word; there is room for it. */
+export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: u64): void {
+  const slot = findMiddle(table, head, tailKey);
+  if (load<u64>(slot) === 0) table.usedCount++;
+  store<u64>(slot, tailKey);
+  store<u64>(slot, head, 8);
+  store<u64>(slot, load<u64>(slot, 16) + count, 16);
+}
+
+/** Adds the words of the slots in [from, end); there is room for them. */
+export function addMiddleSlots(table: SlotTable, from: usize, end: usize): void {
+  for (; from < end; from += middleSlotBytes) {
+    const tailKey = load<u64>(from);
+    if (tailKey !== 0) addMiddleWord(table, load<u64>(from, 8), tailKey, load<u64>(from, 16));
+  }
+}
+
+/** How many words of the slots in [from, end) the table does not have. */
+export function missingMiddle(table: SlotTable, from: usize, end: usize): u32 {
+  let missingCount: u32 = 0;
+  for (; from < end; from += middleSlotBytes) {
+    const tailKey = load<u64>(from);
+    if (tailKey !== 0 && load<u64>(findMiddle(table, load<u64>(from, 8), tailKey)) === 0) missingCount++;
+  }
+  return missingCount;
+}
+
+/**
+ * Long words, 16 bytes and more: slots lead to records of any length. A slot:
+ *
+ *   OFFSET   TYPE   MEANING
+ *   0        u32    hash of the word
+ *   4        u32    where its record is, in units of 8 bytes from the region's start; 0 in a free slot
+ *
+ * A record is of whole units:
+ *
+ *   OFFSET   TYPE   MEANING
+ *   0        u32    length of the word in bytes
+ *   4        u32    its hash
+ *   8        u64    value: the count
+ *   16 ..    bytes  the word, and zeros up to the unit's end
+ *
+ * Records lie end to end, in the order in which words were found. They begin at unit 1, so that no slot leads to unit 0. A
+ * word of 17 bytes takes 5 units.
+ *
+ * The head of the table goes on behind that of every table, to 32 bytes:
+ *
+ *   OFFSET   FIELD       MEANING
+ *   20       records     address of unit 0
+ *   24       endUnit     where the next record goes
+ *   28       unitLimit   units that their region has
+ */
+@unmanaged
+export class LongTable extends SlotTable {
+  records: usize;
+  endUnit: u32;
+  unitLimit: u32;
+}
+
+const headBytes: usize = 16;
+const firstUnit: u32 = 1;
+
+/** No records yet, in a region of so many bytes. */
+export function beginRecords(long: LongTable, records: usize, regionBytes: usize): void {
+  long.records = records;
+  long.endUnit = firstUnit;
+  long.unitLimit = <u32>(regionBytes >> 3);
+}
+
+/** Address of the first record. */
+export function firstRecord(long: LongTable): usize {
+  return long.records + ((<usize>firstUnit) << 3);
+}
+
+/** Address behind the last record. It may be 2^32. */
+export function endOfRecords(long: LongTable): u64 {
+  return <u64>long.records + ((<u64>long.endUnit) << 3);
+}
+
+/** Address of the next record. */
+export function nextRecord(record: usize): u64 {
+  return <u64>record + recordBytes(load<u32>(record));
+}
+
+/** Bytes of the record of a word of so many bytes. */
+function recordBytes(length: u32): u64 {
+  return headBytes + ((<u64>length + 7) & ~7);
+}
+
+export function recordLength(record: usize): u32 {
+  return load<u32>(record);
+}
+
+export function recordHash(record: usize): u32 {
+  return load<u32>(record, 4);
+}
+
+export function recordValue(record: usize): u64 {
+  return load<u64>(record, 8);
+}
+
+/** Address of the word. */
+export function recordWord(record: usize): usize {
+  return record + headBytes;
+}
+
+/** Counts the `longCount` pretokens in `long`; there are slots for all of them. False if a record has no room. */
+export function countLongWords(long: LongTable, longCount: u32): bool {
+  hashLongWords(long, longCount);
+  touchRecords(long, longCount);
+  for (let i: u32 = 0; i < longCount; i++) {
+    const endAt = endsStart + (load<u32>(longStart + (i << 2)) << 2);
+    const start = load<u32>(endAt);
+    const length = load<u32>(endAt, 4) - start;
+    if (!addLongWord(long, textStart + start, length, load<u32>(longHashesStart + (i << 2)), 1)) return false;
+  }
+  return true;
+}
+
+/** Writes the hashes of the pretokens in `long`, and reads their home slots, so that the cache misses overlap. */
+function hashLongWords(long: LongTable, longCount: u32): void {
+  let sum: u64 = 0;
+  for (let i: u32 = 0; i < longCount; i++) {
+    const endAt = endsStart + (load<u32>(longStart + (i << 2)) << 2);
+    const start = load<u32>(endAt);
+    const hash = hashLong(textStart + start, load<u32>(endAt, 4) - start);
+    store<u32>(longHashesStart + (i << 2), hash);
+    sum ^= load<u64>(homeOf(long, hash));
+  }
+  keepLoads(sum);
+}
+
+/** Reads the head of the record of every home slot, for the same reason. */
+function touchRecords(long: LongTable, longCount: u32): void {
+  let sum: u64 = 0;
+  for (let i: u32 = 0; i < longCount; i++) {
+    const home = homeOf(long, load<u32>(longHashesStart + (i << 2)));
+    sum ^= load<u64>(long.records + ((<usize>load<u32>(home, 4)) << 3));
+  }
+  keepLoads(sum);
+}
+
+function homeOf(long: LongTable, hash: u32): usize {
+  return long.slots + <usize>(((<u64>hash) << 32) >> homeShift(long)) * longSlotBytes;
+}
+
+/**
+ * Adds `count` occurrences of the word of `length` bytes at `at`, whose hash is known; there is a slot for it. False if its
+ * record has no room.
+ */
+export function addLongWord(long: LongTable, at: usize, length: u32, hash: u32, count: u64): bool {
+  const slot = findLong(long, at, length, hash);
+  if (load<u64>(slot) === 0) return insertLong(long, slot, at, length, hash, count);
+  const record = recordOf(long, slot);
+  store<u64>(record, load<u64>(record, 8) + count, 8);
+  return true;
+}
+
+/** The slot of the word of `length` bytes at `at`, whose hash is known, or the free slot where it belongs. */
+export function findLong(long: LongTable, at: usize, length: u32, hash: u32): usize {
+  const end = endOfSlots(long);
+  let slot = homeOf(long, hash);
+  while (load<u64>(slot) !== 0) {
+    if (load<u32>(slot) === hash && recordEquals(recordOf(long, slot), at, length)) break;
+    slot += longSlotBytes;
+    if (slot === end) slot = long.slots;
+  }
+  return slot;
+}
+
+/** Puts a word and its value into a free slot that `findLong` returned. False if its record has no room. */
+export function insertLong(
+  long: LongTable,
+  slot: usize,
+  at: usize,
+  length: u32,
+  hash: u32,
+  value: u64,
+): bool {
+  if (!hasRoomFor(long, recordBytes(length))) return false;
+  store<u32>(slot, hash);
+  store<u32>(slot, long.endUnit, 4);
+  long.usedCount++;
+  appendRecord(long, at, length, hash, value);
+  return true;
+}
+
+/** Address of the record that a slot leads to. */
+export function recordOf(long: LongTable, slot: usize): usize {
+  return long.records + ((<usize>load<u32>(slot, 4)) << 3);
+}
+
+/** Whether so many more bytes of records have room. */
+export function hasRoomFor(long: LongTable, byteCount: u64): bool {
+  return ((<u64>long.endUnit) << 3) + byteCount <= (<u64>long.unitLimit) << 3;
+}
+
+function recordEquals(record: usize, at: usize, length: u32): bool {
+  if (load<u32>(record) !== length) return false;
+  let word = recordWord(record);
+  const tail = at + (length & ~7);
+  for (; at < tail; at += 8, word += 8) if (load<u64>(word) !== load<u64>(at)) return false;
+  return (length & 7) === 0 || load<u64>(word) === tailBytes(tail, length);
+}
+
+function appendRecord(long: LongTable, at: usize, length: u32, hash: u32, value: u64): void {
+  const record = long.records + ((<usize>long.endUnit) << 3);
+  store<u32>(record, length);
+  store<u32>(record, hash, 4);
+  store<u64>(record, value, 8);
+  // Not by `memory.copy`: the word may stand in a window of a file (regions.ts).
+  let word = recordWord(record);
+  for (const tail = at + (length & ~7); at < tail; at += 8, word += 8) store<u64>(word, load<u64>(at));
+  if ((length & 7) !== 0) store<u64>(word, tailBytes(at, length));
+  long.endUnit += <u32>(recordBytes(length) >> 3);
+}

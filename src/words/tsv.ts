@@ -1,0 +1,398 @@
+import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
+import { decimalDigitsMax, lineFeed, putDecimal, tab, textOf } from "../bytes/text.ts";
+import { UserError } from "../errors.ts";
+import { atOnce } from "../runtime/turns.ts";
+import type { CountsOptions } from "./counts-format.ts";
+import type { ReadBytes } from "./counts-reader.ts";
+import {
+  checkHeader,
+  headerBytesMax,
+  headerError,
+  optionsToState,
+  otherVersion,
+  parseHeader,
+} from "./counts-writer.ts";
+import { sortByBytesInSteps } from "./sort-by-bytes.ts";
+import type { WordCounter } from "./word-counter.ts";
+import type { WordTable } from "./word-table.ts";
+
+/**
+ * The first line of word counts as text: `#bpe-counts<TAB>{"version":1,…}`, with the keys of counts-writer.ts. No line of
+ * a word looks like it: behind the tab such a line has a digit, so the word `#bpe-counts` may stand first.
+ */
+const mark = "#bpe-counts";
+const version = 1;
+const start = `${mark}\t{`;
+const opening = new TextEncoder().encode(start);
+
+const firstReadBytes = 1 << 12;
+
+export function tsvHead(options: CountsOptions): Uint8Array {
+  const header = { version, ...optionsToState(options) };
+  return new TextEncoder().encode(`${mark}\t${JSON.stringify(header)}\n`);
+}
+
+/** Whether a line that begins so is a header. */
+export const isTsvHead = (lineStart: string) => lineStart.startsWith(start);
+
+export type TsvHead = {
+  /** What the words were made with, or null: there is no such line. */
+  readonly options: CountsOptions | null;
+  /** What was read and is not of that line. */
+  readonly rest: Uint8Array;
+};
+
+/** Reads the first line if it is a header, and the start of the words. A UserError for a header that does not fit. */
+export function readTsvHead(path: string, readBytes: ReadBytes): TsvHead {
+  let bytes = new Uint8Array(firstReadBytes);
+  let filled = 0;
+  for (;;) {
+    const readCount = readBytes(bytes.subarray(filled));
+    const searchedFrom = filled;
+    filled += readCount;
+    const read = bytes.subarray(0, filled);
+    const isHeader = read.subarray(0, opening.length).every((byte, i) => byte === opening[i]);
+    if (!isHeader || (readCount === 0 && filled < opening.length)) return { options: null, rest: read };
+    const lineEnd = bytes.subarray(searchedFrom, filled).indexOf(lineFeed);
+    if (lineEnd >= 0 || readCount === 0) {
+      const end = lineEnd >= 0 ? searchedFrom + lineEnd : filled;
+      return {
+        options: optionsOf(path, read.subarray(opening.length - 1, end)),
+        rest: read.subarray(end + 1),
+      };
+    }
+    if (filled >= headerBytesMax) throw headerError(path, "is longer than any that bpe writes");
+    if (filled === bytes.length) bytes = lengthened(bytes);
+  }
+}
+
+function optionsOf(path: string, json: Uint8Array): CountsOptions {
+  const { version: found, ...stated } = parseHeader(path, json);
+  if (found !== version) throw otherVersion(path, found, version);
+  return checkHeader(path, stated);
+}
+
+function lengthened(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const longer = new Uint8Array(2 * bytes.length);
+  longer.set(bytes);
+  return longer;
+}
+
+const digitZero = 48;
+
+/** How much of a wrong count an error shows. */
+const shownBytesMax = 40;
+
+/** Lines of so many bytes are read at once: a millisecond. */
+const firstCapacityBytes = 1 << 18;
+
+/**
+ * Reads lines of words (tsv.ts) into a counter. A word with several lines is added up. The last line may lack its
+ * newline.
+ *
+ * The kernel does the work (src/kernel/words/counts-text.ts). The lines stand in the second half of its text, their words
+ * go to the first half. A line at which the kernel stops is read here: it is wrong, or too unusual for the kernel.
+ */
+export class TsvReader {
+  /** The lines stand at bytes [capacity, 2 capacity) of the kernel's text. */
+  private capacity = firstCapacityBytes;
+  /** Bytes there of a line whose end is not read yet. */
+  private filled = 0;
+  /** The sum of all counts so far. */
+  private total = 0;
+
+  /**
+   * @param path the file's, for messages
+   * @param lineNumber the first line's
+   */
+  constructor(
+    private readonly path: string,
+    private readonly counter: WordCounter,
+    private lineNumber = 1,
+  ) {}
+
+  /** Reads the next bytes of the file. */
+  read(chunk: Uint8Array): void {
+    for (let pos = 0; pos < chunk.length; ) {
+      pos += this.readNext((into) => {
+        const some = chunk.subarray(pos, pos + into.length);
+        into.set(some);
+        return some.length;
+      });
+    }
+  }
+
+  /** The same with bytes that `readBytes` gives. Returns how many there were, 0 at the end of the file. */
+  readNext(readBytes: ReadBytes): number {
+    if (this.filled === this.capacity) this.lengthen();
+    const { capacity, filled } = this;
+    const lines = this.lines();
+    const size = readBytes(lines.subarray(filled));
+    const end = filled + size;
+    const newlinePos = lines.subarray(filled, end).lastIndexOf(lineFeed);
+    this.filled = end;
+    if (newlinePos < 0) return size;
+    const linesEnd = filled + newlinePos + 1;
+    this.addLines(lines.subarray(0, linesEnd), capacity);
+    lines.copyWithin(0, linesEnd, end);
+    this.filled = end - linesEnd;
+    return size;
+  }
+
+  /** The file ends here. */
+  finish(): void {
+    if (this.filled > 0) this.read(Uint8Array.of(lineFeed));
+  }
+
+  /** Adds lines that begin at byte `start` of the kernel's text. */
+  private addLines(lines: Uint8Array, start: number): void {
+    for (let pos = 0; pos < lines.length; ) {
+      const added = this.counter.addLines(start + pos, lines.length - pos, this.total);
+      this.lineNumber += added.lineCount;
+      this.total = added.total;
+      pos += added.byteCount;
+      if (pos === lines.length) return;
+      const end = lines.indexOf(lineFeed, pos);
+      this.addLine(lines.slice(pos, end));
+      pos = end + 1;
+    }
+  }
+
+  /** Adds a line, given without its newline, or says what is wrong with it. */
+  private addLine(line: Uint8Array): void {
+    const word: number[] = [];
+    let pos = 0;
+    while (pos < line.length && line[pos] !== tab) {
+      const first = line[pos++]!;
+      const isOne = first > 32 && first < 127;
+      const byte = isOne ? first : byteOfCharacter(first, line[pos++] ?? 0);
+      if (byte < 0) throw this.wrongCharacter();
+      word.push(byte);
+    }
+    if (pos === line.length) throw this.error("there is no tab");
+    if (word.length === 0) throw this.error("there is no word before the tab");
+    const count = this.parseCount(Buffer.from(word), line.subarray(pos + 1));
+    this.total += count;
+    if (this.total > Number.MAX_SAFE_INTEGER) {
+      throw this.error("all counts up to here are more than 2^53 - 1", "count the corpus again");
+    }
+    this.counter.add(textOf(Uint8Array.from(word)), 0, word.length, count);
+    this.lineNumber++;
+  }
+
+  private parseCount(word: Buffer, digits: Uint8Array): number {
+    const field = digits.subarray(0, shownBytesMax);
+    const count = parseCount(field, field.length);
+    if (count >= 1) return count;
+    const text = Buffer.from(field).toString();
+    if (isTsvHead(`${word.toString("latin1")}\t${text}`)) {
+      throw this.error("a second header", "files are added up by naming each of them: --counts");
+    }
+    throw this.error(`the count ${JSON.stringify(text)} is not a whole number from 1 to 2^53 - 1`);
+  }
+
+  /** Where the lines stand. */
+  private lines(): Uint8Array {
+    return this.counter.text(2 * this.capacity).bytes.subarray(this.capacity, 2 * this.capacity);
+  }
+
+  /** Makes room for a line that is longer than all before. */
+  private lengthen(): void {
+    const before = this.lines();
+    this.capacity *= 2;
+    this.lines().set(before);
+  }
+
+  private wrongCharacter(): UserError {
+    return this.error(
+      "the word holds a character that stands for no byte",
+      "words are written in GPT-2's byte-to-character form: a space is Ġ, a newline Ċ",
+    );
+  }
+
+  private error(
+    what: string,
+    hint = "every line is a word, a tab and its count, as `bpe count` writes them",
+  ): UserError {
+    return new UserError(`${this.path}, line ${this.lineNumber}: ${what}`, { hint });
+  }
+}
+
+/** The byte that a character of two bytes stands for, or -1. */
+function byteOfCharacter(first: number, second: number): number {
+  if (first >> 5 !== 0b110 || second >> 6 !== 0b10) return -1;
+  const codePoint = ((first & 31) << 6) | (second & 63);
+  return codePoint < 0x80 ? -1 : (decodeCharacters(String.fromCharCode(codePoint))?.[0] ?? -1);
+}
+
+/** The number that the digits make, or NaN if they are none or it is not exact. */
+function parseCount(field: Uint8Array, length: number): number {
+  let count = length > 0 ? 0 : Number.NaN;
+  for (let i = 0; i < length; i++) {
+    const digit = field[i]! - digitZero;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    count = count * 10 + digit;
+  }
+  return count <= Number.MAX_SAFE_INTEGER && length < shownBytesMax ? count : Number.NaN;
+}
+
+// Word counts as text. The first line says what the words were made with (tsv.ts). Then comes a line a word:
+// `word<TAB>count`, the word in byte-to-character form, so that it has no space, tab or newline. " the" counted 12 times
+// is "Ġthe\t12\n". All characters are below U+0800: one or two bytes of UTF-8.
+
+const chunkSizeBytes = 1 << 18;
+/** A tab, the count, a line feed. */
+const countSizeBytesMax = decimalDigitsMax + 2;
+
+/** For each byte: the first byte of its character in UTF-8, and the second, or 0 if there is none. */
+const utf8First = new Uint8Array(256);
+const utf8Second = new Uint8Array(256);
+for (let byte = 0; byte < 256; byte++) {
+  const codePoint = byteToCharacter[byte]!.charCodeAt(0);
+  utf8First[byte] = codePoint < 0x80 ? codePoint : 0xc0 | (codePoint >> 6);
+  utf8Second[byte] = codePoint < 0x80 ? 0 : 0x80 | (codePoint & 63);
+}
+
+/** The file of a table, the highest count first. Chunks are empty while the words are sorted: slices of work. */
+export function* sortedTsvChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
+  yield tsvHead(options);
+  const steps = sortByCountInSteps(table);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return yield* tsvChunks(table, step.value);
+    yield noBytes;
+  }
+}
+
+const noBytes = new Uint8Array(0);
+
+/** The lines of the words in `order`, in chunks of 256 KB. The caller may keep each chunk. */
+export function* tsvChunks(table: WordTable, order: Uint32Array): Generator<Uint8Array> {
+  const { bytes, starts, counts } = table;
+  let chunk = new Uint8Array(chunkSizeBytes);
+  let chunkEnd = 0;
+  for (const word of order) {
+    const end = starts[word + 1]!;
+    let pos = starts[word]!;
+    for (;;) {
+      const room = (chunk.length - countSizeBytesMax - chunkEnd) >> 1;
+      const stop = Math.min(end, pos + Math.max(room, 0));
+      chunkEnd = writeCharacters(bytes, pos, stop, chunk, chunkEnd);
+      pos = stop;
+      if (pos === end) break;
+      yield chunk.subarray(0, chunkEnd);
+      chunk = new Uint8Array(chunkSizeBytes);
+      chunkEnd = 0;
+    }
+    chunk[chunkEnd++] = tab;
+    chunkEnd = putDecimal(counts[word]!, chunk, chunkEnd);
+    chunk[chunkEnd++] = lineFeed;
+  }
+  if (chunkEnd > 0) yield chunk.subarray(0, chunkEnd);
+}
+
+/** Writes bytes [pos, stop) in byte-to-character form; returns where they end. */
+function writeCharacters(
+  bytes: Uint8Array,
+  pos: number,
+  stop: number,
+  chunk: Uint8Array,
+  chunkEnd: number,
+): number {
+  for (; pos < stop; pos++) {
+    const byte = bytes[pos]!;
+    const second = utf8Second[byte]!;
+    chunk[chunkEnd] = utf8First[byte]!;
+    chunk[chunkEnd + 1] = second;
+    // A second byte has its top bit set, and takes one place more.
+    chunkEnd += 1 + (second >> 7);
+  }
+  return chunkEnd;
+}
+
+/** Words with the highest count first; those of equal count in ascending order of their bytes. */
+export function sortWordsByCount(table: WordTable): Uint32Array {
+  return atOnce(sortByCountInSteps(table));
+}
+
+/** The same; yields between slices of some 50 ms, of which the last may be longer. */
+function* sortByCountInSteps(table: WordTable): Generator<undefined, Uint32Array> {
+  const order = yield* sortByBytesInSteps(table);
+  yield;
+  return stableByFallingCount(table.counts, order);
+}
+
+const digitSize = 65536;
+
+/**
+ * Sorts by counts; equal counts keep the order given. Nearly all counts are one digit of 16 bits. The few larger ones
+ * are taken to the front, where they belong, and only those are sorted digit by digit.
+ */
+function stableByFallingCount(
+  counts: Float64Array,
+  order: Uint32Array<ArrayBuffer>,
+): Uint32Array<ArrayBuffer> {
+  const wordCount = order.length;
+  const sorted = new Uint32Array(wordCount);
+  // Gathered once, because words in the order of their bytes are at random places in `counts`.
+  const countsInOrder = new Float64Array(wordCount);
+  const large: number[] = [];
+  for (let i = 0; i < wordCount; i++) {
+    const count = counts[order[i]!]!;
+    countsInOrder[i] = count;
+    if (count >= digitSize) large.push(order[i]!);
+  }
+  sorted.set(sortLargeCounts(counts, Uint32Array.from(large)));
+  const places = new Uint32Array(digitSize);
+  for (let i = 0; i < wordCount; i++) {
+    const count = countsInOrder[i]!;
+    if (count < digitSize) places[count] = places[count]! + 1;
+  }
+  digitPlaces(places, large.length);
+  for (let i = 0; i < wordCount; i++) {
+    const count = countsInOrder[i]!;
+    if (count >= digitSize) continue;
+    const place = places[count]!;
+    places[count] = place + 1;
+    sorted[place] = order[i]!;
+  }
+  return sorted;
+}
+
+/** Sorts by counts of any size, digit after digit from the lowest on. */
+function sortLargeCounts(counts: Float64Array, order: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  let countMax = 0;
+  for (let i = 0; i < order.length; i++) countMax = Math.max(countMax, counts[order[i]!]!);
+  let to = new Uint32Array(order.length);
+  const places = new Uint32Array(digitSize);
+  for (let unit = 1; unit <= countMax; unit *= digitSize) {
+    places.fill(0);
+    for (let i = 0; i < order.length; i++) {
+      const digit = digitOf(counts[order[i]!]!, unit);
+      places[digit] = places[digit]! + 1;
+    }
+    digitPlaces(places, 0);
+    for (let i = 0; i < order.length; i++) {
+      const word = order[i]!;
+      const digit = digitOf(counts[word]!, unit);
+      const place = places[digit]!;
+      places[digit] = place + 1;
+      to[place] = word;
+    }
+    [order, to] = [to, order];
+  }
+  return order;
+}
+
+/** Turns how often each digit occurs into where the first of each goes, the highest digit at `firstPlace`. */
+function digitPlaces(places: Uint32Array, firstPlace: number): void {
+  for (let digit = digitSize - 1; digit >= 0; digit--) {
+    const digitCount = places[digit]!;
+    places[digit] = firstPlace;
+    firstPlace += digitCount;
+  }
+}
+
+/** The 16 bits of `count` from `unit` on, a power of two: exact for whole numbers below 2^53. */
+function digitOf(count: number, unit: number): number {
+  return Math.floor(count / unit) % digitSize;
+}
