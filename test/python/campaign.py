@@ -54,6 +54,11 @@ class Round:
         self.random = random.Random(seed)
         self.tokenizer, self.reference, self.home, self.corpus = tokenizer, reference, home, corpus
 
+    def large(self, size):
+        """A text so long that a call takes its time, and its ids: the documents of a small one, again and again."""
+        text = made_text(self.random, 500) + END
+        return text * (size // 500), self.reference([text])[0] * (size // 500)
+
     def check(self, tokenizer=None, source=None):
         """Ids both ways, of some texts by some call."""
         tokenizer, source = tokenizer or self.tokenizer, source or self.random
@@ -94,8 +99,7 @@ class Round:
             except ProcessLookupError:
                 pass
 
-        text = made_text(self.random, 300_000)
-        right = self.reference([text])[0]
+        text, right = self.large(300_000)
         thread = threading.Thread(target=strike)
         thread.start()
         ids = self.tokenizer.encode(text)
@@ -127,9 +131,9 @@ class Round:
         texts = [made_text(self.random, 2000) for _ in range(100)]
         delay = self.random.random() * self.random.choice((0.001, 0.01, 0.1))
         call = self.random.choice((self.tokenizer.encode_batch, lambda texts: list(self.tokenizer.encode_iterable(texts))))
-        signal.setitimer(signal.ITIMER_REAL, delay)
         try:
             try:
+                signal.setitimer(signal.ITIMER_REAL, delay)
                 for _ in range(5):
                     call(texts)
             finally:
@@ -140,9 +144,9 @@ class Round:
     def interrupt_training(self):
         delay = self.random.random() * 0.3
         output = self.home / "interrupted"
-        signal.setitimer(signal.ITIMER_REAL, delay)
         try:
             try:
+                signal.setitimer(signal.ITIMER_REAL, delay)
                 bpe.train(str(self.corpus), 300, special_tokens=[END], output=output, workers=1).close()
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
@@ -232,10 +236,10 @@ class Round:
 
     def save(self):
         saved = self.home / "saved"
-        if self.random.random() < 0.5:
-            signal.setitimer(signal.ITIMER_REAL, self.random.random() * 0.05)
+        delay = self.random.random() * self.random.choice((0, 0.05))
         try:
             try:
+                signal.setitimer(signal.ITIMER_REAL, delay)
                 self.tokenizer.save(saved)
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
@@ -247,8 +251,7 @@ class Round:
 
     def close_within_a_call(self):
         other = copy.copy(self.tokenizer)
-        text = made_text(self.random, 200_000)
-        right = self.reference([text])[0]
+        text, right = self.large(200_000)
         wrong = []
 
         def work():

@@ -1,6 +1,7 @@
 """Forks, threads, signals and pickles: whatever happens to a process, ids are right, and what was trained stays."""
 
 import atexit
+import contextlib
 import copy
 import gc
 import itertools
@@ -381,7 +382,7 @@ class Replaced(Made):
 
 class Interrupts(Made):
     def test_ctrl_c_in_a_call_takes_the_process_alone(self) -> None:
-        text = "".join(TEXTS) * 20_000
+        text = END.join(TEXTS) * 10_000
         for n in range(6):
             timer = threading.Timer(0.01 * n, os.kill, (os.getpid(), signal.SIGINT))
             with self.assertRaises(KeyboardInterrupt):
@@ -450,7 +451,13 @@ class Interrupts(Made):
     def test_a_stopped_process_is_closed(self) -> None:
         pid = self.pid()
         os.kill(pid, signal.SIGSTOP)
-        asking = threading.Thread(target=self.assertRaises, args=(bpe.BpeError, self.tokenizer.encode, "x"))
+
+        def ask() -> None:
+            # It may have answered before it stopped.
+            with contextlib.suppress(bpe.BpeError):
+                self.tokenizer.encode("x")
+
+        asking = threading.Thread(target=ask)
         asking.start()
         self.tokenizer.close()
         self.assertFalse(is_running(pid))
@@ -460,8 +467,8 @@ class Interrupts(Made):
             self.tokenizer.encode("x")
 
     def test_closed_in_another_thread_a_call_is_an_error_and_no_other_file_is_read(self) -> None:
-        text = "".join(TEXTS) * 2000
-        right = self.tokenizer.to_hf().encode(text).ids
+        text = END.join([*TEXTS, ""]) * 1000
+        right = self.tokenizer.to_hf().encode(END.join([*TEXTS, ""])).ids * 1000
         for n in range(5):
             copied = copy.copy(self.tokenizer)
             wrong = []
