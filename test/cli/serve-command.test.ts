@@ -20,6 +20,14 @@ function request(kind: number, items: readonly (string | Uint8Array)[]): Buffer 
   return Buffer.concat([bytesOf([kind, bytes.length, ...bytes.map(({ length }) => length)]), ...bytes]);
 }
 
+const start = (path: string) =>
+  Bun.spawn([binary, "serve", "--tokenizer", path], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "ignore",
+    env: environment,
+  });
+
 /** What is answered to all that is sent, and how it ends. */
 async function serve(sent: Uint8Array, path = tokenizer) {
   const run = Bun.spawn([binary, "serve", "--tokenizer", path], {
@@ -182,12 +190,7 @@ test("requests of any size follow each other, whole or in pieces", async () => {
   const ids = [...twin.encode("low newer ".repeat(40_000))];
   expect(whole.answers[7]!.items.map(idsOf)).toEqual([ids, ids]);
   expect(whole.answers[9]!.items).toHaveLength(30_000);
-  const run = Bun.spawn([binary, "serve", "--tokenizer", tokenizer], {
-    stdin: "pipe",
-    stdout: "pipe",
-    stderr: "ignore",
-    env: environment,
-  });
+  const run = start(tokenizer);
   const some = Buffer.concat(sent.slice(0, 5));
   for (let pos = 0, size = 1; pos < some.length; pos += size, size = (size * 5 + 1) % 70_001) {
     run.stdin.write(some.subarray(pos, pos + size));
@@ -204,18 +207,17 @@ test("requests of any size follow each other, whole or in pieces", async () => {
 });
 
 test("it ends where nobody can read its answers", async () => {
-  const start = (...command: string[]) =>
-    Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "pipe", env: environment });
-  const serving = [binary, "serve", "--tokenizer", tokenizer];
-  const idle = start(...serving);
+  const idle = start(tokenizer);
   const reader = idle.stdout.getReader();
   await reader.read();
   await reader.cancel();
-  const closed = start("sh", "-c", 'exec "$@" >&-', "sh", ...serving);
-  for (const run of [idle, closed]) {
-    expect(await run.exited).toBe(0);
-    expect(await run.stderr.text()).toBe("");
-  }
+  const closed = Bun.spawn(["sh", "-c", 'exec "$@" >&-', "sh", binary, "serve", "--tokenizer", tokenizer], {
+    stdin: "pipe",
+    stderr: "pipe",
+    env: environment,
+  });
+  for (const run of [idle, closed]) expect(await run.exited).toBe(0);
+  expect(await closed.stderr.text()).toBe("");
 });
 
 test.skipIf(!existsSync("/proc/self/stat"))(
@@ -226,12 +228,7 @@ test.skipIf(!existsSync("/proc/self/stat"))(
       ["many ids", request(2, Array(2_000_000).fill(bytesOf([97]))), "SIGINT", 130],
       ["empty texts", Buffer.concat([bytesOf([0, 16_000_000]), Buffer.alloc(64_000_000)]), "SIGTERM", 143],
     ] as const) {
-      const run = Bun.spawn([binary, "serve", "--tokenizer", tokenizer], {
-        stdin: "pipe",
-        stdout: "pipe",
-        stderr: "ignore",
-        env: environment,
-      });
+      const run = start(tokenizer);
       await run.stdout.getReader().read();
       const idleMs = processorMs(run.pid);
       run.stdin.write(sent);
@@ -257,12 +254,7 @@ test("it takes a tokenizer and no file, and a signal ends it", async () => {
     code: 2,
     stderr: expect.stringContaining('serve takes no file, and found "x"'),
   });
-  const run = Bun.spawn([binary, "serve", "--tokenizer", tokenizer], {
-    stdin: "pipe",
-    stdout: "pipe",
-    stderr: "ignore",
-    env: environment,
-  });
+  const run = start(tokenizer);
   await run.stdout.getReader().read();
   run.kill("SIGTERM");
   expect(await run.exited).toBe(143);
