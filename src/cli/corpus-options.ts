@@ -49,14 +49,14 @@ const nothingFound: FoundInputs = { inputs: [], skipped: [] };
  * The inputs as they are now, the ranges of them that are counted, and the workers and the memory for it. With word counts
  * from files there may be no input.
  */
-export function openCorpus(
+export async function openCorpus(
   { files, options }: Invocation,
   { workers, reading, memoryLimitBytes }: CorpusChoices,
   output: Output,
   planned?: PlannedRanges,
 ) {
   const hasNone = files.length === 0 && options.has("counts");
-  const found = planned !== undefined || hasNone ? nothingFound : openInputs(files, reading, output);
+  const found = planned !== undefined || hasNone ? nothingFound : await openInputs(files, reading, output);
   const inputs = planned?.inputs ?? found.inputs;
   const ranges = planned?.ranges ?? inputs.map(wholeRange);
   const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(ranges);

@@ -43,7 +43,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const { textField } = options.reading;
   const planned =
     plan === undefined ? undefined : await openRanges(plan, { ...countsOptions, textField }, output);
-  const opened = openCorpus(invocation, options, output, planned);
+  const opened = await openCorpus(invocation, options, output, planned);
   const { inputs, budget, workerCount, workerCountFor } = opened;
   refuseOwnResults(inputs, [cacheOptions?.path]);
   refuseOverwriting(inputs, places);

@@ -1,8 +1,10 @@
 import { findInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, type Input } from "../corpus/input.ts";
+import { inspectFirstStream } from "../corpus/inspect-input.ts";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import { encodeCorpus } from "../pipeline/encode-corpus.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
+import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Output } from "./output.ts";
 
@@ -25,7 +27,8 @@ export async function countTokens(
   reportPath: string | undefined,
   output: Output,
 ): Promise<CountedText> {
-  const inputs = findInputs([path]);
+  const options = { trained: recordedReading([parts.description.path]) };
+  const inputs = await inspectFirstStream(findInputs([path], options), options);
   refuseOverwriting(inputs, [reportPath]);
   return countTokensOf(parts, { path, inputs }, output);
 }

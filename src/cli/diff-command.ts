@@ -4,6 +4,7 @@ import { compareTokenizers } from "../pipeline/compare-tokenizers.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
+import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import type { Invocation } from "./arguments.ts";
 import { differenceText } from "./difference-text.ts";
 import { nameOfText, openTexts, readTexts } from "./eval-texts.ts";
@@ -35,7 +36,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
       "name one size of it",
     );
   }
-  const reading = readingOf(options);
+  const reading = { ...readingOf(options), trained: recordedReading([a.path, b.path]) };
   const { texts } = await openTexts(typedTexts, reading, scratch, output);
   const difference = await compareTokenizers(
     {

@@ -16,12 +16,13 @@ import { defaultWorkerCount } from "../runtime/worker-count.ts";
 import { placeOfFile } from "../store/staged-file.ts";
 import { BinaryWriter, type IdSink, type IdWriter, TextWriter } from "../tokenizer/id-files/id-writers.ts";
 import { type IdType, idTypeFor } from "../tokenizer/id-files/npy.ts";
+import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
 import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
 import { corpusNoteLines } from "./corpus-notes.ts";
 import { intoPipe, intoStream } from "./data-output.ts";
-import { openInputs, readInputOptions } from "./input-options.ts";
+import { findFiles, inspectStreams, readInputOptions } from "./input-options.ts";
 import { lockOutputFile } from "./lock-outputs.ts";
 import type { Output } from "./output.ts";
 import { openRanges, rangesPath } from "./ranges-option.ts";
@@ -42,10 +43,9 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const options = readOptions(invocation);
   await lockOutputFile(invocation, output, options.output);
   if (options.output !== undefined) checkHeadFits(options.output);
-  const found =
-    options.plan === undefined
-      ? openInputs(invocation.files, options.reading, output)
-      : { inputs: [], skipped: [] };
+  const reading = { ...options.reading, trained: recordedReading([options.path]) };
+  let found: FoundInputs = { inputs: [], skipped: [] };
+  if (options.plan === undefined) found = findFiles(invocation.files, reading, output);
   const named = found.inputs;
   // The size of planned ranges is known only with the tokenizer.
   const namedThreads =
@@ -66,10 +66,12 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
             },
             output,
           );
-    refuseOverwriting(planned?.inputs ?? named, [options.output]);
+    if (planned === undefined) found = await inspectStreams(found, reading);
+    const inputs = planned?.inputs ?? found.inputs;
+    refuseOverwriting(inputs, [options.output]);
     const type = idTypeFor(parts, options.dtype);
     const encoded = await encodeInto(options.output, {
-      inputs: planned?.inputs ?? named,
+      inputs,
       ranges: planned?.ranges,
       parts,
       specialTokensAsText,

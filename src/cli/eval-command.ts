@@ -7,6 +7,7 @@ import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
+import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import type { Invocation } from "./arguments.ts";
 import { corpusNoteLines } from "./corpus-notes.ts";
 import { openTexts, readTexts } from "./eval-texts.ts";
@@ -31,7 +32,8 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());
   const tokenizers = await openTokenizers(invocation, output);
-  const { texts, found } = await openTexts(typedTexts, reading, scratch, output);
+  const trained = recordedReading(tokenizers.map(({ path }) => path));
+  const { texts, found } = await openTexts(typedTexts, { ...reading, trained }, scratch, output);
   const budget = new MemoryBudget(memoryLimitBytes);
   const workerCountFor = workersFor(workers, budget.workerCountMax);
   refuseOverwriting(found.inputs, [reportPath]);

@@ -55,7 +55,7 @@ export async function runExtend(invocation: Invocation, output: Output): Promise
     specialTokens: typed.separators === undefined ? made.specialTokens : asked.specialTokens,
   }));
   refuseCountedAsText(asked.ownSeparators, options.specialTokens);
-  const corpus = openCorpus(invocation, options, output);
+  const corpus = await openCorpus(invocation, options, output);
   const { inputs, skipped, workerCount, workerCountFor, budget } = corpus;
   refuseOwnResults(inputs, [options.output, options.cache?.path]);
   refuseOverwriting(inputs, [options.saveCounts]);

@@ -1,6 +1,6 @@
 import { checkNames, type FoundInputs, findCorpus } from "../corpus/find-inputs.ts";
 import { hasFields } from "../corpus/input.ts";
-import type { InputOptions } from "../corpus/inspect-input.ts";
+import { type InputOptions, inspectFirstStream } from "../corpus/inspect-input.ts";
 import { usageError } from "../errors.ts";
 import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
@@ -30,16 +30,26 @@ export function readingOf(options: Invocation["options"]): InputOptions {
 }
 
 /** The inputs as they are now, and the files that are skipped. */
-export function openInputs(names: readonly string[], options: InputOptions, output: Output): FoundInputs {
+export const openInputs = async (names: readonly string[], options: InputOptions, output: Output) =>
+  inspectStreams(findFiles(names, options, output), options);
+
+/** The same, without a look at what streams hold. */
+export function findFiles(names: readonly string[], options: InputOptions, output: Output): FoundInputs {
   const found = findCorpus(names, options);
-  const { inputs, skipped } = found;
-  output.keepLogFrom(inputs);
-  output.tellSkipped(skipped);
+  output.keepLogFrom(found.inputs);
+  output.tellSkipped(found.skipped);
+  return found;
+}
+
+/** With the format of the first stream, for whose beginning this waits. Then it is known whether an input has fields. */
+export async function inspectStreams(found: FoundInputs, options: InputOptions): Promise<FoundInputs> {
+  const inputs = await inspectFirstStream(found.inputs, options);
   if (options.textField !== undefined && !inputs.some((input) => hasFields(input.format))) {
+    const isSeen = inputs.filter(({ isStream }) => isStream).length < 2;
     throw usageError(
-      `--text-field "${options.textField}": no input has fields, all are plain text`,
+      `--text-field "${options.textField}": no input has fields, ${isSeen ? "all are plain text" : "and only the first stream is looked at"}`,
       "--input-format jsonl (or parquet) reads files of other names as such",
     );
   }
-  return found;
+  return { ...found, inputs };
 }

@@ -12,12 +12,13 @@ import { usageError } from "../errors.ts";
 import { countDocuments } from "../pipeline/count-documents.ts";
 import { countsOptionsOf } from "../pipeline/open-memory.ts";
 import { nextTurn } from "../runtime/turns.ts";
+import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
 import type { Invocation } from "./arguments.ts";
 import { corpusNoteLines } from "./corpus-notes.ts";
 import { readCorpusOptions } from "./corpus-options.ts";
 import { writeData } from "./data-output.ts";
-import { openInputs, readInputOptions } from "./input-options.ts";
+import { findFiles, inspectStreams, readInputOptions } from "./input-options.ts";
 import { lockOutputFile } from "./lock-outputs.ts";
 import type { Output } from "./output.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
@@ -29,8 +30,9 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const startMs = performance.now();
   const options = readOptions(invocation);
   await lockOutputFile(invocation, output, options.output);
-  const { inputs, skipped } = openInputs(invocation.files, options.reading, output);
-  checkPlannable(inputs);
+  const found = findFiles(invocation.files, options.reading, output);
+  checkPlannable(found.inputs);
+  const { inputs, skipped } = await inspectStreams(found, options.reading);
   refuseOverwriting(inputs, [options.output]);
   const cuts = await options.readCuts(output);
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
@@ -84,7 +86,7 @@ function readOptions(invocation: Invocation) {
   }
   if (invocation.files.includes("-")) throw noFileToPlan("-");
   return {
-    reading: readInputOptions(invocation),
+    reading: { ...readInputOptions(invocation), trained: recordedReading(options.get("tokenizer") ?? []) },
     readCuts: options.has("tokenizer") ? tokenizerCuts(invocation) : corpusCuts(invocation),
     rangeSizeBytes: options.sizeBytes("range-size", leastRangeSizeBytes) ?? defaultRangeSizeBytes,
     countDocuments: options.has("count-documents"),

@@ -4,6 +4,7 @@ import { pruneTokenizer } from "../pipeline/prune-tokenizer.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { isWithin, pathOf, placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
+import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import type { Invocation } from "./arguments.ts";
 import { corpusNoteLines } from "./corpus-notes.ts";
 import { countTokensOf } from "./counted-text.ts";
@@ -22,7 +23,8 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   checkOutputDirectory(options.output);
   const place = placeOf(options.output);
   await lockOutputs(invocation, output, [place]);
-  const found = openInputs(texts, options.reading, output);
+  const reading = { ...options.reading, trained: recordedReading([path]) };
+  const found = await openInputs(texts, reading, output);
   refuseOwnResults(found.inputs, [options.output]);
   const parts = await openTokenizer({ path, ...beside }, true, output);
   // The tokenizer may be named by another path than the output's.

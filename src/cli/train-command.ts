@@ -51,16 +51,14 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   if (invocation.options.has("extend")) {
     return (await import("./extend-command.ts")).runExtend(invocation, output);
   }
-  if (invocation.options.has("special-tokens-as-text")) {
-    throw usageError("--special-tokens-as-text is for --extend", "-s names what ends documents");
-  }
   const asked = readOptions(invocation);
   await takePlaces(invocation, asked, output);
   const startMs = performance.now();
   const { options, countsFiles } = await openCountsFiles(invocation, asked, (made) =>
     readOptions(invocation, made),
   );
-  const { inputs, skipped, workerCount, workerCountFor, budget } = openCorpus(invocation, options, output);
+  const corpus = await openCorpus(invocation, options, output);
+  const { inputs, skipped, workerCount, workerCountFor, budget } = corpus;
   refuseOwnResults(inputs, [options.output, options.cache?.path]);
   refuseOverwriting(inputs, [options.saveCounts, options.report]);
   const countsOptions = countsOptionsOf(options);
@@ -177,7 +175,9 @@ function readOptions(invocation: Invocation, made?: CountsOptions) {
   const { options } = invocation;
   const outputPath = options.text("output")!;
   if (outputPath === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
-
+  if (options.has("special-tokens-as-text")) {
+    throw usageError("--special-tokens-as-text is for --extend", "-s names what ends documents");
+  }
   const corpusOptions = readCorpusOptions(invocation, made);
   const { compat, specialTokens } = corpusOptions;
   const leastSize = baseSize(specialTokens, compat);

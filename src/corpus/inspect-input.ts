@@ -14,6 +14,7 @@ import {
 } from "./input.ts";
 import { beginsAsJson, jsonShapeOf } from "./json-content.ts";
 import { openFile, standardInput } from "./open-input.ts";
+import { inLines, openBy, openTextStream, peek } from "./text-stream.ts";
 
 /** How the named inputs are to be read. */
 export type InputOptions = {
@@ -21,11 +22,15 @@ export type InputOptions = {
   readonly format?: InputFormat | undefined;
   /** Default: `text`. */
   readonly textField?: string | undefined;
+  /** How the texts of a tokenizer's training were read. An input that would be plain text is read so if it looks like them. */
+  readonly trained?: Reading | undefined;
   /** Globs of the files of a directory that are meant. */
   readonly include?: readonly string[] | undefined;
   /** `text`: files that are no text are read as text. By default they are an error, or skipped in a directory. */
   readonly binary?: "text" | undefined;
 };
+
+export type Reading = { readonly format: InputFormat; readonly textField?: string | undefined };
 
 /** The file or stream that the path names, as it is now. */
 export function inspectInput(path: string, options: InputOptions = {}): Input {
@@ -52,7 +57,7 @@ export function lookAt(path: string, options: InputOptions): Input | NotText {
   }
   const found = lookInto(path, options);
   if ("what" in found) return found;
-  const { compression, format, formatFrom } = found;
+  const { compression, format, formatFrom, textField = options.textField ?? defaultTextField } = found;
   if (format === "parquet" && compression !== "none") {
     throw new UserError(
       `"${path}" is Parquet packed with ${compression}, of which no part can be read by itself`,
@@ -66,7 +71,7 @@ export function lookAt(path: string, options: InputOptions): Input | NotText {
     format,
     formatFrom,
     isBinaryText: options.binary === "text",
-    textField: options.textField ?? defaultTextField,
+    textField,
     sizeBytes: stats.size,
     device: stats.dev,
     inode: stats.ino,
@@ -80,7 +85,7 @@ export const defaultTextField = "text";
 /** How much of a file that may be JSON is inspected: the first record, unless it is a giant. */
 const jsonHeadBytesMax = 1 << 20;
 
-type Inside = { compression: Compression; format: InputFormat; formatFrom: FormatSource };
+type Inside = Reading & { compression: Compression; formatFrom: FormatSource };
 
 /** How the file is compressed, and the format of what it holds. */
 function lookInto(path: string, options: InputOptions): Inside | NotText {
@@ -100,8 +105,8 @@ function lookInto(path: string, options: InputOptions): Inside | NotText {
     if (named === "jsonl" || named === "parquet") return { compression, format: named, formatFrom: "name" };
     const isNamedJson = named === "json";
     if (!head.isWhole && beginsAsJson(head.bytes)) head = readHead(fd, path, jsonHeadBytesMax);
-    const records = recordsIn(head, isNamedJson, options.textField ?? defaultTextField);
-    if (records !== undefined) return { compression, format: records, formatFrom: "content" };
+    const reading = readingOf(head, isNamedJson, options);
+    if (reading !== undefined) return { compression, ...reading, formatFrom: "content" };
     return { compression, format: "text", formatFrom: isNamedJson ? "content" : "name" };
   } catch (error) {
     throw unreadable(path, error);
@@ -132,6 +137,51 @@ function recordsIn(
   return isNamedJson || (hasField && isSeveral) ? kind : undefined;
 }
 
+/** How an input with this beginning is read, if not as plain text. */
+function readingOf(
+  head: Pick<FileHead, "bytes" | "isWhole">,
+  isNamedJson: boolean,
+  { textField = defaultTextField, trained }: InputOptions,
+): Reading | undefined {
+  const records = recordsIn(head, isNamedJson, textField);
+  if (records !== undefined) return { format: records };
+  if (trained?.format === "fasta") return head.bytes[0] === headerMark ? trained : undefined;
+  if (trained?.textField === undefined) return undefined;
+  const { kind, hasField } = jsonShapeOf(head.bytes, head.isWhole, trained.textField);
+  return (kind === "jsonl" || kind === "json") && hasField ? { ...trained, format: kind } : undefined;
+}
+
+/** A sequence of FASTA begins with its name. */
+const headerMark = 0x3e; // >
+
+/**
+ * The inputs, with the format of the first stream that its content shows, as that of a file: the beginning is read, and kept
+ * for whoever reads the stream. Later streams are not touched: who writes them may wait until the first one is read.
+ */
+export async function inspectFirstStream(
+  inputs: readonly Input[],
+  options: InputOptions,
+): Promise<readonly Input[]> {
+  const index = inputs.findIndex(({ isStream }) => isStream);
+  const input = inputs[index];
+  if (input === undefined || input.isBinaryText || input.formatFrom === "option" || input.format !== "text")
+    return inputs;
+  const stream = await openTextStream(input);
+  const isEnough = (head: Uint8Array) =>
+    head.length >= (beginsAsJson(head) ? jsonHeadBytesMax : headBytesMax);
+  const { head, isWhole, whole } = await peek(stream, jsonHeadBytesMax, isEnough).catch((error) => {
+    stream.close();
+    throw error;
+  });
+  const reading = readingOf({ bytes: head, isWhole }, false, options);
+  const found: Input =
+    reading === undefined
+      ? input
+      : { ...input, ...reading, textField: reading.textField ?? input.textField, formatFrom: "content" };
+  openBy(found, () => inLines(whole, found));
+  return inputs.with(index, found);
+}
+
 /** Refuses a stream whose first bytes show that it is no text, or that it holds records and no format was given. */
 export function checkStream(head: Uint8Array, input: Input): void {
   const { path, format, formatFrom, isBinaryText, textField } = input;
@@ -142,9 +192,12 @@ export function checkStream(head: Uint8Array, input: Input): void {
   if (format !== "text" || formatFrom === "option") return;
   const records = recordsIn({ bytes: head, isWhole: false }, false, textField);
   if (records === undefined) return;
-  throw new UserError(`${nameOf(path)} holds records of JSON, and a stream has no name that says so`, {
-    hint: `--input-format ${records} reads their field "${textField}", --input-format text all of it as text`,
-  });
+  throw new UserError(
+    `${nameOf(path)} holds records of JSON, and only the first stream is looked at for them`,
+    {
+      hint: `--input-format ${records} reads their field "${textField}", --input-format text all of it as text`,
+    },
+  );
 }
 
 const parquetInStream: NotText = {

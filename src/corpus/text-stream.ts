@@ -20,7 +20,7 @@ export async function openTextStream(input: Input): Promise<ByteStream> {
   const bytes = await openByteStream(input);
   try {
     if (!input.isStream) return decompressed(bytes, input, input.compression);
-    const { head, whole } = await peek(bytes);
+    const { head, whole } = await peek(bytes, magicBytesMax, () => false);
     return decompressed(whole, input, compressionOf(head));
   } catch (error) {
     bytes.close();
@@ -29,21 +29,33 @@ export async function openTextStream(input: Input): Promise<ByteStream> {
 }
 
 function decompressed(bytes: ByteStream, input: Input, compression: Compression): ByteStream {
-  const { path, format } = input;
+  const { path } = input;
   const sizeBytes = input.isStream ? undefined : input.sizeBytes;
   const text = compression === "none" ? bytes : new DecompressedStream(bytes, path, compression, sizeBytes);
-  return format === "json" ? new JsonLinesStream(text, path) : text;
+  return inLines(text, input);
 }
+
+/** Records of JSON as lines. */
+export const inLines = (text: ByteStream, { format, path }: Input): ByteStream =>
+  format === "json" ? new JsonLinesStream(text, path) : text;
 
 /** So many bytes show how a stream is compressed. */
 const magicBytesMax = 4;
 
-/** The first bytes of a stream, and a stream that gives all of its bytes. */
-async function peek(from: ByteStream): Promise<{ head: Uint8Array; whole: ByteStream }> {
-  const buffer = new Uint8Array(magicBytesMax);
+/** The first bytes of a stream, until they are enough, and a stream that gives all of its bytes. */
+export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: Uint8Array) => boolean) {
+  let buffer = new Uint8Array(Math.min(bytesMax, 1 << 13));
   let end = 0;
-  for (let readBytes = -1; end < buffer.length && readBytes !== 0; end += readBytes) {
-    readBytes = await from.read(buffer, end);
+  let isWhole = false;
+  while (!isWhole && end < bytesMax && !isEnough(buffer.subarray(0, end))) {
+    if (end === buffer.length) {
+      const longer = new Uint8Array(Math.min(bytesMax, 4 * end));
+      longer.set(buffer);
+      buffer = longer;
+    }
+    const readBytes = await from.read(buffer, end);
+    isWhole = readBytes === 0;
+    end += readBytes;
   }
   const head = buffer.subarray(0, end);
   let pos = 0;
@@ -60,5 +72,5 @@ async function peek(from: ByteStream): Promise<{ head: Uint8Array; whole: ByteSt
       return part.length;
     },
   };
-  return { head, whole };
+  return { head, isWhole, whole };
 }

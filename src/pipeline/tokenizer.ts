@@ -18,6 +18,7 @@ import { takeLockNow } from "../store/output-lock.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
 import { idTypeFor } from "../tokenizer/id-files/npy.ts";
 import { loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
+import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import {
   type EncodeOptions,
   encodeOptionKinds,
@@ -119,6 +120,7 @@ export class Tokenizer extends TextTokenizer {
         inputs: findInputs([files].flat(), {
           format: options.inputFormat,
           textField: options.textField,
+          trained: recordedReading([this.parts.description.path]),
           binary: options.binary,
         }),
         parts: this.parts,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { binary, bpe, put, scratch } from "../binary.ts";
+import { binary, bpe, put, scratch, wordLines } from "../binary.ts";
 import { heads } from "../corpus/heads.ts";
 
 const home = scratch();
@@ -163,10 +163,39 @@ describe("records are told by content", () => {
     expect(strict.stderr).toContain('"array.json" line 1: not a JSON object');
   });
 
-  test("a stream of records asks for the format", () => {
-    const [code, stderr] = shell(`cat lines.json | "$0" count -`);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("standard input holds records of JSON")]);
-    expect(stderr).toContain('hint: --input-format jsonl reads their field "text"');
+  test("a stream of records is told by its content, as a file is; of several streams the first", () => {
+    const bash = (line: string) => {
+      const { exitCode, stdout, stderr } = Bun.spawnSync(["bash", "-c", line, binary], { cwd: home });
+      return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
+    };
+    for (const [name, , format] of files) {
+      const lines = [`cat ${name} | "$0" count -`];
+      if (!/\.(gz|zst)$/.test(name)) lines.push(`gzip -c ${name} | "$0" count - -w 2`);
+      for (const line of lines) {
+        const kind = format === "json" ? "JSON records" : "lines of JSON";
+        const note = expect.stringContaining(`read as ${kind} by content: "-"`);
+        expect(bash(line)).toEqual({ code: 0, stdout: expected, stderr: note });
+      }
+    }
+    // A record that is longer than what is looked at first.
+    const long = JSON.stringify({ id: "x".repeat(300_000), text: "a b" });
+    put(home, "long", `${long}\n${long}\n`);
+    const words = bash('cat long | "$0" count - -q --text-field text');
+    expect(wordLines(words.stdout)).toEqual(["Ġb\t2", "a\t2"]);
+    expect(bash(`echo 'some text' | "$0" count - --text-field text`)).toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining("no input has fields, all are plain text") },
+    });
+    const second = bash('"$0" count <(echo text) <(cat lines.json)');
+    expect(second.stderr).toContain("holds records of JSON, and only the first stream is looked at");
+    expect(second.stderr).toContain('hint: --input-format jsonl reads their field "text"');
+    expect(second.code).toBe(1);
+    expect(bash('"$0" count <(echo text) <(cat lines.json) --text-field text')).toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining("and only the first stream is looked at") },
+    });
+    // Who writes two pipes in turn waits for the first to be read.
+    const turns = (content: string) =>
+      `mkfifo one two; (${content} > one; ${content} > two) & "$0" count one two -q`;
+    expect(bash(`${turns("echo a")}; rm one two`).stdout).toContain("a\t2\n");
     for (const [name, , format] of files) {
       expect(shell(`cat ${name} | "$0" count - -q --input-format ${format}`)).toEqual([0, ""]);
     }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "tokenizers";
-import { binary, bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+import { binary, bpe, environment, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 
 const home = scratch();
 const train = (name: string, ...args: string[]) => {
@@ -58,6 +58,43 @@ test("sequences of FASTA are trained on, counted and encoded without their heade
   const decoded = bpe(["encode", fasta, "--input-format", "fasta", "--tokenizer", directory]);
   const ids = put(home, "ids.txt", decoded.stdout);
   expect(bpe(["decode", ids, "--tokenizer", directory]).stdout).toBe("ACGTACGTACGTACGTACACGTAC");
+});
+
+test("FASTA is encoded, measured and planned as the tokenizer was trained on it, where it is FASTA", () => {
+  const fasta = put(home, "known.fa", ">one\nACGTACGT\nACGT\n>two\r\nACGTAC\n>three\nACGTAC\n");
+  const directory = train("known", fasta, "--input-format", "fasta", "-p", "none", "-w", "1");
+  const encode = (path: string, ...options: string[]) =>
+    bpe(["encode", path, "--tokenizer", directory, ...options]);
+  const asked = encode(fasta, "--input-format", "fasta").stdout;
+  expect(encode(fasta)).toMatchObject({
+    ...{ code: 0, stdout: asked, stderr: expect.stringContaining('read as FASTA by content: "') },
+  });
+  for (const name of ["tokenizer.json", "vocab.json", "tokenizer.tiktoken"]) {
+    const { stdout } = bpe(["encode", fasta, "--tokenizer", join(directory, name), "-q"]);
+    expect(stdout).toBe(asked);
+  }
+  const piped = Bun.spawnSync([binary, "encode", "--tokenizer", directory, "-q"], {
+    ...{ stdin: readFileSync(fasta), env: environment },
+  });
+  expect(piped.stdout.toString()).toBe(asked);
+  // A sequence without a name is text, and so is all of it where that is asked for.
+  const bare = put(home, "bare.txt", "ACGTACGT");
+  expect(encode(bare, "-q").stdout).toBe(encode(bare, "-q", "--input-format", "text").stdout);
+  expect(encode(fasta, "-q", "--input-format", "text").stdout).not.toBe(asked);
+  const measured = JSON.parse(bpe(["eval", directory, "--text", fasta, "--json", "-q"]).stdout);
+  expect(measured.texts[0].bytes).toBe("ACGTACGTACGTACGTACACGTAC".length);
+  expect(bpe(["plan", fasta, "--tokenizer", directory, "-q"]).stdout).toContain('"inputFormat":"fasta"');
+  expect(bpe(["inspect", directory, "--text", fasta]).stderr).not.toContain("error");
+});
+
+test("the field of a training's records is looked for where no other is asked for", () => {
+  const records = [1, 2, 3].map((id) => JSON.stringify({ id, body: `text ${id}` })).join("\n");
+  const [lines, unnamed] = ["x.jsonl", "unnamed"].map((name) => put(home, name, records));
+  const directory = train("fields", lines!, "--text-field", "body", "-w", "1");
+  const encode = (path: string, ...options: string[]) =>
+    bpe(["encode", path, "--tokenizer", directory, "-q", ...options]).stdout;
+  expect(encode(unnamed!)).toBe(encode(lines!, "--text-field", "body"));
+  expect(encode(unnamed!, "--input-format", "text")).not.toBe(encode(unnamed!));
 });
 
 test("FASTA is read from a pipe, and what is none is an error", () => {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { characterLengthAt } from "../../src/bytes/utf8.ts";
+import { characterLengthAt } from "../../src/bytes/text.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { planTasks } from "../../src/corpus/plan-tasks.ts";
 import { ChunkBuffers } from "../../src/corpus/stream-chunks.ts";

@@ -11,6 +11,8 @@ import {
   text,
   wholeNumber,
 } from "../../bytes/schema.ts";
+import { inputFormats } from "../../corpus/input.ts";
+import type { Reading } from "../../corpus/inspect-input.ts";
 import { UserError } from "../../errors.ts";
 import type { Compat } from "../../merge/merges.ts";
 import { isFile } from "../../runtime/named-files.ts";
@@ -93,6 +95,33 @@ export function recordedLedger(path: string): LedgerFacts | null {
     // A record of another kind, or of an older version: it only would have been shown.
     return null;
   }
+}
+
+const inputFields = fieldsOf({
+  files: listOf(text),
+  inputs: listOf(fieldsOf({ format: oneOf(inputFormats), textField: optional(text) })),
+});
+
+/** How the inputs of a training were read, if all in one way, by the record of the first of these tokenizers that has one. */
+export function recordedReading(paths: readonly string[]): Reading | undefined {
+  for (const path of paths) {
+    const isInside = isFile(path);
+    const recordPath = join(isInside ? dirname(path) : path, recordName);
+    if (!isFile(recordPath)) continue;
+    try {
+      const { files, inputs } = checkOr(inputFields, readJson(recordPath), (what) => {
+        throw new UserError(what);
+      });
+      const [first, ...others] = inputs;
+      const isOne = others.every(
+        ({ format, textField }) => format === first!.format && textField === first!.textField,
+      );
+      if (first !== undefined && isOne && (!isInside || files.includes(basename(path)))) return first;
+    } catch {
+      // A record of another kind, or of ids.
+    }
+  }
+  return undefined;
 }
 
 /** The sizes that the record of several vocabularies lists; undefined for any other file. */
