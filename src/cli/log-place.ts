@@ -39,6 +39,11 @@ function look(stat: () => Stats): Stats | null {
 const isSame = (a: Stats | null, b: Stats | null) =>
   a !== null && b !== null && !a.isCharacterDevice() && a.dev === b.dev && a.ino === b.ino;
 
+function isStream(log: Target, fd: number): boolean {
+  const stream = look(() => fstatSync(fd));
+  return isSame(log.stats, stream);
+}
+
 /**
  * Refuses a `--log-file` that is, or lies in, what the run reads or writes. Files that a directory or a glob holds under
  * other names are known only when it is read.
@@ -67,38 +72,35 @@ export function checkLogPlace({ name, options: known }: CommandSpec, { options, 
     if (isSpoilt) throw spoilt(path, `"${typed}"`);
   }
   const reads = [...files, ...(options.get("ranges") ?? []), ...(options.get("text") ?? [])].includes("-");
-  if (
-    reads &&
-    isSame(
-      log.stats,
-      look(() => fstatSync(0)),
-    )
-  )
-    throw spoilt(path, "standard input");
+  if (reads && isStream(log, 0)) throw spoilt(path, "standard input");
   const writes = !["train", "prune"].includes(name) && (options.text("output") ?? "-") === "-";
-  if (
-    writes &&
-    isSame(
-      log.stats,
-      look(() => fstatSync(1)),
-    )
-  )
-    throw spoilt(path, "standard output");
+  if (writes && isStream(log, 1)) throw spoilt(path, "standard output");
 }
 
 const spoilt = (path: string, what: string) =>
   new UserError(`--log-file "${path}" would be written into ${what}`, { hint: "name a file of its own" });
 
 const isFileOrGlob = (log: Target, { typed, stats, real }: Target) =>
-  isSame(log.stats, stats) ||
-  log.real === real ||
-  (stats === null && /[*?[]/.test(typed) && globMatcher(resolve(typed))(log.real));
+  isSame(log.stats, stats) || log.real === real || (stats === null && isMatched(log.real, typed));
+
+/** Whether a glob names the file. Links in the part without wildcards are resolved. */
+function isMatched(path: string, glob: string): boolean {
+  const parts = glob.split("/");
+  const firstWild = parts.findIndex((part) => /[*?[]/.test(part));
+  if (firstWild < 0) return false;
+  const base = realPathOf(parts.slice(0, firstWild).join("/") || (glob.startsWith("/") ? "/" : "."));
+  const below = relative(base, path);
+  return !isHidden(below) && globMatcher(parts.slice(firstWild).join("/"))(below);
+}
+
+/** Whether a path below a directory is not found there: it is hidden, or leads out. */
+const isHidden = (below: string) => /(^|\/)\./.test(below);
 
 /** Whether the log is a file of the corpus that a path, a directory or a glob names. */
 function isOfCorpus(log: Target, named: Target, include: (pathBelow: string) => boolean): boolean {
   if (!named.stats?.isDirectory()) return isFileOrGlob(log, named);
   const below = relative(named.real, log.real);
-  return isWithin(log.real, named.real) && !/(^|\/)\./.test(below) && include(below);
+  return isWithin(log.real, named.real) && !isHidden(below) && include(below);
 }
 
 /** Whether it is the file, or one beside it, or in the directory, of a tokenizer; or in that of a cache. */
@@ -120,8 +122,7 @@ export function maySpoil(path: string, typed: readonly string[]): boolean {
   const log = targetOf(path);
   const at = typed.findIndex((argument) => /^--log-file(=|$)/.test(argument));
   const others = typed.toSpliced(at, typed[at] === "--log-file" ? 2 : 1);
-  const streams = [0, 1].map((fd) => look(() => fstatSync(fd)));
-  if (streams.some((stream) => isSame(log.stats, stream))) return true;
+  if (isStream(log, 0) || isStream(log, 1)) return true;
   return others.some((argument) => {
     const named = targetOf(argument.replace(/^(-[^=]*|[^=/]*)=/, ""));
     return isPart(log, named, true) || isPart(log, targetOf(argument), true);

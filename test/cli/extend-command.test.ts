@@ -130,7 +130,7 @@ describe("what is refused", () => {
       [["-n", "+4", "-p", "cl100k"], "--pattern is in tokenizer.json itself"],
       [["-n", "270"], "--vocab-size 270 is not more than the base has: 270"],
       [["-n", "+0"], "--vocab-size: 0 is too small"],
-      [["-n", "+4,274"], "--vocab-size: 274, or +4, is given twice"],
+      [["-n", "274,+4"], "--vocab-size: 274, or +4, is given twice"],
       [["-n", "+4,"], '--vocab-size: "" is not a whole number'],
     ] as const) {
       expect(refusal(...options)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });

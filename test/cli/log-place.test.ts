@@ -21,6 +21,9 @@ eachInNewHome((made) => {
   linkSync(join(home, "corpus.txt"), join(home, "hard-link"));
   symlinkSync("corpus.txt", join(home, "link"));
   symlinkSync("texts", join(home, "texts-link"));
+  mkdirSync(join(home, "[kept]"));
+  linkSync(join(home, "words.counts"), join(home, "[kept]", "a.counts"));
+  symlinkSync("[kept]", join(home, "kept-link"));
   symlinkSync("../corpus.txt", join(home, "texts", "linked.txt"));
   symlinkSync("tok", join(home, "tok-link"));
 });
@@ -52,6 +55,8 @@ test("a log that is what the run reads or writes is refused, by any name, and no
     ["train texts/**/*.txt -n 262 -o out", "texts/more/a.txt"],
     ["train --counts words.counts -n 262 -o out", "words.counts"],
     ["train --counts *.counts -n 262 -o out", "words.counts"],
+    ["train --counts kept-link/*.counts -n 262 -o out", "[kept]/a.counts"],
+    ["train texts-link/more/*.txt -n 262 -o out", "texts/more/a.txt"],
     [`${train} --save-counts new.counts`, "new.counts"],
     [`${train} --save-counts new.counts`, "./texts/../new.counts"],
     [`${train} --report page.html`, "page.html"],
@@ -123,6 +128,7 @@ test("a log beside them is taken: in the directory of a tokenizer, below a corpu
   for (const [command, log] of [
     ["train texts --include *.txt -n 262 -o out", "texts/bpe.log"],
     ["train texts -n 262 -o out", "texts/.bpe.log"],
+    ["train *.txt -n 262 -o out", ".bpe.txt"],
     [`${encode} -o new.npy`, "tok/bpe.log"],
     ["decode ids.npy --tokenizer tok -o text", "corpus.txt.log"],
     [train, "/dev/null"],
