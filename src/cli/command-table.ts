@@ -345,6 +345,12 @@ export const commands: readonly CommandSpec[] = [
         details:
           "The main one is among them. The default is all cores that this process may use, and 1 below 80 MB. The ids are the same with any number.",
       },
+      {
+        ...memoryLimit,
+        description: "what encoding may use",
+        details:
+          "A size such as 800MB, 2GB or 1.5GiB. It bounds the default of --workers, and lines and pages that are read as a whole; a tokenizer that needs more is refused.",
+      },
       ...unattended,
       ...everywhere,
     ],

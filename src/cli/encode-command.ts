@@ -11,8 +11,9 @@ import {
   isIdFileName,
   withAppended,
 } from "../pipeline/encode-to-file.ts";
+import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { peakMemoryBytes } from "../runtime/system-limits.ts";
-import { defaultWorkerCount } from "../runtime/worker-count.ts";
+import { workersFor } from "../runtime/worker-count.ts";
 import { placeOfFile } from "../store/staged-file.ts";
 import { BinaryWriter, type IdSink, type IdWriter, TextWriter } from "../tokenizer/id-files/id-writers.ts";
 import { type IdType, idTypeFor } from "../tokenizer/id-files/npy.ts";
@@ -48,8 +49,9 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   if (options.plan === undefined) found = findFiles(invocation.files, reading, output);
   const named = found.inputs;
   // The size of planned ranges is known only with the tokenizer.
-  const namedThreads =
-    options.plan === undefined ? threadCount(options.workers, expectedTextBytes(named)) : 1;
+  const budget = new MemoryBudget(options.memoryLimitBytes);
+  const threadCountFor = workersFor(options.workers, budget.workerCountMax, smallCorpusBytes);
+  const namedThreads = options.plan === undefined ? threadCountFor(expectedTextBytes(named)) : 1;
   const workers = namedThreads > 1 ? startEncodingWorkers(namedThreads, named) : undefined;
   try {
     const parts = await openTokenizer(options, false, output);
@@ -75,8 +77,8 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
       ranges: planned?.ranges,
       parts,
       specialTokensAsText,
-      workerCount:
-        planned === undefined ? namedThreads : threadCount(options.workers, sizeOfRanges(planned.ranges)),
+      workerCount: planned === undefined ? namedThreads : threadCountFor(sizeOfRanges(planned.ranges)),
+      budget,
       workers,
       type,
       appendId: appendToken === undefined ? undefined : specialTokenId(parts, appendToken),
@@ -92,10 +94,6 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
     workers?.terminate();
   }
 }
-
-/** How many threads encode, the main one among them. */
-const threadCount = (asked: number | undefined, expectedBytes: number): number =>
-  asked ?? (expectedBytes < smallCorpusBytes ? 1 : defaultWorkerCount(expectedBytes));
 
 function summarize(
   output: Output,
@@ -146,6 +144,7 @@ function readOptions(invocation: Invocation) {
     reading: readInputOptions(invocation),
     output,
     workers: options.wholeNumber("workers", 1),
+    memoryLimitBytes: options.sizeBytes("memory-limit", 1),
     appendToken: options.text("append-token"),
     specialTokensAsText: options.has("special-tokens-as-text"),
   };

@@ -169,6 +169,8 @@ const asNamed = ({ path }: IdInput) => ({ path, isStream: path === "-" });
 export async function runEncodeIds(invocation: Invocation, output: Output): Promise<void> {
   const { options } = invocation;
   refuseTextOptions(options);
+  if (options.has("memory-limit"))
+    throw usageError("--memory-limit does not go with --input-format ids in bpe encode");
   const startMs = performance.now();
   const path = options.text("output") === "-" ? undefined : options.text("output");
   if (path !== undefined && !isIdFileName(path)) {

@@ -5,7 +5,7 @@ import { type Range, totalBytesOf } from "../corpus/range.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import { kernelModule } from "../runtime/kernel.ts";
-import { MemoryBudget } from "../runtime/memory-budget.ts";
+import { MemoryBudget, workerBytes } from "../runtime/memory-budget.ts";
 import type { IdSink } from "../tokenizer/id-files/id-writers.ts";
 import { textCutting } from "../tokenizer/text-cutting.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
@@ -22,6 +22,8 @@ export type EncodeCorpusOptions = {
   readonly specialTokensAsText: boolean;
   /** Threads that encode. The main thread is one of them, unless that may keep it from serving signals. */
   readonly workerCount: number;
+  /** The memory that may be used; what this process may use, if left out. */
+  readonly budget?: MemoryBudget;
   /** The other threads, if they were started ahead (`startEncodingWorkers`). */
   readonly workers?: StartedWorkers | undefined;
   /** Wished size of the ranges that threads take. */
@@ -31,6 +33,10 @@ export type EncodeCorpusOptions = {
 };
 
 export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: number | null };
+
+/** What a tokenizer takes for each of its merges, in the main thread, which loads it, and in each other one. Measured. */
+const mergeBytesOfMain = 200;
+const mergeBytesOfThread = 70;
 
 const smallestRangeSizeBytes = 1 << 19;
 const largestRangeSizeBytes = 1 << 22;
@@ -65,14 +71,20 @@ export async function encodeCorpus(
   report: (progress: EncodeProgress) => void,
 ): Promise<EncodedText> {
   const { inputs, ranges, parts, specialTokensAsText, workerCount, workers } = options;
+  const { budget = new MemoryBudget() } = options;
+  const mergeCount = parts.model.merges.left.length;
+  const threads = workerCount === 1 ? "encoding" : `encoding with ${workerCount} workers`;
+  const otherBytes = (workerCount - 1) * (workerBytes + mergeBytesOfThread * mergeCount);
+  budget.check(threads, mergeBytesOfMain * mergeCount + otherBytes, "use fewer workers (-w 1)");
+  const textBytesMax = budget.shareBytes(workerCount);
   const bytesTotal = totalBytesOf(inputs, ranges);
-  const cutting = cuttingOf(options);
+  const cutting = { ...cuttingOf(options), textBytesMax };
   const setup = {
     kernelModule: kernelModule(),
     inputs,
     parts: encodingParts(parts),
     specialTokensAsText,
-    textBytesMax: new MemoryBudget().shareBytes(workerCount),
+    textBytesMax,
   };
   const encoded = await runTasks(
     {
@@ -139,7 +151,6 @@ function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions {
   return {
     ...textCutting(parts, specialTokensAsText),
     rangeSizeBytes,
-    textBytesMax: new MemoryBudget().shareBytes(workerCount),
     ...(chunkSizeBytes !== undefined && { chunkSizeBytes }),
   };
 }

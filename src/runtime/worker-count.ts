@@ -13,7 +13,12 @@ export function defaultWorkerCount(corpusBytes: number): number {
 }
 
 /** How many threads count so much text: as many as were asked for, else the default, at most `workerCountMax`. */
-export function workersFor(asked: number | undefined, workerCountMax: number): (textBytes: number) => number {
+export function workersFor(
+  asked: number | undefined,
+  workerCountMax: number,
+  smallBytes = smallCorpusBytes,
+): (textBytes: number) => number {
   if (asked !== undefined) return () => asked;
-  return (textBytes) => Math.min(defaultWorkerCount(textBytes), workerCountMax);
+  return (textBytes) =>
+    textBytes < smallBytes ? 1 : Math.min(defaultWorkerCount(textBytes), workerCountMax);
 }

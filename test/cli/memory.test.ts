@@ -82,6 +82,19 @@ describe("--memory-limit", () => {
     expect(tokenizerFiles(at("workers-64"))).toEqual(tokenizerFiles(at("workers-2")));
   });
 
+  test("of encode bounds the threads and long lines; what does not fit is refused with the number", () => {
+    expect(run(["train", small, "-n", "300", "-o", "encoder"]).code).toBe(0);
+    const encode = (...args: string[]) => run(["encode", small, "--tokenizer", "encoder", ...args]);
+    const { stdout } = encode();
+    expect(encode("--memory-limit", "100MB")).toEqual({ code: 0, stdout, stderr: "" });
+    const { code, stderr } = encode("--memory-limit", "100MB", "-w", "8");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("encoding with 8 workers needs about 2")]);
+    const line = put(home, "one-line.jsonl", `{"text":"${"a".repeat(40_000_000)}"}\n`);
+    const long = run(["encode", line, "--tokenizer", "encoder", "--memory-limit", "90MB", "-o", "x.bin"]);
+    expect([long.code, long.stderr]).toEqual([1, expect.stringContaining("for a text\nhint: give it more")]);
+    expect(encode("--memory-limit", "1GB", "--input-format", "ids").code).toBe(2);
+  });
+
   test("changes nothing in the result, whatever had to go to disk", () => {
     const args = ["train", many, "-n", "400"];
     expect(run([...args, "-o", "plenty", "-w", "1"]).code).toBe(0);
