@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateMaskLoops } from "./generate-mask-loops.ts";
-import { writeNamedMasks } from "./masks/mask-tables.ts";
+import { writeNamedMasks } from "./masks/write-named-masks.ts";
 
 type Compiler = {
   main(

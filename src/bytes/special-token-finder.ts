@@ -1,5 +1,5 @@
 import { type Kernel, putArray } from "../runtime/kernel.ts";
-import { groupBy } from "./group-by.ts";
+import { groupBy } from "./arrays.ts";
 
 /**
  * Finds special tokens in bytes: leftmost, longest, not overlapping. Where one occurs, a document ends.

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { groupBy } from "../bytes/group-by.ts";
+import { groupBy } from "../bytes/arrays.ts";
 
 /** A file or folder that was found and is not read. */
 export type Skipped = {

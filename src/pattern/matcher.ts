@@ -1,3 +1,4 @@
+import { grown } from "../bytes/arrays.ts";
 import { codePointOf } from "../bytes/text.ts";
 import { PatternLimit, type Program, spanOp } from "./matcher-program.ts";
 import { nfaOp } from "./nfa.ts";
@@ -494,9 +495,7 @@ export class Matcher {
 
   private growStack(): void {
     if (this.stack.length >= stackSizeMax) this.fail("has too many ways open at a time");
-    const longer = new Int32Array(2 * this.stack.length);
-    longer.set(this.stack);
-    this.stack = longer;
+    this.stack = grown(this.stack);
   }
 
   private pushMarker(head: number, pos: number): void {

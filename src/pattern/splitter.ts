@@ -1,3 +1,4 @@
+import { grown } from "../bytes/arrays.ts";
 import { characterLengthAt, type Text } from "../bytes/text.ts";
 import { Matcher, noMatch, unfinished } from "./matcher.ts";
 import type { Program } from "./matcher-program.ts";
@@ -109,10 +110,7 @@ export class AutomatonSplitter implements Splitter {
 
   private makeRoom(byteCount: number): void {
     const needed = this.cursor.endCount + byteCount + spareEndCount;
-    if (needed <= this.ends.length) return;
-    const longer = new Int32Array(2 * needed);
-    longer.set(this.ends);
-    this.ends = longer;
+    if (needed > this.ends.length) this.ends = grown(this.ends, needed);
   }
 }
 
@@ -180,11 +178,7 @@ export class ChainSplitter implements Splitter {
     for (const tables of this.rest) ends = cutAgain(ends, tables, bytes);
 
     const needed = this.endCount + ends.length;
-    if (needed > this.ends.length) {
-      const longer = new Int32Array(2 * needed);
-      longer.set(this.ends);
-      this.ends = longer;
-    }
+    if (needed > this.ends.length) this.ends = grown(this.ends, needed);
     if (basePos !== 0) addToAll(ends, basePos);
     this.ends.set(ends.subarray(1), this.endCount);
     this.endCount += ends.length - 1;
@@ -233,11 +227,7 @@ export class DocumentTail {
       this.sizeBytes = 0;
     }
     const neededBytes = end - start;
-    if (neededBytes > this.buffer.length) {
-      const longer = new Uint8Array(2 * neededBytes);
-      longer.set(this.bytes);
-      this.buffer = longer;
-    }
+    if (neededBytes > this.buffer.length) this.buffer = grown(this.buffer, neededBytes);
     this.buffer.set(bytes.subarray(start + this.sizeBytes, end), this.sizeBytes);
     this.sizeBytes = neededBytes;
   }
@@ -345,11 +335,7 @@ export class MatcherSplitter implements Splitter {
   }
 
   private addEnd(pos: number): void {
-    if (this.endCount === this.ends.length) {
-      const longer = new Int32Array(2 * this.ends.length);
-      longer.set(this.ends);
-      this.ends = longer;
-    }
+    if (this.endCount === this.ends.length) this.ends = grown(this.ends);
     this.ends[this.endCount++] = pos;
   }
 }

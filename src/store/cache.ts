@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { groupBy } from "../bytes/group-by.ts";
+import { groupBy } from "../bytes/arrays.ts";
 import type { Input } from "../corpus/input.ts";
 import { CountsFileReader } from "../count/counts-files.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";

@@ -1,3 +1,4 @@
+import { grown } from "../bytes/arrays.ts";
 /**
  * A TextSink takes a text as sections, which are the text between two added tokens, and the tokens between them. A chain of
  * sinks turns a text into ids; each does one thing: find added tokens, normalize, put a space before, cut and encode.
@@ -24,11 +25,7 @@ export class PendingBytes {
 
   append(from: Uint8Array, start: number, end: number): void {
     const needed = this.length + end - start;
-    if (needed > this.bytes.length) {
-      const longer = new Uint8Array(Math.max(2 * this.bytes.length, needed));
-      longer.set(this.bytes.subarray(0, this.length));
-      this.bytes = longer;
-    }
+    if (needed > this.bytes.length) this.bytes = grown(this.bytes, needed);
     if (end - start < 64)
       for (let pos = start; pos < end; pos++) this.bytes[this.length + pos - start] = from[pos]!;
     else this.bytes.set(from.subarray(start, end), this.length);

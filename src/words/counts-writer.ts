@@ -1,3 +1,4 @@
+import { grown } from "../bytes/arrays.ts";
 import {
   type Check,
   checkOr,
@@ -189,9 +190,9 @@ export class CountsWriter {
 
   /** Makes room in the frame and in `last` for a word. */
   private reserve(length: number): void {
-    if (length > this.last.length) this.last = longer(this.last, length);
+    if (length > this.last.length) this.last = grown(this.last, length);
     const needed = this.end + length + wordNumbersBytes;
-    if (needed > this.frame.length) this.frame = longer(this.frame, needed);
+    if (needed > this.frame.length) this.frame = grown(this.frame, needed);
   }
 }
 
@@ -252,12 +253,6 @@ function writeFrameHead(frame: Uint8Array, end: number, seed: bigint): bigint {
   head.setUint32(0, payload.length, true);
   head.setBigUint64(4, checksum, true);
   return checksum;
-}
-
-function longer(array: Uint8Array, sizeBytes: number): Uint8Array<ArrayBuffer> {
-  const copy = new Uint8Array(Math.max(sizeBytes, array.length * 2));
-  copy.set(array);
-  return copy;
 }
 
 /** How long a prefix two words share, in bytes. */

@@ -1,3 +1,4 @@
+import { grown } from "../bytes/arrays.ts";
 import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
 import { decimalDigitsMax, lineFeed, putDecimal, tab, textOf } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
@@ -62,7 +63,7 @@ export function readTsvHead(path: string, readBytes: ReadBytes): TsvHead {
       };
     }
     if (filled >= headerBytesMax) throw headerError(path, "is longer than any that bpe writes");
-    if (filled === bytes.length) bytes = lengthened(bytes);
+    if (filled === bytes.length) bytes = grown(bytes);
   }
 }
 
@@ -70,12 +71,6 @@ function optionsOf(path: string, json: Uint8Array): CountsOptions {
   const { version: found, ...stated } = parseHeader(path, json);
   if (found !== version) throw otherVersion(path, found, version);
   return checkHeader(path, stated);
-}
-
-function lengthened(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const longer = new Uint8Array(2 * bytes.length);
-  longer.set(bytes);
-  return longer;
 }
 
 const digitZero = 48;

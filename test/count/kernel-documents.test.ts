@@ -14,9 +14,9 @@ import { kernelPaths } from "../../src/runtime/embedded.ts";
 import { adoptKernelModule, kernelModule } from "../../src/runtime/kernel.ts";
 import { atOnce } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
-import { randomText as classesText, randomNumbers } from "../pattern/masks/texts.ts";
 import { longText, Random, randomBytes } from "../pattern/naive.ts";
 import { randomPattern, randomText } from "../pattern/random-patterns.ts";
+import { randomText as classesText, randomNumbers } from "../pattern/texts.ts";
 import { rounds } from "../rounds.ts";
 import { bytesOf, entriesOf } from "../words/generators.ts";
 

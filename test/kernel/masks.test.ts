@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { buildMaskTables } from "../../scripts/masks/mask-tables.ts";
+import { buildMaskTables } from "../../scripts/masks/write-named-masks.ts";
 import { type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
 import { endsOfText, type ScanTables } from "../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../../src/runtime/kernel.ts";
-import { compiledTables, randomNumbers, randomText } from "../pattern/masks/texts.ts";
+import { compiledTables, randomNumbers, randomText } from "../pattern/texts.ts";
 import { rounds } from "../rounds.ts";
 
 const tail = String.raw`\s*[\r\n]+|\s+(?!\S)|\s+`;

@@ -1,18 +1,25 @@
+import { deserialize } from "bun:jsc";
 import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { UserError } from "../../src/errors.ts";
+import { buildFourByteTables } from "../../src/pattern/four-byte-tables.ts";
 import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import {
   type CompiledPattern,
   compilePattern,
   exportForm,
   type NamedPattern,
+  patternDigest,
   patterns,
   resolvePattern,
 } from "../../src/pattern/pattern.ts";
+import { readReadyMade, readyMadeFile } from "../../src/pattern/ready-made.ts";
 import { canBeEmpty, type Node } from "../../src/pattern/syntax-tree.ts";
 import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
-import { naivePieces, naiveRegExp, Random, splitterEnds } from "./naive.ts";
+import { naiveEnds, naivePieces, naiveRegExp, Random, randomBytes, splitterEnds } from "./naive.ts";
 import { naiveTreeEnds, TooSlow } from "./naive-matcher.ts";
 import { randomPattern, randomText } from "./random-patterns.ts";
 
@@ -365,4 +372,140 @@ describe("--pattern", () => {
       mayLeaveGaps: true,
     });
   });
+});
+
+const { sources } = patterns.gpt2;
+
+test("patterns that cut otherwise have other digests, and line-wise ones, too", () => {
+  const all = ["gpt2", "cl100k", "o200k"] as const;
+  const compiled = all.flatMap((name) =>
+    [false, true].map((lineWise) => compilePattern(patterns[name].sources, { lineWise })),
+  );
+  expect(new Set(compiled.map(patternDigest)).size).toBe(compiled.length);
+});
+
+test("one entry of one table that is another makes another digest", () => {
+  const digest = patternDigest(compilePattern(sources));
+  for (const name of ["transitions", "columnBlocks", "columns"] as const) {
+    const changed = structuredClone(compilePattern(sources));
+    if (changed.kind !== "automata") throw new Error("gpt2 is an automaton");
+    changed.automata[0]![name][1000]! ^= 1;
+    expect(patternDigest(changed)).not.toBe(digest);
+  }
+});
+
+test("tables that were made ahead have the digest of those that are made now", () => {
+  const compiled = compilePattern(sources);
+  const { bytes } = readyMadeFile(sources, {}, compiled);
+  expect(patternDigest(deserialize(bytes.buffer as ArrayBuffer) as CompiledPattern)).toBe(
+    patternDigest(compiled),
+  );
+});
+
+test("of programs it is what they do that counts, not the reason why they are used", () => {
+  const compiled = compilePattern(["(?<=ab)c|a+b"]);
+  if (compiled.kind !== "programs") throw new Error("it looks far behind");
+  const digest = patternDigest(compiled);
+  expect(patternDigest({ ...compiled, reason: "" })).toBe(digest);
+  for (const source of ["(?<=ab)c|a+c", "(?<=ab)c|a*b", "(?<!ab)c|a+b"])
+    expect(patternDigest(compilePattern([source]))).not.toBe(digest);
+  expect(patternDigest({ ...compiled, lineWise: true })).not.toBe(digest);
+});
+
+const seed = 20261122;
+const [gpt2] = patterns.gpt2.sources;
+const automatonCount = (pattern: CompiledPattern) =>
+  pattern.kind === "automata" ? pattern.automata.length : 0;
+
+/** Sequences of splits of which more than the last one decides late, and as many automata as they need. */
+const sequences: readonly (readonly [readonly string[], number])[] = [
+  [patterns.falcon.sources, 1],
+  [[gpt2, "[0-9]{3}"], 1],
+  [[gpt2, gpt2], 1],
+  [["\\s+\\S+|\\s+", gpt2], 1],
+  [[gpt2, "abc|a|b", "[^b]"], 1],
+  // In "12" both digits may be in one gap, or "12" begins "123": gpt2 would have to keep ends for both.
+  [["[0-9]{3}", gpt2], 2],
+];
+
+describe("splits that follow one another", () => {
+  test.each(sequences)("%j cut as the naive splitter does, in %d automata", (sources, count) => {
+    const random = new Random(seed);
+    const regexps = sources.map(naiveRegExp);
+    for (const lineWise of [false, true]) {
+      const compiled = compilePattern(sources, { lineWise });
+      expect(automatonCount(compiled)).toBe(count);
+      for (let round = 0; round < rounds(100); round++) {
+        const bytes = randomBytes(random, 1 + random.below(20));
+        const wanted = naiveEnds(bytes, regexps, lineWise);
+        const found = splitterEnds(compiled, bytes, random.below(2) === 0 ? bytes.length : 1);
+        expect([bytes, found]).toEqual([bytes, wanted]);
+      }
+    }
+  });
+
+  test("cut as the textbook matcher does, whatever the patterns", () => {
+    const random = new Random(seed + 1);
+    const counts = [0, 0, 0, 0];
+    while (counts[1]! < 40) {
+      const sources = Array.from({ length: 2 + random.below(2) }, () => randomPattern(random));
+      let compiled: CompiledPattern;
+      try {
+        compiled = compilePattern(sources);
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        continue;
+      }
+      if (compiled.kind !== "automata") continue;
+      counts[compiled.automata.length]!++;
+      for (let round = 0; round < 15; round++) {
+        const text = randomText(random, 30);
+        try {
+          expect([sources, text, splitterEnds(compiled, Buffer.from(text))]).toEqual([
+            sources,
+            text,
+            naiveSequenceEnds(sources, text),
+          ]);
+        } catch (error) {
+          if (!(error instanceof TooSlow)) throw error;
+        }
+      }
+    }
+    expect(counts[2]).toBeGreaterThan(0);
+  });
+});
+
+/** Each split over the pieces of the one before it, by the textbook matcher. Ends in bytes. */
+function naiveSequenceEnds(sources: readonly string[], text: string): number[] {
+  let pieces = [Array.from(text, (character) => character.codePointAt(0)!)];
+  for (const source of sources) {
+    pieces = pieces.flatMap((piece) => {
+      const ends = naiveTreeEnds(source, piece);
+      return ends.map((end, i) => piece.slice(ends[i - 1] ?? 0, end));
+    });
+  }
+  let end = 0;
+  return pieces.map((piece) => (end += Buffer.byteLength(String.fromCodePoint(...piece))));
+}
+
+test("a pattern compiled ahead is the pattern compiled now, its four-byte tables included", () => {
+  const directory = mkdtempSync(join(tmpdir(), "bpe-ready-made-"));
+  try {
+    for (const { sources } of Object.values<NamedPattern>(patterns)) {
+      for (const lineWise of [false, true]) {
+        const compiled = compilePattern(sources, { lineWise });
+        if (compiled.kind !== "automata") throw new Error("every named pattern is made of automata");
+        const file = readyMadeFile(sources, { lineWise }, compiled);
+        writeFileSync(join(directory, file.name), file.bytes);
+        const automata = compiled.automata.map((tables) => ({
+          ...tables,
+          fourBytes: buildFourByteTables(tables) ?? null,
+        }));
+        expect(readReadyMade(directory, sources, { lineWise })).toEqual({ kind: "automata", automata });
+      }
+    }
+    expect(readReadyMade(directory, ["a+"], {})).toBeUndefined();
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { groupBy } from "../../src/bytes/group-by.ts";
+import { groupBy } from "../../src/bytes/arrays.ts";
 import * as node from "../../src/runtime/host.node.ts";
 import * as bun from "../../src/runtime/host.ts";
 import * as nodeLibc from "../../src/runtime/libc.node.ts";

@@ -1,7 +1,15 @@
 import { describe, expect, test } from "bun:test";
+import { patterns } from "../../src/pattern/pattern.ts";
 import { unicodeVersion } from "../../src/pattern/unicode-data.ts";
 import { atOnce } from "../../src/runtime/turns.ts";
-import { type CountsOptions, checksumOf, frameHeadBytes, magic } from "../../src/words/counts-format.ts";
+import {
+  agreedOptions,
+  type CountsOptions,
+  checkOptions,
+  checksumOf,
+  frameHeadBytes,
+  magic,
+} from "../../src/words/counts-format.ts";
 import { CountsReader } from "../../src/words/counts-reader.ts";
 import { countsFileChunks, countsFileHead } from "../../src/words/counts-writer.ts";
 import { type SortedWords, SumOfWords, TableWords, wordTableOfSum } from "../../src/words/sorted-words.ts";
@@ -302,4 +310,41 @@ describe("a wrong file is refused", () => {
       `some.counts was made with the letters of Unicode 99.0.0, and this program has those of ${unicodeVersion}`,
     );
   });
+});
+
+const stated: CountsOptions = {
+  patterns: ["\\p{N}{1,3}", " ?\\p{L}+|é"],
+  specialTokens: ["<|a|>", "<|b|>"],
+  isLinewise: false,
+};
+
+const check = (change: Partial<CountsOptions>) =>
+  checkOptions(
+    { name: "some.counts", options: stated },
+    { name: "this run", options: { ...stated, ...change } },
+  );
+const differenceOf = (change: Partial<CountsOptions>) => errorOf(() => check(change)).message;
+
+test("what differs is named, a pattern by its names where it has any", () => {
+  check({});
+  check({ specialTokens: ["<|b|>", "<|a|>"] });
+  expect(differenceOf({ patterns: patterns["deepseek-v3"].sources })).toBe(
+    'some.counts was made with the pattern "\\\\p{N}{1,3}", then " ?\\\\p{L}+|é", and this run has deepseek-v3',
+  );
+  expect(differenceOf({ patterns: patterns.nemotron.sources })).toEndWith("and this run has tekken/nemotron");
+  expect(differenceOf({ patterns: ["\\p{N}{1,3}"] })).toEndWith('this run has "\\\\p{N}{1,3}"');
+  expect(differenceOf({ specialTokens: [] })).toBe(
+    'some.counts was made with the special tokens ["<|a|>","<|b|>"], and this run has []',
+  );
+  expect(differenceOf({ isLinewise: true })).toContain(
+    "documents cut at line ends false, and this run has true",
+  );
+});
+
+test("files have to agree with the first of them", () => {
+  expect(agreedOptions([])).toBeNull();
+  const some = { name: "a", options: stated };
+  expect(agreedOptions([some, { name: "b", options: { ...stated } }])).toBe(stated);
+  const other = { name: "c", options: { ...stated, isLinewise: true } };
+  expect(errorOf(() => agreedOptions([some, some, other])).message).toStartWith("c was made with");
 });

@@ -1,3 +1,4 @@
+import { grown } from "../../bytes/arrays.ts";
 import {
   backslash,
   carriageReturn,
@@ -172,7 +173,7 @@ function skipValue(text: Text, start: number, cursor: LineCursor): number {
       const inside = skipBlanks(bytes, pos + 1);
       if (bytes[inside] === first + 2) pos = inside + 1;
       else {
-        if (depth === cursor.nesting.length) cursor.nesting = doubled(cursor.nesting);
+        if (depth === cursor.nesting.length) cursor.nesting = grown(cursor.nesting);
         cursor.nesting[depth++] = first;
         pos = first === openBrace ? skipKey(text, inside) : inside;
         if (pos < 0) return nowhere;
@@ -194,12 +195,6 @@ function skipValue(text: Text, start: number, cursor: LineCursor): number {
       depth--;
     }
   }
-}
-
-function doubled(array: Uint8Array): Uint8Array {
-  const longer = new Uint8Array(2 * array.length);
-  longer.set(array);
-  return longer;
 }
 
 const literals = ["true", "false", "null"].map((word) => new TextEncoder().encode(word));

@@ -1,3 +1,4 @@
+import { grown } from "../../bytes/arrays.ts";
 import type { SpecialTokenFinder } from "../../bytes/special-token-finder.ts";
 import { allocateText, paddingBytes, releaseText, type Text, type TextMaker } from "../../bytes/text.ts";
 
@@ -35,11 +36,7 @@ export class RecordBatch {
 
   /** Makes a record of the bytes from the end of the last record up to `end`. */
   endRecord(end: number): void {
-    if (this.count === this.ends.length) {
-      const longer = new Int32Array(2 * this.count);
-      longer.set(this.ends);
-      this.ends = longer;
-    }
+    if (this.count === this.ends.length) this.ends = grown(this.ends);
     this.ends[this.count++] = end;
   }
 

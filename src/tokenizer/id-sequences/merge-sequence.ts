@@ -1,3 +1,4 @@
+import { grown } from "../../bytes/arrays.ts";
 import { assert } from "../../errors.ts";
 import type { IdMerges } from "./id-merges.ts";
 
@@ -64,11 +65,7 @@ export class SequenceMerger {
   private offer(tokens: Uint32Array, pos: number, behind: number): void {
     const rank = this.ranks.get(keyOf(tokens[pos]!, tokens[behind]!));
     if (rank === undefined) return;
-    if (this.heapCount === this.heap.length) {
-      const longer = new Float64Array(2 * this.heap.length);
-      longer.set(this.heap);
-      this.heap = longer;
-    }
+    if (this.heapCount === this.heap.length) this.heap = grown(this.heap);
     const { heap } = this;
     const entry = rank * this.symbolCount + pos;
     let index = this.heapCount++;

@@ -1,3 +1,4 @@
+import { grown } from "../../bytes/arrays.ts";
 import { decimalDigitsMax, putDecimal } from "../../bytes/text.ts";
 
 /**
@@ -23,10 +24,8 @@ export class Chunk {
 
   /** Makes room for `countBytes` more. */
   reserve(countBytes: number): void {
-    if (this.length + countBytes <= this.bytes.length) return;
-    const longer = new Uint8Array(Math.max(2 * this.bytes.length, this.length + countBytes));
-    longer.set(this.bytes.subarray(0, this.length));
-    this.bytes = longer;
+    const needed = this.length + countBytes;
+    if (needed > this.bytes.length) this.bytes = grown(this.bytes, needed);
   }
 
   /** Bytes as they are. */

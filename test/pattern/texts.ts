@@ -1,5 +1,5 @@
-import { compilePattern } from "../../../src/pattern/pattern.ts";
-import type { ScanTables } from "../../../src/pattern/scan-tables.ts";
+import { compilePattern } from "../../src/pattern/pattern.ts";
+import type { ScanTables } from "../../src/pattern/scan-tables.ts";
 
 /** The tables of a pattern that is one automaton. */
 export function tablesOf(...sources: string[]): ScanTables {
@@ -15,7 +15,7 @@ export function compiledTables(sources: readonly string[], lineWise: boolean): S
 }
 
 /** Characters of every class of every family: letters of each case, marks, digits, white space, signs, kana, unassigned ones. */
-export const tellingCharacters = Array.from(
+const tellingCharacters = Array.from(
   "aelrvsdmtxALRESTZ \n\r\t\f'!/“.129\u0001\u00a0\u3000\u0085\u2028ſKéÉǅʰªÃßا中文々がァー〜・゛\u3040\u3099한글ДяѐЯαΩ" +
     "。，\u0301\u093f²Ⅷ٣３𝟎𝒜𝐚😀❤\ufe0f𐐀𐐨𠀀\ud7ff\ue000\uffff",
 );

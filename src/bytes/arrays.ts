@@ -9,3 +9,15 @@ export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) =>
   }
   return groups;
 }
+
+/** A copy of an array with room for `length` elements, and for twice as many as before. */
+export function grown<Numbers extends Uint8Array | Int32Array | Float64Array>(
+  array: Numbers,
+  length = 0,
+): Numbers {
+  const longer = new (array.constructor as new (length: number) => Numbers)(
+    Math.max(2 * array.length, length),
+  );
+  longer.set(array);
+  return longer;
+}

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { compilePattern } from "../../src/pattern/compile.ts";
 import { type Dialect, fancyRegex, oniguruma } from "../../src/pattern/dialect.ts";
 import { parsePattern } from "../../src/pattern/parse-pattern.ts";
+import { mayLeaveGaps, type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
 import { portableForm } from "../../src/pattern/portable-source.ts";
 import { caseClasses, complementOf, intersectionOf } from "../../src/pattern/unicode.ts";
 import { fullFoldings } from "../../src/pattern/unicode-data.ts";
@@ -196,3 +197,32 @@ describe("the portable form", () => {
     free();
   });
 });
+
+test.each(
+  Object.entries<NamedPattern>(patterns),
+)("%s, where it is one regular expression, takes every character", (_, { sources }) => {
+  if (sources.length === 1) expect(mayLeaveGaps(sources[0]!)).toBe(false);
+});
+
+test.each([
+  "\\S+|\\s",
+  "(?:a?b|[^b])|b",
+  "\\w+ ?|[^\\w]",
+  "(?>a|[^a])",
+  "(\\d{1,3}|\\D)+",
+  "a++b?|[^a]",
+  "a*(?:[\\s\\S])",
+])("%s takes every character", (source) => expect(mayLeaveGaps(source)).toBe(false));
+
+test.each([
+  "\\S+",
+  "[0-9]+",
+  "\\s+(?!\\S)|\\S",
+  "[^a]|aa",
+  "a*+a|[^a]",
+  "(?>a?)a|[^a]",
+  "[^a]|a{2}",
+  "[^a]|^a",
+  "(?<=x).|\\n",
+  "[^a]|a(?=b)",
+])("%s may leave some", (source) => expect(mayLeaveGaps(source)).toBe(true));
