@@ -17,7 +17,7 @@ describe("an option that is not known gets", () => {
     ["train", "--min-freq", "did you mean --min-frequency?"],
     ["train", "--min_freq", "did you mean --min-frequency?"],
     ["train", "--minFreq", "did you mean --min-frequency?"],
-    ["train", "--special", "did you mean --special-token?"],
+    ["train", "--special", "did you mean --special-token or --special-tokens-as-text?"],
     ["encode", "--special", "did you mean --special-token or --special-tokens-as-text?"],
     [
       "train",
