@@ -1,5 +1,10 @@
-import type { Evaluation, Measures, NamedTokenizer } from "../evaluation/evaluation.ts";
-import { addCounts, type TokenCounts } from "../evaluation/measures.ts";
+import {
+  addCounts,
+  type Evaluation,
+  type Measures,
+  type NamedTokenizer,
+  type TokenCounts,
+} from "../evaluation/evaluation.ts";
 import type { Evaluated } from "../pipeline/evaluate.ts";
 import type { NamedText } from "../pipeline/evaluation-run.ts";
 import type { Fact, Matrix } from "../report/report-data.ts";

@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 import { UserError, usageError } from "../errors.ts";
-import { reportHeadBytes, reportMark } from "../report/report-mark.ts";
+import { reportHeadBytes, reportMark } from "../report/report-data.ts";
 import { statOf, withRegularFile } from "../runtime/named-files.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockOutputFile } from "./lock-outputs.ts";

@@ -1,8 +1,13 @@
 import type { Input } from "../corpus/input.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import { trainedParts } from "../pipeline/trained-parts.ts";
-import type { Fact, Highlight, ReportBody, ReportFrame } from "../report/report-data.ts";
-import { vocabularyTokenizer } from "../report/vocabulary-tokens.ts";
+import {
+  type Fact,
+  type Highlight,
+  type ReportBody,
+  type ReportFrame,
+  vocabularyTokenizer,
+} from "../report/report-data.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
 import type { Ledger } from "../vocabulary/ledger.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";

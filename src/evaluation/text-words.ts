@@ -1,7 +1,7 @@
+import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
 import { codePointAt } from "../bytes/text.ts";
 import { contains, unionOf, whiteSpace } from "../pattern/unicode.ts";
 import type { WordTable } from "../words/word-table.ts";
-import { scatteredStep } from "./scattered-order.ts";
 
 // What the measures call a word: a *text word*. It does not depend on any tokenizer.
 
@@ -243,4 +243,229 @@ function isSame(
   if (end - start !== otherEnd - otherStart) return false;
   for (let i = 0; i < end - start; i++) if (bytes[start + i] !== bytes[otherStart + i]) return false;
   return true;
+}
+
+/**
+ * Words of a table come in the order of the hash table that counted them. Whoever puts them into another table with the same
+ * hashes, as encoding does, would fill that one from front to back: each word would search through all others behind its
+ * home. So words are visited in steps of a golden section, which fill any such table evenly.
+ *
+ * Index `i` of the order is `(i * step) % count`; `step` and `count` have no common divisor, so each index comes once.
+ */
+export function scatteredStep(count: number): number {
+  let step = Math.max(1, Math.floor(count * 0.6180339887498949));
+  while (commonDivisor(step, count) > 1) step++;
+  return step;
+}
+
+function commonDivisor(a: number, b: number): number {
+  return b === 0 ? a : commonDivisor(b, a % b);
+}
+
+/** The words of a table in such an order, in memory that threads share. */
+export function scatteredTable({ wordCount, bytes, starts, counts }: WordTable): WordTable {
+  const step = scatteredStep(wordCount);
+  const scattered = {
+    wordCount,
+    bytes: new Uint8Array(new SharedArrayBuffer(starts[wordCount]!)),
+    starts: new Uint32Array(new SharedArrayBuffer(4 * (wordCount + 1))),
+    counts: new Float64Array(new SharedArrayBuffer(8 * wordCount)),
+  };
+  let pos = 0;
+  for (let i = 0; i < wordCount; i++) {
+    const word = (i * step) % wordCount;
+    const end = starts[word + 1]!;
+    for (let from = starts[word]!; from < end; from++) scattered.bytes[pos++] = bytes[from]!;
+    scattered.starts[i + 1] = pos;
+    scattered.counts[i] = counts[word]!;
+  }
+  return scattered;
+}
+
+/** What the words of a text cost a tokenizer. */
+export type WordCosts = {
+  /** Occurrences of words that are one token. */
+  readonly singleTokenWords: number;
+  /** Occurrences of words of two tokens or more. */
+  readonly continuedWords: number;
+  readonly dearest: readonly DearWord[];
+};
+
+/** A text word by which a text costs more tokens than words. */
+export type DearWord = {
+  readonly count: number;
+  /** Of all its occurrences. */
+  readonly tokens: number;
+  readonly tokensBeyondFirst: number;
+  /** The placed word in which it occurs most often; of equal ones the first by its bytes. */
+  readonly placed: number;
+};
+
+/**
+ * @param tokenCounts the number of tokens of each placed word
+ * @param shownMax how many of the dearest words are listed: most tokens beyond the first in all, then by their bytes
+ */
+export function* wordCosts(
+  words: TextWords,
+  tokenCounts: Uint32Array,
+  shownMax: number,
+): Generator<undefined, WordCosts> {
+  const { placedCount, counts, distinctCount } = words;
+  const beyondFirst = new Float64Array(distinctCount);
+  let singleTokenWords = 0;
+  let continuedWords = 0;
+  for (const slice of slicesOf(placedCount)) {
+    const found = addCosts(words, tokenCounts, slice, beyondFirst);
+    singleTokenWords += found.singleTokenWords;
+    continuedWords += found.continuedWords;
+    yield;
+  }
+  const dearest = firstPlacesOf(words, yield* dearestOf(words, beyondFirst, shownMax));
+  return {
+    singleTokenWords,
+    continuedWords,
+    dearest: dearest.map((places) => {
+      const sum = (numberOf: (placed: number) => number) => places.reduce((all, p) => all + numberOf(p), 0);
+      return {
+        count: sum((p) => counts[p]!),
+        tokens: sum((p) => counts[p]! * tokenCounts[p]!),
+        tokensBeyondFirst: sum((p) => counts[p]! * Math.max(0, tokenCounts[p]! - 1)),
+        placed: places[0]!,
+      };
+    }),
+  };
+}
+
+/** Adds the tokens beyond the first of placed words [first, end) to those of their text words. */
+function addCosts(
+  { counts, wordOf }: TextWords,
+  tokenCounts: Uint32Array,
+  { first, end }: Slice,
+  beyondFirst: Float64Array,
+) {
+  let singleTokenWords = 0;
+  let continuedWords = 0;
+  for (let p = first; p < end; p++) {
+    const tokens = tokenCounts[p]!;
+    const count = counts[p]!;
+    if (tokens === 1) singleTokenWords += count;
+    if (tokens < 2) continue;
+    continuedWords += count;
+    beyondFirst[wordOf[p]!]! += count * (tokens - 1);
+  }
+  return { singleTokenWords, continuedWords };
+}
+
+/** The numbers of the words that cost most. */
+function* dearestOf(
+  words: TextWords,
+  beyondFirst: Float64Array,
+  shownMax: number,
+): Generator<undefined, number[]> {
+  const somePlace = somePlacesOf(words);
+  const isDearer = (a: number, b: number): boolean =>
+    beyondFirst[a] !== beyondFirst[b]
+      ? beyondFirst[a]! > beyondFirst[b]!
+      : Buffer.compare(wordAt(words, somePlace[a]!), wordAt(words, somePlace[b]!)) < 0;
+  const dearest: number[] = [];
+  for (const slice of slicesOf(beyondFirst.length)) {
+    addDearest(dearest, beyondFirst, slice, { isDearer, shownMax });
+    yield;
+  }
+  return dearest;
+}
+
+/** A placed word of each text word. */
+function somePlacesOf({ wordOf, distinctCount }: TextWords): Uint32Array {
+  const somePlace = new Uint32Array(distinctCount);
+  for (let p = 0; p < wordOf.length; p++) somePlace[wordOf[p]!] = p;
+  return somePlace;
+}
+
+type Order = { readonly isDearer: (a: number, b: number) => boolean; readonly shownMax: number };
+
+/** Puts the dearest of the words [first, end) among those that are dearest so far. */
+function addDearest(
+  dearest: number[],
+  beyondFirst: Float64Array,
+  { first, end }: Slice,
+  { isDearer, shownMax }: Order,
+): void {
+  for (let word = first; word < end; word++) {
+    if (beyondFirst[word] === 0) continue;
+    if (dearest.length === shownMax && !isDearer(word, dearest[shownMax - 1]!)) continue;
+    const place = dearest.findIndex((other) => isDearer(word, other));
+    dearest.splice(place < 0 ? dearest.length : place, 0, word);
+    dearest.length = Math.min(dearest.length, shownMax);
+  }
+}
+
+/** The placed words of each of these words, the most frequent first. */
+function firstPlacesOf(words: TextWords, numbers: readonly number[]): number[][] {
+  const placesOf = new Map(numbers.map((word) => [word, [] as number[]]));
+  for (let p = 0; p < words.placedCount; p++) placesOf.get(words.wordOf[p]!)?.push(p);
+  const byFrequency = (a: number, b: number) =>
+    words.counts[b]! - words.counts[a]! || Buffer.compare(placedAt(words, a), placedAt(words, b));
+  return numbers.map((word) => placesOf.get(word)!.sort(byFrequency));
+}
+
+const placedAt = ({ bytes, starts }: TextWords, placed: number) =>
+  bytes.subarray(starts[placed]!, starts[placed + 1]!);
+
+/** The text word of a placed word. */
+export const wordAt = ({ bytes, starts, blankBytes }: TextWords, placed: number) =>
+  bytes.subarray(starts[placed]! + blankBytes[placed]!, starts[placed + 1]!);
+
+/**
+ * How often each special token occurs in a text, found from the left, longest first, not overlapping, as encoding finds
+ * them. It is enough to look into the distinct words, because no special token may hold white space: so each occurrence, and
+ * each other that may be in its way, is within one text word. Yields between slices of work.
+ */
+export function* countSpecialTokens(
+  words: TextWords,
+  tokens: readonly Uint8Array[],
+): Generator<undefined, Float64Array> {
+  const { bytes, starts, counts, placedCount } = words;
+  const occurrences = new Float64Array(tokens.length);
+  const indexOf = new Map(tokens.map((token, i) => [Buffer.from(token).toString("latin1"), i]));
+  const inAll = new SpecialTokenFinder(tokens);
+  const inOne = new SpecialTokenFinder(tokens);
+  inAll.reset(bytes);
+  // Words stand end to end, so a token may seem to begin in one word and to end in another. Such a place hides no other:
+  // every word that it touches is looked at by itself.
+  for (let p = 0, pos = 0, round = 0; p < placedCount; round++) {
+    if (round % placesPerSlice === 0) yield;
+    const found = inAll.find(pos, bytes.length);
+    if (found >= bytes.length) break;
+    const foundEnd = found + inAll.lengthAt(found, bytes.length);
+    p = Math.max(p, placedWordAt(starts, placedCount, found));
+    for (; p < placedCount && starts[p]! < foundEnd; p++) {
+      const start = starts[p]!;
+      const length = starts[p + 1]! - start;
+      inOne.reset(bytes.subarray(start, start + length));
+      for (let at = inOne.find(0, length); at < length; ) {
+        const end = at + inOne.lengthAt(at, length);
+        const text = Buffer.from(bytes.subarray(start + at, start + end)).toString("latin1");
+        occurrences[indexOf.get(text)!]! += counts[p]!;
+        at = inOne.find(end, length);
+      }
+    }
+    // What is left of the last word that was looked at is done, too.
+    pos = Math.max(foundEnd, starts[p]!);
+  }
+  return occurrences;
+}
+
+const placesPerSlice = 1 << 10;
+
+/** The placed word that holds the byte at `pos`. */
+function placedWordAt(starts: Uint32Array, placedCount: number, pos: number): number {
+  let low = 0;
+  let high = placedCount;
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if (starts[middle]! <= pos) low = middle;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,7 +1,6 @@
 import { escapeBytes } from "../bytes/escape.ts";
 import { type Difference, differenceOf, type TextDifference } from "../evaluation/difference.ts";
-import { beginningOf, type NamedTokenizer } from "../evaluation/evaluation.ts";
-import { ratio, sumOf } from "../evaluation/measures.ts";
+import { beginningOf, type NamedTokenizer, ratio, sumOf } from "../evaluation/evaluation.ts";
 import { placedWordsOf, type TextWords } from "../evaluation/text-words.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";

@@ -1,15 +1,15 @@
-import { wordCosts } from "../evaluation/dearest-words.ts";
 import {
+  addCounts,
   type CountedText,
   dearestMax,
   type Evaluation,
   evaluationOf,
   type TextFacts,
+  type TokenCounts,
   TokenizerMeasures,
   textFacts,
 } from "../evaluation/evaluation.ts";
-import { addCounts, type TokenCounts } from "../evaluation/measures.ts";
-import { placedWordsOf, type TextWords } from "../evaluation/text-words.ts";
+import { placedWordsOf, type TextWords, wordCosts } from "../evaluation/text-words.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { type EvaluateOptions, readText, startProgress, startThreads } from "./evaluation-run.ts";
 import type { EvaluationThreads } from "./evaluation-threads.ts";

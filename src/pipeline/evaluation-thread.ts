@@ -1,8 +1,9 @@
-import { compareCuts, type WordCutter } from "../evaluation/compare-cuts.ts";
 import { piecesMax } from "../evaluation/evaluation.ts";
 import type { PlacedWords } from "../evaluation/text-words.ts";
 import {
+  compareCuts,
   type WordBytes,
+  type WordCutter,
   WordEncoder,
   type WordEncoding,
   type WordSlice,

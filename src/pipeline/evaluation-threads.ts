@@ -1,4 +1,4 @@
-import { addCounts, type TokenCounts } from "../evaluation/measures.ts";
+import { addCounts, type TokenCounts } from "../evaluation/evaluation.ts";
 import type { PlacedWords } from "../evaluation/text-words.ts";
 import type { WordEncoding, WordSlice } from "../evaluation/word-encoder.ts";
 import { kernelModule } from "../runtime/kernel.ts";

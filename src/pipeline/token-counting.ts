@@ -1,9 +1,11 @@
 import type { Input } from "../corpus/input.ts";
-import type { NamedTokenizer } from "../evaluation/evaluation.ts";
-import type { TokenCounts } from "../evaluation/measures.ts";
-import { scatteredTable } from "../evaluation/scattered-order.ts";
-import { countSpecialTokens } from "../evaluation/special-occurrences.ts";
-import { holdsWhiteSpace, type TextWords } from "../evaluation/text-words.ts";
+import type { NamedTokenizer, TokenCounts } from "../evaluation/evaluation.ts";
+import {
+  countSpecialTokens,
+  holdsWhiteSpace,
+  scatteredTable,
+  type TextWords,
+} from "../evaluation/text-words.ts";
 import { type CompiledPattern, patternDigest } from "../pattern/pattern.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { canBeCut, cuttingTokens } from "../tokenizer/text-cutting.ts";

@@ -3,18 +3,20 @@ import { inTurns, nextTurn } from "../runtime/turns.ts";
 import { scriptShares } from "../tokenizer/vocabulary-statistics.ts";
 import pageScript from "./browser/page-script.js" with { type: "text" };
 import pageStyle from "./browser/page-style.css" with { type: "text" };
-import { compressionSection } from "./compression-section.ts";
-import { type Section, sectionHtml, tableHtml } from "./figure.ts";
-import { frequencySection } from "./frequency-section.ts";
-import { type Html, html, trustedHtml } from "./html.ts";
-import { matrixSection } from "./matrix-section.ts";
-import { type Deflate, packVocabulary } from "./packed-vocabulary.ts";
-import type { Fact, ReportBody, ReportData, ReportFrame } from "./report-data.ts";
-import { reportMark } from "./report-mark.ts";
-import { residueSection } from "./residue-section.ts";
-import { sampleSection } from "./sample-section.ts";
-import { lengthSection, longestSection, longestWithLetters, scriptSection } from "./token-sections.ts";
-import { treeSection } from "./tree-section.ts";
+import { type Html, html, type Section, sectionHtml, tableHtml, trustedHtml } from "./html.ts";
+import { type Deflate, packVocabulary, treeSection } from "./packed-vocabulary.ts";
+import { type Fact, type ReportBody, type ReportData, type ReportFrame, reportMark } from "./report-data.ts";
+import {
+  compressionSection,
+  frequencySection,
+  lengthSection,
+  longestSection,
+  longestWithLetters,
+  matrixSection,
+  residueSection,
+  sampleSection,
+  scriptSection,
+} from "./sections.ts";
 
 /**
  * The report as one HTML page, in pieces: nothing in it comes from elsewhere. Its policy lets only its own script and its own

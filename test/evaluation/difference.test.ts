@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { differenceOf } from "../../src/evaluation/difference.ts";
+import fc from "fast-check";
+import { differenceOf, longestIncreasing } from "../../src/evaluation/difference.ts";
 import { atOnce } from "../../src/runtime/turns.ts";
 import { loadTokenizerParts } from "../../src/tokenizer/load/load-tokenizer.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
@@ -102,4 +103,30 @@ test("large vocabularies are compared in steps, so that signals are served betwe
   expect(step.value.merges).toMatchObject({ inBoth: 10_000, onlyInB: [], moved: [] });
   // Three for each list of 12,000, twice as many lists as tokenizers, and what is made of the lists.
   expect(steps).toBeGreaterThan(12);
+});
+
+/** The length of the longest ascending subsequence, by all pairs. */
+function naiveLength(numbers: readonly number[]): number {
+  const lengths: number[] = [];
+  for (const [i, number] of numbers.entries()) {
+    const before = lengths.filter((_, j) => j < i && numbers[j]! < number);
+    lengths.push(1 + Math.max(0, ...before));
+  }
+  return Math.max(0, ...lengths);
+}
+
+test("the indices ascend, their numbers ascend, and no longer subsequence does", () => {
+  const orders = fc.array(fc.nat(), { maxLength: 60 }).map((all) => [...new Set(all)]);
+  fc.assert(
+    fc.property(orders, (numbers) => {
+      const indices = [...longestIncreasing(numbers)];
+      expect(indices).toEqual(indices.toSorted((a, b) => a - b));
+      const chosen = indices.map((i) => numbers[i]!);
+      expect(chosen).toEqual(chosen.toSorted((a, b) => a - b));
+      expect(new Set(indices).size).toBe(indices.length);
+      expect(indices.length).toBe(naiveLength(numbers));
+    }),
+  );
+  expect([...longestIncreasing([3, 1, 2])]).toEqual([1, 2]);
+  expect([...longestIncreasing([])]).toEqual([]);
 });

@@ -1,6 +1,14 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { gatherTextWords, holdsWhiteSpace, placedWordPattern } from "../../src/evaluation/text-words.ts";
+import { SpecialTokenFinder } from "../../src/bytes/special-token-finder.ts";
+import {
+  countSpecialTokens,
+  gatherTextWords,
+  holdsWhiteSpace,
+  placedWordPattern,
+  scatteredStep,
+  scatteredTable,
+} from "../../src/evaluation/text-words.ts";
 import { compilePattern, createSplitter } from "../../src/pattern/pattern.ts";
 import { atOnce } from "../../src/runtime/turns.ts";
 import { wordTableOf } from "../../src/words/word-table.ts";
@@ -103,4 +111,77 @@ test("many words keep their numbers where the table of numbers is nearly full of
 test("white space in a special token is seen, also Unicode's and the separators of ASCII", () => {
   for (const text of ["a b", "a\u3000", "\x1cx", "\x85"]) expect(holdsWhiteSpace(text)).toBe(true);
   for (const text of ["", "<|endoftext|>", "\u200b", "\ufeff"]) expect(holdsWhiteSpace(text)).toBe(false);
+});
+
+test("each index comes once, for any number of words", () => {
+  for (let count = 1; count < 300; count++) {
+    const step = scatteredStep(count);
+    expect(new Set(Array.from({ length: count }, (_, i) => (i * step) % count)).size).toBe(count);
+  }
+});
+
+test("neighbours in the order are far apart in the table", () => {
+  for (const count of [100, 1000, 65536]) {
+    const step = scatteredStep(count);
+    expect(Math.min(step, count - step)).toBeGreaterThan(count / 4);
+  }
+});
+
+test("a scattered table has the same words with the same counts, in memory that is shared", () => {
+  const entries = Array.from({ length: 50 }, (_, i) => [`${"x".repeat(i % 7)}${i}`, i + 1] as const);
+  const { wordCount, bytes, starts, counts } = scatteredTable(wordTableOf(entries));
+  const words = Array.from({ length: wordCount }, (_, w): [string, number] => [
+    Buffer.from(bytes.subarray(starts[w]!, starts[w + 1]!)).toString(),
+    counts[w]!,
+  ]);
+  expect(words.map(([word]) => word)).not.toEqual(entries.map(([word]) => word));
+  expect(new Map(words)).toEqual(new Map(entries));
+  expect([bytes, starts, counts].every(({ buffer }) => buffer instanceof SharedArrayBuffer)).toBe(true);
+  expect(scatteredTable(wordTableOf([])).wordCount).toBe(0);
+});
+
+/** How often each token is found in the whole text. */
+function naiveOccurrences(text: string, tokens: readonly string[]): number[] {
+  const bytes = Buffer.from(text);
+  const finder = new SpecialTokenFinder(tokens.map((token) => Buffer.from(token)));
+  finder.reset(bytes);
+  const counts = tokens.map(() => 0);
+  for (let at = finder.find(0, bytes.length); at < bytes.length; ) {
+    const end = at + finder.lengthAt(at, bytes.length);
+    counts[tokens.indexOf(bytes.subarray(at, end).toString())]!++;
+    at = finder.find(end, bytes.length);
+  }
+  return counts;
+}
+
+function textWordsOf(text: string) {
+  const counts = new Map<string, number>();
+  for (const { before, word } of naiveWords(text)) {
+    counts.set(before + word, (counts.get(before + word) ?? 0) + 1);
+  }
+  return atOnce(gatherTextWords(wordTableOf(counts)));
+}
+
+test("tokens are found in words as in the text: from the left, the longest, not overlapping", () => {
+  const tokens = ["ab", "abc", "bc", "<|x|>", "é"];
+  const parts = fc.constantFrom("a", "b", "c", "ab", "bc", "<|x|>", "<|x", "|>", "é", " ", "\n", "\xa0");
+  fc.assert(
+    fc.property(fc.array(parts, { maxLength: 60 }), (all) => {
+      const text = all.join("");
+      const found = atOnce(
+        countSpecialTokens(
+          textWordsOf(text),
+          tokens.map((token) => Buffer.from(token)),
+        ),
+      );
+      expect([...found]).toEqual(naiveOccurrences(text, tokens));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("words that only together look like a token hold none, and hide none", () => {
+  // End to end the words are "xaba": "ab" seems to begin in the first and to end in the second.
+  const words = textWordsOf("xa ba ab");
+  expect([...atOnce(countSpecialTokens(words, [Buffer.from("ab"), Buffer.from("ba")]))]).toEqual([1, 1]);
 });

@@ -7,7 +7,7 @@ import {
   percent,
   placeOn,
   shortNumber,
-} from "../../src/report/axes.ts";
+} from "../../src/report/charts.ts";
 
 const holds = (axis: Axis, values: readonly number[]) =>
   values.every((value) => placeOn(axis, value) >= -1e-9 && placeOn(axis, value) <= 1 + 1e-9);

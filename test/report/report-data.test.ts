@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
-import { tokenBytesMax } from "../../src/report/report-data.ts";
-import { vocabularyTokenizer } from "../../src/report/vocabulary-tokens.ts";
+import { tokenBytesMax, vocabularyTokenizer } from "../../src/report/report-data.ts";
 import { atOnce } from "../../src/runtime/turns.ts";
 import { tokenBytesOf } from "../../src/tokenizer/token-table.ts";
 import { countBytes, isResidue, makeLedger } from "../../src/vocabulary/ledger.ts";

@@ -7,7 +7,7 @@ import {
   renyiEntropy,
   sumOf,
   usedCount,
-} from "../../src/evaluation/measures.ts";
+} from "../../src/evaluation/evaluation.ts";
 import { naiveGini } from "./naive-evaluation.ts";
 
 test("the entropy of equally frequent tokens is the logarithm of their number, whatever alpha is", () => {
