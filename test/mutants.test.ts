@@ -16,14 +16,14 @@ import { countWords } from "../src/pipeline/count-words.ts";
 import { Tokenizer } from "../src/pipeline/tokenizer.ts";
 import { trainTokenizer } from "../src/pipeline/train-tokenizer.ts";
 import { inTurns } from "../src/runtime/turns.ts";
-import { CacheDirectory } from "../src/store/cache-directory.ts";
 import {
+  CacheDirectory,
   contentsOf,
   isUpToDate,
   keepResult,
   type MadeOf,
   readResult,
-} from "../src/store/unchanged-output.ts";
+} from "../src/store/cache-directory.ts";
 import { readIds } from "../src/tokenizer/id-files/id-reader.ts";
 import { npyHead } from "../src/tokenizer/id-files/npy.ts";
 import { allAddedTokens } from "../src/tokenizer/tokenizer-parts.ts";

@@ -1,8 +1,7 @@
 import { usageError } from "../errors.ts";
-import { type Holder, heldError, isLock, takeLock } from "../store/output-lock.ts";
+import { type Holder, heldError, isLock, isLockedHere, takeLock } from "../store/output-lock.ts";
 import { type Place, pathOf } from "../store/output-place.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
-import { isLockedHere } from "../store/staging-names.ts";
 import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";

@@ -4,8 +4,8 @@ import type { OpenCache } from "../pipeline/open-memory.ts";
 import type { Report } from "../pipeline/stage-progress.ts";
 import type { TrainSettings } from "../pipeline/write-result.ts";
 import { build, codeIdentity } from "../runtime/version.ts";
+import { contentsOf, isUpToDate, keepResult, type MadeOf, readResult } from "../store/cache-directory.ts";
 import { pathOf, placeOf } from "../store/output-place.ts";
-import { contentsOf, isUpToDate, keepResult, type MadeOf, readResult } from "../store/unchanged-output.ts";
 import type { CountsRecord } from "../vocabulary/formats/training-json.ts";
 import type { Output } from "./output.ts";
 

@@ -4,7 +4,7 @@ import type { RangeStatistics } from "../count/range-counter.ts";
 import type { SortedRun } from "../count/sorted-runs.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { Cache } from "../store/cache.ts";
-import type { EntryId } from "../store/cache-names.ts";
+import type { EntryId } from "../store/cache-directory.ts";
 import { totalsOf } from "../words/counts-writer.ts";
 import { addTable, emptyTable, inByteOrder } from "../words/sorted-words.ts";
 import { sumOfCounts } from "../words/word-counter.ts";

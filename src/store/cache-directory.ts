@@ -13,10 +13,126 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
+import {
+  type Check,
+  fieldsOf,
+  listOf,
+  Mismatch,
+  text,
+  textLike,
+  tupleOf,
+  wholeNumber,
+} from "../bytes/schema.ts";
+import { hasFields, type Input } from "../corpus/input.ts";
 import { writeAll } from "../runtime/file-calls.ts";
+import { createSha256, xxHash64 } from "../runtime/host.ts";
 import { reasonOf, refusal, userErrorOf } from "../runtime/system-error.ts";
-import { isOurs } from "./cache-names.ts";
-import { isOpenToAll, isTrusted, readFound, Untrusted } from "./trusted-files.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
+import { namesBelow } from "./standing-result.ts";
+import { isOpenToAll, isTrusted, openFound, readFound, Untrusted } from "./trusted-files.ts";
+
+/**
+ * The names of a cache's files. Files of other names are neither read nor removed.
+ *
+ *   bpe-index                          which file has which content (content-hash.ts)
+ *   bpe-OPTIONS-SIZE-SHA256.words      an entry: the words of one content, read with these options (cache-entries.ts)
+ *   bpe-OPTIONS-ID.sum                 the words of many entries together (cache-entries.ts)
+ *   bpe-OUTPUT.result                  what an output was made of (`MadeOf`)
+ *
+ * OPTIONS, ID and OUTPUT are 16 hexadecimal digits. Files being written stand in a hidden directory of their process.
+ */
+export const indexName = "bpe-index";
+export const sumName = (group: string, id: string) => `bpe-${group}-${id}.sum`;
+const resultName = (outputPath: string) => `bpe-${shortHash(outputPath)}.result`;
+
+/** Identifies a content: the hash of how its input is read, its size, and its SHA-256. */
+export type EntryId = string;
+
+export const entryId = (optionsHash: string, sizeBytes: number, sha256: string): EntryId =>
+  `${optionsHash}-${sizeBytes}-${sha256}`;
+export const entryName = (id: EntryId) => `bpe-${id}.words`;
+
+export const entryIdCheck = textLike(/^[0-9a-f]{16}-\d{1,16}-[0-9a-f]{64}$/, "no name of a content");
+
+/** The id in the name of an entry; undefined for other names. */
+export function entryIdOf(name: string): EntryId | undefined {
+  return /^bpe-([0-9a-f]{16}-\d{1,16}-[0-9a-f]{64})\.words$/.exec(name)?.[1];
+}
+
+/** An id without the SHA-256. It tells whether a content of this size may be known at all. */
+export const idStart = (optionsHash: string, sizeBytes: number) => `${optionsHash}-${sizeBytes}`;
+export const idStartOf = (id: EntryId) => id.slice(0, id.lastIndexOf("-"));
+
+export const isSumOf = (group: string, name: string) =>
+  name.startsWith(`bpe-${group}-`) && /^bpe-[0-9a-f]{16}-[0-9a-f]{16}\.sum$/.test(name);
+
+/** Whether a file may be removed when the cache is too large. */
+export const isOurs = (name: string) =>
+  entryIdOf(name) !== undefined || /^bpe-([0-9a-f]{16}-[0-9a-f]{16}\.sum|[0-9a-f]{16}\.result)$/.test(name);
+
+/**
+ * Raise it when a change of the code gives other words for the same bytes and options, and the pattern's tables stay the
+ * same. The commit is no substitute: a program that is being worked on has none of its own.
+ */
+export const wordsVersion = 1;
+
+/** The hash of how all inputs of a run are counted. `version` covers program, runtime and pattern tables. */
+export function groupHash(version: string, { patterns, specialTokens, isLinewise }: CountsOptions): string {
+  return shortHash(JSON.stringify([version, patterns, [...specialTokens].sort(), isLinewise]));
+}
+
+/** The hash of how one input is counted: everything that changes its words, besides its bytes. */
+export function optionsHash(
+  group: string,
+  { format, compression, textField }: Pick<Input, "format" | "compression" | "textField">,
+): string {
+  return shortHash(JSON.stringify([group, format, compression, hasFields(format) ? textField : null]));
+}
+
+export function shortHash(text: string): string {
+  return createSha256().update(text).digest("hex").slice(0, 16);
+}
+
+/** Thrown for a file of the cache that is not as it was written. */
+export class Damaged extends Error {
+  constructor(readonly path: string) {
+    super(`${path} is damaged`);
+  }
+}
+
+/** Parses JSON and checks it; throws `Damaged`. A checksum that fits does not say who wrote the file. */
+export function parseChecked<T>(path: string, json: string, check: Check<T>): T {
+  try {
+    return check(JSON.parse(json), "");
+  } catch (error) {
+    if (error instanceof Mismatch || error instanceof SyntaxError) throw new Damaged(path);
+    throw error;
+  }
+}
+
+/** Opens a file for `read` and closes it. Adds the path to errors of the system, which those of reading lack. */
+export function withFile<T>(path: string, read: (fd: number) => T): T {
+  const fd = openFound(path);
+  try {
+    return read(fd);
+  } catch (error) {
+    throw naming(path, error);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+export function naming(path: string, error: unknown): unknown {
+  return error instanceof Error && "code" in error ? Object.assign(error, { path }) : error;
+}
+
+/** `RangeStatistics` as the files of a cache hold them. */
+export const statisticsCheck = fieldsOf({
+  textBytes: wholeNumber(),
+  documentCount: wholeNumber(),
+  invalidByteCount: wholeNumber(),
+  firstInvalidByte: wholeNumber(-1),
+});
 
 /**
  * The directory of a cache. Several runs may use it at once without a lock: every file is written elsewhere, in the
@@ -183,6 +299,100 @@ type CachedFile = { readonly name: string; readonly sizeBytes: number; readonly 
 function lstatOrUndefined(path: string): Stats | undefined {
   try {
     return lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What an output was made of, noted in the cache by the output's path: a line with the xxHash64 of the rest, then JSON. A
+ * run with the same note, which finds the files as they were written, has nothing to do.
+ */
+export type MadeOf = {
+  readonly version: string;
+  readonly bunVersion: string;
+  /** Which code made it (runtime/version.ts, `codeIdentity`). */
+  readonly code: string;
+  /** Every option that changes the bytes of the result, or the order of its ids. */
+  readonly settings: object;
+  /** Path and content of each input, in order. */
+  readonly inputs: readonly (readonly [path: string, content: string])[];
+  /** Path and SHA-256 of each file of word counts. */
+  readonly counts: readonly (readonly [path: string, sha256: string])[];
+};
+
+export type Result = { readonly madeOf: MadeOf; readonly files: Files };
+/** Path and SHA-256 of each file that was written. */
+type Files = readonly (readonly [path: string, sha256: string])[];
+
+/** Notes the files of an output as they are now, and what they were made of. */
+export function keepResult(
+  cache: CacheDirectory,
+  temporaryPath: string,
+  place: string,
+  otherFiles: readonly string[],
+  madeOf: MadeOf,
+): void {
+  const files = filesOf(place, otherFiles);
+  if (files === undefined) return;
+  const json = JSON.stringify({ madeOf, files } satisfies Result);
+  cache.write(resultName(place), temporaryPath, () => [Buffer.from(`${checksumOf(json)}\n${json}`)]);
+}
+
+/** The note of an output; undefined if there is none, or a damaged one, which is a warning. */
+export function readResult(cache: CacheDirectory, place: string): Result | undefined {
+  const name = resultName(place);
+  const content = cache.read(name).toString();
+  if (content === "") return undefined;
+  const lineEnd = content.indexOf("\n");
+  const json = content.slice(lineEnd + 1);
+  try {
+    if (content.slice(0, Math.max(0, lineEnd)) !== checksumOf(json)) throw new Damaged(name);
+    parseChecked(name, json, resultFields);
+    // Parsed anew, because the fields keep their order: notes are compared as text.
+    return JSON.parse(json) as Result;
+  } catch (error) {
+    if (!(error instanceof Damaged)) throw error;
+    cache.setAside(name, "the output is made again");
+    return undefined;
+  }
+}
+
+const filesCheck = listOf(tupleOf(text, text));
+const resultFields = fieldsOf({
+  madeOf: fieldsOf({
+    version: text,
+    bunVersion: text,
+    code: text,
+    settings: fieldsOf({}),
+    inputs: filesCheck,
+    counts: filesCheck,
+  }),
+  files: filesCheck,
+});
+
+/** Whether the output is complete and was made of the same. */
+export function isUpToDate(
+  result: Result,
+  place: string,
+  otherFiles: readonly string[],
+  madeOf: MadeOf,
+): boolean {
+  if (JSON.stringify(result.madeOf) !== JSON.stringify(madeOf)) return false;
+  return JSON.stringify(filesOf(place, otherFiles)) === JSON.stringify(result.files);
+}
+
+/** The contents of the inputs that an output was made of. */
+export const contentsOf = ({ madeOf }: Result): string[] => madeOf.inputs.map(([, content]) => content);
+
+const checksumOf = (json: string) => xxHash64(json).toString(16);
+
+/** The files of an output. Undefined if one is no regular file in a plain directory, or may be another user's. */
+function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
+  try {
+    if (!lstatSync(place).isDirectory()) return undefined;
+    const paths = [...namesBelow(place).map((name) => join(place, name)), ...otherFiles];
+    return paths.map((path) => [path, createSha256().update(readFound(path)).digest("hex")]);
   } catch {
     return undefined;
   }

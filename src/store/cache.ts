@@ -10,17 +10,86 @@ import type { CountsOptions } from "../words/counts-format.ts";
 import { CountsFileError } from "../words/counts-writer.ts";
 import { addTable, type SortedWords, SumOfWords, TableWords, takeOff } from "../words/sorted-words.ts";
 import type { WordTable } from "../words/word-table.ts";
-import type { CacheDirectory } from "./cache-directory.ts";
-import { makeEntry, openEntry, verifyEntry } from "./cache-entries.ts";
-import * as names from "./cache-names.ts";
-import { makePlan, type Plan } from "./cache-plan.ts";
-import { readSum, readSumHeader, type SumTerm, sumFileParts, sumOfEntries } from "./cache-sums.ts";
-import { Damaged } from "./checked-files.ts";
-import { hashInput } from "./content-hash.ts";
-import { FileIndex, type FileState, stateOf } from "./file-index.ts";
+import type { CacheDirectory, EntryId } from "./cache-directory.ts";
+import * as names from "./cache-directory.ts";
+import { Damaged } from "./cache-directory.ts";
+import {
+  makeEntry,
+  openEntry,
+  readSum,
+  readSumHeader,
+  type SumTerm,
+  sumFileParts,
+  sumOfEntries,
+  verifyEntry,
+} from "./cache-entries.ts";
+import { FileIndex, type FileState, hashInput, stateOf } from "./content-hash.ts";
 import { Untrusted } from "./trusted-files.ts";
 
-export type CacheSettings = {
+/**
+ * How to build a word table from the cache: take a sum, add entries, subtract entries, and count the rest. An entry is
+ * listed as often as it is added.
+ */
+export type Plan = {
+  /** Index of the sum; undefined for none. */
+  readonly sumIndex: number | undefined;
+  readonly added: readonly EntryId[];
+  /** Each once, with how often it is subtracted. */
+  readonly removed: readonly (readonly [id: EntryId, times: number])[];
+  /** Contents that the cache does not have, each once. */
+  readonly missing: ReadonlySet<EntryId>;
+};
+
+/**
+ * The plan with the least to count, and then the fewest files to read.
+ * @param wanted the contents of the inputs, and how often each occurs
+ * @param hasEntry whether there is an entry of a content
+ */
+export function makePlan(
+  wanted: ReadonlyMap<EntryId, number>,
+  hasEntry: (id: EntryId) => boolean,
+  sums: readonly (readonly SumTerm[])[],
+): Plan {
+  const plans = [undefined, ...sums.keys()].flatMap((sumIndex) => {
+    const terms = sumIndex === undefined ? [] : sums[sumIndex]!;
+    const plan = planWith(wanted, hasEntry, sumIndex, terms);
+    return plan === undefined ? [] : [plan];
+  });
+  const filesToRead = ({ sumIndex, added, removed }: Plan) =>
+    (sumIndex === undefined ? 0 : 1) + added.length + removed.length;
+  return plans.reduce((best, plan) => {
+    const less = plan.missing.size - best.missing.size || filesToRead(plan) - filesToRead(best);
+    return less < 0 ? plan : best;
+  });
+}
+
+function planWith(
+  wanted: ReadonlyMap<EntryId, number>,
+  hasEntry: (id: EntryId) => boolean,
+  sumIndex: number | undefined,
+  terms: readonly SumTerm[],
+): Plan | undefined {
+  const added: EntryId[] = [];
+  const removed: [EntryId, number][] = [];
+  const missing = new Set<EntryId>();
+  const timesInSum = new Map(terms.map(([id, times]) => [id, times]));
+  for (const id of new Set([...wanted.keys(), ...timesInSum.keys()])) {
+    const more = (wanted.get(id) ?? 0) - (timesInSum.get(id) ?? 0);
+    if (more === 0) continue;
+    if (hasEntry(id)) {
+      for (let left = more; left > 0; left--) added.push(id);
+      if (more < 0) removed.push([id, -more]);
+    } else if (timesInSum.has(id)) {
+      // Without its entry, a content can neither be subtracted from this sum nor added to it.
+      return undefined;
+    } else {
+      missing.add(id);
+    }
+  }
+  return { sumIndex, added, removed, missing };
+}
+
+type CacheSettings = {
   readonly countsOptions: CountsOptions;
   /** Covers all that cuts words: program, runtime, and the tables of the pattern. */
   readonly version: string;

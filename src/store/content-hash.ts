@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Input } from "../corpus/input.ts";
 import { openInput, shrank } from "../corpus/open-input.ts";
-import { createSha256 } from "../runtime/host.ts";
+import { createSha256, xxHash64 } from "../runtime/host.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { CountsRecord } from "../vocabulary/formats/training-json.ts";
 
@@ -57,3 +57,98 @@ function* hashFile(fd: number, sizeBytesMax: number) {
   }
   return { sha256: hasher.digest("hex"), sizeBytes: done };
 }
+
+/**
+ * Which file has which content, so that an unchanged file need not be read. A file is taken for unchanged if it has the
+ * same device, inode, size, time of modification and time of change.
+ *
+ *   bpe-index 1 CHECKSUM                          xxHash64 of all that follows, hexadecimal
+ *   DEVICE INODE SIZE MODIFIED CHANGED SHA256     a line a file, times in nanoseconds, the last used last
+ *
+ * Why this is safe: a state is noted only if both of its times were at least two seconds in the past when it was looked
+ * at, and the file was read after that. A later write sets the time of change to a later moment, by more than the grain of
+ * any clock, so the state differs. Programs can set the time of modification as they like, but that sets the time of
+ * change to now.
+ */
+export class FileIndex {
+  /** The SHA-256 of the content, by the state of the file. */
+  private readonly hashes: Map<string, string>;
+  /** Whether the content given is no valid index. Then the index starts empty. */
+  readonly isDamaged: boolean;
+  private isChanged = false;
+
+  constructor(content: string) {
+    const hashes = parse(content);
+    this.isDamaged = content !== "" && hashes === undefined;
+    this.hashes = hashes ?? new Map();
+  }
+
+  /** The SHA-256 of a file in this state, if it is known. */
+  find(state: FileState): string | undefined {
+    if (!state.isSettled) return undefined;
+    const sha256 = this.hashes.get(state.key);
+    if (sha256 === undefined) return undefined;
+    this.hashes.delete(state.key);
+    this.hashes.set(state.key, sha256);
+    return sha256;
+  }
+
+  add(state: FileState, sha256: string): void {
+    if (!state.isSettled) return;
+    this.hashes.delete(state.key);
+    this.hashes.set(state.key, sha256);
+    this.isChanged = true;
+  }
+
+  /** The new content of the index. `content` is the present one, perhaps of another run. Null if nothing is to be written. */
+  contentOver(content: string): string | null {
+    if (!this.isChanged) return null;
+    const lines = parse(content) ?? new Map<string, string>();
+    for (const [key, sha256] of this.hashes) {
+      lines.delete(key);
+      lines.set(key, sha256);
+    }
+    const kept = [...lines].slice(-linesMax);
+    return sealed(kept.map(([key, sha256]) => `${key} ${sha256}\n`).join(""));
+  }
+}
+
+/** The oldest lines are dropped: some 16 MB. */
+const linesMax = 100_000;
+const settledMs = 2000;
+
+/** A file as it is found, before it is read. */
+export type FileState = {
+  readonly key: string;
+  /** Whether it was left alone for so long that a change from now on shows in its times. */
+  readonly isSettled: boolean;
+};
+
+export function stateOf(path: string, nowMs: number): FileState {
+  const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+  const latestMs = Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
+  return {
+    key: `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`,
+    isSettled: latestMs + settledMs < nowMs,
+  };
+}
+
+const head = "bpe-index 1 ";
+const checksumOf = (lines: string) => xxHash64(lines).toString(16).padStart(16, "0");
+const sealed = (lines: string) => `${head}${checksumOf(lines)}\n${lines}`;
+
+/** Undefined for an invalid index. A hash becomes part of a file name, so each line is checked. */
+function parse(content: string): Map<string, string> | undefined {
+  const lines = content.slice(head.length + 17);
+  if (sealed(lines) !== content) return undefined;
+  const hashes = new Map<string, string>();
+  for (const line of lines.split("\n").slice(0, -1)) {
+    if (!lineForm.test(line)) return undefined;
+    const place = line.lastIndexOf(" ");
+    hashes.set(line.slice(0, place), line.slice(place + 1));
+  }
+  return hashes;
+}
+
+/** Times before 1970 are negative. */
+const lineForm = /^\d+ \d+ \d+ -?\d+ -?\d+ [0-9a-f]{64}$/;

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { UserError } from "../errors.ts";
 import { canLock, isNamed, lockFile } from "../runtime/flock.ts";
 import { codeOf, refusal } from "../runtime/system-error.ts";
-import { lstatOrNull, namesIn } from "./output-place.ts";
-import { removeQuietly } from "./remove-quietly.ts";
+import { lstatOrNull, namesIn, removeQuietly } from "./output-place.ts";
 import { isMine } from "./trusted-files.ts";
 
 export type Problem = { readonly message: string; readonly hint: string };

@@ -5,22 +5,167 @@ import {
   mkdirSync,
   openSync,
   renameSync,
+  rmdirSync,
   type Stats,
   statSync,
+  unlinkSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { assert, UserError } from "../errors.ts";
-import { beginFlush, type exchange, flush, flushDirectory, writeAll } from "../runtime/file-calls.ts";
-import { refusal } from "../runtime/system-error.ts";
-import { type FormerResults, freePath, settleFormer } from "./former-results.ts";
-import { nextGeneration } from "./kept-results.ts";
-import { makeParents, onPath } from "./output-parent.ts";
-import { inherited, settlePermissions, stagedDirectoryMode } from "./output-permissions.ts";
-import { type Place, pathOf, placeOf } from "./output-place.ts";
-import { openDirectory, removeQuietly } from "./remove-quietly.ts";
-import { HiddenPath, mendLeftOvers } from "./staging-names.ts";
-import { whatStands } from "./standing-result.ts";
-import { type TakePlaceOptions, takePlace } from "./take-place.ts";
+import { beginFlush, exchange, flush, flushDirectory, writeAll } from "../runtime/file-calls.ts";
+import { codeOf, refusal } from "../runtime/system-error.ts";
+import {
+  HiddenPath,
+  type Kind,
+  makeParents,
+  mendLeftOvers,
+  onPath,
+  release,
+  reserve,
+} from "./output-lock.ts";
+import {
+  insideOf,
+  lstatOrNull,
+  openDirectory,
+  type Place,
+  pathOf,
+  placeOf,
+  removeQuietly,
+} from "./output-place.ts";
+import { keepResult, keptPlaces, nextGeneration, recordMark, whatStands } from "./standing-result.ts";
+import { inherited, settlePermissions, stagedDirectoryMode } from "./trusted-files.ts";
+
+type TakePlaceOptions = {
+  /** Whether a later run has to find the former result, should this run die before it is kept. */
+  readonly keepsFormer: boolean;
+  /** Gives what is staged the permissions of what it replaces, null for nothing. */
+  readonly settle: (former: Stats | null) => void;
+  readonly exchangePaths?: typeof exchange;
+};
+
+/**
+ * Moves what is at `staged` to its place. Returns where the former result is now, or null if there was none. Others may
+ * publish at the same time; each of them leaves a complete result, so the loop looks again.
+ */
+function takePlace(
+  staged: HiddenPath,
+  place: Place,
+  { keepsFormer, settle, exchangePaths = exchange }: TakePlaceOptions,
+): string | null {
+  const path = pathOf(place);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const standing = whatStands(place);
+      settle(standing.kind === "absent" ? null : standing.stats);
+      if (standing.kind === "result") {
+        const formerKind: Kind = keepsFormer ? `keep-${recordMark(path)}` : "old";
+        if (keepsFormer) staged.moveTo(formerKind);
+        if (exchangePaths(staged.path, path)) return staged.path;
+        staged.moveTo("new");
+        return replaceInTwoSteps(staged.path, place, formerKind);
+      }
+      // Atomic if nothing or an empty directory is there. Refused if anything else came meanwhile.
+      renameSync(staged.path, path);
+      return null;
+    } catch (error) {
+      if (attempt === attemptsMax || !hasChanged.has(codeOf(error))) throw error;
+    }
+  }
+}
+
+/** Errors of a rename whose place has changed since it was looked at. */
+const hasChanged = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"]);
+/** An attempt fails only if another process publishes in between. So many in a row are no accident. */
+const attemptsMax = 100;
+
+/** For file systems without an exchange: between two renames, nothing is at the path. */
+function replaceInTwoSteps(staged: string, place: Place, formerKind: Kind): string {
+  const path = pathOf(place);
+  const aside = reserve(place, formerKind);
+  try {
+    renameSync(path, aside);
+    try {
+      renameSync(staged, path);
+    } catch (error) {
+      renameSync(aside, path);
+      throw error;
+    }
+  } finally {
+    release(aside);
+  }
+  return aside;
+}
+
+/** Where a former result is now; null if there is none. */
+export type FormerResults = {
+  /** The replaced result, if someone wrote into it meanwhile. */
+  readonly leftPath: string | null;
+  /** The replaced result, if it was to be kept. */
+  readonly keptPath: string | null;
+};
+
+/** Removes or keeps the replaced result, and removes the oldest kept ones. Without `keepCount` these stay. */
+function settleFormer(former: string | null, place: Place, keepCount: number | undefined): FormerResults {
+  const isKept = former !== null && keepCount !== undefined && keepCount > 0;
+  const keptPath = isKept ? keepResult(former, place) : null;
+  const leftPath = isKept || former === null ? null : removeFormer(former, place);
+  if (keepCount !== undefined) for (const old of keptPlaces(place).slice(keepCount)) removeKept(old, place);
+  return { leftPath, keptPath };
+}
+
+/** Hides it first. If the run dies now, the next one removes it, and nobody sees half a kept result. */
+function removeKept(old: Place, place: Place): void {
+  const hidden = reserve(place, "new");
+  try {
+    renameSync(pathOf(old), hidden);
+    removeFormer(hidden, place);
+  } finally {
+    release(hidden);
+  }
+}
+
+/**
+ * Removes a former result, file by file. If someone put a file into it meanwhile, it is left beside the place instead.
+ * Returns its path then, else null.
+ */
+function removeFormer(former: string, place: Place): string | null {
+  try {
+    const standing = whatStands({ ...place, parent: dirname(former), name: basename(former) });
+    if (standing.kind === "result") removeFiles(former, standing.names);
+    rmdirSync(former);
+    return null;
+  } catch {
+    const leftPath = freePath(place, "old");
+    renameSync(former, leftPath);
+    return leftPath;
+  }
+}
+
+function removeFiles(directory: string, names: readonly string[]): void {
+  const fd = openDirectory(directory);
+  if (fd === null) return;
+  try {
+    const inside = insideOf(fd, directory);
+    const inner = names
+      .filter((name) => name.includes("/"))
+      .map((name) => name.split("/") as [string, string]);
+    for (const name of names) if (!name.includes("/")) unlinkSync(join(inside, name));
+    for (const each of new Set(inner.map(([first]) => first))) {
+      const innerNames = inner.filter(([first]) => first === each).map(([, name]) => name);
+      removeFiles(join(inside, each), innerNames);
+      rmdirSync(join(inside, each));
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The first of NAME.new, NAME.new-2, … that names nothing. */
+function freePath(place: Place, ending: string): string {
+  const path = `${pathOf(place)}.${ending}`;
+  if (lstatOrNull(path) === null) return path;
+  for (let n = 2; ; n++) if (lstatOrNull(`${path}-${n}`) === null) return `${path}-${n}`;
+}
 
 /**
  * Checks before any work, and touching nothing, that a result may replace what is at the path: nothing, an empty

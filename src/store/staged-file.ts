@@ -3,12 +3,9 @@ import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
 import { flush, flushDirectory, throwUnlessNoFlush, writeAll } from "../runtime/file-calls.ts";
 import { shellQuoted } from "../runtime/hints.ts";
-import { onPath } from "./output-parent.ts";
-import { inherited, settlePermissions, stagedFileMode } from "./output-permissions.ts";
-import { type Place, pathOf, placeOf, statOrNull } from "./output-place.ts";
-import { removeQuietly } from "./remove-quietly.ts";
-import { mendLeftOvers, release, reserve } from "./staging-names.ts";
-import { checkOwner, followLinks } from "./trusted-files.ts";
+import { mendLeftOvers, onPath, release, reserve } from "./output-lock.ts";
+import { type Place, pathOf, placeOf, removeQuietly, statOrNull } from "./output-place.ts";
+import { checkOwner, followLinks, inherited, settlePermissions, stagedFileMode } from "./trusted-files.ts";
 
 /** Bytes written between two flushes in the background. */
 const flushAfterBytes = 2 ** 24;

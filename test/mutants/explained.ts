@@ -30,7 +30,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Only where there is no /proc/self/mountinfo: not on a machine that runs the tests.",
   },
   {
-    file: "src/store/kept-results.ts",
+    file: "src/store/standing-result.ts",
     before: "} finally {",
     line: "closeSync(fd);",
     changed: ";",
