@@ -20,8 +20,12 @@ export { UserError } from "./errors.ts";
 export type { Compat } from "./merge/merges.ts";
 export type { StageProgress } from "./pipeline/stage-progress.ts";
 export { type EncodeFileOptions, Tokenizer, type TokenizerLoadOptions } from "./pipeline/tokenizer.ts";
-export type { TrainTokenizerOptions } from "./pipeline/train-options.ts";
-export { trainTokenizer } from "./pipeline/train-tokenizer.ts";
-export { type SaveOptions, TrainedTokenizer, type TrainingStatistics } from "./pipeline/trained-result.ts";
+export {
+  type SaveOptions,
+  TrainedTokenizer,
+  type TrainingStatistics,
+  type TrainTokenizerOptions,
+  trainTokenizer,
+} from "./pipeline/train-tokenizer.ts";
 export { type EncodeOptions, TextTokenizer } from "./tokenizer/text-tokenizer.ts";
 export type { AskedModelSettings, Role, Roles } from "./vocabulary/model-settings.ts";

@@ -2,9 +2,12 @@ import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes } from "../corpus/input.ts";
 import { sizeOfRanges, wholeRange } from "../corpus/range.ts";
 import type { PlannedRanges } from "../corpus/read-plan.ts";
-import { usageError } from "../errors.ts";
+import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
+import { UserError, usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
-import { trainingPattern } from "../pipeline/training-pattern.ts";
+import type { ResolvedPattern } from "../pattern/pattern.ts";
+import { type CacheChoice, openMemory } from "../pipeline/open-memory.ts";
+import { countsOptionsOf, trainingPattern } from "../pipeline/training.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
 import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
@@ -12,6 +15,8 @@ import type { CountsOptions } from "../words/counts-format.ts";
 import type { Invocation } from "./arguments.ts";
 import { openInputs, readInputOptions } from "./input-options.ts";
 import type { Output } from "./output.ts";
+import { spoolPipes } from "./spool-pipes.ts";
+import { onStop } from "./stop.ts";
 
 /**
  * The options of every command that reads a corpus. Looks at no file. What the command line leaves open is as in `made`,
@@ -71,3 +76,91 @@ export async function openCorpus(
     workerCountFor,
   };
 }
+
+/** `--cache` and the options that need it; undefined without it. Looks at no file. */
+export function readCacheOptions({
+  options,
+}: Invocation): (CacheChoice & { readonly ifChanged: boolean }) | undefined {
+  const path = options.text("cache");
+  if (path === undefined) {
+    for (const name of ["cache-limit", "if-changed"]) {
+      if (options.has(name)) throw usageError(`--${name} needs --cache`, "e.g. --cache cache");
+    }
+    return undefined;
+  }
+  if (path === "") throw usageError("--cache is empty", "name a directory, e.g. --cache cache");
+  if (options.has("ranges")) {
+    throw usageError("--cache does not go with --ranges: it keeps the words of whole files");
+  }
+  return {
+    path,
+    limitBytes: options.sizeBytes("cache-limit", 0),
+    ifChanged: options.has("if-changed"),
+  };
+}
+
+/** The memory for counting and the cache asked for. What goes to disk for want of memory is removed when the run ends. */
+export function openRunMemory(
+  choice: CacheChoice | undefined,
+  { pattern, budget, countsOptions }: RunOptions,
+  output: Output,
+): ReturnType<typeof openMemory> {
+  const warn = (message: string) => output.warn(message);
+  const opened = openMemory(choice, countsOptions, pattern.compiled, budget, warn);
+  onStop(() => opened.memory.scratch.remove());
+  return opened;
+}
+
+type RunOptions = {
+  readonly pattern: ResolvedPattern;
+  readonly budget: MemoryBudget;
+  readonly countsOptions: CountsOptions;
+};
+
+/**
+ * Opens the files of word counts that `--counts` names. The options of the run are those of the command line, `asked`; if
+ * the files state the options they were made with, `read` fills with them what the command line leaves open.
+ */
+export async function openCountsFiles<T extends Parameters<typeof countsOptionsOf>[0]>(
+  invocation: Invocation,
+  asked: T,
+  read: (made: CountsOptions) => T,
+): Promise<{ options: T; countsFiles: CountsFiles | undefined }> {
+  const paths = countsPaths(invocation);
+  if (paths.length === 0) return { options: asked, countsFiles: undefined };
+  const countsFiles = new CountsFiles(paths, await spoolPipes(paths));
+  const isGiven = (name: string) => invocation.options.has(name);
+  if (countsFiles.untold !== undefined && !(isGiven("pattern") && isGiven("special-token"))) {
+    throw new UserError(`${countsFiles.untold} does not say what its words were made with`, {
+      hint: "give the --pattern and --special-token they were made with, or put the first line that `bpe count` writes with the same options before them",
+    });
+  }
+  if (countsFiles.reordered !== undefined && !isGiven("special-token")) {
+    throw new UserError(
+      `${countsFiles.reordered} has the special tokens in another order than the files before it`,
+      {
+        hint: "their order decides their ids: give them with --special-token",
+      },
+    );
+  }
+  const made = countsFiles.options;
+  const options = made === null ? asked : mistakesOfFile(countsFiles.toldBy, () => read(made));
+  countsFiles.check(countsOptionsOf(options));
+  return { options, countsFiles };
+}
+
+/** Blames the file, not the command line, for options that only the file states. */
+function mistakesOfFile<T>(path: string | undefined, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(
+      `--counts "${path}" was made with what this program does not take: ${error.message}`,
+      { hint: error.hint },
+    );
+  }
+}
+
+/** The paths of the files of word counts, with globs resolved. */
+export const countsPaths = ({ options }: Invocation) => (options.get("counts") ?? []).flatMap(countsPathsOf);

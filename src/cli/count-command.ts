@@ -4,8 +4,8 @@ import type { Parts } from "../count/add-up.ts";
 import { countsChunks, isText } from "../count/counts-files.ts";
 import { countParts } from "../pipeline/count-afresh.ts";
 import { countWords } from "../pipeline/count-words.ts";
-import { countsOptionsOf } from "../pipeline/open-memory.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
+import { countsOptionsOf } from "../pipeline/training.ts";
 import type { MemoryBudget } from "../runtime/memory-budget.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import { type Saved, saveSum, streamSum } from "../store/save-counts.ts";
@@ -16,10 +16,14 @@ import { sortBytesPerWord } from "../words/sort-by-bytes.ts";
 import { commonWordsOf, nothingLeftOut } from "../words/sorted-words.ts";
 import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import type { Invocation } from "./arguments.ts";
-import { openRunMemory, readCacheOptions } from "./cache-options.ts";
 import { corpusNoteLines } from "./corpus-notes.ts";
-import { openCorpus, readCorpusOptions } from "./corpus-options.ts";
-import { openCountsFiles } from "./counts-option.ts";
+import {
+  openCorpus,
+  openCountsFiles,
+  openRunMemory,
+  readCacheOptions,
+  readCorpusOptions,
+} from "./corpus-options.ts";
 import { writeChunks, writeData } from "./data-output.ts";
 import { lockOutputs } from "./lock-outputs.ts";
 import type { Output } from "./output.ts";

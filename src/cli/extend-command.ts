@@ -12,8 +12,8 @@ import {
   writeExtension,
 } from "../pipeline/extend-tokenizer.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
-import { countsOptionsOf } from "../pipeline/open-memory.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
+import { countsOptionsOf } from "../pipeline/training.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import { describeCounts } from "../store/content-hash.ts";
@@ -27,18 +27,22 @@ import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-part
 import type { ExtensionRecord } from "../vocabulary/formats/training-json.ts";
 import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
 import type { Invocation } from "./arguments.ts";
-import { openRunMemory, readCacheOptions } from "./cache-options.ts";
 import { corpusNotes } from "./corpus-notes.ts";
-import { openCorpus } from "./corpus-options.ts";
-import { countsPaths, openCountsFiles } from "./counts-option.ts";
+import {
+  countsPaths,
+  openCorpus,
+  openCountsFiles,
+  openRunMemory,
+  readCacheOptions,
+} from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
 import { readInputOptions } from "./input-options.ts";
 import { lockOutputs } from "./lock-outputs.ts";
 import type { TypedOptions } from "./option-values.ts";
 import type { Output } from "./output.ts";
-import { newTokenCounts, readAskedSizes } from "./size-option.ts";
 import { onStop } from "./stop.ts";
 import { writtenFiles } from "./train-summary.ts";
+import { newTokenCounts, readAskedSizes } from "./training-options.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 import { warnOfEarlyStop, warnOfEqualCounts, warnOfInvalidBytes, warnOfSlowPattern } from "./warnings.ts";
 

@@ -30,9 +30,9 @@ import { intoPipe, intoStream } from "./data-output.ts";
 import { lockOutputFile, lockOutputs } from "./lock-outputs.ts";
 import type { TypedOptions } from "./option-values.ts";
 import type { Output } from "./output.ts";
-import { readAskedSize } from "./size-option.ts";
 import { onStop } from "./stop.ts";
 import { StreamWriter } from "./stream-writer.ts";
+import { readAskedSize } from "./training-options.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** `bpe train --input-format ids`: merges over an alphabet of numbers. */

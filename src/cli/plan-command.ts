@@ -10,7 +10,7 @@ import {
 } from "../corpus/write-plan.ts";
 import { usageError } from "../errors.ts";
 import { countDocuments } from "../pipeline/count-documents.ts";
-import { countsOptionsOf } from "../pipeline/open-memory.ts";
+import { countsOptionsOf } from "../pipeline/training.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";

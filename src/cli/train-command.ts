@@ -2,37 +2,30 @@ import type { Input } from "../corpus/input.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { usageError } from "../errors.ts";
-import { countsOptionsOf } from "../pipeline/open-memory.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { type Trained, train } from "../pipeline/train.ts";
-import { encodingPatternOf, type Written, writeResult } from "../pipeline/write-result.ts";
+import { countsOptionsOf, encodingPatternOf } from "../pipeline/training.ts";
+import { type Written, writeResult } from "../pipeline/write-result.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { describeCounts } from "../store/content-hash.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
-import { formats } from "../vocabulary/formats/formats.ts";
-import { settleModelSettings } from "../vocabulary/model-settings.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { Invocation } from "./arguments.ts";
-import { openRunMemory, readCacheOptions } from "./cache-options.ts";
 import { corpusNotes } from "./corpus-notes.ts";
-import { openCorpus, readCorpusOptions } from "./corpus-options.ts";
-import { countsPaths, openCountsFiles } from "./counts-option.ts";
+import { countsPaths, openCorpus, openCountsFiles, openRunMemory } from "./corpus-options.ts";
 import { writeChunks } from "./data-output.ts";
 import { lockOutputs } from "./lock-outputs.ts";
-import { readModelOptions, roleRows } from "./model-options.ts";
-import { oneOf, type TypedOptions, wholeNumber } from "./option-values.ts";
 import type { Output } from "./output.ts";
-import { readReportPath, refuseOtherFile } from "./report-option.ts";
-import { splitSizes } from "./size-option.ts";
+import { refuseOtherFile } from "./report-option.ts";
 import { onStop } from "./stop.ts";
-import { readSuperwordOptions, superwordRows } from "./superword-options.ts";
 import { shapesOf } from "./token-shapes.ts";
 import type { Learned } from "./train-report.ts";
-import { summary } from "./train-summary.ts";
+import { roleRows, summary, superwordRows } from "./train-summary.ts";
+import { readOptions, type TrainOptions } from "./training-options.ts";
 import { isUpToDateWith, noteResult, tellUnchanged } from "./up-to-date.ts";
 import {
   warnOfEarlyStop,
@@ -165,67 +158,4 @@ function tellTrained(
       ...shapesOf(trained.vocabulary),
     });
   output.succeed(summaryText, { changed: true, output: path, kept: keptPath, ...record });
-}
-
-const formatNames = formats.map((format) => format.name);
-
-type TrainOptions = ReturnType<typeof readOptions>;
-
-function readOptions(invocation: Invocation, made?: CountsOptions) {
-  const { options } = invocation;
-  const outputPath = options.text("output")!;
-  if (outputPath === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
-  if (options.has("special-tokens-as-text")) {
-    throw usageError("--special-tokens-as-text is for --extend", "-s names what ends documents");
-  }
-  const corpusOptions = readCorpusOptions(invocation, made);
-  const { compat, specialTokens } = corpusOptions;
-  const leastSize = baseSize(specialTokens, compat);
-  const { vocabSize, smallerSizes } = readSizes(options, leastSize, specialTokens.length);
-  const chosen = options.text("format")?.split(",");
-  const formatsChosen = chosen?.map((name) => oneOf("--format", name.trim(), formatNames));
-  if (formatsChosen?.includes("tiktoken") && corpusOptions.pattern.sources.length > 1) {
-    throw usageError(
-      "--format tiktoken: tiktoken cuts text by one regular expression, and this pattern is a sequence of them",
-    );
-  }
-  return {
-    output: outputPath,
-    vocabSize,
-    smallerSizes,
-    padTo: options.wholeNumber("pad-to", 1) ?? 1,
-    saveCounts: options.text("save-counts"),
-    ...corpusOptions,
-    cache: readCacheOptions(invocation),
-    minFrequency: options.wholeNumber("min-frequency", 0) ?? (compat === "huggingface" ? 0 : 1),
-    maxTokenLength: options.wholeNumber("max-token-length", 1) ?? null,
-    superwords: readSuperwordOptions(options, [vocabSize, ...smallerSizes], leastSize, compat),
-    model: settleModelSettings(specialTokens, readModelOptions(options)),
-    formats: formatsChosen,
-    ledger: readLedger(options),
-    report: readReportPath(invocation),
-    modelCard: options.has("model-card"),
-    keepCount: options.wholeNumber("keep", 0),
-  };
-}
-
-/** The sizes of the vocabularies: one, or several with commas between. */
-function readSizes(options: TypedOptions, leastSize: number, specialCount: number) {
-  const sizes = splitSizes(options.text("vocab-size")!).map((text) => wholeNumber("--vocab-size", text, 1));
-  sizes.sort((a, b) => a - b);
-  const twice = sizes.find((size, i) => size === sizes[i + 1]);
-  if (twice !== undefined) throw usageError(`--vocab-size: ${twice} is given twice`);
-  const [least] = sizes as [number];
-  if (least < leastSize) {
-    const parts = `256 bytes${specialCount > 0 ? ` and ${specialCount} special tokens` : ""}`;
-    throw usageError(`--vocab-size ${least} is too small: ${parts} need ${leastSize}`);
-  }
-  return { vocabSize: sizes.at(-1)!, smallerSizes: sizes.slice(0, -1) };
-}
-
-/** Whether `tokens.tsv` is written, as it is beside a report; undefined where nobody says. */
-function readLedger(options: Invocation["options"]): boolean | undefined {
-  const [isWanted, isUnwanted] = [options.has("ledger"), options.has("no-ledger")];
-  if (isWanted && isUnwanted) throw usageError("--ledger and --no-ledger are given", "leave one of them out");
-  return isWanted || isUnwanted ? isWanted : options.has("report") || undefined;
 }

@@ -1,6 +1,5 @@
 import type { Input } from "../corpus/input.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
-import { trainedParts } from "../pipeline/trained-parts.ts";
 import {
   type Fact,
   type Highlight,
@@ -8,6 +7,7 @@ import {
   type ReportFrame,
   vocabularyTokenizer,
 } from "../report/report-data.ts";
+import { trainedParts } from "../tokenizer/trained-tokenizer.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
 import type { Ledger } from "../vocabulary/ledger.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";

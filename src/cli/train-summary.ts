@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { describeLlamaCpp } from "../pattern/pattern.ts";
+import type { Trained } from "../pipeline/train.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
+import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import { blanksAndRules, type LearnedShapes } from "./token-shapes.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
@@ -86,4 +88,29 @@ const countsRowsMax = 3;
 function countsRows(paths: readonly string[]): string[][] {
   if (paths.length <= countsRowsMax) return paths.map((path) => ["counts", path]);
   return [["counts", `${paths[0]} … ${paths.at(-1)} (${counted(paths.length, "file")})`]];
+}
+
+/** The row of the summary about superwords, if they were learned. */
+export function superwordRows({ superwordFacts: facts }: Trained): [string, string][] {
+  if (facts === undefined) return [];
+  const dropped = facts.droppedCount === 0 ? "" : `, ${grouped(facts.droppedCount)} left out`;
+  const text =
+    `behind ${grouped(facts.inheritedCount)} merges${dropped}, from ${grouped(facts.pretokenCount)} pretokens, ` +
+    `${grouped(facts.distinctWordCount)} of them distinct`;
+  return [["superwords", text]];
+}
+
+/** What the summary says of roles: those that nobody asked for are named as proposed. */
+export function roleRows({ roles, proposed }: ModelSettings): [string, string][] {
+  const given = roleNames.filter((role) => roles[role] !== undefined);
+  if (given.length === 0) return [];
+  const tokens = [...new Set(given.map((role) => roles[role]!))];
+  const parts = tokens.map((token) => {
+    const names = given.filter((role) => roles[role] === token);
+    return `${token} is ${names.join(" and ")}`;
+  });
+  const isProposed = given.every((role) => proposed.includes(role));
+  const note =
+    proposed.length === 0 ? "" : isProposed ? " (by its name)" : ` (${proposed.join(", ")} by name)`;
+  return [["roles", parts.join(", ") + note]];
 }

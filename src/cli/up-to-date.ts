@@ -2,7 +2,7 @@ import type { Input } from "../corpus/input.ts";
 import { identify } from "../pipeline/count-words.ts";
 import type { OpenCache } from "../pipeline/open-memory.ts";
 import type { Report } from "../pipeline/stage-progress.ts";
-import type { TrainSettings } from "../pipeline/write-result.ts";
+import type { TrainSettings } from "../pipeline/training.ts";
 import { build, codeIdentity } from "../runtime/version.ts";
 import { contentsOf, isUpToDate, keepResult, type MadeOf, readResult } from "../store/cache-directory.ts";
 import { pathOf, placeOf } from "../store/output-place.ts";

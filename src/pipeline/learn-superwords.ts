@@ -13,7 +13,7 @@ import type { CorpusOptions } from "./count-afresh.ts";
 import { learnPairs, type MergeSettings, mergeOptionsOf, mergeRoom } from "./learn-merges.ts";
 import { liftCorpus } from "./lift-corpus.ts";
 import type { Report } from "./stage-progress.ts";
-import type { SuperwordSettings } from "./superword-settings.ts";
+import type { SuperwordSettings } from "./training.ts";
 
 /** Facts of a second stage. */
 export type SuperwordFacts = {

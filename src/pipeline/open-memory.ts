@@ -6,7 +6,6 @@ import { CacheDirectory, wordsVersion } from "../store/cache-directory.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import { type CountsOptions, formatVersion } from "../words/counts-format.ts";
 import type { CountMemory } from "./count-memory.ts";
-import type { TrainSettings } from "./write-result.ts";
 
 /** The cache that was asked for. */
 export type CacheChoice = { readonly path: string; readonly limitBytes: number | undefined };
@@ -19,17 +18,6 @@ export type OpenCache = {
   /** To be called at the end: removes what was used longest ago if the cache is over its limit. */
   readonly shrink: () => void;
 };
-
-/** Word counts can be added up only if they were made with equal options of this kind. */
-export const countsOptionsOf = ({
-  pattern,
-  specialTokens,
-  compat,
-}: Pick<TrainSettings, "pattern" | "specialTokens" | "compat">): CountsOptions => ({
-  patterns: pattern.sources,
-  specialTokens,
-  isLinewise: compat === "huggingface",
-});
 
 /**
  * The memory for counting, with a directory for words that it has no room for, and the cache, if one was asked for. The

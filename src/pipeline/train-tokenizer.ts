@@ -1,9 +1,24 @@
+import {
+  type ArgumentKind,
+  callbackArgument,
+  checkArgument,
+  checkOptions,
+  flagArgument,
+  numberArgument,
+  objectArgument,
+  pathArgument,
+  pathsArgument,
+  signalArgument,
+  textArgument,
+  textsArgument,
+  wordOf,
+} from "../bytes/schema.ts";
 import { findCorpus } from "../corpus/find-inputs.ts";
-import { inputOfTexts } from "../corpus/given-texts.ts";
-import { expectedTextBytes } from "../corpus/input.ts";
+import { inputOfTexts, type Texts } from "../corpus/given-texts.ts";
+import { expectedTextBytes, type InputFormat, inputFormats } from "../corpus/input.ts";
 import { refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
-import { CountsFilesAndWords } from "../count/given-words.ts";
+import { CountsFilesAndWords, type GivenWords } from "../count/given-words.ts";
 import { usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
@@ -12,19 +27,28 @@ import { describeCounts } from "../store/content-hash.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { isWithin, placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
-import { settleModelSettings } from "../vocabulary/model-settings.ts";
+import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { trainedParts } from "../tokenizer/trained-tokenizer.ts";
+import { formats } from "../vocabulary/formats/formats.ts";
+import { recordName } from "../vocabulary/formats/training-json.ts";
+import { type AskedModelSettings, settleModelSettings } from "../vocabulary/model-settings.ts";
 import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
+import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
-import { countsOptionsOf, openMemory } from "./open-memory.ts";
+import { openMemory } from "./open-memory.ts";
 import type { StageProgress } from "./stage-progress.ts";
-import { type SuperwordSettings, settleSuperwords } from "./superword-settings.ts";
+import { Tokenizer } from "./tokenizer.ts";
 import { type Trained, train } from "./train.ts";
-import { checkTrainOptions, type TrainTokenizerOptions } from "./train-options.ts";
-import { trainedParts } from "./trained-parts.ts";
-import { TrainedTokenizer } from "./trained-result.ts";
-import { trainingPattern } from "./training-pattern.ts";
-import { encodingPatternOf, type Result, type TrainSettings, writeResult } from "./write-result.ts";
+import {
+  countsOptionsOf,
+  encodingPatternOf,
+  type SuperwordSettings,
+  settleSuperwords,
+  type TrainSettings,
+  trainingPattern,
+} from "./training.ts";
+import { type Result, resultFiles, writeResult } from "./write-result.ts";
 
 /**
  * Trains a tokenizer.
@@ -185,4 +209,248 @@ function superwordsOf(
     from: "superwordsFrom",
     vocabSize: "vocabSize",
   });
+}
+
+/**
+ * What a tokenizer is trained on, and how. The corpus is in `files`, `texts`, `counts` and `wordCounts`: one of them at
+ * least; with several, they are added up.
+ */
+export type TrainTokenizerOptions = {
+  /** Paths or globs of the corpus, or directories: text, JSON lines, JSON, Parquet, compressed or not. */
+  readonly files?: string | readonly string[] | undefined;
+  /**
+   * Texts in memory, or made as they are asked for; each is a document of its own. They are read once, as fast as words are
+   * counted, and not held.
+   */
+  readonly texts?: Texts | undefined;
+  /** Files of word counts, as `bpe count` writes them. They must have been made with the same pattern and special tokens. */
+  readonly counts?: string | readonly string[] | undefined;
+  /** Words, as the pattern cuts them, and how often each occurs: a Map, or pairs. Nothing checks that the pattern would cut so. */
+  readonly wordCounts?: GivenWords | undefined;
+  /** The format of all files. Default: what name and content say. */
+  readonly inputFormat?: InputFormat | undefined;
+  /** The field, or column, that holds the text of a record. Default: `text`. */
+  readonly textField?: string | undefined;
+  /** Globs that choose files of a directory. Default: all. */
+  readonly include?: readonly string[] | undefined;
+  /** `text`: files that are not text (images, archives) are read as text. Default: an error; in a directory they are left out. */
+  readonly binary?: "text" | undefined;
+  /** Size of the finished vocabulary: 256 bytes + special tokens + merges. */
+  readonly vocabSize: number;
+  /** Fills the vocabulary with reserved special tokens to a multiple of this. Default: 1. */
+  readonly padTo?: number | undefined;
+  /** Each ends a document wherever it occurs. It is never counted and never merged. */
+  readonly specialTokens?: readonly string[] | undefined;
+  /** A name (`gpt2`, the default, `cl100k`, …) or a regular expression. */
+  readonly pattern?: string | undefined;
+  /** The trainer to agree with, merge for merge. Default: `cs336`. */
+  readonly compat?: Compat | undefined;
+  /** Stop when the best pair occurs fewer times. Default: 1, in HF's way 0. */
+  readonly minFrequency?: number | undefined;
+  /** Longest token, in bytes. */
+  readonly maxTokenLength?: number | undefined;
+  /** Superwords, tokens that go over spaces, are learned from a vocabulary of so many on. The corpus is `files`. Default: none. */
+  readonly superwordsFrom?: number | undefined;
+  /** How text is cut for superwords, and by the finished tokenizer: a regular expression. Default: SuperBPE's. */
+  readonly superwordPattern?: string | undefined;
+  /** What `transformers` reads beside vocabulary and merges: roles of special tokens, a chat template. */
+  readonly model?: AskedModelSettings | undefined;
+  /** Threads that count, including this one. Default: the cores that this process may use; for small corpora 1. */
+  readonly workers?: number | undefined;
+  /** The memory of this process. Words for which it has no room go to disk. Default: 80 % of what it may use. */
+  readonly memoryLimitBytes?: number | undefined;
+  /** A directory that keeps the words of each file, so that only what is new is counted (docs/cache.md). Default: none. */
+  readonly cache?: string | undefined;
+  /** Size limit of the cache. What was used longest ago is removed. Default: no limit. */
+  readonly cacheLimitBytes?: number | undefined;
+  /**
+   * The directory that the tokenizer is written to, as a whole or not at all, as by `bpe train -o`. Default: it stays in
+   * memory, and {@link TrainedTokenizer.save} writes it.
+   */
+  readonly output?: string | undefined;
+  /** Ends the training: it rejects with the signal's reason, some 0.1 s later, and leaves nothing behind. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called several times a second. If it throws, the training ends with that error. */
+  readonly onProgress?: ((progress: StageProgress) => void) | undefined;
+  /** Called for what is not an error: a file in a directory that is not read, a cache that cannot be written, a damaged entry. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+};
+
+const isIterable = (value: unknown) =>
+  typeof value === "object" && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
+
+/** A string is iterable, too: its characters would be the documents. */
+const textsOfCorpus: ArgumentKind = { name: "an iterable or async iterable of strings", accepts: isIterable };
+
+const entries: ArgumentKind = {
+  name: "a Map, or an iterable of pairs of a word and its count",
+  accepts: (value) => isIterable(value) && Symbol.iterator in (value as object),
+};
+
+/** Every option of `trainTokenizer`. */
+const optionKinds: { readonly [Name in keyof Required<TrainTokenizerOptions>]: ArgumentKind } = {
+  files: pathsArgument,
+  texts: textsOfCorpus,
+  counts: pathsArgument,
+  wordCounts: entries,
+  inputFormat: wordOf(inputFormats),
+  textField: textArgument,
+  include: textsArgument,
+  binary: wordOf(["text"]),
+  vocabSize: numberArgument,
+  padTo: numberArgument,
+  specialTokens: textsArgument,
+  pattern: textArgument,
+  compat: wordOf(["cs336", "huggingface", "rustbpe"]),
+  minFrequency: numberArgument,
+  maxTokenLength: numberArgument,
+  superwordsFrom: numberArgument,
+  superwordPattern: textArgument,
+  model: objectArgument,
+  workers: numberArgument,
+  memoryLimitBytes: numberArgument,
+  cache: textArgument,
+  cacheLimitBytes: numberArgument,
+  output: pathArgument,
+  signal: signalArgument,
+  onProgress: callbackArgument,
+  onWarning: callbackArgument,
+};
+
+const modelKinds = {
+  roles: objectArgument,
+  addsBos: flagArgument,
+  chatTemplate: textArgument,
+  modelMaxLength: numberArgument,
+  tokenizerClass: textArgument,
+};
+
+const roleKinds = { bos: textArgument, eos: textArgument, pad: textArgument, unk: textArgument };
+
+/** @internal A UserError for options that are not of their type, and for a call without a corpus. */
+export function checkTrainOptions(options: TrainTokenizerOptions): void {
+  checkOptions("trainTokenizer", options, optionKinds);
+  checkArgument("trainTokenizer: vocabSize", options.vocabSize, numberArgument);
+  if (options.model !== undefined) checkOptions("trainTokenizer: model", options.model, modelKinds);
+  if (options.model?.roles !== undefined)
+    checkOptions("trainTokenizer: roles", options.model.roles, roleKinds);
+  const sources = [options.files, options.texts, options.counts, options.wordCounts];
+  if (sources.every((source) => source === undefined || (Array.isArray(source) && source.length === 0))) {
+    throw usageError(
+      "trainTokenizer: there is nothing to train on",
+      "name files, or give texts; or word counts, by counts or wordCounts",
+    );
+  }
+  const { counts, pattern, specialTokens } = options;
+  if (counts === undefined) return;
+  if (pattern !== undefined && specialTokens !== undefined) return;
+  throw usageError(
+    "trainTokenizer: counts need the pattern and the specialTokens that they were made with",
+    "the first line of a .tsv states them; without special tokens, give specialTokens: []",
+  );
+}
+
+/** Which files of a tokenizer are made. */
+export type SaveOptions = {
+  /** Names of formats: `huggingface`, `gpt2`, `tiktoken`. Default: all that can hold the tokenizer. */
+  readonly formats?: readonly string[] | undefined;
+};
+
+/** What was counted and learned in a training. */
+export type TrainingStatistics = {
+  /** Pretokens of the corpus. */
+  readonly wordCount: number;
+  readonly distinctWordCount: number;
+  readonly mergeCount: number;
+  /** Bytes of all pretokens. */
+  readonly byteCount: number;
+  /** How many tokens they are, when all merges are made. */
+  readonly tokenCount: number;
+  readonly countMs: number;
+  readonly mergeMs: number;
+};
+
+/** A tokenizer that was just trained. It is in memory, and written where and when it is wanted. */
+export class TrainedTokenizer extends Tokenizer {
+  /** @internal */
+  constructor(
+    parts: TokenizerParts,
+    private readonly result: Result,
+  ) {
+    super(parts);
+  }
+
+  get statistics(): TrainingStatistics {
+    const { vocabulary, ledger, pretokenCount, distinctWordCount, countMs, mergeMs } = this.result.trained;
+    const { mergeCount } = vocabulary;
+    const [byteCount, tokenCount] = [ledger.tokensAfter[0]!, ledger.tokensAfter[mergeCount]!];
+    return {
+      wordCount: pretokenCount,
+      distinctWordCount,
+      mergeCount,
+      byteCount,
+      tokenCount,
+      countMs,
+      mergeMs,
+    };
+  }
+
+  /** The merges in the order in which they were learned: the bytes of the two tokens of each. */
+  get merges(): [left: Uint8Array, right: Uint8Array][] {
+    const { mergeCount, left, right, tokenBytes } = this.result.trained.vocabulary;
+    return Array.from({ length: mergeCount }, (_, m) => [
+      copyTokenBytes(tokenBytes, left[m]!),
+      copyTokenBytes(tokenBytes, right[m]!),
+    ]);
+  }
+
+  /** The files of the tokenizer, by name, as `save` would write them: `tokenizer.json`, `vocab.json`, … */
+  files(options: SaveOptions = {}): Map<string, Uint8Array> {
+    const made = resultFiles(this.asked("files", options), noRecord);
+    const files = made.filter(({ name }) => name !== recordName);
+    return new Map(files.map(({ name, chunks }) => [name, joined(chunks())]));
+  }
+
+  /**
+   * Writes the tokenizer's files into a directory, as `bpe train -o` does: as a whole or not at all. The directory may be
+   * absent, empty, or the result of an earlier training, which is replaced.
+   */
+  async save(directory: string, options: SaveOptions = {}): Promise<void> {
+    checkArgument("save: directory", directory, pathArgument);
+    const result = this.asked("save", options);
+    checkOutputDirectory(directory);
+    const lock = takeLockNow(placeOf(directory));
+    try {
+      await writeResult(directory, result);
+    } finally {
+      lock.release();
+    }
+  }
+
+  private asked(call: string, options: SaveOptions): Result {
+    checkOptions(call, options, { formats: textsArgument });
+    const names = formats.map(({ name }) => name);
+    for (const name of options.formats ?? []) {
+      if (!names.includes(name))
+        throw usageError(`${call}: unknown format "${name}"`, `known are ${names.join(", ")}`);
+    }
+    return { ...this.result, formatNames: options.formats };
+  }
+}
+
+/** The record is of a result that is written. */
+const noRecord = (): never => {
+  throw new Error("bug: files in memory have no record");
+};
+
+/** A chunk is valid until the next one is asked for. */
+function joined(chunks: Iterable<Uint8Array>): Uint8Array {
+  const parts = Array.from(chunks, (chunk) => chunk.slice());
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let pos = 0;
+  for (const part of parts) {
+    bytes.set(part, pos);
+    pos += part.length;
+  }
+  return bytes;
 }

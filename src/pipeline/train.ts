@@ -10,7 +10,7 @@ import { countWords } from "./count-words.ts";
 import { type MergeSettings, mergingOf } from "./learn-merges.ts";
 import type { SuperwordFacts } from "./learn-superwords.ts";
 import type { Report } from "./stage-progress.ts";
-import { checkReadTwice, type SuperwordSettings } from "./superword-settings.ts";
+import { checkReadTwice, type SuperwordSettings } from "./training.ts";
 
 export type TrainOptions = CorpusOptions &
   MergeSettings & {

@@ -1,6 +1,5 @@
 import type { Skipped } from "../corpus/each-file-once.ts";
 import { hasFields, type Input } from "../corpus/input.ts";
-import type { Compat } from "../merge/merges.ts";
 import { exportForm, type ResolvedPattern } from "../pattern/pattern.ts";
 import { peakMemoryBytes } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
@@ -21,30 +20,8 @@ import {
 import { ledgerFacts } from "../vocabulary/ledger.ts";
 import type { ModelSettings } from "../vocabulary/model-settings.ts";
 import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
-import type { SuperwordSettings } from "./superword-settings.ts";
 import type { Trained } from "./train.ts";
-
-/** The settings of a training, as its record keeps them. */
-export type TrainSettings = {
-  /** The largest, if several are asked for. */
-  readonly vocabSize: number;
-  /** The others, ascending. With any, each vocabulary is written into a directory of its own, named by its size. */
-  readonly smallerSizes: readonly number[];
-  /** Vocabularies are filled with reserved tokens to a multiple of this. */
-  readonly padTo: number;
-  readonly specialTokens: readonly string[];
-  readonly pattern: ResolvedPattern;
-  readonly compat: Compat;
-  readonly minFrequency: number;
-  readonly maxTokenLength: number | null;
-  readonly model: ModelSettings;
-  /** How superwords are learned; null: they are not. */
-  readonly superwords: SuperwordSettings | null;
-};
-
-/** How the finished tokenizer cuts text. */
-export const encodingPatternOf = ({ pattern, superwords }: Pick<TrainSettings, "pattern" | "superwords">) =>
-  superwords?.pattern ?? pattern;
+import { encodingPatternOf, type TrainSettings } from "./training.ts";
 
 export type Result = {
   /** The command as people read it, and its arguments as typed. */

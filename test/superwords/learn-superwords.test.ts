@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { trainTokenizer } from "../../src/index.ts";
-import { usualSuperwordPattern } from "../../src/pipeline/superword-settings.ts";
 import type { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { usualSuperwordPattern } from "../../src/pipeline/training.ts";
 import { put, scratch } from "../binary.ts";
 import { rounds } from "../rounds.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";

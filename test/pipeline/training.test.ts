@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { exportForm } from "../../src/pattern/pattern.ts";
-import { trainingPattern } from "../../src/pipeline/training-pattern.ts";
+import { trainingPattern } from "../../src/pipeline/training.ts";
 import { errorOf } from "../thrown.ts";
 
 describe("the pattern of a training", () => {

@@ -1,0 +1,183 @@
+import { isUtf8 } from "node:buffer";
+import { readFileSync } from "node:fs";
+import { UserError, usageError } from "../errors.ts";
+import type { Compat } from "../merge/merges.ts";
+import { type SuperwordSettings, settleSuperwords } from "../pipeline/training.ts";
+import { nearest } from "../runtime/hints.ts";
+import { withRegularFile } from "../runtime/named-files.ts";
+import { chatTemplates } from "../vocabulary/chat-templates.ts";
+import { formats } from "../vocabulary/formats/formats.ts";
+import { type AskedModelSettings, roleNames, settleModelSettings } from "../vocabulary/model-settings.ts";
+import { baseSize } from "../vocabulary/vocabulary.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
+import type { Invocation } from "./arguments.ts";
+import { readCacheOptions, readCorpusOptions } from "./corpus-options.ts";
+import { oneOf, type TypedOptions, wholeNumber } from "./option-values.ts";
+import { readReportPath } from "./report-option.ts";
+
+const formatNames = formats.map((format) => format.name);
+
+export type TrainOptions = ReturnType<typeof readOptions>;
+
+export function readOptions(invocation: Invocation, made?: CountsOptions) {
+  const { options } = invocation;
+  const outputPath = options.text("output")!;
+  if (outputPath === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
+  if (options.has("special-tokens-as-text")) {
+    throw usageError("--special-tokens-as-text is for --extend", "-s names what ends documents");
+  }
+  const corpusOptions = readCorpusOptions(invocation, made);
+  const { compat, specialTokens } = corpusOptions;
+  const leastSize = baseSize(specialTokens, compat);
+  const { vocabSize, smallerSizes } = readSizes(options, leastSize, specialTokens.length);
+  const chosen = options.text("format")?.split(",");
+  const formatsChosen = chosen?.map((name) => oneOf("--format", name.trim(), formatNames));
+  if (formatsChosen?.includes("tiktoken") && corpusOptions.pattern.sources.length > 1) {
+    throw usageError(
+      "--format tiktoken: tiktoken cuts text by one regular expression, and this pattern is a sequence of them",
+    );
+  }
+  return {
+    output: outputPath,
+    vocabSize,
+    smallerSizes,
+    padTo: options.wholeNumber("pad-to", 1) ?? 1,
+    saveCounts: options.text("save-counts"),
+    ...corpusOptions,
+    cache: readCacheOptions(invocation),
+    minFrequency: options.wholeNumber("min-frequency", 0) ?? (compat === "huggingface" ? 0 : 1),
+    maxTokenLength: options.wholeNumber("max-token-length", 1) ?? null,
+    superwords: readSuperwordOptions(options, [vocabSize, ...smallerSizes], leastSize, compat),
+    model: settleModelSettings(specialTokens, readModelOptions(options)),
+    formats: formatsChosen,
+    ledger: readLedger(options),
+    report: readReportPath(invocation),
+    modelCard: options.has("model-card"),
+    keepCount: options.wholeNumber("keep", 0),
+  };
+}
+
+/** The sizes of the vocabularies: one, or several with commas between. */
+function readSizes(options: TypedOptions, leastSize: number, specialCount: number) {
+  const sizes = splitSizes(options.text("vocab-size")!).map((text) => wholeNumber("--vocab-size", text, 1));
+  sizes.sort((a, b) => a - b);
+  const twice = sizes.find((size, i) => size === sizes[i + 1]);
+  if (twice !== undefined) throw usageError(`--vocab-size: ${twice} is given twice`);
+  const [least] = sizes as [number];
+  if (least < leastSize) {
+    const parts = `256 bytes${specialCount > 0 ? ` and ${specialCount} special tokens` : ""}`;
+    throw usageError(`--vocab-size ${least} is too small: ${parts} need ${leastSize}`);
+  }
+  return { vocabSize: sizes.at(-1)!, smallerSizes: sizes.slice(0, -1) };
+}
+
+/** Whether `tokens.tsv` is written, as it is beside a report; undefined where nobody says. */
+function readLedger(options: Invocation["options"]): boolean | undefined {
+  const [isWanted, isUnwanted] = [options.has("ledger"), options.has("no-ledger")];
+  if (isWanted && isUnwanted) throw usageError("--ledger and --no-ledger are given", "leave one of them out");
+  return isWanted || isUnwanted ? isWanted : options.has("report") || undefined;
+}
+
+/** The options of `train` that are for `transformers`: roles of special tokens, chat template, length, class. */
+export function readModelOptions(options: TypedOptions): AskedModelSettings {
+  const roles = roleNames.map((role) => [role, options.text(role)]).filter(([, text]) => text !== undefined);
+  const template = options.text("chat-template");
+  return {
+    roles: Object.fromEntries(roles),
+    addsBos: options.has("add-bos"),
+    chatTemplate: template === undefined ? undefined : readChatTemplate(template),
+    modelMaxLength: options.wholeNumber("model-max-length", 1),
+    tokenizerClass: options.text("class"),
+  };
+}
+
+/** A name stands for itself; anything with a dot or a slash is a file. */
+function readChatTemplate(typed: string): string {
+  const names = Object.keys(chatTemplates);
+  if (names.includes(typed)) return typed;
+  if (!/[./]/.test(typed)) {
+    const near = nearest(typed, names);
+    const hint = near === undefined ? `one of: ${names.join(", ")}; or a file` : `did you mean ${near}?`;
+    throw usageError(`--chat-template: unknown name "${typed}"`, hint);
+  }
+  const bytes = withRegularFile(typed, (fd) => readFileSync(fd));
+  if (!isUtf8(bytes)) throw new UserError(`--chat-template "${typed}" is not valid UTF-8`);
+  return new TextDecoder().decode(bytes);
+}
+
+/**
+ * The options of superwords; null: there are to be none.
+ *
+ * @param sizes of the vocabularies that are to be made
+ * @param baseSize bytes and special tokens
+ */
+export function readSuperwordOptions(
+  options: TypedOptions,
+  sizes: readonly number[],
+  baseSize: number,
+  compat: Compat,
+): SuperwordSettings | null {
+  const fromVocabSize = options.wholeNumber("superwords-from", 1);
+  const pattern = options.text("superword-pattern");
+  if (fromVocabSize === undefined) {
+    if (pattern === undefined) return null;
+    throw usageError(
+      "--superword-pattern is for --superwords-from, which is missing",
+      "e.g. --superwords-from 24000",
+    );
+  }
+  if (options.has("counts")) {
+    throw usageError(
+      "--superwords-from needs the text, and --counts has only its words",
+      "name the files that were counted",
+    );
+  }
+  return settleSuperwords(
+    { fromVocabSize, pattern },
+    { vocabSizeLeast: Math.min(...sizes), baseSize },
+    compat,
+    { from: "--superwords-from", vocabSize: "--vocab-size" },
+  );
+}
+
+/** `--vocab-size` where something is there already: `+N` is N new tokens, `N` the size of all. */
+export type AskedSize = { readonly isMore: boolean; readonly count: number };
+
+export function readAskedSize(text: string, what: string): AskedSize {
+  const [size, ...more] = splitSizes(text);
+  if (more.length > 0) throw usageError(`--vocab-size ${text}: ${what} makes one size at a time`);
+  return askedSize(size!);
+}
+
+/**
+ * The sizes in a list with commas between. `32,000` is one: its groups of three digits cannot all be sizes, which have 256
+ * bytes at least. `300,400` are two.
+ */
+export function splitSizes(text: string): string[] {
+  const isOne = /^\+?\d{1,3}(,\d{3}){1,2}$/.test(text);
+  return isOne && text.split(",").some((group) => Number(group) < 256) ? [text] : text.split(",");
+}
+
+/** One size, or several with commas between, as typed. */
+export const readAskedSizes = (text: string): AskedSize[] => splitSizes(text).map(askedSize);
+
+function askedSize(text: string): AskedSize {
+  const isMore = text.startsWith("+");
+  return { isMore, count: wholeNumber("--vocab-size", isMore ? text.slice(1) : text, 1) };
+}
+
+/** The numbers of new tokens, ascending, for a base whose ids are below `idLimit`. */
+export function newTokenCounts(sizes: readonly AskedSize[], idLimit: number): number[] {
+  const counts = sizes.map(({ isMore, count }) => {
+    if (isMore) return count;
+    if (count > idLimit) return count - idLimit;
+    throw usageError(
+      `--vocab-size ${count} is not more than the base has: ${idLimit}`,
+      "-n +8k adds 8,192 tokens to it",
+    );
+  });
+  counts.sort((a, b) => a - b);
+  const twice = counts.find((count, i) => count === counts[i + 1]);
+  if (twice === undefined) return counts;
+  throw usageError(`--vocab-size: ${idLimit + twice}, or +${twice}, is given twice`);
+}
