@@ -3,14 +3,15 @@ import { expectedTextBytes } from "../corpus/input.ts";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import { sizeOfRanges } from "../corpus/range.ts";
 import { UserError, usageError } from "../errors.ts";
-import { encodeCorpus, startEncodingWorkers } from "../pipeline/encode-corpus.ts";
 import {
   type EncodedFile,
   type EncodeToFileOptions,
+  encodeCorpus,
   encodeToFile,
   isIdFileName,
+  startEncodingWorkers,
   withAppended,
-} from "../pipeline/encode-to-file.ts";
+} from "../pipeline/encode-corpus.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { peakMemoryBytes } from "../runtime/system-limits.ts";
 import { workersFor } from "../runtime/worker-count.ts";

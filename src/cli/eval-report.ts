@@ -5,12 +5,10 @@ import {
   type NamedTokenizer,
   type TokenCounts,
 } from "../evaluation/evaluation.ts";
-import type { Evaluated } from "../pipeline/evaluate.ts";
-import type { NamedText } from "../pipeline/evaluation-run.ts";
+import type { Evaluated, NamedText } from "../pipeline/evaluate.ts";
 import type { Fact, Matrix } from "../report/report-data.ts";
 import { build } from "../runtime/version.ts";
-import { cutSamples, samplesMax, sampleTextOf } from "./report-samples.ts";
-import { reportTokenizer, writeReport } from "./report-writer.ts";
+import { cutSamples, reportTokenizer, samplesMax, sampleTextOf, writeReport } from "./report-writer.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** What `bpe eval` compared, and what came out. */

@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { type FoundInputs, findCorpus } from "../corpus/find-inputs.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
 import { usageError } from "../errors.ts";
-import type { NamedText } from "../pipeline/evaluation-run.ts";
+import type { NamedText } from "../pipeline/evaluate.ts";
 import type { ScratchDirectory } from "../store/scratch-directory.ts";
 import { type Named, uniqueNames } from "./named-paths.ts";
 import type { Output } from "./output.ts";

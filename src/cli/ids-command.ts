@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { filesMatching } from "../corpus/globs.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { UserError, usageError } from "../errors.ts";
-import { isIdFileName } from "../pipeline/encode-to-file.ts";
+import { isIdFileName } from "../pipeline/encode-corpus.ts";
 import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";

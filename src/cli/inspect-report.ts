@@ -4,8 +4,7 @@ import { build } from "../runtime/version.ts";
 import { readWrittenLedger, type WrittenLedger } from "../tokenizer/load/read-tokens-tsv.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { CountedText } from "./counted-text.ts";
-import { cutSamples, sampleTextsOf } from "./report-samples.ts";
-import { reportTokenizer, shortName, writeReport } from "./report-writer.ts";
+import { cutSamples, reportTokenizer, sampleTextsOf, shortName, writeReport } from "./report-writer.ts";
 import { bytes, counted, grouped } from "./units.ts";
 
 /** The report of `bpe inspect`: one tokenizer, what is known of its training, and one text if there is one. */

@@ -1,4 +1,4 @@
-import { serveWorkers } from "../pipeline/serve-workers.ts";
+import { serveWorkers } from "../pipeline/job.ts";
 import { startCliWorker } from "../runtime/embedded.ts";
 import { kernelModule } from "../runtime/kernel.ts";
 import type { WorkerThread } from "../runtime/worker-jobs.ts";

@@ -1,10 +1,9 @@
 // Entry of the thread that makes the report of a training, while the main thread trains and writes.
-import { describeFailure } from "../pipeline/serve-workers.ts";
+import { describeFailure } from "../pipeline/job.ts";
 import { pageEnd, pageHead, pageSections } from "../report/report-page.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
-import { type SampleText, sampleTextsOf } from "./report-samples.ts";
-import { deflate } from "./report-writer.ts";
+import { deflate, type SampleText, sampleTextsOf } from "./report-writer.ts";
 import { type Learned, type Setting, trainReportBody, trainReportFrame } from "./train-report.ts";
 
 /** What the main thread tells, in this order. */

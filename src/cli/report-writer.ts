@@ -1,6 +1,12 @@
+import { closeSync } from "node:fs";
 import { basename } from "node:path";
-import type { ReportData, ReportTokenizer } from "../report/report-data.ts";
+import { readHead } from "../corpus/file-head.ts";
+import type { Input } from "../corpus/input.ts";
+import { openFile } from "../corpus/open-input.ts";
+import { Tokenizer } from "../pipeline/tokenizer.ts";
+import type { ReportData, ReportTokenizer, Sample } from "../report/report-data.ts";
 import { reportPage } from "../report/report-page.ts";
+import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { writeData } from "./data-output.ts";
 
@@ -30,4 +36,77 @@ export function reportTokenizer(name: string, parts: TokenizerParts, counted: Co
   const lengths = new Uint32Array(tokens.idLimit);
   for (let id = 0; id < tokens.idLimit; id++) lengths[id] = tokens.starts[id + 1]! - tokens.starts[id]!;
   return { name, tokens, lengths, addedTokens: allAddedTokens(parts), merges: model.merges, ...counted };
+}
+
+/** Bytes of a text that a report shows, cut into tokens. */
+const sampleBytesMax = 700;
+const headBytesMax = 1 << 14;
+
+export type SampleText = { readonly name: string; readonly bytes: Uint8Array };
+
+/** Texts that a report shows. */
+export const samplesMax = 6;
+
+/** The beginnings of the first inputs that have one. */
+export function sampleTextsOf(inputs: readonly Input[]): SampleText[] {
+  const found: SampleText[] = [];
+  for (const input of inputs) {
+    if (found.length === samplesMax) break;
+    const bytes = sampleTextOf(input);
+    if (bytes !== null) found.push({ name: input.path, bytes });
+  }
+  return found;
+}
+
+/** The beginning of the input's text; null where it cannot be read without reading the input: streams, Parquet, JSON arrays. */
+export function sampleTextOf({ path, isStream, format, textField }: Input): Uint8Array | null {
+  if (isStream || format === "parquet" || format === "json") return null;
+  const fd = openFile(path);
+  try {
+    const head = readHead(fd, path, headBytesMax).bytes.slice();
+    const text = format === "jsonl" ? textOfLines(head, textField) : head;
+    return text === null || text.length === 0 ? null : wholeWords(text);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The text of the first record whose line is whole in the head. */
+function textOfLines(head: Uint8Array, field: string): Uint8Array | null {
+  const lines = new TextDecoder().decode(head).split("\n").slice(0, -1);
+  for (const line of lines) {
+    if (line.trim() === "") continue;
+    const text: unknown = JSON.parse(line)[field];
+    if (typeof text === "string" && text !== "") return new TextEncoder().encode(text);
+  }
+  return null;
+}
+
+/** The first bytes of a text, cut before a blank if there is one, and never within a character. */
+function wholeWords(text: Uint8Array): Uint8Array {
+  if (text.length <= sampleBytesMax) return text;
+  let end = sampleBytesMax;
+  while (end > sampleBytesMax / 2 && text[end] !== 0x20 && text[end] !== 0x0a) end--;
+  if (text[end] === 0x20 || text[end] === 0x0a) return text.subarray(0, end);
+  end = sampleBytesMax;
+  while (end > 0 && (text[end]! & 0xc0) === 0x80) end--;
+  return text.subarray(0, end);
+}
+
+/** A tokenizer that cuts samples, and the bytes of its tokens. */
+export type SampleCutter = { readonly parts: TokenizerParts; readonly tokens: TokenTable };
+
+/** How each tokenizer cuts each text. */
+export function cutSamples(
+  texts: readonly SampleText[],
+  cutters: readonly SampleCutter[],
+  options: { readonly specialTokensAsText?: boolean } = {},
+): Sample[] {
+  const loaded = cutters.map(({ parts, tokens }) => ({ tokenizer: new Tokenizer(parts), tokens }));
+  return texts.map(({ name, bytes }) => ({
+    name,
+    cuts: loaded.map(({ tokenizer, tokens }) =>
+      Array.from(tokenizer.encode(bytes, options), (id) => ({ id, bytes: tokenBytesOf(tokens, id) })),
+    ),
+  }));
 }

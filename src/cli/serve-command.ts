@@ -1,6 +1,6 @@
 import { fstatSync, statSync } from "node:fs";
+import { describeFailure, serveWorkers } from "../pipeline/job.ts";
 import { saveTokenizer } from "../pipeline/save-tokenizer.ts";
-import { describeFailure, serveWorkers } from "../pipeline/serve-workers.ts";
 import { startCliWorker } from "../runtime/embedded.ts";
 import { kernelModule } from "../runtime/kernel.ts";
 import type { Invocation } from "./arguments.ts";

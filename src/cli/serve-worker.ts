@@ -1,8 +1,8 @@
 // Entry of the thread that answers the requests of `bpe serve`.
 import { readSync } from "node:fs";
 import { outOfMemory, UserError } from "../errors.ts";
+import { describeFailure, type Failure, reviveFailure } from "../pipeline/job.ts";
 import { fingerprintOf, type Saving } from "../pipeline/save-tokenizer.ts";
-import { describeFailure, type Failure, reviveFailure } from "../pipeline/serve-workers.ts";
 import { collectGarbage, sleepSync } from "../runtime/host.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import { openLibc } from "../runtime/libc.ts";

@@ -11,8 +11,7 @@ import { trainedParts } from "../tokenizer/trained-tokenizer.ts";
 import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
 import type { Ledger } from "../vocabulary/ledger.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
-import { cutSamples, type SampleText } from "./report-samples.ts";
-import { shortName } from "./report-writer.ts";
+import { cutSamples, type SampleText, shortName } from "./report-writer.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** What a training is given, as far as its report shows it. */

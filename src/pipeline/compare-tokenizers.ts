@@ -4,13 +4,7 @@ import { beginningOf, type NamedTokenizer, ratio, sumOf } from "../evaluation/ev
 import { placedWordsOf, type TextWords } from "../evaluation/text-words.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
-import {
-  type EvaluateOptions,
-  type NamedText,
-  readText,
-  startProgress,
-  startThreads,
-} from "./evaluation-run.ts";
+import { type EvaluateOptions, type NamedText, readText, startProgress, startThreads } from "./evaluate.ts";
 import type { EvaluationThreads } from "./evaluation-threads.ts";
 import type { Report } from "./stage-progress.ts";
 

@@ -11,9 +11,9 @@ import { workerBytes } from "../runtime/memory-budget.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { JobName } from "../runtime/worker-jobs.ts";
 import { wordMemoryCount } from "./count-memory.ts";
-import type { Thread, ThreadJob } from "./job.ts";
 import { longTextBytes, runTasks } from "./run-tasks.ts";
 import type { ReportBytes } from "./stage-progress.ts";
+import type { Thread, ThreadJob } from "./task-thread.ts";
 import { type CountSetup, startCounting, type ThreadWords } from "./thread-counter.ts";
 
 export type CountOptions = {

@@ -5,7 +5,7 @@ import { loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
 import { lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { recordName } from "../vocabulary/formats/training-json.ts";
-import { describeFailure, type Failure, serveWorkers, startWorkers } from "./serve-workers.ts";
+import { describeFailure, type Failure, serveWorkers, startWorkers } from "./job.ts";
 
 /** What the thread that loads is asked. */
 export type LoadRequest = {

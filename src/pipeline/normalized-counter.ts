@@ -19,7 +19,7 @@ import type { TextSink } from "../tokenizer/text-sink.ts";
 import { TokenCutter } from "../tokenizer/token-cutter.ts";
 import { plainSpecial } from "../tokenizer/tokenizer-parts.ts";
 import { tableMemory } from "../words/word-table.ts";
-import type { Thread, ThreadJob } from "./job.ts";
+import type { Thread, ThreadJob } from "./task-thread.ts";
 import type { CountSetup, ThreadWords } from "./thread-counter.ts";
 
 const windowBytes = 1 << 18;

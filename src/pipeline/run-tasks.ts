@@ -6,12 +6,18 @@ import { ChunkBuffers } from "../corpus/stream-chunks.ts";
 import { isEmpty, memoryOf, type Task } from "../corpus/task.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { JobName } from "../runtime/worker-jobs.ts";
-import type { FromWorker, OutputPart, SharedProgress, StartThread, Thread, ToWorker } from "./job.ts";
-import { Outbox, type Sink, TaskOrder, type Turn } from "./ordered-output.ts";
-import { type StartedWorkers, serveWorkers, startWorkers } from "./serve-workers.ts";
-import { TaskQueue } from "./task-queue.ts";
-import { TaskThread } from "./task-thread.ts";
-import { type SharedTasks, WorkerTasks } from "./worker-tasks.ts";
+import { type StartedWorkers, serveWorkers, startWorkers } from "./job.ts";
+import { type SharedTasks, type Sink, TaskOrder, TaskQueue, type Turn, WorkerTasks } from "./task-queue.ts";
+import {
+  type FromWorker,
+  Outbox,
+  type OutputPart,
+  type SharedProgress,
+  type StartThread,
+  TaskThread,
+  type Thread,
+  type ToWorker,
+} from "./task-thread.ts";
 
 /** A job as the main thread sees it: which tasks there are, who does them, and who takes what they find. */
 export type Job<Setup, Part extends OutputPart, Found, Rest> = {

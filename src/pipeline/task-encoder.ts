@@ -10,7 +10,7 @@ import type { IdBuffer, Ids } from "../tokenizer/id-buffer.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import type { ReadText } from "../tokenizer/text-sink.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
-import type { OutputPart, PartMaker, ThreadJob } from "./job.ts";
+import type { OutputPart, PartMaker, ThreadJob } from "./task-thread.ts";
 
 const windowSizeBytes = 1 << 18;
 /** The character at a safe cut, and one byte more. */

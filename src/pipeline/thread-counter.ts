@@ -10,7 +10,7 @@ import type { EncodingModel } from "../tokenizer/encoding-model.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import type { PackedCounts, WordCounter } from "../words/word-counter.ts";
 import { tableMemory } from "../words/word-table.ts";
-import type { Thread, ThreadJob } from "./job.ts";
+import type { Thread, ThreadJob } from "./task-thread.ts";
 
 /** What a thread that counts begins with. */
 export type CountSetup = TaskCounterOptions &

@@ -26,7 +26,7 @@ import {
   TextTokenizer,
 } from "../tokenizer/text-tokenizer.ts";
 import { type SpecialTokenOption, specialTokenId } from "../tokenizer/tokenizer-parts.ts";
-import { encodeToFile, isIdFileName } from "./encode-to-file.ts";
+import { encodeToFile, isIdFileName } from "./encode-corpus.ts";
 
 /** What files of some formats do not say. */
 export type TokenizerLoadOptions = {

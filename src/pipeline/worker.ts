@@ -41,13 +41,13 @@ const loaders: Record<JobName, () => Promise<Serve>> = {
   planning: async () => {
     const [{ serveTasks }, { startCountingDocuments }] = await Promise.all([
       import("./task-thread.ts"),
-      import("./document-tasks.ts"),
+      import("./count-documents.ts"),
     ]);
     return serveTasks(startCountingDocuments, post);
   },
-  evaluating: async () => (await import("./evaluation-thread.ts")).serveEvaluation(post),
+  evaluating: async () => (await import("./evaluation-threads.ts")).serveEvaluation(post),
   loading: async () => (await import("./load-in-worker.ts")).serveLoading(post),
-  pruning: async () => (await import("./prune-thread.ts")).servePruning(post),
+  pruning: async () => (await import("./prune-tokenizer.ts")).servePruning(post),
   merging: async () => (await import("../merge/merge-helpers.ts")).helpMerging,
 };
 

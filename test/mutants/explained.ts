@@ -122,7 +122,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "One byte less of free memory, where its use is not known.",
   },
   {
-    file: "src/pipeline/serve-workers.ts",
+    file: "src/pipeline/job.ts",
     before: "} finally {",
     line: "started.terminate();",
     changed: ";",
@@ -143,7 +143,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Only the place that the message about a mistake names.",
   },
   {
-    file: "src/pipeline/serve-workers.ts",
+    file: "src/pipeline/job.ts",
     before: "worker.onmessage = ({ data }) => void receive(data).catch(fail);",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it quotes a line of the source
     line: "worker.onerror = (event) => fail(new Error(`${name} worker ${workerIndex}: ${event.message}`));",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { Outbox } from "../../src/pipeline/ordered-output.ts";
 import { IdsOutput } from "../../src/pipeline/task-encoder.ts";
+import { Outbox } from "../../src/pipeline/task-thread.ts";
 import { IdBuffer, type Ids } from "../../src/tokenizer/id-buffer.ts";
 
 /** A quarter of what may be on its way. */
