@@ -1,5 +1,4 @@
 import type { Transform } from "node:stream";
-import { collectGarbage } from "../runtime/host.ts";
 import { zlib, zlibWithZstd } from "../runtime/zlib.ts";
 import type { ByteStream } from "./byte-stream.ts";
 import { cutShort, damaged, decompressionError, type Packing, severalFrames } from "./compression-errors.ts";
@@ -12,8 +11,6 @@ import { compressionOf } from "./content.ts";
 const chunkBytesMax = 1 << 18;
 const outputChunkBytesLeast = 1 << 12;
 const expectedRatio = 8;
-/** On a busy machine the collector falls behind: 313 MB were resident where a quiet one took 95. */
-const unfreedBytesMax = 1 << 26;
 
 /**
  * The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. The decoder is a
@@ -32,8 +29,6 @@ export class DecompressedStream implements ByteStream {
   private unread: Uint8Array = noBytes;
   /** How many decompressed bytes came from the decoder. */
   private outputBytes = 0;
-  /** Of them, those that came since garbage was collected: each chunk is memory of its own. */
-  private unfreedBytes = 0;
   /** Where the text ends and the content of the sentinel begins; unknown until the input ends. */
   private textBytes = Number.POSITIVE_INFINITY;
   /** What came after the text. */
@@ -101,11 +96,6 @@ export class DecompressedStream implements ByteStream {
   private accept(chunk: Uint8Array): void {
     const textEnd = Math.max(0, this.textBytes - this.outputBytes);
     this.outputBytes += chunk.length;
-    this.unfreedBytes += chunk.length;
-    if (this.unfreedBytes > unfreedBytesMax) {
-      this.unfreedBytes = 0;
-      collectGarbage();
-    }
     this.unread = chunk.subarray(0, textEnd);
     if (textEnd < chunk.length) this.tail = Buffer.concat([this.tail, chunk.subarray(textEnd)]);
   }
