@@ -2,10 +2,10 @@ import { isUtf8 } from "node:buffer";
 import { fstatSync, readFileSync } from "node:fs";
 import { escapeBytes } from "../bytes/escape.ts";
 import { type UserError, usageError } from "../errors.ts";
-import { unknownOption } from "./argument-hints.ts";
-import { type CommandSpec, usageLine } from "./command-table.ts";
-import type { OptionSpec } from "./option-table.ts";
-import { TypedOptions } from "./option-values.ts";
+import { nearest } from "../runtime/hints.ts";
+import { type CommandSpec, commands, usageLine } from "./command-table.ts";
+import { type OptionSpec, optionWords } from "./option-table.ts";
+import { grouped } from "./units.ts";
 
 /** What a command gets. */
 export type Invocation = {
@@ -165,4 +165,175 @@ export function peekOption(typed: readonly string[], name: string): string | und
   if (attached !== undefined) return attached.slice(name.length + 3);
   const value = options[options.indexOf(`--${name}`) + 1];
   return options.includes(`--${name}`) && value !== undefined && !looksLikeOption(value) ? value : undefined;
+}
+
+// Values of options: text as typed -> numbers, sizes, words of a list. A wrong one is a usage error that names the option.
+
+type Words = typeof optionWords;
+
+/** The options of a command by their long names, each with the texts typed for it; a flag has none. */
+export class TypedOptions extends Map<string, readonly string[]> {
+  /** The text typed for an option; undefined if it was not given. */
+  text(name: string): string | undefined {
+    return this.get(name)?.[0];
+  }
+
+  /** The same as a whole number of at least `least`. */
+  wholeNumber(name: string, least: number): number | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : wholeNumber(`--${name}`, text, least);
+  }
+
+  /** The same as a size of at least `leastBytes`, in bytes. */
+  sizeBytes(name: string, leastBytes: number): number | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : sizeBytes(`--${name}`, text, leastBytes);
+  }
+
+  /** The same as one of the option's words. */
+  word<Name extends keyof Words>(name: Name): Words[Name][number] | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : oneOf(`--${name}`, text, optionWords[name]);
+  }
+}
+
+const multipliers = { "": 1, k: 1024, m: 1024 ** 2 };
+
+/** Digits as people write them: `32000`, `32,000`, `32_000`. */
+const written = String.raw`\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*`;
+const wholeForm = new RegExp(`^(${written})([km]?)$`);
+const sizeForm = new RegExp(String.raw`^((?:${written})(?:\.\d+)?) ?(?:([kmgtp])(i?))?(b?)$`, "i");
+
+const numberOf = (digits: string) => Number(digits.replaceAll(/[,_]/g, ""));
+
+/**
+ * A whole number of at least `least`: in digits, with `k` for 1,024 times and `m` for 1,024 times that, so `32k` is 32768.
+ * Case does not matter.
+ */
+export function wholeNumber(option: string, text: string, least: number): number {
+  const [, digits, unit = ""] = wholeForm.exec(text.toLowerCase()) ?? [];
+  if (digits === undefined) {
+    const hint = "digits only, or with k (1,024 times) or m (1,024 times 1,024): 32000, 32,000, 32k";
+    throw usageError(`${option}: "${text}" is not a whole number`, hint);
+  }
+  const value = numberOf(digits) * multipliers[unit as keyof typeof multipliers];
+  if (!Number.isSafeInteger(value)) throw usageError(`${option}: ${text} is too large`);
+  if (value < least) throw usageError(`${option}: ${text} is too small, the least is ${least}`);
+  return value;
+}
+
+/** One of the words listed. */
+export function oneOf<const Word extends string>(option: string, text: string, words: readonly Word[]): Word {
+  if ((words as readonly string[]).includes(text)) return text as Word;
+  const near = nearest(text, words);
+  const hint =
+    near === undefined
+      ? `one of: ${words.join(", ")}`
+      : `did you mean ${near}? (one of: ${words.join(", ")})`;
+  throw usageError(`${option}: unknown value "${text}"`, hint);
+}
+
+const prefixes = ["", "k", "m", "g", "t", "p"];
+
+/**
+ * A size as people type it, in bytes: `300MB`, `1.5GB`, `2GiB`, `1048576`. KB, MB, GB, TB, PB are powers of 1000, KiB,
+ * MiB, … powers of 1024; case does not matter. `64k` might be either, and is refused: as a number it is 65,536.
+ */
+export function sizeBytes(option: string, text: string, leastBytes: number): number {
+  const [, digits, prefix, binary, unit] = sizeForm.exec(text) ?? [];
+  if (digits === undefined) {
+    throw usageError(`${option}: "${text}" is not a size`, "e.g. 300MB, 1.5GB, 2GiB or 1048576");
+  }
+  const power = prefixes.indexOf(prefix?.toLowerCase() ?? "");
+  const times = (base: number) => Math.floor(numberOf(digits) * base ** power);
+  if (prefix !== undefined && !binary && !unit) {
+    const [decimal, other] = ["B", "iB"].map((end) => `${digits}${prefix.toUpperCase()}${end}`);
+    const hint = `${decimal} is ${grouped(times(1000))} bytes, ${other} ${grouped(times(1024))}`;
+    throw usageError(`${option}: "${text}" does not say of which bytes`, hint);
+  }
+  const value = times(binary ? 1024 : 1000);
+  if (!Number.isSafeInteger(value)) throw usageError(`${option}: ${text} is too large`);
+  if (value < leastBytes) {
+    throw usageError(`${option}: ${text} is too small, the least is ${leastBytes} bytes`);
+  }
+  return value;
+}
+
+// Errors about names that are not known, with the name that was meant.
+
+/** `shown` is the option as typed, without a value; `argument` is where it stands, if several short ones do. */
+export function unknownOption(command: CommandSpec, shown: string, argument = shown): UserError {
+  const isLong = command.options.some(({ name }) => argument === `-${name}`);
+  return usageError(`unknown option ${shown}`, isLong ? meant([`-${argument}`]) : optionHint(command, shown));
+}
+
+/** What other programs call it. */
+const synonyms: Readonly<Record<string, string>> = {
+  "--threads": "workers",
+  "--jobs": "workers",
+  "--num-threads": "workers",
+  "--num-workers": "workers",
+  "--j": "workers",
+  "--cpus": "workers",
+};
+
+/** What to do instead of an option that was there once. */
+const removedOptions: Readonly<Record<string, string>> = {
+  "--superwords":
+    "boundless superwords are gone; --superwords-from N learns superwords that tokenizer.json holds, too",
+};
+
+function optionHint(command: CommandSpec, shown: string): string {
+  const typed = longName(shown);
+  const known = (name: string | undefined) => command.options.some((option) => option.name === name);
+  if (known(synonyms[typed])) return meant([`--${synonyms[typed]}`]);
+  // The result as JSON, which some commands print; all tell it to the program that watches.
+  if (typed === "--json" && known("progress")) return meant(["--progress json"]);
+  const removed = removedOptions[typed];
+  if (removed !== undefined && command.name === "train") return removed;
+  // Of equally near options the one that people use more.
+  const names = command.options
+    .toSorted((a, b) => Number(a.rare ?? false) - Number(b.rare ?? false))
+    .map(({ name }) => `--${name}`);
+  const begun = names.filter((name) => name.startsWith(typed));
+  if (begun.length === 1) return meant(begun);
+  const others = commands.filter(({ options }) => options.some(({ name }) => `--${name}` === typed));
+  if (others.length > 0) return `it is an option of ${others.map(({ name }) => `bpe ${name}`).join(", ")}`;
+  if (begun.length > 1 && begun.length <= 4) return meant(begun.sort());
+  const near = nearest(typed, names);
+  return near === undefined ? `bpe ${command.name} --help lists the options` : meant([near]);
+}
+
+/** `-help`, `--min_frequency` and `--minFrequency` -> as a long option is spelled. */
+const longName = (shown: string) =>
+  `--${shown
+    .replace(/^-+/, "")
+    .replaceAll(/(?<=[a-z])[A-Z]/g, "-$&")
+    .replaceAll("_", "-")
+    .toLowerCase()}`;
+
+const meant = (names: readonly string[]) => `did you mean ${names.join(" or ")}?`;
+
+/** What to do instead of a command, in a place where only commands may stand. */
+export function unknownCommand(typed: string): UserError {
+  if (typed.startsWith("-")) return optionBeforeCommand(typed);
+  const names = commands.map(({ name }) => name);
+  const begun = names.filter((name) => typed !== "" && name.startsWith(typed));
+  const near = begun.length === 1 ? begun[0] : nearest(typed, names);
+  const hint = near === undefined ? "bpe help lists the commands" : `did you mean bpe ${near}?`;
+  return usageError(`unknown command "${typed}"`, hint);
+}
+
+function optionBeforeCommand(typed: string): UserError {
+  const shown = typed.replace(/=.*$/s, "");
+  const option = longName(shown);
+  const alone = ["--help", "--version"];
+  const begun = alone.filter((name) => option.length > "--".length && name.startsWith(option));
+  const taker = commands.find(({ options }) =>
+    options.some(({ name, short }) => `--${name}` === option || `-${short}` === shown.slice(0, 2)),
+  );
+  const near = begun[0] ?? (taker === undefined ? nearest(option, alone) : undefined);
+  if (near !== undefined) return usageError(`unknown option ${shown}`, meant([near]));
+  const hint = taker === undefined ? "bpe help lists the commands" : `e.g. bpe ${taker.name} ${shown} …`;
+  return usageError(`the command comes first, found ${shown}`, hint);
 }

@@ -1,16 +1,12 @@
 import { patterns } from "../pattern/pattern.ts";
 import { chatTemplates } from "../vocabulary/chat-templates.ts";
-import type { Invocation } from "./arguments.ts";
-import { bashCompletion } from "./bash-completion.ts";
-import { commands } from "./command-table.ts";
-import { completedCommands } from "./completed-commands.ts";
-import { fishCompletion } from "./fish-completion.ts";
-import { oneOf } from "./option-values.ts";
+import { type Invocation, oneOf } from "./arguments.ts";
+import { type CommandSpec, commands } from "./command-table.ts";
+import { topicsOf } from "./help.ts";
+import type { OptionSpec } from "./option-table.ts";
 import type { Output } from "./output.ts";
 import { writeStdout } from "./stream-writer.ts";
-import { zshCompletion } from "./zsh-completion.ts";
 
-const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 const shells = ["bash", "zsh", "fish"] as const;
 
 /** `bpe completions`: the script that lets a shell complete command lines of `bpe`. */
@@ -20,10 +16,314 @@ export async function runCompletions({ files }: Invocation, output: Output): Pro
   output.succeed("", { shell });
 }
 
-export type Shell = (typeof shells)[number];
+type Shell = (typeof shells)[number];
 
 /** The script for a shell. It holds all that it completes, and starts nothing. */
 export function completionScript(shell: Shell): string {
   const names = { pattern: [...Object.keys(patterns), "help"], "chat-template": Object.keys(chatTemplates) };
   return scripts[shell](completedCommands(commands, names));
 }
+
+// What a shell needs to know of the commands: what may stand behind each option.
+
+/** What a value is: words of a list, one or several with commas between, and what is a path. */
+type CompletedValue = {
+  /** As help calls it. */
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly isList: boolean;
+  readonly path: "file" | "directory" | null;
+};
+
+type CompletedOption = {
+  readonly name: string;
+  readonly short: string | undefined;
+  readonly description: string;
+  readonly repeatable: boolean;
+  /** Null: a flag. */
+  readonly value: CompletedValue | null;
+};
+
+type CompletedCommand = {
+  readonly name: string;
+  readonly description: string;
+  readonly options: readonly CompletedOption[];
+  /** What stands beside the options; null: nothing. */
+  readonly operand: CompletedValue | null;
+  /** What `--help` and `bpe help` take behind them. */
+  readonly topics: readonly string[];
+};
+
+/** `names` has words for options whose value is one of them or something else, by the option's name. */
+function completedCommands(
+  commands: readonly CommandSpec[],
+  names: Readonly<Record<string, readonly string[]>>,
+): CompletedCommand[] {
+  return commands.map((command) => {
+    const { name, description, files, fileWords = [], options } = command;
+    const path = fileWords.length > 0 ? null : "file";
+    return {
+      name,
+      description,
+      options: options.map((option) => completedOption(option, names)),
+      operand: files === "" ? null : { name: files, words: fileWords, isList: false, path },
+      topics: [...topicsOf(command), "all"],
+    };
+  });
+}
+
+function completedOption(
+  option: OptionSpec,
+  names: Readonly<Record<string, readonly string[]>>,
+): CompletedOption {
+  const { name, short, description, repeatable = false, value } = option;
+  return {
+    name,
+    short,
+    description,
+    repeatable,
+    value: value === undefined ? null : completedValue(option, value, names),
+  };
+}
+
+function completedValue(
+  { name, words }: OptionSpec,
+  value: string,
+  names: Readonly<Record<string, readonly string[]>>,
+): CompletedValue {
+  return {
+    name: value,
+    words: words ?? names[name] ?? [],
+    isList: value === "LIST",
+    path: /FILE|PATH/.test(value) ? "file" : value === "DIR" ? "directory" : null,
+  };
+}
+
+/**
+ * A function for bash 3.2 and later, without the package bash-completion; before version 4, directories get no slash. `=`
+ * ends a word on its command line, so `--compat=x` comes as three words. Where nothing is offered bash completes file
+ * names itself, unless `+o default` says that none can stand there.
+ */
+const bashCompletion = (commands: readonly CompletedCommand[]): string =>
+  `# Completion of bpe for bash: source it, or put it into ~/.local/share/bash-completion/completions/bpe
+_bpe() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} command=\${COMP_WORDS[1]} words= i
+  COMPREPLY=()
+  if [[ $cur == "=" ]]; then
+    cur=
+  elif [[ $prev == "=" ]]; then
+    prev=\${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  if [[ $COMP_CWORD -eq 1 ]]; then
+    _bpe_words "${[...commands.map(({ name }) => name), "help", "version", "--help", "--version"].join(" ")}"
+    return
+  fi
+  for ((i = 2; i < COMP_CWORD; i++)); do
+    [[ \${COMP_WORDS[i]} == "--" ]] && return
+  done
+  case $command in
+    help)
+      _bpe_help
+      ;;
+${commands.map(bashCase).join("\n")}
+  esac
+}
+
+_bpe_help() {
+  if [[ $COMP_CWORD -eq 2 ]]; then
+    _bpe_words "${commands.map(({ name }) => name).join(" ")}"
+    return
+  fi
+  case \${COMP_WORDS[2]} in
+${commands.map(({ name, topics }) => `    ${name}) [[ $COMP_CWORD -eq 3 ]] && _bpe_words "${topics.join(" ")}" ;;`).join("\n")}
+  esac
+}
+
+# Offers those of some words that begin with what is typed, and no files.
+_bpe_words() {
+  compopt +o default 2>/dev/null
+  COMPREPLY=($(compgen -W "$1" -- "$cur"))
+}
+
+# The same for words with commas between, each of them once.
+_bpe_list() {
+  local before= word rest=
+  [[ $cur == *,* ]] && before=\${cur%,*},
+  for word in $1; do
+    [[ ,$before == *,$word,* ]] || rest+=" $before$word"
+  done
+  _bpe_words "$rest"
+}
+
+_bpe_directories() {
+  compopt -o filenames +o default 2>/dev/null
+  local IFS=$'\\n'
+  COMPREPLY=($(compgen -d -- "$cur"))
+}
+
+complete -o default -F _bpe bpe
+`;
+
+function bashCase({ name, options, operand, topics }: CompletedCommand): string {
+  const names = options.map((option) => `--${option.name}`).join(" ");
+  const words = operand === null ? "" : operand.words.join(" ");
+  const takesFiles = operand?.path === "file";
+  return `    ${name})
+      case $prev in
+        --help | -h) [[ $cur != -* ]] && _bpe_words "${topics.join(" ")}" && return ;;
+${valueCases(options).join("\n")}
+      esac
+      if [[ $cur == -* ]]; then
+        _bpe_words "${names}"
+${takesFiles ? "" : `      else\n        _bpe_words "${words}"\n`}      fi
+      ;;`;
+}
+
+/** What may stand behind the options: a case for all of which that is the same. */
+function valueCases(options: readonly CompletedOption[]): string[] {
+  const valued = options.filter((option) => option.value !== null);
+  return [...Map.groupBy(valued, ({ value }) => bashOffer(value!))].map(
+    ([offered, alike]) => `        ${alike.map(spellings).join(" | ")}) ${offered} return ;;`,
+  );
+}
+
+const spellings = ({ name, short }: CompletedOption) =>
+  short === undefined ? `--${name}` : `--${name} | -${short}`;
+
+/** Commands of the shell, each with a semicolon; none leaves it to bash, which completes file names. */
+function bashOffer({ words, isList, path }: CompletedValue): string {
+  if (path === "directory") return "_bpe_directories;";
+  if (path === "file" && words.length === 0) return "";
+  const list = words.join(" ");
+  if (isList) return `_bpe_list "${list}";`;
+  // A word or a file: bash completes the file if no word fits.
+  return path === "file" ? `COMPREPLY=($(compgen -W "${list}" -- "$cur"));` : `_bpe_words "${list}";`;
+}
+
+/** A function for zsh's completion system. */
+const zshCompletion = (commands: readonly CompletedCommand[]): string => `#compdef bpe
+# Completion of bpe for zsh: put it into a directory of fpath as _bpe.
+
+_bpe() {
+  local curcontext="$curcontext" state line
+  typeset -A opt_args
+  _arguments -C -A '-*' \\
+    '(- *)'{-h,--help}'[show help]' \\
+    '(- *)'{-v,--version}'[show versions]' \\
+    '1: :_bpe_commands' \\
+    '*:: :->arguments'
+  [[ $state == arguments ]] || return
+  curcontext="\${curcontext%:*:*}:bpe-$line[1]:"
+  case $line[1] in
+    help)
+      _arguments '1: :_bpe_commands' '2: :{_bpe_topics $words[2]}'
+      ;;
+${commands.map(zshCase).join("\n")}
+  esac
+}
+
+_bpe_commands() {
+  local -a commands=(
+${commands.map(({ name, description }) => `    ${zshQuoted(`${name}:${description}`)}`).join("\n")}
+    'help:the options of a command, or a topic of them'
+    'version:the versions of bpe and Bun, and the commit'
+  )
+  _describe command commands
+}
+
+_bpe_topics() {
+  case $1 in
+${commands.map(({ name, topics }) => `    ${name}) compadd ${topics.join(" ")} ;;`).join("\n")}
+  esac
+}
+
+if [[ $funcstack[1] == _bpe ]]; then
+  _bpe "$@"
+else
+  compdef _bpe bpe
+fi
+`;
+
+function zshCase({ name, options, operand, topics }: CompletedCommand): string {
+  const specs = [...options.map((option) => zshOption(option, topics)), ...operandSpec(operand)];
+  return `    ${name})
+      _arguments -s -S \\
+        ${specs.join(" \\\n        ")}
+      ;;`;
+}
+
+/** `'(-n --vocab-size)'{-n+,--vocab-size=}'[all tokens]:N:'` */
+function zshOption(
+  { name, short, description, repeatable, value }: CompletedOption,
+  topics: readonly string[],
+): string {
+  if (name === "help")
+    return `'(-h --help)'{-h,--help}'[${zshBracketed(description)}]:topic:(${topics.join(" ")})'`;
+  const [before, behind] = value === null ? ["", ""] : ["+", "="];
+  const long = `--${name}${behind}`;
+  const names = short === undefined ? long : `{-${short}${before},${long}}`;
+  const others = short === undefined ? `--${name}` : `-${short} --${name}`;
+  const excluded = repeatable ? "'*'" : `'(${others})'`;
+  return `${excluded}${names}'[${zshBracketed(description)}]${value === null ? "" : `:${value.name}:${zshAction(value)}`}'`;
+}
+
+const operandSpec = (operand: CompletedValue | null) =>
+  operand === null ? [] : [`'*:${operand.name.replace(/[<>.]/g, "")}:${zshAction(operand)}'`];
+
+function zshAction({ words, isList, path }: CompletedValue): string {
+  const list = words.join(" ");
+  if (path === "directory") return "_files -/";
+  if (words.length === 0) return path === "file" ? "_files" : " ";
+  if (isList) return `{_values -s , word ${list}}`;
+  return path === "file" ? `{_alternative "words\\:word\\:(${list})" "files\\:file\\:_files"}` : `(${list})`;
+}
+
+/** Text between the brackets of a specification, within quotes. */
+const zshBracketed = (text: string) => text.replace(/[[\]:\\]/g, "\\$&").replaceAll("'", "'\\''");
+
+const zshQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Commands for fish, one for each command and option. */
+function fishCompletion(commands: readonly CompletedCommand[]): string {
+  const names = commands.map(({ name }) => name).join(" ");
+  const alone = `"not __fish_seen_subcommand_from ${names} help version"`;
+  return `# Completion of bpe for fish: put it into ~/.config/fish/completions/bpe.fish
+complete -c bpe -f
+complete -c bpe -n ${alone} -s h -l help -d 'show help'
+complete -c bpe -n ${alone} -s v -l version -d 'show versions'
+complete -c bpe -n ${alone} -a help -d 'the options of a command, or a topic of them'
+complete -c bpe -n ${alone} -a version -d 'the versions of bpe and Bun, and the commit'
+complete -c bpe -n "__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from ${names}" -a '${names}'
+${commands.map((command) => fishLines(command, alone)).join("\n")}
+`;
+}
+
+function fishLines({ name, description, options, operand, topics }: CompletedCommand, alone: string): string {
+  const begin = `complete -c bpe -n "__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from help"`;
+  return [
+    `\n# bpe ${name}`,
+    `complete -c bpe -n ${alone} -a ${name} -d ${fishQuoted(description)}`,
+    `complete -c bpe -n "__fish_seen_subcommand_from help; and __fish_seen_subcommand_from ${name}" -a '${topics.join(" ")}'`,
+    `${begin.replace("; and not", "; and contains -- (commandline -opc)[-1] -h --help; and not")} -a '${topics.join(" ")}'`,
+    ...(operand === null ? [] : [`${begin}${valueFlags(operand, false)}`]),
+    ...options.map((option) => `${begin}${optionFlags(option)}`),
+  ].join("\n");
+}
+
+function optionFlags({ name, short, description, value }: CompletedOption): string {
+  const names = `${short === undefined ? "" : ` -s ${short}`} -l ${name}`;
+  return `${names} -d ${fishQuoted(description)}${value === null ? "" : valueFlags(value, true)}`;
+}
+
+/** -x: a value that is no file; -r -F: a file; -a: what it may be. */
+function valueFlags({ words, isList, path }: CompletedValue, isOption: boolean): string {
+  const list = words.join(" ");
+  const takes = path === "file" ? `${isOption ? " -r" : ""} -F` : isOption ? " -x" : "";
+  if (path === "directory") return `${takes} -a '(__fish_complete_directories)'`;
+  if (words.length === 0) return takes;
+  return `${takes} -a '${isList ? `(__fish_complete_list , "string split \\" \\" ${list}")` : list}'`;
+}
+
+const fishQuoted = (text: string) => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+
+const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };

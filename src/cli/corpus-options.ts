@@ -13,9 +13,8 @@ import { workersFor } from "../runtime/worker-count.ts";
 import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { Invocation } from "./arguments.ts";
-import { openInputs, readInputOptions } from "./input-options.ts";
+import { openInputs, readInputOptions, spoolPipes } from "./input-options.ts";
 import type { Output } from "./output.ts";
-import { spoolPipes } from "./spool-pipes.ts";
 import { onStop } from "./stop.ts";
 
 /**

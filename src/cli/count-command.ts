@@ -16,7 +16,6 @@ import { sortBytesPerWord } from "../words/sort-by-bytes.ts";
 import { commonWordsOf, nothingLeftOut } from "../words/sorted-words.ts";
 import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import type { Invocation } from "./arguments.ts";
-import { corpusNoteLines } from "./corpus-notes.ts";
 import {
   openCorpus,
   openCountsFiles,
@@ -24,13 +23,17 @@ import {
   readCacheOptions,
   readCorpusOptions,
 } from "./corpus-options.ts";
-import { writeChunks, writeData } from "./data-output.ts";
-import { lockOutputs } from "./lock-outputs.ts";
-import type { Output } from "./output.ts";
-import { openRanges, rangesPath } from "./ranges-option.ts";
+import { lockOutputs, writeChunks, writeData } from "./data-output.ts";
+import { openRanges, rangesPath } from "./input-options.ts";
+import {
+  corpusNoteLines,
+  type Output,
+  warnOfInvalidBytes,
+  warnOfSlowPattern,
+  warnOfStreams,
+} from "./output.ts";
 import { onStop } from "./stop.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
-import { warnOfInvalidBytes, warnOfSlowPattern, warnOfStreams } from "./warnings.ts";
 
 /** `bpe count`: the words of text and of counts files, as text or as a file that can be added up again. */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {

@@ -6,8 +6,8 @@ import { idTypesOf, readIdMerges } from "../tokenizer/id-sequences/id-merges.ts"
 import { symbolsOf } from "../tokenizer/id-sequences/id-symbols.ts";
 import { readSequences, SequenceList } from "../tokenizer/id-sequences/read-sequences.ts";
 import type { Invocation } from "./arguments.ts";
+import { lockOutputFile } from "./data-output.ts";
 import { throughWriter } from "./ids-command.ts";
-import { lockOutputFile } from "./lock-outputs.ts";
 import type { Output } from "./output.ts";
 import { counted, seconds } from "./units.ts";
 

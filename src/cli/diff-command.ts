@@ -1,21 +1,19 @@
 import { usageError } from "../errors.ts";
-import type { Difference } from "../evaluation/difference.ts";
+import type { Difference, TextDifference, TokenizerFacts } from "../evaluation/difference.ts";
 import { compareTokenizers } from "../pipeline/compare-tokenizers.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import type { Invocation } from "./arguments.ts";
-import { differenceText } from "./difference-text.ts";
 import { nameOfText, openTexts, readTexts } from "./eval-texts.ts";
 import { readingOf } from "./input-options.ts";
-import { jsonChunks } from "./json-chunks.ts";
-import { readNamed } from "./named-paths.ts";
 import { type Output, writeLines } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { writeStdout } from "./stream-writer.ts";
-import { openTokenizers } from "./tokenizer-list.ts";
-import { seconds } from "./units.ts";
+import { type Line, piece } from "./terminal.ts";
+import { openTokenizers, readNamed } from "./tokenizer-options.ts";
+import { counted, grouped, seconds } from "./units.ts";
 
 /** `bpe diff`: what differs between two tokenizers, and in how they cut a text. */
 export async function runDiff(invocation: Invocation, output: Output): Promise<void> {
@@ -69,4 +67,91 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
 function* jsonLine(difference: Difference): Generator<Uint8Array> {
   for (const chunk of jsonChunks(difference)) yield Buffer.from(chunk);
   yield Buffer.from("\n");
+}
+
+/** How many of a kind are shown. */
+const shownMax = 20;
+const shownPiecesMax = 12;
+
+type Names = readonly [a: string, b: string];
+
+/** What differs between two tokenizers, for people. Lists show the first of each kind; `--json` has all. */
+function differenceText({ a, b, tokens, merges, text }: Difference, names: Names): Line[] {
+  const token = (of: { token: string; id: number; isSpecial: boolean }) =>
+    `${of.id} "${of.token}"${of.isSpecial ? " special" : ""}`;
+  return [
+    `${names[0]}: ${factsText(a)}`,
+    `${names[1]}: ${factsText(b)}`,
+    ...(samePattern(a, b) ? [] : ["they cut text by different patterns"]),
+    "",
+    heading(`tokens: ${grouped(tokens.inBoth)} in both`),
+    ...list(`only in ${names[0]}`, tokens.onlyInA, token),
+    ...list(`only in ${names[1]}`, tokens.onlyInB, token),
+    ...list("with another id", tokens.moved, (of) => `"${of.token}" ${of.idA} -> ${of.idB}`),
+    "",
+    heading(`merges: ${grouped(merges.inBoth)} in both`),
+    ...list(`only in ${names[0]}`, merges.onlyInA, (of) => `${of.rank} "${of.left}" "${of.right}"`),
+    ...list(`only in ${names[1]}`, merges.onlyInB, (of) => `${of.rank} "${of.left}" "${of.right}"`),
+    ...list(
+      "in another order",
+      merges.moved,
+      (of) => `"${of.left}" "${of.right}" ${of.rankA} -> ${of.rankB}`,
+    ),
+    ...(text === null ? [] : ["", ...textLines(text, names)]),
+  ];
+}
+
+const heading = (text: string) => [piece("bold", text)];
+
+const factsText = ({ kind, pattern, vocabularySize, mergeCount }: TokenizerFacts) =>
+  `${kind}, pattern ${pattern ?? "of its own"}, ${counted(vocabularySize, "token")}, ${counted(mergeCount, "merge")}`;
+
+const samePattern = (a: TokenizerFacts, b: TokenizerFacts) =>
+  (a.pattern !== null && a.pattern === b.pattern) ||
+  JSON.stringify(a.patternSources) === JSON.stringify(b.patternSources);
+
+function list<T>(what: string, items: readonly T[], shown: (item: T) => string): string[] {
+  const lines = items.slice(0, shownMax).map((item) => `    ${shown(item)}`);
+  const more = items.length > shownMax ? [`    and ${grouped(items.length - shownMax)} more`] : [];
+  return [`  ${what}: ${grouped(items.length)}`, ...lines, ...more];
+}
+
+function textLines(text: TextDifference, names: Names): Line[] {
+  const { name, words, differentWords, differentShare, distinctDifferentWords, mostFrequent } = text;
+  const share = differentShare === null ? "" : ` (${(100 * differentShare).toFixed(2)} %)`;
+  const pieces = (all: readonly string[]) =>
+    all.slice(0, shownPiecesMax).join("|") + (all.length > shownPiecesMax ? "|…" : "");
+  const shown = mostFrequent.slice(0, shownMax);
+  const left = distinctDifferentWords - shown.length;
+  return [
+    heading(`text ${name}: ${counted(words, "word")}`),
+    `  tokens: ${grouped(text.tokensA)} by ${names[0]}, ${grouped(text.tokensB)} by ${names[1]}`,
+    `  words cut differently: ${grouped(differentWords)}${share}, ${grouped(distinctDifferentWords)} of them distinct`,
+    ...shown.map(
+      ({ count, piecesA, piecesB }) => `    ${grouped(count)} x ${pieces(piecesA)} -> ${pieces(piecesB)}`,
+    ),
+    ...(left > 0 ? [`    and ${grouped(left)} more`] : []),
+  ];
+}
+
+/** Elements of a list that are made text together. */
+const sliceLength = 2_000;
+
+/** What JSON.stringify makes of plain data, in pieces: long lists anywhere in its objects are cut, so that no piece takes long. */
+export function* jsonChunks(value: unknown): Generator<string, void> {
+  if (Array.isArray(value) && value.length > sliceLength) {
+    for (let start = 0; start < value.length; start += sliceLength) {
+      yield start === 0 ? "[" : ",";
+      yield JSON.stringify(value.slice(start, start + sliceLength)).slice(1, -1);
+    }
+    yield "]";
+  } else if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    let separator = "{";
+    for (const [key, field] of Object.entries(value)) {
+      yield `${separator}${JSON.stringify(key)}:`;
+      yield* jsonChunks(field);
+      separator = ",";
+    }
+    yield separator === "{" ? "{}" : "}";
+  } else yield JSON.stringify(value);
 }

@@ -17,16 +17,14 @@ import { workersFor } from "../runtime/worker-count.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import type { Invocation } from "./arguments.ts";
-import { corpusNoteLines } from "./corpus-notes.ts";
 import { openTexts, readTexts } from "./eval-texts.ts";
 import { readingOf } from "./input-options.ts";
-import { readNamed } from "./named-paths.ts";
-import { type Output, writeLines } from "./output.ts";
+import { corpusNoteLines, type Output, writeLines } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { writeStdout } from "./stream-writer.ts";
 import { type Line, type Piece, piece, terminalColumns } from "./terminal.ts";
-import { openTokenizers } from "./tokenizer-list.ts";
+import { openTokenizers, readNamed } from "./tokenizer-options.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** `bpe eval`: measures of tokenizers on texts, side by side. */

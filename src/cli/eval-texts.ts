@@ -4,9 +4,9 @@ import type { InputOptions } from "../corpus/inspect-input.ts";
 import { usageError } from "../errors.ts";
 import type { NamedText } from "../pipeline/evaluate.ts";
 import type { ScratchDirectory } from "../store/scratch-directory.ts";
-import { type Named, uniqueNames } from "./named-paths.ts";
+import { copyPipe, isPipe } from "./input-options.ts";
 import type { Output } from "./output.ts";
-import { copyPipe, isPipe } from "./spool-pipes.ts";
+import { type Named, uniqueNames } from "./tokenizer-options.ts";
 
 /** Texts, each with the names of its files as typed. */
 export type TypedText = { readonly name: string; readonly paths: readonly string[] };

@@ -26,8 +26,7 @@ import { recordedBeside } from "../tokenizer/load/read-training-record.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { ExtensionRecord } from "../vocabulary/formats/training-json.ts";
 import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
-import type { Invocation } from "./arguments.ts";
-import { corpusNotes } from "./corpus-notes.ts";
+import type { Invocation, TypedOptions } from "./arguments.ts";
 import {
   countsPaths,
   openCorpus,
@@ -35,16 +34,20 @@ import {
   openRunMemory,
   readCacheOptions,
 } from "./corpus-options.ts";
-import { writeChunks } from "./data-output.ts";
+import { lockOutputs, writeChunks } from "./data-output.ts";
 import { readInputOptions } from "./input-options.ts";
-import { lockOutputs } from "./lock-outputs.ts";
-import type { TypedOptions } from "./option-values.ts";
-import type { Output } from "./output.ts";
+import {
+  corpusNotes,
+  type Output,
+  warnOfEarlyStop,
+  warnOfEqualCounts,
+  warnOfInvalidBytes,
+  warnOfSlowPattern,
+} from "./output.ts";
 import { onStop } from "./stop.ts";
 import { writtenFiles } from "./train-summary.ts";
 import { newTokenCounts, readAskedSizes } from "./training-options.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
-import { warnOfEarlyStop, warnOfEqualCounts, warnOfInvalidBytes, warnOfSlowPattern } from "./warnings.ts";
 
 /** `bpe train --extend`: loads the base, reads the options, trains on from it, writes, tells. */
 export async function runExtend(invocation: Invocation, output: Output): Promise<void> {

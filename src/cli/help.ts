@@ -1,4 +1,5 @@
 import { usageError } from "../errors.ts";
+import type { NamedPattern } from "../pattern/pattern.ts";
 import { nearest } from "../runtime/hints.ts";
 import { type CommandSpec, commands, usageLine } from "./command-table.ts";
 import { type OptionSpec, type Topic, topics } from "./option-table.ts";
@@ -17,7 +18,7 @@ export function helpText(command?: CommandSpec, topic?: string): string {
 }
 
 /** How wide a page may be, and how its headings stand out. */
-export type Page = { readonly columns: number; readonly styles: Styles };
+type Page = { readonly columns: number; readonly styles: Styles };
 
 export function programHelp(page: Page): string {
   const { styles } = page;
@@ -146,7 +147,7 @@ export const topicsOf = ({ options }: CommandSpec): Topic[] =>
   (Object.keys(topics) as Topic[]).filter((topic) => options.some((option) => option.topic === topic));
 
 /** `-n, --vocab-size N`; without a short name indented, so that long names are below each other. */
-export const label = ({ short, name, value }: OptionSpec) =>
+const label = ({ short, name, value }: OptionSpec) =>
   `${short === undefined ? "    " : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
 
 /** A phrase and the sentences behind it, as sentences. */
@@ -231,3 +232,17 @@ function wrap(text: string, { columns }: { columns: number }, indent = 0, firstI
 }
 
 const joinLines = (lines: readonly string[]) => `${lines.join("\n")}\n`;
+
+/** `--pattern help`: every name with its source and its regular expressions, in the order in which they cut. */
+export function describePatterns(patterns: Readonly<Record<string, NamedPattern>>): string {
+  const described = Object.entries(patterns).map(([name, pattern]) => {
+    const below = [alsoCalled(pattern), ...pattern.sources].filter((line) => line !== undefined);
+    return [`${name.padEnd(13)} ${pattern.origin}`, ...below.map((line) => `    ${line}`)].join("\n");
+  });
+  return `${described.join("\n")}\n\nAnything that is not a name is taken as a regular expression.\n`;
+}
+
+/** The other names of a pattern; undefined if there are none. */
+export function alsoCalled({ aliases = [] }: Partial<NamedPattern>): string | undefined {
+  return aliases.length === 0 ? undefined : `also called ${aliases.join(", ")}`;
+}

@@ -1,9 +1,18 @@
+import { closeSync, openSync, rmSync, statfsSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { checkNames, type FoundInputs, findCorpus } from "../corpus/find-inputs.ts";
 import { hasFields } from "../corpus/input.ts";
 import { type InputOptions, inspectFirstStream } from "../corpus/inspect-input.ts";
-import { usageError } from "../errors.ts";
+import { type PlannedRanges, readPlan } from "../corpus/read-plan.ts";
+import { UserError, usageError } from "../errors.ts";
+import { writeAll } from "../runtime/file-calls.ts";
+import { statOf, unreadable } from "../runtime/named-files.ts";
+import { refusal } from "../runtime/system-error.ts";
+import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
+import { onStop } from "./stop.ts";
 
 /** How the files are to be read. Looks at none. At least one must be named, unless an option stands for the files. */
 export function readInputOptions({ options, files }: Invocation): InputOptions {
@@ -53,3 +62,139 @@ export async function inspectStreams(found: FoundInputs, options: InputOptions):
   }
   return { ...found, inputs };
 }
+
+/** The path that `--ranges` names; undefined without that option. Looks at no file. */
+export function rangesPath({ files, options }: Invocation): string | undefined {
+  const path = options.text("ranges");
+  if (path !== undefined && files.length > 0) {
+    throw usageError(
+      `--ranges and "${files[0]}": the ranges name their files themselves`,
+      "give either ranges or files",
+    );
+  }
+  for (const name of ["input-format", "include", "binary"]) {
+    if (path !== undefined && options.has(name)) {
+      throw usageError(`--ranges and --${name}: the ranges know their files, and what these are read as`);
+    }
+  }
+  return path;
+}
+
+/** The ranges in the file, or in standard input for `-`, and their inputs as they are now. */
+export async function openRanges(
+  path: string,
+  options: Parameters<typeof readPlan>[2],
+  output: Output,
+): Promise<PlannedRanges> {
+  const source = path === "-" ? "standard input" : path;
+  const hint = "bpe plan writes such files";
+  const chunks = path === "-" ? Bun.stdin.stream() : chunksOf(path);
+  const read: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of chunks) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > planBytesMax) {
+      throw new UserError(`--ranges: ${source} has more than ${planBytesMax >> 20} MB`, { hint });
+    }
+    read.push(chunk.slice());
+  }
+  const planned = readPlan(Buffer.concat(read).toString("utf8"), source, options);
+  output.keepLogFrom(planned.inputs);
+  return planned;
+}
+
+/** A plan of 400,000 ranges. */
+const planBytesMax = 2 ** 28;
+
+/**
+ * Copies each path that is no regular file (a pipe, a device) to a file without a name. Returns the descriptors of these
+ * files, open at their beginning, by path. So whoever reads them never waits: a pipe may have no writer, or a slow one, and
+ * signals are served only while other threads do the waiting.
+ */
+export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const spooled = new Map<string, number>();
+  const pipes = paths.filter(isPipe);
+  if (pipes.length === 0) return spooled;
+  const twice = pipes.find((path, i) => pipes.indexOf(path) < i);
+  if (twice !== undefined) throw new UserError(`"${twice}" is named twice, and a pipe can be read once`);
+  const scratch = new ScratchDirectory();
+  const forget = onStop(() => scratch.remove());
+  try {
+    for (const path of pipes) spooled.set(path, await spool(path, join(scratch.path, "pipe")));
+  } finally {
+    forget();
+    scratch.remove();
+  }
+  return spooled;
+}
+
+/** Neither a file nor a directory. A path that is missing is left to its reader. */
+export function isPipe(path: string): boolean {
+  const stats = statOf(path);
+  return stats !== undefined && !stats.isFile() && !stats.isDirectory();
+}
+
+async function spool(path: string, copyPath: string): Promise<number> {
+  try {
+    await copyPipe(path, copyPath);
+    return openSync(copyPath, "r");
+  } finally {
+    rmSync(copyPath, { force: true });
+  }
+}
+
+/** Copies what comes from a pipe, until its end, to a new file: at most half of what its file system has free. */
+export async function copyPipe(path: string, copyPath: string): Promise<void> {
+  const stats = statOf(path);
+  // A terminal may be standard input.
+  if (path !== "/dev/stdin" && (stats?.isCharacterDevice() || stats?.isBlockDevice())) {
+    throw new UserError(`"${path}" is a device, and may have no end`, { hint: "name a file or a pipe" });
+  }
+  const { bavail, bsize } = statfsSync(dirname(copyPath));
+  let roomBytes = (bavail * bsize) / 2;
+  const into = openSync(copyPath, "wx", 0o600);
+  try {
+    for await (const chunk of chunksOf(path)) {
+      roomBytes -= chunk.length;
+      if (roomBytes < 0) {
+        throw new UserError(`${notCopied(path)}: it fills more than half of what is free there`, {
+          hint: moreRoom,
+        });
+      }
+      copy(chunk, into, path);
+    }
+  } finally {
+    closeSync(into);
+  }
+}
+
+/** What comes from a path, until its end. The runtime's threads wait for it, so signals are served meanwhile. */
+async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
+  const fail = (error: unknown) => {
+    throw unreadable(path, error);
+  };
+  const from = await open(path, "r").catch(fail);
+  try {
+    const chunk = new Uint8Array(chunkSizeBytes);
+    for (;;) {
+      const { bytesRead } = await from.read(chunk, 0, chunk.length, null).catch(fail);
+      if (bytesRead === 0) return;
+      yield chunk.subarray(0, bytesRead);
+    }
+  } finally {
+    await from.close();
+  }
+}
+
+const chunkSizeBytes = 1 << 20;
+
+function copy(bytes: Uint8Array, into: number, path: string): void {
+  try {
+    writeAll(into, bytes);
+  } catch (error) {
+    throw refusal(notCopied(path), error, moreRoom);
+  }
+}
+
+const notCopied = (path: string) => `"${path}" is a pipe, and cannot be copied to $TMPDIR`;
+const moreRoom = "set TMPDIR to a directory with room, or write it to a file and name that";

@@ -1,15 +1,18 @@
 import { jsonLine } from "../bytes/escape.ts";
 import type { Skipped } from "../corpus/each-file-once.ts";
-import type { Input } from "../corpus/input.ts";
+import type { FoundInputs } from "../corpus/find-inputs.ts";
+import type { Input, InputFormat } from "../corpus/input.ts";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
+import type { RangeStatistics } from "../count/range-counter.ts";
 import { exitCode } from "../errors.ts";
+import type { ResolvedPattern } from "../pattern/pattern.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { userErrorOf } from "../runtime/system-error.ts";
 import { describeHolder, type Holder } from "../store/output-lock.ts";
+import type { CountsRecord } from "../vocabulary/formats/training-json.ts";
+import { oneOf } from "./arguments.ts";
 import type { LogFile } from "./log-file.ts";
 import { optionWords } from "./option-table.ts";
-import { oneOf } from "./option-values.ts";
-import { createProgress, type ProgressDisplay, type ProgressMode, progressMode } from "./progress.ts";
 import { writeStderr, writeStdout } from "./stream-writer.ts";
 import {
   isDumb,
@@ -21,7 +24,7 @@ import {
   stylesFor,
   terminalColumns,
 } from "./terminal.ts";
-import { bytes } from "./units.ts";
+import { bytes, clock, counted, grouped } from "./units.ts";
 
 export type OutputOptions = {
   readonly quiet: boolean;
@@ -188,4 +191,241 @@ function explain(error: unknown): { message: string; hint: string | undefined; c
     hint: "this is a bug in bpe, please report it",
     code: exitCode.failed,
   };
+}
+
+/** `log` is for a file that is read days later: few lines, without the program's name. */
+type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
+
+/** `auto` is a bar where one can be drawn, plain lines elsewhere. */
+export function progressMode(asked: "auto" | ProgressMode, canDraw: () => boolean): ProgressMode {
+  return asked === "auto" ? (canDraw() ? "bar" : "plain") : asked;
+}
+
+/** Shows how far a long stage is. Its methods may be called at any time, any number of times. */
+type ProgressDisplay = {
+  update(progress: StageProgress): void;
+  /** Removes the bar from the screen, so that other text can be written. */
+  clear(): void;
+};
+
+const intervalMs = { bar: 100, plain: 2000, json: 500, log: 10_000, none: Number.POSITIVE_INFINITY };
+/** A stage that ends sooner is not shown to people. Programs are told of each stage at once. */
+const silentMs = { bar: 500, plain: 900, json: 0, log: 0, none: 0 };
+
+export function createProgress(
+  mode: ProgressMode,
+  write: (text: string) => void,
+  columns = () => 80,
+): ProgressDisplay {
+  let stage = "";
+  let stageStartMs = 0;
+  let lastShownMs = 0;
+  let barShown = false;
+
+  const clear = () => {
+    if (barShown) write("\r\x1b[K");
+    barShown = false;
+  };
+  return {
+    clear,
+    update(progress) {
+      if (mode === "none") return;
+      const nowMs = performance.now();
+      if (progress.stage !== stage) {
+        stage = progress.stage;
+        stageStartMs = nowMs;
+        lastShownMs = nowMs + silentMs[mode] - intervalMs[mode];
+      }
+      if (nowMs - lastShownMs < intervalMs[mode]) return;
+      lastShownMs = nowMs;
+      const figures = measure(progress, (nowMs - stageStartMs) / 1000);
+      if (mode === "json") write(`${JSON.stringify({ event: "progress", ...figures })}\n`);
+      else if (mode === "log") write(sentence(progress, figures));
+      else if (mode === "plain") write(`bpe: ${sentence(progress, figures)}\n`);
+      else {
+        write(`\r${barLine(progress, figures, columns() - 1)}\x1b[K`);
+        barShown = true;
+      }
+    },
+  };
+}
+
+type Figures = {
+  stage: string;
+  done: number;
+  /** Null if unknown; share and time left are then unknown, too. */
+  total: number | null;
+  unit: string;
+  share: number | null;
+  perSecond: number;
+  secondsLeft: number | null;
+  distinctWordCount: number | undefined;
+  memoryBytes: number;
+};
+
+function measure(progress: StageProgress, elapsedSeconds: number): Figures {
+  const { stage, total, unit, distinctWordCount } = progress;
+  // For compressed files this is computed from a share, and is no whole number.
+  const done = Math.round(progress.done);
+  const perSecond = elapsedSeconds > 0 ? done / elapsedSeconds : 0;
+  return {
+    stage,
+    done,
+    total,
+    unit,
+    share: total === null ? null : total > 0 ? Number(Math.min(1, done / total).toFixed(4)) : 0,
+    perSecond: Math.round(perSecond),
+    secondsLeft: total === null ? null : perSecond > 0 ? Number(((total - done) / perSecond).toFixed(1)) : 0,
+    distinctWordCount,
+    memoryBytes: process.memoryUsage.rss(),
+  };
+}
+
+/** What there is to say, each with its number; "" is not known. */
+function parts({ unit }: StageProgress, figures: Figures) {
+  const { share, done, total, perSecond, secondsLeft, distinctWordCount, memoryBytes } = figures;
+  const shown = unit === "bytes" ? bytes : grouped;
+  const amount = total === null ? shown(done) : `${shown(done)} of ${shown(total)}`;
+  return {
+    share: share === null ? "" : `${Math.floor(share * 100)} %`.padStart(5),
+    amount: unit === "bytes" ? amount : `${amount} ${unit}`,
+    rate: unit === "bytes" ? `${(perSecond / 1e6).toFixed(0)} MB/s` : `${grouped(perSecond)}/s`,
+    left: done > 0 && secondsLeft !== null ? `${clock(secondsLeft)} left` : "",
+    words: distinctWordCount === undefined ? "" : `${grouped(distinctWordCount)} words`,
+    memory: `${bytes(memoryBytes)} memory`,
+  };
+}
+
+type Part = keyof ReturnType<typeof parts>;
+
+function sentence(
+  progress: StageProgress,
+  figures: Figures,
+  without: readonly Part[] = [],
+  separator = ", ",
+): string {
+  const said = parts(progress, figures);
+  for (const part of without) said[part] = "";
+  const known = Object.values(said).filter((part) => part !== "");
+  return `${figures.stage} ${known.join(separator)}`;
+}
+
+/** What a narrow terminal does without, in this order: how far, how fast and how long stay longest. */
+const dispensable = ["memory", "words", "amount", "left", "rate"] as const;
+
+const barCells = { least: 2, most: 20 };
+
+/** A bar and the sentence behind it, in at most `width` columns. The bar shrinks and goes before a number is cut. */
+export function barLine(progress: StageProgress, figures: Figures, width: number): string {
+  const { share } = figures;
+  // If nobody knows the end, there is no bar, and the amount is how far it is.
+  const spared = dispensable.filter((part) => share !== null || part !== "amount");
+  const firstNeeded = spared.indexOf("left");
+  for (let count = 0; count <= spared.length; count++) {
+    // Time left and rate do not go for the sake of a bar: first the commas do, then the bar.
+    for (const separator of count < firstNeeded ? [", "] : [", ", " "]) {
+      const text = sentence(progress, figures, spared.slice(0, count), separator);
+      const cells = Math.min(barCells.most, width - text.length - "[] ".length);
+      if (share !== null && cells >= barCells.least) return `${bar(share, cells)} ${text}`;
+    }
+    const text = sentence(progress, figures, spared.slice(0, count));
+    if (text.length <= width && (share === null || count >= firstNeeded)) return text;
+  }
+  return figures.stage.slice(0, Math.max(0, width));
+}
+
+const bar = (share: number, width: number) => {
+  const done = Math.floor(share * width);
+  return `[${"#".repeat(done)}${"-".repeat(width - done)}]`;
+};
+
+// Warnings: the result is what was asked for, but may not be what was meant.
+
+/** Bytes that were not valid UTF-8: how many, and where the first of them is. */
+export function warnOfInvalidBytes(
+  inputs: readonly Input[],
+  statistics: readonly RangeStatistics[],
+  output: Output,
+): void {
+  const count = statistics.reduce((sum, found) => sum + found.invalidByteCount, 0);
+  const first = statistics.findIndex((found) => found.invalidByteCount > 0);
+  if (first < 0) return;
+  const place = `the first at offset ${statistics[first]!.firstInvalidByte} of "${inputs[first]!.path}"`;
+  const subject = count === 1 ? "1 byte is" : `${grouped(count)} bytes are`;
+  output.warn(`${subject} not valid UTF-8, ${place}; each was counted as a pretoken of its own`);
+}
+
+/** A pattern outside the compiler's dialect, which works, but slowly. */
+export function warnOfSlowPattern({ compiled }: ResolvedPattern, output: Pick<Output, "warn">): void {
+  if (compiled.kind !== "programs") return;
+  output.warn(`the pattern runs on a backtracking matcher, many times slower: ${compiled.reason}`);
+}
+
+/** A corpus whose pairs are used up before the vocabulary has the size that was asked for. */
+export function warnOfEarlyStop(madeCount: number, wantedCount: number, noun: string, output: Output): void {
+  if (madeCount >= wantedCount) return;
+  const counts = `${grouped(madeCount)} of ${grouped(wantedCount)}`;
+  output.warn(`stopped early: the corpus gives no more than ${counts} ${noun}`);
+}
+
+/** Files of equal word counts: one part of a corpus may have been counted twice. Its words are added twice. */
+export function warnOfEqualCounts(counts: readonly CountsRecord[], output: Output): void {
+  const paths = new Map<string, string>();
+  for (const { path, sha256 } of counts) {
+    if (sha256 === null) continue;
+    const before = paths.get(sha256) ?? path;
+    if (before !== path) output.warn(`"${before}" and "${path}" hold the same word counts: both are added`);
+    paths.set(sha256, before);
+  }
+}
+
+/** Streams under `--cache`: their contents are unknown before they are read. Warns of the first. */
+export function warnOfStreams(inputs: readonly Input[], output: Output): void {
+  const stream = inputs.find((input) => input.isStream);
+  if (stream === undefined) return;
+  output.warn(`--cache keeps nothing of streams: "${stream.path}" is counted anew in each run`);
+}
+
+/** What was decided about a corpus without being asked: rows of a summary, each a name and a text. */
+export function corpusNotes({ inputs, skipped }: FoundInputs): [name: string, text: string][] {
+  return [
+    ["read as", readAs(inputs)],
+    ["skipped", skippedText(skipped)],
+  ].filter(([, text]) => text !== "") as [string, string][];
+}
+
+/** The same as lines, for a summary without rows. */
+export const corpusNoteLines = (found: FoundInputs) =>
+  corpusNotes(found).map(([name, text]) => `${name} ${text}`);
+
+const formatNames: Record<InputFormat, string> = {
+  text: "text",
+  jsonl: "lines of JSON",
+  json: "JSON records",
+  parquet: "Parquet",
+  fasta: "FASTA",
+};
+
+/** Empty if every file is read as its name or an option says, and all in one format. */
+function readAs(inputs: readonly Input[]): string {
+  const groups = Map.groupBy(inputs, ({ format, formatFrom }) => {
+    if (formatFrom !== "content") return formatNames[format];
+    return format === "text" ? "text, having no records" : `${formatNames[format]} by content`;
+  });
+  if (groups.size < 2 && inputs.every(({ formatFrom }) => formatFrom !== "content")) return "";
+  return [...groups].map(([how, some]) => `${how}: ${filesText(some.map(({ path }) => path))}`).join("; ");
+}
+
+const namesMax = 2;
+
+function filesText(paths: readonly string[]): string {
+  if (paths.length > namesMax) return `${counted(paths.length, "file")}, from "${paths[0]}" on`;
+  return paths.map((path) => `"${path}"`).join(", ");
+}
+
+function skippedText(skipped: readonly Skipped[]): string {
+  if (skipped.length === 0) return "";
+  const shown = skipped.slice(0, namesMax).map(({ path, reason }) => `"${path}" is ${reason}`);
+  const rest = skipped.length - shown.length;
+  return `${counted(skipped.length, "file")}: ${shown.join("; ")}${rest > 0 ? `; and ${grouped(rest)} more` : ""}`;
 }

@@ -15,15 +15,12 @@ import { nextTurn } from "../runtime/turns.ts";
 import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
 import type { Invocation } from "./arguments.ts";
-import { corpusNoteLines } from "./corpus-notes.ts";
 import { readCorpusOptions } from "./corpus-options.ts";
-import { writeData } from "./data-output.ts";
+import { lockOutputFile, writeData } from "./data-output.ts";
 import { findFiles, inspectStreams, readInputOptions } from "./input-options.ts";
-import { lockOutputFile } from "./lock-outputs.ts";
-import type { Output } from "./output.ts";
+import { corpusNoteLines, type Output, warnOfSlowPattern } from "./output.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 import { bytes, counted, seconds } from "./units.ts";
-import { warnOfSlowPattern } from "./warnings.ts";
 
 /** `bpe plan`: the ranges of a corpus, for any number of machines to count or encode, as JSON Lines. */
 export async function runPlan(invocation: Invocation, output: Output): Promise<void> {

@@ -3,7 +3,7 @@ import { UserError, usageError } from "../errors.ts";
 import { reportHeadBytes, reportMark } from "../report/report-data.ts";
 import { statOf, withRegularFile } from "../runtime/named-files.ts";
 import type { Invocation } from "./arguments.ts";
-import { lockOutputFile } from "./lock-outputs.ts";
+import { lockOutputFile } from "./data-output.ts";
 import type { Output } from "./output.ts";
 
 /** The file of `--report`, or undefined. Looks at no file. */

@@ -3,11 +3,16 @@ import { shellLine } from "../runtime/hints.ts";
 import { prepareKernel } from "../runtime/kernel.ts";
 import { versionLine } from "../runtime/version.ts";
 import { isWithin } from "../store/output-place.ts";
-import { unknownCommand } from "./argument-hints.ts";
-import { checkComplete, checkValidUtf8, type Invocation, parseInvocation, peekOption } from "./arguments.ts";
+import {
+  checkComplete,
+  checkValidUtf8,
+  type Invocation,
+  parseInvocation,
+  peekOption,
+  unknownCommand,
+} from "./arguments.ts";
 import { type CommandSpec, commands } from "./command-table.ts";
-import { LogFile } from "./log-file.ts";
-import { checkLogPlace, maySpoil, realPathOf } from "./log-place.ts";
+import { checkLogPlace, LogFile, maySpoil, realPathOf } from "./log-file.ts";
 import { topics } from "./option-table.ts";
 import { Output, type OutputOptions } from "./output.ts";
 import { serveCrashes, serveSignals, undoAll } from "./stop.ts";
@@ -67,7 +72,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     serveCrashes((error) => output.fail(error));
     if (invocation.options.text("pattern") === "help") {
       const [{ describePatterns }, { patterns }] = await Promise.all([
-        import("./pattern-list.ts"),
+        import("./help.ts"),
         import("../pattern/pattern.ts"),
       ]);
       await writeStdout([Buffer.from(describePatterns(patterns))]);

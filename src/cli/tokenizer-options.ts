@@ -1,10 +1,13 @@
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { usageError } from "../errors.ts";
+import type { NamedTokenizer } from "../evaluation/evaluation.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
+import { isDirectory, isFile } from "../runtime/named-files.ts";
 import type { SpecialTokenOption, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
-import type { Output } from "./output.ts";
-import { warnOfSlowPattern } from "./warnings.ts";
+import { type Output, warnOfSlowPattern } from "./output.ts";
 
 /** The options of every command that uses a tokenizer. Looks at no file. */
 export function readTokenizerOptions({ options }: Invocation) {
@@ -55,4 +58,90 @@ export function warnOfTokenizer(parts: TokenizerParts, output: Pick<Output, "war
   for (const note of parts.notes) output.warn(note);
   const { patternName: name, patternSources: sources } = parts.description;
   warnOfSlowPattern({ name, sources, compiled: parts.pattern }, output);
+}
+
+/** The tokenizers that the arguments name, in their order, loaded, each with a name of its own. */
+export async function openTokenizers(invocation: Invocation, output: Output): Promise<NamedTokenizer[]> {
+  const named = invocation.files.map((typed) => readNamed("a tokenizer", typed)).flatMap(eachSize);
+  const names = uniqueNames(named, nameOfTokenizer);
+  const twice = named.find((one, i) =>
+    named.some((other, j) => j < i && names.get(other) === names.get(one)),
+  );
+  if (twice !== undefined) {
+    throw usageError(`two tokenizers are called "${names.get(twice)}"`, "give each a name: NAME=PATH");
+  }
+  const { pattern, specialTokens } = readBesideTokenizer(invocation.options);
+  const tokenizers: NamedTokenizer[] = [];
+  for (let first = 0; first < named.length; first += loadedAtOnce) {
+    const some = named.slice(first, first + loadedAtOnce);
+    const loads = some.map(({ path }) =>
+      loadInWorker({ path, options: { pattern, specialTokens }, isDecoded: true }),
+    );
+    // All are waited for, so that the first in order that fails is the one that is told.
+    await Promise.allSettled(loads);
+    for (const [i, one] of some.entries()) {
+      const parts = await loads[i]!;
+      warnOfTokenizer(parts, output);
+      tokenizers.push({ name: names.get(one)!, path: one.path, parts });
+    }
+  }
+  return tokenizers;
+}
+
+/** Large ones are loaded by a thread each. */
+const loadedAtOnce = 4;
+
+/** `bpe train -n 16000,32000` writes a tokenizer into a directory for each size: such a directory stands for all of them. */
+function eachSize(named: Named): Named[] {
+  const { name, path } = named;
+  if (!isDirectory(path) || filesOfTokenizers.some((file) => isFile(join(path, file)))) return [named];
+  const sizes = readdirSync(path)
+    .filter((entry) => /^\d+$/.test(entry) && isDirectory(join(path, entry)))
+    .sort((a, b) => Number(a) - Number(b));
+  if (sizes.length === 0) return [named];
+  return sizes.map((size) => ({ name: `${name ?? basename(path)}/${size}`, path: join(path, size) }));
+}
+
+const filesOfTokenizers = [
+  "tokenizer.json",
+  "vocab.json",
+  "tokenizer.tiktoken",
+  "tekken.json",
+  "tokenizer.model",
+];
+
+/** The name of its directory, if its file is called as all are. */
+function nameOfTokenizer(path: string): string {
+  const isUsual = [...filesOfTokenizers, "merges.txt"].includes(basename(path));
+  return (isUsual ? basename(dirname(path)) : basename(path).replace(/(?<=.)\.(json|tiktoken)$/, "")) || path;
+}
+
+/** A path, and the name that stands before it: `[NAME=]PATH`. */
+export type Named = { readonly name: string | null; readonly path: string };
+
+/** Reads `[NAME=]PATH`. What exists as it is typed is a path; a NAME holds no slash. */
+export function readNamed(what: string, typed: string): Named {
+  const [, name, path] = /^([^=/]*)=(.*)$/s.exec(typed) ?? [];
+  if (name === undefined || path === undefined || existsSync(typed)) return { name: null, path: typed };
+  if (name === "" || path === "") {
+    throw usageError(
+      `${what}: "${typed}" has no ${name === "" ? "name" : "path"}`,
+      "NAME=PATH, or a path alone",
+    );
+  }
+  return { name, path };
+}
+
+/**
+ * A name for each: the one given; of the others the short one, or the path where two would have the same, or where one is
+ * `taken`.
+ */
+export function uniqueNames<T extends Named>(
+  all: readonly T[],
+  shortName: (path: string) => string,
+  taken: { has(name: string): boolean } = new Set(),
+): Map<T, string> {
+  const names = all.map(({ name, path }) => name ?? shortName(path));
+  const isFree = (name: string) => !taken.has(name) && names.filter((other) => other === name).length === 1;
+  return new Map(all.map((one, i) => [one, one.name ?? (isFree(names[i]!) ? names[i]! : one.path)]));
 }

@@ -15,11 +15,17 @@ import { baseSize } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { Invocation } from "./arguments.ts";
-import { corpusNotes } from "./corpus-notes.ts";
 import { countsPaths, openCorpus, openCountsFiles, openRunMemory } from "./corpus-options.ts";
-import { writeChunks } from "./data-output.ts";
-import { lockOutputs } from "./lock-outputs.ts";
-import type { Output } from "./output.ts";
+import { lockOutputs, writeChunks } from "./data-output.ts";
+import {
+  corpusNotes,
+  type Output,
+  warnOfEarlyStop,
+  warnOfEqualCounts,
+  warnOfInvalidBytes,
+  warnOfSlowPattern,
+  warnOfStreams,
+} from "./output.ts";
 import { refuseOtherFile } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { shapesOf } from "./token-shapes.ts";
@@ -27,13 +33,6 @@ import type { Learned } from "./train-report.ts";
 import { roleRows, summary, superwordRows } from "./train-summary.ts";
 import { readOptions, type TrainOptions } from "./training-options.ts";
 import { isUpToDateWith, noteResult, tellUnchanged } from "./up-to-date.ts";
-import {
-  warnOfEarlyStop,
-  warnOfEqualCounts,
-  warnOfInvalidBytes,
-  warnOfSlowPattern,
-  warnOfStreams,
-} from "./warnings.ts";
 
 /** `bpe train`: reads the options, looks at the world, trains, writes, tells. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {

@@ -10,9 +10,8 @@ import { formats } from "../vocabulary/formats/formats.ts";
 import { type AskedModelSettings, roleNames, settleModelSettings } from "../vocabulary/model-settings.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
-import type { Invocation } from "./arguments.ts";
+import { type Invocation, oneOf, type TypedOptions, wholeNumber } from "./arguments.ts";
 import { readCacheOptions, readCorpusOptions } from "./corpus-options.ts";
-import { oneOf, type TypedOptions, wholeNumber } from "./option-values.ts";
 import { readReportPath } from "./report-option.ts";
 
 const formatNames = formats.map((format) => format.name);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { unknownCommand, unknownOption } from "../../src/cli/argument-hints.ts";
-import { parseInvocation } from "../../src/cli/arguments.ts";
+import { parseInvocation, unknownCommand, unknownOption } from "../../src/cli/arguments.ts";
 import { commands } from "../../src/cli/command-table.ts";
 import { errorOf } from "../thrown.ts";
 

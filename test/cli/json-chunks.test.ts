@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { jsonChunks } from "../../src/cli/json-chunks.ts";
+import { jsonChunks } from "../../src/cli/diff-command.ts";
 
 test("the chunks are what JSON.stringify makes, and long lists are cut", () => {
   const listOf = (length: number) => Array.from({ length }, (_, n) => ({ n, text: `"${n}\n` }));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { oneOf, sizeBytes, wholeNumber } from "../../src/cli/arguments.ts";
 import { optionWords } from "../../src/cli/option-table.ts";
-import { oneOf, sizeBytes, wholeNumber } from "../../src/cli/option-values.ts";
 import { readAskedSize, splitSizes } from "../../src/cli/training-options.ts";
 import { inputFormats } from "../../src/corpus/input.ts";
 import { formats } from "../../src/vocabulary/formats/formats.ts";

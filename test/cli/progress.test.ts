@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { barLine, createProgress, progressMode } from "../../src/cli/progress.ts";
+import { barLine, createProgress, progressMode } from "../../src/cli/output.ts";
 import { binary, put, scratch } from "../binary.ts";
 import { onTerminal } from "../pseudo-terminal.ts";
 
