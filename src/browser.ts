@@ -13,4 +13,4 @@
  */
 
 export { UserError } from "./errors.ts";
-export { type EncodeOptions, TextTokenizer as Tokenizer } from "./tokenizer/text-tokenizer.ts";
+export { type EncodeOptions, TextTokenizer as Tokenizer } from "./pipeline/text-tokenizer.ts";

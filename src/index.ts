@@ -19,6 +19,7 @@ export type { GivenWords } from "./count/given-words.ts";
 export { UserError } from "./errors.ts";
 export type { Compat } from "./merge/merges.ts";
 export type { StageProgress } from "./pipeline/stage-progress.ts";
+export { type EncodeOptions, TextTokenizer } from "./pipeline/text-tokenizer.ts";
 export { type EncodeFileOptions, Tokenizer, type TokenizerLoadOptions } from "./pipeline/tokenizer.ts";
 export {
   type SaveOptions,
@@ -27,5 +28,4 @@ export {
   type TrainTokenizerOptions,
   trainTokenizer,
 } from "./pipeline/train-tokenizer.ts";
-export { type EncodeOptions, TextTokenizer } from "./tokenizer/text-tokenizer.ts";
 export type { AskedModelSettings, Role, Roles } from "./vocabulary/model-settings.ts";

@@ -11,6 +11,8 @@ import { readPlan } from "../src/corpus/read-plan.ts";
 import { planLineMaker, plannedRanges } from "../src/corpus/write-plan.ts";
 import { CountsFiles, countsChunks } from "../src/count/counts-files.ts";
 import { UserError } from "../src/errors.ts";
+import { readIds } from "../src/formats/id-reader.ts";
+import { npyHead } from "../src/formats/npy.ts";
 import { compilePattern, patterns } from "../src/pattern/pattern.ts";
 import { countWords } from "../src/pipeline/count-words.ts";
 import { Tokenizer } from "../src/pipeline/tokenizer.ts";
@@ -24,8 +26,6 @@ import {
   type MadeOf,
   readResult,
 } from "../src/store/cache-directory.ts";
-import { readIds } from "../src/tokenizer/id-files/id-reader.ts";
-import { npyHead } from "../src/tokenizer/id-files/npy.ts";
 import { allAddedTokens } from "../src/tokenizer/tokenizer-parts.ts";
 import { vocabularyStatistics } from "../src/tokenizer/vocabulary-statistics.ts";
 import { totalsOf } from "../src/words/counts-writer.ts";

@@ -10,8 +10,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
+import { npyHead } from "../../src/formats/npy.ts";
 import { Tokenizer } from "../../src/index.ts";
-import { npyHead } from "../../src/tokenizer/id-files/npy.ts";
 import { keepRecord, median } from "../record.ts";
 
 const { values, positionals } = parseArgs({

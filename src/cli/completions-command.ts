@@ -1,5 +1,5 @@
 import { patterns } from "../pattern/pattern.ts";
-import { chatTemplates } from "../vocabulary/chat-templates.ts";
+import { chatTemplates } from "../vocabulary/model-settings.ts";
 import { type Invocation, oneOf } from "./arguments.ts";
 import { type CommandSpec, commands } from "./command-table.ts";
 import { topicsOf } from "./help.ts";

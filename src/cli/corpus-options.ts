@@ -10,7 +10,7 @@ import { type CacheChoice, openMemory } from "../pipeline/open-memory.ts";
 import { countsOptionsOf, trainingPattern } from "../pipeline/training.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
-import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
+import { checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { Invocation } from "./arguments.ts";
 import { openInputs, readInputOptions, spoolPipes } from "./input-options.ts";

@@ -2,9 +2,9 @@ import { findInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, type Input } from "../corpus/input.ts";
 import { inspectFirstStream } from "../corpus/inspect-input.ts";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
+import { recordedReading } from "../formats/read-training-record.ts";
 import { encodeCorpus } from "../pipeline/encode-corpus.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";
-import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Output } from "./output.ts";
 

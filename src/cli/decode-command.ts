@@ -1,8 +1,8 @@
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
+import { idMergesPath } from "../formats/id-merges.ts";
+import { readIds } from "../formats/id-reader.ts";
+import { idTypeFor } from "../formats/npy.ts";
 import { statOf } from "../runtime/named-files.ts";
-import { readIds } from "../tokenizer/id-files/id-reader.ts";
-import { idTypeFor } from "../tokenizer/id-files/npy.ts";
-import { idMergesPath } from "../tokenizer/id-sequences/id-merges.ts";
 import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockOutputFile, writeData } from "./data-output.ts";

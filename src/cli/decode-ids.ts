@@ -1,10 +1,9 @@
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import { usageError } from "../errors.ts";
+import { idTypesOf, readIdMerges, symbolsOf } from "../formats/id-merges.ts";
+import { readSequences, SequenceList } from "../formats/id-reader.ts";
 import { statOf } from "../runtime/named-files.ts";
 import { nextTurn } from "../runtime/turns.ts";
-import { idTypesOf, readIdMerges } from "../tokenizer/id-sequences/id-merges.ts";
-import { symbolsOf } from "../tokenizer/id-sequences/id-symbols.ts";
-import { readSequences, SequenceList } from "../tokenizer/id-sequences/read-sequences.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockOutputFile } from "./data-output.ts";
 import { throughWriter } from "./ids-command.ts";

@@ -1,10 +1,10 @@
 import { usageError } from "../errors.ts";
 import type { Difference, TextDifference, TokenizerFacts } from "../evaluation/difference.ts";
+import { recordedReading } from "../formats/read-training-record.ts";
 import { compareTokenizers } from "../pipeline/compare-tokenizers.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
-import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import type { Invocation } from "./arguments.ts";
 import { nameOfText, openTexts, readTexts } from "./eval-texts.ts";
 import { readingOf } from "./input-options.ts";

@@ -3,6 +3,9 @@ import { expectedTextBytes } from "../corpus/input.ts";
 import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import { sizeOfRanges } from "../corpus/range.ts";
 import { UserError, usageError } from "../errors.ts";
+import { BinaryWriter, type IdSink, type IdWriter, TextWriter } from "../formats/id-writers.ts";
+import { type IdType, idTypeFor } from "../formats/npy.ts";
+import { recordedReading } from "../formats/read-training-record.ts";
 import {
   type EncodedFile,
   type EncodeToFileOptions,
@@ -16,9 +19,6 @@ import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { peakMemoryBytes } from "../runtime/system-limits.ts";
 import { workersFor } from "../runtime/worker-count.ts";
 import { placeOfFile } from "../store/staged-file.ts";
-import { BinaryWriter, type IdSink, type IdWriter, TextWriter } from "../tokenizer/id-files/id-writers.ts";
-import { type IdType, idTypeFor } from "../tokenizer/id-files/npy.ts";
-import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
 import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";

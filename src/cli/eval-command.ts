@@ -10,12 +10,12 @@ import {
   type TextMeasures,
   type TokenizerResult,
 } from "../evaluation/evaluation.ts";
+import { recordedReading } from "../formats/read-training-record.ts";
 import { evaluate } from "../pipeline/evaluate.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { workersFor } from "../runtime/worker-count.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
-import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import type { Invocation } from "./arguments.ts";
 import { openTexts, readTexts } from "./eval-texts.ts";
 import { readingOf } from "./input-options.ts";

@@ -1,6 +1,9 @@
 import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { UserError, usageError } from "../errors.ts";
+import { type BaseFile, checkSame, kindsBeside, readBaseFiles } from "../formats/base-files.ts";
+import { recordedBeside } from "../formats/read-training-record.ts";
+import type { ExtensionRecord } from "../formats/training-json.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import {
   changesText,
@@ -20,12 +23,9 @@ import { describeCounts } from "../store/content-hash.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
-import { type BaseFile, checkSame, kindsBeside, readBaseFiles } from "../tokenizer/extension/base-files.ts";
-import { asLearned, type Extension, ranksObstacle } from "../tokenizer/extension/extend-vocabulary.ts";
-import { recordedBeside } from "../tokenizer/load/read-training-record.ts";
+import { asLearned, type Extension, ranksObstacle } from "../tokenizer/extend-vocabulary.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import type { ExtensionRecord } from "../vocabulary/formats/training-json.ts";
-import { checkSpecialTokens } from "../vocabulary/special-token-rules.ts";
+import { checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { Invocation, TypedOptions } from "./arguments.ts";
 import {
   countsPaths,

@@ -3,6 +3,11 @@ import { join } from "node:path";
 import { filesMatching } from "../corpus/globs.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { UserError, usageError } from "../errors.ts";
+import { type IdMerges, idTypesOf, readIdMerges, SequenceMerger } from "../formats/id-merges.ts";
+import type { BinaryType } from "../formats/id-reader.ts";
+import { readSequences, SequenceList } from "../formats/id-reader.ts";
+import { BinaryWriter, type ByteSink, type IdWriter, NpyWriter, TextWriter } from "../formats/id-writers.ts";
+import type { IdType } from "../formats/npy.ts";
 import { isIdFileName } from "../pipeline/encode-corpus.ts";
 import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
 import { shellLine } from "../runtime/hints.ts";
@@ -13,18 +18,6 @@ import { nextTurn } from "../runtime/turns.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { placeOfFile, stageFile } from "../store/staged-file.ts";
-import type { BinaryType } from "../tokenizer/id-files/id-reader.ts";
-import {
-  BinaryWriter,
-  type ByteSink,
-  type IdWriter,
-  NpyWriter,
-  TextWriter,
-} from "../tokenizer/id-files/id-writers.ts";
-import type { IdType } from "../tokenizer/id-files/npy.ts";
-import { type IdMerges, idTypesOf, readIdMerges } from "../tokenizer/id-sequences/id-merges.ts";
-import { SequenceMerger } from "../tokenizer/id-sequences/merge-sequence.ts";
-import { readSequences, SequenceList } from "../tokenizer/id-sequences/read-sequences.ts";
 import type { Invocation, TypedOptions } from "./arguments.ts";
 import { intoPipe, intoStream, lockOutputFile, lockOutputs } from "./data-output.ts";
 import type { Output } from "./output.ts";

@@ -1,9 +1,9 @@
 import { escapeBytes } from "../bytes/escape.ts";
+import { idMergesPath } from "../formats/id-merges.ts";
+import { recordedLedger } from "../formats/read-training-record.ts";
 import { describeLlamaCpp, type PatternName, patterns } from "../pattern/pattern.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { inTurns } from "../runtime/turns.ts";
-import { idMergesPath } from "../tokenizer/id-sequences/id-merges.ts";
-import { recordedLedger } from "../tokenizer/load/read-training-record.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { type AddedToken, allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import {

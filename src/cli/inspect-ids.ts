@@ -1,5 +1,4 @@
-import { readIdMerges, symbolCounts } from "../tokenizer/id-sequences/id-merges.ts";
-import { symbolsOf } from "../tokenizer/id-sequences/id-symbols.ts";
+import { readIdMerges, symbolCounts, symbolsOf } from "../formats/id-merges.ts";
 import type { Invocation } from "./arguments.ts";
 import { refuseForIds } from "./decode-ids.ts";
 import { writeLines } from "./output.ts";

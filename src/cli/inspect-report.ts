@@ -1,7 +1,7 @@
+import { readWrittenLedger, type WrittenLedger } from "../formats/tokens-tsv.ts";
 import type { Compression } from "../report/report-data.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
-import { readWrittenLedger, type WrittenLedger } from "../tokenizer/load/read-tokens-tsv.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { CountedText } from "./counted-text.ts";
 import { cutSamples, reportTokenizer, sampleTextsOf, shortName, writeReport } from "./report-writer.ts";

@@ -9,10 +9,10 @@ import {
   plannedRanges,
 } from "../corpus/write-plan.ts";
 import { usageError } from "../errors.ts";
+import { recordedReading } from "../formats/read-training-record.ts";
 import { countDocuments } from "../pipeline/count-documents.ts";
 import { countsOptionsOf } from "../pipeline/training.ts";
 import { nextTurn } from "../runtime/turns.ts";
-import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
 import type { Invocation } from "./arguments.ts";
 import { readCorpusOptions } from "./corpus-options.ts";

@@ -1,10 +1,10 @@
 import { refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { usageError } from "../errors.ts";
+import { recordedReading } from "../formats/read-training-record.ts";
 import { pruneTokenizer } from "../pipeline/prune-tokenizer.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { isWithin, pathOf, placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
-import { recordedReading } from "../tokenizer/load/read-training-record.ts";
 import type { Invocation } from "./arguments.ts";
 import { countTokensOf } from "./counted-text.ts";
 import { lockOutputs } from "./data-output.ts";

@@ -1,8 +1,8 @@
+import type { TrainingRecord } from "../formats/training-json.ts";
 import { serveWorkers } from "../pipeline/job.ts";
 import { startCliWorker } from "../runtime/embedded.ts";
 import { kernelModule } from "../runtime/kernel.ts";
 import type { WorkerThread } from "../runtime/worker-jobs.ts";
-import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
 import { writeChunks } from "./data-output.ts";
 import type { FromReportWorker, ToReportWorker } from "./report-worker.ts";
 import type { Learned, Setting } from "./train-report.ts";

@@ -1,8 +1,9 @@
 // Entry of the thread that makes the report of a training, while the main thread trains and writes.
+
+import type { TrainingRecord } from "../formats/training-json.ts";
 import { describeFailure } from "../pipeline/job.ts";
 import { pageEnd, pageHead, pageSections } from "../report/report-page.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
-import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
 import { deflate, type SampleText, sampleTextsOf } from "./report-writer.ts";
 import { type Learned, type Setting, trainReportBody, trainReportFrame } from "./train-report.ts";
 

@@ -1,6 +1,7 @@
 // Entry of the thread that answers the requests of `bpe serve`.
 import { readSync } from "node:fs";
 import { outOfMemory, UserError } from "../errors.ts";
+import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
 import { describeFailure, type Failure, reviveFailure } from "../pipeline/job.ts";
 import { fingerprintOf, type Saving } from "../pipeline/save-tokenizer.ts";
 import { collectGarbage, sleepSync } from "../runtime/host.ts";
@@ -8,7 +9,6 @@ import { adoptKernelModule } from "../runtime/kernel.ts";
 import { openLibc } from "../runtime/libc.ts";
 import { codeOf, reasonOf } from "../runtime/system-error.ts";
 import { versionLine } from "../runtime/version.ts";
-import { loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import { decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type LoadOptions, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";

@@ -1,4 +1,5 @@
 import type { Input } from "../corpus/input.ts";
+import type { TrainingRecord } from "../formats/training-json.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import {
   type Fact,
@@ -7,8 +8,7 @@ import {
   type ReportFrame,
   vocabularyTokenizer,
 } from "../report/report-data.ts";
-import { trainedParts } from "../tokenizer/trained-tokenizer.ts";
-import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
+import { trainedParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Ledger } from "../vocabulary/ledger.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
 import { cutSamples, type SampleText, shortName } from "./report-writer.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import type { TrainingRecord } from "../formats/training-json.ts";
 import { describeLlamaCpp } from "../pattern/pattern.ts";
 import type { Trained } from "../pipeline/train.ts";
-import type { TrainingRecord } from "../vocabulary/formats/training-json.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import { blanksAndRules, type LearnedShapes } from "./token-shapes.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";

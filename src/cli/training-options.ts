@@ -1,13 +1,17 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { UserError, usageError } from "../errors.ts";
+import { formats } from "../formats/formats.ts";
 import type { Compat } from "../merge/merges.ts";
 import { type SuperwordSettings, settleSuperwords } from "../pipeline/training.ts";
 import { nearest } from "../runtime/hints.ts";
 import { withRegularFile } from "../runtime/named-files.ts";
-import { chatTemplates } from "../vocabulary/chat-templates.ts";
-import { formats } from "../vocabulary/formats/formats.ts";
-import { type AskedModelSettings, roleNames, settleModelSettings } from "../vocabulary/model-settings.ts";
+import {
+  type AskedModelSettings,
+  chatTemplates,
+  roleNames,
+  settleModelSettings,
+} from "../vocabulary/model-settings.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { type Invocation, oneOf, type TypedOptions, wholeNumber } from "./arguments.ts";

@@ -1,4 +1,5 @@
 import type { Input } from "../corpus/input.ts";
+import type { CountsRecord } from "../formats/training-json.ts";
 import { identify } from "../pipeline/count-words.ts";
 import type { OpenCache } from "../pipeline/open-memory.ts";
 import type { Report } from "../pipeline/stage-progress.ts";
@@ -6,7 +7,6 @@ import type { TrainSettings } from "../pipeline/training.ts";
 import { build, codeIdentity } from "../runtime/version.ts";
 import { contentsOf, isUpToDate, keepResult, type MadeOf, readResult } from "../store/cache-directory.ts";
 import { pathOf, placeOf } from "../store/output-place.ts";
-import type { CountsRecord } from "../vocabulary/formats/training-json.ts";
 import type { Output } from "./output.ts";
 
 /** Everything about a training that its result depends on. */

@@ -3,10 +3,6 @@ import { canSeek, emptyCorpus, type Input } from "../corpus/input.ts";
 import { checkUnchanged } from "../corpus/open-input.ts";
 import { type Range, totalBytesOf } from "../corpus/range.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
-import type { CompiledPattern } from "../pattern/pattern.ts";
-import { kernelModule } from "../runtime/kernel.ts";
-import { MemoryBudget, workerBytes } from "../runtime/memory-budget.ts";
-import { stageFile } from "../store/staged-file.ts";
 import {
   appending,
   BinaryWriter,
@@ -14,8 +10,12 @@ import {
   type IdSink,
   type IdWriter,
   NpyWriter,
-} from "../tokenizer/id-files/id-writers.ts";
-import type { IdType } from "../tokenizer/id-files/npy.ts";
+} from "../formats/id-writers.ts";
+import type { IdType } from "../formats/npy.ts";
+import type { CompiledPattern } from "../pattern/pattern.ts";
+import { kernelModule } from "../runtime/kernel.ts";
+import { MemoryBudget, workerBytes } from "../runtime/memory-budget.ts";
+import { stageFile } from "../store/staged-file.ts";
 import { textCutting } from "../tokenizer/text-cutting.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import type { StartedWorkers } from "./job.ts";

@@ -1,10 +1,13 @@
 import { UserError } from "../errors.ts";
+import type { BaseFile } from "../formats/base-files.ts";
+import { extendedFiles, newMergeLines } from "../formats/extended-files.ts";
+import type { OutputFile } from "../formats/output-file.ts";
+import { type ExtensionRecord, recordName, trainingFile } from "../formats/training-json.ts";
 import type { Compat } from "../merge/merges.ts";
 import type { MergeOptions } from "../merge/train-merges.ts";
 import { patternOfSources, type ResolvedPattern } from "../pattern/pattern.ts";
 import { createSha256 } from "../runtime/host.ts";
 import { inTurns } from "../runtime/turns.ts";
-import type { BaseFile } from "../tokenizer/extension/base-files.ts";
 import {
   checkReachable,
   type Extension,
@@ -12,12 +15,9 @@ import {
   numberExtension,
   padExtension,
   startTokensOf,
-} from "../tokenizer/extension/extend-vocabulary.ts";
-import { extendedFiles, newMergeLines } from "../tokenizer/extension/extended-files.ts";
+} from "../tokenizer/extend-vocabulary.ts";
 import { segmentWords } from "../tokenizer/segment-words.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import type { OutputFile } from "../vocabulary/formats/output-file.ts";
-import { type ExtensionRecord, recordName, trainingFile } from "../vocabulary/formats/training-json.ts";
 import { byteWordsSize, sizeOf, type TableSize, type WordTable } from "../words/word-table.ts";
 import type { CorpusOptions, CountedWords } from "./count-afresh.ts";
 import type { CountJob } from "./count-corpus.ts";

@@ -1,10 +1,10 @@
 import { dirname, join } from "node:path";
+import { partnerOf } from "../formats/gpt2.ts";
+import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
+import { recordName } from "../formats/training-json.ts";
 import { isDirectory, statOf } from "../runtime/named-files.ts";
-import { partnerOf } from "../tokenizer/load/gpt2-files.ts";
-import { loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
 import { lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { recordName } from "../vocabulary/formats/training-json.ts";
 import { describeFailure, type Failure, serveWorkers, startWorkers } from "./job.ts";
 
 /** What the thread that loads is asked. */

@@ -1,24 +1,31 @@
 import { basename, dirname, join } from "node:path";
 import { assert, UserError } from "../errors.ts";
+import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
+import {
+  checkSame,
+  filesBeside,
+  idsTsv,
+  prunedFiles,
+  type TokenizerFile,
+  tokenizerFilesAt,
+} from "../formats/pruned-files.ts";
+import { readJson } from "../formats/read-file.ts";
+import { recordFormat, recordName } from "../formats/training-json.ts";
+import { isFile } from "../runtime/named-files.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
 import { describeCounts } from "../store/content-hash.ts";
 import { stageDirectory } from "../store/staged-directory.ts";
-import { loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
-import { checkPruned } from "../tokenizer/prune/check-pruned.ts";
-import { chooseTokens, type Pruning, type TooSmall } from "../tokenizer/prune/choose-tokens.ts";
-import { deriveTokens } from "../tokenizer/prune/derivations.ts";
 import {
-  checkSame,
-  filesBeside,
-  prunedFiles,
-  type TokenizerFile,
-  tokenizerFilesAt,
-} from "../tokenizer/prune/pruned-files.ts";
-import { prunedRecord } from "../tokenizer/prune/pruned-record.ts";
-import { idsTsv, type Numbering, numberTokens } from "../tokenizer/prune/token-numbering.ts";
-import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { recordName } from "../vocabulary/formats/training-json.ts";
+  checkPruned,
+  chooseTokens,
+  deriveTokens,
+  type Numbering,
+  numberTokens,
+  type Pruning,
+  type TooSmall,
+} from "../tokenizer/prune-vocabulary.ts";
+import { allAddedTokens, type LoadOptions, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { describeFailure, type Failure, serveWorkers, startWorkers } from "./job.ts";
 
 /** What the thread that prunes is asked: first to prune, then to check what was written into a directory. */
@@ -223,3 +230,54 @@ const tooSmall = (path: string, size: number, smallestSize: number) =>
   new UserError(`"${path}" cannot have ${size} tokens: bytes and added tokens are ${smallestSize}`, {
     hint: `give a --vocab-size from ${smallestSize} on`,
   });
+
+type RecordFacts = {
+  readonly version: string;
+  readonly bunVersion: string;
+  readonly commit: string;
+  readonly command: string;
+  readonly arguments: readonly string[];
+  readonly workingDirectory: string;
+  readonly startedAt: string;
+  readonly generation: number;
+  /** What it was made of. */
+  readonly pruned: object;
+  /** Every file of the result, the record too. */
+  readonly files: readonly string[];
+};
+
+/**
+ * `training.json` of a pruned tokenizer. `options` are those of its own training, if there is a record of it. In any case
+ * they hold what GPT-2's files and files of ranks do not: pattern, special tokens with their ids, normal form.
+ */
+function prunedRecord(
+  { path }: TokenizerFile,
+  parts: TokenizerParts,
+  { size, newIds }: Numbering,
+  facts: RecordFacts,
+): object {
+  const { patternName, patternSources } = parts.description;
+  const specials = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
+  return {
+    format: recordFormat,
+    ...facts,
+    options: {
+      ...trainedOptions(path),
+      vocabSize: size,
+      specialTokens: specials.map(({ content }) => content),
+      specialIds: specials.map(({ id }) => newIds[id]!),
+      padTo: 1,
+      reservedTokens: [],
+      normalization: parts.normalization,
+      pattern: { name: patternName, regex: patternSources.length === 1 ? patternSources[0] : patternSources },
+    },
+  };
+}
+
+/** The options in the record of a training beside the file. */
+function trainedOptions(path: string): object | undefined {
+  const recordPath = join(path, "..", recordName);
+  if (!isFile(recordPath)) return undefined;
+  const { options } = readJson(recordPath) as { options?: unknown };
+  return typeof options === "object" && options !== null ? options : undefined;
+}

@@ -1,17 +1,17 @@
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { UserError } from "../errors.ts";
+import { partnerOf } from "../formats/gpt2.ts";
+import { isReadBeside, tokenizerFilesAt } from "../formats/pruned-files.ts";
+import { readBytes, readJson } from "../formats/read-file.ts";
+import { recordedFiles } from "../formats/read-training-record.ts";
+import { recordName } from "../formats/training-json.ts";
 import { createSha256 } from "../runtime/host.ts";
 import { isDirectory, isFile } from "../runtime/named-files.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
-import { partnerOf } from "../tokenizer/load/gpt2-files.ts";
-import { readBytes, readJson } from "../tokenizer/load/read-file.ts";
-import { recordedFiles } from "../tokenizer/load/read-training-record.ts";
-import { isReadBeside, tokenizerFilesAt } from "../tokenizer/prune/pruned-files.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { recordName } from "../vocabulary/formats/training-json.ts";
 import { loadInWorker } from "./load-in-worker.ts";
 import { publishFiles } from "./write-result.ts";
 

@@ -13,20 +13,15 @@ import {
 import { findInputs } from "../corpus/find-inputs.ts";
 import { type InputFormat, inputFormats } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
+import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
+import { idTypeFor } from "../formats/npy.ts";
+import { recordedReading } from "../formats/read-training-record.ts";
 import { type ResolvedPattern, resolvePattern } from "../pattern/pattern.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
-import { idTypeFor } from "../tokenizer/id-files/npy.ts";
-import { loadTokenizerParts } from "../tokenizer/load/load-tokenizer.ts";
-import { recordedReading } from "../tokenizer/load/read-training-record.ts";
-import {
-  type EncodeOptions,
-  encodeOptionKinds,
-  partsOfJson,
-  TextTokenizer,
-} from "../tokenizer/text-tokenizer.ts";
 import { type SpecialTokenOption, specialTokenId } from "../tokenizer/tokenizer-parts.ts";
 import { encodeToFile, isIdFileName } from "./encode-corpus.ts";
+import { type EncodeOptions, encodeOptionKinds, partsOfJson, TextTokenizer } from "./text-tokenizer.ts";
 
 /** What files of some formats do not say. */
 export type TokenizerLoadOptions = {

@@ -1,19 +1,18 @@
 import { UserError } from "../errors.ts";
-import type { Compat } from "../merge/merges.ts";
-import { createSha256 } from "../runtime/host.ts";
-import type { MemoryBudget } from "../runtime/memory-budget.ts";
-import { nextTurn } from "../runtime/turns.ts";
-import type { BinaryType } from "../tokenizer/id-files/id-reader.ts";
 import {
   charactersObstacle,
   type IdMerges,
   idMergeLines,
   idMergesFile,
   idTokenizerJson,
-} from "../tokenizer/id-sequences/id-merges.ts";
-import { readSequences, SequenceList } from "../tokenizer/id-sequences/read-sequences.ts";
-import type { OutputFile } from "../vocabulary/formats/output-file.ts";
-import { type IdsRecord, recordName, trainingFile } from "../vocabulary/formats/training-json.ts";
+} from "../formats/id-merges.ts";
+import { type BinaryType, readSequences, SequenceList } from "../formats/id-reader.ts";
+import type { OutputFile } from "../formats/output-file.ts";
+import { type IdsRecord, recordName, trainingFile } from "../formats/training-json.ts";
+import type { Compat } from "../merge/merges.ts";
+import { createSha256 } from "../runtime/host.ts";
+import type { MemoryBudget } from "../runtime/memory-budget.ts";
+import { nextTurn } from "../runtime/turns.ts";
 import { sizeOfWords, type TokenWords } from "../words/word-table.ts";
 import { learnPairs, type MergeSettings, mergeRoom } from "./learn-merges.ts";
 import type { Report } from "./stage-progress.ts";

@@ -1,22 +1,22 @@
 import type { Skipped } from "../corpus/each-file-once.ts";
 import { hasFields, type Input } from "../corpus/input.ts";
-import { exportForm, type ResolvedPattern } from "../pattern/pattern.ts";
-import { peakMemoryBytes } from "../runtime/system-limits.ts";
-import { nextTurn } from "../runtime/turns.ts";
-import { build } from "../runtime/version.ts";
-import { type FormerResults, stageDirectory } from "../store/staged-directory.ts";
-import { chooseFormats } from "../vocabulary/formats/formats.ts";
-import { mergesSha256 } from "../vocabulary/formats/gpt2.ts";
-import { modelCardFile } from "../vocabulary/formats/model-card.ts";
-import type { OutputFile } from "../vocabulary/formats/output-file.ts";
-import { ledgerFiles } from "../vocabulary/formats/tokens-tsv.ts";
+import { chooseFormats } from "../formats/formats.ts";
+import { mergesSha256 } from "../formats/gpt2.ts";
+import { modelCardFile } from "../formats/model-card.ts";
+import type { OutputFile } from "../formats/output-file.ts";
+import { ledgerFiles } from "../formats/tokens-tsv.ts";
 import {
   type CountsRecord,
   recordFormat,
   recordName,
   type TrainingRecord,
   trainingFile,
-} from "../vocabulary/formats/training-json.ts";
+} from "../formats/training-json.ts";
+import { exportForm, type ResolvedPattern } from "../pattern/pattern.ts";
+import { peakMemoryBytes } from "../runtime/system-limits.ts";
+import { nextTurn } from "../runtime/turns.ts";
+import { build } from "../runtime/version.ts";
+import { type FormerResults, stageDirectory } from "../store/staged-directory.ts";
 import { ledgerFacts } from "../vocabulary/ledger.ts";
 import type { ModelSettings } from "../vocabulary/model-settings.ts";
 import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";

@@ -1,9 +1,9 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Input } from "../corpus/input.ts";
 import { openInput, shrank } from "../corpus/open-input.ts";
+import type { CountsRecord } from "../formats/training-json.ts";
 import { createSha256, xxHash64 } from "../runtime/host.ts";
 import { inTurns } from "../runtime/turns.ts";
-import type { CountsRecord } from "../vocabulary/formats/training-json.ts";
 
 /** Bytes read at a time. They stay in the second cache, and the memory is the same for all files. */
 const block = new Uint8Array(1 << 18);

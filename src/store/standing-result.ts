@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, readdirSync, readFileSync, renameSync, type Stats, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { UserError } from "../errors.ts";
+import { recordName } from "../formats/training-json.ts";
 import { xxHash64 } from "../runtime/host.ts";
 import { isMissing, refusal } from "../runtime/system-error.ts";
-import { recordName } from "../vocabulary/formats/training-json.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, statOrNull } from "./output-place.ts";
 import { isTrusted, openFound, readFound } from "./trusted-files.ts";
 

@@ -1,7 +1,10 @@
 import { UserError } from "../errors.ts";
+import { compilePattern } from "../pattern/compile.ts";
 import type { CompiledPattern, ResolvedPattern } from "../pattern/pattern.ts";
-import type { EncodingModel } from "./encoding-model.ts";
-import type { TokenTable } from "./token-table.ts";
+import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
+import type { Vocabulary } from "../vocabulary/vocabulary.ts";
+import { buildModel, type EncodingModel, maxOf } from "./encoding-model.ts";
+import { buildTokenTable, lateTokenTable, type TokenTable } from "./token-table.ts";
 
 /** A token that is found in the text before the pattern cuts it. HF's name, and HF's flags. */
 export type AddedToken = {
@@ -88,3 +91,47 @@ export function specialTokenId(parts: TokenizerParts, text: string): number {
 }
 
 const shownTokens = 5;
+
+/** The tokenizer of a vocabulary that was just trained, with the pattern it encodes by: what loading its files gives. */
+export function trainedParts(vocabulary: Vocabulary, pattern: ResolvedPattern): TokenizerParts {
+  const { tokenIds, mergeCount, left, right, tokenBytes, specialTokens, specialIds } = vocabulary;
+  const idsOf = (tokens: Int32Array) => tokens.map((token) => tokenIds[token]!);
+  const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
+  const tokens = lateTokenTable(() =>
+    buildTokenTable([
+      ...Array.from(tokenIds, (id, token) => [id, copyTokenBytes(tokenBytes, token)] as const),
+      ...addedTokens.map(({ id, content }) => [id, new TextEncoder().encode(content)] as const),
+    ]),
+  );
+  return {
+    model: buildModel({
+      byteIds: tokenIds.slice(0, 256),
+      merges: { left: idsOf(left), right: idsOf(right), merged: tokenIds.slice(256, 256 + mergeCount) },
+    }),
+    // HF's trainer also cuts after line ends; its tokenizer does not.
+    pattern: compilePattern(pattern.sources),
+    normalization: null,
+    addsPrefixSpace: false,
+    addedTokens,
+    isNarrow: areNarrow(maxOf(tokenIds), addedTokens),
+    tokens,
+    description: {
+      path: "",
+      kind: "trained in this process",
+      patternName: pattern.name,
+      patternSources: pattern.sources,
+    },
+    notes: [],
+  };
+}
+
+/** Whether every id fits 16 bits; `idMax` is the largest one of the model. */
+export const areNarrow = (idMax: number, addedTokens: readonly AddedToken[]): boolean =>
+  idMax <= narrowIdMax && addedTokens.every(({ id }) => id <= narrowIdMax);
+
+/** The largest id of 16 bits. */
+export const narrowIdMax = 0xffff;
+
+export function refuse(path: string, what: string, hint?: string): never {
+  throw new UserError(`"${path}" cannot be reproduced exactly: ${what}`, hint === undefined ? {} : { hint });
+}

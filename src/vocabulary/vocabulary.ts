@@ -1,11 +1,9 @@
-import { byteToCharacter } from "../bytes/byte-characters.ts";
-import { assert } from "../errors.ts";
+import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
+import { assert, UserError, usageError } from "../errors.ts";
 import type { Compat, LearnedPairs } from "../merge/merges.ts";
 import type { PatternExport } from "../pattern/pattern.ts";
 import type { ModelSettings } from "./model-settings.ts";
-import { reservedTokens } from "./reserved-tokens.ts";
-import { checkLearnedTokens } from "./special-token-rules.ts";
-import { makeTokenBytes, type TokenBytes } from "./token-bytes.ts";
+import { copyTokenBytes, makeTokenBytes, type TokenBytes } from "./token-bytes.ts";
 
 /**
  * Vocabulary: the tokens of a finished tokenizer, with their bytes and ids.
@@ -151,4 +149,124 @@ function invert(size: number, tokenIds: Int32Array, specialIds: Int32Array): Int
   for (let s = 0; s < specialIds.length; s++) entries[specialIds[s]!] = specialOfEntry(s);
   assert(!entries.includes(free), "every id stands for a token or a special token");
   return entries;
+}
+
+/**
+ * The special tokens that fill a vocabulary of `size` tokens to a multiple of `padTo`: matrices of such sizes are multiplied
+ * faster, and a model has tokens to spare. They are called as Llama 3's are. A name that the user gave a token is left out.
+ */
+export function reservedTokens(size: number, padTo: number, specialTokens: readonly string[]): string[] {
+  const count = (padTo - (size % padTo)) % padTo;
+  const names: string[] = [];
+  for (let n = 0; names.length < count; n++) {
+    const name = `<|reserved_special_token_${n}|>`;
+    if (!specialTokens.includes(name)) names.push(name);
+  }
+  return names;
+}
+
+/**
+ * The merges that a training to a smaller vocabulary of `size` tokens would have stopped with: the first of the same ones.
+ * All of them, if there are no more.
+ */
+export function mergesOfSize(merges: LearnedPairs, vocabulary: Vocabulary, size: number): LearnedPairs {
+  const { mergeCount, entries, tokenIds, reservedCount } = vocabulary;
+  // Under `huggingface` a merge that spells a special token takes its id, and adds no entry.
+  const addsEntry = (k: number) => (isSpecialEntry(entries[tokenIds[256 + k]!]!) ? 0 : 1);
+  let filledSize = vocabulary.size - reservedCount;
+  for (let k = 0; k < mergeCount; k++) filledSize -= addsEntry(k);
+  let count = 0;
+  while (count < mergeCount && filledSize < size) filledSize += addsEntry(count++);
+  return {
+    mergeCount: count,
+    left: merges.left.subarray(0, count),
+    right: merges.right.subarray(0, count),
+  };
+}
+
+/**
+ * What a special token must not be. HF's files list special tokens as plain text among tokens in byte-to-character form;
+ * tables of ranks list tokens as bytes. In both a special token must not equal another key, or one of the two is lost.
+ *
+ *   "a", "Ġ"    a single byte, as itself or as its character    the command line shows it: usage error
+ *   "Ġt"        the key of " t", if " t" is learned             training shows it: failed run
+ *   " t"        the bytes of " t". The text is cut out of the corpus, so only counts from other runs can teach it: failed run
+ *
+ * `huggingface` forbids none of these, because HF's trainer does not: the string keeps the id that it has.
+ */
+
+/** Checks what the command line alone shows; a usage error names the special token. */
+export function checkSpecialTokens(specialTokens: readonly string[], compat: Compat): void {
+  const seen = new Set<string>();
+  for (const special of specialTokens) {
+    if (special === "") throw usageError("a special token is empty");
+    if (seen.has(special)) throw usageError(`special token ${quote(special)} is given twice`);
+    seen.add(special);
+    if (!special.isWellFormed()) {
+      throw usageError(`special token ${quote(special)} has half of a surrogate pair, which is no character`);
+    }
+    if (compat !== "huggingface" && isSingleByte(special)) {
+      throw usageError(
+        `special token ${quote(special)} equals the key of a single byte`,
+        "choose a longer text that the corpus uses for nothing else, such as <|endoftext|>",
+      );
+    }
+  }
+}
+
+const notLearned = -1;
+
+/**
+ * For each special token the number of the token whose key it equals, or -1. If the rule does not let them share a key, a
+ * UserError names the special token.
+ */
+function checkLearnedTokens(
+  tokens: TokenBytes,
+  specialTokens: readonly string[],
+  compat: Compat,
+): Int32Array {
+  const keys = specialTokens.map((special) => {
+    const bytes = decodeCharacters(special);
+    return bytes === null ? null : keyOf(bytes);
+  });
+  const texts = specialTokens.map((special) => keyOf(new TextEncoder().encode(special)));
+  const learned = learnedAmong(tokens, new Set([...keys, ...texts].filter((key) => key !== null)));
+  specialTokens.forEach((special, s) => {
+    const isLearned = learned.has(texts[s]!) || (keys[s] !== null && learned.has(keys[s]!));
+    if (isLearned && compat !== "huggingface") throw equalsLearnedToken(special);
+  });
+  return Int32Array.from(keys, (key) => (key === null ? undefined : learned.get(key)) ?? notLearned);
+}
+
+/** The tokens with the bytes `wanted`, by their key. No two have the same: docs/files.md, "No two merges give the same bytes". */
+function learnedAmong(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
+  const learned = new Map<string, number>();
+  if (wanted.size === 0) return learned;
+  const { lengths, tokenCount } = tokens;
+  const isWanted: boolean[] = [];
+  for (const key of wanted) isWanted[key.length] = true;
+  for (let token = 0; token < tokenCount; token++) {
+    if (isWanted[lengths[token]!] !== true) continue;
+    const key = keyOf(copyTokenBytes(tokens, token));
+    if (wanted.has(key)) learned.set(key, token);
+  }
+  return learned;
+}
+
+/** Bytes as a key of a map: one character a byte. */
+const keyOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
+
+/** `a` is byte 97, `Ġ` is byte 32 in byte-to-character form. */
+function isSingleByte(special: string): boolean {
+  return special.length === 1 && (special.charCodeAt(0) < 0x80 || decodeCharacters(special) !== null);
+}
+
+function equalsLearnedToken(special: string): UserError {
+  return new UserError(`special token ${quote(special)} equals a token that was learned`, {
+    hint: "choose a text that cannot be one of the corpus's own tokens, such as <|endoftext|>",
+  });
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text);
 }

@@ -3,7 +3,7 @@ import { oneOf, sizeBytes, wholeNumber } from "../../src/cli/arguments.ts";
 import { optionWords } from "../../src/cli/option-table.ts";
 import { readAskedSize, splitSizes } from "../../src/cli/training-options.ts";
 import { inputFormats } from "../../src/corpus/input.ts";
-import { formats } from "../../src/vocabulary/formats/formats.ts";
+import { formats } from "../../src/formats/formats.ts";
 import { errorOf } from "../thrown.ts";
 
 test("whole numbers are digits, with k for 1,024 times and m for that twice", () => {

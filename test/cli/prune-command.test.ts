@@ -14,7 +14,7 @@ import {
   type TokenizerJson,
   writeTokenizer,
 } from "../tokenizer/made-tokenizer.ts";
-import { type NaiveTokenizer, pruneNaively } from "../tokenizer/prune/naive-prune.ts";
+import { type NaiveTokenizer, pruneNaively } from "../tokenizer/naive-prune.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
 const home = scratch();

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { differenceOf, longestIncreasing } from "../../src/evaluation/difference.ts";
+import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
 import { atOnce } from "../../src/runtime/turns.ts";
-import { loadTokenizerParts } from "../../src/tokenizer/load/load-tokenizer.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { put, scratch } from "../binary.ts";
 import { jsonOf, writeTokenizer } from "../tokenizer/made-tokenizer.ts";

@@ -101,14 +101,14 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Which name is offered for one that was mistyped: at most a worse guess.",
   },
   {
-    file: "src/vocabulary/formats/output-file.ts",
+    file: "src/formats/output-file.ts",
     before: "get isFull(): boolean {",
     line: "return this.length >= fullBytes;",
     changed: "return this.length > fullBytes;",
     why: "Where a file is cut into chunks: its bytes are the same.",
   },
   {
-    file: "src/vocabulary/formats/output-file.ts",
+    file: "src/formats/output-file.ts",
     before: "export class Chunk {",
     line: "bytes: Uint8Array = new Uint8Array(2 * fullBytes);",
     changed: "bytes: Uint8Array = new Uint8Array(2 / fullBytes);",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readPreTokenizer } from "../../src/formats/pre-tokenizer.ts";
 import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import {
   type CodePointSet,
@@ -17,7 +18,6 @@ import {
   wordCharacters,
 } from "../../src/pattern/unicode.ts";
 import { binaryPropertyBase64, scriptBase64, unicodeVersion } from "../../src/pattern/unicode-data.ts";
-import { readPreTokenizer } from "../../src/tokenizer/load/pre-tokenizer.ts";
 import {
   askedOf,
   characters,

@@ -5,6 +5,8 @@ import { Tokenizer as HuggingFace } from "tokenizers";
 import { byteToCharacter, encodeBytes } from "../../src/bytes/byte-characters.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { UserError } from "../../src/errors.ts";
+import { readBaseFiles } from "../../src/formats/base-files.ts";
+import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
 import {
   checkBase,
   type Extended,
@@ -14,8 +16,6 @@ import {
   writeExtension,
 } from "../../src/pipeline/extend-tokenizer.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
-import { readBaseFiles } from "../../src/tokenizer/extension/base-files.ts";
-import { loadTokenizerParts } from "../../src/tokenizer/load/load-tokenizer.ts";
 import { put, scratch } from "../binary.ts";
 import { type Random, seededRandom } from "../merge/made-words.ts";
 import { rounds } from "../rounds.ts";

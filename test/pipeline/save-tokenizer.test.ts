@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
 import { resolvePattern } from "../../src/pattern/pattern.ts";
 import { fingerprintOf, saveTokenizer } from "../../src/pipeline/save-tokenizer.ts";
-import { loadTokenizerParts } from "../../src/tokenizer/load/load-tokenizer.ts";
 import type { LoadOptions } from "../../src/tokenizer/tokenizer-parts.ts";
 import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 

@@ -3,8 +3,8 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { readNpyHead } from "../../src/formats/npy.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
-import { readNpyHead } from "../../src/tokenizer/id-files/npy.ts";
 import { binary, bpe, put, scratch } from "../binary.ts";
 import { commonTexts, ownTexts } from "./texts.ts";
 import { type RealTokenizer, realTokenizers } from "./tokenizers.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
 import { loadInWorker } from "../../src/pipeline/load-in-worker.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
-import { loadTokenizerParts } from "../../src/tokenizer/load/load-tokenizer.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { makePipe } from "../other-user.ts";
 import { errorOf } from "../thrown.ts";

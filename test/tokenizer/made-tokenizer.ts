@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
+import { formats } from "../../src/formats/formats.ts";
 import type { Compat } from "../../src/merge/merges.ts";
 import { exportForm, type PatternName, patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
-import { formats } from "../../src/vocabulary/formats/formats.ts";
 import { settleModelSettings } from "../../src/vocabulary/model-settings.ts";
 import { buildVocabulary, type Vocabulary } from "../../src/vocabulary/vocabulary.ts";
 import { scratch } from "../binary.ts";

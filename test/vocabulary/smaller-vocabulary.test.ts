@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { mergesOfSize } from "../../src/vocabulary/smaller-vocabulary.ts";
-import { buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
+import { buildVocabulary, mergesOfSize } from "../../src/vocabulary/vocabulary.ts";
 import { mergesOf } from "./made-merges.ts";
 
 // "a b", "ab c", "d e", "abc de"; under `huggingface` two of them spell special tokens and add nothing.

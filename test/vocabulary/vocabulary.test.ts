@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { exitCode } from "../../src/errors.ts";
-import { checkSpecialTokens } from "../../src/vocabulary/special-token-rules.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
-import { baseSize, buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
+import { baseSize, buildVocabulary, checkSpecialTokens } from "../../src/vocabulary/vocabulary.ts";
 import { errorOf } from "../thrown.ts";
 import { mergesOf, naiveMerges, randomNumbers } from "./made-merges.ts";
 

@@ -1,0 +1,180 @@
+import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
+import { escapeBytes } from "../bytes/escape.ts";
+import { shown } from "../bytes/schema.ts";
+import { UserError } from "../errors.ts";
+import { WordMerger } from "../tokenizer/encoding-kernel.ts";
+import {
+  buildModel,
+  droppedByte,
+  type EncodingModel,
+  type RankedMerges,
+} from "../tokenizer/encoding-model.ts";
+import { buildTokenTable, idLimitMax, lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
+import type { AddedToken } from "../tokenizer/tokenizer-parts.ts";
+
+/** Ids by tokens: a Map, or what is read like one; and the largest id, 0 without any. */
+export type TokenIds = Pick<ReadonlyMap<string, number>, "get" | "size"> &
+  Iterable<[string, number]> & { readonly idMax: number };
+
+/** A vocabulary in byte-to-character form, as HF's and GPT-2's files have it. */
+type CharacterVocabulary = {
+  readonly path: string;
+  readonly vocab: TokenIds;
+  /** In the order of ranks. */
+  readonly merges: readonly (readonly [left: string, right: string])[];
+  /** A pretoken that is a token is not merged. */
+  readonly ignoresMerges: boolean;
+  /** Stands for bytes that the vocabulary lacks; null leaves them out. */
+  readonly unknownToken: string | null;
+};
+
+/** The model of a vocabulary and merges that are strings. An error names what does not fit together. */
+export function assembleModel(vocabulary: CharacterVocabulary): EncodingModel {
+  return modelOf(vocabulary, rankedMerges(vocabulary));
+}
+
+/** The same for merges of ids. */
+export function modelOf(
+  { vocab, ignoresMerges, unknownToken }: Omit<CharacterVocabulary, "merges" | "path">,
+  merges: RankedMerges,
+): EncodingModel {
+  const unknownId = unknownToken === null ? undefined : vocab.get(unknownToken);
+  const byteIds = Int32Array.from(
+    byteToCharacter,
+    (character) => vocab.get(character) ?? unknownId ?? droppedByte,
+  );
+  const { idMax } = vocab;
+  const model = buildModel({ byteIds, merges, idMax });
+  if (!ignoresMerges) return model;
+  const wholeTokens = tokensBeyondMerging(model, vocab);
+  return wholeTokens.size === 0 ? model : buildModel({ byteIds, merges, idMax, wholeTokens });
+}
+
+function rankedMerges({ path, vocab, merges }: CharacterVocabulary): RankedMerges {
+  const left = new Int32Array(merges.length);
+  const right = new Int32Array(merges.length);
+  const merged = new Int32Array(merges.length);
+  const textOf = textsById(vocab);
+  merges.forEach(([leftText, rightText], rank) => {
+    left[rank] = idOf(vocab, leftText, path, rank);
+    right[rank] = idOf(vocab, rightText, path, rank);
+    // Mostly it is the next id: comparing is cheaper than joining the two strings and looking them up.
+    const next = rank === 0 ? 256 : merged[rank - 1]! + 1;
+    merged[rank] = isMadeOf(textOf[next], leftText, rightText)
+      ? next
+      : idOf(vocab, leftText + rightText, path, rank);
+  });
+  return { left, right, merged };
+}
+
+/** A token of each id up to the vocabulary's size; an id with several tokens gets any of them. */
+function textsById(vocab: TokenIds): string[] {
+  const texts: string[] = [];
+  for (const [text, id] of vocab) if (id <= vocab.size) texts[id] = text;
+  return texts;
+}
+
+function isMadeOf(text: string | undefined, left: string, right: string): boolean {
+  return (
+    text !== undefined &&
+    text.length === left.length + right.length &&
+    text.startsWith(left) &&
+    text.endsWith(right)
+  );
+}
+
+function idOf(vocab: TokenIds, token: string, path: string, rank: number): number {
+  const id = vocab.get(token);
+  if (id === undefined) {
+    throw new UserError(`"${path}": merge ${rank} needs the token ${shown(token)}, which has no id`, {
+      hint: "the vocabulary and the merges must be of one tokenizer",
+    });
+  }
+  return id;
+}
+
+/** The ids of tokens that merging their bytes does not produce, by their bytes as Latin-1 text. */
+function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string, number> {
+  const merger = new WordMerger(model);
+  const found = new Map<string, number>();
+  for (const [text, id] of vocab) {
+    const bytes = decodeCharacters(text);
+    if (bytes === null || bytes.length === 0) continue;
+    const ids = merger.merge(bytes);
+    if (ids.length === 1 && ids[0] === id) continue;
+    found.set(Buffer.from(bytes).toString("latin1"), id);
+  }
+  return found;
+}
+
+/** The bytes of each id: a token's characters decoded, an added token's content as UTF-8. */
+export function assembleTokens(vocab: TokenIds, addedTokens: readonly AddedToken[]): TokenTable {
+  return lateTokenTable(() => {
+    const encoder = new TextEncoder();
+    const tokens: [number, Uint8Array][] = [];
+    const rawIds = new Set<number>();
+    for (const [text, id] of vocab) {
+      const bytes = decodeCharacters(text);
+      if (bytes === null) rawIds.add(id);
+      tokens.push([id, bytes ?? encoder.encode(text)]);
+    }
+    for (const { id, content } of addedTokens) tokens.push([id, encoder.encode(content)]);
+    return { ...buildTokenTable(tokens), rawIds };
+  });
+}
+
+/** A vocabulary as JSON gives it: token to id. */
+export function idsOfTokens(entries: Record<string, unknown>, path: string): TokenIds {
+  const vocab = new Map<string, number>();
+  let idMax = 0;
+  // `for in` is safe: a JSON object inherits nothing. Its entries would be 32,000 arrays.
+  for (const token in entries) {
+    const id = checkId(entries[token], token, path);
+    vocab.set(token, id);
+    idMax = Math.max(idMax, id);
+  }
+  return Object.assign(vocab, { idMax });
+}
+
+/** Checks an id of a file or an option. */
+export function checkId(id: unknown, token: string, path: string): number {
+  if (typeof id !== "number" || !Number.isInteger(id) || id < 0) {
+    throw new UserError(`"${path}": the id of ${shown(token)} is ${shown(id)}, no whole number`);
+  }
+  if (id >= idLimitMax) {
+    throw new UserError(`"${path}": the id ${id} of ${shown(token)} is too large`, {
+      hint: `ids below ${idLimitMax} are supported`,
+    });
+  }
+  return id;
+}
+
+/**
+ * Refuses a special token whose id is that of another token: one of the two would be decoded as the other. `others` are tokens
+ * as keys of HF's vocabulary, or as bytes, with their ids; one that stands for the same text may be among them.
+ */
+export function checkOwnIds(
+  added: readonly AddedToken[],
+  others: Iterable<readonly [key: string | Uint8Array, id: number]>,
+  path: string,
+): void {
+  const byId = new Map<number, string>();
+  for (const { content, id } of added) {
+    const other = byId.get(id);
+    if (other !== undefined)
+      throw new UserError(
+        `"${path}": the special tokens ${shown(other)} and ${shown(content)} have one id, ${id}`,
+      );
+    byId.set(id, content);
+  }
+  for (const [key, id] of others) {
+    const content = byId.get(id);
+    if (content === undefined || key === content) continue;
+    const bytes = typeof key === "string" ? (decodeCharacters(key) ?? Buffer.from(key)) : key;
+    if (Buffer.from(content).equals(bytes)) continue;
+    throw new UserError(
+      `"${path}": the special token ${shown(content)} has the id ${id} of the token "${escapeBytes(bytes)}"`,
+      { hint: "give it an id that no token has" },
+    );
+  }
+}

@@ -1,0 +1,346 @@
+import { encodeBytes } from "../bytes/byte-characters.ts";
+import { assert } from "../errors.ts";
+import type { Extension } from "../tokenizer/extend-vocabulary.ts";
+import { tokenBytesOf } from "../tokenizer/token-table.ts";
+import { type AddedToken, allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { BaseFile } from "./base-files.ts";
+import type { OutputFile } from "./output-file.ts";
+
+/**
+ * The files of an extended tokenizer: those of its base, with rows put in. Every other byte of them stays: what this program
+ * does not know (a template, a padding) is as it was.
+ */
+export function extendedFiles(
+  files: readonly BaseFile[],
+  base: TokenizerParts,
+  extension: Extension,
+): OutputFile[] {
+  return files.map((file) => ({ name: file.name, chunks: () => extendedFile(file, base, extension) }));
+}
+
+/** Yields also where no bytes are ready: a step of work on a large file ends there. */
+function* extendedFile(file: BaseFile, base: TokenizerParts, extension: Extension): Generator<Uint8Array> {
+  switch (file.kind) {
+    case "tokenizer.json":
+      return yield* extendJson(file, vocabKeys, mergesKeys, { base, extension });
+    case "vocab.json":
+      return yield* extendJson(file, [], undefined, { base, extension });
+    case "merges.txt":
+      yield file.bytes;
+      return yield encoder.encode(mergeLines(file.bytes, base, extension));
+    case "ranks":
+      yield file.bytes;
+      return yield encoder.encode(rankLines(file.bytes, extension));
+    case "beside":
+      return yield file.bytes;
+  }
+}
+
+const encoder = new TextEncoder();
+const nothing = new Uint8Array(0);
+
+const vocabKeys = ["model", "vocab"];
+const mergesKeys = ["model", "merges"];
+
+type Extended = { readonly base: TokenizerParts; readonly extension: Extension };
+
+/** A JSON file with ids in an object, and merges in a list if it has one. */
+function* extendJson(
+  { bytes }: BaseFile,
+  keysOfIds: readonly string[],
+  keysOfMerges: readonly string[] | undefined,
+  { base, extension }: Extended,
+): Generator<Uint8Array> {
+  const json = Buffer.from(bytes).toString("utf8");
+  yield nothing;
+  const ids = spanOf(json, keysOfIds)!;
+  yield nothing;
+  const merges = keysOfMerges && spanOf(json, keysOfMerges)!;
+  yield nothing;
+  const edits = [addIds(json, ids, newIds(json, ids, base, extension))];
+  yield nothing;
+  if (keysOfMerges !== undefined && extension.reservedTokens.length > 0)
+    edits.push(addSpecials(json, ids, extension.reservedTokens));
+  if (merges !== undefined) edits.push(addMerges(json, merges, ids, mergesOf(base, extension)));
+  let pos = 0;
+  for (const { start, end, text } of edits.sort((a, b) => a.start - b.start)) {
+    yield encoder.encode(json.slice(pos, start));
+    yield encoder.encode(text);
+    pos = end;
+  }
+  yield encoder.encode(json.slice(pos));
+}
+
+/** What is put in the place of a part of a text. */
+type Edit = Span & { readonly text: string };
+
+type IdRow = readonly [key: string, id: number];
+
+/**
+ * The new tokens, behind the added tokens that the vocabulary lacks: HF numbers these from the vocabulary's size on when it
+ * loads the file, whatever ids are stated, so they have to be in the vocabulary before it grows.
+ */
+function newIds(json: string, { start, end }: Span, base: TokenizerParts, extension: Extension): IdRow[] {
+  const { tokens, reservedTokens } = extension;
+  const vocab = JSON.parse(json.slice(start, end)) as Record<string, unknown>;
+  const added = allAddedTokens(base)
+    .filter(({ content }) => !Object.hasOwn(vocab, content))
+    .map(({ content, id }): IdRow => [content, id])
+    .sort(([, a], [, b]) => a - b);
+  return [
+    ...added,
+    ...tokens.map(({ id, bytes }): IdRow => [encodeBytes(bytes), id]),
+    ...reservedTokens.map(({ id, content }): IdRow => [content, id]),
+  ];
+}
+
+/** Puts rows behind the last entry of an object, in the layout of its entries. */
+function addIds(json: string, span: Span, rows: readonly IdRow[]): Edit {
+  const { before } = layoutOf(json, span);
+  const colon = `:${afterColon(json, span)}`;
+  const quoted = quoterFor(json);
+  return addElements(
+    json,
+    span,
+    before,
+    rows.map(([key, id]) => `${quoted(key)}${colon}${id}`),
+  );
+}
+
+/** Puts special tokens behind the last added token, in the layout of the others; in the vocabulary's if there are none. */
+function addSpecials(json: string, ids: Span, reserved: readonly AddedToken[]): Edit {
+  const span = spanOf(json, ["added_tokens"]);
+  const ofVocab = layoutOf(json, ids).before;
+  const outer = ofVocab.slice(0, Math.max(0, ofVocab.length - 2));
+  const rows = (inner: string, colon: string, atEnd: string) =>
+    reserved.map(({ id, content, special, normalized, lstrip, rstrip, singleWord }) => {
+      const fields = { id, content, single_word: singleWord, lstrip, rstrip, normalized, special };
+      const texts = Object.entries(fields).map(
+        ([key, value]) => `${inner}"${key}":${colon}${JSON.stringify(value)}`,
+      );
+      return `{${texts.join(",")}${atEnd}}`;
+    });
+  if (span === undefined) {
+    const start = json.indexOf("{") + 1;
+    const list = rows("", "", "").join(",");
+    return { start, end: start, text: `"added_tokens":[${list}],` };
+  }
+  const { before } = layoutOf(json, span);
+  const first = span.start + 1 + before.length;
+  const isEmpty = json[first] === "]";
+  if (isEmpty) {
+    const colon = afterColon(json, ids);
+    const made = rows(ofVocab, colon, outer);
+    return addElements(json, span, outer, made, outer.slice(0, Math.max(0, outer.length - 2)));
+  }
+  const element = { start: first, end: valueEnd(json, first) };
+  const { before: inner, atEnd } = layoutOf(json, element);
+  return addElements(json, span, before, rows(inner, afterColon(json, element), atEnd));
+}
+
+/** Puts merges behind the last one, in the form and the layout that they have. */
+function addMerges(json: string, span: Span, ids: Span, merges: readonly Pair[]): Edit {
+  const quoted = quoterFor(json);
+  const layout = layoutOf(json, span);
+  const isEmpty = json[span.start + 1 + layout.before.length] === "]";
+  // Without a merge to follow: pairs, in the layout of the vocabulary.
+  const before = isEmpty ? layoutOf(json, ids).before : layout.before;
+  const first = span.start + 1 + layout.before.length;
+  if (!isEmpty && json[first] === '"') {
+    return addElements(
+      json,
+      span,
+      before,
+      merges.map(([left, right]) => quoted(`${left} ${right}`)),
+    );
+  }
+  const [inner, between, last] = isEmpty
+    ? innerLayout(before)
+    : layoutOfPair(json, spanOfElement(json, first));
+  const rows = merges.map(([left, right]) => `[${inner}${quoted(left)},${between}${quoted(right)}${last}]`);
+  return addElements(
+    json,
+    span,
+    before,
+    rows,
+    isEmpty ? before.slice(0, Math.max(0, before.length - 2)) : "",
+  );
+}
+
+/** White space in a pair one level deeper than `before`, as HF indents. */
+function innerLayout(before: string): [string, string, string] {
+  return before.includes("\n") ? [`${before}  `, `${before}  `, before] : ["", before, ""];
+}
+
+const spanOfElement = (json: string, start: number): Span => ({
+  start,
+  end: json.indexOf("]", pairEnd(json, start)) + 1,
+});
+
+/** Behind the second string of the pair at `start`: a token may hold a bracket. */
+function pairEnd(json: string, start: number): number {
+  const [strings] =
+    /^\[\s*"(?:[^"\\]|\\.)*"\s*,\s*"(?:[^"\\]|\\.)*"/.exec(json.slice(start, start + pairLengthMax)) ?? [];
+  assert(strings !== undefined, "a merge is a pair of strings");
+  return start + strings.length;
+}
+
+/** Of the first merge in the file: two short tokens, and their layout. */
+const pairLengthMax = 10_000;
+
+function layoutOfPair(json: string, { start, end }: Span): [string, string, string] {
+  const [, inner, between, last] =
+    /^\[(\s*)"(?:[^"\\]|\\.)*"\s*,(\s*)"(?:[^"\\]|\\.)*"(\s*)\]$/.exec(json.slice(start, end)) ?? [];
+  return [inner!, between!, last!];
+}
+
+/** Puts elements behind the last one of an object or array; `atEnd` goes before its end if it was empty. */
+function addElements(
+  json: string,
+  span: Span,
+  before: string,
+  elements: readonly string[],
+  atEnd = "",
+): Edit {
+  const layout = layoutOf(json, span);
+  const isEmpty = span.start + 1 + layout.before.length === span.end - 1;
+  const rows = `${before}${elements.join(`,${before}`)}`;
+  const end = span.end - 1 - layout.atEnd.length;
+  if (elements.length === 0) return { start: end, end, text: "" };
+  if (isEmpty) return { start: span.start + 1, end: span.end - 1, text: `${rows}${atEnd}` };
+  return { start: end, end, text: `,${rows}` };
+}
+
+/** Strings as JSON; without other characters than ASCII if the file has none. */
+function quoterFor(json: string): (text: string) => string {
+  if (/[^\x00-\x7f]/.test(json)) return JSON.stringify;
+  return (text) =>
+    JSON.stringify(text).replace(
+      /[\u007f-\uffff]/g,
+      (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+}
+
+type Pair = readonly [left: string, right: string];
+
+/** The new merges, as strings in byte-to-character form. */
+function mergesOf(base: TokenizerParts, { tokens, merges }: Extension): Pair[] {
+  const { idLimit } = base.tokens;
+  const keyOf = (id: number) =>
+    encodeBytes(id < idLimit ? tokenBytesOf(base.tokens, id) : tokens[id - idLimit]!.bytes);
+  return Array.from(merges.left, (left, k): Pair => [keyOf(left), keyOf(merges.right[k]!)]);
+}
+
+function mergeLines(before: Uint8Array, base: TokenizerParts, extension: Extension): string {
+  const lines = mergesOf(base, extension).map(([left, right]) => `${left} ${right}\n`);
+  return `${lineEnd(before)}${lines.join("")}`;
+}
+
+function rankLines(before: Uint8Array, { tokens }: Extension): string {
+  const lines = tokens.map(({ id, bytes }) => `${Buffer.from(bytes).toString("base64")} ${id}\n`);
+  return `${lineEnd(before)}${lines.join("")}`;
+}
+
+/** What ends the last line of a file, if nothing does. */
+const lineEnd = (bytes: Uint8Array) => (bytes.length === 0 || bytes.at(-1) === 0x0a ? "" : "\n");
+
+/** The new merges as the lines of merges.txt, for their checksum. */
+export const newMergeLines = (base: TokenizerParts, extension: Extension): string =>
+  mergeLines(new Uint8Array(0), base, extension);
+
+/**
+ * Places in a JSON text: where a value begins and ends, and how the file is laid out there. So rows can be put into a file
+ * that stays as it is otherwise. The text is valid JSON: it was parsed before.
+ */
+type Span = { readonly start: number; readonly end: number };
+
+/** Where the value of `keys`, one in the other, stands; undefined if there is none. Of a key that is there twice the last counts. */
+function spanOf(json: string, keys: readonly string[]): Span | undefined {
+  let pos = skipSpace(json, 0);
+  for (const key of keys) {
+    const found = json[pos] === "{" ? valueAt(json, pos, key) : undefined;
+    if (found === undefined) return undefined;
+    pos = found;
+  }
+  return { start: pos, end: valueEnd(json, pos) };
+}
+
+/** Where the value of a key begins in the object at `pos`. */
+function valueAt(json: string, object: number, key: string): number | undefined {
+  let found: number | undefined;
+  let pos = skipSpace(json, object + 1);
+  while (json[pos] !== "}") {
+    const keyEnd = skipString(json, pos);
+    const value = skipSpace(json, skipSpace(json, keyEnd) + 1);
+    if (JSON.parse(json.slice(pos, keyEnd)) === key) found = value;
+    pos = skipSpace(json, valueEnd(json, value));
+    if (json[pos] === ",") pos = skipSpace(json, pos + 1);
+  }
+  return found;
+}
+
+function skipSpace(json: string, from: number): number {
+  let pos = from;
+  while (isSpace(json.charCodeAt(pos))) pos++;
+  return pos;
+}
+
+const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+
+/** Behind the string that begins at `from`. */
+function skipString(json: string, from: number): number {
+  for (let pos = from + 1; ; pos++) {
+    const code = json.charCodeAt(pos);
+    if (code === quote) return pos + 1;
+    if (code === backslash) pos++;
+  }
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** Behind the value that begins at `from`. */
+function valueEnd(json: string, from: number): number {
+  let depth = 0;
+  for (let pos = from; ; ) {
+    const code = json.charCodeAt(pos);
+    if (code === quote) pos = skipString(json, pos);
+    else if (code === openBrace || code === openBracket) {
+      depth++;
+      pos++;
+    } else if (code === closeBrace || code === closeBracket) {
+      depth--;
+      pos++;
+    } else if (depth === 0) return skipScalar(json, pos);
+    else pos++;
+    if (depth === 0) return pos;
+  }
+}
+
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+
+/** Behind a number, `true`, `false` or `null`. */
+function skipScalar(json: string, from: number): number {
+  let pos = from;
+  while (pos < json.length && !",]}".includes(json[pos]!) && !isSpace(json.charCodeAt(pos))) pos++;
+  return pos;
+}
+
+/** White space before the first element of an object or array, and before its end. */
+function layoutOf(json: string, { start, end }: Span): { readonly before: string; readonly atEnd: string } {
+  const first = skipSpace(json, start + 1);
+  let last = end - 1;
+  while (isSpace(json.charCodeAt(last - 1))) last--;
+  return { before: json.slice(start + 1, first), atEnd: json.slice(Math.max(last, first), end - 1) };
+}
+
+/** White space between a key's colon and its value, in the object at `start`; that of most files if it is empty. */
+function afterColon(json: string, { start }: Span): string {
+  const key = skipSpace(json, start + 1);
+  if (json[key] !== '"') return " ";
+  const colon = skipSpace(json, skipString(json, key));
+  return json.slice(colon + 1, skipSpace(json, colon + 1));
+}

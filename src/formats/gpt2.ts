@@ -1,0 +1,171 @@
+import { basename, dirname, join } from "node:path";
+import { decodeCharacters } from "../bytes/byte-characters.ts";
+import { shown } from "../bytes/schema.ts";
+import { UserError } from "../errors.ts";
+import { patterns, type ResolvedPattern } from "../pattern/pattern.ts";
+import { createSha256 } from "../runtime/host.ts";
+import {
+  type AddedToken,
+  areNarrow,
+  type LoadOptions,
+  plainSpecial,
+  type SpecialTokenOption,
+  type TokenizerParts,
+} from "../tokenizer/tokenizer-parts.ts";
+import type { FinishedTokenizer, Vocabulary } from "../vocabulary/vocabulary.ts";
+import {
+  assembleModel,
+  assembleTokens,
+  checkId,
+  checkOwnIds,
+  idsOfTokens,
+  type TokenIds,
+} from "./assemble-model.ts";
+import { objectAt } from "./checked-json.ts";
+import type { OutputFile } from "./output-file.ts";
+import { compileSplits, nameOf } from "./pre-tokenizer.ts";
+import { readJson, readText } from "./read-file.ts";
+import { type RecordedTraining, recordedTraining } from "./read-training-record.ts";
+import { idRows, mergeRows, plainSpelling, withoutFirstByte } from "./rows.ts";
+
+/** GPT-2's pair of files: `vocab.json` for the ids, `merges.txt` for the order. */
+export function gpt2Files({ vocabulary }: FinishedTokenizer): OutputFile[] {
+  return [
+    { name: "vocab.json", chunks: () => vocabJson(vocabulary) },
+    { name: "merges.txt", chunks: () => mergesTxt(vocabulary) },
+  ];
+}
+
+/** `{"!":0,…}` in the order of ids, special tokens as plain text, spaced as HF spaces it. */
+function* vocabJson(vocabulary: Vocabulary): Generator<Uint8Array> {
+  yield encoder.encode("{");
+  yield* withoutFirstByte(idRows(vocabulary, [',"', '":', ""]));
+  yield encoder.encode("}");
+}
+
+function* mergesTxt(vocabulary: Vocabulary): Generator<Uint8Array> {
+  yield encoder.encode("#version: 0.2\n");
+  yield* mergeLines(vocabulary);
+}
+
+/** The merges as `left right` lines in byte-to-character form, in the order learned. */
+const mergeLines = (vocabulary: Vocabulary): Generator<Uint8Array> =>
+  mergeRows(vocabulary, ["", " ", "\n"], plainSpelling);
+
+/** SHA-256 over the merge lines, in hex: the record's name for the result. */
+export function mergesSha256(vocabulary: Vocabulary): string {
+  const hasher = createSha256();
+  for (const chunk of mergeLines(vocabulary)) hasher.update(chunk);
+  return hasher.digest("hex");
+}
+
+const encoder = new TextEncoder();
+
+/** Loads GPT-2's pair of files. What the user does not say is as the record beside them says; else the pattern is GPT-2's. */
+export function loadGpt2Files(vocabPath: string, mergesPath: string, options: LoadOptions): TokenizerParts {
+  const vocab = idsOfTokens(objectAt(readJson(vocabPath), vocabPath, "the vocabulary"), vocabPath);
+  const merges = readMergeLines(mergesPath);
+  const model = assembleModel({ path: mergesPath, vocab, merges, ignoresMerges: false, unknownToken: null });
+  const recorded = recordedTraining(vocabPath, basename(vocabPath));
+  const special =
+    recorded === null ? unmadeEntries(vocab, merges) : recordedEntries(vocab, recorded, vocabPath);
+  const addedTokens = addedTokensOf(vocab, special, options.specialTokens ?? [], vocabPath);
+  checkOwnIds(addedTokens, vocab, vocabPath);
+  const tokens = assembleTokens(vocab, addedTokens);
+  const { name, sources, compiled } = options.pattern ?? patternFor(vocabPath, recorded);
+  return {
+    model,
+    pattern: compiled,
+    normalization: recorded?.normalization ?? null,
+    addsPrefixSpace: false,
+    addedTokens,
+    isNarrow: areNarrow(vocab.idMax, addedTokens),
+    tokens,
+    description: {
+      path: dirname(vocabPath),
+      kind: `${basename(vocabPath)} and ${basename(mergesPath)}`,
+      patternName: name,
+      patternSources: sources,
+    },
+    notes: model.dropsBytes
+      ? ["the vocabulary lacks some bytes; they are left out of the ids, as in HF"]
+      : [],
+  };
+}
+
+function patternFor(path: string, recorded: RecordedTraining | null): ResolvedPattern {
+  const sources = recorded?.patternSources ?? patterns.gpt2.sources;
+  return {
+    name: recorded === null ? "gpt2" : nameOf(sources),
+    sources,
+    compiled: compileSplits(sources, path),
+  };
+}
+
+/** Reads lines of `left right`, with or without the header. */
+function readMergeLines(path: string): [string, string][] {
+  const lines = readText(path).split("\n");
+  const merges: [string, string][] = [];
+  lines.forEach((line, i) => {
+    if (line === "" || line === "\r" || (i === 0 && line.startsWith("#version"))) return;
+    const parts = line.replace(/\r$/, "").split(" ");
+    if (parts.length !== 2) throw new UserError(`"${path}": line ${i + 1} is ${shown(line)}, not two tokens`);
+    merges.push([parts[0]!, parts[1]!]);
+  });
+  return merges;
+}
+
+/**
+ * What is taken for special tokens where no record says which are: every entry that is neither a byte nor made by a merge,
+ * such as GPT-2's `<|endoftext|>`. An entry with a character that stands for white space or a control byte (`Ġ`) is not
+ * special: it is a token that merges do not make.
+ */
+function unmadeEntries(vocab: TokenIds, merges: readonly (readonly [string, string])[]): Map<string, number> {
+  const made = new Set(merges.map(([left, right]) => left + right));
+  const found = new Map<string, number>();
+  for (const [text, id] of vocab) {
+    if (made.has(text) || text === "" || decodeCharacters(text)?.length === 1) continue;
+    if (decodeCharacters(text) !== null && /[\u0100-\u0143]/.test(text)) continue;
+    found.set(text, id);
+  }
+  return found;
+}
+
+function recordedEntries(vocab: TokenIds, recorded: RecordedTraining, path: string): Map<string, number> {
+  const { specialTokens, specialIds, reservedTokens } = recorded;
+  return new Map(
+    [...new Set([...specialTokens, ...reservedTokens])].map((text, s) => {
+      const id = vocab.get(text) ?? specialIds?.[s];
+      if (id !== undefined) return [text, id];
+      throw new UserError(`"${path}" has no ${shown(text)}, a special token by the record beside it`, {
+        hint: "they are not of one training: train anew, or move the record away",
+      });
+    }),
+  );
+}
+
+/** The special tokens of the files, and those that the user names. */
+function addedTokensOf(
+  vocab: TokenIds,
+  found: Map<string, number>,
+  asked: readonly SpecialTokenOption[],
+  path: string,
+): AddedToken[] {
+  let nextId = Math.max(vocab.size === 0 ? 0 : vocab.idMax + 1, ...[...found.values()].map((id) => id + 1));
+  for (const { text, id } of asked) {
+    const given = checkId(id ?? found.get(text) ?? vocab.get(text) ?? nextId, text, path);
+    found.set(text, given);
+    nextId = Math.max(nextId, given + 1);
+  }
+  return Array.from(found, ([content, id]) => ({ id, content, ...plainSpecial }));
+}
+
+/** Both files, when the path of one is known. */
+export function partnerOf(path: string): { vocabPath: string; mergesPath: string } {
+  const name = basename(path);
+  const beside = (other: string) => join(dirname(path), other);
+  if (name.endsWith("vocab.json")) {
+    return { vocabPath: path, mergesPath: beside(name.replace(/vocab\.json$/, "merges.txt")) };
+  }
+  return { vocabPath: beside(name.replace(/merges\.txt$/, "vocab.json")), mergesPath: path };
+}

@@ -1,0 +1,317 @@
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { lineFeed, zero } from "../bytes/text.ts";
+import { inspectInput } from "../corpus/inspect-input.ts";
+import { checkUnchanged } from "../corpus/open-input.ts";
+import { openTextStream } from "../corpus/text-stream.ts";
+import { UserError } from "../errors.ts";
+import { onRead, openRegularFile } from "../runtime/named-files.ts";
+import { type IdType, idBytes, readNpyHead } from "./npy.ts";
+
+const windowSizeBytes = 1 << 20;
+const npyHeadBytesMax = 1 << 16;
+
+/** Ids as the file has them. Numbers such as `-1` are kept, so that they are reported and not wrapped. */
+type ReadIds = Float64Array | Uint16Array | Uint32Array;
+
+/** The type of the ids in `.bin` files: what the user says, else what all ids need; then a file that looks otherwise is refused. */
+export type BinaryType = { readonly asked: IdType | undefined; readonly needed: IdType };
+
+/**
+ * The ids of a file: `.npy`, `.bin`, or white-space separated decimal numbers under any other name, in a file or in a
+ * stream, also compressed; `-` is standard input.
+ */
+export async function* readIds(path: string, binaryType: BinaryType): AsyncGenerator<ReadIds> {
+  if (!/\.(npy|bin)$/.test(path)) return yield* readDecimals(path);
+  // Not a pipe: its size is not known, so the head cannot be checked against it.
+  const fd = openRegularFile(path);
+  try {
+    yield* path.endsWith(".npy") ? readNpy(fd, path) : readBinary(fd, path, binaryType);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function* readNpy(fd: number, path: string): Generator<ReadIds> {
+  const head = new Uint8Array(npyHeadBytesMax);
+  const headBytes = onRead(path, () => readSync(fd, head, 0, head.length, 0));
+  const layout = readNpyHead(head.subarray(0, headBytes), path);
+  const { descr, itemBytes, startByte, count } = layout;
+  const wantedBytes = startByte + count * itemBytes;
+  const { size } = fstatSync(fd);
+  if (size < wantedBytes) {
+    throw new UserError(`"${path}" is damaged: it ends at byte ${size}, its head promises ${wantedBytes}`);
+  }
+  const window = new Uint8Array(windowSizeBytes);
+  for (let atByte = startByte; atByte < wantedBytes; ) {
+    const chunkBytes = Math.min(window.length, wantedBytes - atByte);
+    fill(fd, window, chunkBytes, atByte, path);
+    yield numbersOf(window, chunkBytes, descr);
+    atByte += chunkBytes;
+  }
+}
+
+function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): Generator<ReadIds> {
+  const type = asked ?? needed;
+  const { size } = fstatSync(fd);
+  if (size % idBytes(type) !== 0) {
+    throw new UserError(`"${path}" is damaged: its ${size} bytes are no whole number of ${type} ids`, {
+      hint: "give the type that it was written with: --dtype uint16 or --dtype uint32",
+    });
+  }
+  const window = new Uint8Array(windowSizeBytes);
+  for (let atByte = 0; atByte < size; ) {
+    const chunkBytes = Math.min(window.length, size - atByte);
+    fill(fd, window, chunkBytes, atByte, path);
+    const ids = numbersOf(window, chunkBytes, type === "uint16" ? "<u2" : "<u4");
+    if (atByte === 0 && asked === undefined && type === "uint16" && size % 4 === 0) refuseHalves(ids, path);
+    yield ids;
+    atByte += chunkBytes;
+  }
+}
+
+/**
+ * Refuses ids of 32 bits that are read as twice as many of 16: every second one is 0; or it is small, in ids that need more
+ * bits (an alphabet has less than 2^20). Of few ids it says less: 0 may end each of two texts.
+ */
+function refuseHalves(ids: ReadIds, path: string): void {
+  const upperMax = ids.length < 8 ? 0 : 15;
+  const isUpper = (id: number) => id <= upperMax;
+  if (ids.length < 4 || ids.every(isUpper) || !ids.every((id, i) => i % 2 === 0 || isUpper(id))) return;
+  const small = upperMax === 0 ? "0" : "below 16";
+  throw new UserError(`"${path}": every second one of its uint16 ids is ${small}`, {
+    hint: "ids of 32 bits look like that: --dtype uint32, or --dtype uint16 if they are what they seem",
+  });
+}
+
+function fill(fd: number, window: Uint8Array, byteCount: number, atByte: number, path: string): void {
+  for (let done = 0; done < byteCount; ) {
+    const readBytes = onRead(path, () => readSync(fd, window, done, byteCount - done, atByte + done));
+    if (readBytes === 0) throw new UserError(`"${path}" shrank while it was read`);
+    done += readBytes;
+  }
+}
+
+function numbersOf({ buffer }: Uint8Array<ArrayBuffer>, byteCount: number, descr: string): ReadIds {
+  const kind = descr.slice(1);
+  if (kind === "u2") return new Uint16Array(buffer, 0, byteCount >> 1);
+  if (kind === "u4") return new Uint32Array(buffer, 0, byteCount >> 2);
+  if (kind === "u1") return Float64Array.from(new Uint8Array(buffer, 0, byteCount));
+  if (kind === "i1") return Float64Array.from(new Int8Array(buffer, 0, byteCount));
+  if (kind === "i2") return Float64Array.from(new Int16Array(buffer, 0, byteCount >> 1));
+  if (kind === "i4") return Float64Array.from(new Int32Array(buffer, 0, byteCount >> 2));
+  const wide = kind === "i8" ? BigInt64Array : BigUint64Array;
+  return Float64Array.from(new wide(buffer, 0, byteCount >> 3), Number);
+}
+
+async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
+  const input = inspectInput(path, { format: "text" });
+  const stream = await openTextStream(input);
+  try {
+    const window = new Uint8Array(windowSizeBytes);
+    const decoder = new TextDecoder("latin1");
+    let rest = "";
+    for (;;) {
+      const readBytes = await stream.read(window, 0);
+      const text = rest + decoder.decode(window.subarray(0, readBytes));
+      // A number may go on in the next window.
+      const end = readBytes === 0 ? text.length : lastWordStart(text);
+      rest = text.slice(end);
+      if (rest.length > idLengthMax) throw notAnId(path, rest);
+      const words = text
+        .slice(0, end)
+        .split(/\s+/)
+        .filter((word) => word !== "");
+      const ids = Float64Array.from(words, (word) => (/^\d+$/.test(word) ? Number(word) : Number.NaN));
+      const wrong = ids.findIndex(Number.isNaN);
+      if (wrong >= 0) throw notAnId(path, words[wrong]!);
+      yield ids;
+      if (readBytes === 0) return checkUnchanged(input);
+    }
+  } finally {
+    stream.close();
+  }
+}
+
+/** No number is written with more characters. */
+const idLengthMax = 100;
+
+/** Start of the word at the end of the text; the text's end if it ends with white space. */
+function lastWordStart(text: string): number {
+  let pos = text.length;
+  while (pos > 0 && /\S/.test(text[pos - 1]!)) pos--;
+  return pos;
+}
+
+function notAnId(path: string, word: string): UserError {
+  const shown = word.length > idLengthMax ? `${word.slice(0, idLengthMax)}…` : word;
+  return new UserError(`"${path}": ${JSON.stringify(shown)} is no id`);
+}
+
+/** Ids of an alphabet are below this. */
+export const alphabetSizeMax = 2 ** 20;
+
+/** Takes the next ids of a document, valid during the call; then that it ends. */
+type SequenceSink = {
+  ids(ids: ArrayLike<number>, count: number): void;
+  endDocument(): void;
+};
+
+/**
+ * Reads documents of ids: a file `.npy` or `.bin` is one document; under any other name each line is one, of decimal numbers
+ * with white space between them; `-` is standard input. Without ids it is an empty document. An id that is not below
+ * `idLimit` is an error. Yields the bytes or ids read so far, now and then.
+ */
+export async function* readSequences(
+  path: string,
+  binaryType: BinaryType,
+  sink: SequenceSink,
+  idLimit = alphabetSizeMax,
+) {
+  if (!/\.(npy|bin)$/.test(path)) return yield* readLines(path, sink, idLimit);
+  let readCount = 0;
+  for await (const ids of readIds(path, binaryType)) {
+    const wrong = ids.findIndex((id) => !(id >= 0 && id < idLimit));
+    if (wrong >= 0) throw outOfRange(path, `position ${readCount + wrong}`, String(ids[wrong]), idLimit);
+    sink.ids(ids, ids.length);
+    readCount += ids.length;
+    yield readCount * ids.BYTES_PER_ELEMENT;
+  }
+  sink.endDocument();
+}
+
+const windowBytes = 1 << 20;
+
+async function* readLines(path: string, sink: SequenceSink, idLimit: number) {
+  const input = inspectInput(path, { format: "text" });
+  const stream = await openTextStream(input);
+  try {
+    const window = new Uint8Array(windowBytes);
+    const lines = new DecimalLines(path, sink, idLimit);
+    for (let atByte = 0; ; ) {
+      const readBytes = await stream.read(window, 0);
+      if (readBytes === 0) {
+        checkUnchanged(input);
+        return lines.end();
+      }
+      lines.take(window, readBytes);
+      atByte += readBytes;
+      yield atByte;
+    }
+  } finally {
+    stream.close();
+  }
+}
+
+/** Numbers of lines, which come in windows. */
+class DecimalLines {
+  private readonly found = new Uint32Array(windowBytes);
+  private foundCount = 0;
+  /** The number that is being read; -1 between two. */
+  private number = -1;
+  private lineNumber = 1;
+  private isLineStart = true;
+
+  constructor(
+    private readonly path: string,
+    private readonly sink: SequenceSink,
+    private readonly idLimit: number,
+  ) {}
+
+  take(bytes: Uint8Array, byteCount: number): void {
+    for (let pos = 0; pos < byteCount; pos++) {
+      const byte = bytes[pos]!;
+      const digit = byte - zero;
+      if (digit >= 0 && digit <= 9) {
+        this.number = 10 * Math.max(this.number, 0) + digit;
+        if (this.number >= this.idLimit) {
+          throw outOfRange(this.path, this.line, `${this.number}…`, this.idLimit);
+        }
+      } else if (byte === lineFeed) {
+        this.endNumber();
+        this.endLine();
+      } else if (byte === 0x20 || byte === 0x09 || byte === 0x0d) this.endNumber();
+      else throw this.notAnId(bytes, pos);
+    }
+    this.flush();
+    this.isLineStart = bytes[byteCount - 1] === lineFeed;
+  }
+
+  /** The last line need not end with a line feed. */
+  end(): void {
+    this.endNumber();
+    if (!this.isLineStart) this.endLine();
+  }
+
+  private get line(): string {
+    return `line ${this.lineNumber}`;
+  }
+
+  private endNumber(): void {
+    if (this.number < 0) return;
+    this.found[this.foundCount++] = this.number;
+    this.number = -1;
+  }
+
+  private endLine(): void {
+    this.flush();
+    this.sink.endDocument();
+    this.lineNumber++;
+  }
+
+  private flush(): void {
+    if (this.foundCount > 0) this.sink.ids(this.found, this.foundCount);
+    this.foundCount = 0;
+  }
+
+  private notAnId(bytes: Uint8Array, pos: number): UserError {
+    const [word] = /^\S*/.exec(Buffer.from(bytes.subarray(pos, pos + 40)).toString("latin1"))!;
+    return new UserError(`"${this.path}": ${this.line}: ${JSON.stringify(word)} is no id`, {
+      hint: "a line is a document: whole numbers in decimal, with spaces between them",
+    });
+  }
+}
+
+function outOfRange(path: string, place: string, id: string, idLimit: number): UserError {
+  return new UserError(`"${path}": ${place}: the id ${id} is not below ${idLimit}`, {
+    hint:
+      idLimit === alphabetSizeMax
+        ? "number the symbols of the alphabet from 0 on"
+        : "the ids are of another tokenizer",
+  });
+}
+
+/**
+ * Documents of ids, end to end: tokens[starts[d] .. starts[d + 1]) is document d. `grow` is told how many bytes the ids will
+ * take before they do.
+ */
+export class SequenceList implements SequenceSink {
+  tokens = new Uint32Array(1 << 16);
+  starts: number[] = [0];
+  count = 0;
+  /** The largest id; -1 without any. */
+  idMax = -1;
+
+  constructor(private readonly grow: (byteCount: number) => void = () => {}) {}
+
+  get documentCount(): number {
+    return this.starts.length - 1;
+  }
+
+  ids(ids: ArrayLike<number>, count: number): void {
+    if (this.count + count > this.tokens.length) {
+      const longer = new Uint32Array(Math.max(2 * this.tokens.length, this.count + count));
+      this.grow(longer.byteLength + this.tokens.byteLength);
+      longer.set(this.tokens.subarray(0, this.count));
+      this.tokens = longer;
+    }
+    for (let i = 0; i < count; i++) {
+      const id = ids[i]!;
+      this.tokens[this.count++] = id;
+      if (id > this.idMax) this.idMax = id;
+    }
+  }
+
+  endDocument(): void {
+    this.starts.push(this.count);
+  }
+}

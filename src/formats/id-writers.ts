@@ -1,0 +1,171 @@
+import { lineFeed, putDecimal, space } from "../bytes/text.ts";
+import { UserError } from "../errors.ts";
+import { type IdType, npyHead } from "./npy.ts";
+
+/** Takes bytes: a staged file, or stdout. */
+export type ByteSink = {
+  write(chunk: Uint8Array): void;
+  /** A file has it, stdout does not. */
+  overwrite?(chunk: Uint8Array, pos: number): void;
+};
+
+/** Takes ids in the order of the inputs, or of the ranges given. */
+export type IdSink = {
+  /** Takes the next ids, valid during the call; for records also the positions where they end. */
+  write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array): void;
+  /** An input of plain text ends. */
+  endInput(): void;
+  /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
+  drained?(): Promise<void> | undefined;
+};
+
+/** Writes ids in a format. `finish` is called behind the last one. */
+export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
+
+/** Raw little-endian ids, one input behind the other. */
+export class BinaryWriter implements IdWriter {
+  idCount = 0;
+  private converted: Uint16Array | Uint32Array = new Uint16Array(0);
+
+  constructor(
+    private readonly out: ByteSink,
+    private readonly type: IdType,
+  ) {}
+
+  write(ids: Uint16Array | Uint32Array): void {
+    const typed = this.convert(ids);
+    this.out.write(new Uint8Array(typed.buffer, typed.byteOffset, typed.byteLength));
+    this.idCount += ids.length;
+  }
+
+  endInput(): void {}
+
+  finish(): void {}
+
+  private convert(ids: Uint16Array | Uint32Array): Uint16Array | Uint32Array {
+    const width = this.type === "uint16" ? Uint16Array : Uint32Array;
+    if (ids instanceof width) return ids;
+    if (this.converted.length < ids.length) this.converted = new width(ids.length);
+    if (this.type === "uint16") checkNarrow(ids, this.idCount);
+    this.converted.set(ids);
+    return this.converted.subarray(0, ids.length);
+  }
+}
+
+function checkNarrow(ids: Uint16Array | Uint32Array, idsBefore: number): void {
+  for (let i = 0; i < ids.length; i++) {
+    if (ids[i]! > 0xffff) {
+      throw new UserError(`id ${ids[i]} at position ${idsBefore + i} does not fit uint16`, {
+        hint: "leave out --dtype, or give --dtype uint32",
+      });
+    }
+  }
+}
+
+/** The same behind numpy's head, which is rewritten when the number of ids is known. */
+export class NpyWriter implements IdWriter {
+  private readonly ids: BinaryWriter;
+
+  constructor(
+    private readonly out: ByteSink,
+    private readonly type: IdType,
+  ) {
+    this.ids = new BinaryWriter(out, type);
+    out.write(npyHead(type, 0));
+  }
+
+  get idCount(): number {
+    return this.ids.idCount;
+  }
+
+  write(ids: Uint16Array | Uint32Array): void {
+    this.ids.write(ids);
+  }
+
+  endInput(): void {}
+
+  finish(): void {
+    this.out.overwrite!(npyHead(this.type, this.idCount), 0);
+  }
+}
+
+const noEnds = new Uint32Array(0);
+
+/** 2^32 has ten digits; and a space. */
+const textBytesMax = 11;
+
+/** Decimal ids with spaces between them; a line for each input, or for each record. */
+export class TextWriter implements IdWriter {
+  idCount = 0;
+  private isLineStart = true;
+  private chunk = new Uint8Array(1 << 16);
+
+  constructor(private readonly out: ByteSink) {}
+
+  write(ids: Uint16Array | Uint32Array, recordEnds: Uint32Array = noEnds): void {
+    let start = 0;
+    for (const end of recordEnds) {
+      this.writePart(ids.subarray(start, end));
+      this.endInput();
+      start = end;
+    }
+    if (start < ids.length) this.writePart(ids.subarray(start));
+  }
+
+  private writePart(ids: Uint16Array | Uint32Array): void {
+    if (this.chunk.length < ids.length * textBytesMax) this.chunk = new Uint8Array(ids.length * textBytesMax);
+    const skip = this.isLineStart && ids.length > 0 ? 1 : 0;
+    const length = writeDecimals(ids, this.chunk);
+    this.out.write(this.chunk.subarray(skip, length));
+    if (ids.length > 0) this.isLineStart = false;
+    this.idCount += ids.length;
+  }
+
+  endInput(): void {
+    this.out.write(Uint8Array.of(lineFeed));
+    this.isLineStart = true;
+  }
+
+  finish(): void {}
+}
+
+/** Writes a space and the digits of each id; returns the number of bytes. */
+function writeDecimals(ids: Uint16Array | Uint32Array, out: Uint8Array): number {
+  let pos = 0;
+  for (let i = 0; i < ids.length; i++) {
+    out[pos] = space;
+    pos = putDecimal(ids[i]!, out, pos + 1);
+  }
+  return pos;
+}
+
+/** Writes an id behind each input, or behind each record. */
+export function appending(writer: IdWriter, id: number): IdSink {
+  const ids = Uint32Array.of(id);
+  return {
+    write(written, recordEnds) {
+      if (recordEnds === undefined) writer.write(written);
+      else
+        writer.write(
+          insertBehind(written, recordEnds, id),
+          recordEnds.map((end, r) => end + r + 1),
+        );
+    },
+    endInput() {
+      writer.write(ids);
+      writer.endInput();
+    },
+  };
+}
+
+function insertBehind(ids: Uint16Array | Uint32Array, recordEnds: Uint32Array, id: number): typeof ids {
+  const longer = new (ids instanceof Uint16Array ? Uint16Array : Uint32Array)(ids.length + recordEnds.length);
+  let start = 0;
+  for (const [r, end] of recordEnds.entries()) {
+    longer.set(ids.subarray(start, end), start + r);
+    longer[end + r] = id;
+    start = end;
+  }
+  longer.set(ids.subarray(start), start + recordEnds.length);
+  return longer;
+}

@@ -1,0 +1,78 @@
+import { describeLlamaCpp, type ResolvedPattern } from "../pattern/pattern.ts";
+import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
+import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import type { OutputFile } from "./output-file.ts";
+
+/** What a model card says of a tokenizer. It names no file and no directory: the card may be published. */
+type CardFacts = {
+  readonly vocabulary: Vocabulary;
+  readonly pattern: Pick<ResolvedPattern, "name" | "sources">;
+  readonly model: ModelSettings;
+  readonly compat: string;
+  readonly documentCount: number;
+  readonly textBytes: number;
+  /** On the text that it was trained on. */
+  readonly bytesPerToken: number | null;
+  readonly mergesSha256: string;
+  /** Of the program. */
+  readonly version: string;
+};
+
+/** `README.md`, as model hubs show it: what the tokenizer is, what it was trained on, and how it is used. */
+export function modelCardFile(facts: CardFacts): OutputFile {
+  return { name: "README.md", chunks: () => [new TextEncoder().encode(modelCard(facts))] };
+}
+
+function modelCard(facts: CardFacts): string {
+  const { vocabulary, pattern, model, compat, bytesPerToken, mergesSha256, version } = facts;
+  const { size, mergeCount, specialTokens, reservedCount } = vocabulary;
+  const given = specialTokens.slice(0, specialTokens.length - reservedCount);
+  const specials = given.map((token) => code(token) + rolesOf(token, model));
+  const reserved = reservedOf(vocabulary);
+  const [name, ...splits] = pattern.name === null ? [null, ...pattern.sources] : [pattern.name];
+  const rows = [
+    `**Vocabulary**: ${grouped(size)} tokens: 256 bytes, ${counted(mergeCount, "merge")}, ${counted(specialTokens.length, "special token")}.`,
+    specials.length > 0 && `**Special tokens**: ${specials.join(", ")}.`,
+    reserved.length > 0 && `**Reserved**: ${code(reserved[0]!)} to ${code(reserved.at(-1)!)}.`,
+    `**Pretokenizer**: ${name === null ? splits.map(code).join(", then ") : code(name!)}.`,
+    `**llama.cpp**: ${describeLlamaCpp(pattern.name)}.`,
+    facts.textBytes > 0 &&
+      `**Trained on**: ${grouped(facts.textBytes)} bytes of text in ${counted(facts.documentCount, "document")}${
+        bytesPerToken === null ? "" : `, ${bytesPerToken.toFixed(3)} bytes per token`
+      }.`,
+    `**Trained with**: [bpe](https://pypi.org/project/bpe_trainer/) ${version}, merges as by ${code(compat)}.`,
+    `**SHA-256 of the merges**: ${code(mergesSha256)}.`,
+  ].filter((fact) => fact !== false);
+  return [
+    "---\nlibrary_name: transformers\ntags:\n- tokenizer\n- byte-level-bpe\n---\n",
+    `# A tokenizer of ${grouped(size)} tokens\n`,
+    "Byte-level BPE: every text can be encoded, and decodes to the same bytes.\n",
+    `${rows.map((fact) => `- ${fact}`).join("\n")}\n`,
+    "## Use\n",
+    "```python",
+    "from transformers import AutoTokenizer\n",
+    'tokenizer = AutoTokenizer.from_pretrained("this/directory")',
+    'ids = tokenizer("some text")["input_ids"]',
+    ...(model.chatTemplate === null
+      ? []
+      : ['chat = [{"role": "user", "content": "Hello"}]', "ids = tokenizer.apply_chat_template(chat)"]),
+    "```\n",
+  ].join("\n");
+}
+
+const counted = (count: number, noun: string) => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+const grouped = (count: number) => count.toLocaleString("en-US");
+
+function rolesOf(token: string, { roles }: ModelSettings): string {
+  const names = roleNames.filter((role) => roles[role] === token);
+  return names.length === 0 ? "" : ` (${names.join(", ")})`;
+}
+
+/** Any text as code in a line of Markdown: the fence has more backticks than the text has in a row. */
+function code(text: string): string {
+  const shown = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("\\\\", "\\");
+  const longest = Math.max(0, ...(shown.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  const pad = /^`|`$|^ .* $/.test(shown) ? " " : "";
+  return fence + pad + shown + pad + fence;
+}

@@ -1,0 +1,68 @@
+import { grown } from "../bytes/arrays.ts";
+import { decimalDigitsMax, putDecimal } from "../bytes/text.ts";
+
+/**
+ * One file of a tokenizer directory: its name and its bytes, chunk by chunk, so that no file is ever whole in memory.
+ * A chunk is valid until the next one is asked for.
+ */
+export type OutputFile = {
+  readonly name: string;
+  readonly chunks: () => Iterable<Uint8Array>;
+};
+
+/**
+ * Gathers the bytes of a file. Rows are appended until the chunk is full and is taken. It grows only for a single text
+ * that is longer, so it is as long as the longest token, not as the file.
+ */
+export class Chunk {
+  bytes: Uint8Array = new Uint8Array(2 * fullBytes);
+  length = 0;
+
+  get isFull(): boolean {
+    return this.length >= fullBytes;
+  }
+
+  /** Makes room for `countBytes` more. */
+  reserve(countBytes: number): void {
+    const needed = this.length + countBytes;
+    if (needed > this.bytes.length) this.bytes = grown(this.bytes, needed);
+  }
+
+  /** Bytes as they are. */
+  append(bytes: Uint8Array): void {
+    this.reserve(bytes.length);
+    this.bytes.set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
+  /** Any text. */
+  text(text: string): void {
+    this.reserve(3 * text.length);
+    this.length += encoder.encodeInto(text, this.bytes.subarray(this.length)).written;
+  }
+
+  /** ASCII text. For the few characters between tokens a loop is several times faster than an encoder. */
+  ascii(text: string): void {
+    this.reserve(text.length);
+    const { bytes, length } = this;
+    for (let i = 0; i < text.length; i++) bytes[length + i] = text.charCodeAt(i);
+    this.length = length + text.length;
+  }
+
+  /** A whole number from 0, in decimal. */
+  decimal(number: number): void {
+    this.reserve(decimalDigitsMax);
+    this.length = putDecimal(number, this.bytes, this.length);
+  }
+
+  /** The bytes gathered, valid until the next append, which begins anew. */
+  take(): Uint8Array {
+    const taken = this.bytes.subarray(0, this.length);
+    this.length = 0;
+    return taken;
+  }
+}
+
+/** Large enough that a write costs little beside its bytes, small enough for a processor's cache. */
+const fullBytes = 64 * 1024;
+const encoder = new TextEncoder();

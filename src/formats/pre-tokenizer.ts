@@ -1,0 +1,164 @@
+import { checkOr, fieldsOf, flag, optional, shown } from "../bytes/schema.ts";
+import { UserError } from "../errors.ts";
+import {
+  type CompiledPattern,
+  compilePattern,
+  huggingfaceForm,
+  mayLeaveGaps,
+  type NamedPattern,
+  oniguruma,
+  patterns,
+  portableForm,
+} from "../pattern/pattern.ts";
+import { refuse } from "../tokenizer/tokenizer-parts.ts";
+import { objectAt } from "./checked-json.ts";
+
+/**
+ * Digits and Punctuation are no regular expressions in HF, but Rust code: Digits uses the standard library, with Unicode 17.0
+ * in HF's build; Punctuation uses the crate unicode_categories, whose Unicode is older and which has two characters more.
+ */
+const numeric = "[\\p{N}\\x{11de0}-\\x{11de9}\\x{16ff4}-\\x{16ff6}]";
+const punctuationSince = [
+  ...[
+    "61d",
+    "9fd",
+    "a76",
+    "c77",
+    "c84",
+    "1b4e-1b4f",
+    "1b7d-1b7f",
+    "2e43-2e4f",
+    "2e52-2e5d",
+    "10d6e",
+    "10ead",
+  ],
+  ...["10f55-10f59", "10f86-10f89", "113d4-113d5", "113d7-113d8", "1144b-1144f", "1145a-1145b", "1145d"],
+  ...["11660-1166c", "116b9", "1183b", "11944-11946", "119e2", "11a3f-11a46", "11a9a-11a9c", "11a9e-11aa2"],
+  ...["11b00-11b09", "11be1", "11c41-11c45", "11c70-11c71", "11ef7-11ef8", "11f43-11f4f", "11fff"],
+  ...["12ff1-12ff2", "16d6d-16d6f", "16e97-16e9a", "16fe2", "1e5ff", "1e95e-1e95f"],
+].map((range) => range.replace(/[0-9a-f]+/g, "\\x{$&}"));
+const punctuation = `[\\p{P}$+<=>\\^\`|~\\x{166d}\\x{111c9}&&[^${punctuationSince.join("")}]]`;
+
+/** How HF's `pre_tokenizer` cuts text, as a sequence of splits. */
+type Splits = {
+  /** As `--pattern` takes them; of a named pattern, its own sources. */
+  readonly sources: readonly string[];
+  readonly name: string | null;
+  readonly addsPrefixSpace: boolean;
+};
+
+const stepFlags = fieldsOf({
+  add_prefix_space: optional(flag),
+  trim_offsets: optional(flag),
+  use_regex: optional(flag),
+  individual_digits: optional(flag),
+  invert: optional(flag),
+});
+
+/**
+ * Reads a `pre_tokenizer`: ByteLevel, alone or behind Splits, Digits and Punctuation. Its regular expressions have the meaning
+ * of HF's engine; those that would be cut differently are refused.
+ */
+export function readPreTokenizer(value: unknown, path: string): Splits {
+  if (value === null || value === undefined) refuse(path, "it has no pre-tokenizer, so it is not byte-level");
+  const steps = flatten(value, path);
+  const sources: string[] = [];
+  let addsPrefixSpace = false;
+  steps.forEach((step, i) => {
+    checkOr(stepFlags, step, (what) => {
+      throw new UserError(`"${path}": the pre-tokenizer ${shown(step.type)} cannot be read: ${what}`);
+    });
+    switch (step.type) {
+      case "ByteLevel":
+        if (i !== steps.length - 1) refuse(path, "its ByteLevel pre-tokenizer is not the last one");
+        if (step.use_regex !== false) sources.push(patterns.gpt2.sources[0]!);
+        addsPrefixSpace = step.add_prefix_space !== false;
+        if (addsPrefixSpace && i > 0) refuse(path, "add_prefix_space behind another pre-tokenizer");
+        return;
+      case "Split":
+        sources.push(readSplit(step, path));
+        return;
+      case "Digits":
+        sources.push(step.individual_digits === true ? numeric : `${numeric}+`);
+        return;
+      case "Punctuation":
+        sources.push(readPunctuation(step, path));
+        return;
+      default:
+        refuse(path, `the pre-tokenizer ${shown(step.type)} is not supported`);
+    }
+  });
+  if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
+  if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
+  for (const [name, named] of Object.entries<NamedPattern>(patterns)) {
+    const forms = [huggingfaceForm(named), named.foreignSources ?? named.sources];
+    if (forms.some((form) => isSame(sources, form))) return { sources: named.sources, name, addsPrefixSpace };
+  }
+  const portable = inFile(path, () => sources.map((source) => portableForm(source, oniguruma)));
+  return { sources: portable, name: null, addsPrefixSpace };
+}
+
+const isSame = (sources: readonly string[], others: readonly string[]) =>
+  others.length === sources.length && others.every((source, i) => source === sources[i]);
+
+function flatten(value: unknown, path: string): Record<string, unknown>[] {
+  const step = objectAt(value, path, "a pre-tokenizer");
+  if (step.type !== "Sequence") return [step];
+  const inner = step.pretokenizers;
+  if (!Array.isArray(inner)) throw new UserError(`"${path}": the pre-tokenizer's sequence is no list`);
+  return inner.flatMap((part) => flatten(part, path));
+}
+
+function readSplit(step: Record<string, unknown>, path: string): string {
+  const pattern = objectAt(step.pattern, path, "the pattern of a Split");
+  const source = typeof pattern.String === "string" ? escapeLiteral(pattern.String) : pattern.Regex;
+  if (typeof source !== "string") throw new UserError(`"${path}": the pattern of a Split is no text`);
+  if (step.behavior === "Isolated") return source;
+  // It keeps matches and drops the text between them: the same, if there is none.
+  const takesAll = () => !inFile(path, () => mayLeaveGaps(portableForm(source, oniguruma)));
+  if (step.behavior === "Removed" && step.invert === true && takesAll()) return source;
+  refuse(
+    path,
+    `a Split with behavior ${shown(step.behavior)} and invert ${shown(step.invert)} is not supported`,
+  );
+}
+
+function escapeLiteral(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|&-]/g, "\\$&");
+}
+
+function readPunctuation(step: Record<string, unknown>, path: string): string {
+  if (step.behavior === "Isolated") return punctuation;
+  if (step.behavior === "Contiguous") return `${punctuation}+`;
+  refuse(path, `Punctuation with behavior ${shown(step.behavior)} is not supported`);
+}
+
+/** Compiles the splits of a file; an error names the file. */
+export function compileSplits(sources: readonly string[], path: string): CompiledPattern {
+  return inFile(path, () => compilePattern(sources));
+}
+
+/** Refuses, for tiktoken's files, a pattern that may leave text unmatched: tiktoken drops such text. */
+export function checkTakesAll(sources: readonly string[], path: string): void {
+  if (!inFile(path, () => sources.some(mayLeaveGaps))) return;
+  refuse(
+    path,
+    `the pattern ${sources.join(" , ")} may leave text unmatched, and tiktoken drops it`,
+    "with |[\\s\\S] at its end a pattern takes every character",
+  );
+}
+
+function inFile<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(`"${path}": ${error.message}`, error.hint === undefined ? {} : { hint: error.hint });
+  }
+}
+
+/** The name of the pattern with these splits, or null. */
+export function nameOf(sources: readonly string[]): string | null {
+  const named = Object.entries<NamedPattern>(patterns).find(([, other]) => isSame(sources, other.sources));
+  return named === undefined ? null : named[0];
+}

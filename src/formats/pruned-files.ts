@@ -1,0 +1,429 @@
+import { readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { encodeBytes } from "../bytes/byte-characters.ts";
+import { shown } from "../bytes/schema.ts";
+import { UserError } from "../errors.ts";
+import { isFile } from "../runtime/named-files.ts";
+import type { RankedMerges } from "../tokenizer/encoding-model.ts";
+import { gone, type Numbering, newIdOf } from "../tokenizer/prune-vocabulary.ts";
+import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
+import { allAddedTokens, refuse, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { idsOfTokens, type TokenIds } from "./assemble-model.ts";
+import { objectAt } from "./checked-json.ts";
+import { partnerOf } from "./gpt2.ts";
+import { fileKind } from "./load-tokenizer.ts";
+import { Chunk, type OutputFile } from "./output-file.ts";
+import { readBytes, readJson, readText } from "./read-file.ts";
+import { scanTokenizerJson } from "./scan-tokenizer-json.ts";
+
+/** A tokenizer in a file, or in GPT-2's pair, which is named by its vocabulary. */
+export type TokenizerFile = { readonly kind: "json" | "gpt2" | "ranks" | "tekken"; readonly path: string };
+
+/** The tokenizers that a path names: of a directory all that are in it, the one that is loaded first. */
+export function tokenizerFilesAt(path: string): TokenizerFile[] {
+  if (!statSync(path).isDirectory()) return [fileAt(path)];
+  const inside = (name: string) => join(path, name);
+  const found: TokenizerFile[] = [];
+  if (isFile(inside("tokenizer.json"))) found.push({ kind: "json", path: inside("tokenizer.json") });
+  if (isFile(inside("vocab.json")) && isFile(inside("merges.txt"))) {
+    found.push({ kind: "gpt2", path: inside("vocab.json") });
+  }
+  const others = ["tokenizer.tiktoken", "tekken.json", "tokenizer.model"].map(inside).filter(isFile);
+  return [...found, ...others.map(fileAt)];
+}
+
+function fileAt(path: string): TokenizerFile {
+  if (path.endsWith("vocab.json") || path.endsWith("merges.txt")) return { kind: "gpt2", path };
+  const kind = fileKind(path);
+  if (kind === "tekken" || kind === "ranks") return { kind, path };
+  return { kind: kind === "json" || path.endsWith(".json") ? "json" : "ranks", path };
+}
+
+/** The files of one tokenizer with the tokens that stay. */
+export function prunedFiles(
+  { kind, path }: TokenizerFile,
+  parts: TokenizerParts,
+  numbering: Numbering,
+): OutputFile[] {
+  switch (kind) {
+    case "json":
+      return [prunedTokenizerJson(path, parts, numbering)];
+    case "gpt2":
+      return prunedGpt2(path, parts, numbering);
+    case "ranks":
+      return [prunedRanks(path, parts, numbering)];
+    case "tekken":
+      return [prunedTekken(path, parts, numbering)];
+  }
+}
+
+/** What `transformers` reads beside a `tokenizer.json` of a directory, with the new ids. */
+export function filesBeside(directory: string, numbering: Numbering): OutputFile[] {
+  return readdirSync(directory)
+    .sort()
+    .filter((name) => isFile(join(directory, name)))
+    .flatMap((name) => {
+      const path = join(directory, name);
+      if (copiedNames.has(name)) return [{ name, chunks: () => [readBytes(path)] }];
+      if (name === "tokenizer_config.json") return [jsonFile(path, renumberedConfig(path, numbering))];
+      if (name === "added_tokens.json") return [jsonFile(path, renumberedTokens(path, numbering))];
+      return [];
+    });
+}
+
+/** What `transformers` reads beside a tokenizer. */
+export const isReadBeside = (name: string) =>
+  copiedNames.has(name) || name === "tokenizer_config.json" || name === "added_tokens.json";
+
+/** Files without ids. */
+const copiedNames = new Set(["special_tokens_map.json", "chat_template.jinja", "chat_template.json"]);
+
+const jsonFile = (path: string, value: object): OutputFile => ({
+  name: basename(path),
+  chunks: () => [new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`)],
+});
+
+function renumberedConfig(path: string, numbering: Numbering): object {
+  const config = objectAt(readJson(path), path, "the configuration");
+  if (!("added_tokens_decoder" in config)) return config;
+  const decoder = objectAt(config.added_tokens_decoder, path, "added_tokens_decoder");
+  const renumbered = Object.entries(decoder).map(([id, token]) => [
+    newIdOf(numbering, Number(id), path, "added_tokens_decoder"),
+    token,
+  ]);
+  return { ...config, added_tokens_decoder: Object.fromEntries(renumbered) };
+}
+
+function renumberedTokens(path: string, numbering: Numbering): object {
+  const tokens = objectAt(readJson(path), path, "the list of added tokens");
+  return Object.fromEntries(
+    Object.entries(tokens).map(([text, id]) => [text, newIdOf(numbering, id, path, JSON.stringify(text))]),
+  );
+}
+
+/** Throws unless another file holds the same tokens and merges: both are pruned by one choice. */
+export function checkSame(first: TokenizerParts, other: TokenizerParts): void {
+  const [a, b] = [first.model.merges, other.model.merges];
+  const areEqual = (x: Int32Array, y: Int32Array) => Buffer.compare(bytesOf(x), bytesOf(y)) === 0;
+  if (
+    areEqual(a.left, b.left) &&
+    areEqual(a.right, b.right) &&
+    areEqual(a.merged, b.merged) &&
+    areEqual(first.model.byteIds, other.model.byteIds)
+  ) {
+    return;
+  }
+  throw new UserError(
+    `"${other.description.path}" and "${first.description.path}" are different tokenizers in one directory`,
+    { hint: "name the file of the one that is meant" },
+  );
+}
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array) =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+/** GPT-2's pair of files with the tokens that stay. Special tokens that the user named are entries of the vocabulary. */
+function prunedGpt2(path: string, parts: TokenizerParts, numbering: Numbering): OutputFile[] {
+  const { vocabPath, mergesPath } = partnerOf(path);
+  const vocab = idsOfTokens(objectAt(readJson(vocabPath), vocabPath, "the vocabulary"), vocabPath);
+  const { tokens, merges } = keptRows(vocab, parts.model.merges, numbering, vocabPath);
+  const known = new Set(tokens.map(([text]) => text));
+  const named = parts.addedTokens
+    .filter(({ content }) => !known.has(content))
+    .map(({ content, id }) => [content, numbering.newIds[id]!] as const);
+  const entries = [...tokens, ...named].sort(([, a], [, b]) => a - b);
+  const head = /^#version.*\n/.exec(readText(mergesPath).slice(0, 100))?.[0] ?? "";
+  return [
+    {
+      name: basename(vocabPath),
+      chunks: () =>
+        textChunks(
+          "{",
+          entries,
+          ([text, id], i) => `${i === 0 ? "" : ","}${JSON.stringify(text)}:${id}`,
+          "}",
+        ),
+    },
+    {
+      name: basename(mergesPath),
+      chunks: () => textChunks(head, merges(), ([left, right]) => `${left} ${right}\n`, ""),
+    },
+  ];
+}
+
+function* textChunks<T>(
+  head: string,
+  rows: Iterable<T>,
+  textOf: (row: T, index: number) => string,
+  end: string,
+): Generator<Uint8Array> {
+  const chunk = new Chunk();
+  let index = 0;
+  chunk.text(head);
+  for (const row of rows) {
+    chunk.text(textOf(row, index++));
+    if (chunk.isFull) yield chunk.take();
+  }
+  chunk.text(end);
+  yield chunk.take();
+}
+
+/** A file of ranks with the tokens that stay. A token's rank is its id, so the order of the ranks stays. */
+function prunedRanks(path: string, parts: TokenizerParts, numbering: Numbering): OutputFile {
+  return { name: basename(path), chunks: () => rankChunks(parts, numbering) };
+}
+
+function* rankChunks(parts: TokenizerParts, { newIds }: Numbering): Generator<Uint8Array> {
+  const chunk = new Chunk();
+  const addedIds = new Set(allAddedTokens(parts).map(({ id }) => id));
+  for (let id = 0; id < newIds.length; id++) {
+    if (newIds[id] === gone || addedIds.has(id)) continue;
+    chunk.text(`${Buffer.from(tokenBytesOf(parts.tokens, id)).toString("base64")} ${newIds[id]}\n`);
+    if (chunk.isFull) yield chunk.take();
+  }
+  yield chunk.take();
+}
+
+/** Mistral's `tekken.json` with the tokens that stay. It lists no others, so it holds just what its size says. */
+function prunedTekken(path: string, parts: TokenizerParts, { size, newIds }: Numbering): OutputFile {
+  const root = objectAt(readJson(path), path, "the tokenizer");
+  const config = objectAt(root.config, path, "config");
+  const vocab = root.vocab as readonly object[];
+  // Special tokens have the first ids, and all of them stay.
+  const specialCount = allAddedTokens(parts).length;
+  const form = formOf(readBytes(path));
+  const value = {
+    ...root,
+    config: { ...config, default_vocab_size: size },
+    vocab: placeOfRows("vocab"),
+  };
+  return {
+    name: basename(path),
+    chunks: () =>
+      jsonWithRows(value, form, {
+        vocab: {
+          brackets: "[]",
+          *rows() {
+            for (let id = specialCount; id < newIds.length; id++) {
+              if (newIds[id] === gone) continue;
+              const entry = { ...vocab[id - specialCount], rank: newIds[id]! - specialCount };
+              yield JSON.stringify(entry, null, form.isIndented ? 2 : 0);
+            }
+          },
+        },
+      }),
+  };
+}
+
+/**
+ * HF's `tokenizer.json` with the tokens that stay. Vocabulary and merges are made anew; all else is as it was, with new
+ * ids where there are ids. The file stays indented or not, and its merges lists or texts.
+ */
+function prunedTokenizerJson(path: string, parts: TokenizerParts, numbering: Numbering): OutputFile {
+  const file = readBytes(path);
+  const scanned = scanTokenizerJson(file);
+  const root = objectAt(scanned === null ? readJson(path) : scanned.root, path, "the tokenizer");
+  const model = objectAt(root.model, path, "the model");
+  const vocab = scanned?.vocab ?? idsOfTokens(objectAt(model.vocab, path, "the model's vocab"), path);
+  const { tokens, merges } = keptRows(vocab, parts.model.merges, numbering, path);
+  const value = {
+    ...root,
+    ...("padding" in root && { padding: renumberPadding(root.padding, numbering, path) }),
+    ...("added_tokens" in root && { added_tokens: renumberAdded(root.added_tokens, parts, numbering) }),
+    ...("post_processor" in root && { post_processor: renumberStep(root.post_processor, numbering, path) }),
+    model: { ...model, vocab: placeOfRows("vocab"), merges: placeOfRows("merges") },
+  };
+  const form = formOf(file);
+  // In a vocabulary that has this key, a number is behind it.
+  const areLists = /"merges"\s*:\s*\[\s*\[/.test(file.toString("latin1"));
+  const indent = form.isIndented ? 2 : 0;
+  return {
+    name: basename(path),
+    chunks: () =>
+      jsonWithRows(value, form, {
+        vocab: {
+          brackets: "{}",
+          *rows() {
+            for (const [text, id] of tokens) yield `${JSON.stringify(text)}:${indent > 0 ? " " : ""}${id}`;
+          },
+        },
+        merges: {
+          brackets: "[]",
+          *rows() {
+            for (const halves of merges())
+              yield JSON.stringify(areLists ? halves : halves.join(" "), null, indent);
+          },
+        },
+      }),
+  };
+}
+
+/** HF gives ids to added tokens itself; those in the file are only stated. */
+function renumberAdded(value: unknown, { addedTokens }: TokenizerParts, { newIds }: Numbering): unknown {
+  if (!Array.isArray(value)) return value;
+  const idsByContent = new Map(addedTokens.map(({ content, id }) => [content, id]));
+  return value.map((token) => {
+    const id = idsByContent.get(token.content);
+    return id === undefined ? token : { ...token, id: newIds[id] };
+  });
+}
+
+function renumberPadding(value: unknown, numbering: Numbering, path: string): unknown {
+  if (typeof value !== "object" || value === null || !("pad_id" in value)) return value;
+  return { ...value, pad_id: newIdOf(numbering, value.pad_id, path, "padding") };
+}
+
+type Step = Record<string, unknown>;
+
+/** The steps of post-processors that have ids, with the new ones. A step that is not known may have ids: a UserError. */
+function renumberStep(value: unknown, numbering: Numbering, path: string): unknown {
+  if (value === null || value === undefined) return value;
+  const step = objectAt(value, path, "the post-processor") as Step;
+  const newId = (id: unknown) => newIdOf(numbering, id, path, `the post-processor ${String(step.type)}`);
+  switch (step.type) {
+    case "ByteLevel":
+      return step;
+    case "Sequence": {
+      const { processors } = step;
+      if (!Array.isArray(processors)) refuse(path, "the post-processor Sequence has no list of steps");
+      return { ...step, processors: processors.map((each) => renumberStep(each, numbering, path)) };
+    }
+    case "TemplateProcessing": {
+      const specials = objectAt(step.special_tokens ?? {}, path, "special_tokens of the post-processor");
+      const renumbered = Object.entries(specials).map(([name, special]) => {
+        const token = objectAt(special, path, `the special token ${name} of the post-processor`);
+        if (!Array.isArray(token.ids))
+          refuse(path, `the special token ${name} of the post-processor has no ids`);
+        return [name, { ...token, ids: token.ids.map(newId) }];
+      });
+      return { ...step, special_tokens: Object.fromEntries(renumbered) };
+    }
+    case "BertProcessing":
+    case "RobertaProcessing": {
+      const renumberPair = (pair: unknown) => {
+        if (!Array.isArray(pair) || pair.length !== 2)
+          refuse(path, "the post-processor has no pair of token and id");
+        return [pair[0], newId(pair[1])];
+      };
+      return { ...step, sep: renumberPair(step.sep), cls: renumberPair(step.cls) };
+    }
+    default:
+      refuse(path, `the post-processor ${String(step.type)} is not known, and may hold ids`);
+  }
+}
+
+/** A list or an object of a JSON file that is written row by row, because it is long. */
+type JsonRows = {
+  readonly brackets: "[]" | "{}";
+  /** Each as JSON in one line, or with line ends as at the margin. */
+  readonly rows: () => Iterable<string>;
+};
+
+/** How the file is laid out. */
+type JsonForm = { readonly isIndented: boolean };
+
+/** Whether a file of JSON is indented, by its beginning. */
+const formOf = (file: Uint8Array): JsonForm => ({
+  isIndented: /^\s*\{\s*\n/.test(
+    Buffer.from(file.buffer, file.byteOffset, Math.min(64, file.length)).toString(),
+  ),
+});
+
+/** What stands in a value instead of rows: no text of a tokenizer's file has it. */
+const placeOfRows = (name: string) => `\0rows ${name}`;
+
+/** A value as JSON, with the rows of each name in the places of `placeOfRows(name)`. */
+function* jsonWithRows(
+  value: object,
+  { isIndented }: JsonForm,
+  rowsByName: Readonly<Record<string, JsonRows>>,
+): Generator<Uint8Array> {
+  const chunk = new Chunk();
+  const text = JSON.stringify(value, null, isIndented ? 2 : undefined);
+  let margin = "";
+  for (const part of text.split(/("\\u0000rows [a-z_]+")/)) {
+    const name = /^"\\u0000rows ([a-z_]+)"$/.exec(part)?.[1];
+    if (name === undefined) {
+      chunk.text(part);
+      const indent = /^ */.exec(part.slice(part.lastIndexOf("\n") + 1))![0];
+      margin = isIndented ? `\n${indent}` : "";
+      continue;
+    }
+    const { brackets, rows } = rowsByName[name]!;
+    yield* rowChunks(chunk, brackets, rows(), margin);
+  }
+  yield chunk.take();
+}
+
+function* rowChunks(
+  chunk: Chunk,
+  brackets: string,
+  rows: Iterable<string>,
+  margin: string,
+): Generator<Uint8Array> {
+  const inner = margin === "" ? "" : `${margin}  `;
+  let isFirst = true;
+  chunk.text(brackets[0]!);
+  for (const row of rows) {
+    chunk.text(`${isFirst ? "" : ","}${inner}${inner === "" ? row : row.replaceAll("\n", inner)}`);
+    isFirst = false;
+    if (chunk.isFull) yield chunk.take();
+  }
+  chunk.text(`${isFirst ? "" : margin}${brackets[1]}`);
+}
+
+/** What stays of a vocabulary and its merges, spelled as in their file. */
+type KeptRows = {
+  /** By new ids, ascending. */
+  readonly tokens: readonly (readonly [text: string, id: number])[];
+  /** In the order of ranks. */
+  readonly merges: () => Generator<readonly [left: string, right: string]>;
+};
+
+/** A merge stays if its halves and what it makes stay. */
+function keptRows(vocab: TokenIds, merges: RankedMerges, { newIds }: Numbering, path: string): KeptRows {
+  const textOf: string[] = [];
+  const tokens: [string, number][] = [];
+  for (const [text, id] of vocab) {
+    const other = textOf[id];
+    if (other !== undefined) refuse(path, `the tokens ${shown(other)} and ${shown(text)} have one id, ${id}`);
+    textOf[id] = text;
+    const newId = newIds[id] ?? gone;
+    if (newId !== gone) tokens.push([text, newId]);
+  }
+  tokens.sort(([, a], [, b]) => a - b);
+  const stays = (id: number) => newIds[id] !== gone;
+  return {
+    tokens,
+    *merges() {
+      const { left, right, merged } = merges;
+      for (let rank = 0; rank < merged.length; rank++) {
+        const [l, r] = [left[rank]!, right[rank]!];
+        if (stays(l) && stays(r) && stays(merged[rank]!)) yield [textOf[l]!, textOf[r]!];
+      }
+    },
+  };
+}
+
+const idsName = "ids.tsv";
+
+/**
+ * `ids.tsv`: for whoever owns embeddings. A row for each old id, ascending: `old`, `new` (empty if the token is gone),
+ * and `token` in byte-to-character form.
+ */
+export const idsTsv = (tokens: TokenTable, numbering: Numbering): OutputFile => ({
+  name: idsName,
+  chunks: () => rows(tokens, numbering),
+});
+
+function* rows(tokens: TokenTable, { newIds }: Numbering): Generator<Uint8Array> {
+  const chunk = new Chunk();
+  chunk.ascii("old\tnew\ttoken\n");
+  for (let id = 0; id < tokens.idLimit; id++) {
+    const bytes = tokenBytesOf(tokens, id);
+    if (bytes.length === 0) continue;
+    chunk.text(`${id}\t${newIds[id] === gone ? "" : newIds[id]}\t${encodeBytes(bytes)}\n`);
+    if (chunk.isFull) yield chunk.take();
+  }
+  yield chunk.take();
+}

@@ -1,0 +1,444 @@
+import { isUtf8 } from "node:buffer";
+import { isTooDeep } from "../bytes/schema.ts";
+import { spareThirdTier } from "../runtime/host.ts";
+import type { RankedMerges } from "../tokenizer/encoding-model.ts";
+import { idLimitMax } from "../tokenizer/token-table.ts";
+
+type ScannedTokenizer = {
+  /** The file as JSON, with an empty vocabulary and no merges. */
+  readonly root: unknown;
+  readonly vocab: ScannedVocabulary;
+  readonly merges: RankedMerges;
+};
+
+/**
+ * Reads vocabulary and merges of a `tokenizer.json` straight from its bytes. As JSON they would become some 200,000 strings
+ * and lists, which would take three times as long. Returns null for anything unusual or wrong; the caller then reads the
+ * file as JSON, which finds the error.
+ */
+export function scanTokenizerJson(file: Uint8Array): ScannedTokenizer | null {
+  if (!isUtf8(file)) return null;
+  const scan = new TokenizerScan(file);
+  const end = walkObject(file, skipSpace(file, 0), (key, pos) =>
+    key === "model" ? walkObject(file, pos, (inner, at) => scan.takeMember(inner, at)) : skipValue(file, pos),
+  );
+  const { vocab, merges } = scan;
+  if (end === failed || vocab === null || merges === null) return null;
+  try {
+    const root: unknown = JSON.parse(scan.restAsText());
+    return isTooDeep(root) ? null : { root, vocab, merges };
+  } catch {
+    return null;
+  }
+}
+
+const failed = -1;
+const quote = 0x22;
+const comma = 0x2c;
+const zero = 0x30;
+const colon = 0x3a;
+const openList = 0x5b;
+const backslash = 0x5c;
+const closeList = 0x5d;
+const openObject = 0x7b;
+const closeObject = 0x7d;
+const space = 0x20;
+
+/** The members of `model`, as they come. */
+class TokenizerScan {
+  vocab: ScannedVocabulary | null = null;
+  merges: RankedMerges | null = null;
+  /** Start and end of the vocabulary, then of the merges. */
+  private readonly cuts: number[] = [];
+
+  constructor(private readonly file: Uint8Array) {}
+
+  /** Takes a member of `model`; returns the position behind its value. */
+  takeMember(key: string, pos: number): number {
+    if (key !== "vocab" && key !== "merges") return skipValue(this.file, pos);
+    let end: number;
+    if (key === "vocab") {
+      if (this.vocab !== null) return failed;
+      const texts = allocateTexts(this.file.length);
+      end = scanVocabulary(this.file, pos, texts);
+      if (end === failed || !indexTexts(texts)) return failed;
+      this.vocab = new ScannedVocabulary(texts);
+    } else {
+      if (this.vocab === null || this.merges !== null) return failed;
+      const most = Math.ceil((this.file.length - pos) / smallestMergeBytes);
+      const room = { left: new Int32Array(most), right: new Int32Array(most), merged: new Int32Array(most) };
+      const scanned = scanMerges(this.file, pos, this.vocab.texts, room);
+      end = scanned.end;
+      if (end === failed) return failed;
+      const { count } = scanned;
+      this.merges = {
+        left: room.left.slice(0, count),
+        right: room.right.slice(0, count),
+        merged: room.merged.slice(0, count),
+      };
+    }
+    this.cuts.push(pos, end);
+    return end;
+  }
+
+  /** The file with vocabulary and merges empty. Both were found, in this order. */
+  restAsText(): string {
+    const [vocabStart, vocabEnd, mergesStart, mergesEnd] = this.cuts as [number, number, number, number];
+    const text = (start: number, end?: number) =>
+      Buffer.from(this.file.subarray(start, end)).toString("utf8");
+    return `${text(0, vocabStart)}{}${text(vocabEnd, mergesStart)}[]${text(mergesEnd)}`;
+  }
+}
+
+/** `"a b",` is shorter than `["",""],`, but holds two tokens. */
+const smallestMergeBytes = 5;
+
+function skipSpace(file: Uint8Array, pos: number): number {
+  for (; pos < file.length; pos++) {
+    const byte = file[pos]!;
+    if (byte !== space && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
+  }
+  return pos;
+}
+
+/**
+ * Calls `member` with each key and the position of its value, and `member` returns the position behind the value. Returns the
+ * position behind the object.
+ */
+function walkObject(file: Uint8Array, pos: number, member: (key: string, pos: number) => number): number {
+  if (file[pos] !== openObject) return failed;
+  const keys = new Set<string>();
+  for (;;) {
+    pos = skipSpace(file, pos + 1);
+    if (file[pos] !== quote) return failed;
+    const keyStart = pos + 1;
+    pos = skipValue(file, pos);
+    if (pos === failed) return failed;
+    const key = Buffer.from(file.subarray(keyStart, pos - 1)).toString("utf8");
+    // JSON.parse takes the later value of a key that occurs twice.
+    if (key.includes("\\") || keys.has(key)) return failed;
+    keys.add(key);
+    pos = skipSpace(file, pos);
+    if (file[pos] !== colon) return failed;
+    pos = member(key, skipSpace(file, pos + 1));
+    if (pos === failed) return failed;
+    pos = skipSpace(file, pos);
+    if (file[pos] === closeObject) return pos + 1;
+    if (file[pos] !== comma) return failed;
+  }
+}
+
+/** Position behind the value at `pos`. JSON.parse will check it. */
+function skipValue(file: Uint8Array, pos: number): number {
+  let depth = 0;
+  while (pos < file.length) {
+    const byte = file[pos]!;
+    if (byte === quote) {
+      for (pos++; pos < file.length && file[pos] !== quote; pos++) if (file[pos] === backslash) pos++;
+    } else if (byte === openObject || byte === openList) depth++;
+    else if (byte === closeObject || byte === closeList) {
+      if (depth === 0) return pos;
+      depth--;
+    } else if (byte === comma && depth === 0) return pos;
+    pos++;
+    if (depth === 0 && (byte === quote || byte === closeObject || byte === closeList)) return pos;
+  }
+  return failed;
+}
+
+/** What `readString` found: the end of its bytes in the texts, and their hash. */
+const found = new Int32Array(2);
+
+/** Copies the bytes of the string at `pos` to texts.bytes[at]; returns the position behind its quotation mark. */
+function readString(file: Uint8Array, pos: number, bytes: Uint8Array, at: number): number {
+  if (file[pos] !== quote) return failed;
+  let hash = 0;
+  const start = pos;
+  for (pos = (pos + 1) | 0; pos < file.length; pos = (pos + 1) | 0) {
+    const byte = file[pos]!;
+    if (byte === quote) {
+      found[0] = at;
+      found[1] = hash;
+      return (pos + 1) | 0;
+    }
+    if (byte === backslash || byte < space) return readEscaped(file, start, bytes, at - (pos - start - 1));
+    bytes[at] = byte;
+    at = (at + 1) | 0;
+    hash = hashStep(hash, byte);
+  }
+  return failed;
+}
+
+function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: number): number {
+  const end = skipValue(file, start);
+  if (end === failed) return failed;
+  let text: string;
+  try {
+    text = JSON.parse(Buffer.from(file.subarray(start, end)).toString("utf8"));
+  } catch {
+    return failed;
+  }
+  // Half a surrogate pair has no UTF-8.
+  if (!text.isWellFormed()) return failed;
+  const { written } = new TextEncoder().encodeInto(text, bytes.subarray(at));
+  let hash = 0;
+  for (let i = 0; i < written; i++) hash = hashStep(hash, bytes[at + i]!);
+  found[0] = at + written;
+  found[1] = hash;
+  return end;
+}
+
+/** Reads texts, hashes and ids of `{"a": 0, …}`; returns the position behind it. */
+function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): number {
+  const { bytes, starts, hashes, ids } = texts;
+  if (file[pos] !== openObject) return failed;
+  let count = 0;
+  let idMax = 0;
+  let at = 0;
+  for (;;) {
+    pos = readString(file, skipSpace(file, pos + 1), bytes, at);
+    if (pos === failed) return failed;
+    at = found[0]!;
+    hashes[count] = found[1]!;
+    starts[count + 1] = at;
+    pos = skipSpace(file, pos);
+    if (file[pos] !== colon) return failed;
+    pos = skipSpace(file, pos + 1);
+    const idStart = pos;
+    let id = 0;
+    for (
+      let digit = file[pos]! - zero;
+      digit >= 0 && digit <= 9 && id < idLimitMax;
+      digit = file[pos]! - zero
+    ) {
+      id = (10 * id + digit) | 0;
+      pos = (pos + 1) | 0;
+    }
+    const isNumber = pos > idStart && (file[idStart] !== zero || pos === idStart + 1);
+    if (!isNumber || id >= idLimitMax) return failed;
+    ids[count] = id;
+    idMax = id > idMax ? id : idMax;
+    count = (count + 1) | 0;
+    pos = skipSpace(file, pos);
+    if (file[pos] === closeObject) break;
+    if (file[pos] !== comma) return failed;
+  }
+  texts.count = count;
+  texts.idMax = idMax;
+  return pos + 1;
+}
+
+/** Reads `[["a", "b"], …]` or `["a b", …]`: the ids of both tokens, and of the token that they make, by rank. */
+function scanMerges(
+  file: Uint8Array,
+  pos: number,
+  texts: TokenTexts,
+  { left, right, merged }: RankedMerges,
+): { end: number; count: number } {
+  const fail = { end: failed, count: 0 };
+  const { bytes, ids } = texts;
+  // The two tokens of a merge are copied behind the vocabulary, side by side: so they spell the token that they make.
+  const start = texts.starts[texts.count]!;
+  let rank = 0;
+  let next = 256;
+  if (file[pos] !== openList) return fail;
+  for (;;) {
+    pos = skipSpace(file, pos + 1);
+    let leftHash: number;
+    let rightHash: number;
+    let middle: number;
+    if (file[pos] === openList) {
+      pos = readString(file, skipSpace(file, pos + 1), bytes, start);
+      if (pos === failed) return fail;
+      middle = found[0]!;
+      leftHash = found[1]!;
+      pos = skipSpace(file, pos);
+      if (file[pos] !== comma) return fail;
+      pos = readString(file, skipSpace(file, pos + 1), bytes, middle);
+      if (pos === failed) return fail;
+      rightHash = found[1]!;
+      pos = skipSpace(file, pos);
+      if (file[pos] !== closeList) return fail;
+      pos = (pos + 1) | 0;
+    } else {
+      pos = readString(file, pos, bytes, start);
+      if (pos === failed) return fail;
+      middle = closeGap(bytes, start, found[0]!);
+      if (middle === failed) return fail;
+      found[0] = found[0]! - 1;
+      leftHash = hashOf(bytes, start, middle);
+      rightHash = hashOf(bytes, middle, found[0]!);
+    }
+    const end = found[0]!;
+    const leftIndex = findText(texts, start, middle, leftHash);
+    const rightIndex = findText(texts, middle, end, rightHash);
+    if (leftIndex < 0 || rightIndex < 0) return fail;
+    left[rank] = ids[leftIndex]!;
+    right[rank] = ids[rightIndex]!;
+    // Mostly it is the next id.
+    const id = idOfSpan(texts, start, end, next);
+    if (id < 0) return fail;
+    merged[rank] = id;
+    next = (id + 1) | 0;
+    rank = (rank + 1) | 0;
+    pos = skipSpace(file, pos);
+    if (file[pos] === closeList) return { end: pos + 1, count: rank };
+    if (file[pos] !== comma) return fail;
+  }
+}
+
+/** Removes the only space in bytes[start .. end) and returns its position. */
+function closeGap(bytes: Uint8Array, start: number, end: number): number {
+  const gap = bytes.indexOf(space, start);
+  if (gap < 0 || gap >= end) return failed;
+  bytes.copyWithin(gap, gap + 1, end);
+  for (let pos = gap; pos < end - 1; pos++) if (bytes[pos] === space) return failed;
+  return gap;
+}
+
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0;
+  for (let pos = start; pos < end; pos++) hash = hashStep(hash, bytes[pos]!);
+  return hash;
+}
+
+spareThirdTier(skipSpace, readString, scanVocabulary, scanMerges, hashOf);
+
+/**
+ * TokenTexts: the tokens of a vocabulary, spelled as in their file, and their ids.
+ *
+ *   ARRAY    TYPE         LENGTH        MEANING
+ *   bytes    Uint8Array                 texts end to end, as UTF-8, and free room behind them
+ *   starts   Int32Array   count + 1     offset into bytes; text t is bytes[starts[t] .. starts[t + 1])
+ *   hashes   Int32Array   count         of the bytes of each text
+ *   ids      Int32Array   count
+ *   slots    Int32Array   2^slotBits    open addressing, at most half full, home = top bits of the spread hash; t + 1, 0 is free
+ *   byId     Int32Array   count + 1     t + 1 of the token with that id, 0 for none; larger ids are left out
+ */
+type TokenTexts = {
+  readonly bytes: Uint8Array;
+  readonly starts: Int32Array;
+  readonly hashes: Int32Array;
+  readonly ids: Int32Array;
+  count: number;
+  /** The largest id. */
+  idMax: number;
+  slots: Int32Array;
+  slotBits: number;
+  byId: Int32Array;
+};
+
+/** `"":0,` */
+const smallestEntryBytes = 5;
+
+/** Room for the most that a file of so many bytes can hold: memory that is not written costs nothing. */
+function allocateTexts(fileBytes: number): TokenTexts {
+  const countMax = Math.ceil(fileBytes / smallestEntryBytes) + 1;
+  return {
+    bytes: new Uint8Array(2 * fileBytes),
+    starts: new Int32Array(countMax + 1),
+    hashes: new Int32Array(countMax),
+    ids: new Int32Array(countMax),
+    count: 0,
+    idMax: 0,
+    slots: new Int32Array(0),
+    slotBits: 0,
+    byId: new Int32Array(0),
+  };
+}
+
+const hashStep = (hash: number, byte: number) => (Math.imul(hash ^ byte, 0x01000193) + 0x3d4d51cb) | 0;
+const homeOf = (hash: number, slotBits: number) => Math.imul(hash, 0x9e3779b1) >>> (32 - slotBits);
+
+/** Fills `slots` and `byId`; false if two texts are the same. */
+function indexTexts(texts: TokenTexts): boolean {
+  const { count, starts, hashes, ids } = texts;
+  let slotBits = 4;
+  while (2 ** slotBits < 2 * count) slotBits++;
+  const slots = new Int32Array(2 ** slotBits);
+  const byId = new Int32Array(count + 1);
+  texts.slots = slots;
+  texts.slotBits = slotBits;
+  texts.byId = byId;
+  for (let t = 0; t < count; t++) {
+    if (findText(texts, starts[t]!, starts[t + 1]!, hashes[t]!) >= 0) return false;
+    let slot = homeOf(hashes[t]!, slotBits);
+    while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1);
+    slots[slot] = t + 1;
+    if (ids[t]! <= count) byId[ids[t]!] = t + 1;
+  }
+  return true;
+}
+
+/** Index of the text equal to bytes[start .. end), or -1. */
+function findText(
+  { bytes, starts, hashes, slots, slotBits }: TokenTexts,
+  start: number,
+  end: number,
+  hash: number,
+): number {
+  for (let slot = homeOf(hash, slotBits); ; slot = (slot + 1) & (slots.length - 1)) {
+    const t = slots[slot]! - 1;
+    if (t < 0) return -1;
+    if (hashes[t] === hash && equalSpans(bytes, starts[t]!, starts[t + 1]!, start, end)) return t;
+  }
+}
+
+/** The id of the text equal to bytes[start .. end), or -1; the text of `likelyId` is compared first. */
+function idOfSpan(texts: TokenTexts, start: number, end: number, likelyId: number): number {
+  const { bytes, starts, ids, byId } = texts;
+  const likely = likelyId < byId.length ? byId[likelyId]! - 1 : -1;
+  if (likely >= 0 && equalSpans(bytes, starts[likely]!, starts[likely + 1]!, start, end)) return likelyId;
+  let hash = 0;
+  for (let pos = start; pos < end; pos++) hash = hashStep(hash, bytes[pos]!);
+  const t = findText(texts, start, end, hash);
+  return t < 0 ? -1 : ids[t]!;
+}
+
+function equalSpans(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  otherStart: number,
+  otherEnd: number,
+): boolean {
+  if (end - start !== otherEnd - otherStart) return false;
+  for (let pos = start; pos < end; pos++) if (bytes[pos] !== bytes[otherStart + pos - start]) return false;
+  return true;
+}
+
+/** The texts, to be read like a Map of tokens to ids. */
+class ScannedVocabulary {
+  private readonly encoder = new TextEncoder();
+
+  constructor(readonly texts: TokenTexts) {}
+
+  get(text: string): number | undefined {
+    const { bytes, starts, count, ids } = this.texts;
+    const start = starts[count]!;
+    const { read, written } = this.encoder.encodeInto(text, bytes.subarray(start));
+    // Half a surrogate pair is in no file of UTF-8, and a text longer than the file is not in it.
+    if (read < text.length || !text.isWellFormed()) return undefined;
+    let hash = 0;
+    for (let i = 0; i < written; i++) hash = hashStep(hash, bytes[start + i]!);
+    const t = findText(this.texts, start, start + written, hash);
+    return t < 0 ? undefined : ids[t];
+  }
+
+  get size(): number {
+    return this.texts.count;
+  }
+
+  get idMax(): number {
+    return this.texts.idMax;
+  }
+
+  *[Symbol.iterator](): Generator<[string, number]> {
+    const { bytes, starts, count, ids } = this.texts;
+    for (let t = 0; t < count; t++) {
+      yield [Buffer.from(bytes.buffer, starts[t]!, starts[t + 1]! - starts[t]!).toString("utf8"), ids[t]!];
+    }
+  }
+}
+
+spareThirdTier(indexTexts, findText, idOfSpan, equalSpans);

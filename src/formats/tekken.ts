@@ -1,0 +1,150 @@
+import { shown } from "../bytes/schema.ts";
+import { UserError } from "../errors.ts";
+import { modelOfRanks, type RankedToken } from "../tokenizer/merges-of-ranks.ts";
+import { buildTokenTable, idLimitMax } from "../tokenizer/token-table.ts";
+import {
+  type AddedToken,
+  areNarrow,
+  plainSpecial,
+  refuse,
+  type TokenizerParts,
+} from "../tokenizer/tokenizer-parts.ts";
+import { objectAt } from "./checked-json.ts";
+import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
+import { readJson } from "./read-file.ts";
+
+/**
+ * Loads Mistral's `tekken.json`, as the package mistral-common does. The ranks are of tiktoken's kind. Special tokens have the
+ * first ids, so a token's id is its rank plus their number. The file lists more tokens than the vocabulary has room for; the
+ * last ones do not count. Special tokens are never found in a text: mistral-common adds their ids itself.
+ */
+export function loadTekkenFile(path: string): TokenizerParts {
+  const root = objectAt(readJson(path), path, "the tokenizer");
+  const config = objectAt(root.config, path, "config");
+  const size = numberAt(config, "default_vocab_size", { max: idLimitMax, path });
+  const specialCount = numberAt(config, "default_num_special_tokens", {
+    max: Math.min(size, specialCountMax),
+    path,
+  });
+  const controlTokens = readSpecials(root.special_tokens, { specialCount, version: config.version, path });
+  const tokens = readVocab(root.vocab, { count: size - specialCount, firstId: specialCount, path });
+  if (typeof config.pattern !== "string") throw new UserError(`"${path}": config has no pattern`);
+  const sources = [config.pattern];
+  checkTakesAll(sources, path);
+  const encoder = new TextEncoder();
+  return {
+    model: modelOfRanks(tokens, path),
+    pattern: compileSplits(sources, path),
+    normalization: null,
+    addsPrefixSpace: false,
+    addedTokens: [],
+    controlTokens,
+    isNarrow: areNarrow(size - 1, controlTokens),
+    tokens: buildTokenTable([
+      ...tokens.map(({ rank, bytes }) => [rank, bytes] as const),
+      ...controlTokens.map(({ id, content }) => [id, encoder.encode(content)] as const),
+    ]),
+    description: {
+      path,
+      kind: `tekken.json ${String(config.version)}`,
+      patternName: nameOf(sources),
+      patternSources: sources,
+    },
+    notes: [],
+  };
+}
+
+/** Mistral's files have 1,000. Each becomes an object, and a damaged number must not fill the memory. */
+const specialCountMax = 2 ** 16;
+
+function numberAt(
+  config: Record<string, unknown>,
+  name: string,
+  { max, path }: { max: number; path: string },
+): number {
+  const value = config[name];
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > max) {
+    throw new UserError(`"${path}": ${name} is ${shown(value)}, no whole number up to ${max}`);
+  }
+  return value;
+}
+
+/** The first tokens of the list, in the order of ranks; an id is the rank plus the number of special tokens. */
+function readVocab(
+  value: unknown,
+  { count, firstId, path }: { count: number; firstId: number; path: string },
+): RankedToken[] {
+  if (!Array.isArray(value) || value.length < count) {
+    throw new UserError(`"${path}": vocab is no list of ${count} tokens`);
+  }
+  return value.slice(0, count).map((entry, rank) => {
+    const token = objectAt(entry, path, `token ${rank}`);
+    if (token.rank !== rank || typeof token.token_bytes !== "string" || !isBase64(token.token_bytes)) {
+      throw new UserError(`"${path}": token ${rank} is ${shown(entry)}`);
+    }
+    return { rank: firstId + rank, bytes: new Uint8Array(Buffer.from(token.token_bytes, "base64")) };
+  });
+}
+
+const isBase64 = (text: string) => /^[A-Za-z0-9+/]+={0,2}$/.test(text);
+
+/** The special tokens of files up to version 7, which do not list them. */
+const formerSpecials = [
+  ...[
+    "<unk>",
+    "<s>",
+    "</s>",
+    "[INST]",
+    "[/INST]",
+    "[AVAILABLE_TOOLS]",
+    "[/AVAILABLE_TOOLS]",
+    "[TOOL_RESULTS]",
+  ],
+  ...[
+    "[/TOOL_RESULTS]",
+    "[TOOL_CALLS]",
+    "[IMG]",
+    "<pad>",
+    "[IMG_BREAK]",
+    "[IMG_END]",
+    "[PREFIX]",
+    "[MIDDLE]",
+  ],
+  ...["[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"],
+];
+const lastVersionWithoutSpecials = 7;
+
+function readSpecials(
+  value: unknown,
+  { specialCount, version, path }: { specialCount: number; version: unknown; path: string },
+): AddedToken[] {
+  const texts =
+    value === undefined || value === null ? formerSpecialsFor(version, path) : listed(value, path);
+  if (texts.length > specialCount || new Set(texts).size < texts.length) {
+    refuse(path, `its special tokens are not ${specialCount} different ones`);
+  }
+  return Array.from({ length: specialCount }, (_, id) => ({
+    id,
+    content: texts[id] ?? `<SPECIAL_${id}>`,
+    ...plainSpecial,
+  }));
+}
+
+function formerSpecialsFor(version: unknown, path: string): readonly string[] {
+  const [, number] = /^v(\d+)$/.exec(String(version)) ?? [];
+  if (number === undefined || Number(number) > lastVersionWithoutSpecials) {
+    refuse(path, `its version is ${shown(version)}, and it lists no special tokens`);
+  }
+  return formerSpecials;
+}
+
+function listed(value: unknown, path: string): string[] {
+  if (!Array.isArray(value)) throw new UserError(`"${path}": special_tokens is no list`);
+  return value.map((entry, rank) => {
+    const token = objectAt(entry, path, `special token ${rank}`);
+    if (token.rank !== rank || typeof token.token_str !== "string") {
+      throw new UserError(`"${path}": special token ${rank} is ${shown(entry)}`);
+    }
+    return token.token_str;
+  });
+}

@@ -1,0 +1,354 @@
+import { checkOr, fieldsOf, flag, optional, orNull, shown, text } from "../bytes/schema.ts";
+import { assert, UserError } from "../errors.ts";
+import type { PatternExport } from "../pattern/pattern.ts";
+import { contains, whiteSpace } from "../pattern/unicode.ts";
+import { normalize } from "../tokenizer/normalizer.ts";
+import {
+  type AddedToken,
+  areNarrow,
+  type NormalizationForm,
+  normalizationForms,
+  refuse,
+  type TokenizerParts,
+} from "../tokenizer/tokenizer-parts.ts";
+import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
+import type { FinishedTokenizer, Vocabulary } from "../vocabulary/vocabulary.ts";
+import {
+  assembleModel,
+  assembleTokens,
+  checkId,
+  idsOfTokens,
+  modelOf,
+  type TokenIds,
+} from "./assemble-model.ts";
+import { objectAt, parseJson } from "./checked-json.ts";
+import type { OutputFile } from "./output-file.ts";
+import { compileSplits, readPreTokenizer } from "./pre-tokenizer.ts";
+import { idRows, jsonSpelling, mergeRows, withoutFirstByte } from "./rows.ts";
+import { scanTokenizerJson } from "./scan-tokenizer-json.ts";
+
+/**
+ * `tokenizer.json` as HF `tokenizers` writes it, key for key and space for space, and the two small files that
+ * `transformers` reads beside it.
+ */
+export function huggingfaceFiles(tokenizer: FinishedTokenizer): OutputFile[] {
+  return [
+    { name: "tokenizer.json", chunks: () => tokenizerJson(tokenizer) },
+    { name: "tokenizer_config.json", chunks: () => [tokenizerConfigJson(tokenizer)] },
+    { name: "special_tokens_map.json", chunks: () => [jsonFile(roleFields(tokenizer))] },
+  ];
+}
+
+/** Parts of bounded size are written by JSON.stringify, the vocabulary and the merges row by row. */
+function* tokenizerJson({ vocabulary, exportForm, model }: FinishedTokenizer): Generator<Uint8Array> {
+  const head = {
+    version: "1.0",
+    truncation: null,
+    padding: null,
+    added_tokens: idsAscending(vocabulary).map((s) => ({
+      id: vocabulary.specialIds[s]!,
+      content: vocabulary.specialTokens[s]!,
+      ...addedTokenTraits,
+    })),
+    normalizer: null,
+    pre_tokenizer: preTokenizer(exportForm),
+    post_processor: model.addsBos ? bosInFront(vocabulary, model.roles.bos!) : null,
+    decoder: byteLevel({ addPrefixSpace: true, useRegex: true }),
+    model: {
+      type: "BPE",
+      dropout: null,
+      unk_token: null,
+      continuing_subword_prefix: null,
+      end_of_word_suffix: null,
+      fuse_unk: false,
+      byte_fallback: false,
+      ignore_merges: false,
+    },
+  };
+  const text = new TextEncoder();
+  // `head` ends in "ignore_merges": false⏎  }⏎}. The end is cut off, because the model goes on.
+  yield text.encode(`${JSON.stringify(head, null, 2).slice(0, -"\n  }\n}".length)},\n    "vocab": {`);
+  yield* withoutFirstByte(idRows(vocabulary, [',\n      "', '": ', ""]));
+  yield text.encode('\n    },\n    "merges": [');
+  const separators = [',\n      [\n        "', '",\n        "', '"\n      ]'] as const;
+  yield* withoutFirstByte(mergeRows(vocabulary, separators, jsonSpelling));
+  yield text.encode(`${vocabulary.mergeCount === 0 ? "" : "\n    "}]\n  }\n}`);
+}
+
+/** HF's ByteLevel step cuts by the gpt2 pattern. Any other pattern is a list of Split steps before it. */
+function preTokenizer(form: PatternExport): object {
+  if (form.kind === "byte-level") return byteLevel({ addPrefixSpace: false, useRegex: true });
+  assert(form.kind === "splits", "a tokenizer whose pattern no expressions say is not written here");
+  const splits = form.regexes.map((regex) => ({
+    type: "Split",
+    pattern: { Regex: regex },
+    behavior: "Isolated",
+    invert: false,
+  }));
+  return {
+    type: "Sequence",
+    pretokenizers: [...splits, byteLevel({ addPrefixSpace: false, useRegex: false })],
+  };
+}
+
+function byteLevel(options: { addPrefixSpace: boolean; useRegex: boolean }): object {
+  return {
+    type: "ByteLevel",
+    add_prefix_space: options.addPrefixSpace,
+    trim_offsets: true,
+    use_regex: options.useRegex,
+  };
+}
+
+/** HF's step that puts bos in front of a text, and of each of a pair. */
+function bosInFront({ specialTokens, specialIds }: Vocabulary, bos: string): object {
+  const special = { SpecialToken: { id: bos, type_id: 0 } };
+  const pairSpecial = { SpecialToken: { id: bos, type_id: 1 } };
+  const text = (id: string, type: number) => ({ Sequence: { id, type_id: type } });
+  return {
+    type: "TemplateProcessing",
+    single: [special, text("A", 0)],
+    pair: [special, text("A", 0), pairSpecial, text("B", 1)],
+    special_tokens: { [bos]: { id: bos, ids: [specialIds[specialTokens.indexOf(bos)]], tokens: [bos] } },
+  };
+}
+
+function tokenizerConfigJson({ vocabulary, model }: FinishedTokenizer): Uint8Array {
+  const decoders = idsAscending(vocabulary).map((s) => [
+    vocabulary.specialIds[s]!,
+    { content: vocabulary.specialTokens[s]!, ...addedTokenTraits },
+  ]);
+  return jsonFile({
+    added_tokens_decoder: Object.fromEntries(decoders),
+    ...roleFields({ vocabulary, model }),
+    ...(model.chatTemplate !== null && { chat_template: model.chatTemplate }),
+    clean_up_tokenization_spaces: false,
+    ...(model.modelMaxLength !== null && { model_max_length: model.modelMaxLength }),
+    tokenizer_class: model.tokenizerClass,
+  });
+}
+
+/** `bos_token` and the like, and all special tokens as additional ones. */
+function roleFields({ vocabulary, model }: { vocabulary: Vocabulary; model: ModelSettings }): object {
+  const given = roleNames.filter((role) => model.roles[role] !== undefined);
+  const roles = Object.fromEntries(given.map((role) => [`${role}_token`, model.roles[role]]));
+  return { ...roles, additional_special_tokens: vocabulary.specialTokens };
+}
+
+const addedTokenTraits = {
+  single_word: false,
+  lstrip: false,
+  rstrip: false,
+  normalized: false,
+  special: true,
+};
+
+/** The special tokens' indices in the order of their ids, as HF lists them. */
+function idsAscending({ specialIds }: Vocabulary): number[] {
+  return Array.from(specialIds.keys()).sort((a, b) => specialIds[a]! - specialIds[b]!);
+}
+
+function jsonFile(value: object): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/**
+ * The tokenizer of HF's `tokenizer.json` of a byte-level BPE. An error names what would give other ids than HF.
+ *
+ * @param path the file's, for messages
+ */
+export function tokenizerOfJson(bytes: Uint8Array, path: string): TokenizerParts {
+  const scanned = scanTokenizerJson(bytes);
+  const json = scanned === null ? parseJson(utf8.decode(bytes), path) : scanned.root;
+  const root = objectAt(json, path, "the tokenizer");
+  const modelJson = objectAt(root.model, path, "the model");
+  checkModel(modelJson, path);
+  const { ignore_merges, unk_token } = checkOr(modelFields, modelJson, (what) => {
+    throw new UserError(`"${path}": the model cannot be read: ${what}`);
+  });
+  const vocab = scanned?.vocab ?? idsOfTokens(objectAt(modelJson.vocab, path, "the model's vocab"), path);
+  const kind = { vocab, ignoresMerges: ignore_merges === true, unknownToken: unk_token ?? null };
+  const model =
+    scanned === null
+      ? assembleModel({ ...kind, path, merges: readMerges(modelJson.merges, path) })
+      : modelOf(kind, scanned.merges);
+  const lacksBytes = model.dropsBytes || new Set(model.byteIds).size < 256;
+  if (lacksBytes) checkUnknown(modelJson, path);
+  const normalization = readNormalizer(root.normalizer, path);
+  const { tokens: addedTokens, notes } = readAddedTokens(root.added_tokens, vocab, normalization, path);
+  const { sources, name, addsPrefixSpace } = readPreTokenizer(root.pre_tokenizer, path);
+  const tokens = assembleTokens(vocab, addedTokens);
+  return {
+    model,
+    pattern: compileSplits(sources, path),
+    normalization,
+    addsPrefixSpace,
+    addedTokens,
+    isNarrow: areNarrow(vocab.idMax, addedTokens),
+    tokens,
+    description: { path, kind: "tokenizer.json", patternName: name, patternSources: sources },
+    notes: [...notes, ...notesOn(root, model.dropsBytes)],
+  };
+}
+
+/** A byte order mark is no JSON. */
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** HF takes only these types, too: "true" is no flag. */
+const modelFields = fieldsOf({
+  ignore_merges: optional(orNull(flag)),
+  byte_fallback: optional(orNull(flag)),
+  fuse_unk: optional(orNull(flag)),
+  unk_token: optional(orNull(text)),
+});
+
+function checkModel(model: Record<string, unknown>, path: string): void {
+  // Old files have no type.
+  const type = model.type ?? ("merges" in model ? "BPE" : undefined);
+  if (type !== "BPE") refuse(path, `its model is ${shown(type)}, not BPE`);
+  for (const name of ["continuing_subword_prefix", "end_of_word_suffix"]) {
+    if (model[name]) refuse(path, `${name} is ${shown(model[name])}`);
+  }
+  if (model.dropout) refuse(path, `dropout is ${shown(model.dropout)}: it merges at random`);
+}
+
+function readMerges(merges: unknown, path: string): [string, string][] {
+  if (!Array.isArray(merges)) throw new UserError(`"${path}": the model's merges are missing or no list`);
+  return merges.map((merge, rank) => {
+    if (typeof merge === "string") {
+      const parts = merge.split(" ");
+      if (parts.length === 2) return [parts[0]!, parts[1]!];
+    } else if (
+      Array.isArray(merge) &&
+      merge.length === 2 &&
+      merge.every((part) => typeof part === "string")
+    ) {
+      return merge as [string, string];
+    }
+    throw new UserError(`"${path}": merge ${rank} is ${shown(merge)}, not two tokens`);
+  });
+}
+
+/** Refuses what would matter for bytes without a token of their own. */
+function checkUnknown(model: Record<string, unknown>, path: string): void {
+  if (model.byte_fallback === true) refuse(path, "byte_fallback with a vocabulary that lacks bytes");
+  if (model.unk_token && model.fuse_unk === true) refuse(path, "fuse_unk with a vocabulary that lacks bytes");
+}
+
+function readNormalizer(value: unknown, path: string): NormalizationForm | null {
+  if (value === null || value === undefined) return null;
+  const normalizer = objectAt(value, path, "the normalizer");
+  const { type } = normalizer;
+  if (type === "Sequence" && Array.isArray(normalizer.normalizers) && normalizer.normalizers.length < 2) {
+    return readNormalizer(normalizer.normalizers[0], path);
+  }
+  const form = normalizationForms.find((known) => known === type);
+  if (form === undefined)
+    refuse(path, `its normalizer is ${shown(type)}`, `known are ${normalizationForms.join(", ")}`);
+  return form;
+}
+
+function notesOn(root: Record<string, unknown>, dropsBytes: boolean): string[] {
+  const notes: string[] = [];
+  const post = root.post_processor as { type?: string; processors?: { type?: string }[] } | null | undefined;
+  const steps = post?.type === "Sequence" ? (post.processors ?? []) : post ? [post] : [];
+  const adding = steps.filter((step) => step.type !== "ByteLevel");
+  if (adding.length > 0) {
+    const types = adding.map((step) => step.type).join(", ");
+    notes.push(`the post-processor (${types}) is not applied: ids are as with add_special_tokens=False`);
+  }
+  if (root.truncation) notes.push("the tokenizer's truncation is not applied");
+  if (root.padding) notes.push("the tokenizer's padding is not applied");
+  if (dropsBytes) notes.push("the vocabulary lacks some bytes; they are left out of the ids, as in HF");
+  return notes;
+}
+
+type AddedTokens = { readonly tokens: AddedToken[]; readonly notes: string[] };
+
+/**
+ * Reads `added_tokens` as HF does, which ignores their ids. A content that is in the vocabulary keeps its id there; any other
+ * one gets the next number from the size of the vocabulary on, even if that id is taken. Of entries with one content the
+ * last one counts, but the token is special if one of them says so.
+ */
+function readAddedTokens(
+  value: unknown,
+  vocab: TokenIds,
+  normalization: NormalizationForm | null,
+  path: string,
+): AddedTokens {
+  if (value === undefined || value === null) return { tokens: [], notes: [] };
+  if (!Array.isArray(value)) throw new UserError(`"${path}": added_tokens is no list`);
+  const byContent = new Map<string, AddedToken>();
+  const changes: string[] = [];
+  let nextId = vocab.size;
+  for (const entry of value) {
+    const { id: statedId, ...token } = readEntry(entry, path);
+    const { content } = token;
+    if (content === "") continue;
+    const known = byContent.get(content);
+    const id = known?.id ?? vocab.get(content) ?? checkId(nextId++, content, path);
+    if (id !== statedId) changes.push(`${shown(content)} is ${id}, not ${statedId}`);
+    byContent.set(content, { id, ...token, special: token.special || known?.special === true });
+  }
+  const tokens = [...byContent.values()];
+  refuseUnclear(tokens, normalization, path);
+  const more = changes.length > 1 ? `, and ${changes.length - 1} more differ` : "";
+  const notes =
+    changes.length === 0 ? [] : [`ids of added_tokens are those that HF gives: ${changes[0]}${more}`];
+  return { tokens, notes };
+}
+
+function readEntry(entry: unknown, path: string): AddedToken {
+  const token = objectAt(entry, path, "an added token");
+  const { content } = token;
+  if (typeof content !== "string") throw new UserError(`"${path}": an added token has no content`);
+  const flag = (name: string): boolean => {
+    const set = token[name];
+    if (typeof set === "boolean") return set;
+    throw new UserError(`"${path}": the added token ${shown(content)} has no "${name}"`, {
+      hint: "HF's tokenizers do not read it either: each has id, content, single_word, lstrip, rstrip, normalized and special",
+    });
+  };
+  return {
+    id: checkId(token.id, content, path),
+    content,
+    special: flag("special"),
+    normalized: flag("normalized"),
+    lstrip: flag("lstrip"),
+    rstrip: flag("rstrip"),
+    singleWord: flag("single_word"),
+  };
+}
+
+/** Refuses what HF does not load, loads only in part, or crashes at in a text. */
+function refuseUnclear(tokens: readonly AddedToken[], normalization: NormalizationForm | null, path: string) {
+  const quoted = ({ content }: AddedToken) => shown(content);
+  const byId = new Map<number, AddedToken>();
+  for (const token of tokens) {
+    const other = byId.get(token.id);
+    if (other !== undefined)
+      refuse(path, `the added tokens ${quoted(other)} and ${quoted(token)} have one id, ${token.id}`);
+    byId.set(token.id, token);
+  }
+  for (const stage of [
+    tokens.filter((token) => token.normalized),
+    tokens.filter((token) => !token.normalized),
+  ]) {
+    const stripping = stage.find((token) => token.rstrip);
+    const byPattern = new Map<string, AddedToken>();
+    for (const token of stage) {
+      const isChanged = token.normalized && normalization !== null;
+      const pattern = isChanged ? normalize(token.content, normalization) : token.content;
+      const other = byPattern.get(pattern);
+      if (other !== undefined)
+        refuse(path, `its normalizer makes the added tokens ${quoted(other)} and ${quoted(token)} the same`);
+      byPattern.set(pattern, token);
+      if (stripping !== undefined && contains(whiteSpace, pattern.codePointAt(0)!)) {
+        refuse(
+          path,
+          `the added token ${quoted(token)} begins with white space, which ${quoted(stripping)} takes along (rstrip)`,
+        );
+      }
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import { basename, dirname, join } from "node:path";
+import { byteToCharacter, encodeBytes } from "../bytes/byte-characters.ts";
+import { isFile } from "../runtime/named-files.ts";
+import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { type Ledger, type LedgerFacts, ledgerOfFirst } from "../vocabulary/ledger.ts";
+import { keptBytesMax } from "../vocabulary/token-bytes.ts";
+import { isSpecialEntry, specialOfEntry, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import { Chunk, type OutputFile } from "./output-file.ts";
+import { readText } from "./read-file.ts";
+import { recordedLedger } from "./read-training-record.ts";
+import { appendToken, plainSpelling } from "./rows.ts";
+
+/**
+ * `tokens.tsv`: the ledger of a training as a table, a row for each id, ascending.
+ *
+ *   COLUMN  MEANING
+ *   id      of the token
+ *   token   in byte-to-character form, as in merges.txt: it has no tab and no line end
+ *   bytes   how many it has
+ *   birth   how often it occurred in the corpus when it was made; of a byte: before the first merge
+ *   end     how often it occurs when all merges are made
+ *   left    id of its left half
+ *   right   id of its right half
+ *
+ * Bytes have no halves. Special tokens have neither counts nor halves, because they are not part of any pretoken.
+ */
+const ledgerName = "tokens.tsv";
+
+const head = "id\ttoken\tbytes\tbirth\tend\tleft\tright\n";
+
+export function tokensTsv(vocabulary: Vocabulary, ledger: Ledger): OutputFile {
+  return { name: ledgerName, chunks: () => rows(vocabulary, ledgerOfFirst(ledger, vocabulary)) };
+}
+
+/** Text is gathered as one string, because few and large steps are fast before code is compiled. */
+function* rows(vocabulary: Vocabulary, ledger: Ledger): Generator<Uint8Array> {
+  const { size, tokenBytes, tokenIds, specialTokens, left, right } = vocabulary;
+  const { startCount, birthCounts, endCounts } = ledger;
+  const chunk = new Chunk();
+  const tokenOf = tokensOfIds(vocabulary);
+  const spelled = spelledTokens(vocabulary);
+  let text = head;
+  for (let id = 0; id < size; id++) {
+    const token = tokenOf[id]!;
+    if (isSpecialEntry(token)) {
+      const bytes = new TextEncoder().encode(specialTokens[specialOfEntry(token)]!);
+      text += `${id}\t${encodeBytes(bytes)}\t${bytes.length}\t\t\t\t\n`;
+    } else {
+      const merge = token - startCount;
+      const halves = merge < 0 ? "\t" : `${tokenIds[left[merge]!]}\t${tokenIds[right[merge]!]}`;
+      const numbers = `${tokenBytes.lengths[token]}\t${birthCounts[token]}\t${endCounts[token]}\t${halves}`;
+      const short = spelled[token];
+      if (short === undefined) {
+        chunk.text(`${text}${id}\t`);
+        appendToken(chunk, tokenBytes, token, plainSpelling);
+        text = `\t${numbers}\n`;
+      } else text += `${id}\t${short}\t${numbers}\n`;
+    }
+    if (text.length < gatheredCharacters && !chunk.isFull) continue;
+    chunk.text(text);
+    text = "";
+    yield chunk.take();
+  }
+  chunk.text(text);
+  yield chunk.take();
+}
+
+const gatheredCharacters = 1 << 14;
+
+/** The tokens in byte-to-character form, by token number; undefined for long ones, which could be megabytes. */
+function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undefined)[] {
+  const spelled: (string | undefined)[] = byteToCharacter.slice();
+  for (let merge = 0; merge < left.length; merge++) {
+    const token = byteToCharacter.length + merge;
+    const isShort = tokenBytes.lengths[token]! <= keptBytesMax;
+    spelled.push(isShort ? spelled[left[merge]!]! + spelled[right[merge]!]! : undefined);
+  }
+  return spelled;
+}
+
+/** What each id stands for, as `entries` has it; an id that a special token shares stands for the other token here. */
+function tokensOfIds({ entries, tokenIds, specialTokens, size }: Vocabulary): Int32Array {
+  if (tokenIds.length + specialTokens.length === size) return entries;
+  const tokens = entries.slice();
+  for (let token = 0; token < tokenIds.length; token++) tokens[tokenIds[token]!] = token;
+  return tokens;
+}
+
+/** Below this the table is written without being asked for. */
+const smallBytes = 1e6;
+
+/** The table, if it is asked for, or if nobody said anything and it is small. */
+export const ledgerFiles = (
+  isWanted: boolean | undefined,
+  vocabulary: Vocabulary,
+  ledger: Ledger,
+): OutputFile[] =>
+  (isWanted ?? mostLedgerBytes(vocabulary, ledger) < smallBytes) ? [tokensTsv(vocabulary, ledger)] : [];
+
+/** More bytes than `tokens.tsv` has. Its exact size would take 2 % of the time of a training of 100 MB. */
+export function mostLedgerBytes(
+  { size, tokenBytes, specialTokens }: Vocabulary,
+  { tokensAfter }: Ledger,
+): number {
+  const { lengths } = tokenBytes;
+  let longest = 0;
+  let spelledBytes = 0;
+  for (let token = 0; token < lengths.length; token++) {
+    longest = Math.max(longest, lengths[token]!);
+    spelledBytes += lengths[token]!;
+  }
+  for (const special of specialTokens) {
+    const { length } = new TextEncoder().encode(special);
+    longest = Math.max(longest, length);
+    spelledBytes += length;
+  }
+  const digitsOf = (number: number) => String(number).length;
+  const tabsAndLineEnd = 7;
+  // Three ids, a length, and two counts.
+  const numbers = 3 * digitsOf(size) + digitsOf(longest) + 2 * digitsOf(tokensAfter[0]!);
+  // A byte is spelled as one or two.
+  return head.length + size * (tabsAndLineEnd + numbers) + 2 * spelledBytes;
+}
+
+/**
+ * What `tokens.tsv` and the record beside a tokenizer say of its training, by id.
+ *
+ *   ARRAY        TYPE          LENGTH          MEANING
+ *   birthCounts  Float64Array  idLimit         occurrences of each token when it was made; 0 of special tokens
+ *   endCounts    Float64Array  idLimit         occurrences when all merges are made
+ *   tokensAfter  Float64Array  mergeCount + 1  tokens of the whole corpus when so many merges are made
+ */
+export type WrittenLedger = {
+  readonly facts: LedgerFacts;
+  readonly birthCounts: Float64Array;
+  readonly endCounts: Float64Array;
+  readonly tokensAfter: Float64Array;
+  readonly isResidue: (id: number) => boolean;
+};
+
+/**
+ * Reads them; null if they are not there, or are not of this tokenizer: its merges and the record have to agree with every
+ * row. Yields between slices of work of some 10 ms.
+ */
+export function* readWrittenLedger(parts: TokenizerParts): Generator<undefined, WrittenLedger | null> {
+  const { description, tokens, model } = parts;
+  const { path } = description;
+  const facts = recordedLedger(path);
+  const tablePath = join(isFile(path) ? dirname(path) : path, ledgerName);
+  if (facts === null || basename(path) === ledgerName || !isFile(tablePath)) return null;
+  const rows = yield* parseRows(readText(tablePath), tokens.idLimit);
+  if (rows === null) return null;
+  const { lengths, birthCounts, endCounts, left, right } = rows;
+  for (let id = 0; id < tokens.idLimit; id++) {
+    if (lengths[id] !== tokens.starts[id + 1]! - tokens.starts[id]!) return null;
+  }
+  const { merges } = model;
+  const mergeCount = merges.merged.length;
+  const tokensAfter = new Float64Array(mergeCount + 1);
+  for (let id = 0; id < tokens.idLimit; id++) if (left[id] === none) tokensAfter[0]! += birthCounts[id]!;
+  for (let k = 0; k < mergeCount; k++) {
+    const id = merges.merged[k]!;
+    if (left[id] !== merges.left[k] || right[id] !== merges.right[k]) return null;
+    tokensAfter[k + 1] = tokensAfter[k]! - birthCounts[id]!;
+  }
+  if (tokensAfter[mergeCount] !== facts.tokenCount) return null;
+  // Of a pair of equal tokens fewer are replaced than were counted: then the table does not tell how many were.
+  const last = merges.merged[mergeCount - 1];
+  const lastCount = last === undefined ? 0 : birthCounts[last]!;
+  const isResidue = (id: number) =>
+    left[id] !== none && endCounts[id]! < lastCount && endCounts[id]! < birthCounts[id]!;
+  const residueCount = merges.merged.reduce((count, id) => count + Number(isResidue(id)), 0);
+  if (residueCount !== facts.residueCount) return null;
+  return { facts, birthCounts, endCounts, tokensAfter, isResidue };
+}
+
+const none = -1;
+const rowsPerSlice = 1 << 14;
+
+/** The columns by id; null if there is not a row for each id, in their order. */
+function* parseRows(text: string, idLimit: number) {
+  const lengths = new Float64Array(idLimit);
+  const birthCounts = new Float64Array(idLimit);
+  const endCounts = new Float64Array(idLimit);
+  const left = new Int32Array(idLimit).fill(none);
+  const right = new Int32Array(idLimit).fill(none);
+  let id = 0;
+  let start = text.indexOf("\n") + 1;
+  for (; start > 0 && start < text.length; id++) {
+    if (id % rowsPerSlice === 0) yield;
+    const end = text.indexOf("\n", start);
+    if (end < 0 || id === idLimit) return null;
+    const cells = text.slice(start, end).split("\t");
+    if (cells.length !== cellCount || cells[0] !== String(id)) return null;
+    lengths[id] = Number(cells[2]);
+    birthCounts[id] = Number(cells[3]);
+    endCounts[id] = Number(cells[4]);
+    if (cells[5] !== "") left[id] = Number(cells[5]);
+    if (cells[6] !== "") right[id] = Number(cells[6]);
+    start = end + 1;
+  }
+  return id === idLimit ? { lengths, birthCounts, endCounts, left, right } : null;
+}
+
+const cellCount = 7;

@@ -1,0 +1,240 @@
+import { decodeCharacters, encodeBytes } from "../bytes/byte-characters.ts";
+import { escapeBytes } from "../bytes/escape.ts";
+import { UserError } from "../errors.ts";
+import type { KnownToken, StartTokens } from "../merge/merge-options.ts";
+import type { Merges } from "../merge/merges.ts";
+import { reservedTokens } from "../vocabulary/vocabulary.ts";
+import type { TokenWords } from "../words/word-table.ts";
+import { WordMerger } from "./encoding-kernel.ts";
+import { buildModel, type EncodingModel, type RankedMerges } from "./encoding-model.ts";
+import { makeModelOfRanks, type RankedToken } from "./merges-of-ranks.ts";
+import { segmentWords } from "./segment-words.ts";
+import { buildTokenTable, tokenBytesOf } from "./token-table.ts";
+import { type AddedToken, allAddedTokens, plainSpecial, type TokenizerParts } from "./tokenizer-parts.ts";
+
+/**
+ * A vocabulary that grows: a base, which stays as it is, and what was learned beyond it.
+ *
+ *   FIELD            MEANING
+ *   idLimit          size of the extended vocabulary: every id is below it
+ *   tokens           the new tokens, ascending by id; the first has the id behind the base's last, added tokens included
+ *   merges           the new merges, in the order learned, in ids; they come behind the base's
+ *   reservedTokens   special tokens that fill the vocabulary (`--pad-to`), ascending by id, behind all others
+ *
+ * A merge may make a token that the base has, though no merge of the base makes it. Then `merged` is that token's id, and
+ * no token is new.
+ */
+export type Extension = {
+  readonly idLimit: number;
+  readonly tokens: readonly { readonly id: number; readonly bytes: Uint8Array }[];
+  readonly merges: RankedMerges;
+  readonly reservedTokens: readonly AddedToken[];
+};
+
+/**
+ * A base whose added tokens have the bytes that a merge would have to spell: in HF's files they are keys of the vocabulary
+ * like all others, so the text "Ġlo" stands for " lo".
+ */
+export function asLearned(base: TokenizerParts): TokenizerParts {
+  const { tokens } = base;
+  const others = allAddedTokens(base).flatMap(({ id, content }): [number, Uint8Array][] => {
+    const bytes = decodeCharacters(content);
+    return bytes === null || encodeBytes(tokenBytesOf(tokens, id)) === content ? [] : [[id, bytes]];
+  });
+  if (others.length === 0) return base;
+  const entries = Array.from({ length: tokens.idLimit }, (_, id) => [id, tokenBytesOf(tokens, id)] as const);
+  const table = buildTokenTable([...entries.filter(([, { length }]) => length > 0), ...others]);
+  return { ...base, tokens: { ...table, rawIds: tokens.rawIds ?? new Set() } };
+}
+
+/** The base's tokens as the merge engine begins with them: an id of the base is an id of the engine. */
+export function* startTokensOf(base: TokenizerParts): Generator<undefined, StartTokens> {
+  const { idLimit, bytes, starts } = base.tokens;
+  return { count: idLimit, spelling: { bytes, starts }, known: yield* tokensNeverMade(base) };
+}
+
+/**
+ * The tokens that no merge of the base makes. Tokens with characters that stand for no byte are none: no merge can spell
+ * their key.
+ */
+function* tokensNeverMade(base: TokenizerParts): Generator<undefined, KnownToken[]> {
+  const { tokens, model } = base;
+  const contents = new Map(allAddedTokens(base).map(({ id, content }) => [id, content]));
+  const ids: number[] = [];
+  for (let id = 0; id < tokens.idLimit; id++) if (tokenBytesOf(tokens, id).length > 0) ids.push(id);
+  // A token without bytes takes no place in the table, so the others are its words, end to end.
+  const starts = Uint32Array.from([...ids.map((id) => tokens.starts[id]!), tokens.bytes.length]);
+  const table = { wordCount: ids.length, bytes: tokens.bytes, starts, counts: new Float64Array(ids.length) };
+  const made = yield* segmentWords(table, { ...model, wholeTokens: null }, tokens);
+  const known: KnownToken[] = [];
+  ids.forEach((id, w) => {
+    if (isAlone(made, w, id) || tokens.rawIds?.has(id)) return;
+    const bytes = tokenBytesOf(tokens, id);
+    if (contents.get(id) === undefined || contents.get(id) === encodeBytes(bytes))
+      known.push({ bytes, rank: id });
+  });
+  return known;
+}
+
+const isAlone = ({ tokens, starts }: TokenWords, word: number, id: number) =>
+  starts[word + 1]! - starts[word]! === 1 && tokens[starts[word]!] === id;
+
+/** The key of a token in HF's files. */
+const keyOf = encodeBytes;
+
+/** Of all new tokens together: they are kept in memory and written as texts. */
+const newBytesMax = 2 ** 28;
+
+/** Gives ids to what was learned. `known` are the tokens that the engine was told of. */
+export function numberExtension(
+  base: TokenizerParts,
+  merges: Merges,
+  known: readonly KnownToken[],
+): Extension {
+  const { mergeCount, startCount } = merges;
+  const knownIds = new Map(known.map(({ bytes, rank }) => [keyOf(bytes), rank]));
+  const madeIds = new Int32Array(mergeCount);
+  const madeBytes: Uint8Array[] = [];
+  const idOf = (token: number) => (token < startCount ? token : madeIds[token - startCount]!);
+  const bytesOf = (token: number) =>
+    token < startCount ? tokenBytesOf(base.tokens, token) : madeBytes[token - startCount]!;
+  const tokens: { id: number; bytes: Uint8Array }[] = [];
+  let byteCount = 0;
+  for (let k = 0; k < mergeCount; k++) {
+    const [left, right] = [bytesOf(merges.left[k]!), bytesOf(merges.right[k]!)];
+    byteCount += left.length + right.length;
+    if (byteCount > newBytesMax) throw tooLong();
+    const bytes = Buffer.concat([left, right]);
+    madeBytes.push(bytes);
+    const knownId = knownIds.get(keyOf(bytes));
+    madeIds[k] = knownId ?? startCount + tokens.length;
+    if (knownId !== undefined) continue;
+    tokens.push({ id: madeIds[k]!, bytes });
+  }
+  return {
+    idLimit: startCount + tokens.length,
+    tokens,
+    merges: {
+      left: Int32Array.from(merges.left, idOf),
+      right: Int32Array.from(merges.right, idOf),
+      merged: madeIds,
+    },
+    reservedTokens: [],
+  };
+}
+
+/** The extension that a run for `count` new tokens ends with: the first merges of a run for more. `count` is 1 or more. */
+export function firstTokens(extension: Extension, count: number): Extension {
+  const { tokens, merges } = extension;
+  if (tokens.length < count) return extension;
+  const { id } = tokens[count - 1]!;
+  const mergeCount = merges.merged.indexOf(id) + 1;
+  const first = (ids: Int32Array) => ids.subarray(0, mergeCount);
+  return {
+    ...extension,
+    idLimit: id + 1,
+    tokens: tokens.slice(0, count),
+    merges: { left: first(merges.left), right: first(merges.right), merged: first(merges.merged) },
+  };
+}
+
+/** Fills the vocabulary with reserved tokens to a multiple of `padTo`. */
+export function padExtension(base: TokenizerParts, extension: Extension, padTo: number): Extension {
+  const taken = allAddedTokens(base).map(({ content }) => content);
+  // A token that was learned may be spelled as a reserved one is called.
+  const addLearned = (bytes: Uint8Array) => {
+    if (bytes[0] === 0x3c && bytes[1] === 0x7c) taken.push(encodeBytes(bytes));
+  };
+  for (let id = 0; id < base.tokens.idLimit; id++) addLearned(tokenBytesOf(base.tokens, id));
+  for (const { bytes } of extension.tokens) addLearned(bytes);
+  const { idLimit } = extension;
+  const names = reservedTokens(idLimit, padTo, taken);
+  return {
+    ...extension,
+    idLimit: idLimit + names.length,
+    reservedTokens: names.map((content, i) => ({ id: idLimit + i, content, ...plainSpecial })),
+  };
+}
+
+const tooLong = () =>
+  new UserError(`the new tokens are longer than ${newBytesMax >> 20} MB in all`, {
+    hint: "limit them, e.g. --max-token-length 100",
+  });
+
+/** The model of the extended tokenizer: all merges of the base, then the new ones. */
+function extendModel({ model }: TokenizerParts, { idLimit, merges }: Extension): EncodingModel {
+  const { byteIds, merges: before, wholeTokens } = model;
+  const joined = (name: keyof RankedMerges) => concat(before[name], merges[name]);
+  const all = { left: joined("left"), right: joined("right"), merged: joined("merged") };
+  return { ...buildModel({ byteIds, merges: all, idMax: idLimit - 1 }), wholeTokens };
+}
+
+function concat(a: Int32Array, b: Int32Array): Int32Array {
+  const both = new Int32Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
+}
+
+/**
+ * Checks that the extended tokenizer makes each new token of its own bytes. A merge of the base that had no occurrence
+ * before may come into play where new merges make a token that the base's merges never made; it would go first.
+ */
+export function* checkReachable(base: TokenizerParts, extension: Extension): Generator<undefined, void> {
+  const merger = new WordMerger({ ...extendModel(base, extension), wholeTokens: null });
+  yield;
+  let byteCount = 0;
+  for (const { id, bytes } of extension.tokens) {
+    const ids = merger.merge(bytes);
+    if (ids.length !== 1 || ids[0] !== id) throw unreachable(base, extension, id, bytes);
+    byteCount += bytes.length + 64;
+    if (byteCount < 1 << 19) continue;
+    byteCount = 0;
+    yield;
+  }
+}
+
+function unreachable(base: TokenizerParts, { tokens }: Extension, id: number, bytes: Uint8Array) {
+  const fewer = id - base.tokens.idLimit;
+  return new UserError(
+    `new token ${fewer + 1}, "${escapeBytes(bytes)}", could never be used: merges of the base, which go first, cut it`,
+    {
+      hint: fewer > 0 ? `-n +${fewer} learns all before it, of ${tokens.length}` : "train on other text",
+    },
+  );
+}
+
+/**
+ * Why a file of ranks cannot say the extended tokenizer, or null. tiktoken merges whatever two neighbours make a token of the
+ * file, and a special token is none of them. So a token of the base that its merges never made may come about earlier than in
+ * training, once new tokens are there: then each new token is checked as tiktoken would merge it.
+ */
+export function* ranksObstacle(
+  base: TokenizerParts,
+  extension: Extension,
+): Generator<undefined, string | null> {
+  const specialIds = new Set(allAddedTokens(base).map(({ id }) => id));
+  if (extension.merges.merged.some((id) => specialIds.has(id))) return "a new merge spells a special token";
+  const { wholeTokens } = base.model;
+  if (wholeTokens === null) return null;
+  const merger = new WordMerger({ ...extendModel(base, extension), wholeTokens: null });
+  yield;
+  const { bytes, starts, ids } = wholeTokens;
+  const isMerged = ids.some((_, t) => merger.merge(bytes.subarray(starts[t]!, starts[t + 1]!)).length < 3);
+  if (!isMerged) return null;
+  yield;
+  const model = yield* makeModelOfRanks(rankedTokens(base, extension), "");
+  yield;
+  const ranks = new WordMerger({ ...model, wholeTokens: null });
+  yield;
+  const lost = extension.tokens.find((token) => ranks.merge(token.bytes)[0] !== token.id);
+  return lost === undefined ? null : `it would never make the new token "${escapeBytes(lost.bytes)}"`;
+}
+
+function rankedTokens(base: TokenizerParts, { tokens }: Extension): RankedToken[] {
+  const added = new Set(allAddedTokens(base).map(({ id }) => id));
+  const ids = Array.from({ length: base.tokens.idLimit }, (_, id) => id).filter((id) => !added.has(id));
+  const before = ids.map((rank) => ({ rank, bytes: tokenBytesOf(base.tokens, rank) }));
+  const after = tokens.map(({ id, bytes }) => ({ rank: id, bytes }));
+  return [...before, ...after].filter(({ bytes }) => bytes.length > 0);
+}

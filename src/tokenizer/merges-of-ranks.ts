@@ -1,0 +1,175 @@
+import { escapeBytes } from "../bytes/escape.ts";
+import { atOnce } from "../runtime/turns.ts";
+import { buildModel, type EncodingModel } from "./encoding-model.ts";
+import { refuse } from "./tokenizer-parts.ts";
+
+/** A token and its rank, which is its id as well. */
+export type RankedToken = { readonly rank: number; readonly bytes: Uint8Array };
+
+/**
+ * The merges that a file of ranks stands for. tiktoken merges neighbours that make a token together, the lowest rank first.
+ * Bytes between two places that no merge has crossed are merged the same way wherever they are. So a token can arise only
+ * from the two parts that merging its own bytes stops at, and these two are its merge. Shorter tokens come first, because
+ * they are the parts. A token whose bytes do not merge to two parts is only found as a whole pretoken, as in tiktoken.
+ */
+export const modelOfRanks = (tokens: readonly RankedToken[], path: string): EncodingModel =>
+  atOnce(makeModelOfRanks(tokens, path));
+
+/** Tokens that are merged between two yields, some 20 ms. */
+const sliceTokens = 8192;
+
+/** The same in slices. */
+export function* makeModelOfRanks(
+  tokens: readonly RankedToken[],
+  path: string,
+): Generator<undefined, EncodingModel> {
+  const byteIds = new Int32Array(256).fill(-1);
+  for (const { bytes, rank } of tokens) if (bytes.length === 1) byteIds[bytes[0]!] = rank;
+  if (byteIds.includes(-1)) {
+    refuse(path, `it has no token for byte 0x${byteIds.indexOf(-1).toString(16).padStart(2, "0")}`);
+  }
+  const rankLimit = tokens.reduce((limit, { rank }) => Math.max(limit, rank + 1), 0);
+  refuseDoubles(tokens, rankLimit, path);
+  const longer = tokens.filter(({ bytes }) => bytes.length > 1);
+  const pairs = allocatePairs(longer.length, rankLimit);
+  const found: { left: number; right: number; id: number }[] = [];
+  const wholeTokens = new Map<string, number>();
+  const ascending = longer.toSorted((a, b) => a.bytes.length - b.bytes.length);
+  for (const [index, { bytes, rank }] of ascending.entries()) {
+    if (index % sliceTokens === 0) yield;
+    const ids = Array.from(bytes, (byte) => byteIds[byte]!);
+    mergeByRank(ids, pairs);
+    if (ids.length === 2) {
+      addPair(pairs, ids[0]!, ids[1]!, rank);
+      found.push({ left: ids[0]!, right: ids[1]!, id: rank });
+      continue;
+    }
+    const key = Buffer.from(bytes).toString("latin1");
+    if (ids.length === 1 || wholeTokens.has(key)) refuseDouble(bytes, path);
+    wholeTokens.set(key, rank);
+  }
+  yield;
+  found.sort((a, b) => a.id - b.id);
+  const merges = {
+    left: Int32Array.from(found, ({ left }) => left),
+    right: Int32Array.from(found, ({ right }) => right),
+    merged: Int32Array.from(found, ({ id }) => id),
+  };
+  return buildModel({ byteIds, merges, wholeTokens });
+}
+
+/** tiktoken refuses two tokens of one rank, too. Longer tokens that are listed twice are found when they are merged. */
+function refuseDoubles(tokens: readonly RankedToken[], rankLimit: number, path: string): void {
+  const seen = new Uint8Array(rankLimit);
+  const seenBytes = new Uint8Array(256);
+  for (const { bytes, rank } of tokens) {
+    if (seen[rank] === 1) refuse(path, `two tokens have the rank ${rank}`);
+    seen[rank] = 1;
+    if (bytes.length !== 1) continue;
+    if (seenBytes[bytes[0]!] === 1) refuseDouble(bytes, path);
+    seenBytes[bytes[0]!] = 1;
+  }
+}
+
+function refuseDouble(bytes: Uint8Array, path: string): never {
+  refuse(path, `the token "${escapeBytes(bytes)}" is listed twice`);
+}
+
+/** Merges by rank; here a pair's rank is the id of the token that it becomes. */
+function mergeByRank(ids: number[], pairs: PairTable): void {
+  for (;;) {
+    let best = noRank;
+    let bestPos = 0;
+    for (let i = 0; i + 1 < ids.length; i++) {
+      const rank = findPair(pairs, ids[i]!, ids[i + 1]!);
+      if (rank < best) {
+        best = rank;
+        bestPos = i;
+      }
+    }
+    if (best === noRank) return;
+    ids.splice(bestPos, 2, best);
+  }
+}
+
+/**
+ * PairTable: the rank of each pair of ids, for loading a file of ranks. The kernel has its own (src/kernel/encode/pair-ranks.ts).
+ *
+ *   ARRAY    TYPE         LENGTH          MEANING
+ *   slots    Int32Array   2^slotBits      open addressing, linear probing, at most half full: in the low `rankBits` bits
+ *                                         rank + 1, above them the tag, the low bits of the hash; 0 in a free slot
+ *   halves   Int32Array   2 * rankLimit   left and right id of each rank, at 2 rank; looked at where the tag is right
+ *   filter   Int32Array   2^(slotBits-3)  a bit for each pair: word by the top bits of the hash, bit by its lowest five. Most
+ *                                         pairs that are asked for are none, and most of those end here
+ *
+ * The home slot of a pair is the top `slotBits` bits of its hash.
+ */
+export type PairTable = {
+  readonly slots: Int32Array;
+  readonly halves: Int32Array;
+  readonly slotBits: number;
+  readonly rankBits: number;
+  readonly filter: Int32Array;
+};
+
+/** The rank of two ids that do not merge: higher than every rank. */
+export const noRank = 0x7fffffff;
+
+/** Eight slots share the 32 bits of a word. */
+const filterShift = 3;
+
+const multiplier0 = 0x9e3779b1 | 0;
+const multiplier1 = 0x85ebca77 | 0;
+
+/** A table for so many pairs, of ranks below `rankLimit`. */
+export function allocatePairs(pairCount: number, rankLimit: number): PairTable {
+  const slotBits = Math.max(4, Math.ceil(Math.log2(2 * pairCount)));
+  const rankBits = 32 - Math.clz32(rankLimit);
+  return {
+    slots: new Int32Array(2 ** slotBits),
+    halves: new Int32Array(2 * rankLimit),
+    slotBits,
+    rankBits,
+    filter: new Int32Array(2 ** (slotBits - filterShift)),
+  };
+}
+
+/** Sets the rank of a pair; returns whether the pair is new. */
+export function addPair(table: PairTable, left: number, right: number, rank: number): boolean {
+  const { slots, halves, slotBits, rankBits, filter } = table;
+  const hash = hashOf(left, right);
+  filter[hash >>> (32 - slotBits + filterShift)]! |= 1 << (hash & 31);
+  let pos = hash >>> (32 - slotBits);
+  for (let slot = slots[pos]!; slot !== 0; slot = slots[pos]!) {
+    const known = (slot & ((1 << rankBits) - 1)) - 1;
+    if (halves[2 * known] === left && halves[2 * known + 1] === right) break;
+    pos = (pos + 1) & (slots.length - 1);
+  }
+  const isNew = slots[pos] === 0;
+  slots[pos] = (hash << rankBits) | (rank + 1);
+  halves[2 * rank] = left;
+  halves[2 * rank + 1] = right;
+  return isNew;
+}
+
+/** The rank of the pair, or `noRank`. */
+export function findPair(table: PairTable, left: number, right: number): number {
+  const { slots, halves, rankBits, filter } = table;
+  const hash = hashOf(left, right);
+  if (((filter[hash >>> (32 - table.slotBits + filterShift)]! >>> (hash & 31)) & 1) === 0) return noRank;
+  const tag = hash << rankBits;
+  let pos = hash >>> (32 - table.slotBits);
+  for (;;) {
+    const slot = slots[pos]!;
+    if (slot === 0) return noRank;
+    if ((slot ^ tag) >>> rankBits === 0) {
+      const rank = ((slot ^ tag) - 1) | 0;
+      if (halves[2 * rank] === left && halves[2 * rank + 1] === right) return rank;
+    }
+    pos = (pos + 1) & (slots.length - 1);
+  }
+}
+
+function hashOf(left: number, right: number): number {
+  return Math.imul((Math.imul(left, multiplier0) + right) | 0, multiplier1);
+}

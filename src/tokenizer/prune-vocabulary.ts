@@ -1,0 +1,306 @@
+import { escapeBytes } from "../bytes/escape.ts";
+import { UserError } from "../errors.ts";
+import { WordMerger } from "./encoding-kernel.ts";
+import type { EncodingModel } from "./encoding-model.ts";
+import { addPair, allocatePairs, findPair, noRank, type PairTable } from "./merges-of-ranks.ts";
+import { tokenBytesOf } from "./token-table.ts";
+import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
+
+/** What is taken out of a vocabulary. */
+export type Pruning = {
+  /** 1 for each id whose token stays. */
+  readonly stays: Uint8Array;
+  /** How many stay. */
+  readonly size: number;
+  /** Of those taken out: tokens that nothing reaches. */
+  readonly unreachableCount: number;
+};
+
+/** Where there is nothing that may be taken out any more, this size stays. */
+export type TooSmall = { readonly smallestSize: number };
+
+/**
+ * Chooses the tokens that a vocabulary of `sizeWanted` keeps. First all go that nothing reaches. Then, one at a time, the
+ * rarest token goes that is a part of no other one; of equally rare ones that with the highest id. Its occurrences go to
+ * its parts, which may be next. Bytes and added tokens stay.
+ *
+ * No token that stays loses a part of its derivation, so all of them are reached as before.
+ *
+ * @param counts how often each id occurs in a text
+ */
+export function chooseTokens(
+  { reaches, isFixed, left, right, wholeParts }: Derivations,
+  counts: Float64Array,
+  sizeWanted: number,
+): Pruning | TooSmall {
+  const countNow = counts.slice();
+  const stays = Uint8Array.from(reaches, (reach) =>
+    reach === Reach.none || reach === Reach.unreachable ? 0 : 1,
+  );
+  let size = stays.reduce((sum, each) => sum + each, 0);
+  const unreachableCount = reaches.reduce((sum, reach) => sum + (reach === Reach.unreachable ? 1 : 0), 0);
+  /** In how many tokens each is a part. */
+  const useCounts = new Int32Array(reaches.length);
+  for (let id = 0; id < reaches.length; id++) {
+    if (reaches[id] !== Reach.merging) continue;
+    useCounts[left[id]!]!++;
+    useCounts[right[id]!]!++;
+  }
+  const leaves = new LeafQueue();
+  const pushIfLeaf = (id: number) => {
+    if (stays[id] === 1 && isFixed[id] === 0 && useCounts[id] === 0) leaves.push(countNow[id]!, id);
+  };
+  const partsOf = (id: number) => wholeParts.get(id) ?? [left[id]!, right[id]!];
+  /** Gives occurrences to tokens, or to the parts of those that are gone. */
+  const give = (ids: readonly number[], count: number): void => {
+    const stack = [...ids];
+    while (stack.length > 0) {
+      const id = stack.pop()!;
+      if (stays[id] === 1) countNow[id]! += count;
+      else stack.push(...partsOf(id));
+    }
+  };
+
+  for (let id = 0; id < reaches.length; id++) pushIfLeaf(id);
+  while (size > sizeWanted) {
+    const leaf = leaves.pop();
+    if (leaf === undefined) return { smallestSize: size };
+    const { id, count } = leaf;
+    // It got the occurrences of a whole pretoken since.
+    if (count !== countNow[id]) {
+      leaves.push(countNow[id]!, id);
+      continue;
+    }
+    stays[id] = 0;
+    size--;
+    give(partsOf(id), count);
+    if (reaches[id] !== Reach.merging) continue;
+    for (const part of [left[id]!, right[id]!]) useCounts[part]!--;
+    for (const part of new Set([left[id]!, right[id]!])) pushIfLeaf(part);
+  }
+  return { stays, size, unreachableCount };
+}
+
+type Leaf = { readonly count: number; readonly id: number };
+
+/** A binary heap: the rarest leaf on top, of equally rare ones that with the highest id. */
+class LeafQueue {
+  private readonly leaves: Leaf[] = [];
+
+  push(count: number, id: number): void {
+    const { leaves } = this;
+    const leaf = { count, id };
+    let index = leaves.length;
+    for (; index > 0; ) {
+      const parent = (index - 1) >> 1;
+      if (!precedes(leaf, leaves[parent]!)) break;
+      leaves[index] = leaves[parent]!;
+      index = parent;
+    }
+    leaves[index] = leaf;
+  }
+
+  pop(): Leaf | undefined {
+    const { leaves } = this;
+    const top = leaves[0];
+    const last = leaves.pop();
+    if (last === undefined || leaves.length === 0) return top;
+    let index = 0;
+    for (;;) {
+      let child = 2 * index + 1;
+      if (child >= leaves.length) break;
+      if (child + 1 < leaves.length && precedes(leaves[child + 1]!, leaves[child]!)) child++;
+      if (!precedes(leaves[child]!, last)) break;
+      leaves[index] = leaves[child]!;
+      index = child;
+    }
+    leaves[index] = last;
+    return top;
+  }
+}
+
+const precedes = (a: Leaf, b: Leaf) => a.count < b.count || (a.count === b.count && a.id > b.id);
+
+/**
+ * Derivations: how a tokenizer reaches each of its tokens.
+ *
+ * To *reach* a token is to get it from its own bytes, as a pretoken. The token's *parts* are what these bytes become
+ * without it. If merging reaches the token, they are the two that the last merge puts together. Merges act inside a part
+ * as they do on the part alone, because none crosses its ends. So merging reaches the parts, too, and all of a
+ * derivation is told by the parts of its tokens.
+ *
+ *   ARRAY    TYPE         LENGTH    MEANING
+ *   reaches  Uint8Array   idLimit   how the token of an id is reached (`Reach`)
+ *   isFixed  Uint8Array   idLimit   1: a byte or an added token, which every vocabulary needs
+ *   left     Int32Array   idLimit   of a token that merging reaches: its left part
+ *   right    Int32Array   idLimit   and its right part
+ *
+ * `wholeParts` has the parts of tokens that only a whole pretoken becomes (`EncodingModel.wholeTokens`), by their ids.
+ */
+type Derivations = {
+  readonly reaches: Uint8Array;
+  readonly isFixed: Uint8Array;
+  readonly left: Int32Array;
+  readonly right: Int32Array;
+  readonly wholeParts: ReadonlyMap<number, readonly number[]>;
+};
+
+export const Reach = {
+  /** There is no token with this id. */
+  none: 0,
+  /** A byte, or an added token that nothing makes. */
+  given: 1,
+  merging: 2,
+  wholePretoken: 3,
+  /** Nothing gives this token. */
+  unreachable: 4,
+} as const;
+
+/** May take a second for a large tokenizer. */
+export function deriveTokens(parts: TokenizerParts): Derivations {
+  const { tokens, model } = parts;
+  const { idLimit } = tokens;
+  const reaches = new Uint8Array(idLimit);
+  const isFixed = new Uint8Array(idLimit);
+  const left = new Int32Array(idLimit).fill(-1);
+  const right = new Int32Array(idLimit).fill(-1);
+  const wholeParts = new Map<number, readonly number[]>();
+  const merger = new WordMerger({ ...model, wholeTokens: null });
+  const wholeIds = new Set(model.wholeTokens?.ids);
+  const makers = makersOf(model, idLimit);
+  let simulation: Simulation | undefined;
+  for (let id = 0; id < idLimit; id++) {
+    const bytes = tokenBytesOf(tokens, id);
+    if (bytes.length === 0) continue;
+    const maker = makers[id]!;
+    reaches[id] = Reach.unreachable;
+    if (maker !== noMaker) {
+      const merged = merger.merge(bytes);
+      if (merged.length === 1 && merged[0] === id) {
+        reaches[id] = Reach.merging;
+        simulation ??= maker === manyMakers ? startSimulation(model) : undefined;
+        const last = maker === manyMakers ? lastMerge(simulation!, model, bytes) : maker;
+        left[id] = model.merges.left[last]!;
+        right[id] = model.merges.right[last]!;
+        continue;
+      }
+    }
+    if (!wholeIds.has(id)) continue;
+    reaches[id] = Reach.wholePretoken;
+    wholeParts.set(id, [...merger.merge(bytes)]);
+  }
+  for (const id of [...model.byteIds, ...allAddedTokens(parts).map((token) => token.id)]) {
+    if (id < 0) continue;
+    isFixed[id] = 1;
+    // Other tokens may be made of an added token that merging reaches, too.
+    if (reaches[id] !== Reach.merging) reaches[id] = Reach.given;
+  }
+  return { reaches, isFixed, left, right, wholeParts };
+}
+
+const noMaker = -1;
+const manyMakers = -2;
+
+/** The rank of the merge that makes each token, if it is one. */
+function makersOf({ merges }: EncodingModel, idLimit: number): Int32Array {
+  const makers = new Int32Array(idLimit).fill(noMaker);
+  merges.merged.forEach((id, rank) => {
+    makers[id] = makers[id] === noMaker ? rank : manyMakers;
+  });
+  return makers;
+}
+
+/** For tokens that several merges make: ranks by pairs. Of a pair that is listed twice the later rank counts. */
+type Simulation = PairTable;
+
+function startSimulation({ merges }: EncodingModel): Simulation {
+  const { left, right } = merges;
+  const pairs = allocatePairs(left.length, left.length);
+  for (let rank = 0; rank < left.length; rank++) addPair(pairs, left[rank]!, right[rank]!, rank);
+  return pairs;
+}
+
+/** The rank of the last merge of a token's bytes, which makes the token. Merged step by step, the lowest rank first. */
+function lastMerge(pairs: Simulation, { byteIds, merges }: EncodingModel, bytes: Uint8Array): number {
+  const ids = Array.from(bytes, (byte) => byteIds[byte]!);
+  let last = noRank;
+  while (ids.length > 1) {
+    last = noRank;
+    let at = 0;
+    for (let i = 0; i + 1 < ids.length; i++) {
+      const rank = findPair(pairs, ids[i]!, ids[i + 1]!);
+      if (rank >= last) continue;
+      last = rank;
+      at = i;
+    }
+    ids.splice(at, 2, merges.merged[last]!);
+  }
+  return last;
+}
+
+/**
+ * Numbering: the new ids of the tokens that stay. They are numbered from 0 in the order of their old ids, without gaps.
+ *
+ *   ARRAY   TYPE        LENGTH    MEANING
+ *   newIds  Int32Array  idLimit   new id of each old one; -1 if it is gone, or never was
+ */
+export type Numbering = { readonly size: number; readonly newIds: Int32Array };
+
+export const gone = -1;
+
+export function numberTokens(stays: Uint8Array): Numbering {
+  const newIds = new Int32Array(stays.length).fill(gone);
+  let size = 0;
+  for (let id = 0; id < stays.length; id++) if (stays[id] === 1) newIds[id] = size++;
+  return { size, newIds };
+}
+
+/** The new id of an id in a file. A UserError if its token is gone, or if it is no id. */
+export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place: string): number {
+  const newId = typeof id === "number" ? newIds[id] : undefined;
+  if (newId !== undefined && newId !== gone) return newId;
+  throw new UserError(`"${path}": ${place} has the id ${JSON.stringify(id)}, which no token has that stays`, {
+    hint: "only bytes and added tokens always stay; make it an added token, or take that part out of the file",
+  });
+}
+
+/**
+ * Compares what was written with what was meant, as it is loaded again: the tokens that stay and no others, with their
+ * new ids, each of them reached, and text cut as before. A UserError says what this kind of file cannot hold.
+ */
+export function checkPruned(
+  before: TokenizerParts,
+  after: TokenizerParts,
+  { size, newIds }: Numbering,
+): void {
+  const refuse = (what: string): never => {
+    throw new UserError(`"${before.description.path}" cannot be pruned: written anew, ${what}`, {
+      hint: "name another of the tokenizer's files, or convert it to a tokenizer.json first",
+    });
+  };
+  const cutting = ({ description, normalization, addsPrefixSpace }: TokenizerParts) =>
+    JSON.stringify([description.patternSources, normalization, addsPrefixSpace]);
+  if (cutting(before) !== cutting(after)) refuse("its pattern or its normal form would not be in the file");
+  if (after.tokens.tokenCount !== size)
+    refuse(`it would have ${after.tokens.tokenCount} tokens, not ${size}`);
+  for (let id = 0; id < newIds.length; id++) {
+    const newId = newIds[id]!;
+    if (newId === gone) continue;
+    const bytes = tokenBytesOf(before.tokens, id);
+    if (Buffer.compare(bytes, tokenBytesOf(after.tokens, newId)) === 0) continue;
+    refuse(`the token "${escapeBytes(bytes)}" would not get the id ${newId}`);
+  }
+  const added = (parts: TokenizerParts, idOf: (id: number) => number) =>
+    JSON.stringify(
+      allAddedTokens(parts)
+        .map(({ id, ...token }) => ({ ...token, id: idOf(id) }))
+        .sort((a, b) => a.id - b.id),
+    );
+  if (added(before, (id) => newIds[id]!) !== added(after, (id) => id)) {
+    refuse("its special tokens would be others");
+  }
+  const { reaches } = deriveTokens(after);
+  const unreachable = reaches.indexOf(Reach.unreachable);
+  if (unreachable < 0) return;
+  refuse(`nothing would give the token "${escapeBytes(tokenBytesOf(after.tokens, unreachable))}"`);
+}
