@@ -94,6 +94,25 @@ export function checkComplete(command: CommandSpec, { options, files }: Invocati
   }
 }
 
+/** Refuses options that do not go together, and those that lack what they need; the table of options says which. */
+export function checkTogether(command: CommandSpec, { options }: Invocation): void {
+  const isGiven = (other: string) => {
+    const [name, value = options.text(name!)] = other.split(" ");
+    return options.has(name!) && options.text(name!) === value;
+  };
+  for (const { name, excludes = [], needs } of command.options) {
+    if (!options.has(name)) continue;
+    for (const { other, why, hint, unless } of excludes) {
+      const value = options.text(name);
+      if (!isGiven(other) || (unless !== undefined && value === unless)) continue;
+      const shown = unless === undefined ? `--${name}` : `--${name} ${value}`;
+      throw usageError(`${shown} does not go with --${other}${why === undefined ? "" : `: ${why}`}`, hint);
+    }
+    if (needs !== undefined && !isGiven(needs.other))
+      throw usageError(`--${name} needs --${needs.other}`, needs.hint);
+  }
+}
+
 /**
  * The runtime replaces bytes that are not UTF-8 by U+FFFD, so a special token or a path would not be what was typed: a
  * UserError. Where the system does not show the bytes of the arguments, nothing is checked.

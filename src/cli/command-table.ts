@@ -3,11 +3,15 @@ import {
   besideTokenizer,
   caching,
   compat,
+  decidedByBase,
   everywhere,
   forModels,
   idType,
   memoryLimit,
+  notExtending,
+  notOfIds,
   type OptionSpec,
+  ofCache,
   optionWords,
   pattern,
   ranges,
@@ -99,6 +103,7 @@ export const commands: readonly CommandSpec[] = [
         value: "N",
         topic: "tokens",
         rare: true,
+        excludes: [notExtending, notOfIds],
         description: "from a vocabulary of N on, learn tokens that cross spaces",
         details:
           "SuperBPE: an ordinary training up to N, then merges over whole lines, up to four words a token. Reads the corpus twice.",
@@ -108,12 +113,14 @@ export const commands: readonly CommandSpec[] = [
         value: "REGEX",
         topic: "tokens",
         rare: true,
+        needs: { other: "superwords-from", hint: "e.g. --superwords-from 24000" },
         description: "how superwords, and the tokenizer, cut text",
         default: "SuperBPE's: numbers and runs of punctuation apart",
       },
       {
         ...idType,
         topic: "input",
+        needs: { other: "input-format ids" },
         description: "with --input-format ids: type of the ids in .bin files",
         default: "uint16",
       },
@@ -122,6 +129,7 @@ export const commands: readonly CommandSpec[] = [
         value: "PATH",
         topic: "tokens",
         rare: true,
+        excludes: [notOfIds],
         description: "add tokens to this tokenizer: -n +8k, or the size it shall have",
         details:
           "Its merges go on, on the new text. Its own tokens keep their ids, new ones come behind all of them, and its files are written with the new tokens put in. Several sizes from one run: -n +1k,+2k makes a directory for each, named by the size of its vocabulary. Pattern and special tokens are its own. Documents end at those that its training.json names, and at what -s names. Ties are decided as --compat says, else as the tokenizer was trained, else by the rule extension: the smaller pair of strings in byte-to-character form.",
@@ -129,6 +137,7 @@ export const commands: readonly CommandSpec[] = [
       {
         ...specialTokensAsText,
         topic: "tokens",
+        needs: { other: "extend", hint: "-s names what ends documents" },
         description: "with --extend: the base's special tokens end no documents",
       },
       {
@@ -136,6 +145,7 @@ export const commands: readonly CommandSpec[] = [
         value: "N",
         topic: "tokens",
         rare: true,
+        excludes: [notOfIds],
         description: "fill the vocabulary to a multiple of N",
         details: "With reserved special tokens, behind all others.",
       },
@@ -155,6 +165,7 @@ export const commands: readonly CommandSpec[] = [
         value: "LIST",
         words: optionWords.format,
         topic: "output",
+        excludes: decidedByBase,
         description: "which files to write",
         details:
           "Names with commas between: huggingface is tokenizer.json and what transformers reads beside it, gpt2 vocab.json and merges.txt, tiktoken a file of ranks.",
@@ -164,6 +175,7 @@ export const commands: readonly CommandSpec[] = [
         name: "ledger",
         topic: "output",
         rare: true,
+        excludes: [notExtending, notOfIds],
         description: "write tokens.tsv: how often each token occurs",
         details:
           "At its birth and at the end, with the halves that it was made of. Without this option it is written beside a --report, and if it is below 1 MB and --format is not given.",
@@ -176,6 +188,8 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "if-changed",
         topic: "nightly",
+        needs: ofCache,
+        excludes: [notExtending],
         description: "with --cache: do nothing if nothing changed",
         details: "That is, if inputs and options are those that the tokenizer in the output was made of.",
       },
@@ -335,6 +349,7 @@ export const commands: readonly CommandSpec[] = [
         name: "append-token",
         value: "TEXT",
         topic: "output",
+        excludes: [notOfIds],
         description: "special token behind each input or record",
       },
       specialTokensAsText,
@@ -347,6 +362,7 @@ export const commands: readonly CommandSpec[] = [
       },
       {
         ...memoryLimit,
+        excludes: [notOfIds],
         description: "what encoding may use",
         details:
           "A size such as 800MB, 2GB or 1.5GiB. It bounds the default of --workers, and lines and pages that are read as a whole; a tokenizer that needs more is refused.",

@@ -81,16 +81,8 @@ export function readCacheOptions({
   options,
 }: Invocation): (CacheChoice & { readonly ifChanged: boolean }) | undefined {
   const path = options.text("cache");
-  if (path === undefined) {
-    for (const name of ["cache-limit", "if-changed"]) {
-      if (options.has(name)) throw usageError(`--${name} needs --cache`, "e.g. --cache cache");
-    }
-    return undefined;
-  }
+  if (path === undefined) return undefined;
   if (path === "") throw usageError("--cache is empty", "name a directory, e.g. --cache cache");
-  if (options.has("ranges")) {
-    throw usageError("--cache does not go with --ranges: it keeps the words of whole files");
-  }
   return {
     path,
     limitBytes: options.sizeBytes("cache-limit", 0),

@@ -51,7 +51,6 @@ import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** `bpe train --extend`: loads the base, reads the options, trains on from it, writes, tells. */
 export async function runExtend(invocation: Invocation, output: Output): Promise<void> {
-  refuseOptions(invocation.options);
   const typed = readOptions(invocation);
   await takePlaces(invocation, typed, output);
   const startMs = performance.now();
@@ -131,36 +130,6 @@ function tellExtended(
   warnOfEarlyStop(extended.extensions.at(-1)!.tokens.length, newTokenCounts.at(-1)!, "new tokens", output);
   const summary = () => summaryOf(extended, record, path, notes);
   output.succeed(summary, { changed: true, output: path, kept: keptPath, ...record });
-}
-
-/** Options of `train` that an extension has no use for: the base says them, or its files are written as they are. */
-const baseSays = [
-  "format",
-  "bos",
-  "eos",
-  "pad",
-  "unk",
-  "add-bos",
-  "chat-template",
-  "model-max-length",
-  "class",
-];
-
-function refuseOptions(options: TypedOptions): void {
-  for (const name of baseSays) {
-    if (options.has(name))
-      throw usageError(`--${name} does not go with --extend`, "it stays as the base has it");
-  }
-  for (const name of [
-    "if-changed",
-    "superwords",
-    "superwords-from",
-    "superword-pattern",
-    "ledger",
-    "report",
-  ]) {
-    if (options.has(name)) throw usageError(`--${name} does not go with --extend`);
-  }
 }
 
 /** What the command line alone says. */

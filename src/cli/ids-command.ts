@@ -87,35 +87,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
   output.succeed(summary, { changed: true, output: asked.output, kept: keptPath, ...record });
 }
 
-/** What an alphabet of numbers has no use for. */
-const forText = [
-  ...["special-token", "counts", "save-counts", "cache", "if-changed", "format", "pad-to", "extend"],
-  ...[
-    "superwords",
-    "superwords-from",
-    "superword-pattern",
-    "text-field",
-    "include",
-    "binary",
-    "ledger",
-    "report",
-  ],
-  ...["bos", "eos", "pad", "unk", "add-bos", "chat-template", "model-max-length", "class"],
-  ...["ranges", "append-token", "special-tokens-as-text"],
-];
-
-function refuseTextOptions(options: TypedOptions): void {
-  for (const name of forText) {
-    if (options.has(name)) throw usageError(`--${name} does not go with --input-format ids`);
-  }
-  const pattern = options.text("pattern");
-  if (pattern !== undefined && pattern !== "none") {
-    throw usageError(`--pattern ${pattern} does not go with --input-format ids: a document is one word`);
-  }
-}
-
 function readTrainOptions(options: TypedOptions) {
-  refuseTextOptions(options);
   const compat = options.word("compat") ?? "rustbpe";
   if (compat !== "huggingface" && compat !== "rustbpe") {
     throw usageError(
@@ -159,9 +131,6 @@ const asNamed = ({ path }: IdInput) => ({ path, isStream: path === "-" });
 /** `bpe encode --input-format ids`: the tokens of documents of ids. */
 export async function runEncodeIds(invocation: Invocation, output: Output): Promise<void> {
   const { options } = invocation;
-  refuseTextOptions(options);
-  if (options.has("memory-limit"))
-    throw usageError("--memory-limit does not go with --input-format ids in bpe encode");
   const startMs = performance.now();
   const path = options.text("output") === "-" ? undefined : options.text("output");
   if (path !== undefined && !isIdFileName(path)) {

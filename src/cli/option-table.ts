@@ -28,6 +28,10 @@ export type OptionSpec = {
   readonly topic: Topic;
   /** Whether the command cannot do without it. */
   readonly required?: boolean;
+  /** What it does not go with. */
+  readonly excludes?: readonly Exclusion[];
+  /** What it says nothing without. */
+  readonly needs?: Need;
   /** Seldom needed: the first page of help only names it. */
   readonly rare?: boolean;
   /** A short phrase, without what the other fields say. */
@@ -36,6 +40,21 @@ export type OptionSpec = {
   readonly details?: string;
   readonly default?: string;
 };
+
+/** `other` is an option, or one at a value: `input-format ids`. */
+type Need = { readonly other: string; readonly hint?: string };
+
+type Exclusion = Need & {
+  readonly why?: string;
+  /** The value that does go with it. */
+  readonly unless?: string;
+};
+
+/** The base says it, and its files are written with the new tokens put in. */
+const asBaseHasIt: Exclusion = { other: "extend", hint: "it stays as the base has it" };
+export const notExtending: Exclusion = { other: "extend" };
+/** Ids are numbers: nothing is cut, named or cached. */
+export const notOfIds: Exclusion = { other: "input-format ids" };
 
 /** The options whose value is a word, with the words. `--format` and `--input-format` list what other rooms know. */
 export const optionWords = {
@@ -52,6 +71,7 @@ export const report: OptionSpec = {
   name: "report",
   value: "FILE",
   topic: "output",
+  excludes: [notExtending, notOfIds],
   description: "write charts, tables and tokens as one HTML page",
   details:
     "The page needs no network and runs nothing of the text that it shows. It holds all tokens, so that the merge tree of each can be seen.",
@@ -107,6 +127,7 @@ export const reading: readonly OptionSpec[] = [
     name: "text-field",
     value: "NAME",
     topic: "input",
+    excludes: [notOfIds],
     description: "of records: the field with the text",
     details:
       "Records are lines of JSON, elements of a JSON array, and rows of Parquet. Each is a document; its text is in a field, or column, of this name.",
@@ -117,6 +138,7 @@ export const reading: readonly OptionSpec[] = [
     value: "GLOB",
     repeatable: true,
     topic: "input",
+    excludes: [notOfIds],
     description: "of a directory: only files like this",
     details: "Without a slash it describes names at any depth, with one the path below the directory.",
   },
@@ -135,6 +157,7 @@ export const reading: readonly OptionSpec[] = [
     words: optionWords.binary,
     topic: "input",
     rare: true,
+    excludes: [notOfIds],
     description: "read what is no text as text",
     details:
       "Without it an archive, an image or a program is an error; in a directory it is skipped and listed.",
@@ -147,6 +170,7 @@ export const specialToken: OptionSpec = {
   value: "TEXT",
   repeatable: true,
   topic: "tokens",
+  excludes: [notOfIds],
   description: "ends a document, never merged; repeatable",
   details:
     "It does so wherever it occurs. Its text is never counted, and it gets an id of its own. Where two of them match, the longest does.",
@@ -156,6 +180,7 @@ export const pattern: OptionSpec = {
   short: "p",
   value: "NAME|REGEX",
   topic: "tokens",
+  excludes: [{ ...notOfIds, unless: "none", why: "a document is one word" }],
   description: "cuts words: name (-p help) or regex",
   details:
     "The pretokenizer: no token crosses a cut. A value of only letters, digits, -, _ and . is a name, and -p help lists them; anything else is a regular expression. With -p none a document is one word.",
@@ -197,6 +222,7 @@ export const savedCounts: readonly OptionSpec[] = [
     repeatable: true,
     topic: "input",
     rare: true,
+    excludes: [notOfIds],
     description: "word counts to add to the corpus",
     details:
       "FILE is a path or a glob. The counts may stand for the corpus. Pattern and special tokens come from them where they are not given; given, they must agree.",
@@ -206,15 +232,18 @@ export const savedCounts: readonly OptionSpec[] = [
     value: "FILE",
     topic: "output",
     rare: true,
+    excludes: [notOfIds],
     description: "keep the word counts",
     details: "They are text in a .tsv, and in the compact binary form under any other name.",
   },
 ];
+export const ofCache: Need = { other: "cache", hint: "e.g. --cache cache" };
 export const caching: readonly OptionSpec[] = [
   {
     name: "cache",
     value: "DIR",
     topic: "nightly",
+    excludes: [notOfIds, { other: "ranges", why: "it keeps the words of whole files" }],
     description: "keep word counts; count only what is new",
     details:
       "The word counts of each file are kept in DIR. Files are known by their content. Any number of runs may share the directory.",
@@ -224,6 +253,7 @@ export const caching: readonly OptionSpec[] = [
     value: "SIZE",
     topic: "nightly",
     rare: true,
+    needs: ofCache,
     description: "with --cache: how large it may be, e.g. 10GB",
     details: "What was used longest ago goes.",
     default: "no limit",
@@ -246,6 +276,7 @@ export const besideTokenizer: readonly OptionSpec[] = [
     value: "NAME|REGEX",
     topic: "input",
     rare: true,
+    excludes: [{ ...notOfIds, unless: "none", why: "a document is one word" }],
     description: "what cuts words, for files that do not say it",
     details: "A vocab.json or a file of ranks. Published ranks that are known need none.",
   },
@@ -256,15 +287,19 @@ export const besideTokenizer: readonly OptionSpec[] = [
     repeatable: true,
     topic: "input",
     rare: true,
+    excludes: [notOfIds],
     description: "a special token, for files that have none",
     details: "A vocab.json or a file of ranks. Without an ID it gets the next free one.",
   },
 ];
+/** Of options that a tokenizer to extend has decided already. */
+export const decidedByBase = [asBaseHasIt, notOfIds];
 const role = (name: string, rest: string): OptionSpec => ({
   name,
   value: "TEXT",
   topic: "model",
   rare: true,
+  excludes: decidedByBase,
   description: `the special token that is ${name} to a model`,
   details: rest,
 });
@@ -280,6 +315,7 @@ export const forModels: readonly OptionSpec[] = [
     name: "add-bos",
     topic: "model",
     rare: true,
+    excludes: decidedByBase,
     description: "encoding puts bos in front of a text",
     details: "A post-processor in tokenizer.json does it.",
   },
@@ -287,6 +323,7 @@ export const forModels: readonly OptionSpec[] = [
     name: "chat-template",
     value: "NAME|FILE",
     topic: "model",
+    excludes: decidedByBase,
     description: "how a chat becomes text",
     details: "One of the names chatml, gemma and llama3, or a file of Jinja.",
   },
@@ -295,6 +332,7 @@ export const forModels: readonly OptionSpec[] = [
     value: "N",
     topic: "model",
     rare: true,
+    excludes: decidedByBase,
     description: "longest input of the model, in tokens",
   },
   {
@@ -302,6 +340,7 @@ export const forModels: readonly OptionSpec[] = [
     value: "NAME",
     topic: "model",
     rare: true,
+    excludes: decidedByBase,
     description: "the class of transformers that loads it",
     default: "PreTrainedTokenizerFast",
   },
@@ -309,6 +348,7 @@ export const forModels: readonly OptionSpec[] = [
     name: "model-card",
     topic: "model",
     rare: true,
+    excludes: [notExtending, notOfIds],
     description: "write README.md, the page that a model hub shows",
     details: "What the tokenizer is, what it was trained on, and how it is used. It names no file.",
   },
@@ -327,6 +367,7 @@ export const specialTokensAsText: OptionSpec = {
   name: "special-tokens-as-text",
   topic: "input",
   rare: true,
+  excludes: [notOfIds],
   description: "encode special tokens in the text as plain text",
 };
 export const ranges: OptionSpec = {
@@ -334,6 +375,7 @@ export const ranges: OptionSpec = {
   value: "FILE",
   topic: "input",
   rare: true,
+  excludes: [notOfIds],
   description: "instead of files: these ranges of a plan (see bpe plan)",
   details: "- reads them from standard input.",
 };

@@ -5,6 +5,7 @@ import { versionLine } from "../runtime/version.ts";
 import { isWithin } from "../store/output-place.ts";
 import {
   checkComplete,
+  checkTogether,
   checkValidUtf8,
   type Invocation,
   parseInvocation,
@@ -79,6 +80,7 @@ export async function run(typed: readonly string[]): Promise<number> {
       return exitCode.done;
     }
     checkComplete(command, invocation);
+    checkTogether(command, invocation);
     const [runCommand] = await Promise.all([runners[name]!(), usesKernel.has(name) && prepareKernel()]);
     await runCommand(invocation, output);
     undoAll();

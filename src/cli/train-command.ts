@@ -1,7 +1,6 @@
 import type { Input } from "../corpus/input.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
 import { countsChunks } from "../count/counts-files.ts";
-import { usageError } from "../errors.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { type Trained, train } from "../pipeline/train.ts";
 import { countsOptionsOf, encodingPatternOf } from "../pipeline/training.ts";
@@ -39,7 +38,6 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   if (invocation.options.text("input-format") === "ids") {
     return (await import("./ids-command.ts")).runTrainIds(invocation, output);
   }
-  if (invocation.options.has("dtype")) throw usageError("--dtype is for --input-format ids");
   if (invocation.options.has("extend")) {
     return (await import("./extend-command.ts")).runExtend(invocation, output);
   }

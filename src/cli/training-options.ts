@@ -26,9 +26,6 @@ export function readOptions(invocation: Invocation, made?: CountsOptions) {
   const { options } = invocation;
   const outputPath = options.text("output")!;
   if (outputPath === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
-  if (options.has("special-tokens-as-text")) {
-    throw usageError("--special-tokens-as-text is for --extend", "-s names what ends documents");
-  }
   const corpusOptions = readCorpusOptions(invocation, made);
   const { compat, specialTokens } = corpusOptions;
   const leastSize = baseSize(specialTokens, compat);
@@ -122,13 +119,7 @@ export function readSuperwordOptions(
 ): SuperwordSettings | null {
   const fromVocabSize = options.wholeNumber("superwords-from", 1);
   const pattern = options.text("superword-pattern");
-  if (fromVocabSize === undefined) {
-    if (pattern === undefined) return null;
-    throw usageError(
-      "--superword-pattern is for --superwords-from, which is missing",
-      "e.g. --superwords-from 24000",
-    );
-  }
+  if (fromVocabSize === undefined) return null;
   if (options.has("counts")) {
     throw usageError(
       "--superwords-from needs the text, and --counts has only its words",

@@ -126,6 +126,8 @@ describe("what is refused", () => {
   test("options that the base decides, and sizes that are none", () => {
     for (const [options, message] of [
       [["-n", "+4", "--format", "gpt2"], "--format does not go with --extend"],
+      [["-n", "+4", "--model-card"], "--model-card does not go with --extend"],
+      [["-n", "+4", "--if-changed", "--cache", "c"], "--if-changed does not go with --extend"],
       [["-n", "+4", "--pad-to", "0"], "--pad-to: 0 is too small"],
       [["-n", "+4", "-p", "cl100k"], "--pattern is in tokenizer.json itself"],
       [["-n", "270"], "--vocab-size 270 is not more than the base has: 270"],
@@ -201,7 +203,7 @@ describe("the base's own special tokens", () => {
     expect(mergesOf(run("named", corpus, ...asText, "-s", end).output)).toEqual(mergesOf(long));
     expect(run("none", corpus, "-n", "300", "--special-tokens-as-text")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--special-tokens-as-text is for --extend"),
+      stderr: expect.stringContaining("--special-tokens-as-text needs --extend"),
     });
   });
 

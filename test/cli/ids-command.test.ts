@@ -357,6 +357,8 @@ describe("what is refused", () => {
       [["-n", "+4", "-p", "gpt2"], "--pattern gpt2 does not go with --input-format ids"],
       [["-n", "+4", "--compat", "cs336"], "--compat cs336 decides ties by bytes"],
       [["-n", "+4", "-s", "1"], "--special-token does not go with --input-format ids"],
+      [["-n", "+4", "--model-card"], "--model-card does not go with --input-format ids"],
+      [["-n", "+4", "--cache-limit", "1GB"], "--cache-limit needs --cache"],
       [["-n", "4,8"], "--input-format ids makes one size at a time"],
     ] as const) {
       expect(train([good], ...options)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });

@@ -44,7 +44,7 @@ test("wrong options are refused by name", () => {
   };
   expect(refused("--superwords-from", "311")).toContain("2 bpe: error: --superwords-from 311 is more than");
   expect(refused("--superwords-from", "9")).toContain("2 bpe: error: --superwords-from 9 is too small");
-  expect(refused("--superword-pattern", "a+")).toContain("2 bpe: error: --superword-pattern is for");
+  expect(refused("--superword-pattern", "a+")).toContain("2 bpe: error: --superword-pattern needs");
   const counts = bpe(["count", corpus, "-o", join(home, "counts.tsv")]);
   expect(counts.code).toBe(0);
   expect(refused("--superwords-from", "300", "--counts", join(home, "counts.tsv"))).toContain(
