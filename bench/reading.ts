@@ -3,7 +3,7 @@
 //
 //   node scripts/bun.mjs bench/reading.ts <file> [rounds]
 import { findInputs } from "../src/corpus/find-inputs.ts";
-import { wholeRange } from "../src/corpus/range.ts";
+import { wholeRange } from "../src/corpus/input.ts";
 import { TaskCounter } from "../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../src/pattern/pattern.ts";
 import { WordCounter } from "../src/words/word-counter.ts";

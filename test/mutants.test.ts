@@ -6,9 +6,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { join } from "node:path";
 import { randomSource } from "../bench/random.ts";
 import { findInputs } from "../src/corpus/find-inputs.ts";
-import type { PlanLine } from "../src/corpus/plan-line.ts";
-import { readPlan } from "../src/corpus/read-plan.ts";
-import { planLineMaker, plannedRanges } from "../src/corpus/write-plan.ts";
+import { type PlanLine, planLineMaker, plannedRanges, readPlan } from "../src/corpus/plan-file.ts";
 import { CountsFiles, countsChunks } from "../src/count/counts-files.ts";
 import { UserError } from "../src/errors.ts";
 import { readIds } from "../src/formats/id-reader.ts";

@@ -1,7 +1,6 @@
 import type { FoundInputs } from "../corpus/find-inputs.ts";
-import { expectedTextBytes } from "../corpus/input.ts";
-import { sizeOfRanges, wholeRange } from "../corpus/range.ts";
-import type { PlannedRanges } from "../corpus/read-plan.ts";
+import { expectedTextBytes, sizeOfRanges, wholeRange } from "../corpus/input.ts";
+import type { PlannedRanges } from "../corpus/plan-file.ts";
 import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";

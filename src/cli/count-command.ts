@@ -1,5 +1,5 @@
 import type { FoundInputs } from "../corpus/find-inputs.ts";
-import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
+import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import type { Parts } from "../count/add-up.ts";
 import { countsChunks, isText } from "../count/counts-files.ts";
 import { countParts } from "../pipeline/count-afresh.ts";

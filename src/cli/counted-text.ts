@@ -1,7 +1,6 @@
 import { findInputs } from "../corpus/find-inputs.ts";
-import { expectedTextBytes, type Input } from "../corpus/input.ts";
+import { expectedTextBytes, type Input, refuseOverwriting } from "../corpus/input.ts";
 import { inspectFirstStream } from "../corpus/inspect-input.ts";
-import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
 import { recordedReading } from "../formats/read-training-record.ts";
 import { encodeCorpus } from "../pipeline/encode-corpus.ts";
 import { defaultWorkerCount } from "../runtime/worker-count.ts";

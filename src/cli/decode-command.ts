@@ -1,4 +1,4 @@
-import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
+import { refuseOverwriting } from "../corpus/input.ts";
 import { idMergesPath } from "../formats/id-merges.ts";
 import { readIds } from "../formats/id-reader.ts";
 import { idTypeFor } from "../formats/npy.ts";

@@ -1,4 +1,4 @@
-import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
+import { refuseOverwriting } from "../corpus/input.ts";
 import { usageError } from "../errors.ts";
 import { idTypesOf, readIdMerges, symbolsOf } from "../formats/id-merges.ts";
 import { readSequences, SequenceList } from "../formats/id-reader.ts";

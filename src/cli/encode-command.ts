@@ -1,7 +1,5 @@
 import type { FoundInputs } from "../corpus/find-inputs.ts";
-import { expectedTextBytes } from "../corpus/input.ts";
-import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
-import { sizeOfRanges } from "../corpus/range.ts";
+import { expectedTextBytes, refuseOverwriting, sizeOfRanges } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
 import { BinaryWriter, type IdSink, type IdWriter, TextWriter } from "../formats/id-writers.ts";
 import { type IdType, idTypeFor } from "../formats/npy.ts";

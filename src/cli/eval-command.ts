@@ -1,6 +1,5 @@
 import { escapeText } from "../bytes/escape.ts";
-import { expectedTextBytes } from "../corpus/input.ts";
-import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
+import { expectedTextBytes, refuseOverwriting } from "../corpus/input.ts";
 import { usageError } from "../errors.ts";
 import {
   alphas,

@@ -1,4 +1,4 @@
-import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
+import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { UserError, usageError } from "../errors.ts";
 import { type BaseFile, checkSame, kindsBeside, readBaseFiles } from "../formats/base-files.ts";

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { filesMatching } from "../corpus/globs.ts";
-import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
+import { filesMatching } from "../corpus/find-inputs.ts";
+import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
 import { type IdMerges, idTypesOf, readIdMerges, SequenceMerger } from "../formats/id-merges.ts";
 import type { BinaryType } from "../formats/id-reader.ts";

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { checkNames, type FoundInputs, findCorpus } from "../corpus/find-inputs.ts";
 import { hasFields } from "../corpus/input.ts";
 import { type InputOptions, inspectFirstStream } from "../corpus/inspect-input.ts";
-import { type PlannedRanges, readPlan } from "../corpus/read-plan.ts";
+import { type PlannedRanges, readPlan } from "../corpus/plan-file.ts";
 import { UserError, usageError } from "../errors.ts";
 import { writeAll } from "../runtime/file-calls.ts";
 import { statOf, unreadable } from "../runtime/named-files.ts";

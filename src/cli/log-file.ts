@@ -1,7 +1,7 @@
 import { fstatSync, type Stats, statSync, writeSync } from "node:fs";
 import { basename, dirname, relative, resolve } from "node:path";
 import { jsonLine } from "../bytes/escape.ts";
-import { includeFilter } from "../corpus/globs.ts";
+import { includeFilter } from "../corpus/find-inputs.ts";
 import { UserError } from "../errors.ts";
 import { globMatcher } from "../runtime/host.ts";
 import { reasonOf, refusal } from "../runtime/system-error.ts";

@@ -1,8 +1,6 @@
 import { jsonLine } from "../bytes/escape.ts";
-import type { Skipped } from "../corpus/each-file-once.ts";
-import type { FoundInputs } from "../corpus/find-inputs.ts";
-import type { Input, InputFormat } from "../corpus/input.ts";
-import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
+import type { FoundInputs, Skipped } from "../corpus/find-inputs.ts";
+import { type Input, type InputFormat, refuseOverwriting } from "../corpus/input.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
 import { exitCode } from "../errors.ts";
 import type { CountsRecord } from "../formats/training-json.ts";

@@ -1,13 +1,11 @@
-import { checkUnchanged } from "../corpus/open-input.ts";
-import { refuseOverwriting } from "../corpus/outputs-among-inputs.ts";
-import type { Range } from "../corpus/range.ts";
+import { checkUnchanged, type Range, refuseOverwriting } from "../corpus/input.ts";
 import {
   checkPlannable,
   noFileToPlan,
   type PlanOptions,
   planLineMaker,
   plannedRanges,
-} from "../corpus/write-plan.ts";
+} from "../corpus/plan-file.ts";
 import { usageError } from "../errors.ts";
 import { recordedReading } from "../formats/read-training-record.ts";
 import { countDocuments } from "../pipeline/count-documents.ts";

@@ -1,4 +1,4 @@
-import { refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
+import { refuseOwnResults } from "../corpus/input.ts";
 import { usageError } from "../errors.ts";
 import { recordedReading } from "../formats/read-training-record.ts";
 import { pruneTokenizer } from "../pipeline/prune-tokenizer.ts";

@@ -1,8 +1,7 @@
 import { closeSync } from "node:fs";
 import { basename } from "node:path";
-import { readHead } from "../corpus/file-head.ts";
-import type { Input } from "../corpus/input.ts";
-import { openFile } from "../corpus/open-input.ts";
+import { type Input, openFile } from "../corpus/input.ts";
+import { readHead } from "../corpus/inspect-input.ts";
 import { Tokenizer } from "../pipeline/tokenizer.ts";
 import type { ReportData, ReportTokenizer, Sample } from "../report/report-data.ts";
 import { reportPage } from "../report/report-page.ts";

@@ -1,5 +1,4 @@
-import type { Input } from "../corpus/input.ts";
-import { refuseOverwriting, refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
+import { type Input, refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { type Trained, train } from "../pipeline/train.ts";

@@ -2,7 +2,6 @@ import { UserError } from "../errors.ts";
 import { shellQuoted } from "../runtime/hints.ts";
 import { nameOf } from "../runtime/named-files.ts";
 import type { Compression } from "./input.ts";
-import { findSignature, hasBytes, type Signature } from "./signatures.ts";
 
 /** What an input holds, by its first bytes; if it is compressed, by the first decompressed bytes. */
 export type Content = "text" | "parquet" | NotText;
@@ -96,3 +95,218 @@ function unmarkedEncodingOf(head: Uint8Array): string | undefined {
 
 /** Least share of characters with a zero byte: spaces and line ends alone are about that many. */
 const zeroShareLeast = 0.1;
+
+/** The first bytes of a format that is no text, what the format is, and what helps. Bytes are written as Latin-1. */
+type Signature = {
+  /** The bytes at offset `from`, which is 0 by default. */
+  readonly begins: string;
+  readonly from?: number;
+  /** More bytes, at an offset of their own. */
+  readonly next?: readonly [offset: number, bytes: string];
+  /** A further condition. */
+  readonly also?: (head: Uint8Array) => boolean;
+  /** How to make text of it, if that is possible. */
+  readonly remedy?: (path: string) => string;
+} & ({ readonly what: string } | { readonly packer: string });
+
+/**
+ * The first signature that the head of a file has. A signature that a plain text could have, too (`BZh91AY&SY`, `GIF89a`),
+ * counts only if the head has a zero byte (`hasNul`): such formats have one soon.
+ */
+function findSignature(head: Uint8Array, hasNul: boolean): Signature | undefined {
+  return signatures.find((signature) => {
+    const { begins, from = 0, next, also } = signature;
+    if (!hasBytes(head, from, begins) || (next !== undefined && !hasBytes(head, ...next))) return false;
+    return also === undefined ? hasNul || !isPlain(begins + (next?.[1] ?? "")) : also(head);
+  });
+}
+
+function hasBytes(head: Uint8Array, offset: number, bytes: string): boolean {
+  if (offset + bytes.length > head.length) return false;
+  for (let i = 0; i < bytes.length; i++) if (head[offset + i] !== bytes.charCodeAt(i)) return false;
+  return true;
+}
+
+const isPlain = (bytes: string) => /^[\t\n\r\x20-\x7e]*$/.test(bytes);
+
+const piped = (command: string) => (path: string) =>
+  `${command.replace("FILE", () => shellQuoted(path))} | bpe … - reads its text`;
+const asRecords = () => "write its texts as Parquet or as lines of JSON, e.g. with pyarrow or pandas";
+const addedUp = (path: string) => `--counts ${path} adds them up`;
+const decoded = (path: string) => `if it holds token ids: bpe decode --tokenizer PATH ${path}`;
+
+const zip = "PK\x03\x04";
+const inZip = (name: string) => (head: Uint8Array) => latin1(head).includes(name);
+const latin1 = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+
+/** More specific ones first. */
+const signatures: readonly Signature[] = [
+  // Archives, and documents that are archives.
+  { what: "a Word document", remedy: piped("pandoc -t plain FILE"), begins: zip, also: inZip("word/") },
+  { what: "an Excel workbook", remedy: asRecords, begins: zip, also: inZip("xl/") },
+  {
+    what: "an EPUB book",
+    remedy: piped("pandoc -t plain FILE"),
+    begins: zip,
+    also: inZip("application/epub"),
+  },
+  {
+    what: "an OpenDocument file",
+    remedy: piped("pandoc -t plain FILE"),
+    begins: zip,
+    also: inZip("vnd.oasis"),
+  },
+  { what: "a PyTorch file", begins: zip, also: inZip("/data.pkl") },
+  { what: "an archive of NumPy arrays", begins: zip, also: inZip(".npy") },
+  { what: "a zip archive", remedy: piped("unzip -p FILE"), begins: zip },
+  { what: "an empty zip archive", begins: "PK\x05\x06" },
+  { what: "a 7z archive", remedy: piped("7z x -so FILE"), begins: "7z\xbc\xaf\x27\x1c" },
+  { what: "a RAR archive", remedy: piped("unrar p -inul FILE"), begins: "Rar!\x1a\x07" },
+  { what: "a tar archive", remedy: piped("tar -xOf FILE"), begins: "", also: isTar },
+
+  // Texts in compressions that we do not read.
+  { packer: "xz", begins: "\xfd7zXZ\0" },
+  { packer: "bzip2", begins: "BZh", next: [4, "1AY&SY"], also: hasInvalidByte },
+  { packer: "bzip2", begins: "BZh", next: [4, "\x17\x72\x45\x38\x50\x90"] },
+  { packer: "lz4", begins: "\x04\x22\x4d\x18" },
+  { packer: "lzip", begins: "LZIP\x01" },
+  { packer: "lzop", begins: "\x89LZO\0" },
+  { packer: "lzma", begins: "\x5d\0\0", also: isLzma },
+  { packer: "compress", remedy: piped("gzip -dc FILE"), begins: "\x1f\x9d" },
+  { packer: "snappy", remedy: piped("snzip -dc FILE"), begins: "\xff\x06\0\0sNaPpY" },
+
+  // Tables and arrays.
+  { what: "an Arrow (Feather) file", remedy: asRecords, begins: "ARROW1\0\0" },
+  { what: "an Arrow stream", remedy: asRecords, begins: "\xff\xff\xff\xff", next: [6, "\0\0"] },
+  { what: "a Feather file", remedy: asRecords, begins: "FEA1" },
+  { what: "an ORC file", remedy: asRecords, begins: "ORC" },
+  { what: "an Avro file", remedy: asRecords, begins: "Obj\x01" },
+  { what: "an HDF5 file", remedy: asRecords, begins: "\x89HDF\r\n\x1a\n" },
+  { what: "a NetCDF file", begins: "CDF\x01" },
+  { what: "a NetCDF file", begins: "CDF\x02" },
+  { what: "a MATLAB file", remedy: asRecords, begins: "MATLAB 5.0 MAT-file" },
+  { what: "an SQLite database", remedy: piped("sqlite3 FILE 'SELECT …'"), begins: "SQLite format 3\0" },
+  { what: "a NumPy array", remedy: decoded, begins: "\x93NUMPY" },
+  { what: "a pickle of Python", remedy: asRecords, begins: "\x80", also: isPickle },
+  { what: "a safetensors file", from: 5, begins: '\0\0\0{"' },
+  { what: "a GGUF model", begins: "GGUF" },
+  { what: "a Megatron index", begins: "MMIDIDX\0\0" },
+  { what: "a file of word counts", remedy: addedUp, begins: '#bpe-counts\t{"version"', also: () => true },
+  { what: "a file of word counts", remedy: addedUp, begins: "bpecount" },
+
+  // Documents.
+  { what: "a PDF document", remedy: piped("pdftotext FILE -"), begins: "%PDF-", also: isPdf },
+  { what: "a DjVu document", remedy: piped("djvutxt FILE"), begins: "AT&TFORM" },
+  { what: "an old Office document", begins: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" },
+
+  // Images, sound, film, fonts.
+  { what: "a PNG image", begins: "\x89PNG\r\n\x1a\n" },
+  { what: "a JPEG image", begins: "\xff\xd8\xff" },
+  { what: "a GIF image", begins: "GIF8" },
+  { what: "a WebP image", begins: "RIFF", next: [8, "WEBP"] },
+  { what: "a WAVE sound", begins: "RIFF", next: [8, "WAVE"] },
+  { what: "an AVI film", begins: "RIFF", next: [8, "AVI "] },
+  { what: "a BMP image", begins: "BM", next: [6, "\0\0\0\0"] },
+  { what: "a TIFF image", begins: "II*\0" },
+  { what: "a TIFF image", begins: "MM\0*" },
+  { what: "a Photoshop image", begins: "8BPS\0" },
+  { what: "an MP4, HEIC or AVIF file", from: 4, begins: "ftyp" },
+  { what: "a Matroska or WebM film", begins: "\x1a\x45\xdf\xa3" },
+  { what: "an Ogg file", begins: "OggS" },
+  { what: "a FLAC sound", begins: "fLaC" },
+  { what: "an MP3 sound", begins: "ID3" },
+  { what: "a font", begins: "\0\x01\0\0\0" },
+  { what: "a font", begins: "OTTO" },
+  { what: "a font", begins: "wOF" },
+
+  // Programs.
+  { what: "an ELF executable or library", begins: "\x7fELF" },
+  { what: "a Windows executable or library", begins: "MZ" },
+  { what: "a Mach-O executable or library", begins: "\xfe\xed\xfa\xce" },
+  { what: "a Mach-O executable or library", begins: "\xfe\xed\xfa\xcf" },
+  { what: "a Mach-O executable or library", begins: "\xce\xfa\xed\xfe" },
+  { what: "a Mach-O executable or library", begins: "\xcf\xfa\xed\xfe" },
+  { what: "a Java class or Mach-O executable", begins: "\xca\xfe\xba\xbe\0" },
+  { what: "a WebAssembly module", begins: "\0asm" },
+  { what: "compiled Python", from: 2, begins: "\r\n\0\0" },
+  { what: "a library of object files, or a Debian package", begins: "!<arch>\n" },
+];
+
+/** Whether the checksum of a tar header is right: older archives lack the magic `ustar`. */
+function isTar(head: Uint8Array): boolean {
+  const [sumAt, sumEnd, headerBytes] = [148, 156, 512];
+  if (head.length < headerBytes) return false;
+  const written = /^[ 0]*([0-7]+)[ \0]/.exec(latin1(head.subarray(sumAt, sumEnd)))?.[1];
+  if (written === undefined) return false;
+  let sum = 0;
+  for (let i = 0; i < headerBytes; i++) sum += i >= sumAt && i < sumEnd ? 0x20 : head[i]!;
+  return sum === Number.parseInt(written, 8);
+}
+
+/** After the properties comes the size of the text: below 2^40, or 2^64 - 1 if it is unknown. */
+function isLzma(head: Uint8Array): boolean {
+  if (head.length < 13) return false;
+  const unknown = head.subarray(5, 13).every((byte) => byte === 0xff);
+  return unknown || head.subarray(10, 13).every((byte) => byte === 0);
+}
+
+/** A pickle of protocol 2 to 5: the protocol, then an opcode. */
+function isPickle(head: Uint8Array): boolean {
+  if (head.length < 3 || head[1]! < 2 || head[1]! > 5) return false;
+  return /[\x80\x95a-zA-Z\]})(.]/.test(latin1(head.subarray(2, 3)));
+}
+
+/** The version, then what a text about PDF does not have: an object, or the line of high bytes that says it is binary. */
+function isPdf(head: Uint8Array): boolean {
+  const beginning = latin1(head.subarray(0, 1 << 10));
+  return (
+    /^%PDF-\d\.\d\s/.test(beginning) &&
+    /\n\d+ \d+ obj\b|\s%[\x80-\xff]{4}/.test(beginning.replace(/\r/g, "\n"))
+  );
+}
+
+/** Whether a byte is not UTF-8; a character that the end of the head cuts off does not count. */
+function hasInvalidByte(head: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+export type Packing = Exclude<Compression, "none">;
+
+/** The error of compressed data, made of what `node:zlib` threw. */
+export function decompressionError(path: string, compression: Packing, error: unknown): UserError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === "Z_BUF_ERROR") return cutShort(path, compression);
+  if (code === "ZSTD_error_frameParameter_windowTooLarge") {
+    return new UserError(`"${path}" is zstd data with a window of more than 128 MB (zstd --long)`, {
+      hint: `unpack it, which takes that much memory: zstd -dc --long=31 ${shellQuoted(path)} | bpe … -`,
+    });
+  }
+  if (code === "ZSTD_error_dictionary_wrong") {
+    return new UserError(`"${path}" is zstd data that was compressed with a dictionary`, {
+      hint: `unpack it with the same one: zstd -dc -D DICTIONARY ${shellQuoted(path)} | bpe … -`,
+    });
+  }
+  return damaged(path, compression, message);
+}
+
+export const cutShort = (path: string, compression: Packing) =>
+  new UserError(`"${path}" ends in the middle of its ${compression} data`, {
+    hint: "it was cut short: copy or compress it again",
+  });
+
+/** Bun reads all frames, Node only the first one. */
+export const severalFrames = (path: string) =>
+  new UserError(`"${path}" has several frames of zstd, and Node reads only the first`, {
+    hint: `use Bun or the command bpe, or unpack it first: zstd -d ${shellQuoted(path)}`,
+  });
+
+export const damaged = (path: string, compression: Packing, what: string) =>
+  new UserError(`"${path}" is damaged ${compression} data: ${what}`, {
+    hint: `${compression} -t tells more; copy or compress it again`,
+  });

@@ -1,10 +1,133 @@
-import { closeSync } from "node:fs";
-import type { CutOptions } from "./cut-finder.ts";
-import { RecordCutSearch, TextCutSearch } from "./file-cuts.ts";
-import type { Input } from "./input.ts";
-import { openInput } from "./open-input.ts";
-import type { Range } from "./range.ts";
-import { recordSeparator } from "./record-separator.ts";
+import { closeSync, readSync } from "node:fs";
+import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
+import { allocateText, type Text } from "../bytes/text.ts";
+import { type CompiledPattern, findSafeCut } from "../pattern/pattern.ts";
+import { type Input, openInput, type Range, recordSeparator } from "./input.ts";
+
+/** Where a text may be divided among readers that do not know of each other. */
+export type Cut = {
+  readonly pos: number;
+  /** true: a safe cut inside a document. false: a special token begins here, which ends a document. */
+  readonly inside: boolean;
+};
+
+export type CutOptions = {
+  /** The text may be cut at its safe cuts; null: only at special tokens. */
+  readonly pattern: CompiledPattern | null;
+  readonly specialTokens: readonly Uint8Array[];
+};
+
+/** How far a character may reach past its first byte. */
+const characterTailBytes = 3;
+
+/** Finds the places where a text can be cut, by the bytes around them. */
+export class CutFinder {
+  /** How many bytes before and after a stretch must be known to find its cuts. */
+  readonly contextBytes: number;
+  private readonly finder: SpecialTokenFinder;
+
+  constructor(private readonly options: CutOptions) {
+    this.finder = new SpecialTokenFinder(options.specialTokens);
+    this.contextBytes = Math.max(this.finder.longestBytes, characterTailBytes);
+  }
+
+  /**
+   * The first cut in [from, stop) of a text that is known up to `limit`; undefined if none was found. `contextBytes` bytes
+   * are known before `from`, or it is the beginning of the text or another cut; and as many after `stop`, or all.
+   */
+  find(text: Text, from: number, stop: number, limit: number): Cut | undefined {
+    const { finder } = this;
+    // A special token is certain if none that begins earlier reaches into it: then a reader that comes from the left
+    // arrives at it, whatever came before. Tokens that begin too far left to be known end before `from`.
+    finder.reset(text.bytes.subarray(0, limit));
+    let reach = 0;
+    let touched = false;
+    for (let at = finder.find(0, limit); at < stop; at = finder.find(at + 1, limit)) {
+      if (at >= from && at >= reach) return { pos: at, inside: false };
+      reach = Math.max(reach, at + finder.lengthAt(at, limit));
+      touched ||= reach > from;
+    }
+    const { pattern } = this.options;
+    if (touched || pattern === null) return undefined;
+
+    // No special token begins before `stop`, so none begins at the characters that decide about a safe cut.
+    const pos = findSafeCut(pattern, text, from, stop - characterTailBytes, limit);
+    return pos < 0 ? undefined : { pos, inside: true };
+  }
+}
+
+/** Where a file can be cut: before this byte, and whether that is inside a document. */
+type FileCut = { readonly atByte: number; readonly inside: boolean };
+
+/**
+ * How far from the wished place a cut is looked for. Text has one every few bytes (docs/pattern.md); where a megabyte has
+ * none, the next may well have none either, and the range ends where a later search succeeds.
+ */
+const searchSizeBytes = 1 << 20;
+const defaultProbeSizeBytes = 1 << 16;
+
+/** Finds the places where a file of text can be cut. */
+class TextCutSearch {
+  private readonly finder: CutFinder;
+  private readonly probeSizeBytes: number;
+  private readonly text: Text;
+
+  constructor(
+    private readonly fd: number,
+    private readonly fileBytes: number,
+    options: CutOptions & { readonly probeSizeBytes?: number },
+  ) {
+    this.finder = new CutFinder(options);
+    this.probeSizeBytes = options.probeSizeBytes ?? defaultProbeSizeBytes;
+    this.text = allocateText(this.probeSizeBytes + 2 * this.finder.contextBytes);
+  }
+
+  /** The first cut found from `wishByte` on and before `stopByte`; undefined if none is near enough. */
+  *near(wishByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
+    const endByte = Math.min(stopByte, wishByte + Math.max(searchSizeBytes, this.probeSizeBytes));
+    for (let probeByte = wishByte; probeByte < endByte; probeByte += this.probeSizeBytes) {
+      const { contextBytes } = this.finder;
+      const baseByte = Math.max(0, probeByte - contextBytes);
+      const wantedEndByte = Math.min(this.fileBytes, probeByte + this.probeSizeBytes + contextBytes);
+      const limit = readSync(this.fd, this.text.bytes, 0, wantedEndByte - baseByte, baseByte);
+      const from = probeByte - baseByte;
+      const cut = this.finder.find(this.text, from, Math.min(limit, from + this.probeSizeBytes), limit);
+      if (cut !== undefined && baseByte + cut.pos > 0) {
+        const atByte = baseByte + cut.pos;
+        return atByte < stopByte ? { atByte, inside: cut.inside } : undefined;
+      }
+      yield undefined;
+    }
+    return undefined;
+  }
+}
+
+/** Finds the places where a file of records in lines can be cut: behind the first byte of what is between two records. */
+class RecordCutSearch {
+  private readonly window = Buffer.alloc(defaultProbeSizeBytes);
+
+  constructor(
+    private readonly fd: number,
+    private readonly separator: Buffer,
+  ) {}
+
+  /** The first place from `wishByte` on and before `stopByte` where a record begins; undefined if none is near enough. */
+  *near(wishByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
+    const { window, separator } = this;
+    // The line feed before `wishByte` counts, too. A record that begins at `stopByte` has no bytes.
+    const endByte = Math.min(stopByte, wishByte + searchSizeBytes) - 1;
+    // What is between two records may be cut by the end of a window.
+    const overlapBytes = separator.length - 1;
+    for (let offset = wishByte - 1; offset < endByte; offset += window.length - overlapBytes) {
+      const wantedBytes = Math.min(window.length, endByte - offset + overlapBytes);
+      const readBytes = readSync(this.fd, window, 0, wantedBytes, offset);
+      const found = window.subarray(0, readBytes).indexOf(separator);
+      if (found >= 0) return { atByte: offset + found + 1, inside: false };
+      yield undefined;
+    }
+    return undefined;
+  }
+}
 
 export type RangePlanOptions = CutOptions & {
   /** Wished size of a range. */

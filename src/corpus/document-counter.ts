@@ -1,7 +1,6 @@
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
-import type { ByteSource } from "./byte-sources.ts";
-import type { Range } from "./range.ts";
-import { RangeReader } from "./range-reader.ts";
+import type { Range } from "./input.ts";
+import { type ByteSource, RangeReader } from "./range-reader.ts";
 import { type RecordBatch, visitDocuments } from "./records/record-batch.ts";
 
 const windowSizeBytes = 1 << 20;

@@ -1,8 +1,7 @@
 import { described } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
-import type { ByteStream } from "./byte-stream.ts";
 import type { Input } from "./input.ts";
-import { openBy } from "./text-stream.ts";
+import { type ByteStream, openBy } from "./text-stream.ts";
 
 /** Texts in memory, or made as they are asked for; each is a document of its own. */
 export type Texts = Iterable<string> | AsyncIterable<string>;

@@ -1,6 +1,8 @@
-import type { Stats } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, realpathSync, type Stats, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
-import { nameOf } from "../runtime/named-files.ts";
+import { sleepSync } from "../runtime/host.ts";
+import { nameOf, onRead, statOf } from "../runtime/named-files.ts";
 
 /** A part of the corpus: a file as it was when the run began (bytes appended later are not read), or a stream. */
 export type Input = {
@@ -97,4 +99,161 @@ export function emptyCorpus(inputs: readonly Input[]): UserError {
   return new UserError(`the corpus is empty: ${what}`, {
     hint: "name at least one file with text in it",
   });
+}
+
+/**
+ * Who reads what: bytes [startByte, endByte) of one input. No pretoken crosses the end of a range: it is the end of the
+ * file, the beginning of a special token, or a safe cut of the pattern.
+ *
+ * At a safe cut the document continues in the next range. The left range looks at the character at `endByte` to settle
+ * its last pretoken and does not count that character; the right range starts afresh. A range is plain data, so threads
+ * or other machines can read it.
+ */
+export type Range = {
+  readonly inputIndex: number;
+  readonly startByte: number;
+  readonly endByte: number;
+  /** The range begins (ends) at a safe cut inside a document, not at the edge of one. */
+  readonly startsInside: boolean;
+  readonly endsInside: boolean;
+};
+
+/** All of an input that can be read at any place. */
+export const wholeRange = (input: Input, inputIndex: number): Range => ({
+  inputIndex,
+  startByte: 0,
+  endByte: input.sizeBytes,
+  startsInside: false,
+  endsInside: false,
+});
+
+export const sizeOfRanges = (ranges: readonly Range[]) =>
+  ranges.reduce((sum, { startByte, endByte }) => sum + endByte - startByte, 0);
+
+/** How many bytes will be read, before any decompression; null if a stream makes that unknown. */
+export const totalBytesOf = (inputs: readonly Input[], ranges: readonly Range[] = inputs.map(wholeRange)) =>
+  inputs.some((input) => input.isStream) ? null : sizeOfRanges(ranges);
+
+/**
+ * What is between two records of a format in lines; the next record begins behind its first byte. In JSON lines every line
+ * is a record, in FASTA one that begins with `>` opens it.
+ */
+export const recordSeparator = (format: InputFormat): Buffer =>
+  format === "fasta" ? beforeHeader : afterLine;
+
+const afterLine = Buffer.from("\n");
+const beforeHeader = Buffer.from("\n>");
+
+/** Opens the file that `input` describes. Another file in its place, or a shorter one, is an error. */
+export function openInput(input: Input): number {
+  const fd = openFile(input.path);
+  try {
+    checkSame(input, fstatSync(fd));
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+  return fd;
+}
+
+/**
+ * Called after everything was read: the file must still be what it was when the run began, appended bytes aside. A time of
+ * change that rights, owner or links explain is none: a backup may link files, and that is no reason to end a night's run.
+ */
+export function checkUnchanged(input: Input): void {
+  const { path, state } = input;
+  if (state === undefined) return;
+  const look = () => (path === "-" ? fstatSync(standardInput) : statSync(path));
+  let now: Stats;
+  try {
+    now = look();
+  } catch {
+    throw changed(input, "was removed");
+  }
+  checkSame(input, now);
+  const { sizeBytes, modifiedMs, changedMs, attributes } = stateOf(now);
+  if (sizeBytes !== state.sizeBytes) return;
+  if (modifiedMs === state.modifiedMs && (changedMs === state.changedMs || attributes !== state.attributes))
+    return;
+  // A file that is cut gets its new time before its new size: a second look tells what happened.
+  sleepSync(secondLookMs);
+  checkSame(input, path === "-" ? look() : (statOf(path) ?? now));
+  throw changed(input, "was changed");
+}
+
+export const standardInput = 0;
+const secondLookMs = 10;
+
+/** Checks that an open file is the one that the run began with, and not shorter. */
+export function checkSame(input: Input, now: Stats): void {
+  const { device, inode } = input.state ?? input;
+  if (now.dev !== device || now.ino !== inode) throw changed(input, "was replaced");
+  if (now.size < sizeOf(input)) throw shrank(input, now.size);
+}
+
+/** The error of a file that now ends at `endByte`, before the size it had when the run began. */
+export function shrank(input: Input, endByte: number): UserError {
+  return changed(input, `shrank (it ended at byte ${endByte} of ${sizeOf(input)})`);
+}
+
+/** What a file had when the run began, also one that is read as a stream. */
+const sizeOf = ({ isStream, sizeBytes, state }: Input) => (isStream && state ? state.sizeBytes : sizeBytes);
+
+function changed(input: Input, what: string): UserError {
+  return new UserError(`${nameOf(input.path)} ${what} while it was read`, {
+    hint: "run again when nothing writes to the corpus",
+  });
+}
+
+/** Non-blocking, because the file may have become a pipe since it was inspected. */
+export const openFile = (path: string): number =>
+  onRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+
+/**
+ * Refuses an input in a directory that the run writes: if a directory of texts contained its own older result, every result
+ * would differ from the one before.
+ */
+export function refuseOwnResults(
+  inputs: readonly Pick<Input, "path" | "isStream">[],
+  written: readonly (string | undefined)[],
+): void {
+  const results = written.flatMap((path) => (path === undefined ? [] : (realPathOf(path) ?? [])));
+  const folders = new Map<string, string | undefined>();
+  for (const { path, isStream } of inputs) {
+    if (isStream || results.length === 0) continue;
+    const folder = dirname(path);
+    if (!folders.has(folder)) folders.set(folder, realPathOf(folder));
+    const result = results.find((result) => `${folders.get(folder)}/`.startsWith(`${result}/`));
+    if (result === undefined) continue;
+    throw new UserError(`"${path}" is in "${result}", which this run writes`, {
+      hint: "write to a place outside of the corpus, or say which files are meant (--include)",
+    });
+  }
+}
+
+/** Refuses to write a file that is an input: it would be replaced by what is made of it. */
+export function refuseOverwriting(
+  inputs: readonly Pick<Input, "path" | "isStream" | "device" | "inode">[],
+  written: readonly (string | undefined)[],
+): void {
+  for (const output of written) {
+    if (output === undefined) continue;
+    const stats = statSync(output, { throwIfNoEntry: false });
+    if (stats === undefined) continue;
+    const same = ({ isStream, device, inode }: (typeof inputs)[number]) =>
+      !isStream && device === stats.dev && inode === stats.ino;
+    const input = inputs.find(same);
+    if (input === undefined) continue;
+    throw new UserError(`"${input.path}" is read, and what is made of it would take its place`, {
+      hint: "choose another output",
+    });
+  }
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,8 +1,29 @@
-import { accessSync, closeSync, constants, fstatSync, type Stats, statSync } from "node:fs";
+import { accessSync, closeSync, constants, fstatSync, readSync, type Stats, statSync } from "node:fs";
+import {
+  backslash,
+  beginsWithMark,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  lineFeed,
+  openBrace,
+  openBracket,
+  quote,
+  skipSpace,
+} from "../bytes/text.ts";
 import { exitCode, UserError } from "../errors.ts";
 import { nameOf, unreadable } from "../runtime/named-files.ts";
-import { contentOf, headBytesMax, type NotText, notText } from "./content.ts";
-import { type FileHead, readHead } from "./file-head.ts";
+import { zlib, zlibWithZstd } from "../runtime/zlib.ts";
+import {
+  compressionOf,
+  contentOf,
+  decompressionError,
+  headBytesMax,
+  type NotText,
+  notText,
+  type Packing,
+} from "./content.ts";
 import {
   type Compression,
   type FileState,
@@ -10,11 +31,163 @@ import {
   formatOfName,
   type Input,
   type InputFormat,
+  openFile,
+  standardInput,
   stateOf,
 } from "./input.ts";
-import { beginsAsJson, jsonShapeOf } from "./json-content.ts";
-import { openFile, standardInput } from "./open-input.ts";
 import { inLines, openBy, openTextStream, peek } from "./text-stream.ts";
+
+/** The beginning of a file, decompressed. */
+type FileHead = {
+  readonly compression: Compression;
+  /** Valid until the next head is read: the memory is used again. */
+  readonly bytes: Uint8Array;
+  /** The file holds nothing more. */
+  readonly isWhole: boolean;
+};
+
+/** Reads the first `bytesMax` bytes of what the file holds. Damaged compression is an error. */
+export function readHead(fd: number, path: string, bytesMax = headBytesMax): FileHead {
+  const read = readBytes(fd, bytesMax);
+  const compression = compressionOf(read);
+  const bytes = compression === "none" ? read : decompressHead(fd, path, compression, bytesMax);
+  return { compression, bytes, isWhole: bytes.length < bytesMax };
+}
+
+let memory = new Uint8Array(headBytesMax);
+
+/** The first `byteCount` bytes of the file, or all of it. */
+function readBytes(fd: number, byteCount: number): Uint8Array {
+  if (byteCount > memory.length) memory = new Uint8Array(byteCount);
+  return memory.subarray(0, readSync(fd, memory, 0, byteCount, 0));
+}
+
+/** Compressed bytes that are tried first: they mostly hold a head. */
+const firstTryBytes = 1 << 12;
+/** Empty members of gzip give nothing, however many there are. */
+const compressedBytesMax = 1 << 24;
+/** A few bytes of zstd may become gigabytes. */
+const decompressedBytesMax = 1 << 24;
+
+/** Decompresses longer and longer beginnings of the file until enough bytes come out, but not far too many. */
+function decompressHead(fd: number, path: string, compression: Packing, bytesMax: number): Uint8Array {
+  let tooFewBytes = 0;
+  let tooManyBytes = Number.POSITIVE_INFINITY;
+  for (let triedBytes = firstTryBytes; ; ) {
+    const compressed = readBytes(fd, triedBytes);
+    const head = decompressBeginning(compressed, path, compression);
+    if (head === undefined) tooManyBytes = triedBytes;
+    else {
+      const isAll = compressed.length < triedBytes || triedBytes >= compressedBytesMax;
+      if (head.length >= bytesMax || isAll) return head.subarray(0, bytesMax);
+      tooFewBytes = triedBytes;
+    }
+    // A block of zstd has 128 KB at most: some length between the two gives enough and not too much.
+    triedBytes = Number.isFinite(tooManyBytes) ? (tooFewBytes + tooManyBytes) >> 1 : 4 * triedBytes;
+  }
+}
+
+/** What comes out of the beginning of compressed data; undefined if that is more than `decompressedBytesMax`. */
+function decompressBeginning(bytes: Uint8Array, path: string, compression: Packing): Uint8Array | undefined {
+  const { constants, gunzipSync, zstdDecompressSync } = compression === "gzip" ? zlib() : zlibWithZstd();
+  const maxOutputLength = decompressedBytesMax;
+  try {
+    // A beginning ends anywhere: that is no error here.
+    return compression === "gzip"
+      ? gunzipSync(bytes, { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH })
+      : zstdDecompressSync(bytes, { maxOutputLength, finishFlush: constants.ZSTD_e_flush });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return undefined;
+    throw decompressionError(path, compression, error);
+  }
+}
+
+/**
+ * How a file whose beginning is `head` holds JSON: `jsonl` for lines of objects; `json` for an array of objects, or
+ * objects one after the other that go over several lines; `document` for any other JSON; `none` if it is not JSON.
+ *
+ * A single object is a record if it has the text field, as a string; if not, it is a document.
+ */
+export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: string): JsonShape {
+  const start = skipSpace(head, beginsWithMark(head) ? 3 : 0);
+  const isArray = head[start] === openBracket;
+  const first = isArray ? skipSpace(head, start + 1) : start;
+  if (head[first] !== openBrace) {
+    return { kind: isArray ? "document" : "none", hasField: false, isSeveral: false };
+  }
+  const { end, hasLineFeed, hasField } = scanObject(head, first, textField);
+  const next = end < 0 ? head.length : skipSpace(head, end);
+  if (isArray) return { kind: "json", hasField, isSeveral: head[next] === comma };
+  const isSeveral = head[next] === openBrace;
+  if (end < 0) {
+    // The object continues after the head, if there is more.
+    const kind = isWhole ? "none" : !hasLineFeed ? "jsonl" : hasField ? "json" : "document";
+    return { kind, hasField, isSeveral };
+  }
+  if (next === head.length && !hasField) return { kind: "document", hasField, isSeveral };
+  const isLine = !hasLineFeed && (next === head.length || head.subarray(end, next).includes(lineFeed));
+  const isJson = isSeveral || next === head.length;
+  return { kind: isLine ? "jsonl" : isJson ? "json" : "none", hasField, isSeveral };
+}
+
+type JsonShape = {
+  readonly kind: "jsonl" | "json" | "document" | "none";
+  /** The first object has the text field, as a string. */
+  readonly hasField: boolean;
+  /** Another object follows the first one. */
+  readonly isSeveral: boolean;
+};
+
+/** Whether the first character that is not white space opens an object or an array. */
+function beginsAsJson(head: Uint8Array): boolean {
+  const first = head[skipSpace(head, beginsWithMark(head) ? 3 : 0)];
+  return first === openBrace || first === openBracket;
+}
+
+/**
+ * Goes over the object at `start` without checking it: where it ends (-1: not in these bytes), whether it contains a line
+ * feed, and whether it has the field, as a string.
+ */
+function scanObject(bytes: Uint8Array, start: number, field: string) {
+  let depth = 0;
+  let hasLineFeed = false;
+  let hasField = false;
+  for (let pos = start; pos < bytes.length; pos++) {
+    const byte = bytes[pos]!;
+    if (byte === lineFeed) hasLineFeed = true;
+    else if (byte === openBrace || byte === openBracket) depth++;
+    else if (byte === closeBrace || byte === closeBracket) {
+      depth--;
+      if (depth === 0) return { end: pos + 1, hasLineFeed, hasField };
+    } else if (byte === quote) {
+      const end = stringEnd(bytes, pos);
+      if (end < 0) return { end: -1, hasLineFeed, hasField };
+      const value = skipSpace(bytes, end);
+      if (depth === 1 && bytes[value] === colon && bytes[skipSpace(bytes, value + 1)] === quote) {
+        hasField ||= isText(bytes.subarray(pos, end), field);
+      }
+      pos = end - 1;
+    }
+  }
+  return { end: -1, hasLineFeed, hasField };
+}
+
+/** The position after the quote that closes the string at `pos`; -1 if that is not in these bytes. */
+function stringEnd(bytes: Uint8Array, pos: number): number {
+  for (let at = pos + 1; at < bytes.length; at++) {
+    if (bytes[at] === backslash) at++;
+    else if (bytes[at] === quote) return at + 1;
+  }
+  return -1;
+}
+
+function isText(json: Uint8Array, text: string): boolean {
+  try {
+    return JSON.parse(new TextDecoder().decode(json)) === text;
+  } catch {
+    return false;
+  }
+}
 
 /** How the named inputs are to be read. */
 export type InputOptions = {

@@ -1,7 +1,169 @@
+import { closeSync, readSync } from "node:fs";
 import { allocateText, releaseText, type Text, type TextMaker } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import type { FileWindow } from "../runtime/file-window.ts";
-import type { ByteSource, FileSource } from "./byte-sources.ts";
+import { onRead } from "../runtime/named-files.ts";
+import { checkUnchanged, type Input, openInput, shrank } from "./input.ts";
+
+/**
+ * The memory that one thread has for a text and for what contains it: a line, a page, its dictionary. A reader claims what
+ * it is about to allocate, yields, and then allocates it. So the owner of the words can make room first.
+ */
+export class TextMemory {
+  /** What the reader has allocated, or is about to allocate, beyond its small windows. */
+  claimedBytes = 0;
+
+  /** @param bytesMax the most that may be claimed; by default there is no limit */
+  constructor(private readonly bytesMax = Number.POSITIVE_INFINITY) {}
+
+  /**
+   * Claims `bytes` in place of what was claimed before. Returns true if that is so much that room should be made for it.
+   * A claim of more than `bytesMax` is an error, in which `what` names the text ("x.jsonl" line 5).
+   */
+  claim(bytes: number, what: () => string): boolean {
+    if (bytes > this.bytesMax) {
+      const [needed, most] = [bytes, this.bytesMax].map((size) => `${Math.ceil(size / 1e6)} MB`);
+      throw new UserError(`${what()} needs about ${needed} of memory, and there are ${most} for a text`, {
+        hint: "give it more (--memory-limit), use fewer workers (-w 1), or write its texts in smaller pieces",
+      });
+    }
+    this.claimedBytes = bytes < smallBytes ? 0 : bytes;
+    return this.claimedBytes > 0;
+  }
+}
+
+/** Every thread has this much in any case. */
+const smallBytes = 1 << 23;
+
+/** Where the bytes of a text come from. Offsets count from the beginning of the whole text, wherever the source begins. */
+export interface ByteSource {
+  /** Path of the input, for errors. */
+  readonly path: string;
+  /** Offset after the last byte, or after the last one that has arrived so far. */
+  readonly sizeBytes: number;
+  /**
+   * Puts up to `wantedBytes` bytes from `offsetByte` on into `into` at `atPos` and returns how many; 0 only if the next
+   * bytes have not arrived yet.
+   */
+  read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number;
+  /** The file, if the bytes are those of one. */
+  readonly file?: FileSource;
+}
+
+/** The bytes of an open file. */
+export class FileSource implements ByteSource {
+  private isMappable: boolean | undefined;
+
+  constructor(
+    readonly fd: number,
+    private readonly input: Input,
+  ) {}
+
+  get file(): FileSource {
+    return this;
+  }
+
+  get path(): string {
+    return this.input.path;
+  }
+
+  get sizeBytes(): number {
+    return this.input.sizeBytes;
+  }
+
+  /** Whether the file can be mapped into the window. */
+  canMap(window: FileWindow): boolean {
+    this.isMappable ??= window.canMap(this.fd);
+    return this.isMappable;
+  }
+
+  /**
+   * Called when bytes [startByte, endByte) were mapped and some of them are gone: throws the error that reading them would
+   * give.
+   */
+  checkMapped(startByte: number, endByte: number): void {
+    checkUnchanged(this.input);
+    readFully(this, startByte, endByte);
+  }
+
+  read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number {
+    const readBytes = onRead(this.input.path, () => readSync(this.fd, into, atPos, wantedBytes, offsetByte));
+    if (readBytes === 0) throw shrank(this.input, offsetByte);
+    return readBytes;
+  }
+}
+
+/** Opens one file at a time. The last one stays open: neighbouring ranges are mostly of one file. */
+export class OpenFile {
+  private inputIndex = -1;
+  private source: FileSource | undefined;
+
+  constructor(private readonly inputs: readonly Input[]) {}
+
+  /** The bytes of an input; valid until another input is asked for. */
+  of(inputIndex: number): FileSource {
+    if (this.source === undefined || this.inputIndex !== inputIndex) {
+      this.close();
+      const input = this.inputs[inputIndex]!;
+      this.source = new FileSource(openInput(input), input);
+      this.inputIndex = inputIndex;
+    }
+    return this.source;
+  }
+
+  close(): void {
+    if (this.source !== undefined) closeSync(this.source.fd);
+    this.source = undefined;
+  }
+}
+
+/** Bytes [startByte, endByte) of a file. */
+export function readFully(source: FileSource, startByte: number, endByte: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(endByte - startByte);
+  for (let pos = 0; pos < bytes.length; ) {
+    pos += source.read(bytes, pos, bytes.length - pos, startByte + pos);
+  }
+  return bytes;
+}
+
+/** Bytes that arrive in memory, one part after the other. Each is read once, in order. */
+export class MemorySource implements ByteSource {
+  private parts: Uint8Array[] = [];
+  /** Offset of the first byte of the first part. */
+  private startByte: number;
+  sizeBytes: number;
+
+  constructor(
+    readonly path: string,
+    startByte: number,
+  ) {
+    this.startByte = startByte;
+    this.sizeBytes = startByte;
+  }
+
+  append(bytes: Uint8Array): void {
+    if (bytes.length > 0) this.parts.push(bytes);
+    this.sizeBytes += bytes.length;
+  }
+
+  /** Whether everything that has arrived was read. */
+  get isDrained(): boolean {
+    return this.parts.length === 0;
+  }
+
+  read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number {
+    const part = this.parts[0];
+    if (part === undefined) return 0;
+    const from = offsetByte - this.startByte;
+    const readBytes = Math.min(wantedBytes, part.length - from);
+    into.set(part.subarray(from, from + readBytes), atPos);
+    if (from + readBytes === part.length) {
+      this.parts.shift();
+      this.startByte += part.length;
+    }
+    return readBytes;
+  }
+}
 
 /** Positions in a text are 31-bit integers. */
 const windowBytesMax = 2 ** 30;

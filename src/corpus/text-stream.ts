@@ -1,9 +1,97 @@
-import type { ByteStream } from "./byte-stream.ts";
-import { openByteStream } from "./byte-stream.ts";
-import { compressionOf } from "./content.ts";
-import { DecompressedStream } from "./decompressed-stream.ts";
-import type { Compression, Input } from "./input.ts";
-import { JsonLinesStream } from "./json-lines-stream.ts";
+import { close, fstatSync, open, read } from "node:fs";
+import type { Transform } from "node:stream";
+import {
+  backslash,
+  carriageReturn,
+  closeBrace,
+  closeBracket,
+  comma,
+  lineFeed,
+  openBrace,
+  openBracket,
+  quote,
+  space,
+  tab,
+} from "../bytes/text.ts";
+import { UserError } from "../errors.ts";
+import { unreadable } from "../runtime/named-files.ts";
+import { zlib, zlibWithZstd } from "../runtime/zlib.ts";
+import {
+  compressionOf,
+  cutShort,
+  damaged,
+  decompressionError,
+  type Packing,
+  severalFrames,
+} from "./content.ts";
+import { type Compression, checkSame, type Input, shrank, standardInput } from "./input.ts";
+
+/** Bytes that are read once, in order. */
+export interface ByteStream {
+  /** Puts the next bytes into `into` from `from` on and returns how many; 0 at the end, and only there. */
+  read(into: Uint8Array, from: number): Promise<number>;
+  /** How many bytes of the input were read so far, before any decompression. */
+  readonly inputBytes: number;
+  close(): void;
+}
+
+/** How long to wait before a pipe is read again that another program has made non-blocking. */
+const retryMs = 5;
+
+/**
+ * The bytes of an input as they are, compressed or not. A thread of the runtime waits for them: opening a pipe that has
+ * no writer, or reading a silent one, does not keep signals from being served.
+ */
+async function openByteStream(input: Input): Promise<ByteStream> {
+  if (input.path === "-") return new InputStream(standardInput, input);
+  try {
+    const fd = await new Promise<number>((resolve, reject) => {
+      open(input.path, "r", (error, opened) => (error === null ? resolve(opened) : reject(error)));
+    });
+    if (!input.isStream) checkSame(input, fstatSync(fd));
+    return new InputStream(fd, input);
+  } catch (error) {
+    throw unreadable(input.path, error);
+  }
+}
+
+class InputStream implements ByteStream {
+  inputBytes = 0;
+
+  constructor(
+    private readonly fd: number,
+    private readonly input: Input,
+  ) {}
+
+  async read(into: Uint8Array, from: number): Promise<number> {
+    const { input } = this;
+    const leftBytes = input.isStream ? into.length : input.sizeBytes - this.inputBytes;
+    const wantedBytes = Math.min(into.length - from, leftBytes);
+    if (wantedBytes === 0) return 0;
+    for (;;) {
+      try {
+        const readBytes = await readAsync(this.fd, into, from, wantedBytes);
+        if (readBytes === 0 && !input.isStream) throw shrank(input, this.inputBytes);
+        this.inputBytes += readBytes;
+        return readBytes;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw unreadable(input.path, error);
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
+      }
+    }
+  }
+
+  close(): void {
+    if (this.fd !== standardInput) close(this.fd, () => {});
+  }
+}
+
+const readAsync = (fd: number, into: Uint8Array, from: number, wantedBytes: number) =>
+  new Promise<number>((resolve, reject) =>
+    read(fd, into, from, wantedBytes, null, (error, readBytes) =>
+      error === null ? resolve(readBytes) : reject(error),
+    ),
+  );
 
 /** How to open inputs that are no files. */
 const openers = new WeakMap<Input, () => ByteStream>();
@@ -74,3 +162,295 @@ export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: 
   };
   return { head, isWhole, whole };
 }
+
+/**
+ * Bytes that the decoder takes, or makes, at a time; it waits while a chunk was not read. For smaller files less memory is
+ * made: chunks of the file's size, and some times that for the text.
+ */
+const chunkBytesMax = 1 << 18;
+const outputChunkBytesLeast = 1 << 12;
+const expectedRatio = 8;
+
+/**
+ * The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. The decoder is a
+ * stream of `node:zlib`, which works on a thread of the runtime. It leaves two questions to us:
+ *
+ * - *What follows the last member?* The decoder ends there, and `bytesWritten` says how far it came. Zeros after a gzip
+ *   member are padding, which tapes leave; anything else is an error.
+ * - *Does a zstd file end in the middle of a frame?* The decoder does not say. So it gets one more frame, the sentinel,
+ *   and has to return its content.
+ */
+export class DecompressedStream implements ByteStream {
+  private readonly decoder: Transform & { readonly bytesWritten: number };
+  /** Settles when the decoder has taken all of the input, and what follows the last member was checked. */
+  private feeding: Promise<void> | undefined;
+  /** Decompressed bytes that were not read yet. */
+  private unread: Uint8Array = noBytes;
+  /** How many decompressed bytes came from the decoder. */
+  private outputBytes = 0;
+  /** Where the text ends and the content of the sentinel begins; unknown until the input ends. */
+  private textBytes = Number.POSITIVE_INFINITY;
+  /** What came after the text. */
+  private tail: Uint8Array = noBytes;
+  private hasEnded = false;
+  private failure: unknown;
+  private isClosed = false;
+  /** Called when the decoder has bytes, has ended or has failed. */
+  private wake = () => {};
+
+  constructor(
+    private readonly from: ByteStream,
+    private readonly path: string,
+    private readonly compression: Packing,
+    /** How many compressed bytes there are, if that is known. */
+    private readonly compressedBytes = Number.POSITIVE_INFINITY,
+  ) {
+    const expectedBytes = Math.max(outputChunkBytesLeast, expectedRatio * compressedBytes);
+    const options = { chunkSize: Math.min(chunkBytesMax, expectedBytes) };
+    this.decoder =
+      compression === "gzip" ? zlib().createGunzip(options) : zlibWithZstd().createZstdDecompress(options);
+    this.decoder.on("readable", () => this.wake());
+    this.decoder.on("end", () => {
+      this.hasEnded = true;
+      this.wake();
+    });
+    this.decoder.on("error", (error) => {
+      // The sentinel is right: what fails at it is the frame before it.
+      const isAtSentinel = this.textBytes < Number.POSITIVE_INFINITY;
+      this.fail(isAtSentinel ? cutShort(path, compression) : decompressionError(path, compression, error));
+    });
+  }
+
+  get inputBytes(): number {
+    return this.from.inputBytes;
+  }
+
+  async read(into: Uint8Array, from: number): Promise<number> {
+    this.feeding ??= this.feed().catch((error) => this.fail(error));
+    while (this.unread.length === 0) {
+      const chunk: Uint8Array | null = this.decoder.read();
+      if (chunk !== null) this.accept(chunk);
+      else if (this.failure !== undefined) throw this.failure;
+      else if (this.hasEnded) {
+        await this.feeding;
+        if (this.failure !== undefined) throw this.failure;
+        if (this.textBytes < Number.POSITIVE_INFINITY && !sentinel.equals(this.tail)) {
+          throw cutShort(this.path, this.compression);
+        }
+        return 0;
+      } else await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+    const part = this.unread.subarray(0, into.length - from);
+    into.set(part, from);
+    this.unread = this.unread.subarray(part.length);
+    return part.length;
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.decoder.destroy();
+    this.from.close();
+  }
+
+  private accept(chunk: Uint8Array): void {
+    const textEnd = Math.max(0, this.textBytes - this.outputBytes);
+    this.outputBytes += chunk.length;
+    this.unread = chunk.subarray(0, textEnd);
+    if (textEnd < chunk.length) this.tail = Buffer.concat([this.tail, chunk.subarray(textEnd)]);
+  }
+
+  private fail(error: unknown): void {
+    this.failure ??= error;
+    this.wake();
+  }
+
+  /** Gives the decoder all bytes of the input, a chunk at a time: it takes the next one when it is done with the last. */
+  private async feed(): Promise<void> {
+    const chunk = new Uint8Array(Math.min(chunkBytesMax, this.compressedBytes));
+    let fedBytes = 0;
+    for (;;) {
+      const chunkBytes = await this.from.read(chunk, 0);
+      if (this.isClosed || this.failure !== undefined) return;
+      if (chunkBytes === 0) break;
+      await this.write(chunk.subarray(0, chunkBytes));
+      if (this.isClosed || this.failure !== undefined) return;
+      fedBytes += chunkBytes;
+      const leftBytes = fedBytes - this.decoder.bytesWritten;
+      if (leftBytes > 0) return this.checkPadding(chunk, chunkBytes - leftBytes, chunkBytes);
+    }
+    if (this.compression === "zstd") await this.writeSentinel();
+    if (!this.isClosed) this.decoder.end();
+  }
+
+  /** Resolves when the decoder has taken the bytes, or has failed. */
+  private write(bytes: Uint8Array): Promise<void> {
+    return new Promise((resolve) => this.decoder.write(bytes, () => resolve()));
+  }
+
+  /** Reads on from `pos` of the chunk, where the decoder has ended: an error if anything but padding follows. */
+  private async checkPadding(chunk: Uint8Array, pos: number, chunkBytes: number): Promise<void> {
+    let from = pos;
+    for (let end = chunkBytes; end > 0; end = await this.from.read(chunk, 0)) {
+      const isPadding = this.compression === "gzip" && chunk.subarray(from, end).every((byte) => byte === 0);
+      if (this.compression === "zstd" && compressionOf(chunk.subarray(from, end)) === "zstd")
+        throw severalFrames(this.path);
+      if (!isPadding) throw damaged(this.path, this.compression, "something else follows its end");
+      from = 0;
+    }
+  }
+
+  /**
+   * Gives the sentinel to a decoder that has taken all of its input. It goes in byte by byte: a decoder in the middle of
+   * a frame's header would else take the rest of the sentinel for that frame.
+   */
+  private async writeSentinel(): Promise<void> {
+    this.textBytes = this.outputBytes + this.decoder.readableLength;
+    for (const byte of sentinelFrame) {
+      await this.write(Uint8Array.of(byte));
+      if (this.isClosed || this.failure !== undefined) return;
+    }
+  }
+}
+
+const noBytes = new Uint8Array(0);
+
+/** A frame of zstd: magic number, one segment, size of the content, one raw block that is the last, its content. */
+const sentinel = Buffer.from("the end");
+const sentinelFrame = Buffer.concat([
+  Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, sentinel.length, (sentinel.length << 3) | 1, 0, 0]),
+  sentinel,
+]);
+
+/**
+ * Rewrites a JSON file that is one array of records, or records one after the other, into lines: white space between
+ * tokens becomes spaces, and what separates two records becomes a line feed. No byte is added or removed, so offsets are
+ * those of the file, and line n is record n. What is around the records is checked here; each record is checked by the
+ * reader of its line.
+ */
+export class JsonLinesStream implements ByteStream {
+  private state: State = state.start;
+  private isArray = false;
+  /** How many objects and arrays are open in the current record. */
+  private depth = 0;
+  private recordCount = 0;
+
+  constructor(
+    private readonly from: ByteStream,
+    private readonly path: string,
+  ) {}
+
+  get inputBytes(): number {
+    return this.from.inputBytes;
+  }
+
+  async read(into: Uint8Array, from: number): Promise<number> {
+    const readBytes = await this.from.read(into, from);
+    if (readBytes > 0) this.rewrite(into, from, from + readBytes);
+    else this.end();
+    return readBytes;
+  }
+
+  close(): void {
+    this.from.close();
+  }
+
+  private rewrite(bytes: Uint8Array, from: number, end: number): void {
+    for (let pos = from; pos < end; pos++) {
+      const byte = bytes[pos]!;
+      if (this.state === state.string) {
+        while (pos < end && bytes[pos] !== quote && bytes[pos] !== backslash && bytes[pos] !== lineFeed)
+          pos++;
+        if (pos === end) return;
+        const byte = bytes[pos];
+        if (byte === quote) this.state = state.inside;
+        else if (byte === backslash) this.state = state.escape;
+        else throw this.error("is not valid JSON");
+      } else if (this.state === state.escape) {
+        if (byte === lineFeed) throw this.error("is not valid JSON");
+        this.state = state.string;
+      } else if (byte === space || byte === tab || byte === lineFeed || byte === carriageReturn) {
+        bytes[pos] = space;
+        if (this.state === state.after && !this.isArray) {
+          bytes[pos] = lineFeed;
+          this.state = state.before;
+        }
+      } else if (this.state === state.inside) this.goInside(byte);
+      else bytes[pos] = this.goBetween(byte);
+    }
+  }
+
+  private goInside(byte: number): void {
+    if (byte === quote) this.state = state.string;
+    else if (byte === openBrace || byte === openBracket) this.depth++;
+    else if (byte === closeBrace || byte === closeBracket) {
+      this.depth--;
+      if (this.depth === 0) this.state = state.after;
+    }
+  }
+
+  /** Takes a byte that is outside of records, or begins one; returns the byte to put there. */
+  private goBetween(byte: number): number {
+    const { state: now, isArray } = this;
+    if (byte === openBrace && (now === state.start || now === state.before || now === state.first)) {
+      this.state = state.inside;
+      this.depth = 1;
+      this.recordCount++;
+      return byte;
+    }
+    if (now === state.start && byte === openBracket) {
+      this.isArray = true;
+      this.state = state.first;
+      return space;
+    }
+    // The three bytes of the byte-order mark, which the reader of lines skips.
+    if (now === state.start && (byte === 0xef || byte === 0xbb || byte === 0xbf)) return byte;
+    if (isArray && now === state.after && byte === comma) {
+      this.state = state.before;
+      return lineFeed;
+    }
+    if (isArray && byte === closeBracket && (now === state.after || now === state.first)) {
+      this.state = state.end;
+      return space;
+    }
+    if (now === state.end) throw this.error("is followed by something else behind its array");
+    throw this.error(now === state.after ? "is followed by something else" : "is not a JSON object", now);
+  }
+
+  private end(): void {
+    const { state: now, isArray } = this;
+    if (
+      now === state.end ||
+      now === state.start ||
+      (!isArray && (now === state.after || now === state.before))
+    )
+      return;
+    throw new UserError(`"${this.path}" ends in the middle of its JSON`, {
+      hint: "it was cut short: copy it again",
+    });
+  }
+
+  private error(what: string, now: State = this.state): UserError {
+    const isNext = now === state.start || now === state.first || now === state.before;
+    const record = this.recordCount + (isNext ? 1 : 0);
+    return new UserError(`"${this.path}" record ${record} ${what}`, {
+      hint: "as json are read one array of objects, or objects with white space between; text is --input-format text",
+    });
+  }
+}
+
+/** Where the next byte is. */
+const state = {
+  start: 0,
+  /** After the opening bracket: a record, or the end of the array. */
+  first: 1,
+  /** A record has to begin. */
+  before: 2,
+  inside: 3,
+  string: 4,
+  escape: 5,
+  /** After a record. */
+  after: 6,
+  /** After the array. */
+  end: 7,
+} as const;
+type State = (typeof state)[keyof typeof state];

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync, statSync } from "node:fs";
-import { filesMatching } from "../corpus/globs.ts";
+import { filesMatching } from "../corpus/find-inputs.ts";
 import { UserError } from "../errors.ts";
 import { onRead, openRegularFile, statOf } from "../runtime/named-files.ts";
 import {

@@ -1,8 +1,6 @@
 import type { TextMaker } from "../bytes/text.ts";
-import type { ByteSource } from "../corpus/byte-sources.ts";
-import type { Range } from "../corpus/range.ts";
-import { type Mapping, RangeReader } from "../corpus/range-reader.ts";
-import { TextMemory } from "../corpus/text-memory.ts";
+import type { Range } from "../corpus/input.ts";
+import { type ByteSource, type Mapping, RangeReader, TextMemory } from "../corpus/range-reader.ts";
 import type { DocumentPart, Documents } from "./documents.ts";
 
 /** Statistics of a range, besides its words. */

@@ -1,4 +1,4 @@
-import { TextMemory } from "../corpus/text-memory.ts";
+import { TextMemory } from "../corpus/range-reader.ts";
 import { UserError } from "../errors.ts";
 import { totalsOf } from "../words/counts-writer.ts";
 import { TableWords } from "../words/sorted-words.ts";

@@ -1,8 +1,8 @@
 import type { Input } from "../corpus/input.ts";
+import { TextMemory } from "../corpus/range-reader.ts";
 import { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { Task } from "../corpus/task.ts";
 import { TaskReader } from "../corpus/task-reader.ts";
-import { TextMemory } from "../corpus/text-memory.ts";
 import { type CompiledPattern, createSplitter } from "../pattern/pattern.ts";
 import type { WordCounter } from "../words/word-counter.ts";
 import type { Documents, KernelTaker } from "./documents.ts";

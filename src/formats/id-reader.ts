@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { lineFeed, zero } from "../bytes/text.ts";
+import { checkUnchanged } from "../corpus/input.ts";
 import { inspectInput } from "../corpus/inspect-input.ts";
-import { checkUnchanged } from "../corpus/open-input.ts";
 import { openTextStream } from "../corpus/text-stream.ts";
 import { UserError } from "../errors.ts";
 import { onRead, openRegularFile } from "../runtime/named-files.ts";

@@ -1,6 +1,12 @@
-import { canSeek, emptyCorpus, type Input } from "../corpus/input.ts";
-import { checkUnchanged } from "../corpus/open-input.ts";
-import { type Range, totalBytesOf, wholeRange } from "../corpus/range.ts";
+import {
+  canSeek,
+  checkUnchanged,
+  emptyCorpus,
+  type Input,
+  type Range,
+  totalBytesOf,
+  wholeRange,
+} from "../corpus/input.ts";
 import { addUp, narrowed, type Parts, sourcesOfSortedRuns } from "../count/add-up.ts";
 import type { CountsFiles } from "../count/counts-files.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";

@@ -1,6 +1,5 @@
 import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
-import { canSeek, type Input } from "../corpus/input.ts";
-import { type Range, totalBytesOf } from "../corpus/range.ts";
+import { canSeek, type Input, type Range, totalBytesOf } from "../corpus/input.ts";
 import { mayTakeLong } from "../corpus/task.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
 import type { SortedRun, SortedRunOptions } from "../count/sorted-runs.ts";

@@ -1,9 +1,8 @@
 import { DocumentCounter } from "../corpus/document-counter.ts";
-import type { Input } from "../corpus/input.ts";
-import type { Range } from "../corpus/range.ts";
+import type { Input, Range } from "../corpus/input.ts";
+import { TextMemory } from "../corpus/range-reader.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
 import { TaskReader } from "../corpus/task-reader.ts";
-import { TextMemory } from "../corpus/text-memory.ts";
 import { MemoryBudget } from "../runtime/memory-budget.ts";
 import { longTextBytes, runTasks } from "./run-tasks.ts";
 import type { ThreadJob } from "./task-thread.ts";

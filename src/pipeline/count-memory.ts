@@ -1,5 +1,4 @@
-import type { Input } from "../corpus/input.ts";
-import { type Range, sizeOfRanges } from "../corpus/range.ts";
+import { type Input, type Range, sizeOfRanges } from "../corpus/input.ts";
 import type { SortedRunOptions } from "../count/sorted-runs.ts";
 import { wholeMemoryBytes } from "../runtime/kernel.ts";
 import type { MemoryBudget } from "../runtime/memory-budget.ts";

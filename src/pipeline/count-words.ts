@@ -1,5 +1,4 @@
-import { expectedTextBytes, type Input } from "../corpus/input.ts";
-import { wholeRange } from "../corpus/range.ts";
+import { expectedTextBytes, type Input, wholeRange } from "../corpus/input.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
 import type { SortedRun } from "../count/sorted-runs.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";

@@ -1,7 +1,12 @@
 import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
-import { canSeek, emptyCorpus, type Input } from "../corpus/input.ts";
-import { checkUnchanged } from "../corpus/open-input.ts";
-import { type Range, totalBytesOf } from "../corpus/range.ts";
+import {
+  canSeek,
+  checkUnchanged,
+  emptyCorpus,
+  type Input,
+  type Range,
+  totalBytesOf,
+} from "../corpus/input.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
 import {
   appending,

@@ -1,10 +1,9 @@
 import { characterLengthAt, isUnfinished, type Text } from "../bytes/text.ts";
-import type { ByteSource } from "../corpus/byte-sources.ts";
-import type { Range } from "../corpus/range.ts";
+import type { Range } from "../corpus/input.ts";
+import { type ByteSource, TextMemory } from "../corpus/range-reader.ts";
 import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { Task } from "../corpus/task.ts";
 import { TaskReader } from "../corpus/task-reader.ts";
-import { TextMemory } from "../corpus/text-memory.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
 import { SpillingCounter } from "../count/spilling-counter.ts";
 import { assert } from "../errors.ts";

@@ -1,9 +1,6 @@
 import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
-import type { Input } from "../corpus/input.ts";
-import { planTasks } from "../corpus/plan-tasks.ts";
-import type { Range } from "../corpus/range.ts";
-import { ChunkBuffers } from "../corpus/stream-chunks.ts";
-import { isEmpty, memoryOf, type Task } from "../corpus/task.ts";
+import type { Input, Range } from "../corpus/input.ts";
+import { ChunkBuffers, isEmpty, memoryOf, planTasks, type Task } from "../corpus/task.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { JobName } from "../runtime/worker-jobs.ts";
 import { type StartedWorkers, serveWorkers, startWorkers } from "./job.ts";

@@ -1,10 +1,8 @@
-import type { ByteSource } from "../corpus/byte-sources.ts";
-import type { Input } from "../corpus/input.ts";
-import type { Range } from "../corpus/range.ts";
+import type { Input, Range } from "../corpus/input.ts";
+import { type ByteSource, TextMemory } from "../corpus/range-reader.ts";
 import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { Task } from "../corpus/task.ts";
 import { TaskReader } from "../corpus/task-reader.ts";
-import { TextMemory } from "../corpus/text-memory.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import type { IdBuffer, Ids } from "../tokenizer/id-buffer.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";

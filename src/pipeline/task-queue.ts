@@ -1,5 +1,4 @@
-import type { ChunkBuffers } from "../corpus/stream-chunks.ts";
-import { isEmpty, memoryOf, type Task, textBytesOf } from "../corpus/task.ts";
+import { type ChunkBuffers, isEmpty, memoryOf, type Task, textBytesOf } from "../corpus/task.ts";
 import type { WorkerLink } from "./job.ts";
 import type { FromWorker, OutputPart, ToWorker } from "./task-thread.ts";
 

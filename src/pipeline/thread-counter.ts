@@ -1,5 +1,5 @@
+import { TextMemory } from "../corpus/range-reader.ts";
 import type { Task } from "../corpus/task.ts";
-import { TextMemory } from "../corpus/text-memory.ts";
 import type { KernelTaker } from "../count/documents.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
 import type { SortedRun } from "../count/sorted-runs.ts";

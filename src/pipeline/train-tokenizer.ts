@@ -15,8 +15,7 @@ import {
 } from "../bytes/schema.ts";
 import { findCorpus } from "../corpus/find-inputs.ts";
 import { inputOfTexts, type Texts } from "../corpus/given-texts.ts";
-import { expectedTextBytes, type InputFormat, inputFormats } from "../corpus/input.ts";
-import { refuseOwnResults } from "../corpus/outputs-among-inputs.ts";
+import { expectedTextBytes, type InputFormat, inputFormats, refuseOwnResults } from "../corpus/input.ts";
 import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
 import { CountsFilesAndWords, type GivenWords } from "../count/given-words.ts";
 import { usageError } from "../errors.ts";

@@ -1,4 +1,4 @@
-import type { Skipped } from "../corpus/each-file-once.ts";
+import type { Skipped } from "../corpus/find-inputs.ts";
 import { hasFields, type Input } from "../corpus/input.ts";
 import { chooseFormats } from "../formats/formats.ts";
 import { mergesSha256 } from "../formats/gpt2.ts";

@@ -1,6 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import type { Input } from "../corpus/input.ts";
-import { openInput, shrank } from "../corpus/open-input.ts";
+import { type Input, openInput, shrank } from "../corpus/input.ts";
 import type { CountsRecord } from "../formats/training-json.ts";
 import { createSha256, xxHash64 } from "../runtime/host.ts";
 import { inTurns } from "../runtime/turns.ts";

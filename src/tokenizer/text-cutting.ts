@@ -1,5 +1,5 @@
-import type { CutOptions } from "../corpus/cut-finder.ts";
-import type { CutSettings } from "../corpus/plan-line.ts";
+import type { CutOptions } from "../corpus/cut-into-ranges.ts";
+import type { CutSettings } from "../corpus/plan-file.ts";
 import { type NamedPattern, patterns } from "../pattern/pattern.ts";
 import type { EncodingParts, TokenizerParts } from "./tokenizer-parts.ts";
 

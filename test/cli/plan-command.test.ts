@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { digestLine, type PlanLine } from "../../src/corpus/plan-line.ts";
+import { digestLine, type PlanLine } from "../../src/corpus/plan-file.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 

@@ -1,4 +1,4 @@
-import type { ByteStream } from "../../src/corpus/byte-stream.ts";
+import type { ByteStream } from "../../src/corpus/text-stream.ts";
 
 /** A stream of the bytes given, at most `stepBytes` at a time. */
 export function streamOf(bytes: Uint8Array, stepBytes = bytes.length): ByteStream {

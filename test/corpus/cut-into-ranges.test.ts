@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
 import { closeSync } from "node:fs";
-import { FileSource } from "../../src/corpus/byte-sources.ts";
 import { cutIntoRanges } from "../../src/corpus/cut-into-ranges.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { openInput } from "../../src/corpus/open-input.ts";
-import { type Range, wholeRange } from "../../src/corpus/range.ts";
+import { openInput, type Range, wholeRange } from "../../src/corpus/input.ts";
+import { FileSource } from "../../src/corpus/range-reader.ts";
 import { RangeCounter } from "../../src/count/range-counter.ts";
 import { createDocuments } from "../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { DecompressedStream } from "../../src/corpus/decompressed-stream.ts";
+import { DecompressedStream } from "../../src/corpus/text-stream.ts";
 import { UserError } from "../../src/errors.ts";
 import { nextTurn } from "../../src/runtime/turns.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";

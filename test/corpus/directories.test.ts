@@ -2,9 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { chmodSync, linkSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { filesBelow } from "../../src/corpus/directories.ts";
-import { inByteOrder } from "../../src/corpus/each-file-once.ts";
-import { includeFilter } from "../../src/corpus/globs.ts";
+import { filesBelow, inByteOrder, includeFilter } from "../../src/corpus/find-inputs.ts";
 import { put, scratch } from "../binary.ts";
 
 const directory = scratch();

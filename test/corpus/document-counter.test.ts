@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { OpenFile } from "../../src/corpus/byte-sources.ts";
 import { DocumentCounter } from "../../src/corpus/document-counter.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import type { Range } from "../../src/corpus/range.ts";
+import type { Range } from "../../src/corpus/input.ts";
+import { OpenFile } from "../../src/corpus/range-reader.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { atOnce } from "../../src/runtime/turns.ts";

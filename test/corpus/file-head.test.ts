@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { closeSync, openSync } from "node:fs";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { readHead } from "../../src/corpus/file-head.ts";
+import { readHead } from "../../src/corpus/inspect-input.ts";
 import { put, scratch } from "../binary.ts";
 
 const directory = scratch();

@@ -17,10 +17,9 @@ import {
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { FileSource } from "../../src/corpus/byte-sources.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { checkUnchanged, openInput } from "../../src/corpus/open-input.ts";
-import { RangeReader } from "../../src/corpus/range-reader.ts";
+import { checkUnchanged, openInput } from "../../src/corpus/input.ts";
+import { FileSource, RangeReader } from "../../src/corpus/range-reader.ts";
 import { openTextStream } from "../../src/corpus/text-stream.ts";
 import { binary, environment, put, scratch } from "../binary.ts";
 import { readAll } from "./byte-streams.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { jsonShapeOf } from "../../src/corpus/json-content.ts";
+import { jsonShapeOf } from "../../src/corpus/inspect-input.ts";
 
 const shapeOf = (json: string, isWhole = true) => jsonShapeOf(Buffer.from(json), isWhole, "text").kind;
 

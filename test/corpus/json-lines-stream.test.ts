@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { JsonLinesStream } from "../../src/corpus/json-lines-stream.ts";
+import { JsonLinesStream } from "../../src/corpus/text-stream.ts";
 import { randomOf } from "../words/generators.ts";
 import { readAll, streamOf } from "./byte-streams.ts";
 

@@ -2,14 +2,12 @@ import { expect, test } from "bun:test";
 import { closeSync } from "node:fs";
 import { zstdCompressSync } from "node:zlib";
 import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
-import { FileSource } from "../../src/corpus/byte-sources.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { openInput } from "../../src/corpus/open-input.ts";
-import { wholeRange } from "../../src/corpus/range.ts";
+import { openInput, wholeRange } from "../../src/corpus/input.ts";
+import { FileSource, TextMemory } from "../../src/corpus/range-reader.ts";
 import { LineReader } from "../../src/corpus/records/line-reader.ts";
 import { ParquetReader } from "../../src/corpus/records/parquet/parquet-reader.ts";
 import { planInputPages } from "../../src/corpus/records/parquet/plan-pages.ts";
-import { TextMemory } from "../../src/corpus/text-memory.ts";
 import { put, scratch } from "../binary.ts";
 
 const directory = scratch();

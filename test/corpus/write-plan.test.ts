@@ -2,13 +2,17 @@ import { expect, test } from "bun:test";
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { OpenFile } from "../../src/corpus/byte-sources.ts";
 import { DocumentCounter } from "../../src/corpus/document-counter.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import type { PlanLine } from "../../src/corpus/plan-line.ts";
-import { type Range, wholeRange } from "../../src/corpus/range.ts";
-import { readPlan } from "../../src/corpus/read-plan.ts";
-import { type PlanOptions, planLineMaker, plannedRanges } from "../../src/corpus/write-plan.ts";
+import { type Range, wholeRange } from "../../src/corpus/input.ts";
+import {
+  type PlanLine,
+  type PlanOptions,
+  planLineMaker,
+  plannedRanges,
+  readPlan,
+} from "../../src/corpus/plan-file.ts";
+import { OpenFile } from "../../src/corpus/range-reader.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { countCorpus } from "../../src/pipeline/count-corpus.ts";
 import { countDocuments } from "../../src/pipeline/count-documents.ts";

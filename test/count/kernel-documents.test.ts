@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { type ByteSource, MemorySource } from "../../src/corpus/byte-sources.ts";
-import type { Range } from "../../src/corpus/range.ts";
+import type { Range } from "../../src/corpus/input.ts";
+import { type ByteSource, MemorySource } from "../../src/corpus/range-reader.ts";
 import type { Documents } from "../../src/count/documents.ts";
 import { KernelDocuments } from "../../src/count/kernel-documents.ts";
 import { RangeCounter } from "../../src/count/range-counter.ts";

@@ -12,12 +12,9 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { OpenFile } from "../../src/corpus/byte-sources.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import type { Input } from "../../src/corpus/input.ts";
-import { checkUnchanged } from "../../src/corpus/open-input.ts";
-import { wholeRange } from "../../src/corpus/range.ts";
-import { RangeReader } from "../../src/corpus/range-reader.ts";
+import { checkUnchanged, type Input, wholeRange } from "../../src/corpus/input.ts";
+import { OpenFile, RangeReader } from "../../src/corpus/range-reader.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";
 import { UserError } from "../../src/errors.ts";
 import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/pattern.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { textOf } from "../../src/bytes/text.ts";
-import { TextMemory } from "../../src/corpus/text-memory.ts";
+import { TextMemory } from "../../src/corpus/range-reader.ts";
 import { CountsFileReader } from "../../src/count/counts-files.ts";
 import { SpillingCounter } from "../../src/count/spilling-counter.ts";
 import { atOnce } from "../../src/runtime/turns.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { truncateSync } from "node:fs";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { wholeRange } from "../../src/corpus/range.ts";
+import { wholeRange } from "../../src/corpus/input.ts";
 import {
   type CountDocumentsOptions,
   countDocuments,

@@ -1,11 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { FileSource } from "../../../src/corpus/byte-sources.ts";
 import { cutIntoRanges } from "../../../src/corpus/cut-into-ranges.ts";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
-import type { Input } from "../../../src/corpus/input.ts";
-import { openInput } from "../../../src/corpus/open-input.ts";
-import { wholeRange } from "../../../src/corpus/range.ts";
+import { type Input, openInput, wholeRange } from "../../../src/corpus/input.ts";
+import { FileSource } from "../../../src/corpus/range-reader.ts";
 import { LineReader } from "../../../src/corpus/records/line-reader.ts";
 import { TaskCounter } from "../../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";

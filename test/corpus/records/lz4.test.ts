@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { unpackLz4, unpackLz4Block } from "../../../src/corpus/records/parquet/lz4.ts";
+import { unpackLz4, unpackLz4Block } from "../../../src/corpus/records/parquet/page-headers.ts";
 import { randomOf } from "../../words/generators.ts";
 
 const random = randomOf(4);

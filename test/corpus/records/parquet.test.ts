@@ -2,14 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { closeSync, readFileSync } from "node:fs";
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
-import { FileSource } from "../../../src/corpus/byte-sources.ts";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
-import type { Input } from "../../../src/corpus/input.ts";
-import { openInput } from "../../../src/corpus/open-input.ts";
-import { pageValues } from "../../../src/corpus/records/parquet/page-values.ts";
-import { ParquetReader } from "../../../src/corpus/records/parquet/parquet-reader.ts";
+import { type Input, openInput } from "../../../src/corpus/input.ts";
+import { FileSource } from "../../../src/corpus/range-reader.ts";
+import {
+  decodeRleBitPacked,
+  ParquetReader,
+  pageValues,
+} from "../../../src/corpus/records/parquet/parquet-reader.ts";
 import { planInputPages } from "../../../src/corpus/records/parquet/plan-pages.ts";
-import { decodeRleBitPacked } from "../../../src/corpus/records/parquet/rle-bit-packed.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
 import { countCorpus } from "../../../src/pipeline/count-corpus.ts";
 import { put, scratch } from "../../binary.ts";

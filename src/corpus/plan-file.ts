@@ -1,12 +1,179 @@
 import { closeSync, readSync, realpathSync } from "node:fs";
 import { checkOr, fieldsOf, flag, oneOf, optional, path, text, time, wholeNumber } from "../bytes/schema.ts";
-import { UserError } from "../errors.ts";
+import { exitCode, UserError } from "../errors.ts";
+import type { CompiledPattern } from "../pattern/pattern.ts";
+import { xxHash64 } from "../runtime/host.ts";
 import { unreadable } from "../runtime/named-files.ts";
-import { canBeCutByBytes, type Input, inputFormats } from "./input.ts";
+import { nextTurn } from "../runtime/turns.ts";
+import { cutIntoRanges } from "./cut-into-ranges.ts";
+import {
+  canBeCutByBytes,
+  hasFields,
+  type Input,
+  type InputFormat,
+  inputFormats,
+  openInput,
+  type Range,
+  wholeRange,
+} from "./input.ts";
 import { defaultTextField, inspectInput } from "./inspect-input.ts";
-import { openInput } from "./open-input.ts";
-import { type CutSettings, digestLine, digestOptions, type PlanLine } from "./plan-line.ts";
-import type { Range } from "./range.ts";
+
+/**
+ * A plan as text: one range a line, as JSON. Each line can be checked by itself, so lines may be shuffled, split among
+ * machines, and joined with lines of other plans.
+ *
+ *   FIELD                  MEANING
+ *   path                   the file, as it was typed
+ *   start, end             bytes [start, end) of the file
+ *   startsInside           the range begins (ends) at a safe cut inside a document, not at the edge of one
+ *   endsInside
+ *   index                  0, 1, 2, … through the plan: the order in which parts are joined to the whole
+ *   sizeBytes, modifiedMs  of the file when the plan was made: the ranges hold for that file only
+ *   inputFormat            the format of the file: text, jsonl, json or parquet
+ *   textField              of all formats but text: the field, or column, that holds the texts
+ *   documents              how many documents begin in the range; only if they were counted
+ *   patternDigest          the options that the cuts depend on: with other options a word may cross the edge of a
+ *   specialTokensDigest    range
+ *   isLinewise
+ *   digest                 of all of the above: without reading the text nobody can see whether it may be cut at a
+ *                          place, so a line is accepted as it was written or not at all
+ *
+ * The digest is made of the values, not of the text: any JSON library may rewrite a line, and fields may be added.
+ */
+export type PlanLine = {
+  readonly path: string;
+  readonly start: number;
+  readonly end: number;
+  readonly startsInside: boolean;
+  readonly endsInside: boolean;
+  readonly index: number;
+  readonly sizeBytes: number;
+  readonly modifiedMs: number;
+  readonly inputFormat: InputFormat;
+  /** Missing in lines of older versions: then the run's option counts. */
+  readonly textField?: string | undefined;
+  readonly documents?: number | undefined;
+  readonly patternDigest: string;
+  readonly specialTokensDigest: string;
+  readonly isLinewise: boolean;
+  readonly digest: string;
+};
+
+/** The options that the cuts of a plan depend on. */
+export type CutSettings = {
+  /** Sources of the pattern's splits, in order. */
+  readonly patterns: readonly string[];
+  readonly specialTokens: readonly string[];
+  /** Whether documents are cut at ends of lines, too. */
+  readonly isLinewise: boolean;
+};
+
+/** Equal for equal options only. Special tokens are a set: their order matters for ids, not for cuts. */
+const digestOptions = ({ patterns, specialTokens, isLinewise }: CutSettings) => ({
+  patternDigest: hexDigest(patterns),
+  specialTokensDigest: hexDigest(specialTokens.toSorted()),
+  isLinewise,
+});
+
+function planLine(
+  input: Input,
+  range: Range,
+  index: number,
+  options: ReturnType<typeof digestOptions>,
+  documents?: number,
+): PlanLine {
+  const line = {
+    path: input.path,
+    start: range.startByte,
+    end: range.endByte,
+    startsInside: range.startsInside,
+    endsInside: range.endsInside,
+    index,
+    sizeBytes: input.sizeBytes,
+    modifiedMs: input.modifiedMs,
+    inputFormat: input.format,
+    ...(hasFields(input.format) && { textField: input.textField }),
+    ...(documents !== undefined && { documents }),
+    ...options,
+  };
+  return { ...line, digest: digestLine(line) };
+}
+
+/** Part of every digest, so that the digest of a line in another format is wrong. */
+const formatVersion = 1;
+
+export const digestLine = (line: Omit<PlanLine, "digest">) =>
+  hexDigest([
+    formatVersion,
+    line.path,
+    line.start,
+    line.end,
+    line.startsInside,
+    line.endsInside,
+    line.index,
+    line.sizeBytes,
+    line.modifiedMs,
+    line.inputFormat,
+    line.documents,
+    line.patternDigest,
+    line.specialTokensDigest,
+    line.isLinewise,
+    ...(line.textField === undefined ? [] : [line.textField]),
+  ]);
+
+const hexDigest = (content: unknown) => xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");
+
+export type PlanOptions = CutSettings & {
+  readonly inputs: readonly Input[];
+  readonly pattern: CompiledPattern;
+  readonly rangeSizeBytes: number;
+  readonly keepsTextsWhole: boolean;
+};
+
+/** Refuses inputs that others could not read by the plan, or would count twice. */
+export function checkPlannable(inputs: readonly Input[]): void {
+  const paths = new Map<string, string>();
+  for (const input of inputs) {
+    const { path } = input;
+    if (input.isStream) throw noFileToPlan(path);
+    const file = realpathSync(path);
+    const before = paths.get(file);
+    if (before !== undefined) {
+      const what = before === path ? `"${path}" is named twice` : `"${before}" and "${path}" are one file`;
+      throw new UserError(what, { hint: "a plan holds each byte once: name each file once" });
+    }
+    paths.set(file, path);
+  }
+}
+
+export function noFileToPlan(path: string): UserError {
+  return new UserError(`"${path}" is no regular file, and a plan is of files that others will read`, {
+    hint: "write the text to a file and name that",
+    exitCode: path === "-" ? exitCode.usage : exitCode.failed,
+  });
+}
+
+/** The ranges of the plan, in order. An empty input has a range, too, so that the plan names every input. */
+export async function* plannedRanges(options: PlanOptions): AsyncGenerator<Range, void> {
+  const { inputs, pattern, rangeSizeBytes, keepsTextsWhole } = options;
+  const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
+  for (const [inputIndex, input] of inputs.entries()) {
+    const cutting = { pattern, specialTokens, rangeSizeBytes, keepsTextsWhole };
+    const whole = wholeRange(input, inputIndex);
+    for (const range of canBeCutByBytes(input) ? cutIntoRanges(input, whole, cutting) : [whole]) {
+      await nextTurn();
+      if (range !== undefined) yield range;
+    }
+  }
+}
+
+/** Makes the line of each range of the plan, called in their order. */
+export function planLineMaker(options: PlanOptions): (range: Range, documentCount?: number) => PlanLine {
+  const digests = digestOptions(options);
+  let index = 0;
+  return (range, documentCount) =>
+    planLine(options.inputs[range.inputIndex]!, range, index++, digests, documentCount);
+}
 
 export type PlannedRanges = {
   /** The files of the plan, in the order in which they first occur. */
