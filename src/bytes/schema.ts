@@ -1,4 +1,4 @@
-import { usageError } from "../errors.ts";
+import { UserError, usageError } from "../errors.ts";
 import { nearest } from "../runtime/hints.ts";
 
 // Checks of data that others wrote: JSON, headers, records of a format. A check takes a value of unknown type and returns
@@ -43,7 +43,7 @@ export function shown(value: unknown): string {
 const shownLengthMax = 100;
 
 /** As serde, by which HF reads its files. */
-export const jsonLevelsMax = 128;
+const jsonLevelsMax = 128;
 
 /** Whether plain data has more levels of lists and objects than that. */
 export const isTooDeep = (value: unknown, levels = jsonLevelsMax): boolean =>
@@ -241,4 +241,24 @@ export function described(value: unknown): string {
   } catch {
     return "an object that holds what JSON cannot";
   }
+}
+
+/** `path` is the file's name, for messages, here and below. */
+export function parseJson(text: string, path: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UserError(`"${path}" is not JSON: ${(error as Error).message}`);
+  }
+  if (!isTooDeep(value)) return value;
+  throw new UserError(`"${path}" is nested too deeply: ${jsonLevelsMax} levels are read`);
+}
+
+/** A JSON object, or an error that says where there is none. */
+export function objectAt(value: unknown, path: string, what: string): Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new UserError(`"${path}": ${what} is missing or no object`);
+  }
+  return value as Record<string, unknown>;
 }

@@ -1,8 +1,8 @@
 import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { UserError, usageError } from "../errors.ts";
-import { type BaseFile, checkSame, kindsBeside, readBaseFiles } from "../formats/base-files.ts";
 import { recordedBeside } from "../formats/read-training-record.ts";
+import { type BaseFile, checkSameTokenizer, kindsBeside, readBaseFiles } from "../formats/tokenizer-files.ts";
 import type { ExtensionRecord } from "../formats/training-json.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import {
@@ -174,7 +174,7 @@ async function openBase({ basePath, basePattern }: Typed, output: Output) {
   await nextTurn();
   const baseFiles = readBaseFiles(basePath);
   for (const { path } of kindsBeside(baseFiles)) {
-    checkSame(base, await loadInWorker({ path, options: {}, isDecoded: false }));
+    checkSameTokenizer(base, await loadInWorker({ path, options: {}, isDecoded: false }));
   }
   await nextTurn();
   return { base: asLearned(base), baseFiles };

@@ -3,8 +3,8 @@ import { assert } from "../errors.ts";
 import type { Extension } from "../tokenizer/extend-vocabulary.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { type AddedToken, allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import type { BaseFile } from "./base-files.ts";
 import type { OutputFile } from "./output-file.ts";
+import type { BaseFile } from "./tokenizer-files.ts";
 
 /**
  * The files of an extended tokenizer: those of its base, with rows put in. Every other byte of them stays: what this program

@@ -1,6 +1,6 @@
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import { decodeCharacters } from "../bytes/byte-characters.ts";
-import { shown } from "../bytes/schema.ts";
+import { objectAt, shown } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import { patterns, type ResolvedPattern } from "../pattern/pattern.ts";
 import { createSha256 } from "../runtime/host.ts";
@@ -21,12 +21,11 @@ import {
   idsOfTokens,
   type TokenIds,
 } from "./assemble-model.ts";
-import { objectAt } from "./checked-json.ts";
 import type { OutputFile } from "./output-file.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
-import { readJson, readText } from "./read-file.ts";
 import { type RecordedTraining, recordedTraining } from "./read-training-record.ts";
 import { idRows, mergeRows, plainSpelling, withoutFirstByte } from "./rows.ts";
+import { readJson, readText } from "./tokenizer-files.ts";
 
 /** GPT-2's pair of files: `vocab.json` for the ids, `merges.txt` for the order. */
 export function gpt2Files({ vocabulary }: FinishedTokenizer): OutputFile[] {
@@ -158,14 +157,4 @@ function addedTokensOf(
     nextId = Math.max(nextId, given + 1);
   }
   return Array.from(found, ([content, id]) => ({ id, content, ...plainSpecial }));
-}
-
-/** Both files, when the path of one is known. */
-export function partnerOf(path: string): { vocabPath: string; mergesPath: string } {
-  const name = basename(path);
-  const beside = (other: string) => join(dirname(path), other);
-  if (name.endsWith("vocab.json")) {
-    return { vocabPath: path, mergesPath: beside(name.replace(/vocab\.json$/, "merges.txt")) };
-  }
-  return { vocabPath: beside(name.replace(/merges\.txt$/, "vocab.json")), mergesPath: path };
 }

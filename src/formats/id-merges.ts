@@ -7,7 +7,7 @@ import { narrowIdMax } from "../tokenizer/tokenizer-parts.ts";
 import { alphabetSizeMax } from "./id-reader.ts";
 import { idTypeFor } from "./npy.ts";
 import { Chunk } from "./output-file.ts";
-import { readText } from "./read-file.ts";
+import { readText } from "./tokenizer-files.ts";
 
 /**
  * Merges over an alphabet of ids: ids below `alphabetSize` are its symbols, merge k makes `alphabetSize` + k.

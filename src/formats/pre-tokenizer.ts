@@ -1,4 +1,4 @@
-import { checkOr, fieldsOf, flag, optional, shown } from "../bytes/schema.ts";
+import { checkOr, fieldsOf, flag, objectAt, optional, shown } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import {
   type CompiledPattern,
@@ -11,7 +11,6 @@ import {
   portableForm,
 } from "../pattern/pattern.ts";
 import { refuse } from "../tokenizer/tokenizer-parts.ts";
-import { objectAt } from "./checked-json.ts";
 
 /**
  * Digits and Punctuation are no regular expressions in HF, but Rust code: Digits uses the standard library, with Unicode 17.0

@@ -1,43 +1,21 @@
-import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { encodeBytes } from "../bytes/byte-characters.ts";
-import { shown } from "../bytes/schema.ts";
-import { UserError } from "../errors.ts";
-import { isFile } from "../runtime/named-files.ts";
+import { objectAt, shown } from "../bytes/schema.ts";
 import type { RankedMerges } from "../tokenizer/encoding-model.ts";
 import { gone, type Numbering, newIdOf } from "../tokenizer/prune-vocabulary.ts";
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, refuse, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { idsOfTokens, type TokenIds } from "./assemble-model.ts";
-import { objectAt } from "./checked-json.ts";
-import { partnerOf } from "./gpt2.ts";
-import { fileKind } from "./load-tokenizer.ts";
 import { Chunk, type OutputFile } from "./output-file.ts";
-import { readBytes, readJson, readText } from "./read-file.ts";
 import { scanTokenizerJson } from "./scan-tokenizer-json.ts";
-
-/** A tokenizer in a file, or in GPT-2's pair, which is named by its vocabulary. */
-export type TokenizerFile = { readonly kind: "json" | "gpt2" | "ranks" | "tekken"; readonly path: string };
-
-/** The tokenizers that a path names: of a directory all that are in it, the one that is loaded first. */
-export function tokenizerFilesAt(path: string): TokenizerFile[] {
-  if (!statSync(path).isDirectory()) return [fileAt(path)];
-  const inside = (name: string) => join(path, name);
-  const found: TokenizerFile[] = [];
-  if (isFile(inside("tokenizer.json"))) found.push({ kind: "json", path: inside("tokenizer.json") });
-  if (isFile(inside("vocab.json")) && isFile(inside("merges.txt"))) {
-    found.push({ kind: "gpt2", path: inside("vocab.json") });
-  }
-  const others = ["tokenizer.tiktoken", "tekken.json", "tokenizer.model"].map(inside).filter(isFile);
-  return [...found, ...others.map(fileAt)];
-}
-
-function fileAt(path: string): TokenizerFile {
-  if (path.endsWith("vocab.json") || path.endsWith("merges.txt")) return { kind: "gpt2", path };
-  const kind = fileKind(path);
-  if (kind === "tekken" || kind === "ranks") return { kind, path };
-  return { kind: kind === "json" || path.endsWith(".json") ? "json" : "ranks", path };
-}
+import {
+  namesBeside,
+  partnerOf,
+  readBytes,
+  readJson,
+  readText,
+  type TokenizerFile,
+} from "./tokenizer-files.ts";
 
 /** The files of one tokenizer with the tokens that stay. */
 export function prunedFiles(
@@ -59,24 +37,15 @@ export function prunedFiles(
 
 /** What `transformers` reads beside a `tokenizer.json` of a directory, with the new ids. */
 export function filesBeside(directory: string, numbering: Numbering): OutputFile[] {
-  return readdirSync(directory)
+  return namesBeside(directory)
     .sort()
-    .filter((name) => isFile(join(directory, name)))
     .flatMap((name) => {
       const path = join(directory, name);
-      if (copiedNames.has(name)) return [{ name, chunks: () => [readBytes(path)] }];
       if (name === "tokenizer_config.json") return [jsonFile(path, renumberedConfig(path, numbering))];
       if (name === "added_tokens.json") return [jsonFile(path, renumberedTokens(path, numbering))];
-      return [];
+      return [{ name, chunks: () => [readBytes(path)] }];
     });
 }
-
-/** What `transformers` reads beside a tokenizer. */
-export const isReadBeside = (name: string) =>
-  copiedNames.has(name) || name === "tokenizer_config.json" || name === "added_tokens.json";
-
-/** Files without ids. */
-const copiedNames = new Set(["special_tokens_map.json", "chat_template.jinja", "chat_template.json"]);
 
 const jsonFile = (path: string, value: object): OutputFile => ({
   name: basename(path),
@@ -100,27 +69,6 @@ function renumberedTokens(path: string, numbering: Numbering): object {
     Object.entries(tokens).map(([text, id]) => [text, newIdOf(numbering, id, path, JSON.stringify(text))]),
   );
 }
-
-/** Throws unless another file holds the same tokens and merges: both are pruned by one choice. */
-export function checkSame(first: TokenizerParts, other: TokenizerParts): void {
-  const [a, b] = [first.model.merges, other.model.merges];
-  const areEqual = (x: Int32Array, y: Int32Array) => Buffer.compare(bytesOf(x), bytesOf(y)) === 0;
-  if (
-    areEqual(a.left, b.left) &&
-    areEqual(a.right, b.right) &&
-    areEqual(a.merged, b.merged) &&
-    areEqual(first.model.byteIds, other.model.byteIds)
-  ) {
-    return;
-  }
-  throw new UserError(
-    `"${other.description.path}" and "${first.description.path}" are different tokenizers in one directory`,
-    { hint: "name the file of the one that is meant" },
-  );
-}
-
-const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array) =>
-  new Uint8Array(buffer, byteOffset, byteLength);
 
 /** GPT-2's pair of files with the tokens that stay. Special tokens that the user named are entries of the vocabulary. */
 function prunedGpt2(path: string, parts: TokenizerParts, numbering: Numbering): OutputFile[] {

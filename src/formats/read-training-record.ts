@@ -18,7 +18,7 @@ import type { Compat } from "../merge/merges.ts";
 import { isFile } from "../runtime/named-files.ts";
 import { type NormalizationForm, normalizationForms } from "../tokenizer/tokenizer-parts.ts";
 import type { LedgerFacts } from "../vocabulary/ledger.ts";
-import { readJson } from "./read-file.ts";
+import { readJson } from "./tokenizer-files.ts";
 import { recordName } from "./training-json.ts";
 
 /** What the record of a training adds to the files beside it. */

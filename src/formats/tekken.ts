@@ -1,4 +1,4 @@
-import { shown } from "../bytes/schema.ts";
+import { objectAt, shown } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import { modelOfRanks, type RankedToken } from "../tokenizer/merges-of-ranks.ts";
 import { buildTokenTable, idLimitMax } from "../tokenizer/token-table.ts";
@@ -9,9 +9,8 @@ import {
   refuse,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
-import { objectAt } from "./checked-json.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
-import { readJson } from "./read-file.ts";
+import { readJson } from "./tokenizer-files.ts";
 
 /**
  * Loads Mistral's `tekken.json`, as the package mistral-common does. The ranks are of tiktoken's kind. Special tokens have the

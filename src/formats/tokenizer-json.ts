@@ -1,4 +1,14 @@
-import { checkOr, fieldsOf, flag, optional, orNull, shown, text } from "../bytes/schema.ts";
+import {
+  checkOr,
+  fieldsOf,
+  flag,
+  objectAt,
+  optional,
+  orNull,
+  parseJson,
+  shown,
+  text,
+} from "../bytes/schema.ts";
 import { assert, UserError } from "../errors.ts";
 import type { PatternExport } from "../pattern/pattern.ts";
 import { contains, whiteSpace } from "../pattern/unicode.ts";
@@ -21,7 +31,6 @@ import {
   modelOf,
   type TokenIds,
 } from "./assemble-model.ts";
-import { objectAt, parseJson } from "./checked-json.ts";
 import type { OutputFile } from "./output-file.ts";
 import { compileSplits, readPreTokenizer } from "./pre-tokenizer.ts";
 import { idRows, jsonSpelling, mergeRows, withoutFirstByte } from "./rows.ts";

@@ -1,7 +1,7 @@
 import { UserError } from "../errors.ts";
-import type { BaseFile } from "../formats/base-files.ts";
 import { extendedFiles, newMergeLines } from "../formats/extended-files.ts";
 import type { OutputFile } from "../formats/output-file.ts";
+import type { BaseFile } from "../formats/tokenizer-files.ts";
 import { type ExtensionRecord, recordName, trainingFile } from "../formats/training-json.ts";
 import type { Compat } from "../merge/merges.ts";
 import type { MergeOptions } from "../merge/train-merges.ts";

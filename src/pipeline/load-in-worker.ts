@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
-import { partnerOf } from "../formats/gpt2.ts";
 import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
+import { partnerOf } from "../formats/tokenizer-files.ts";
 import { recordName } from "../formats/training-json.ts";
 import { isDirectory, statOf } from "../runtime/named-files.ts";
 import { lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";

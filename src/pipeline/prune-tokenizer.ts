@@ -1,15 +1,13 @@
 import { basename, dirname, join } from "node:path";
 import { assert, UserError } from "../errors.ts";
 import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
+import { filesBeside, idsTsv, prunedFiles } from "../formats/pruned-files.ts";
 import {
-  checkSame,
-  filesBeside,
-  idsTsv,
-  prunedFiles,
+  checkSameTokenizer,
+  readJson,
   type TokenizerFile,
   tokenizerFilesAt,
-} from "../formats/pruned-files.ts";
-import { readJson } from "../formats/read-file.ts";
+} from "../formats/tokenizer-files.ts";
 import { recordFormat, recordName } from "../formats/training-json.ts";
 import { isFile } from "../runtime/named-files.ts";
 import { nextTurn } from "../runtime/turns.ts";
@@ -86,7 +84,7 @@ function prune(
   const sources = tokenizerFilesAt(path);
   const loaded = sources.map((source, i) => {
     const each = i === 0 ? parts : loadTokenizerParts(source.path, loadOptions);
-    checkSame(parts, each);
+    checkSameTokenizer(parts, each);
     return each;
   });
   const [first] = sources as [TokenizerFile];

@@ -1,10 +1,7 @@
-import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { UserError } from "../errors.ts";
-import { partnerOf } from "../formats/gpt2.ts";
-import { isReadBeside, tokenizerFilesAt } from "../formats/pruned-files.ts";
-import { readBytes, readJson } from "../formats/read-file.ts";
 import { recordedFiles } from "../formats/read-training-record.ts";
+import { namesBeside, partnerOf, readBytes, readJson, tokenizerFilesAt } from "../formats/tokenizer-files.ts";
 import { recordName } from "../formats/training-json.ts";
 import { createSha256 } from "../runtime/host.ts";
 import { isDirectory, isFile } from "../runtime/named-files.ts";
@@ -78,9 +75,7 @@ function filesOf(path: string): Map<string, string> {
     if (missing === undefined) return new Map(listed.map(inside));
     throw new UserError(`"${path}" lacks "${missing}", which its record lists`);
   }
-  const beside = isWhole
-    ? readdirSync(path).filter((name) => isReadBeside(name) && isFile(join(path, name)))
-    : [];
+  const beside = isWhole ? namesBeside(path) : [];
   const files = tokenizerFilesAt(path).flatMap(({ kind, path: file }): [string, string][] => {
     if (kind !== "gpt2") return [[isWhole ? basename(file) : usualNames[kind], file]];
     const { vocabPath, mergesPath } = partnerOf(file);

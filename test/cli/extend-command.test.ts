@@ -152,7 +152,7 @@ describe("what is refused", () => {
     copyFileSync(join(other, "vocab.json"), join(base, "vocab.json"));
     expect(refusal("-n", "+4")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("are not of one tokenizer"),
+      stderr: expect.stringContaining("are different tokenizers in one directory"),
     });
   });
 });

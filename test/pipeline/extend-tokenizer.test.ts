@@ -5,8 +5,8 @@ import { Tokenizer as HuggingFace } from "tokenizers";
 import { byteToCharacter, encodeBytes } from "../../src/bytes/byte-characters.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { UserError } from "../../src/errors.ts";
-import { readBaseFiles } from "../../src/formats/base-files.ts";
 import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
+import { readBaseFiles } from "../../src/formats/tokenizer-files.ts";
 import {
   checkBase,
   type Extended,
