@@ -5,7 +5,7 @@ import type { Kernel } from "../runtime/kernel.ts";
 import { noRoomForWords } from "../words/word-counter.ts";
 import type { DocumentPart, Documents, KernelTaker } from "./documents.ts";
 
-/** Documents whose boundaries one automaton finds: the kernel finds special tokens, boundaries and words (src/kernel/document-loop.ts). */
+/** Documents whose boundaries one automaton finds: the kernel finds special tokens, boundaries and words (src/kernel/text-loop.ts). */
 export class KernelDocuments implements Documents {
   readonly isReadByKernelOnly = true;
   private readonly kernel: Kernel;
@@ -50,7 +50,7 @@ export class KernelDocuments implements Documents {
   }
 
   start(pos: number, isInside: boolean): void {
-    this.kernel.exports.startCounting(pos, Number(isInside));
+    this.kernel.exports.openText(pos, Number(isInside));
   }
 
   searchText(limit: number): void {
@@ -60,9 +60,8 @@ export class KernelDocuments implements Documents {
   count({ end, sureEnd, stop, limit, endsDocument }: DocumentPart): boolean {
     const { exports } = this.kernel;
     this.scan.prepare();
-    exports.clearFirstInvalid();
     const posBefore = exports.scanPosition();
-    const done = exports.countDocuments(end, sureEnd, stop, limit, Number(endsDocument));
+    const done = exports.takeText(end, sureEnd, stop, limit, Number(endsDocument));
     if (done < 0) throw noRoomForWords();
     this.taker.kernelTook();
     this.scan.noteScanned(exports.scanPosition() - posBefore);
@@ -70,11 +69,11 @@ export class KernelDocuments implements Documents {
   }
 
   lookAhead(end: number, limit: number): void {
-    if (this.kernel.exports.countLookahead(end, limit) === 0) throw noRoomForWords();
+    if (this.kernel.exports.lookAhead(end, limit) < 0) throw noRoomForWords();
     this.taker.kernelTook();
   }
 
   shift(deltaBytes: number): void {
-    this.kernel.exports.shiftText(deltaBytes);
+    this.kernel.exports.moveText(deltaBytes);
   }
 }

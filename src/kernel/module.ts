@@ -4,24 +4,9 @@
 // src/merge/merge-engine.ts drives the merge engine. What may take long there is cut into calls of bounded work: a function
 // with `Some` in its name does `work` at most, and says whether there is more to do.
 
-export { countDocuments, countLookahead, documents, isInside, startCounting } from "./document-loop";
 export { beginModel, useModel } from "./encode/build-model";
-export {
-  encodeLookahead,
-  encodeText,
-  encodeTexts,
-  isTextDone,
-  moveText,
-  startEncoding,
-} from "./encode/encode-texts";
 export { encodeWords, idsAddress, mergeText, setTextBytes, wordIdsAddress } from "./encode/encode-words";
-export {
-  listedPieceCount,
-  listPieces,
-  pieceEndsAddress,
-  startPieces,
-  useLiftedPieces,
-} from "./encode/lifted-pieces";
+export { listedPieceCount, listPieces, pieceEndsAddress, startPieces } from "./encode/lifted-pieces";
 export { limitMerging } from "./encode/merge-word";
 export { beginCuts, cutEndsAddress, nextCuts } from "./encode/never-merged";
 export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";
@@ -128,16 +113,25 @@ export {
   textCapacity,
 } from "./regions";
 export {
-  clearFirstInvalid,
   firstInvalidPosition,
   invalidBytes,
   keepPosition,
   scanPosition,
-  shiftText,
   useAutomaton,
   useFourByteTables,
 } from "./scan/scanner";
 export { searchText, usePrefixes, useTokenTrie } from "./special-token-search";
+export {
+  documents,
+  idCount,
+  isInside,
+  lookAhead,
+  moveText,
+  openText,
+  takeText,
+  takeTexts,
+  useLiftedPieces,
+} from "./text-loop";
 export { rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
 export { addedLineCount, addLines, beginLines, linesTotal, readLineCount } from "./words/counts-text";
 export {

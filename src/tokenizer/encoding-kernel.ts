@@ -85,6 +85,11 @@ export class EncodingKernel {
     }
   }
 
+  /** Appends the ids that a call of `takeText` and its kind made, which returned `done`: below 0 without room. */
+  takeIds(done: number, out: IdBuffer): void {
+    this.appendIds(done < 0 ? -1 : this.kernel.exports.idCount(), out);
+  }
+
   /** Appends the ids that a call of the kernel made, which returned `idCount`. For few ids a view would cost more than they do. */
   appendIds(idCount: number, out: IdBuffer): void {
     if (idCount < 0 || idCount > copiedIdsMax) {

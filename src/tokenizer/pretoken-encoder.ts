@@ -102,7 +102,7 @@ function packAddedTokens(addedTokens: readonly AddedToken[], specialTokensAsText
   );
 }
 
-/** The kernel finds the added tokens and, with one automaton, the pretokens (src/kernel/encode/encode-texts.ts). */
+/** The kernel finds the added tokens and, with one automaton, the pretokens (src/kernel/text-loop.ts). */
 export class KernelPretokens implements PretokenEncoder {
   private constructor(
     private readonly kernel: EncodingKernel,
@@ -139,7 +139,7 @@ export class KernelPretokens implements PretokenEncoder {
   }
 
   restart(): void {
-    this.exports.startEncoding();
+    this.exports.openText(0, 0);
   }
 
   textChanged(limit: number): void {
@@ -150,14 +150,15 @@ export class KernelPretokens implements PretokenEncoder {
     const { kernel, exports } = this;
     this.scan.prepare();
     const posBefore = exports.scanPosition();
-    do {
-      kernel.appendIds(exports.encodeText(end, sureEnd, stop, limit, Number(endsText)), out);
-    } while (exports.isTextDone() === 0);
+    for (let done = 0; done === 0; ) {
+      done = exports.takeText(end, sureEnd, stop, limit, Number(endsText));
+      kernel.takeIds(done, out);
+    }
     this.scan.noteScanned(exports.scanPosition() - posBefore);
   }
 
   lookAhead(end: number, limit: number, out: IdBuffer): void {
-    out.append(this.kernel.idsOf(this.exports.encodeLookahead(end, limit)));
+    this.kernel.takeIds(this.exports.lookAhead(end, limit), out);
   }
 
   shift(deltaBytes: number): void {
@@ -172,7 +173,7 @@ export class KernelPretokens implements PretokenEncoder {
     const { kernel, exports, scan } = this;
     scan.prepare();
     exports.searchText(endsPos);
-    out.append(kernel.idsOf(exports.encodeTexts(endsPos, textCount)));
+    kernel.takeIds(exports.takeTexts(endsPos, textCount), out);
     scan.noteScanned(endsPos);
   }
 

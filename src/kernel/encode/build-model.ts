@@ -1,5 +1,5 @@
 import { fixedEnd } from "../regions";
-import { useAddedTokens } from "./encode-texts";
+import { useAddedTokens } from "../text-loop";
 import { useWords } from "./encode-words";
 import { beginRegions, reserveTable, reserveTo } from "./encoding-memory";
 import { useLateMerges } from "./late-merges";

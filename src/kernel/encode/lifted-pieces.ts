@@ -5,7 +5,7 @@ import { reserveTable, reserveTo, workAddress } from "./encoding-memory";
 import { EncodingModel, tokenLengths } from "./model-layout";
 
 /**
- * Pretokens as sequences of ids, for learning superwords: the ids of the pretokens of one call of `countDocuments` stand end to
+ * Pretokens as sequences of ids, for learning superwords: the ids of the pretokens of one call of `takeText` stand end to
  * end at `idsAddress`, and where each pretoken ends is listed beside them.
  *
  *   ARRAY       TYPE   LENGTH             MEANING
@@ -16,20 +16,15 @@ let pieceEnds: usize = 0;
 let lengths: usize = 0;
 let pieceCount: u32 = 0;
 
-/** Every pretoken has an id or more for each of its bytes' tokens, and a slice has fewer bytes than this (document-loop.ts). */
+/** Every pretoken has an id or more for each of its bytes' tokens, and a slice has fewer bytes than this (text-loop.ts). */
 const pieceEndsMax: u32 = 1 << 17;
 
 /** Sets up the lists for the model; false without room. The ranks of the model only rise. */
-export function useLiftedPieces(modelHead: usize): bool {
+export function beginPieces(modelHead: usize): bool {
   const model = changetype<EncodingModel>(modelHead);
   pieceEnds = reserveTable(4 * pieceEndsMax);
   lengths = tokenLengths(model);
   return pieceEnds !== 0 && lengths !== 0;
-}
-
-/** Whether this instance lists pieces instead of counting words. */
-export function listsPieces(): bool {
-  return pieceEnds !== 0;
 }
 
 /** Forgets the pieces of the last call. */

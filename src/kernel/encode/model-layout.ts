@@ -16,7 +16,7 @@ import { reserveTable } from "./encoding-memory";
  *   28       cutPlaces        0: no pretoken is cut, and merging begins with bytes; for tests. 1: beside bytes that are not
  *                             ASCII; 2: everywhere (never-merged.ts)
  *   32       wholeTokens      a TokenTable (model-layout.ts): see whole-tokens.ts
- *   36       addedTokens      a TokenTable: the tokens that the kernel finds in the text (encode-texts.ts)
+ *   36       addedTokens      a TokenTable: the tokens that the kernel finds in the text (text-loop.ts)
  *
  *   40       byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pair-ranks.ts)
  *   44       isMonotone       1: every pair has a higher rank than the merges of its halves, so merging can go through

@@ -1,0 +1,210 @@
+import { beginIds, emitId, idsEnd } from "./encode/emit";
+import { encodePretokens, idBytes } from "./encode/encode-words";
+import { reserveTo, workAddress } from "./encode/encoding-memory";
+import { beginPieces, listPieces, startPieces } from "./encode/lifted-pieces";
+import { EncodingModel, findTokenAt, indexTokens, TokenTable, tokenId } from "./encode/model-layout";
+import { endCountMax, endsStart, textStart } from "./regions";
+import {
+  blockBytes,
+  clearFirstInvalid,
+  dropEnds,
+  endCount,
+  finishDocument,
+  pos,
+  scanTo,
+  shiftText,
+  startDocument,
+} from "./scan/scanner";
+import { findToken, foundLength } from "./special-token-search";
+import { countPretokens } from "./words/word-tables";
+
+/**
+ * The one way of a text through the kernel: find tokens in the text as it is, cut what stands between them into pretokens by the
+ * pattern's automaton, and hand these to the taker. A token ends a document.
+ */
+
+/** Who takes the pretokens of this instance: chosen once, when it is set up. */
+const countsWords: u32 = 0;
+const encodesWords: u32 = 1;
+const liftsPieces: u32 = 2;
+let taker: u32 = countsWords;
+
+/** Of an instance that encodes: the tokens that are looked for, with their ids. */
+let addedTokens: TokenTable = changetype<TokenTable>(0);
+
+/** The most that one call takes: during a call no signal is served. */
+const sliceBytes: i32 = 1 << 20;
+/** As many pieces as these bytes may have are listed. */
+const liftedSliceBytes: i32 = 1 << 16;
+
+let isInsideDocument: bool = false;
+let documentCount: u64 = 0;
+/** Where the search for tokens goes on. It may be behind `pos`, and ahead of it where a token is to stay text. */
+let searchPos: i32 = 0;
+
+// What a call sets once for the loop.
+/** The call ends where the scan has come so far. */
+let pausePos: i32 = 0;
+/** The taker gets the ends when there are more than these. */
+let waitingEndsMax: u32 = 1;
+
+/** This instance encodes. It finds the model's added tokens; one whose id is below 0 is to stay text. False without room. */
+export function useAddedTokens(model: EncodingModel): bool {
+  taker = encodesWords;
+  addedTokens = model.addedTokens;
+  return indexTokens(addedTokens);
+}
+
+/** This instance lists pretokens as sequences of ids (encode/lifted-pieces.ts). False without room. */
+export function useLiftedPieces(modelHead: usize): bool {
+  taker = liftsPieces;
+  return beginPieces(modelHead);
+}
+
+/** A text begins at `at`; with `isInside` that is inside a document which began in another range. */
+export function openText(at: i32, isInside: bool): void {
+  startDocument(at);
+  searchPos = at;
+  isInsideDocument = isInside;
+}
+
+/** The text has moved: every position is smaller by `delta`. */
+export function moveText(delta: i32): void {
+  shiftText(delta);
+  searchPos -= delta;
+}
+
+/**
+ * Takes the text from the position where the last call stopped.
+ *
+ * @param end tokens must end by it
+ * @param sureEnd tokens that begin before it are certain: more text cannot make them longer
+ * @param lastStop end of the text to take behind the last token
+ * @param lastLimit bytes before it may be looked at: more than lastStop + 3, or the text's end
+ * @param endsText whether the text ends at `lastStop`
+ * @returns 1: all is done; 0: call again, the slice was full; -1: there was no room
+ */
+export function takeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText: bool): i32 {
+  beginSlice();
+  clearFirstInvalid();
+  waitingEndsMax = 1;
+  pausePos = pos + (taker === liftsPieces ? liftedSliceBytes : sliceBytes);
+  return takeTo(end, sureEnd, lastStop, lastLimit, endsText);
+}
+
+/**
+ * Takes many short texts at once. They stand end to end from the start of the text's region on; the position where each of
+ * them ends is at `endsPos`, a u32 each. Pretokens of a text wait for those of the next one. To the count of documents they
+ * are one. Returns what `takeText` returns, but never 0.
+ */
+export function takeTexts(endsPos: i32, textCount: u32): i32 {
+  beginSlice();
+  openText(0, false);
+  waitingEndsMax = endCountMax - blockBytes - 128;
+  pausePos = i32.MAX_VALUE;
+  const textEnds = textStart + endsPos;
+  for (let text: u32 = 0; text < textCount; text++) {
+    const end = load<i32>(textEnds + (text << 2));
+    if (takeTo(end, end, end, end, true) < 0) return -1;
+  }
+  return takeEnds() ? 1 : -1;
+}
+
+/** The next character settles a pretoken that ends at `rangeEnd`. That character is not taken. Returns what `takeText` returns. */
+export function lookAhead(rangeEnd: i32, limit: i32): i32 {
+  beginSlice();
+  if (pos === rangeEnd) scanTo(rangeEnd + 1, limit);
+  return takeEnds() ? 1 : -1;
+}
+
+/** How many documents began and have at least one byte. */
+export function documents(): f64 {
+  return <f64>documentCount;
+}
+
+/** Whether the current position is inside a document. */
+export function isInside(): bool {
+  return isInsideDocument;
+}
+
+/** How many ids the last call made, at `idsAddress`. */
+export function idCount(): i32 {
+  return <i32>((idsEnd - workAddress()) / idBytes());
+}
+
+function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText: bool): i32 {
+  do {
+    // A block at a time: it stays in the first caches from the search for tokens until it is taken.
+    const blockEnd = min(pos + blockBytes, sureEnd);
+    const token = nextToken(blockEnd, end);
+    const isFound = token < blockEnd;
+    const stop = isFound ? token : min(blockEnd, lastStop);
+    if (stop > pos) {
+      if (!isInsideDocument) {
+        isInsideDocument = true;
+        documentCount++;
+      }
+      scanTo(stop, isFound ? token : lastLimit);
+    }
+    const isLast = !isFound && pos >= lastStop;
+    if (isFound || (isLast && endsText)) finishDocument(stop);
+    if ((isFound || endCount > waitingEndsMax) && !takeEnds()) return -1;
+    if (isLast) return 1;
+    if (isFound) {
+      if (taker === encodesWords && !emitToken(token)) return -1;
+      openText(token + foundLength, false);
+    }
+  } while (pos < pausePos);
+  return 0;
+}
+
+/**
+ * Position of the next token that begins before `stop` and ends at `end` or before, or `stop`. A token that is to stay text
+ * takes its place all the same: the search goes on behind it.
+ */
+function nextToken(stop: i32, end: i32): i32 {
+  while (searchPos < stop) {
+    const found = findToken(searchPos, stop, end);
+    searchPos = found;
+    if (found === stop) break;
+    if (taker !== encodesWords || idAt(found) >= 0) return found;
+    searchPos = found + foundLength;
+  }
+  return stop;
+}
+
+/** The id of the token that was found at `token`. Only who encodes asks: a mapped file may hold another token by now. */
+function idAt(token: i32): i32 {
+  return tokenId(addedTokens, <u32>findTokenAt(addedTokens, textStart + token, foundLength));
+}
+
+/** Emits the id of the token that was found. Tokens that follow each other have no text that makes room for their ids. */
+function emitToken(token: i32): bool {
+  if (!reserveTo(<u64>idsEnd + 64)) return false;
+  emitId(idAt(token), idBytes() === 2);
+  return true;
+}
+
+function beginSlice(): void {
+  if (taker === encodesWords) beginIds(workAddress());
+  else if (taker === liftsPieces) startPieces();
+}
+
+/** Hands the settled pretokens to the taker; false without room. */
+function takeEnds(): bool {
+  if (endCount === 1) return true;
+  const isTaken =
+    taker === countsWords
+      ? countPretokens(endCount - 1)
+      : taker === encodesWords
+        ? encodeEnds()
+        : listPieces(endCount);
+  if (isTaken) dropEnds();
+  return isTaken;
+}
+
+function encodeEnds(): bool {
+  const textBytes = load<u32>(endsStart + ((endCount - 1) << 2)) - load<u32>(endsStart);
+  const room = <u64>idsEnd + <u64>textBytes * idBytes() + 64;
+  return reserveTo(room) && encodePretokens(endCount, <usize>room);
+}
