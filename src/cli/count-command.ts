@@ -6,7 +6,7 @@ import { countParts } from "../pipeline/count-afresh.ts";
 import { countWords } from "../pipeline/count-words.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { countsOptionsOf } from "../pipeline/training.ts";
-import type { MemoryBudget } from "../runtime/memory-budget.ts";
+import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import { type Saved, saveSum, streamSum } from "../store/save-counts.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";

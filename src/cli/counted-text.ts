@@ -3,7 +3,7 @@ import { expectedTextBytes, type Input, refuseOverwriting } from "../corpus/inpu
 import { inspectFirstStream } from "../corpus/inspect-input.ts";
 import { recordedReading } from "../formats/read-training-record.ts";
 import { encodeCorpus } from "../pipeline/encode-corpus.ts";
-import { defaultWorkerCount } from "../runtime/worker-count.ts";
+import { defaultWorkerCount } from "../runtime/system-limits.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Output } from "./output.ts";
 

@@ -2,7 +2,7 @@ import { refuseOverwriting } from "../corpus/input.ts";
 import { idMergesPath } from "../formats/id-merges.ts";
 import { readIds } from "../formats/id-reader.ts";
 import { idTypeFor } from "../formats/npy.ts";
-import { statOf } from "../runtime/named-files.ts";
+import { statOf } from "../runtime/system-error.ts";
 import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockOutputFile, writeData } from "./data-output.ts";

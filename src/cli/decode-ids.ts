@@ -2,7 +2,7 @@ import { refuseOverwriting } from "../corpus/input.ts";
 import { usageError } from "../errors.ts";
 import { idTypesOf, readIdMerges, symbolsOf } from "../formats/id-merges.ts";
 import { readSequences, SequenceList } from "../formats/id-reader.ts";
-import { statOf } from "../runtime/named-files.ts";
+import { statOf } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockOutputFile } from "./data-output.ts";

@@ -13,9 +13,7 @@ import {
   startEncodingWorkers,
   withAppended,
 } from "../pipeline/encode-corpus.ts";
-import { MemoryBudget } from "../runtime/memory-budget.ts";
-import { peakMemoryBytes } from "../runtime/system-limits.ts";
-import { workersFor } from "../runtime/worker-count.ts";
+import { MemoryBudget, peakMemoryBytes, workersFor } from "../runtime/system-limits.ts";
 import { placeOfFile } from "../store/staged-file.ts";
 import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
 import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";

@@ -12,8 +12,7 @@ import {
 import { recordedReading } from "../formats/read-training-record.ts";
 import { evaluate } from "../pipeline/evaluate.ts";
 import { shellLine } from "../runtime/hints.ts";
-import { MemoryBudget } from "../runtime/memory-budget.ts";
-import { workersFor } from "../runtime/worker-count.ts";
+import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { openTexts, readTexts } from "./eval-texts.ts";

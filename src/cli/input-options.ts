@@ -7,8 +7,7 @@ import { type InputOptions, inspectFirstStream } from "../corpus/inspect-input.t
 import { type PlannedRanges, readPlan } from "../corpus/plan-file.ts";
 import { UserError, usageError } from "../errors.ts";
 import { writeAll } from "../runtime/file-calls.ts";
-import { statOf, unreadable } from "../runtime/named-files.ts";
-import { refusal } from "../runtime/system-error.ts";
+import { refusal, statOf, unreadable } from "../runtime/system-error.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";

@@ -1,7 +1,7 @@
 import { readSync } from "node:fs";
 import { UserError, usageError } from "../errors.ts";
 import { reportHeadBytes, reportMark } from "../report/report-data.ts";
-import { statOf, withRegularFile } from "../runtime/named-files.ts";
+import { statOf, withRegularFile } from "../runtime/system-error.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockOutputFile } from "./data-output.ts";
 import type { Output } from "./output.ts";

@@ -4,7 +4,7 @@ import { usageError } from "../errors.ts";
 import type { NamedTokenizer } from "../evaluation/evaluation.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
-import { isDirectory, isFile } from "../runtime/named-files.ts";
+import { isDirectory, isFile } from "../runtime/system-error.ts";
 import type { SpecialTokenOption, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
 import { type Output, warnOfSlowPattern } from "./output.ts";

@@ -5,7 +5,7 @@ import { formats } from "../formats/formats.ts";
 import type { Compat } from "../merge/merges.ts";
 import { type SuperwordSettings, settleSuperwords } from "../pipeline/training.ts";
 import { nearest } from "../runtime/hints.ts";
-import { withRegularFile } from "../runtime/named-files.ts";
+import { withRegularFile } from "../runtime/system-error.ts";
 import {
   type AskedModelSettings,
   chatTemplates,

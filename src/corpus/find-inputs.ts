@@ -3,8 +3,15 @@ import { basename, resolve } from "node:path";
 import { groupBy } from "../bytes/arrays.ts";
 import { exitCode, UserError } from "../errors.ts";
 import { globMatcher, pathsMatching } from "../runtime/host.ts";
-import { hasReplacement, isDirectory, isFile, statOf, undecodable } from "../runtime/named-files.ts";
-import { isMissing, refusal } from "../runtime/system-error.ts";
+import {
+  hasReplacement,
+  isDirectory,
+  isFile,
+  isMissing,
+  refusal,
+  statOf,
+  undecodable,
+} from "../runtime/system-error.ts";
 import { emptyCorpus, type Input } from "./input.ts";
 import { type InputOptions, inspectInput, lookAt, noParquetStream } from "./inspect-input.ts";
 

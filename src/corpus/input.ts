@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, realpathSync, type Stats, st
 import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
 import { sleepSync } from "../runtime/host.ts";
-import { nameOf, onRead, statOf } from "../runtime/named-files.ts";
+import { nameOf, onRead, statOf } from "../runtime/system-error.ts";
 
 /** A part of the corpus: a file as it was when the run began (bytes appended later are not read), or a stream. */
 export type Input = {

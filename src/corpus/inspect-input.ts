@@ -13,8 +13,7 @@ import {
   skipSpace,
 } from "../bytes/text.ts";
 import { exitCode, UserError } from "../errors.ts";
-import { nameOf, unreadable } from "../runtime/named-files.ts";
-import { zlib, zlibWithZstd } from "../runtime/zlib.ts";
+import { nameOf, unreadable } from "../runtime/system-error.ts";
 import {
   compressionOf,
   contentOf,
@@ -23,6 +22,8 @@ import {
   type NotText,
   notText,
   type Packing,
+  zlib,
+  zlibWithZstd,
 } from "./content.ts";
 import {
   type Compression,

@@ -3,7 +3,7 @@ import { checkOr, fieldsOf, flag, oneOf, optional, path, text, time, wholeNumber
 import { exitCode, UserError } from "../errors.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import { xxHash64 } from "../runtime/host.ts";
-import { unreadable } from "../runtime/named-files.ts";
+import { unreadable } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { cutIntoRanges } from "./cut-into-ranges.ts";
 import {

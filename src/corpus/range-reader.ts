@@ -2,7 +2,7 @@ import { closeSync, readSync } from "node:fs";
 import { allocateText, releaseText, type Text, type TextMaker } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import type { FileWindow } from "../runtime/file-window.ts";
-import { onRead } from "../runtime/named-files.ts";
+import { onRead } from "../runtime/system-error.ts";
 import { checkUnchanged, type Input, openInput, shrank } from "./input.ts";
 
 /**

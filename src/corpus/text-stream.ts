@@ -14,8 +14,7 @@ import {
   tab,
 } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
-import { unreadable } from "../runtime/named-files.ts";
-import { zlib, zlibWithZstd } from "../runtime/zlib.ts";
+import { unreadable } from "../runtime/system-error.ts";
 import {
   compressionOf,
   cutShort,
@@ -23,6 +22,8 @@ import {
   decompressionError,
   type Packing,
   severalFrames,
+  zlib,
+  zlibWithZstd,
 } from "./content.ts";
 import { type Compression, checkSame, type Input, shrank, standardInput } from "./input.ts";
 

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, readSync, statSync } from "node:fs";
 import { filesMatching } from "../corpus/find-inputs.ts";
 import { UserError } from "../errors.ts";
-import { onRead, openRegularFile, statOf } from "../runtime/named-files.ts";
+import { onRead, openRegularFile, statOf } from "../runtime/system-error.ts";
 import {
   agreedOptions,
   type CountsOptions,

@@ -2,7 +2,7 @@ import { readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { grown } from "../bytes/arrays.ts";
 import { assert, UserError } from "../errors.ts";
-import { isFile, statOf, withRegularFile } from "../runtime/named-files.ts";
+import { isFile, statOf, withRegularFile } from "../runtime/system-error.ts";
 import { narrowIdMax } from "../tokenizer/tokenizer-parts.ts";
 import { alphabetSizeMax } from "./id-reader.ts";
 import { idTypeFor } from "./npy.ts";

@@ -4,7 +4,7 @@ import { checkUnchanged } from "../corpus/input.ts";
 import { inspectInput } from "../corpus/inspect-input.ts";
 import { openTextStream } from "../corpus/text-stream.ts";
 import { UserError } from "../errors.ts";
-import { onRead, openRegularFile } from "../runtime/named-files.ts";
+import { onRead, openRegularFile } from "../runtime/system-error.ts";
 import { type IdType, idBytes, readNpyHead } from "./npy.ts";
 
 const windowSizeBytes = 1 << 20;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { exitCode, UserError } from "../errors.ts";
-import { isFile, statOf } from "../runtime/named-files.ts";
+import { isFile, statOf } from "../runtime/system-error.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { loadGpt2Files } from "./gpt2.ts";
 import { idMergesPath } from "./id-merges.ts";

@@ -15,7 +15,7 @@ import { inputFormats } from "../corpus/input.ts";
 import type { Reading } from "../corpus/inspect-input.ts";
 import { UserError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
-import { isFile } from "../runtime/named-files.ts";
+import { isFile } from "../runtime/system-error.ts";
 import { type NormalizationForm, normalizationForms } from "../tokenizer/tokenizer-parts.ts";
 import type { LedgerFacts } from "../vocabulary/ledger.ts";
 import { readJson } from "./tokenizer-files.ts";

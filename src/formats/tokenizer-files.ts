@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { parseJson } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import { createSha256 } from "../runtime/host.ts";
-import { isDirectory, isFile, withRegularFile } from "../runtime/named-files.ts";
+import { isDirectory, isFile, withRegularFile } from "../runtime/system-error.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 
 /** A tokenizer in a file, or in GPT-2's pair, which is named by its vocabulary. */

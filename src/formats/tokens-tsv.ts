@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { byteToCharacter, encodeBytes } from "../bytes/byte-characters.ts";
-import { isFile } from "../runtime/named-files.ts";
+import { isFile } from "../runtime/system-error.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { type Ledger, type LedgerFacts, ledgerOfFirst } from "../vocabulary/ledger.ts";
 import { keptBytesMax } from "../vocabulary/token-bytes.ts";

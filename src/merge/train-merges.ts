@@ -1,5 +1,5 @@
 import { UserError } from "../errors.ts";
-import { giveBack } from "../runtime/give-back.ts";
+import { giveBack } from "../runtime/file-window.ts";
 import {
   byteWords,
   sizeOfWords,

@@ -6,7 +6,7 @@ import type { SortedRun, SortedRunOptions } from "../count/sorted-runs.ts";
 import { SpillingCounter } from "../count/spilling-counter.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import { kernelModule } from "../runtime/kernel.ts";
-import { workerBytes } from "../runtime/memory-budget.ts";
+import { workerBytes } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { JobName } from "../runtime/worker-jobs.ts";
 import { wordMemoryCount } from "./count-memory.ts";

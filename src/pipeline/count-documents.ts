@@ -3,7 +3,7 @@ import type { Input, Range } from "../corpus/input.ts";
 import { TextMemory } from "../corpus/range-reader.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
 import { TaskReader } from "../corpus/task-reader.ts";
-import { MemoryBudget } from "../runtime/memory-budget.ts";
+import { MemoryBudget } from "../runtime/system-limits.ts";
 import { longTextBytes, runTasks } from "./run-tasks.ts";
 import type { ThreadJob } from "./task-thread.ts";
 

@@ -1,7 +1,7 @@
 import { type Input, type Range, sizeOfRanges } from "../corpus/input.ts";
 import type { SortedRunOptions } from "../count/sorted-runs.ts";
 import { wholeMemoryBytes } from "../runtime/kernel.ts";
-import type { MemoryBudget } from "../runtime/memory-budget.ts";
+import type { MemoryBudget } from "../runtime/system-limits.ts";
 import type { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 

@@ -19,7 +19,7 @@ import {
 import type { IdType } from "../formats/npy.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import { kernelModule } from "../runtime/kernel.ts";
-import { MemoryBudget, workerBytes } from "../runtime/memory-budget.ts";
+import { MemoryBudget, workerBytes } from "../runtime/system-limits.ts";
 import { stageFile } from "../store/staged-file.ts";
 import { textCutting } from "../tokenizer/text-cutting.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";

@@ -20,7 +20,7 @@ import {
 } from "../evaluation/text-words.ts";
 import type { WordEncoding } from "../evaluation/word-encoder.ts";
 import { type CompiledPattern, compilePattern } from "../pattern/pattern.ts";
-import type { MemoryBudget } from "../runtime/memory-budget.ts";
+import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";

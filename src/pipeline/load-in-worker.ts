@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
 import { partnerOf } from "../formats/tokenizer-files.ts";
 import { recordName } from "../formats/training-json.ts";
-import { isDirectory, statOf } from "../runtime/named-files.ts";
+import { isDirectory, statOf } from "../runtime/system-error.ts";
 import { lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { describeFailure, type Failure, serveWorkers, startWorkers } from "./job.ts";

@@ -1,5 +1,5 @@
 import { type CompiledPattern, patternDigest } from "../pattern/pattern.ts";
-import type { MemoryBudget } from "../runtime/memory-budget.ts";
+import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { build } from "../runtime/version.ts";
 import { Cache } from "../store/cache.ts";
 import { CacheDirectory, wordsVersion } from "../store/cache-directory.ts";

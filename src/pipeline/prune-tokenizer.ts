@@ -9,7 +9,7 @@ import {
   tokenizerFilesAt,
 } from "../formats/tokenizer-files.ts";
 import { recordFormat, recordName } from "../formats/training-json.ts";
-import { isFile } from "../runtime/named-files.ts";
+import { isFile } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
 import { describeCounts } from "../store/content-hash.ts";

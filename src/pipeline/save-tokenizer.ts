@@ -4,7 +4,7 @@ import { recordedFiles } from "../formats/read-training-record.ts";
 import { namesBeside, partnerOf, readBytes, readJson, tokenizerFilesAt } from "../formats/tokenizer-files.ts";
 import { recordName } from "../formats/training-json.ts";
 import { createSha256 } from "../runtime/host.ts";
-import { isDirectory, isFile } from "../runtime/named-files.ts";
+import { isDirectory, isFile } from "../runtime/system-error.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";

@@ -11,7 +11,7 @@ import type { OutputFile } from "../formats/output-file.ts";
 import { type IdsRecord, recordName, trainingFile } from "../formats/training-json.ts";
 import type { Compat } from "../merge/merges.ts";
 import { createSha256 } from "../runtime/host.ts";
-import type { MemoryBudget } from "../runtime/memory-budget.ts";
+import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { sizeOfWords, type TokenWords } from "../words/word-table.ts";
 import { learnPairs, type MergeSettings, mergeRoom } from "./learn-merges.ts";

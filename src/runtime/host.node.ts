@@ -1,11 +1,14 @@
+import { createHash } from "node:crypto";
+import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import picomatch from "picomatch";
+// The build puts it beside the module that asks.
+import wasmPath from "../../node_modules/xxhash-wasm/workerd/xxhash.wasm" with { type: "file" };
+
 /*
  * In the place of host.ts in the library for Node: the same names, with the same results.
  */
-import { createHash } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
-
-export { globMatcher, pathsMatching } from "./glob-walk.ts";
-export { xxHash32, xxHash64 } from "./xxhash.ts";
 
 export const runtimeVersion: string = `Node ${process.versions.node}`;
 
@@ -34,3 +37,110 @@ export const deepEquals = (a: unknown, b: unknown): boolean => isDeepStrictEqual
 
 /** Only Bun's engine can be told. */
 export function spareThirdTier(..._functions: ((...args: never[]) => unknown)[]): void {}
+
+/*
+ * Globs for Node, whose own are there from version 22 on only: `*`, `?`, `[]`, `{}` and `**`, as picomatch reads them.
+ */
+
+/** Whether a path is one that a glob names; a wildcard stands for the dot of a hidden name, too. */
+export function globMatcher(glob: string): (path: string) => boolean {
+  const matches = matcherOf(glob, true);
+  return (path) => matches(path);
+}
+
+/**
+ * Paths below `cwd` that a glob names, directories and links among them, also links that lead nowhere; hidden ones are left
+ * out. Links are followed, but not in a circle. Absolute for an absolute glob, which needs `cwd` "/".
+ */
+export function* pathsMatching(glob: string, cwd: string): Generator<string> {
+  const parts = glob.split("/").filter((part) => part !== "");
+  const isLiteral = (part: string) => !/[*?[\]{}()!\\+@]/.test(part);
+  // What comes before the first wildcard is a directory, and may be hidden: its name was typed.
+  let literalCount = parts.findIndex((part) => !isLiteral(part));
+  if (literalCount < 0) literalCount = parts.length - 1;
+  const base = parts.slice(0, literalCount).join("/");
+  const isAny = parts.includes("**");
+  const depthMax = isAny || /\{[^}]*\//.test(glob) ? Number.POSITIVE_INFINITY : parts.length - literalCount;
+  const matches = matcherOf(parts.slice(literalCount).join("/"), false);
+  const prefix = glob.startsWith("/") ? "/" : "";
+  const entersHidden = parts.slice(literalCount).some((part) => part.startsWith("."));
+  for (const below of walk(join(cwd, base), { depthMax, entersHidden }, [])) {
+    if (glob.endsWith("/") && !isDirectory(join(cwd, base, below))) continue;
+    if (matches(below)) yield prefix + (base === "" ? below : `${base}/${below}`);
+  }
+}
+
+/** picomatch knows the shell's `[!a]` as `[^a]` only. */
+const matcherOf = (glob: string, dot: boolean) => picomatch(glob.replaceAll(/(?<!\\)\[!/g, "[^"), { dot });
+
+type Limits = {
+  readonly depthMax: number;
+  /** Wildcards match no hidden names, so hidden directories are entered only if one is named. */
+  readonly entersHidden: boolean;
+};
+
+/** All paths below a directory, relative to it. `above` are the real paths of the directories around it. */
+function* walk(
+  directory: string,
+  { depthMax, entersHidden }: Limits,
+  above: readonly string[],
+): Generator<string> {
+  let entries: Dirent[];
+  let real: string;
+  try {
+    real = realpathSync(directory);
+    entries = readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return;
+  }
+  if (above.includes(real)) return;
+  for (const entry of entries) {
+    yield entry.name;
+    if (depthMax === 1 || entry.isFile() || !isDirectory(join(directory, entry.name))) continue;
+    if (entry.name.startsWith(".") && !entersHidden) continue;
+    const limits = { depthMax: depthMax - 1, entersHidden };
+    for (const below of walk(join(directory, entry.name), limits, [...above, real]))
+      yield `${entry.name}/${below}`;
+  }
+}
+
+const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/*
+ * xxHash: the WebAssembly module of the package xxhash-wasm. Its own JavaScript can only be awaited, and hashes are
+ * needed where nothing can be.
+ */
+
+type Exports = {
+  readonly mem: WebAssembly.Memory;
+  /** Hashes of bytes [start, start + length) of the memory. */
+  xxh32(start: number, length: number, seed: number): number;
+  xxh64(start: number, length: number, seed: bigint): bigint;
+};
+
+let loaded: Exports | undefined;
+
+function load(): Exports {
+  const module = new WebAssembly.Module(readFileSync(new URL(wasmPath, import.meta.url)));
+  return new WebAssembly.Instance(module).exports as Exports;
+}
+
+/** Puts the bytes at the beginning of the memory. */
+function place(data: Uint8Array | string): { exports: Exports; length: number } {
+  loaded ??= load();
+  const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
+  const missingBytes = bytes.length - loaded.mem.buffer.byteLength;
+  if (missingBytes > 0) loaded.mem.grow(Math.ceil(missingBytes / 65536));
+  new Uint8Array(loaded.mem.buffer).set(bytes);
+  return { exports: loaded, length: bytes.length };
+}
+
+export function xxHash64(data: Uint8Array | string, seed = 0n): bigint {
+  const { exports, length } = place(data);
+  return BigInt.asUintN(64, exports.xxh64(0, length, BigInt.asIntN(64, seed)));
+}
+
+export function xxHash32(text: string): number {
+  const { exports, length } = place(text);
+  return exports.xxh32(0, length, 0) >>> 0;
+}

@@ -14,7 +14,7 @@ import {
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { UserError } from "../errors.ts";
-import { isNamed, lockFile } from "../runtime/flock.ts";
+import { isNamed, lockFile } from "../runtime/file-calls.ts";
 import { sleepSync, xxHash32 } from "../runtime/host.ts";
 import { codeOf, refusal } from "../runtime/system-error.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, removeQuietly, statOrNull } from "./output-place.ts";

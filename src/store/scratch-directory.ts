@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, mkdtempSync, openSync, renameSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
-import { canLock, isNamed, lockFile } from "../runtime/flock.ts";
+import { canLock, isNamed, lockFile } from "../runtime/file-calls.ts";
 import { codeOf, refusal } from "../runtime/system-error.ts";
 import { lstatOrNull, namesIn, removeQuietly } from "./output-place.ts";
 import { isMine } from "./trusted-files.ts";

@@ -1,4 +1,4 @@
-import { giveBack } from "../runtime/give-back.ts";
+import { giveBack } from "../runtime/file-window.ts";
 import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
 import type { CountsReader, ReadBytes } from "./counts-reader.ts";
 import { tableOverflows } from "./sorted-words.ts";

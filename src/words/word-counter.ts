@@ -1,7 +1,6 @@
 import { paddingBytes, type Text } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
-import { FileWindow } from "../runtime/file-window.ts";
-import { giveBack } from "../runtime/give-back.ts";
+import { FileWindow, giveBack } from "../runtime/file-window.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../runtime/kernel.ts";
 import { atOnce } from "../runtime/turns.ts";
 import { tooManyWords, type WordTable } from "./word-table.ts";

@@ -65,28 +65,28 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "After a failure this thread goes on in vain for a while; the failure is told all the same.",
   },
   {
-    file: "src/runtime/give-back.ts",
+    file: "src/runtime/file-window.ts",
     before: "const pageBytes = 1 << 16;",
     line: "const worthwhileBytes = 1 << 20;",
     changed: "const worthwhileBytes = 1 << 21;",
     why: "From which size on memory is given back: the array is zero either way.",
   },
   {
-    file: "src/runtime/give-back.ts",
+    file: "src/runtime/file-window.ts",
     before: "const end = Math.floor((address + array.byteLength) / pageBytes) * pageBytes;",
     line: "const isGiven = end - start >= worthwhileBytes && discardPages(start, end - start);",
     changed: "const isGiven = end + start >= worthwhileBytes && discardPages(start, end - start);",
     why: "Smaller arrays are given back, too: they are zero either way, and a size below 0 is refused by the system.",
   },
   {
-    file: "src/runtime/give-back.ts",
+    file: "src/runtime/file-window.ts",
     before: "}",
     line: "array.fill(0, 0, (start - address) / 4);",
     changed: "array.fill(0, 0, (start - address) * 4);",
     why: "More is filled with the zeros that it holds already.",
   },
   {
-    file: "src/runtime/give-back.ts",
+    file: "src/runtime/file-window.ts",
     before:
       "/** A multiple of every page size of Linux on x64 and arm64, except huge pages, which the system splits. */",
     line: "const pageBytes = 1 << 16;",
@@ -115,7 +115,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "A first capacity: it grows as it must.",
   },
   {
-    file: "src/runtime/worker-count.ts",
+    file: "src/runtime/system-limits.ts",
     before: 'const groupMax = readNumber("/sys/fs/cgroup/memory.max", /^(\\d+)/);',
     line: 'const groupUsed = readNumber("/sys/fs/cgroup/memory.current", /^(\\d+)/) ?? 0;',
     changed: 'const groupUsed = readNumber("/sys/fs/cgroup/memory.current", /^(\\d+)/) ?? 1;',

@@ -4,7 +4,7 @@ import { escapeBytes } from "../../src/bytes/escape.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { compareTokenizers } from "../../src/pipeline/compare-tokenizers.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
-import { MemoryBudget } from "../../src/runtime/memory-budget.ts";
+import { MemoryBudget } from "../../src/runtime/system-limits.ts";
 import { ScratchDirectory } from "../../src/store/scratch-directory.ts";
 import { put, scratch } from "../binary.ts";
 import { naiveWords } from "../evaluation/naive-evaluation.ts";

@@ -5,7 +5,7 @@ import { findInputs } from "../../src/corpus/find-inputs.ts";
 import type { NamedTokenizer } from "../../src/evaluation/evaluation.ts";
 import { type Evaluated, evaluate } from "../../src/pipeline/evaluate.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
-import { MemoryBudget } from "../../src/runtime/memory-budget.ts";
+import { MemoryBudget } from "../../src/runtime/system-limits.ts";
 import { ScratchDirectory } from "../../src/store/scratch-directory.ts";
 import { scratch } from "../binary.ts";
 import {

@@ -5,7 +5,7 @@ import { type CompiledPattern, compilePattern } from "../../src/pattern/pattern.
 import { countWords } from "../../src/pipeline/count-words.ts";
 import { openMemory } from "../../src/pipeline/open-memory.ts";
 import { train } from "../../src/pipeline/train.ts";
-import { MemoryBudget } from "../../src/runtime/memory-budget.ts";
+import { MemoryBudget } from "../../src/runtime/system-limits.ts";
 import { put, scratch } from "../binary.ts";
 import { entriesOf } from "../words/generators.ts";
 

@@ -2,7 +2,12 @@ import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { allowedCores, allowedMemoryBytes, freeMemoryBytes } from "../../src/runtime/system-limits.ts";
+import {
+  allowedCores,
+  allowedMemoryBytes,
+  freeMemoryBytes,
+  workersFor,
+} from "../../src/runtime/system-limits.ts";
 import { scratch } from "../binary.ts";
 
 const home = scratch();
@@ -126,4 +131,14 @@ test("a quota of processor time, in either version and in any group around the p
   for (const files of [second("max 100000\n"), first("-1\n"), second("9900000 100000\n")]) {
     expect(allowedCores(machine(files))).toBe(Math.min(99, cores));
   }
+});
+
+test("a number of workers that was asked for is obeyed at any size", () => {
+  expect([0, 1e6, 1e12].map(workersFor(3, 2))).toEqual([3, 3, 3]);
+});
+
+test("small corpora get no worker, large ones as many as memory allows", () => {
+  expect([0, 31e6].map(workersFor(undefined, 64))).toEqual([1, 1]);
+  expect(workersFor(undefined, 1)(1e12)).toBe(1);
+  expect(workersFor(undefined, 64)(1e12)).toBeGreaterThanOrEqual(1);
 });

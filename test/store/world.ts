@@ -5,7 +5,7 @@ import type { RangeStatistics } from "../../src/count/range-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import type { CorpusOptions } from "../../src/pipeline/count-afresh.ts";
 import { countWords } from "../../src/pipeline/count-words.ts";
-import { MemoryBudget } from "../../src/runtime/memory-budget.ts";
+import { MemoryBudget } from "../../src/runtime/system-limits.ts";
 import { Cache } from "../../src/store/cache.ts";
 import { CacheDirectory } from "../../src/store/cache-directory.ts";
 import { ScratchDirectory } from "../../src/store/scratch-directory.ts";

@@ -3,7 +3,7 @@ import type { CompressionCodec, PageHeader } from "hyparquet";
 import { parquetHeader } from "hyparquet/src/column.js";
 import { compressors } from "hyparquet-compressors";
 import { UserError } from "../../../errors.ts";
-import { zlibWithZstd } from "../../../runtime/zlib.ts";
+import { zlibWithZstd } from "../../content.ts";
 import { type FileSource, readFully } from "../../range-reader.ts";
 
 /** A page has no value for one of its rows: `index` counts from the first row of the page. */
