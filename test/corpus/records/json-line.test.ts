@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { allocateText, textOf } from "../../../src/bytes/text.ts";
 import { fieldName, lineCursor, lineFault, readLine } from "../../../src/corpus/records/json-lines.ts";
-import { naiveLine } from "./naive-line.ts";
 
 const faultNames = Object.keys(lineFault);
 
@@ -164,3 +163,19 @@ describe("a line of JSON", () => {
     );
   });
 });
+
+/** What a line of JSON says, by strings and JSON.parse: the twin of `readLine`. */
+function naiveLine(line: string, field: string): { text: string } | "blank" | string {
+  if (/^[ \t\r]*$/.test(line)) return "blank";
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return "notJson";
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return "notObject";
+  if (!Object.hasOwn(value, field)) return "fieldMissing";
+  const text = (value as Record<string, unknown>)[field];
+  if (typeof text !== "string") return "fieldNotString";
+  return text.isWellFormed() ? { text } : "loneSurrogate";
+}

@@ -5,6 +5,7 @@ import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { type Input, openInput } from "../../../src/corpus/input.ts";
 import { FileSource } from "../../../src/corpus/range-reader.ts";
+import { unpackLz4, unpackLz4Block } from "../../../src/corpus/records/parquet/page-headers.ts";
 import {
   decodeRleBitPacked,
   ParquetReader,
@@ -350,4 +351,70 @@ test("runs and packed bits are decoded, and nothing is read behind their end", (
   // A run of a length beyond what is wanted ends with what is wanted.
   expect(decodeRleBitPacked(Uint8Array.of(0xfe, 0xff, 0xff, 0xff, 0x07, 9), 0, 6, 4, out)).toBe(true);
   expect([...out]).toEqual(Array(12).fill(9));
+});
+
+const draw = randomOf(4);
+
+/** A random block and what it says: literals and matches of any length, some of which reach into themselves. */
+function made(sequenceCount: number): { packed: Uint8Array; plain: Uint8Array } {
+  const packed: number[] = [];
+  const plain: number[] = [];
+  const more = (length: number) => {
+    for (let rest = length - 15; rest >= 0; rest -= 255) packed.push(Math.min(rest, 255));
+  };
+  for (let s = 0; s < sequenceCount; s++) {
+    const isLast = s === sequenceCount - 1;
+    const literals = Array.from({ length: draw(4) === 0 ? draw(600) : draw(20) + 1 }, () => draw(256));
+    const match = draw(4) === 0 ? draw(700) : draw(16);
+    packed.push((Math.min(literals.length, 15) << 4) | (isLast ? 0 : Math.min(match, 15)));
+    if (literals.length >= 15) more(literals.length);
+    packed.push(...literals);
+    plain.push(...literals);
+    if (isLast || plain.length === 0) break;
+    const distance = 1 + draw(Math.min(plain.length, 65_535));
+    packed.push(distance & 255, distance >> 8);
+    if (match >= 15) more(match);
+    for (let i = 0; i < match + 4; i++) plain.push(plain.at(-distance)!);
+  }
+  return { packed: Uint8Array.from(packed), plain: Uint8Array.from(plain) };
+}
+
+const bigEndian = (value: number) => [value >>> 24, (value >> 16) & 255, (value >> 8) & 255, value & 255];
+
+test("blocks of LZ4 are unpacked, alone and behind their sizes", () => {
+  for (let run = 0; run < 500; run++) {
+    const blocks = Array.from({ length: 1 + draw(3) }, () => made(1 + draw(12)));
+    for (const { packed, plain } of blocks) {
+      expect(unpackLz4Block(packed, plain.length)).toEqual(plain);
+      expect(unpackLz4(packed, plain.length)).toEqual(plain);
+    }
+    const sized = blocks.flatMap(({ packed, plain }) => [
+      ...bigEndian(plain.length),
+      ...bigEndian(packed.length),
+      ...packed,
+    ]);
+    const whole = blocks.flatMap(({ plain }) => [...plain]);
+    expect(unpackLz4(Uint8Array.from(sized), whole.length)).toEqual(Uint8Array.from(whole));
+  }
+});
+
+test("a block whose first bytes could be sizes is a block", () => {
+  // 16 literals: a token, one more byte of length, and literals that say 0x41414141 bytes.
+  const plain = new Uint8Array(16).fill(0x41);
+  expect(unpackLz4(Uint8Array.of(0xf0, 1, ...plain), 16)).toEqual(plain);
+  const high = new Uint8Array(20).fill(0xff);
+  expect(unpackLz4(Uint8Array.of(0xf0, 5, ...high), 20)).toEqual(high);
+});
+
+test("a block that is cut off, or has other bytes than its page, is damaged", () => {
+  const { packed, plain } = made(9);
+  for (const sizeBytes of [0, plain.length - 1, plain.length + 1]) {
+    expect(() => unpackLz4Block(packed, sizeBytes)).toThrow("damaged");
+  }
+  for (let end = 0; end < packed.length; end++) {
+    expect(() => unpackLz4Block(packed.subarray(0, end), plain.length)).toThrow("damaged");
+  }
+  // No literal before a match, and a match of distance 0.
+  expect(() => unpackLz4Block(Uint8Array.of(0x00, 1, 0), 4)).toThrow("damaged");
+  expect(() => unpackLz4Block(Uint8Array.of(0x10, 65, 0, 0), 5)).toThrow("damaged");
 });
