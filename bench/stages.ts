@@ -37,7 +37,7 @@ function split(counter?: WordCounter): number {
   let pretokenCount = 0;
   const take = () => {
     pretokenCount += splitter.endCount - 1;
-    counter?.count(splitter.ends, splitter.endCount);
+    counter?.take(splitter.ends, splitter.endCount);
     splitter.take();
   };
   splitter.start(0);

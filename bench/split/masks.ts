@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { KernelDocuments } from "../../src/count/kernel-documents.ts";
 import { automatonDigest, type PatternTables } from "../../src/pattern/compiled-pattern.ts";
 import { namedMasks } from "../../src/pattern/named-masks.ts";
 import { compilePattern, type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
+import { KernelPretokens, partTo } from "../../src/text/pretokens.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { keepRecord, median } from "../record.ts";
 
@@ -19,7 +19,7 @@ const specialToken = Buffer.from("<|endoftext|>");
 /** Counts a text again and again. */
 class Counting {
   private readonly counter: WordCounter;
-  private readonly documents: KernelDocuments;
+  private readonly pretokens: KernelPretokens;
 
   constructor(
     tables: PatternTables,
@@ -28,18 +28,17 @@ class Counting {
   ) {
     this.counter = new WordCounter(text.length + 64);
     const after = { fourByteTablesBytes: 0, masksBytes };
-    this.documents = KernelDocuments.create(tables, [specialToken], this.counter, after)!;
+    this.pretokens = KernelPretokens.create(tables, [{ bytes: specialToken, id: 0 }], this.counter, after)!;
     this.counter.text(text.length).bytes.set(text);
   }
 
   /** Microseconds of processor time. */
   round(): number {
     const end = this.text.length;
-    const part = { end, sureEnd: end, stop: end, limit: end, endsDocument: true };
     const before = process.cpuUsage();
-    this.documents.searchText(end);
-    this.documents.start(0, false);
-    while (!this.documents.count(part));
+    this.pretokens.searchText(end);
+    this.pretokens.start(0, false);
+    while (!this.pretokens.take(partTo(end)));
     return process.cpuUsage(before).user;
   }
 

@@ -1,7 +1,7 @@
 import type { TextMaker } from "../bytes/text.ts";
 import type { Range } from "../corpus/input.ts";
 import { type ByteSource, type Mapping, RangeReader, TextMemory } from "../corpus/range-reader.ts";
-import type { DocumentPart, Documents } from "./documents.ts";
+import { lookaheadBytes, type Pretokens, partBefore, partTo, type TextPart } from "../text/pretokens.ts";
 
 /** Statistics of a range, besides its words. */
 export type RangeStatistics = {
@@ -17,10 +17,8 @@ export type RangeStatistics = {
 const windowSizeBytes = 1 << 20;
 /** A window that grows holds one word, which is also in the word table and where words are sorted. */
 const memoryPerWindowByte = 3;
-/** Scanning looks at the whole last character and one byte more. */
-const lookaheadBytes = 4;
 
-/** Counts the words of a range: reads it in windows, and hands them to `documents`. */
+/** Counts the words of a range: reads it in windows, and hands them to `pretokens`. */
 export class RangeCounter {
   private readonly reader: RangeReader;
   /** Capacity of the window, as long as no word is too long for it. */
@@ -29,11 +27,11 @@ export class RangeCounter {
   private firstInvalidByte = -1;
 
   /**
-   * @param makeText makes the text that `documents` counts
+   * @param makeText makes the text that `pretokens` cuts
    * @param mapping how files are mapped there; only if nobody but the kernel looks at the text
    */
   constructor(
-    private readonly documents: Documents,
+    private readonly pretokens: Pretokens,
     specialTokens: readonly Uint8Array[],
     makeText: TextMaker,
     windowBytes = windowSizeBytes,
@@ -48,7 +46,7 @@ export class RangeCounter {
 
   /** Where in the text the work is: the place of an error. */
   get offsetByte(): number {
-    return this.reader.baseByte + this.documents.keepPos;
+    return this.reader.baseByte + this.pretokens.keepPos;
   }
 
   /**
@@ -56,30 +54,30 @@ export class RangeCounter {
    * yields too, and `range` may get its end before the generator goes on.
    */
   *count(source: ByteSource, range: Range): Generator<number, RangeStatistics> {
-    const { documents, reader } = this;
-    const invalidBefore = documents.invalidByteCount;
-    const documentsBefore = documents.documentCount;
+    const { pretokens, reader } = this;
+    const invalidBefore = pretokens.invalidByteCount;
+    const documentsBefore = pretokens.documentCount;
     this.firstInvalidByte = -1;
 
     reader.open(source, range.startByte, range.endByte);
     try {
-      documents.start(0, range.startsInside);
-      for (let keepPos = 0; ; keepPos = documents.keepPos) {
+      pretokens.start(0, range.startsInside);
+      for (let keepPos = 0; ; keepPos = pretokens.keepPos) {
         reader.endByte = range.endsInside
           ? Math.min(range.endByte + lookaheadBytes, source.sizeBytes)
           : range.endByte;
         if (this.claimWindow(source.path, keepPos)) yield this.bytesDone(range);
-        documents.shift(reader.advance(keepPos));
-        documents.searchText(reader.limit);
+        pretokens.shift(reader.advance(keepPos));
+        pretokens.searchText(reader.limit);
         const part = this.partOf(range);
         while (!this.countPart(part)) yield this.bytesDone(range);
         if (reader.atEnd) {
-          const invalidByteCount = documents.invalidByteCount - invalidBefore;
-          let documentCount = documents.documentCount - documentsBefore;
+          const invalidByteCount = pretokens.invalidByteCount - invalidBefore;
+          let documentCount = pretokens.documentCount - documentsBefore;
           if (range.endsInside) {
-            documents.lookAhead(part.end, reader.limit);
+            pretokens.lookAhead(part.end, reader.limit);
             // A document that begins exactly at the cut is counted here: the next range takes it for one that continues.
-            if (!documents.isInside) documentCount++;
+            if (!pretokens.isInside) documentCount++;
           }
           return {
             textBytes: range.endByte - range.startByte,
@@ -110,23 +108,17 @@ export class RangeCounter {
   }
 
   /** The part of the window that can be counted now. */
-  private partOf(range: Range): DocumentPart {
+  private partOf(range: Range): TextPart {
     const { reader } = this;
-    if (reader.atEnd) {
-      // Offsets in a file need 53 bits, positions in a text 31. `| 0` makes them small integers.
-      const end = (range.endByte - reader.baseByte) | 0;
-      const limit = range.endsInside ? reader.limit : end;
-      return { end, sureEnd: end, stop: end, limit, endsDocument: !range.endsInside };
-    }
-    const end = reader.limit;
-    // A special token that begins before `sureEnd` is in the window as a whole.
-    const sureEnd = end - Math.max(0, this.longestTokenBytes - 1);
-    return { end, sureEnd, stop: sureEnd - lookaheadBytes, limit: sureEnd, endsDocument: false };
+    if (!reader.atEnd) return partBefore(reader.limit, this.longestTokenBytes);
+    // Offsets in a file need 53 bits, positions in a text 31. `| 0` makes them small integers.
+    const end = (range.endByte - reader.baseByte) | 0;
+    return partTo(end, !range.endsInside, range.endsInside ? reader.limit : end);
   }
 
-  private countPart(part: DocumentPart): boolean {
-    const isDone = this.documents.count(part);
-    const { firstInvalidPos } = this.documents;
+  private countPart(part: TextPart): boolean {
+    const isDone = this.pretokens.take(part);
+    const { firstInvalidPos } = this.pretokens;
     if (firstInvalidPos >= 0 && this.firstInvalidByte < 0) {
       this.firstInvalidByte = this.reader.baseByte + firstInvalidPos;
     }
@@ -134,6 +126,6 @@ export class RangeCounter {
   }
 
   private bytesDone(range: Range): number {
-    return Math.min(range.endByte, this.reader.baseByte + this.documents.keepPos) - range.startByte;
+    return Math.min(range.endByte, this.reader.baseByte + this.pretokens.keepPos) - range.startByte;
   }
 }

@@ -3,13 +3,11 @@ import { TextMemory } from "../corpus/range-reader.ts";
 import { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { Task } from "../corpus/task.ts";
 import { TaskReader } from "../corpus/task-reader.ts";
-import { type CompiledPattern, createSplitter } from "../pattern/pattern.ts";
+import type { CompiledPattern } from "../pattern/pattern.ts";
+import { createPretokens, type KernelTaker } from "../text/pretokens.ts";
 import type { WordCounter } from "../words/word-counter.ts";
-import type { Documents, KernelTaker } from "./documents.ts";
-import { KernelDocuments } from "./kernel-documents.ts";
 import { RangeCounter, type RangeStatistics } from "./range-counter.ts";
 import { RecordCounter } from "./record-counter.ts";
-import { SplitterDocuments } from "./splitter-documents.ts";
 
 export type TaskCounterOptions = {
   readonly inputs: readonly Input[];
@@ -40,14 +38,15 @@ export class TaskCounter {
   ) {
     const { inputs, pattern, specialTokens, windowBytes } = options;
     const taker = lifting ?? counter;
-    const documents = createDocuments(pattern, specialTokens, taker);
+    const tokens = specialTokens.map((bytes) => ({ bytes, id: 0 }));
+    const pretokens = createPretokens(pattern, tokens, taker);
     const makeText = (capacityBytes: number) => taker.text(capacityBytes);
     const mapping =
-      documents.isReadByKernelOnly && lifting === undefined
+      pretokens.isReadByKernelOnly && lifting === undefined
         ? { window: counter.window, fileBytesLeast: options.mappedBytesLeast ?? mappedBytesLeastUsual }
         : undefined;
-    const ranges = new RangeCounter(documents, specialTokens, makeText, windowBytes, room, mapping);
-    const records = new RecordCounter(documents);
+    const ranges = new RangeCounter(pretokens, specialTokens, makeText, windowBytes, room, mapping);
+    const records = new RecordCounter(pretokens);
     this.ranges = ranges;
     // Records are put where the kernel counts them.
     this.reader = new TaskReader({ inputs, windowBytes, batch: new RecordBatch(makeText) }, room, {
@@ -72,17 +71,4 @@ export class TaskCounter {
   close(): void {
     this.reader.close();
   }
-}
-
-/** The kernel finds the boundaries of one or two automata; for every other pattern JavaScript does. */
-export function createDocuments(
-  pattern: CompiledPattern,
-  specialTokens: readonly Uint8Array[],
-  taker: KernelTaker,
-): Documents {
-  if (pattern.kind === "automata" && pattern.automata.length === 1) {
-    const documents = KernelDocuments.create(pattern.automata[0]!, specialTokens, taker);
-    if (documents !== undefined) return documents;
-  }
-  return new SplitterDocuments(createSplitter(pattern), specialTokens, taker);
 }

@@ -39,6 +39,11 @@ export class KernelScan {
     return addresses && new KernelScan(kernel, tables, addresses, after);
   }
 
+  /** Whether there is nothing left to set up. */
+  get isComplete(): boolean {
+    return !this.wantsFourBytes && !this.wantsMasks;
+  }
+
   /** So many bytes were scanned. */
   noteScanned(byteCount: number): void {
     this.scannedBytes += byteCount;

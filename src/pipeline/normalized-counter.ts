@@ -1,4 +1,4 @@
-import { characterLengthAt, isUnfinished, type Text } from "../bytes/text.ts";
+import { characterLengthAt, isUnfinished } from "../bytes/text.ts";
 import type { Range } from "../corpus/input.ts";
 import { type ByteSource, TextMemory } from "../corpus/range-reader.ts";
 import type { RecordBatch } from "../corpus/records/record-batch.ts";
@@ -7,11 +7,9 @@ import { TaskReader } from "../corpus/task-reader.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
 import { SpillingCounter } from "../count/spilling-counter.ts";
 import { assert } from "../errors.ts";
-import { createSplitter } from "../pattern/pattern.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
-import { IdBuffer } from "../tokenizer/id-buffer.ts";
+import { createPretokens } from "../text/pretokens.ts";
 import { Normalizer } from "../tokenizer/normalizer.ts";
-import { SplitterPretokens } from "../tokenizer/pretoken-encoder.ts";
 import { SectionEncoder } from "../tokenizer/section-encoder.ts";
 import { PrefixSpace } from "../tokenizer/text-encoding.ts";
 import type { TextSink } from "../tokenizer/text-sink.ts";
@@ -36,8 +34,6 @@ export class NormalizedCounter implements ThreadJob<never, RangeStatistics | und
   private readonly sections: SectionEncoder;
   private readonly documents: DocumentMarks;
   private readonly first: TextSink;
-  /** Where the special tokens that were found go: nobody asks for them. */
-  private readonly found = new IdBuffer(true);
   private readByte = 0;
 
   constructor(
@@ -49,17 +45,7 @@ export class NormalizedCounter implements ThreadJob<never, RangeStatistics | und
     const room = new TextMemory(setup.runOptions?.wordBytesMax);
     const counter = new SpillingCounter(setup, setup.name, room);
     this.counter = counter;
-    const taker = {
-      text: counter.words.text(0),
-      reserveText(capacityBytes: number): Text {
-        taker.text = counter.words.text(capacityBytes);
-        return taker.text;
-      },
-      encode: (ends: Int32Array, endCount: number) => {
-        if (endCount > 1) counter.words.count(ends, endCount);
-      },
-    };
-    this.sections = new SectionEncoder(new SplitterPretokens(createSplitter(pattern), taker), this.found);
+    this.sections = new SectionEncoder(createPretokens(pattern, [], counter.words), counter.words);
     const { normalization, addsPrefixSpace } = normalizing;
     let chain: TextSink = addsPrefixSpace ? new PrefixSpace(this.sections) : this.sections;
     if (normalization !== null) chain = new Normalizer(normalization, chain);
@@ -85,7 +71,6 @@ export class NormalizedCounter implements ThreadJob<never, RangeStatistics | und
     const work = this.reader.take(task);
     let step = work.next();
     for (; !step.done; step = work.next()) {
-      this.found.flush();
       setup.distinctWordCounts[index] = counter.distinctWordCount;
       yield step.value;
       for (const _ of counter.makeRoom()) yield step.value;

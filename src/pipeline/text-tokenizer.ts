@@ -74,10 +74,7 @@ export class TextTokenizer {
     const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
     const encoding = this.encodingFor(options.specialTokensAsText ?? false);
     try {
-      for (let start = 0; start < bytes.length; start += pushBytesMax) {
-        encoding.push(bytes, start, Math.min(bytes.length, start + pushBytesMax));
-      }
-      encoding.end();
+      encoding.pushText(bytes, 0, bytes.length);
     } catch (error) {
       // What it holds of this text must not begin the next one.
       this.encodings.clear();
@@ -111,8 +108,6 @@ export class TextTokenizer {
     return encoding;
   }
 }
-
-const pushBytesMax = 1 << 18;
 
 /** @internal The parts of a tokenizer.json that is in memory. */
 export function partsOfJson(json: unknown): TokenizerParts {

@@ -1,11 +1,11 @@
 import { TextMemory } from "../corpus/range-reader.ts";
 import type { Task } from "../corpus/task.ts";
-import type { KernelTaker } from "../count/documents.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
 import type { SortedRun } from "../count/sorted-runs.ts";
 import { SpillingCounter, type SpillingOptions } from "../count/spilling-counter.ts";
 import { TaskCounter, type TaskCounterOptions } from "../count/task-counter.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
+import type { KernelTaker } from "../text/pretokens.ts";
 import type { EncodingModel } from "../tokenizer/encoding-model.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import type { PackedCounts, WordCounter } from "../words/word-counter.ts";

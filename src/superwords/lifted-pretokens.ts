@@ -1,7 +1,7 @@
 import type { Text } from "../bytes/text.ts";
-import type { KernelTaker } from "../count/documents.ts";
 import { UserError } from "../errors.ts";
 import type { Kernel } from "../runtime/kernel.ts";
+import type { KernelTaker } from "../text/pretokens.ts";
 import { EncodingKernel } from "../tokenizer/encoding-kernel.ts";
 import type { EncodingModel } from "../tokenizer/encoding-model.ts";
 import type { WordCounter } from "../words/word-counter.ts";
@@ -20,8 +20,6 @@ export const idBytesOf = ({ idLimit }: Pick<EncodingModel, "idLimit">): 2 | 4 =>
 export class LiftedPretokens implements KernelTaker {
   readonly kernel: Kernel;
   private readonly encoding: EncodingKernel;
-  private capacityBytes = 0;
-  private made: Text | undefined;
 
   constructor(
     model: EncodingModel,
@@ -33,15 +31,10 @@ export class LiftedPretokens implements KernelTaker {
   }
 
   text(capacityBytes: number): Text {
-    // It never shrinks: what is behind a text is written over.
-    if (this.made === undefined || capacityBytes > this.capacityBytes) {
-      this.capacityBytes = capacityBytes;
-      this.made = this.encoding.reserveText(capacityBytes);
-    }
-    return this.made;
+    return this.encoding.reserveText(capacityBytes);
   }
 
-  count(ends: Int32Array, endCount: number): void {
+  take(ends: Int32Array, endCount: number): void {
     const { exports } = this.kernel;
     const kernelEnds = this.encoding.ends;
     for (let first = 0; first < endCount - 1; first += kernelEnds.length - 1) {
@@ -49,12 +42,13 @@ export class LiftedPretokens implements KernelTaker {
       kernelEnds.set(ends.subarray(first, first + some));
       exports.startPieces();
       if (exports.listPieces(some) === 0) throw noRoom();
-      this.kernelTook();
+      this.kernelTook(1);
     }
   }
 
   /** Counts the pieces that the kernel has listed. */
-  kernelTook(): void {
+  kernelTook(done: number): void {
+    if (done < 0) throw noRoom();
     const { counter, kernel } = this;
     const { exports, memory } = kernel;
     const pieceCount = exports.listedPieceCount();
@@ -62,7 +56,7 @@ export class LiftedPretokens implements KernelTaker {
     const ends = new Int32Array(memory.buffer, exports.pieceEndsAddress() >>> 0, pieceCount + 1);
     const idsBytes = ends[pieceCount]!;
     counter.text(idsBytes).bytes.set(new Uint8Array(memory.buffer, exports.idsAddress() >>> 0, idsBytes));
-    counter.count(ends, pieceCount + 1);
+    counter.take(ends, pieceCount + 1);
     exports.startPieces();
   }
 }

@@ -28,6 +28,7 @@ export type EncodingKernelOptions = {
  */
 export class EncodingKernel {
   private reservedText: Text | undefined;
+  private capacityBytes = 0;
   /** All of the memory as ids. */
   private allIds: Uint16Array<ArrayBufferLike> | Uint32Array<ArrayBufferLike> = new Uint16Array(0);
   /** The ends of the pretokens at hand. */
@@ -62,8 +63,12 @@ export class EncodingKernel {
     return this.reservedText!;
   }
 
-  /** Makes room for so many bytes of text and keeps what is there. No tables may be set up after the first call. */
+  /**
+   * Makes room for so many bytes of text and keeps what is there. The room never shrinks: what stands behind it is written over.
+   * No tables may be set up after the first call.
+   */
   reserveText(capacityBytes: number): Text {
+    if (this.reservedText !== undefined && capacityBytes <= this.capacityBytes) return this.reservedText;
     const { exports, memory } = this.kernel;
     const byteCount = capacityBytes + paddingBytes;
     if (byteCount > longestTextBytes || exports.setTextBytes(byteCount) === 0) {
@@ -71,6 +76,7 @@ export class EncodingKernel {
     }
     const address = exports.textAddress() >>> 0;
     const bytes = new Uint8Array(memory.buffer, address, byteCount);
+    this.capacityBytes = capacityBytes;
     this.reservedText = { bytes, view: new DataView(memory.buffer, address, byteCount) };
     return this.reservedText;
   }
@@ -81,17 +87,12 @@ export class EncodingKernel {
     for (let first = 0; first < endCount - 1; first += wordsMax) {
       const wordCount = Math.min(wordsMax, endCount - 1 - first);
       this.ends.set(ends.subarray(first, first + wordCount + 1));
-      this.appendIds(this.kernel.exports.encodeWords(wordCount + 1), out);
+      this.takeIds(this.kernel.exports.encodeWords(wordCount + 1), out);
     }
   }
 
-  /** Appends the ids that a call of `takeText` and its kind made, which returned `done`: below 0 without room. */
-  takeIds(done: number, out: IdBuffer): void {
-    this.appendIds(done < 0 ? -1 : this.kernel.exports.idCount(), out);
-  }
-
   /** Appends the ids that a call of the kernel made, which returned `idCount`. For few ids a view would cost more than they do. */
-  appendIds(idCount: number, out: IdBuffer): void {
+  takeIds(idCount: number, out: IdBuffer): void {
     if (idCount < 0 || idCount > copiedIdsMax) {
       out.append(this.idsOf(idCount));
       return;
@@ -155,7 +156,6 @@ const noMemory = (what: string) =>
 /** Merges one pretoken at a time: for questions about a tokenizer while it is loaded. */
 export class WordMerger {
   readonly kernel: EncodingKernel;
-  private capacityBytes = 0;
 
   constructor(model: EncodingModel) {
     this.kernel = new EncodingKernel(model, false);
@@ -163,11 +163,7 @@ export class WordMerger {
 
   /** The ids of a pretoken, or of a part of one. The next call overwrites them. */
   merge(bytes: Uint8Array): Int32Array {
-    if (bytes.length > this.capacityBytes) {
-      this.capacityBytes = 2 * bytes.length;
-      this.kernel.reserveText(this.capacityBytes);
-    }
-    this.kernel.text.bytes.set(bytes);
+    this.kernel.reserveText(bytes.length).bytes.set(bytes);
     return this.kernel.merge(bytes.length);
   }
 }

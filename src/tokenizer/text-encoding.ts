@@ -1,6 +1,7 @@
-import { IdBuffer } from "./id-buffer.ts";
+import { createPretokens } from "../text/pretokens.ts";
+import { EncodingTaker } from "./encoding-taker.ts";
+import type { IdBuffer } from "./id-buffer.ts";
 import { Normalizer, normalize } from "./normalizer.ts";
-import { createPretokenEncoder } from "./pretoken-encoder.ts";
 import { SectionEncoder } from "./section-encoder.ts";
 import type { ReadText, TextSink } from "./text-sink.ts";
 import { TokenCutter } from "./token-cutter.ts";
@@ -18,13 +19,19 @@ export class TextEncoding {
   private window = new Uint8Array(0);
 
   constructor(parts: EncodingParts, options: { specialTokensAsText?: boolean } = {}) {
-    const { addedTokens, normalization, isNarrow } = parts;
+    const { addedTokens, normalization, pattern } = parts;
     const asText = options.specialTokensAsText ?? false;
-    this.out = new IdBuffer(isNarrow);
-    const { encoder, findsTokens } = createPretokenEncoder(parts, asText);
-    this.sections = new SectionEncoder(encoder, this.out);
+    const isPlain = areAllPlain(parts);
+    const tokens = (isPlain ? addedTokens : []).map(({ content, special, id }) => ({
+      bytes: Buffer.from(content),
+      id: special && asText ? -1 : id,
+    }));
+    const taker = new EncodingTaker(parts, tokens);
+    this.out = taker.out;
+    const tokenBytesMax = tokens.reduce((max, { bytes }) => Math.max(max, bytes.length), 0);
+    this.sections = new SectionEncoder(createPretokens(pattern, tokens, taker), taker, tokenBytesMax);
     let chain: TextSink = this.sections;
-    if (findsTokens) {
+    if (isPlain) {
       this.first = chain;
       return;
     }
@@ -101,6 +108,15 @@ export class TextEncoding {
     this.first.settle();
     this.sections.cut(bytes, start, end);
   }
+}
+
+/** Whether a text is cut by the pattern as it is, but for added tokens that do not look at their neighbours. */
+export function areAllPlain({ addedTokens, normalization, addsPrefixSpace }: EncodingParts): boolean {
+  if (normalization !== null || addsPrefixSpace) return false;
+  return addedTokens.every(
+    ({ normalized, lstrip, rstrip, singleWord }) =>
+      normalized === addedTokens[0]!.normalized && !lstrip && !rstrip && !singleWord,
+  );
 }
 
 /** What is encoded in one step. */

@@ -109,7 +109,7 @@ export class WordCounter {
    * Counts pretokens of the kernel's text: pretoken i is bytes [ends[i], ends[i + 1]), for i from 0 to endCount - 2. The text
    * is readable `paddingBytes` past the last end.
    */
-  count(ends: Int32Array, endCount: number): void {
+  take(ends: Int32Array, endCount: number): void {
     const { exports, memory } = this.kernel;
     const endCountMax = exports.endsCapacity();
     sumOfCounts(exports.pretokenCount(), endCount - 1);
@@ -121,8 +121,9 @@ export class WordCounter {
     }
   }
 
-  /** To be called when the kernel itself has counted pretokens of its text; a UserError above 2^53 - 1. */
-  kernelTook(): void {
+  /** To be called when the kernel itself has counted pretokens of its text; a UserError above 2^53 - 1, and if it had no room. */
+  kernelTook(done: number): void {
+    if (done < 0) throw noRoomForWords();
     sumOfCounts(this.pretokenCount, 0);
   }
 

@@ -5,9 +5,9 @@ import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { openInput, type Range, wholeRange } from "../../src/corpus/input.ts";
 import { FileSource } from "../../src/corpus/range-reader.ts";
 import { RangeCounter } from "../../src/count/range-counter.ts";
-import { createDocuments } from "../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { atOnce } from "../../src/runtime/turns.ts";
+import { createPretokens } from "../../src/text/pretokens.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
 import { inOrder, naiveWords } from "../naive.ts";
@@ -40,7 +40,8 @@ function countInRanges(path: string, settings: Settings) {
     }),
   ].filter((range) => range !== undefined);
   const counter = new WordCounter();
-  const documents = createDocuments(gpt2, tokens, counter);
+  const found = tokens.map((bytes) => ({ bytes, id: 0 }));
+  const pretokens = createPretokens(gpt2, found, counter);
   const { window } = counter;
   const mapped: { offsetByte: number; byteCount: number }[] = [];
   const map = window.map.bind(window);
@@ -51,7 +52,7 @@ function countInRanges(path: string, settings: Settings) {
   };
   const mapping = isMapped ? { window, fileBytesLeast: inputs[0]!.sizeBytes } : undefined;
   const makeText = (bytes: number) => counter.text(bytes);
-  const ranges = new RangeCounter(documents, tokens, makeText, windowBytes, undefined, mapping);
+  const ranges = new RangeCounter(pretokens, tokens, makeText, windowBytes, undefined, mapping);
   const fd = openInput(inputs[0]!);
   let documentCount = 0;
   let invalidByteCount = 0;

@@ -3,16 +3,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { trainTokenizer } from "../../src/index.ts";
-import { createSplitter } from "../../src/pattern/pattern.ts";
 import { EncodingKernel } from "../../src/tokenizer/encoding-kernel.ts";
 import { buildModel, type EncodingModel } from "../../src/tokenizer/encoding-model.ts";
 import { IdBuffer } from "../../src/tokenizer/id-buffer.ts";
-import { SplitterPretokens } from "../../src/tokenizer/pretoken-encoder.ts";
-import { SectionEncoder } from "../../src/tokenizer/section-encoder.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
-import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { put, scratch } from "../binary.ts";
 import { rounds } from "../rounds.ts";
+import { encodeWith, uncutEncoding } from "../tokenizer/made-tokenizer.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 11);
@@ -127,17 +124,6 @@ const words = ["the", "of", "house", "in", "a", "x1", "12", "é", "漢字", "…
 const spaces = [" ", " ", " ", "  ", "\n", ", ", ": ", ". ", "\r\n", "\t", " -- "];
 const madeProse = (length: number) => Array.from({ length }, () => one(words) + one(spaces)).join("");
 
-function uncutEncoding({ model, pattern, isNarrow }: EncodingParts): SectionEncoder {
-  const kernel = new EncodingKernel(model, isNarrow, uncut);
-  return new SectionEncoder(new SplitterPretokens(createSplitter(pattern), kernel), new IdBuffer(isNarrow));
-}
-
-const encode = (encoding: TextEncoding | SectionEncoder, bytes: Uint8Array) => {
-  encoding.push(bytes, 0, bytes.length);
-  encoding.end();
-  return [...encoding.out.flush()];
-};
-
 test("a tokenizer with superwords encodes as merging in one go does, and as HF does by its tokenizer.json", async () => {
   const home = scratch();
   for (const compat of ["cs336", "huggingface"] as const) {
@@ -160,13 +146,13 @@ test("a tokenizer with superwords encodes as merging in one go does, and as HF d
     for (let round = 0; round < rounds(15); round++) {
       const text = madeProse(1 + random(80));
       const bytes = Buffer.from(text);
-      const ids = encode(late, bytes);
-      expect({ seed, round, text, ids }).toEqual({ seed, round, text, ids: encode(whole, bytes) });
+      const ids = encodeWith(late, bytes);
+      expect({ seed, round, text, ids }).toEqual({ seed, round, text, ids: encodeWith(whole, bytes) });
       const marked = `${text}<|end|>${madeProse(3)}`;
       const peerIds = (await peer.encode(marked)).getIds();
-      expect({ marked, ids: encode(late, Buffer.from(marked)) }).toEqual({ marked, ids: peerIds });
+      expect({ marked, ids: encodeWith(late, Buffer.from(marked)) }).toEqual({ marked, ids: peerIds });
       for (let n = random(3); n > 0; n--) bytes[random(bytes.length)] = random(256);
-      expect(encode(late, bytes)).toEqual(encode(whole, bytes));
+      expect(encodeWith(late, bytes)).toEqual(encodeWith(whole, bytes));
     }
   }
 });

@@ -22,7 +22,7 @@ for (const [name, idMax, idBytes] of [
     const lifted = new LiftedPretokens(model, counter);
     const text = "the then the thx";
     lifted.text(text.length).bytes.set(Buffer.from(text));
-    lifted.count(Int32Array.of(0, 3, 4, 8, 9, 12, 13, 16), 8);
+    lifted.take(Int32Array.of(0, 3, 4, 8, 9, 12, 13, 16), 8);
     const { wordCount, bytes, starts, counts } = counter.toWordTable();
     const Ids = idBytes === 2 ? Uint16Array : Uint32Array;
     const words = Array.from({ length: wordCount }, (_, w) => [

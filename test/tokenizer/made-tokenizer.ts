@@ -3,8 +3,13 @@ import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { formats } from "../../src/formats/formats.ts";
 import type { Compat } from "../../src/merge/merges.ts";
-import { exportForm, type PatternName, patterns } from "../../src/pattern/pattern.ts";
+import { createSplitter, exportForm, type PatternName, patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { SplitterPretokens } from "../../src/text/pretokens.ts";
+import { EncodingTaker } from "../../src/tokenizer/encoding-taker.ts";
+import { SectionEncoder } from "../../src/tokenizer/section-encoder.ts";
+import type { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
+import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { settleModelSettings } from "../../src/vocabulary/model-settings.ts";
 import { buildVocabulary, type Vocabulary } from "../../src/vocabulary/vocabulary.ts";
 import { scratch } from "../binary.ts";
@@ -25,6 +30,21 @@ export type TokenizerJson = {
   };
   [more: string]: unknown;
 };
+
+type Encoder = Pick<TextEncoding, "push" | "end" | "out">;
+
+/** Encodes pretokens that are cut nowhere, so that all merges are made in one go, from bytes. */
+export function uncutEncoding({ model, pattern, isNarrow }: EncodingParts): Encoder {
+  const taker = new EncodingTaker({ model, isNarrow }, [], { cuts: "nowhere" });
+  const pretokens = new SplitterPretokens(createSplitter(pattern), [], taker);
+  return Object.assign(new SectionEncoder(pretokens, taker), { out: taker.out });
+}
+
+export function encodeWith(encoding: Encoder, bytes: Uint8Array): number[] {
+  encoding.push(bytes, 0, bytes.length);
+  encoding.end();
+  return [...encoding.out.flush()];
+}
 
 export const specialTokens = ["<|endoftext|>", "<|endoftext|><|endoftext|>", "<|end|>", "[é漢]"];
 

@@ -1,16 +1,12 @@
 import { expect, test } from "bun:test";
 import { trainTokenizer } from "../../src/index.ts";
-import { createSplitter } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { EncodingKernel } from "../../src/tokenizer/encoding-kernel.ts";
 import { buildModel, type RankedMerges } from "../../src/tokenizer/encoding-model.ts";
-import { IdBuffer } from "../../src/tokenizer/id-buffer.ts";
-import { SplitterPretokens } from "../../src/tokenizer/pretoken-encoder.ts";
-import { SectionEncoder } from "../../src/tokenizer/section-encoder.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
-import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { put, scratch } from "../binary.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
+import { encodeWith, uncutEncoding } from "./made-tokenizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 9);
 const random = randomNumbers(seed);
@@ -26,18 +22,6 @@ function madeScript(firstCodePoint: number, spread: number, length: number): str
     random(12) === 0 ? "。a\n"[random(3)]! : words[random(words.length)]!,
   ).join("");
 }
-
-/** Cuts no pretoken, and merges from bytes. */
-function uncutEncoding({ model, pattern, isNarrow }: EncodingParts): SectionEncoder {
-  const kernel = new EncodingKernel(model, isNarrow, { cuts: "nowhere" });
-  return new SectionEncoder(new SplitterPretokens(createSplitter(pattern), kernel), new IdBuffer(isNarrow));
-}
-
-const encode = (encoding: TextEncoding | SectionEncoder, bytes: Uint8Array) => {
-  encoding.push(bytes, 0, bytes.length);
-  encoding.end();
-  return [...encoding.out.flush()];
-};
 
 test("cuts where no merge crosses change no id, in any script and in bytes at random", async () => {
   const home = scratch();
@@ -61,15 +45,15 @@ test("cuts where no merge crosses change no id, in any script and in bytes at ra
       const other = madeScript(firstCodePoint + random(20), spread, 40);
       const bytes = Buffer.from(random(2) === 0 ? other : text.slice(random(1000)).slice(0, 200));
       for (let n = random(4); n > 0; n--) bytes[random(bytes.length)] = random(256);
-      const found = encode(withCuts, bytes);
+      const found = encodeWith(withCuts, bytes);
       expect({ seed, round, firstCodePoint, found }).toEqual({
         seed,
         round,
         firstCodePoint,
-        found: encode(without, bytes),
+        found: encodeWith(without, bytes),
       });
     }
-    expect(new Tokenizer(parts).decode(encode(withCuts, Buffer.from(text)))).toEqual(
+    expect(new Tokenizer(parts).decode(encodeWith(withCuts, Buffer.from(text)))).toEqual(
       new Uint8Array(Buffer.from(text)),
     );
   }

@@ -32,7 +32,7 @@ export function pretokensOf(words: readonly Uint8Array[], startPos = 0): Pretoke
 /** Counts pretokens, in a copy of their text where the counter's kernel has it. */
 export function countPretokens(counter: WordCounter, { text, ends, endCount }: Pretokens): WordCounter {
   counter.text(text.bytes.length - paddingBytes).bytes.set(text.bytes);
-  counter.count(ends, endCount);
+  counter.take(ends, endCount);
   return counter;
 }
 

@@ -48,7 +48,7 @@ test("the worked example is counted", () => {
 
 test("nothing at all has no words", () => {
   const counter = new WordCounter();
-  counter.count(Int32Array.of(0), 1);
+  counter.take(Int32Array.of(0), 1);
   expect(counter.toWordTable().wordCount).toBe(0);
   expect(counter.toWordTable().starts).toEqual(Uint32Array.of(0));
   expect(counter.distinctWordCount).toBe(0);
@@ -353,7 +353,7 @@ describe("absorbing", () => {
       const ends = Int32Array.from({ length: end - first + 1 }, (_, i) => 7 * i);
       const { bytes } = counter.text(7 * (end - first));
       for (let i = first; i < end; i++) bytes.set(bytesOf(String(i).padStart(7, "0")), 7 * (i - first));
-      counter.count(ends, ends.length);
+      counter.take(ends, ends.length);
       return counter;
     };
     const counter = countNumbers(0, 1_500_000);

@@ -2,17 +2,20 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Range } from "../../src/corpus/input.ts";
 import { type ByteSource, MemorySource } from "../../src/corpus/range-reader.ts";
-import type { Documents } from "../../src/count/documents.ts";
-import { KernelDocuments } from "../../src/count/kernel-documents.ts";
 import { RangeCounter } from "../../src/count/range-counter.ts";
-import { SplitterDocuments } from "../../src/count/splitter-documents.ts";
-import { createDocuments } from "../../src/count/task-counter.ts";
 import { UserError } from "../../src/errors.ts";
 import { buildFourByteTables } from "../../src/pattern/four-byte-tables.ts";
 import { type CompiledPattern, compilePattern, createSplitter, patterns } from "../../src/pattern/pattern.ts";
 import { kernelPaths } from "../../src/runtime/embedded.ts";
 import { adoptKernelModule, kernelModule } from "../../src/runtime/kernel.ts";
 import { atOnce } from "../../src/runtime/turns.ts";
+import {
+  createPretokens,
+  KernelPretokens,
+  type Pretokens,
+  partTo,
+  SplitterPretokens,
+} from "../../src/text/pretokens.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { longText, Random, randomBytes } from "../pattern/naive.ts";
 import { randomPattern, randomText } from "../pattern/random-patterns.ts";
@@ -23,18 +26,19 @@ import { bytesOf, entriesOf } from "../words/generators.ts";
 const seed = 20261122;
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const textBytesMax = 1 << 20;
+const found = (tokens: readonly Uint8Array[]) => tokens.map((bytes) => ({ bytes, id: 0 }));
 
 /** What counts a text, in windows of some size. */
 type Way = {
   readonly counter: WordCounter;
-  readonly documents: Documents;
+  readonly pretokens: Pretokens;
   readonly tokens: readonly Uint8Array[];
 };
 
 /** Everything that counting a text tells: words and findings, or the error. */
-function told({ counter, documents, tokens }: Way, bytes: Uint8Array, windowBytes: number) {
+function told({ counter, pretokens, tokens }: Way, bytes: Uint8Array, windowBytes: number) {
   const makeText = (capacityBytes: number) => counter.text(capacityBytes);
-  const ranges = new RangeCounter(documents, tokens, makeText, windowBytes);
+  const ranges = new RangeCounter(pretokens, tokens, makeText, windowBytes);
   const source: MemorySource & ByteSource = new MemorySource("a text", 0);
   source.append(bytes);
   const range: Range = {
@@ -52,14 +56,18 @@ function told({ counter, documents, tokens }: Way, bytes: Uint8Array, windowByte
 
 function kernelWay(pattern: CompiledPattern, tokens: readonly Uint8Array[] = []): Way {
   const counter = new WordCounter(textBytesMax);
-  const documents = createDocuments(pattern, tokens, counter);
-  expect(documents instanceof KernelDocuments).toBe(true);
-  return { counter, documents, tokens };
+  const pretokens = createPretokens(pattern, found(tokens), counter);
+  expect(pretokens instanceof KernelPretokens).toBe(true);
+  return { counter, pretokens, tokens };
 }
 
 function splitterWay(pattern: CompiledPattern, tokens: readonly Uint8Array[] = []): Way {
   const counter = new WordCounter(textBytesMax);
-  return { counter, documents: new SplitterDocuments(createSplitter(pattern), tokens, counter), tokens };
+  return {
+    counter,
+    pretokens: new SplitterPretokens(createSplitter(pattern), found(tokens), counter),
+    tokens,
+  };
 }
 
 function expectSame(
@@ -204,27 +212,26 @@ test("counts with masks what the splitters in JavaScript count, for all named pa
   for (const [name, pattern] of named) {
     if (pattern.kind !== "automata") continue;
     const counter = new WordCounter(textBytesMax);
-    const documents = KernelDocuments.create(pattern.automata[0]!, tokens, counter, atOnce)!;
+    const pretokens = KernelPretokens.create(pattern.automata[0]!, found(tokens), counter, atOnce)!;
     const twin = splitterWay(pattern, tokens);
     for (let round = 0; round < rounds(10); round++) {
       const parts = Array.from({ length: 1 + random(3) }, () => classesText(random, 1500));
       const bytes = utf8(parts.join("<|x|>"));
       if (random(8) === 0) bytes[random(bytes.length)] = 0x80 | random(0x80);
-      expectSame([{ counter, documents, tokens }], twin, bytes, [300, 1000, 5000][random(3)]!, name);
+      expectSame([{ counter, pretokens, tokens }], twin, bytes, [300, 1000, 5000][random(3)]!, name);
     }
   }
 });
 
 test("a token that ends behind a record hides none that ends in it", () => {
   const pattern = compilePattern(patterns.gpt2.sources);
-  const { counter, documents } = kernelWay(pattern, [utf8("<x-y>"), utf8("x")]);
+  const { counter, pretokens } = kernelWay(pattern, [utf8("<x-y>"), utf8("x")]);
   counter.text(9).bytes.set(utf8("ab<x-y>cd"));
-  documents.searchText(9);
-  documents.start(0, false);
-  const part = { end: 5, sureEnd: 5, stop: 5, limit: 5, endsDocument: true };
-  expect(documents.count(part)).toBe(true);
-  documents.start(5, false);
-  expect(documents.count({ end: 9, sureEnd: 9, stop: 9, limit: 9, endsDocument: true })).toBe(true);
+  pretokens.searchText(9);
+  pretokens.start(0, false);
+  expect(pretokens.take(partTo(5))).toBe(true);
+  pretokens.start(5, false);
+  expect(pretokens.take(partTo(9))).toBe(true);
   expect(entriesOf(counter.toWordTable())).toEqual([
     ["-", 1],
     ["<", 1],
@@ -233,7 +240,7 @@ test("a token that ends behind a record hides none that ends in it", () => {
     ["cd", 1],
     ["y", 1],
   ]);
-  expect(documents.documentCount).toBe(3);
+  expect(pretokens.documentCount).toBe(3);
 });
 
 test("long texts are counted in slices, with tables of four bytes built on the way", () => {
@@ -241,12 +248,10 @@ test("long texts are counted in slices, with tables of four bytes built on the w
   const [kernel, twin] = [kernelWay(pattern), splitterWay(pattern)];
   const bytes = bytesOf("abba 12 cab\n\téa 中 0012  dad".repeat(100_000));
   kernel.counter.text(bytes.length).bytes.set(bytes);
-  kernel.documents.searchText(bytes.length);
-  kernel.documents.start(0, false);
-  const end = bytes.length;
+  kernel.pretokens.searchText(bytes.length);
+  kernel.pretokens.start(0, false);
   let sliceCount = 1;
-  const part = { end, sureEnd: end, stop: end, limit: end, endsDocument: true };
-  while (!kernel.documents.count(part)) sliceCount++;
+  while (!kernel.pretokens.take(partTo(bytes.length))) sliceCount++;
   expect(sliceCount).toBe(Math.ceil(bytes.length / (1 << 20)));
   expect(entriesOf(kernel.counter.toWordTable())).toEqual(told(twin, bytes, 1 << 20).words);
 });
@@ -255,9 +260,9 @@ test("a pattern whose tables have no room in the kernel is split in JavaScript",
   const counter = new WordCounter(textBytesMax);
   const pattern = compilePattern(patterns.gpt2.sources);
   while (counter.kernel.exports.reserveFixed(1 << 14) !== 0);
-  const documents = createDocuments(pattern, [], counter);
-  expect(documents instanceof SplitterDocuments).toBe(true);
-  expect(told({ counter, documents, tokens: [] }, utf8("some words"), 1 << 16).words).toEqual([
+  const pretokens = createPretokens(pattern, [], counter);
+  expect(pretokens instanceof SplitterPretokens).toBe(true);
+  expect(told({ counter, pretokens, tokens: [] }, utf8("some words"), 1 << 16).words).toEqual([
     [" words", 1],
     ["some", 1],
   ]);

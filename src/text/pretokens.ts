@@ -1,0 +1,308 @@
+import { SpecialTokenFinder, setUpTokens } from "../bytes/special-token-finder.ts";
+import type { Text } from "../bytes/text.ts";
+import type { PatternTables } from "../pattern/compiled-pattern.ts";
+import { KernelScan, type SetUpAfter } from "../pattern/kernel-scan.ts";
+import { type CompiledPattern, createSplitter, type Splitter } from "../pattern/pattern.ts";
+import type { Kernel } from "../runtime/kernel.ts";
+
+/**
+ * The part of a text that is taken next. Positions are offsets into the taker's text.
+ *
+ * Example: a window of "ab<|x|>c d" that ends in the middle of a document, with a longest token of 5 bytes: end = 10, sureEnd = 6,
+ * stop = 2, limit = 6, endsText = false.
+ */
+export type TextPart = {
+  /** Tokens are searched up to here. */
+  readonly end: number;
+  /** A token that begins before this position is certain: no more text can make it longer. */
+  readonly sureEnd: number;
+  /** The text after the last token is taken up to here. */
+  readonly stop: number;
+  /** Scanning may look at bytes before this position: more than `stop` + 3, or the text's end. */
+  readonly limit: number;
+  /** Whether the text ends at `stop`. */
+  readonly endsText: boolean;
+};
+
+/** Scanning looks at a whole character, and a byte behind it. */
+export const lookaheadBytes = 4;
+
+/** What can be taken of a text when `limit` bytes of it have come, and more will. */
+export function partBefore(limit: number, tokenBytesMax: number): TextPart {
+  // A token that begins before `sureEnd` is there as a whole.
+  const sureEnd = limit - Math.max(0, tokenBytesMax - 1);
+  return { end: limit, sureEnd, stop: sureEnd - lookaheadBytes, limit: sureEnd, endsText: false };
+}
+
+/** All up to `end`. The text ends there; or it goes on elsewhere, and bytes before `limit` may be looked at. */
+export const partTo = (end: number, endsText = true, limit = end): TextPart => ({
+  end,
+  sureEnd: end,
+  stop: end,
+  limit,
+  endsText,
+});
+
+/** Who takes pretokens, to count, to encode or to lift them. It has the text that they are in. */
+export interface Taker {
+  /** A text of so many bytes or more, always at the same address. Its content stays. */
+  text(capacityBytes: number): Text;
+  /** Takes pretokens [ends[i], ends[i + 1]) of the text, for i from 0 to endCount - 2. */
+  take(ends: Int32Array, endCount: number): void;
+  /** Takes a token that was found between them; left out where they do not matter. */
+  takeToken?(id: number): void;
+}
+
+/** One whose text is in the memory of a kernel, which may take the pretokens itself (src/kernel/text-loop.ts). */
+export interface KernelTaker extends Taker {
+  readonly kernel: Kernel;
+  /** To be called when it has; `done` is below 0 if it had no room, which is an error. */
+  kernelTook(done: number): void;
+}
+
+/** A token that is looked for in a text. One whose id is below 0 stays text, and takes its place all the same. */
+export type FoundToken = { readonly bytes: Uint8Array; readonly id: number };
+
+/**
+ * Cuts texts that arrive window by window, and hands their pretokens to a taker. The calls for one text are: start; then, for
+ * each window, searchText, take until it returns true, and shift; at last lookAhead if the text continues elsewhere.
+ */
+export interface Pretokens {
+  /** A text begins at `pos`, inside a document that began elsewhere or not. */
+  start(pos: number, isInside: boolean): void;
+  /** The text has changed. Bytes before `limit` may be looked at. */
+  searchText(limit: number): void;
+  /** Returns false if the slice of work ended before the part did: call again with the same part. */
+  take(part: TextPart): boolean;
+  /** The pretoken that ends at `end` is settled by the next character, which is not taken. */
+  lookAhead(end: number, limit: number): void;
+  /** The text has moved: every position is lower by `deltaBytes`. */
+  shift(deltaBytes: number): void;
+  /**
+   * Takes many short texts, which stand end to end from the start of the text on; each ends at one of the `textCount` u32 that
+   * stand at `endsPos` in the text. No text is under way. Left out where that is no faster than one by one.
+   */
+  takeTexts?(endsPos: number, textCount: number): void;
+  /** The text from here on is still needed. */
+  readonly keepPos: number;
+  /** Only the kernel looks at the text, so it may be mapped from a file. */
+  readonly isReadByKernelOnly: boolean;
+  readonly isInside: boolean;
+  /** Documents that began and have at least one byte. Tokens end them. */
+  readonly documentCount: number;
+  /** Bytes that were not part of valid UTF-8. */
+  readonly invalidByteCount: number;
+  /** Position of the first of them in the last `take`, or -1. */
+  readonly firstInvalidPos: number;
+}
+
+/** The kernel cuts by the pattern of one automaton; by every other pattern JavaScript does. */
+export function createPretokens(
+  pattern: CompiledPattern,
+  tokens: readonly FoundToken[],
+  taker: KernelTaker,
+): Pretokens {
+  if (pattern.kind === "automata" && pattern.automata.length === 1) {
+    const pretokens = KernelPretokens.create(pattern.automata[0]!, tokens, taker);
+    if (pretokens !== undefined) return pretokens;
+  }
+  return new SplitterPretokens(createSplitter(pattern), tokens, taker);
+}
+
+/** The kernel finds tokens and pretokens, and takes them. A taker that wants the ids of tokens has them in its kernel. */
+export class KernelPretokens implements Pretokens {
+  readonly isReadByKernelOnly = true;
+  private readonly kernel: Kernel;
+
+  private constructor(
+    private readonly scan: KernelScan,
+    private readonly taker: KernelTaker,
+  ) {
+    this.kernel = taker.kernel;
+  }
+
+  /** Undefined if the kernel's memory has no room for the tables of the pattern or of the tokens. */
+  static create(
+    tables: PatternTables,
+    tokens: readonly FoundToken[],
+    taker: KernelTaker,
+    setUpAfter?: SetUpAfter,
+  ): KernelPretokens | undefined {
+    const { kernel } = taker;
+    const scan = KernelScan.create(kernel, tables, setUpAfter);
+    const contents = tokens.map(({ bytes }) => bytes);
+    return scan && setUpTokens(kernel, contents) ? new KernelPretokens(scan, taker) : undefined;
+  }
+
+  get keepPos(): number {
+    return this.kernel.exports.keepPosition();
+  }
+
+  get isInside(): boolean {
+    return this.kernel.exports.isInside() !== 0;
+  }
+
+  get documentCount(): number {
+    return this.kernel.exports.documents();
+  }
+
+  get invalidByteCount(): number {
+    return this.kernel.exports.invalidBytes();
+  }
+
+  get firstInvalidPos(): number {
+    return this.kernel.exports.firstInvalidPosition();
+  }
+
+  start(pos: number, isInside: boolean): void {
+    this.kernel.exports.openText(pos, Number(isInside));
+  }
+
+  searchText(limit: number): void {
+    this.kernel.exports.searchText(limit);
+  }
+
+  take({ end, sureEnd, stop, limit, endsText }: TextPart): boolean {
+    const { scan } = this;
+    const { exports } = this.kernel;
+    // Short texts feel every call of the kernel.
+    const { isComplete } = scan;
+    if (!isComplete) scan.prepare();
+    const posBefore = isComplete ? 0 : exports.scanPosition();
+    const done = exports.takeText(end, sureEnd, stop, limit, Number(endsText));
+    this.taker.kernelTook(done);
+    if (!isComplete) scan.noteScanned(exports.scanPosition() - posBefore);
+    return done === 1;
+  }
+
+  takeTexts(endsPos: number, textCount: number): void {
+    this.scan.prepare();
+    this.searchText(endsPos);
+    this.taker.kernelTook(this.kernel.exports.takeTexts(endsPos, textCount));
+    this.scan.noteScanned(endsPos);
+  }
+
+  lookAhead(end: number, limit: number): void {
+    this.taker.kernelTook(this.kernel.exports.lookAhead(end, limit));
+  }
+
+  shift(deltaBytes: number): void {
+    this.kernel.exports.moveText(deltaBytes);
+  }
+}
+
+/** Bytes that the splitter hands to the taker at a time: their pretokens and tables stay in the first caches. */
+const blockSizeBytes = 1 << 14;
+/** A slice of work, between two yields to the event loop. */
+const sliceSizeBytes = 1 << 20;
+
+/** JavaScript finds tokens and pretokens: by the backtracking matcher, and by chains of automata. */
+export class SplitterPretokens implements Pretokens {
+  readonly isReadByKernelOnly = false;
+  isInside = false;
+  documentCount = 0;
+  firstInvalidPos = -1;
+  private readonly finder: SpecialTokenFinder;
+  private readonly idOf: ReadonlyMap<string, number>;
+  private text: Text;
+  /** Where the search for tokens goes on: ahead of the splitter where a token stays text. */
+  private searchPos = 0;
+
+  constructor(
+    private readonly splitter: Splitter,
+    tokens: readonly FoundToken[],
+    private readonly taker: Taker,
+  ) {
+    this.finder = new SpecialTokenFinder(tokens.map(({ bytes }) => bytes));
+    // Of equal ones the last counts.
+    this.idOf = new Map(tokens.map(({ bytes, id }) => [Buffer.from(bytes).toString("latin1"), id]));
+    this.text = taker.text(0);
+  }
+
+  get keepPos(): number {
+    return this.splitter.ends[0]!;
+  }
+
+  get invalidByteCount(): number {
+    return this.splitter.invalidByteCount;
+  }
+
+  start(pos: number, isInside: boolean): void {
+    this.splitter.start(pos);
+    this.searchPos = pos;
+    this.isInside = isInside;
+  }
+
+  searchText(limit: number): void {
+    this.text = this.taker.text(limit);
+    this.finder.reset(this.text.bytes.subarray(0, limit));
+  }
+
+  take({ end, sureEnd, stop: lastStop, limit: lastLimit, endsText }: TextPart): boolean {
+    const { splitter } = this;
+    this.firstInvalidPos = -1;
+    const pausePos = splitter.pos + sliceSizeBytes;
+    for (;;) {
+      const token = this.nextToken(sureEnd, end);
+      const stop = token?.pos ?? lastStop;
+      if (stop > splitter.pos && !this.isInside) {
+        this.isInside = true;
+        this.documentCount++;
+      }
+      while (splitter.pos < stop) {
+        const blockStop = Math.min(splitter.pos + blockSizeBytes, stop);
+        this.scanTo(blockStop, token?.pos ?? lastLimit);
+        if (splitter.pos < blockStop || splitter.pos >= pausePos) return false;
+      }
+      if ((token !== undefined || endsText) && !this.finishAt(stop)) return false;
+      if (token === undefined) return true;
+      this.taker.takeToken?.(token.id);
+      this.start(token.pos + token.length, false);
+    }
+  }
+
+  lookAhead(end: number, limit: number): void {
+    if (this.splitter.pos === end) this.scanTo(end + 1, limit);
+  }
+
+  shift(deltaBytes: number): void {
+    this.splitter.shift(deltaBytes);
+    this.searchPos -= deltaBytes;
+  }
+
+  /** The next token that begins before `sureEnd` and ends at `end` or before; the search goes on behind those that stay text. */
+  private nextToken(sureEnd: number, end: number): { pos: number; length: number; id: number } | undefined {
+    const { finder } = this;
+    while (this.searchPos < sureEnd) {
+      const pos = finder.find(this.searchPos, end);
+      this.searchPos = Math.min(pos, sureEnd);
+      if (pos >= sureEnd) return undefined;
+      const length = finder.lengthAt(pos, end);
+      const content = Buffer.from(this.text.bytes.slice(pos, pos + length)).toString("latin1");
+      const id = this.idOf.get(content)!;
+      if (id >= 0) return { pos, length, id };
+      this.searchPos = pos + length;
+    }
+    return undefined;
+  }
+
+  private scanTo(stop: number, limit: number): void {
+    const { splitter } = this;
+    splitter.scan(this.text, stop, limit);
+    if (this.firstInvalidPos < 0) this.firstInvalidPos = splitter.firstInvalidPos;
+    this.handOver();
+  }
+
+  /** The document ends at `stop`; false if the slice of work ended before that was settled. */
+  private finishAt(stop: number): boolean {
+    const isSettled = this.splitter.finish(stop);
+    this.handOver();
+    return isSettled;
+  }
+
+  private handOver(): void {
+    const { splitter, taker } = this;
+    if (splitter.endCount > 1) taker.take(splitter.ends, splitter.endCount);
+    splitter.take();
+  }
+}
