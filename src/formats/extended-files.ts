@@ -39,8 +39,8 @@ function* extendedFile(file: BaseFile, base: TokenizerParts, extension: Extensio
 const encoder = new TextEncoder();
 const nothing = new Uint8Array(0);
 
-const vocabKeys = ["model", "vocab"];
-const mergesKeys = ["model", "merges"];
+export const vocabKeys = ["model", "vocab"];
+export const mergesKeys = ["model", "merges"];
 
 type Extended = { readonly base: TokenizerParts; readonly extension: Extension };
 
@@ -62,6 +62,14 @@ function* extendJson(
   if (keysOfMerges !== undefined && extension.reservedTokens.length > 0)
     edits.push(addSpecials(json, ids, extension.reservedTokens));
   if (merges !== undefined) edits.push(addMerges(json, merges, ids, mergesOf(base, extension)));
+  yield* edited(json, edits);
+}
+
+/** What is put in the place of a part of a text. */
+type Edit = Span & { readonly text: string };
+
+/** The text with its parts changed, none of which is in another one. */
+export function* edited(json: string, edits: Edit[]): Generator<Uint8Array> {
   let pos = 0;
   for (const { start, end, text } of edits.sort((a, b) => a.start - b.start)) {
     yield encoder.encode(json.slice(pos, start));
@@ -71,8 +79,25 @@ function* extendJson(
   yield encoder.encode(json.slice(pos));
 }
 
-/** What is put in the place of a part of a text. */
-type Edit = Span & { readonly text: string };
+/** Puts other elements in the place of all of an object or array, in the layout that they have. */
+export function replaceElements(json: string, span: Span, elements: readonly string[]): Edit {
+  const { before, atEnd } = layoutOf(json, span);
+  const text = elements.length === 0 ? "" : `${before}${elements.join(`,${before}`)}${atEnd}`;
+  return { start: span.start + 1, end: span.end - 1, text };
+}
+
+/** Ids and the like in the value at `pos`, as they are `after` a change: all that is not the same there as `before`. */
+export function* changedValues(json: string, pos: number, before: unknown, after: unknown): Generator<Edit> {
+  if (before === after) return;
+  if (typeof after !== "object" || after === null) {
+    yield { start: pos, end: valueEnd(json, pos), text: JSON.stringify(after) };
+    return;
+  }
+  type Members = Record<string | number, unknown>;
+  for (const [key, value] of new Map(membersOf(json, pos))) {
+    yield* changedValues(json, value, (before as Members)[key], (after as Members)[key]);
+  }
+}
 
 type IdRow = readonly [key: string, id: number];
 
@@ -95,16 +120,14 @@ function newIds(json: string, { start, end }: Span, base: TokenizerParts, extens
 }
 
 /** Puts rows behind the last entry of an object, in the layout of its entries. */
-function addIds(json: string, span: Span, rows: readonly IdRow[]): Edit {
-  const { before } = layoutOf(json, span);
+const addIds = (json: string, span: Span, rows: readonly IdRow[]): Edit =>
+  addElements(json, span, layoutOf(json, span).before, idTexts(json, span, rows));
+
+/** Keys and ids, as the object that they are for has them. */
+export function idTexts(json: string, span: Span, rows: readonly IdRow[]): string[] {
   const colon = `:${afterColon(json, span)}`;
   const quoted = quoterFor(json);
-  return addElements(
-    json,
-    span,
-    before,
-    rows.map(([key, id]) => `${quoted(key)}${colon}${id}`),
-  );
+  return rows.map(([key, id]) => `${quoted(key)}${colon}${id}`);
 }
 
 /** Puts special tokens behind the last added token, in the layout of the others; in the vocabulary's if there are none. */
@@ -138,33 +161,28 @@ function addSpecials(json: string, ids: Span, reserved: readonly AddedToken[]): 
   return addElements(json, span, before, rows(inner, afterColon(json, element), atEnd));
 }
 
-/** Puts merges behind the last one, in the form and the layout that they have. */
+/** Puts merges behind the last one; without one to follow, as pairs in the layout of the vocabulary. */
 function addMerges(json: string, span: Span, ids: Span, merges: readonly Pair[]): Edit {
-  const quoted = quoterFor(json);
   const layout = layoutOf(json, span);
   const isEmpty = json[span.start + 1 + layout.before.length] === "]";
-  // Without a merge to follow: pairs, in the layout of the vocabulary.
   const before = isEmpty ? layoutOf(json, ids).before : layout.before;
-  const first = span.start + 1 + layout.before.length;
-  if (!isEmpty && json[first] === '"') {
-    return addElements(
-      json,
-      span,
-      before,
-      merges.map(([left, right]) => quoted(`${left} ${right}`)),
-    );
-  }
-  const [inner, between, last] = isEmpty
-    ? innerLayout(before)
-    : layoutOfPair(json, spanOfElement(json, first));
-  const rows = merges.map(([left, right]) => `[${inner}${quoted(left)},${between}${quoted(right)}${last}]`);
-  return addElements(
-    json,
-    span,
-    before,
-    rows,
-    isEmpty ? before.slice(0, Math.max(0, before.length - 2)) : "",
-  );
+  const atEnd = isEmpty ? before.slice(0, Math.max(0, before.length - 2)) : "";
+  return addElements(json, span, before, mergeTexts(json, span, merges, innerLayout(before)), atEnd);
+}
+
+/** Merges in the form and the layout of the first one; without one as pairs, with the white space of `ofNone`. */
+export function mergeTexts(
+  json: string,
+  span: Span,
+  merges: readonly Pair[],
+  ofNone: [string, string, string] = ["", "", ""],
+): string[] {
+  const quoted = quoterFor(json);
+  const first = span.start + 1 + layoutOf(json, span).before.length;
+  if (json[first] === '"') return merges.map(([left, right]) => quoted(`${left} ${right}`));
+  const isEmpty = json[first] === "]";
+  const [inner, between, last] = isEmpty ? ofNone : layoutOfPair(json, spanOfElement(json, first));
+  return merges.map(([left, right]) => `[${inner}${quoted(left)},${between}${quoted(right)}${last}]`);
 }
 
 /** White space in a pair one level deeper than `before`, as HF indents. */
@@ -255,28 +273,29 @@ export const newMergeLines = (base: TokenizerParts, extension: Extension): strin
 type Span = { readonly start: number; readonly end: number };
 
 /** Where the value of `keys`, one in the other, stands; undefined if there is none. Of a key that is there twice the last counts. */
-function spanOf(json: string, keys: readonly string[]): Span | undefined {
+export function spanOf(json: string, keys: readonly string[]): Span | undefined {
   let pos = skipSpace(json, 0);
   for (const key of keys) {
-    const found = json[pos] === "{" ? valueAt(json, pos, key) : undefined;
+    let found: number | undefined;
+    for (const [name, value] of membersOf(json, pos)) if (name === key) found = value;
     if (found === undefined) return undefined;
     pos = found;
   }
   return { start: pos, end: valueEnd(json, pos) };
 }
 
-/** Where the value of a key begins in the object at `pos`. */
-function valueAt(json: string, object: number, key: string): number | undefined {
-  let found: number | undefined;
-  let pos = skipSpace(json, object + 1);
-  while (json[pos] !== "}") {
-    const keyEnd = skipString(json, pos);
-    const value = skipSpace(json, skipSpace(json, keyEnd) + 1);
-    if (JSON.parse(json.slice(pos, keyEnd)) === key) found = value;
-    pos = skipSpace(json, valueEnd(json, value));
-    if (json[pos] === ",") pos = skipSpace(json, pos + 1);
+/** Keys of the object at `pos`, or indices of the array, and where their values begin. */
+export function* membersOf(json: string, pos: number): Generator<[key: string | number, value: number]> {
+  const isObject = json[pos] === "{";
+  if (!isObject && json[pos] !== "[") return;
+  let at = skipSpace(json, pos + 1);
+  for (let index = 0; json[at] !== "}" && json[at] !== "]"; index++) {
+    const keyEnd = isObject ? skipString(json, at) : at;
+    const value = isObject ? skipSpace(json, skipSpace(json, keyEnd) + 1) : at;
+    yield [isObject ? JSON.parse(json.slice(at, keyEnd)) : index, value];
+    at = skipSpace(json, valueEnd(json, value));
+    if (json[at] === ",") at = skipSpace(json, at + 1);
   }
-  return found;
 }
 
 function skipSpace(json: string, from: number): number {
@@ -300,7 +319,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /** Behind the value that begins at `from`. */
-function valueEnd(json: string, from: number): number {
+export function valueEnd(json: string, from: number): number {
   let depth = 0;
   for (let pos = from; ; ) {
     const code = json.charCodeAt(pos);

@@ -6,6 +6,18 @@ import { gone, type Numbering, newIdOf } from "../tokenizer/prune-vocabulary.ts"
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, refuse, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { idsOfTokens, type TokenIds } from "./assemble-model.ts";
+import {
+  changedValues,
+  edited,
+  idTexts,
+  membersOf,
+  mergesKeys,
+  mergeTexts,
+  replaceElements,
+  spanOf,
+  valueEnd,
+  vocabKeys,
+} from "./extended-files.ts";
 import { Chunk, type OutputFile } from "./output-file.ts";
 import { scanTokenizerJson } from "./scan-tokenizer-json.ts";
 import {
@@ -134,38 +146,32 @@ function* rankChunks(parts: TokenizerParts, { newIds }: Numbering): Generator<Ui
 
 /** Mistral's `tekken.json` with the tokens that stay. It lists no others, so it holds just what its size says. */
 function prunedTekken(path: string, parts: TokenizerParts, { size, newIds }: Numbering): OutputFile {
-  const root = objectAt(readJson(path), path, "the tokenizer");
-  const config = objectAt(root.config, path, "config");
-  const vocab = root.vocab as readonly object[];
+  const json = readText(path);
   // Special tokens have the first ids, and all of them stay.
   const specialCount = allAddedTokens(parts).length;
-  const form = formOf(readBytes(path));
-  const value = {
-    ...root,
-    config: { ...config, default_vocab_size: size },
-    vocab: placeOfRows("vocab"),
+  const entryOf = (start: number, rank: number) => {
+    const entry = json.slice(start, valueEnd(json, start));
+    const { start: from, end } = spanOf(entry, ["rank"])!;
+    return `${entry.slice(0, from)}${rank}${entry.slice(end)}`;
   };
   return {
     name: basename(path),
-    chunks: () =>
-      jsonWithRows(value, form, {
-        vocab: {
-          brackets: "[]",
-          *rows() {
-            for (let id = specialCount; id < newIds.length; id++) {
-              if (newIds[id] === gone) continue;
-              const entry = { ...vocab[id - specialCount], rank: newIds[id]! - specialCount };
-              yield JSON.stringify(entry, null, form.isIndented ? 2 : 0);
-            }
-          },
-        },
-      }),
+    *chunks() {
+      const vocab = spanOf(json, ["vocab"])!;
+      const entries: string[] = [];
+      for (const [rank, start] of membersOf(json, vocab.start)) {
+        const newId = newIds[specialCount + (rank as number)] ?? gone;
+        if (newId !== gone) entries.push(entryOf(start, newId - specialCount));
+      }
+      const sizeSpan = spanOf(json, ["config", "default_vocab_size"])!;
+      yield* edited(json, [{ ...sizeSpan, text: String(size) }, replaceElements(json, vocab, entries)]);
+    },
   };
 }
 
 /**
  * HF's `tokenizer.json` with the tokens that stay. Vocabulary and merges are made anew; all else is as it was, with new
- * ids where there are ids. The file stays indented or not, and its merges lists or texts.
+ * ids where there are ids. The file keeps its layout.
  */
 function prunedTokenizerJson(path: string, parts: TokenizerParts, numbering: Numbering): OutputFile {
   const file = readBytes(path);
@@ -179,30 +185,19 @@ function prunedTokenizerJson(path: string, parts: TokenizerParts, numbering: Num
     ...("padding" in root && { padding: renumberPadding(root.padding, numbering, path) }),
     ...("added_tokens" in root && { added_tokens: renumberAdded(root.added_tokens, parts, numbering) }),
     ...("post_processor" in root && { post_processor: renumberStep(root.post_processor, numbering, path) }),
-    model: { ...model, vocab: placeOfRows("vocab"), merges: placeOfRows("merges") },
   };
-  const form = formOf(file);
-  // In a vocabulary that has this key, a number is behind it.
-  const areLists = /"merges"\s*:\s*\[\s*\[/.test(file.toString("latin1"));
-  const indent = form.isIndented ? 2 : 0;
+  const json = file.toString("utf8");
   return {
     name: basename(path),
-    chunks: () =>
-      jsonWithRows(value, form, {
-        vocab: {
-          brackets: "{}",
-          *rows() {
-            for (const [text, id] of tokens) yield `${JSON.stringify(text)}:${indent > 0 ? " " : ""}${id}`;
-          },
-        },
-        merges: {
-          brackets: "[]",
-          *rows() {
-            for (const halves of merges())
-              yield JSON.stringify(areLists ? halves : halves.join(" "), null, indent);
-          },
-        },
-      }),
+    *chunks() {
+      const vocabSpan = spanOf(json, vocabKeys)!;
+      const mergesSpan = spanOf(json, mergesKeys)!;
+      yield* edited(json, [
+        ...changedValues(json, json.indexOf("{"), root, value),
+        replaceElements(json, vocabSpan, idTexts(json, vocabSpan, tokens)),
+        replaceElements(json, mergesSpan, mergeTexts(json, mergesSpan, [...merges()])),
+      ]);
+    },
   };
 }
 
@@ -258,66 +253,6 @@ function renumberStep(value: unknown, numbering: Numbering, path: string): unkno
     default:
       refuse(path, `the post-processor ${String(step.type)} is not known, and may hold ids`);
   }
-}
-
-/** A list or an object of a JSON file that is written row by row, because it is long. */
-type JsonRows = {
-  readonly brackets: "[]" | "{}";
-  /** Each as JSON in one line, or with line ends as at the margin. */
-  readonly rows: () => Iterable<string>;
-};
-
-/** How the file is laid out. */
-type JsonForm = { readonly isIndented: boolean };
-
-/** Whether a file of JSON is indented, by its beginning. */
-const formOf = (file: Uint8Array): JsonForm => ({
-  isIndented: /^\s*\{\s*\n/.test(
-    Buffer.from(file.buffer, file.byteOffset, Math.min(64, file.length)).toString(),
-  ),
-});
-
-/** What stands in a value instead of rows: no text of a tokenizer's file has it. */
-const placeOfRows = (name: string) => `\0rows ${name}`;
-
-/** A value as JSON, with the rows of each name in the places of `placeOfRows(name)`. */
-function* jsonWithRows(
-  value: object,
-  { isIndented }: JsonForm,
-  rowsByName: Readonly<Record<string, JsonRows>>,
-): Generator<Uint8Array> {
-  const chunk = new Chunk();
-  const text = JSON.stringify(value, null, isIndented ? 2 : undefined);
-  let margin = "";
-  for (const part of text.split(/("\\u0000rows [a-z_]+")/)) {
-    const name = /^"\\u0000rows ([a-z_]+)"$/.exec(part)?.[1];
-    if (name === undefined) {
-      chunk.text(part);
-      const indent = /^ */.exec(part.slice(part.lastIndexOf("\n") + 1))![0];
-      margin = isIndented ? `\n${indent}` : "";
-      continue;
-    }
-    const { brackets, rows } = rowsByName[name]!;
-    yield* rowChunks(chunk, brackets, rows(), margin);
-  }
-  yield chunk.take();
-}
-
-function* rowChunks(
-  chunk: Chunk,
-  brackets: string,
-  rows: Iterable<string>,
-  margin: string,
-): Generator<Uint8Array> {
-  const inner = margin === "" ? "" : `${margin}  `;
-  let isFirst = true;
-  chunk.text(brackets[0]!);
-  for (const row of rows) {
-    chunk.text(`${isFirst ? "" : ","}${inner}${inner === "" ? row : row.replaceAll("\n", inner)}`);
-    isFirst = false;
-    if (chunk.isFull) yield chunk.take();
-  }
-  chunk.text(`${isFirst ? "" : margin}${brackets[1]}`);
 }
 
 /** What stays of a vocabulary and its merges, spelled as in their file. */
