@@ -17,9 +17,9 @@ import {
   NpyWriter,
 } from "../formats/id-writers.ts";
 import type { IdType } from "../formats/npy.ts";
-import type { CompiledPattern } from "../pattern/pattern.ts";
 import { kernelModule } from "../runtime/kernel.ts";
 import { MemoryBudget, workerBytes } from "../runtime/system-limits.ts";
+import { nextTurn } from "../runtime/turns.ts";
 import { stageFile } from "../store/staged-file.ts";
 import { textCutting } from "../tokenizer/text-cutting.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
@@ -59,20 +59,22 @@ const rangesPerThread = 40;
 
 /**
  * The main thread encodes too, unless it has a stream to read: between windows it would read too slowly. Nor does it if one
- * pretoken may take long to find: it would serve no signals meanwhile, but a worker can be terminated.
+ * pretoken may take long to find, or the tokenizer long to set up: it would serve no signals meanwhile, but a worker can be
+ * terminated.
  */
-const doesMainEncode = (inputs: readonly Input[], pattern?: CompiledPattern) =>
-  inputs.every(canSeek) && pattern?.kind !== "programs";
+const doesMainEncode = (inputs: readonly Input[], parts?: EncodingParts) =>
+  inputs.every(canSeek) && (parts === undefined || isQuick(parts));
+
+/** Whether no step of encoding takes long: to set up 100,000 added tokens, or a million merges, takes some 0.2 s. */
+export const isQuick = ({ pattern, addedTokens, model }: EncodingParts) =>
+  pattern.kind === "automata" && addedTokens.length <= 20_000 && model.merges.left.length <= 500_000;
 
 /**
  * Starts the workers of `encodeCorpus`, so that they are up when the tokenizer is loaded. Whoever starts them terminates
- * them, whatever happens. The pattern may not be known yet.
+ * them, whatever happens. The tokenizer is not known yet.
  */
-export const startEncodingWorkers = (
-  workerCount: number,
-  inputs: readonly Input[],
-  pattern?: CompiledPattern,
-): StartedWorkers => startJobWorkers("encoding", workerCount, doesMainEncode(inputs, pattern));
+export const startEncodingWorkers = (workerCount: number, inputs: readonly Input[]): StartedWorkers =>
+  startJobWorkers("encoding", workerCount, doesMainEncode(inputs));
 
 /**
  * Encodes the inputs, or the ranges of them that are given, in order. Calls `report` between slices of work of at most
@@ -100,6 +102,7 @@ export async function encodeCorpus(
     specialTokensAsText,
     textBytesMax,
   };
+  await nextTurn();
   const encoded = await runTasks(
     {
       name: "encoding",
@@ -111,7 +114,7 @@ export async function encodeCorpus(
       cutting,
       aheadBytes: workerCount * smallestRangeSizeBytes,
       threadCount: workerCount,
-      mainWorks: doesMainEncode(inputs, parts.pattern),
+      mainWorks: doesMainEncode(inputs, parts),
       mayTakeLong: (task) => mayTakeLong(task, longBytesOf(task, options, cutting)),
       workers,
     },

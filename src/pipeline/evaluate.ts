@@ -26,7 +26,7 @@ import type { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { type TableSize, tableBytes } from "../words/word-table.ts";
 import { countWords } from "./count-words.ts";
-import { encodingParts } from "./encode-corpus.ts";
+import { encodingParts, isQuick } from "./encode-corpus.ts";
 import { EvaluationThreads } from "./evaluation-threads.ts";
 import type { Report } from "./stage-progress.ts";
 import {
@@ -110,9 +110,8 @@ const tablesPerText = 4;
 /** The threads that encode the words of all texts. The caller closes them. */
 export function startThreads({ texts, tokenizers, workerCountFor, specialTokensAsText }: EvaluateOptions) {
   const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
-  // The backtracking matcher may take long for one word, and serves no signal meanwhile.
-  const mainWorks =
-    textBytes <= smallTextBytes && tokenizers.every(({ parts }) => parts.pattern.kind === "automata");
+  // What takes long is done by workers, because it serves no signal meanwhile.
+  const mainWorks = textBytes <= smallTextBytes && tokenizers.every(({ parts }) => isQuick(parts));
   const encodings = tokenizers.map(({ parts }) => wordEncodingOf(parts, specialTokensAsText));
   return new EvaluationThreads(encodings, workerCountFor(textBytes), mainWorks);
 }

@@ -3,6 +3,7 @@ import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
 import { partnerOf } from "../formats/tokenizer-files.ts";
 import { recordName } from "../formats/training-json.ts";
 import { isDirectory, statOf } from "../runtime/system-error.ts";
+import { nextTurn } from "../runtime/turns.ts";
 import { lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { describeFailure, type Failure, serveWorkers, startWorkers } from "./job.ts";
@@ -38,6 +39,8 @@ export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts
       finish();
     };
   });
+  // To take over what the thread made may take 0.1 s.
+  await nextTurn();
   const { parts, tokens } = loaded!;
   return { ...parts, tokens: tokens ?? lateTokenTable(() => load().tokens) };
 }

@@ -122,6 +122,9 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest> implements SharedT
   readonly report = () => this.tell(this.bytesDone.reduce((sum, cell) => sum + cell, 0));
 
   async run(): Promise<void> {
+    // To find the first cut takes 0.1 s where there are 100,000 special tokens, and so does posting them.
+    await nextTurn();
+    if (this.isStopped) return;
     // The workers have their tasks before this thread turns to its own.
     const serving = this.serve(this.workers, (index) => ({ index, isExtra: this.isExtra }));
     await Promise.all([serving, this.job.mainWorks ? this.workHere() : undefined]);

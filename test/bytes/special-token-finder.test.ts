@@ -111,6 +111,16 @@ describe("special tokens", () => {
     expect(found(tokens, text).map(([, token]) => token)).toEqual(tokens);
   });
 
+  test("thousands that share their ends, their beginnings, or all of another token are found", () => {
+    const letters = randomSource(5);
+    const make = (length: number) => utf8(Array.from({ length }, () => "abc"[letters.below(3)]).join(""));
+    const tokens = Array.from({ length: 2000 }, (_, i) => make(2 + (i % 11)));
+    const text = make(3000);
+    const finder = new SpecialTokenFinder(tokens);
+    finder.reset(text);
+    expect(findAll(finder, 0, text.length)).toEqual(findAllNaively(tokens, text, 0, text.length));
+  });
+
   test("of the text before nothing is known any more after a reset", () => {
     const finder = finderOf([utf8("<|a|>"), utf8("<|b|>")], utf8("<|a|><|b|>"));
     expect(finder.find(0, 10)).toBe(0);

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -181,6 +181,30 @@ test("several threads write what one thread writes", async () => {
       expect(Bun.deepEquals(await encodeWith(workerCount, parts, packed), expected)).toBe(true);
   }
 }, 600_000);
+
+test("the main thread encodes, but not with a tokenizer that takes long to set up", async () => {
+  const file = join(scratch(), "text");
+  writeFileSync(file, "a <|token 7|>b");
+  const many = Array.from({ length: 30_000 }, (_, n) => ({
+    ...flags,
+    id: 400 + n,
+    content: `<|token ${n}|>`,
+  }));
+  const take = spyOn(TaskEncoder.prototype, "take");
+  for (const [parts, takenHere] of [
+    [gpt2, 1],
+    [{ ...gpt2, addedTokens: many }, 0],
+  ] as const) {
+    take.mockClear();
+    const found: number[] = [];
+    const sink = { write: (ids: Uint16Array | Uint32Array) => void found.push(...ids), endInput() {} };
+    const options = { inputs: findInputs([file]), parts, specialTokensAsText: false, workerCount: 1 };
+    await encodeCorpus(options, sink, () => {});
+    expect(take).toHaveBeenCalledTimes(takenHere);
+    if (takenHere === 0) expect(found).toContain(407);
+  }
+  take.mockRestore();
+});
 
 test("a byte that is not UTF-8 is counted once, wherever the text is cut, with any number of workers", async () => {
   const file = join(scratch(), "invalid");
