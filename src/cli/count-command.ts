@@ -111,7 +111,7 @@ function tellCounted({ totals, leftOut }: Saved, run: Counting, corpus: FoundInp
       : [];
   output.succeed(
     [
-      `counted ${counted(wordCount, "word")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}`,
+      `counted ${counted(wordCount, "pretoken")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}`,
       ...rare,
       ...corpusNoteLines(corpus),
     ],

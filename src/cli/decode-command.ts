@@ -19,7 +19,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   const options = readTokenizerOptions(invocation);
   const idMerges = idMergesPath(options.path);
   if (idMerges !== undefined) {
-    return (await import("./decode-ids.ts")).runDecodeIds(invocation, idMerges, output);
+    return (await import("./ids-command.ts")).runDecodeIds(invocation, idMerges, output);
   }
   const file = invocation.files[0]!;
   const path = invocation.options.text("output");

@@ -39,6 +39,7 @@ import { readInputOptions } from "./input-options.ts";
 import {
   corpusNotes,
   type Output,
+  rowLines,
   warnOfEarlyStop,
   warnOfEqualCounts,
   warnOfInvalidBytes,
@@ -273,16 +274,18 @@ function summaryOf(
   const { length } = tokens;
   const rate = (tokens: number) => (tokens === 0 ? "none" : (pretokenBytes / tokens).toFixed(3));
   const ms = (time: number) => seconds(time / 1000);
+  const reserved =
+    reservedTokens.length === 0
+      ? ""
+      : `${counted(reservedTokens.length, "token")}, to ${grouped(options.vocabSize)} ids`;
   const ids = length === 0 ? "" : `, ids ${base.vocabSize} to ${base.vocabSize + length - 1}`;
-  const rows = [
+  return rowLines([
     ["base", `${base.path}, ${grouped(base.vocabSize)} ids`],
     ...notes,
     ["documents", documentsText(options)],
-    ["words", `${grouped(wordCount)}, ${grouped(distinctWordCount)} of them distinct`],
+    ["pretokens", `${grouped(wordCount)}, ${grouped(distinctWordCount)} of them distinct`],
     ["new tokens", `${grouped(length)}${ids}`],
-    ...(reservedTokens.length === 0
-      ? []
-      : [["reserved", `${counted(reservedTokens.length, "token")}, to ${grouped(options.vocabSize)} ids`]]),
+    ["reserved", reserved],
     ["rule", options.compat],
     [
       "time",
@@ -291,6 +294,5 @@ function summaryOf(
     ["memory", `${bytes(peakMemoryBytes)} at its peak`],
     ["bytes/token", `${rate(tokenCount)}, by the base ${rate(tokenCountBefore)}`],
     ["written", writtenFiles(output, options.sizes, files)],
-  ];
-  return rows.map(([name, text]) => `${name!.padEnd(12)}${text!}`);
+  ]);
 }

@@ -3,7 +3,14 @@ import { join } from "node:path";
 import { filesMatching } from "../corpus/find-inputs.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
-import { type IdMerges, idTypesOf, readIdMerges, SequenceMerger } from "../formats/id-merges.ts";
+import {
+  type IdMerges,
+  idTypesOf,
+  readIdMerges,
+  SequenceMerger,
+  symbolCounts,
+  symbolsOf,
+} from "../formats/id-merges.ts";
 import type { BinaryType } from "../formats/id-reader.ts";
 import { readSequences, SequenceList } from "../formats/id-reader.ts";
 import { BinaryWriter, type ByteSink, type IdWriter, NpyWriter, TextWriter } from "../formats/id-writers.ts";
@@ -19,7 +26,7 @@ import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { placeOfFile, stageFile } from "../store/staged-file.ts";
 import type { Invocation, TypedOptions } from "./arguments.ts";
 import { intoPipe, intoStream, lockOutputFile, lockOutputs } from "./data-output.ts";
-import type { Output } from "./output.ts";
+import { type Output, rowLines, writeLines } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { StreamWriter } from "./stream-writer.ts";
 import { readAskedSize } from "./training-options.ts";
@@ -67,7 +74,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
   if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
   if (obstacle !== null) output.warn(`tokenizer.json is not written: ${obstacle}`);
   const { alphabetSize, left } = trained.merges;
-  const rows = [
+  const summary = rowLines([
     [
       "corpus",
       `${counted(trained.symbolCount, "id")} in ${counted(sumOf(trained.documentCounts), "document")}`,
@@ -81,8 +88,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
     ["memory", `${bytes(record.peakMemoryBytes)} at its peak`],
     ["ids/token", (trained.symbolCount / trained.tokenCount).toFixed(3)],
     ["written", `${asked.output}: ${record.files.join(", ")}`],
-  ];
-  const summary = rows.map(([name, text]) => `${name!.padEnd(12)}${text}`);
+  ]);
   output.succeed(summary, { changed: true, output: asked.output, kept: keptPath, ...record });
 }
 
@@ -200,7 +206,7 @@ async function encodeDocuments(
  * Into a file, which appears when it is whole, into a named pipe, or onto stdout. As lines, unless the name ends in .npy or
  * .bin.
  */
-export async function throughWriter(
+async function throughWriter(
   path: string | undefined,
   type: IdType,
   encode: (writer: IdWriter, drained: () => Promise<void> | undefined) => Promise<number>,
@@ -235,3 +241,77 @@ function fileWriter(path: string, file: ByteSink, type: IdType): IdWriter {
 }
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
+
+/** Refuses options that a tokenizer of ids has no use for. */
+function refuseForIds({ options }: Invocation, names: readonly string[]): void {
+  for (const name of names) {
+    if (options.has(name)) throw usageError(`--${name} does not go with a tokenizer of ids`);
+  }
+}
+
+/** `bpe decode` with a tokenizer of ids: the ids of the alphabet, in the form that `bpe encode` reads. */
+export async function runDecodeIds(
+  invocation: Invocation,
+  mergesPath: string,
+  output: Output,
+): Promise<void> {
+  const startMs = performance.now();
+  refuseForIds(invocation, ["pattern", "special-token"]);
+  const { options } = invocation;
+  const file = invocation.files[0]!;
+  const path = options.text("output") === "-" ? undefined : options.text("output");
+  await lockOutputFile(invocation, output, path);
+  const stats = statOf(file);
+  if (stats?.isFile()) {
+    refuseOverwriting([{ path: file, isStream: false, device: stats.dev, inode: stats.ino }], [path]);
+  }
+  const merges = readIdMerges(mergesPath);
+  const idLimit = merges.alphabetSize + merges.left.length;
+  const documents = new SequenceList();
+  const { symbolType, tokenType } = idTypesOf(merges);
+  const readType = { asked: options.word("dtype"), needed: tokenType };
+  for await (const _ of readSequences(file, readType, documents, idLimit)) await nextTurn();
+  const { tokens, starts, count, documentCount } = documents;
+  const symbolCount = await throughWriter(path, symbolType, async (writer, drained) => {
+    for (let d = 0; d < documentCount; d++) {
+      for (const symbols of symbolsOf(merges, tokens.subarray(starts[d], starts[d + 1]))) {
+        writer.write(symbols);
+        await (drained() ?? nextTurn());
+      }
+      writer.endInput();
+    }
+    writer.finish();
+    return writer.idCount;
+  });
+  const elapsedMs = Math.round(performance.now() - startMs);
+  const summary = `decoded ${counted(count, "token")} in ${counted(documentCount, "document")} to ${counted(symbolCount, "id")} in ${seconds(elapsedMs / 1000)}`;
+  output.succeed(summary, { idCount: count, documentCount, symbolCount, elapsedMs, output: path ?? "-" });
+}
+
+const longestShown = 10;
+const symbolsShown = 12;
+
+/** `bpe inspect` of a tokenizer of ids. */
+export async function runInspectIds(invocation: Invocation, mergesPath: string): Promise<void> {
+  refuseForIds(invocation, ["text", "json", "report", "pattern", "special-token"]);
+  const merges = readIdMerges(mergesPath);
+  const { alphabetSize, left } = merges;
+  const counts = symbolCounts(merges);
+  const ids = Array.from(left, (_, k) => alphabetSize + k);
+  const longest = ids.sort((a, b) => counts[b]! - counts[a]! || a - b).slice(0, longestShown);
+  const spelled = (id: number) => {
+    const [symbols = new Uint32Array(0)] = symbolsOf(merges, [id]);
+    const more = counts[id]! > symbolsShown ? " …" : "";
+    return `${symbols.subarray(0, symbolsShown).join(" ")}${more}`;
+  };
+  const rows: [string, string][] = [
+    ["tokenizer", `${mergesPath} (merges over ids, docs/ids.md)`],
+    ["size", `${counted(alphabetSize + left.length, "token")}, ${counted(left.length, "merge")}`],
+    ["alphabet", `${counted(alphabetSize, "id")}, 0 to ${grouped(alphabetSize - 1)}`],
+    ...longest.map((id, i): [string, string] => [
+      i === 0 ? "longest" : "",
+      `${counted(counts[id]!, "id")}  ${id}: ${spelled(id)}`,
+    ]),
+  ];
+  await writeLines(rowLines(rows, 14));
+}

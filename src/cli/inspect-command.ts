@@ -27,7 +27,7 @@ import { bytes, counted, grouped } from "./units.ts";
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
   const path = invocation.files[0]!;
   const idMerges = idMergesPath(path);
-  if (idMerges !== undefined) return (await import("./inspect-ids.ts")).runInspectIds(invocation, idMerges);
+  if (idMerges !== undefined) return (await import("./ids-command.ts")).runInspectIds(invocation, idMerges);
   const textPath = invocation.options.text("text");
   const reportPath = await takeReportPlace(invocation, output);
   const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);

@@ -38,6 +38,10 @@ const worthTellingBytes = 1e8;
 /** A summary; one that takes time to make is made if people or the log are to see it. */
 type Summary = string | readonly string[] | (() => readonly string[]);
 
+/** Rows of a summary as lines, the texts below each other; a row without text is none. */
+export const rowLines = (rows: readonly (readonly [name: string, text: string])[], columns = 12): string[] =>
+  rows.filter(([, text]) => text !== "").map(([name, text]) => name.padEnd(columns) + text);
+
 /** Writes lines for people to stdout. Data goes there elsewhere, as it is. */
 export const writeLines = (lines: readonly Line[]) =>
   writeStdout([Buffer.from(`${printable(lines, stylesFor(1))}\n`)]);

@@ -9,7 +9,7 @@ import type { Invocation } from "./arguments.ts";
 import { countTokensOf } from "./counted-text.ts";
 import { lockOutputs } from "./data-output.ts";
 import { openInputs, readReading } from "./input-options.ts";
-import { corpusNoteLines, type Output } from "./output.ts";
+import { corpusNoteLines, type Output, rowLines } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 import { counted, grouped, seconds } from "./units.ts";
@@ -69,7 +69,7 @@ function summaryOf({
   ...result
 }: Result): string[] {
   const share = `${((100 * goneCount) / Math.max(1, tokenCount)).toFixed(2)} %`;
-  const rows = [
+  const rows: [string, string][] = [
     ["tokens", `${grouped(sizeBefore)} -> ${grouped(size)}`],
     [
       "text",
@@ -82,7 +82,7 @@ function summaryOf({
     ["time", seconds(result.elapsedMs / 1000)],
     ["written", `${result.output}: ${result.files.join(", ")}`],
   ];
-  return rows.filter(([, text]) => text !== "").map(([name, text]) => `${name!.padEnd(13)}${text!}`);
+  return rowLines(rows, 13);
 }
 
 const isItsOwnOutput = (output: string) =>

@@ -84,7 +84,7 @@ function highlightsOf(record: TrainingRecord, size: number): Highlight[] {
       value: grouped(residueCount),
       note: `${((100 * residueCount) / Math.max(1, mergeCount)).toFixed(1)} % of the learned tokens`,
     },
-    { name: "trained in", value: seconds(timings.totalMs / 1000), note: `${grouped(wordCount)} words` },
+    { name: "trained in", value: seconds(timings.totalMs / 1000), note: `${grouped(wordCount)} pretokens` },
   ];
 }
 
@@ -111,7 +111,7 @@ function factsOf(record: TrainingRecord, output: string): Fact[] {
     ...sources.map((source) => ["", source] as const),
     ["special tokens", options.specialTokens.join(" ") || "none"],
     ["agrees with", options.compat],
-    ["words", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
+    ["pretokens", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
     ["written", `${output}: ${record.files.join(", ")}`],
     ["SHA-256 of the merges", record.mergesSha256],
     [

@@ -3,6 +3,7 @@ import type { TrainingRecord } from "../formats/training-json.ts";
 import { describeLlamaCpp } from "../pattern/pattern.ts";
 import type { Trained } from "../pipeline/train.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
+import { rowLines } from "./output.ts";
 import { blanksAndRules, type LearnedShapes } from "./token-shapes.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
@@ -26,13 +27,13 @@ export function summary(facts: SummaryFacts): string[] {
   const rate = textBytes === 0 ? "" : ` (${grouped(perSecond(textBytes / 1e6, timings.countMs))} MB/s)`;
   const noun = inputs.some((input) => input.path === "-") ? "input" : "file";
   const corpus = `${bytes(textBytes)} in ${counted(inputs.length, noun)}, ${counted(documentCount, "document")}`;
-  const rows = [
+  return rowLines([
     ["corpus", inputs.length === 0 ? "" : corpus],
     ...notes,
     ...countsRows(record.counts.map(({ path }) => path)),
     ["pattern", record.options.pattern.name ?? "a regular expression"],
     ["llama.cpp", describeLlamaCpp(record.options.pattern.name)],
-    ["words", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
+    ["pretokens", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
     ["merges", grouped(record.mergeCount)],
     [
       "time",
@@ -50,9 +51,7 @@ export function summary(facts: SummaryFacts): string[] {
     ["blank", blanksAndRules(facts)],
     ["written", writtenFiles(output, record.options.sizes, record.files)],
     ["kept", keptPath ?? ""],
-  ] as const;
-  const shown = rows.filter(([, text]) => text !== "");
-  return shown.map(([name, text]) => `${name!.padEnd(12)}${text!}`);
+  ]);
 }
 
 /** The files of a tokenizer; those of several have the same names in a directory for each size. */
@@ -85,7 +84,7 @@ function residues({ residueCount, neverReachedCount, mergeCount }: TrainingRecor
 const countsRowsMax = 3;
 
 /** A row for each file of word counts, or one row for many. */
-function countsRows(paths: readonly string[]): string[][] {
+function countsRows(paths: readonly string[]): [string, string][] {
   if (paths.length <= countsRowsMax) return paths.map((path) => ["counts", path]);
   return [["counts", `${paths[0]} … ${paths.at(-1)} (${counted(paths.length, "file")})`]];
 }

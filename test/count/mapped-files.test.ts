@@ -194,7 +194,7 @@ test(
     const path = put(directory, "large.txt", content);
     const startMs = performance.now();
     const whole = await finished(start(path));
-    expect(whole.counted).toMatch(/^counted [\d,]+ words/);
+    expect(whole.counted).toMatch(/^counted [\d,]+ pretokens/);
     const wholeMs = performance.now() - startMs;
     let metCount = 0;
     for (let round = 0; metCount < wantedCount; round++) {
@@ -250,7 +250,7 @@ const start = (path: string) =>
 async function finished(run: ReturnType<typeof start>) {
   const stderr = await new Response(run.stderr).text();
   const code = await run.exited;
-  const counted = /counted .* words/.exec(stderr)?.[0] ?? "";
+  const counted = /counted .* pretokens/.exec(stderr)?.[0] ?? "";
   // Progress is not compared.
   return {
     code,
