@@ -1,7 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Invocation, parseInvocation } from "../../src/cli/arguments.ts";
+import {
+  type Invocation,
+  oneOf,
+  parseInvocation,
+  sizeBytes,
+  unknownCommand,
+  unknownOption,
+  wholeNumber,
+} from "../../src/cli/arguments.ts";
 import { commands } from "../../src/cli/command-table.ts";
+import { optionWords } from "../../src/cli/option-table.ts";
+import { readAskedSize, splitSizes } from "../../src/cli/training-options.ts";
+import { inputFormats } from "../../src/corpus/input.ts";
+import { formats } from "../../src/formats/formats.ts";
 import { errorOf } from "../thrown.ts";
 
 const train = commands.find((command) => command.name === "train")!;
@@ -9,28 +21,27 @@ const parse = (...typed: string[]): Invocation => parseInvocation(train, typed);
 const value = (name: string, ...typed: string[]) => parse(...typed).options.get(name);
 
 describe("values are text exactly as typed", () => {
-  test("a leading zero stays", () => expect(value("special-token", "-s", "007")).toEqual(["007"]));
-  test("an exponent is not a number", () => expect(value("special-token", "-s", "1e3")).toEqual(["1e3"]));
-  test("a value may begin with dashes", () =>
-    expect(value("special-token", "-s=--sep--")).toEqual(["--sep--"]));
-  test("a directory may be called 2026", () => expect(value("output", "-o", "2026")).toEqual(["2026"]));
-  test("a short option takes what follows it", () => expect(value("vocab-size", "-n300")).toEqual(["300"]));
-  test("an empty value stays empty", () => expect(value("special-token", "-s", "")).toEqual([""]));
-  test("an empty value behind = stays empty", () =>
-    expect(value("special-token", "--special-token=")).toEqual([""]));
-  test("only the first = separates", () => expect(value("special-token", "-s==a=b")).toEqual(["=a=b"]));
-  test("a value may be true, false, null or NaN", () => {
-    expect(value("special-token", "-s", "true", "-s", "false", "-s", "null", "-s", "NaN")).toEqual([
-      "true",
-      "false",
-      "null",
-      "NaN",
-    ]);
-  });
-  test("a value may hold a newline", () =>
-    expect(value("special-token", "--special-token=a\nb")).toEqual(["a\nb"]));
-  test("a dotted option value stays one text", () =>
-    expect(value("output", "--output=a.b.c")).toEqual(["a.b.c"]));
+  const cases: [what: string, typed: string[], name: string, values: string[]][] = [
+    ["a leading zero stays", ["-s", "007"], "special-token", ["007"]],
+    ["an exponent is not a number", ["-s", "1e3"], "special-token", ["1e3"]],
+    ["a value may begin with dashes", ["-s=--sep--"], "special-token", ["--sep--"]],
+    ["a directory may be called 2026", ["-o", "2026"], "output", ["2026"]],
+    ["a short option takes what follows it", ["-n300"], "vocab-size", ["300"]],
+    ["an empty value stays empty", ["-s", ""], "special-token", [""]],
+    ["an empty value behind = stays empty", ["--special-token="], "special-token", [""]],
+    ["only the first = separates", ["-s==a=b"], "special-token", ["=a=b"]],
+    ["a value may be true or null", ["-s", "true", "-s", "null"], "special-token", ["true", "null"]],
+    ["a value may be false or NaN", ["-s", "false", "-s", "NaN"], "special-token", ["false", "NaN"]],
+    ["a value may hold a newline", ["--special-token=a\nb"], "special-token", ["a\nb"]],
+    ["a dotted option value stays one text", ["--output=a.b.c"], "output", ["a.b.c"]],
+    [
+      "a repeatable option keeps its order",
+      ["-s", "b", "--special-token", "a", "-sc"],
+      "special-token",
+      ["b", "a", "c"],
+    ],
+  ];
+  test.each(cases)("%s", (_, typed, name, values) => expect(value(name, ...typed)).toEqual(values));
   test("any text comes through as it is", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "binary" })), (texts) => {
@@ -76,9 +87,6 @@ describe("options", () => {
       ["quiet", []],
     ]);
   });
-  test("a repeatable option keeps its order", () => {
-    expect(value("special-token", "-s", "b", "--special-token", "a", "-sc")).toEqual(["b", "a", "c"]);
-  });
   test("arguments behind an option of many values are more of them, up to the next option", () => {
     const spec = commands.find(({ name }) => name === "eval")!;
     const { options, files } = parseInvocation(spec, [
@@ -97,28 +105,227 @@ describe("options", () => {
     expect(files).toEqual(["t", "u", "v"]);
     expect(parseInvocation(spec, ["--text=a", "t"]).files).toEqual(["t"]);
   });
-  test("a single-valued option given twice is an error that names it as typed", () => {
-    expect(errorOf(() => parse("-n", "1", "--vocab-size", "2")).message).toBe("--vocab-size is given twice");
-  });
+  const wrong: [what: string, typed: string[], message: string][] = [
+    ["given twice, it is named as typed", ["-n", "1", "--vocab-size", "2"], "--vocab-size is given twice"],
+    ["an unknown one comes before a missing value", ["-n", "--bogus"], "unknown option --bogus"],
+    ["a missing value is an error", ["corpus", "-n"], "-n needs a value (N)"],
+    ["another option is no value", ["-o", "-n", "300"], "-o needs a value (DIR)"],
+    ["a flag takes no value", ["--quiet=yes"], "--quiet takes no value"],
+    ["negation is not an option", ["--no-quiet"], "unknown option --no-quiet"],
+  ];
+  test.each(wrong)("%s", (_, typed, message) => expect(errorOf(() => parse(...typed)).message).toBe(message));
   test("an unknown option is named as typed, with the nearest", () => {
-    const error = errorOf(() => parse("--vocab-sise", "300"));
-    expect([error.message, error.hint, error.exitCode]).toEqual([
+    const { message, hint, exitCode } = errorOf(() => parse("--vocab-sise", "300"));
+    expect([message, hint, exitCode]).toEqual([
       "unknown option --vocab-sise",
       "did you mean --vocab-size?",
       2,
     ]);
   });
-  test("an unknown option is reported before a missing value", () => {
-    expect(errorOf(() => parse("-n", "--bogus")).message).toBe("unknown option --bogus");
+});
+
+test("whole numbers are digits, with k for 1,024 times and m for that twice", () => {
+  const numbers = {
+    ...{ "00300": 300, "32k": 32768, "1K": 1024, "1m": 1048576, "3M": 3145728, "0k": 0 },
+    ...{
+      "32,000": 32000,
+      "32_000": 32000,
+      "1,048,576": 1048576,
+      "1_048_576": 1048576,
+      "3_2000": 32000,
+      "1,000k": 1024000,
+    },
+  };
+  for (const [text, value] of Object.entries(numbers)) expect(wholeNumber("-n", text, 0)).toBe(value);
+  for (const text of ["9".repeat(30), "9007199254740991k", "8589934592m"]) {
+    expect(() => wholeNumber("-n", text, 0)).toThrow(`-n: ${text} is too large`);
+  }
+  expect(wholeNumber("-n", "8589934591m", 0)).toBe(8589934591 * 1048576);
+  for (const text of [
+    "1e3",
+    "",
+    "-5",
+    "3.5",
+    "0x10",
+    " 7",
+    "k",
+    "1.5k",
+    "32kk",
+    "1g",
+    "32 k",
+    "1kb",
+    "32,00",
+    "3200,000",
+    ",000",
+    "32__0",
+    "_3",
+    "3_",
+  ]) {
+    expect(errorOf(() => wholeNumber("--workers", text, 1)).message).toBe(
+      `--workers: "${text}" is not a whole number`,
+    );
+  }
+  expect(errorOf(() => wholeNumber("-w", "0", 1)).message).toBe("-w: 0 is too small, the least is 1");
+});
+
+test("a comma is in a number or between sizes: groups of three digits that cannot all be sizes are one number", () => {
+  const one = ["32,000", "50,257", "128,256", "262,144", "1,000,256", "+8,000", "32000", "32_000"];
+  for (const text of one) expect(splitSizes(text)).toEqual([text]);
+  const several = [
+    "16k,32k",
+    "300,400",
+    "16000,32000",
+    "262,266,270",
+    "32,000,64,000",
+    "132,000,164,000",
+    "+1k,+2k",
+  ];
+  for (const text of several) expect(splitSizes(text)).toEqual(text.split(","));
+  expect(readAskedSize("+8,000", "it")).toEqual({ isMore: true, count: 8000 });
+});
+
+test("a word out of a list is checked, with the nearest", () => {
+  expect(oneOf("--compat", "cs336", ["cs336", "rustbpe"])).toBe("cs336");
+  expect(errorOf(() => oneOf("--compat", "rustbp", ["cs336", "rustbpe"])).hint).toStartWith(
+    "did you mean rustbpe?",
+  );
+});
+
+test("sizes are read with decimal and binary units, in any case, with fractions", () => {
+  const sizes: Record<string, number> = {
+    "1048576": 1048576,
+    "0": 0,
+    "300MB": 300e6,
+    "300mb": 300e6,
+    "1.5GB": 1.5e9,
+    "2GiB": 2 ** 31,
+    "64KB": 64e3,
+    "64KiB": 65536,
+    "64Ki": 65536,
+    "64,000": 64e3,
+    "1_000.5KB": 1000500,
+    "0.5 MiB": 524288,
+    "1TB": 1e12,
+    "12b": 12,
+    "0.3kb": 300,
+  };
+  for (const [text, value] of Object.entries(sizes)) expect(sizeBytes("--size", text, 0)).toBe(value);
+});
+
+test("what is no size, too small or too large is a usage error that shows it", () => {
+  for (const text of ["", "MB", "-1", "1,5GB", "1e9", "3XB", "10iB", "1..5k", "12 apples"]) {
+    expect(() => sizeBytes("--size", text, 0)).toThrow(`--size: "${text}" is not a size`);
+  }
+  // As a number, 64k is 65,536.
+  for (const [text, hint] of Object.entries({
+    "64k": "64KB is 64,000 bytes, 64KiB 65,536",
+    "1.5 G": "1.5GB is 1,500,000,000 bytes, 1.5GiB 1,610,612,736",
+    "2m": "2MB is 2,000,000 bytes, 2MiB 2,097,152",
+  })) {
+    const error = errorOf(() => sizeBytes("--size", text, 0));
+    expect([error.message, error.hint, error.exitCode]).toEqual([
+      `--size: "${text}" does not say of which bytes`,
+      hint,
+      2,
+    ]);
+  }
+  expect(() => sizeBytes("--size", "9999999PB", 0)).toThrow("--size: 9999999PB is too large");
+  expect(() => sizeBytes("--size", "10", 11)).toThrow("--size: 10 is too small, the least is 11 bytes");
+});
+
+test("the table of commands lists the formats that there are", () => {
+  expect<readonly string[]>(optionWords.format).toEqual(formats.map(({ name }) => name));
+  // Ids are no text: only training and encoding read them.
+  expect<readonly string[]>(optionWords["input-format"]).toEqual([...inputFormats, "ids"]);
+});
+
+const commandOf = (name: string) => commands.find((command) => command.name === name)!;
+const hint = (command: string, shown: string) => unknownOption(commandOf(command), shown).hint;
+
+describe("an option that is not known gets", () => {
+  const cases: [command: string, typed: string, meant: string][] = [
+    ["train", "--hlep", "did you mean --help?"],
+    ["train", "--vocab-sise", "did you mean --vocab-size?"],
+    ["train", "--vocab_size", "did you mean --vocab-size?"],
+    ["train", "--vocabSize", "did you mean --vocab-size?"],
+    ["train", "--VOCAB-SIZE", "did you mean --vocab-size?"],
+    ["train", "--min-freq", "did you mean --min-frequency?"],
+    ["train", "--min_freq", "did you mean --min-frequency?"],
+    ["train", "--minFreq", "did you mean --min-frequency?"],
+    ["train", "--special", "did you mean --special-token or --special-tokens-as-text?"],
+    ["encode", "--special", "did you mean --special-token or --special-tokens-as-text?"],
+    [
+      "train",
+      "--superwords",
+      "boundless superwords are gone; --superwords-from N learns superwords that tokenizer.json holds, too",
+    ],
+    ["count", "--keep", "it is an option of bpe train"],
+    ["train", "--threads", "did you mean --workers?"],
+    ["encode", "--jobs", "did you mean --workers?"],
+    ["count", "-j", "did you mean --workers?"],
+    ["decode", "--threads", "bpe decode --help lists the options"],
+    ["encode", "--json", "did you mean --progress json?"],
+    ["train", "--json", "did you mean --progress json?"],
+    ["train", "--nonsense-that-is-far-from-all", "bpe train --help lists the options"],
+  ];
+  for (const [command, typed, meant] of cases) {
+    test(`${command} ${typed}: ${meant}`, () => expect(hint(command, typed)).toBe(meant));
+  }
+
+  test("the commands that have it, if several do", () => {
+    expect(hint("decode", "--memory-limit")).toStartWith("it is an option of bpe train, bpe count");
   });
-  test("a missing value is an error", () => {
-    expect(errorOf(() => parse("corpus", "-n")).message).toBe("-n needs a value (N)");
-    expect(errorOf(() => parse("-o", "-n", "300")).message).toBe("-o needs a value (DIR)");
+
+  test("the more usual of two that are equally near", () => {
+    const spec = {
+      ...commandOf("inspect"),
+      options: ["abcd", "abce"].map((name) => ({
+        name,
+        topic: "input" as const,
+        rare: name === "abcd",
+        description: "",
+      })),
+    };
+    expect(unknownOption(spec, "--abcf").hint).toBe("did you mean --abce?");
   });
-  test("a flag takes no value", () => {
-    expect(errorOf(() => parse("--quiet=yes")).message).toBe("--quiet takes no value");
+
+  test("its second dash, if it is a long one with one", () => {
+    const { message, hint } = errorOf(() => parseInvocation(commandOf("train"), ["-help"]));
+    expect([message, hint]).toEqual(["unknown option -e", "did you mean --help?"]);
   });
-  test("negation is not an option", () => {
-    expect(errorOf(() => parse("--no-quiet")).message).toBe("unknown option --no-quiet");
+
+  test("no hint of what many begin with", () => {
+    expect(hint("train", "--")).toBe("bpe train --help lists the options");
   });
+});
+
+describe("where a command is expected", () => {
+  const cases: [typed: string, message: string, hint: string][] = [
+    ["trian", 'unknown command "trian"', "did you mean bpe train?"],
+    ["enc", 'unknown command "enc"', "did you mean bpe encode?"],
+    ["corpus.txt", 'unknown command "corpus.txt"', "bpe help lists the commands"],
+    ["", 'unknown command ""', "bpe help lists the commands"],
+    ["--hlep", "unknown option --hlep", "did you mean --help?"],
+    ["-help", "unknown option -help", "did you mean --help?"],
+    ["--verison", "unknown option --verison", "did you mean --version?"],
+    ["--ver", "unknown option --ver", "did you mean --version?"],
+    ["--h", "unknown option --h", "did you mean --help?"],
+    ["-H", "unknown option -H", "did you mean --help?"],
+    ["--keep", "the command comes first, found --keep", "e.g. bpe train --keep …"],
+    ["-", "the command comes first, found -", "bpe help lists the commands"],
+    ["-n300", "the command comes first, found -n300", "e.g. bpe train -n300 …"],
+    ["--vocab-size=300", "the command comes first, found --vocab-size", "e.g. bpe train --vocab-size …"],
+    ["--range-size", "the command comes first, found --range-size", "e.g. bpe plan --range-size …"],
+    [
+      "--nonsense-of-mine",
+      "the command comes first, found --nonsense-of-mine",
+      "bpe help lists the commands",
+    ],
+  ];
+  for (const [typed, message, hint] of cases) {
+    test(`"${typed}"`, () => {
+      const error = unknownCommand(typed);
+      expect([error.message, error.hint, error.exitCode]).toEqual([message, hint, 2]);
+    });
+  }
 });
