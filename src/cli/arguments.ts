@@ -323,7 +323,7 @@ function optionHint(command: CommandSpec, shown: string): string {
   return near === undefined ? `bpe ${command.name} --help lists the options` : meant([near]);
 }
 
-/** `-help`, `--min_frequency` and `--minFrequency` -> as a long option is spelled. */
+/** `-help`, `--pad_to` and `--padTo` -> as a long option is spelled. */
 const longName = (shown: string) =>
   `--${shown
     .replace(/^-+/, "")

@@ -6,9 +6,8 @@ import { UserError, usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import { type CacheChoice, openMemory } from "../pipeline/open-memory.ts";
-import { countsOptionsOf, trainingPattern } from "../pipeline/training.ts";
+import { countsOptionsOf, settleCutting } from "../pipeline/training.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
-import { checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { Invocation } from "./arguments.ts";
 import { openInputs, readInputOptions, spoolPipes } from "./input-options.ts";
@@ -31,12 +30,12 @@ export function readCorpusOptions(invocation: Invocation, made?: CountsOptions) 
     );
   }
   const compat: Compat = asked ?? madeCompat;
-  const specialTokens = options.get("special-token") ?? made?.specialTokens ?? [];
-  checkSpecialTokens(specialTokens, compat);
+  const specialTokens = options.get("special-token") ?? made?.specialTokens;
+  const pattern = options.text("pattern") ?? made?.patterns;
+  const cutting = settleCutting({ specialTokens, pattern, compat });
   return {
-    compat,
-    specialTokens,
-    pattern: trainingPattern(options.text("pattern") ?? made?.patterns ?? "gpt2", compat),
+    ...cutting,
+    cutting,
     workers: options.wholeNumber("workers", 1),
     reading: readInputOptions(invocation),
     memoryLimitBytes: options.sizeBytes("memory-limit", 1),

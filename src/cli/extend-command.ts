@@ -16,7 +16,7 @@ import {
 } from "../pipeline/extend-tokenizer.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
-import { countsOptionsOf } from "../pipeline/training.ts";
+import { countsOptionsOf, settleLimits } from "../pipeline/training.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import { describeCounts } from "../store/content-hash.ts";
@@ -47,7 +47,7 @@ import {
 } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { writtenFiles } from "./train-summary.ts";
-import { newTokenCounts, readAskedSizes } from "./training-options.ts";
+import { newTokenCounts, readAskedSizes, readLimits } from "./training-options.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** `bpe train --extend`: loads the base, reads the options, trains on from it, writes, tells. */
@@ -148,8 +148,7 @@ function readOptions(invocation: Invocation) {
     separators: options.get("special-token"),
     specialTokensAsText: options.has("special-tokens-as-text"),
     basePattern: pattern === undefined ? undefined : resolvePattern(pattern),
-    minFrequency: options.wholeNumber("min-frequency", 0),
-    maxTokenLength: options.wholeNumber("max-token-length", 1) ?? null,
+    ...readLimits(options),
     workers: options.wholeNumber("workers", 1),
     reading: readInputOptions(invocation),
     memoryLimitBytes: options.sizeBytes("memory-limit", 1),
@@ -230,7 +229,7 @@ function settle(
     specialTokens: [...new Set([...ownSeparators, ...separators])],
     baseReserved: [...reserved],
     newTokenCounts: newTokenCounts(typed.sizes, base.tokens.idLimit),
-    minFrequency: typed.minFrequency ?? (rule === "huggingface" ? 0 : 1),
+    ...settleLimits(typed, rule),
     pattern: patternOfBase(base, rule),
   } as const;
 }

@@ -17,6 +17,7 @@ import { BinaryWriter, type ByteSink, type IdWriter, NpyWriter, TextWriter } fro
 import type { IdType } from "../formats/npy.ts";
 import { isIdFileName } from "../pipeline/encode-corpus.ts";
 import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
+import { settleLimits } from "../pipeline/training.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { statOf } from "../runtime/system-error.ts";
 import { allowedCores, MemoryBudget } from "../runtime/system-limits.ts";
@@ -29,7 +30,7 @@ import { intoPipe, intoStream, lockOutputFile, lockOutputs } from "./data-output
 import { type Output, rowLines, writeLines } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { StreamWriter } from "./stream-writer.ts";
-import { readAskedSize } from "./training-options.ts";
+import { readAskedSize, readLimits } from "./training-options.ts";
 import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** `bpe train --input-format ids`: merges over an alphabet of numbers. */
@@ -50,10 +51,10 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
       "-n +1000 learns 1,000 tokens beside it",
     );
   };
-  const { compat, minFrequency, maxTokenLength, workers } = asked;
+  const { compat, limits, workers } = asked;
   const trained = await trainIds(
     {
-      ...{ inputs, binaryType: asked.binaryType, mergeCountFor, compat, minFrequency, maxTokenLength },
+      ...{ inputs, binaryType: asked.binaryType, mergeCountFor, compat, ...limits },
       threadCount: workers,
       budget: new MemoryBudget(asked.memoryLimitBytes),
       tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
@@ -65,7 +66,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
     asked.output,
     {
       ...{ command: shellLine(["bpe", ...typed]), arguments: typed, inputs, trained, startMs },
-      options: { compat, minFrequency, maxTokenLength, workers },
+      options: { compat, ...limits, workers },
       keepCount: asked.keepCount,
     },
     onStop,
@@ -106,8 +107,8 @@ function readTrainOptions(options: TypedOptions) {
     output,
     compat,
     binaryType: { asked: options.word("dtype"), needed: "uint16" },
-    minFrequency: options.wholeNumber("min-frequency", 0) ?? 1,
-    maxTokenLength: options.wholeNumber("max-token-length", 1) ?? null,
+    // A pair occurs at least once, whatever the rule.
+    limits: settleLimits(readLimits(options), "ids"),
     workers: options.wholeNumber("workers", 1) ?? allowedCores(),
     memoryLimitBytes: options.sizeBytes("memory-limit", 1),
     keepCount: options.wholeNumber("keep", 0),

@@ -54,7 +54,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   const run = { pattern: options.pattern, budget, countsOptions };
   const { memory, cached } = openRunMemory(options.cache, run, output);
   const counts = await describeCounts(countsPaths(invocation));
-  const training = { ...options, settings: options, inputs, counts };
+  const training = { ...options, inputs, counts };
   const page = options.report === undefined ? undefined : await openReport(options.report, options, inputs);
   const report = (progress: StageProgress) => {
     if (progress.stage === "merging") page?.begin();
@@ -109,12 +109,10 @@ const learnedOf = ({ vocabulary, smaller, ledger }: Trained): Learned => ({
 });
 
 /** What was asked for, as the record of the training keeps it. */
-const askedFor = ({ typed }: Invocation, { formats, ledger, modelCard, keepCount }: TrainOptions) => ({
+const askedFor = ({ typed }: Invocation, { outputs, keepCount }: TrainOptions) => ({
   command: shellLine(["bpe", "train", ...typed]),
   arguments: ["train", ...typed],
-  formatNames: formats,
-  ledger,
-  modelCard,
+  ...outputs,
   keepCount,
 });
 

@@ -2,23 +2,16 @@ import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { UserError, usageError } from "../errors.ts";
 import { formats } from "../formats/formats.ts";
-import type { Compat } from "../merge/merges.ts";
-import { type SuperwordSettings, settleSuperwords } from "../pipeline/training.ts";
+import { settle } from "../pipeline/training.ts";
 import { nearest } from "../runtime/hints.ts";
 import { withRegularFile } from "../runtime/system-error.ts";
-import {
-  type AskedModelSettings,
-  chatTemplates,
-  roleNames,
-  settleModelSettings,
-} from "../vocabulary/model-settings.ts";
-import { baseSize } from "../vocabulary/vocabulary.ts";
+import { type AskedModelSettings, chatTemplates, roleNames } from "../vocabulary/model-settings.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { type Invocation, oneOf, type TypedOptions, wholeNumber } from "./arguments.ts";
 import { readCacheOptions, readCorpusOptions } from "./corpus-options.ts";
 import { readReportPath } from "./report-option.ts";
 
-const formatNames = formats.map((format) => format.name);
+const knownFormats = formats.map((format) => format.name);
 
 export type TrainOptions = ReturnType<typeof readOptions>;
 
@@ -27,49 +20,50 @@ export function readOptions(invocation: Invocation, made?: CountsOptions) {
   const outputPath = options.text("output")!;
   if (outputPath === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
   const corpusOptions = readCorpusOptions(invocation, made);
-  const { compat, specialTokens } = corpusOptions;
-  const leastSize = baseSize(specialTokens, compat);
-  const { vocabSize, smallerSizes } = readSizes(options, leastSize, specialTokens.length);
+  const asked = {
+    sizes: splitSizes(options.text("vocab-size")!).map((text) => wholeNumber("--vocab-size", text, 1)),
+    padTo: options.wholeNumber("pad-to", 1),
+    ...readLimits(options),
+    superwordsFrom: options.wholeNumber("superwords-from", 1),
+    superwordPattern: options.text("superword-pattern"),
+    model: readModelOptions(options),
+  };
+  if (asked.superwordsFrom !== undefined && options.has("counts")) {
+    throw usageError(
+      "--superwords-from needs the text, and --counts has only its words",
+      "name the files that were counted",
+    );
+  }
+  const settings = settle(asked, corpusOptions.cutting, optionOf);
+  const { sources } = settings.pattern;
   const chosen = options.text("format")?.split(",");
-  const formatsChosen = chosen?.map((name) => oneOf("--format", name.trim(), formatNames));
-  if (formatsChosen?.includes("tiktoken") && corpusOptions.pattern.sources.length > 1) {
+  const formatNames = chosen?.map((name) => oneOf("--format", name.trim(), knownFormats));
+  if (formatNames?.includes("tiktoken") && sources.length > 1) {
     throw usageError(
       "--format tiktoken: tiktoken cuts text by one regular expression, and this pattern is a sequence of them",
     );
   }
   return {
-    output: outputPath,
-    vocabSize,
-    smallerSizes,
-    padTo: options.wholeNumber("pad-to", 1) ?? 1,
-    saveCounts: options.text("save-counts"),
     ...corpusOptions,
+    ...settings,
+    settings,
+    output: outputPath,
+    saveCounts: options.text("save-counts"),
     cache: readCacheOptions(invocation),
-    minFrequency: options.wholeNumber("min-frequency", 0) ?? (compat === "huggingface" ? 0 : 1),
-    maxTokenLength: options.wholeNumber("max-token-length", 1) ?? null,
-    superwords: readSuperwordOptions(options, [vocabSize, ...smallerSizes], leastSize, compat),
-    model: settleModelSettings(specialTokens, readModelOptions(options)),
-    formats: formatsChosen,
-    ledger: readLedger(options),
+    outputs: { formatNames, ledger: readLedger(options), modelCard: options.has("model-card") },
     report: readReportPath(invocation),
-    modelCard: options.has("model-card"),
     keepCount: options.wholeNumber("keep", 0),
   };
 }
 
-/** The sizes of the vocabularies: one, or several with commas between. */
-function readSizes(options: TypedOptions, leastSize: number, specialCount: number) {
-  const sizes = splitSizes(options.text("vocab-size")!).map((text) => wholeNumber("--vocab-size", text, 1));
-  sizes.sort((a, b) => a - b);
-  const twice = sizes.find((size, i) => size === sizes[i + 1]);
-  if (twice !== undefined) throw usageError(`--vocab-size: ${twice} is given twice`);
-  const [least] = sizes as [number];
-  if (least < leastSize) {
-    const parts = `256 bytes${specialCount > 0 ? ` and ${specialCount} special tokens` : ""}`;
-    throw usageError(`--vocab-size ${least} is too small: ${parts} need ${leastSize}`);
-  }
-  return { vocabSize: sizes.at(-1)!, smallerSizes: sizes.slice(0, -1) };
-}
+/** `padTo` -> `--pad-to`. */
+const optionOf = (name: string) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** Which tokens are not learned; what is left open is the rule's. */
+export const readLimits = (options: TypedOptions) => ({
+  minFrequency: options.wholeNumber("min-frequency", 0),
+  maxTokenLength: options.wholeNumber("max-token-length", 1),
+});
 
 /** Whether `tokens.tsv` is written, as it is beside a report; undefined where nobody says. */
 function readLedger(options: Invocation["options"]): boolean | undefined {
@@ -103,35 +97,6 @@ function readChatTemplate(typed: string): string {
   const bytes = withRegularFile(typed, (fd) => readFileSync(fd));
   if (!isUtf8(bytes)) throw new UserError(`--chat-template "${typed}" is not valid UTF-8`);
   return new TextDecoder().decode(bytes);
-}
-
-/**
- * The options of superwords; null: there are to be none.
- *
- * @param sizes of the vocabularies that are to be made
- * @param baseSize bytes and special tokens
- */
-export function readSuperwordOptions(
-  options: TypedOptions,
-  sizes: readonly number[],
-  baseSize: number,
-  compat: Compat,
-): SuperwordSettings | null {
-  const fromVocabSize = options.wholeNumber("superwords-from", 1);
-  const pattern = options.text("superword-pattern");
-  if (fromVocabSize === undefined) return null;
-  if (options.has("counts")) {
-    throw usageError(
-      "--superwords-from needs the text, and --counts has only its words",
-      "name the files that were counted",
-    );
-  }
-  return settleSuperwords(
-    { fromVocabSize, pattern },
-    { vocabSizeLeast: Math.min(...sizes), baseSize },
-    compat,
-    { from: "--superwords-from", vocabSize: "--vocab-size" },
-  );
 }
 
 /** `--vocab-size` where something is there already: `+N` is N new tokens, `N` the size of all. */

@@ -1,9 +1,10 @@
 import type { Input } from "../corpus/input.ts";
 import type { CountsRecord } from "../formats/training-json.ts";
+import type { ResolvedPattern } from "../pattern/pattern.ts";
 import { identify } from "../pipeline/count-words.ts";
 import type { OpenCache } from "../pipeline/open-memory.ts";
 import type { Report } from "../pipeline/stage-progress.ts";
-import type { TrainSettings } from "../pipeline/training.ts";
+import type { OutputSettings, TrainSettings } from "../pipeline/training.ts";
 import { build, codeIdentity } from "../runtime/version.ts";
 import { contentsOf, isUpToDate, keepResult, type MadeOf, readResult } from "../store/cache-directory.ts";
 import { pathOf, placeOf } from "../store/output-place.ts";
@@ -14,9 +15,7 @@ type Training = {
   readonly output: string;
   readonly saveCounts: string | undefined;
   readonly settings: TrainSettings;
-  readonly formats: readonly string[] | undefined;
-  readonly ledger: boolean | undefined;
-  readonly modelCard: boolean;
+  readonly outputs: OutputSettings;
   readonly inputs: readonly Input[];
   readonly counts: readonly CountsRecord[];
 };
@@ -59,37 +58,23 @@ const otherFiles = ({ saveCounts }: Training) => (saveCounts === undefined ? [] 
 
 /** Undefined if an input cannot be read again, or if other code may have the same version. */
 function describe(training: Training, contents: readonly (string | undefined)[]): MadeOf | undefined {
-  const { settings, formats, ledger, modelCard, inputs, counts } = training;
-  const { vocabSize, smallerSizes, padTo, specialTokens } = settings;
-  const { compat, minFrequency, maxTokenLength, model } = settings;
-  const { name, sources } = settings.pattern;
+  const { settings, outputs, inputs, counts } = training;
   const code = codeIdentity();
   if (code === undefined) return undefined;
   if (contents.includes(undefined) || counts.some(({ sha256 }) => sha256 === null)) return undefined;
   return {
     ...{ version: build.version, bunVersion: build.bunVersion, code },
-    settings: {
-      ...{
-        vocabSize,
-        smallerSizes,
-        padTo,
-        specialTokens,
-        pattern: name,
-        sources,
-        compat,
-        minFrequency,
-        maxTokenLength,
-        ...superwordsOf(settings),
-      },
-      model,
-      formats: formats ?? null,
-      ledger: ledger ?? null,
-      modelCard,
-    },
+    settings: { ...plainSettings(settings), ...outputs },
     inputs: inputs.map(({ path }, i) => [path, contents[i]!] as const),
     counts: counts.map(({ path, sha256 }) => [path, sha256!] as const),
   };
 }
 
-const superwordsOf = ({ superwords }: TrainSettings) =>
-  superwords === null ? {} : { superwords: [superwords.fromVocabSize, superwords.pattern.sources] };
+/** All of them, as JSON can say them: none can be forgotten. */
+const plainSettings = ({ pattern, superwords, ...rest }: TrainSettings) => ({
+  ...rest,
+  pattern: plainPattern(pattern),
+  superwords: superwords && { ...superwords, pattern: plainPattern(superwords.pattern) },
+});
+
+const plainPattern = ({ name, sources }: ResolvedPattern) => [name, sources];

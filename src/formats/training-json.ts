@@ -1,3 +1,4 @@
+import type { TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import type { LedgerFacts } from "../vocabulary/ledger.ts";
 import type { ModelSettings, Roles } from "../vocabulary/model-settings.ts";
@@ -45,10 +46,8 @@ export type ExtensionRecord = RunRecord & {
     readonly documentsEndAt: readonly string[];
     readonly pattern: PatternRecord;
     readonly compat: Compat | "extension";
-    readonly minFrequency: number;
-    readonly maxTokenLength: number | null;
     readonly workers: number;
-  };
+  } & TokenLimits;
 };
 
 /** The same of merges over ids (docs/ids.md). */
@@ -61,11 +60,8 @@ export type IdsRecord = Omit<
     readonly alphabetSize: number;
     readonly vocabSize: number;
     readonly compat: Compat;
-    readonly minFrequency: number;
-    /** In symbols. */
-    readonly maxTokenLength: number | null;
     readonly workers: number;
-  };
+  } & TokenLimits;
   readonly inputs: readonly Pick<InputRecord, "path" | "sizeBytes" | "documents" | "format">[];
   readonly symbolCount: number;
   readonly tokenCount: number;
@@ -74,7 +70,7 @@ export type IdsRecord = Omit<
 /** `name` is null for a user's own pattern. `regex` is a list if the pattern is a sequence of splits. */
 type PatternRecord = { readonly name: string | null; readonly regex: string | readonly string[] };
 
-type TrainingOptionsRecord = {
+type TrainingOptionsRecord = TokenLimits & {
   /** The largest, if there are several. */
   readonly vocabSize: number;
   /** Only in the record of several vocabularies: their sizes, ascending. Each has a directory with a record of its own. */
@@ -87,8 +83,6 @@ type TrainingOptionsRecord = {
   /** Only with superwords; `pattern` is then that of the second stage, by which text is encoded. */
   readonly superwords?: SuperwordRecord;
   readonly compat: Compat;
-  readonly minFrequency: number;
-  readonly maxTokenLength: number | null;
   /** What a model needs to know: the special token of each role, and the rest of `ModelSettings`. */
   readonly model: Roles & Omit<ModelSettings, "roles" | "proposed">;
   readonly workers: number;

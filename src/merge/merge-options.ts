@@ -2,7 +2,22 @@ import { UserError } from "../errors.ts";
 import type { TokenWordsSize } from "../words/word-table.ts";
 import type { Compat } from "./merges.ts";
 
-export type MergeOptions = {
+/** Which tokens are not learned. */
+export type TokenLimits = {
+  /** Training ends when the best pair occurs fewer times. */
+  readonly minFrequency: number;
+  /** Longest token in bytes, or in start tokens if these have no bytes; under `huggingface` HF's own rule: strictly less, and two bytes always merge. */
+  readonly maxTokenLength: number | null;
+};
+
+/** They alone, as an engine is told and a record keeps them. */
+export const tokenLimits = ({ minFrequency, maxTokenLength }: TokenLimits): TokenLimits => ({
+  minFrequency,
+  maxTokenLength,
+});
+
+/** Without limits a pair has to occur once. */
+export type MergeOptions = Partial<TokenLimits> & {
   /**
    * Most merges wanted. Under `huggingface`: most entries wanted that merges add to the vocabulary; a merge that
    * spells a special token adds none, so there can be as many more merges as there are special tokens.
@@ -13,10 +28,6 @@ export type MergeOptions = {
   readonly startTokens?: StartTokens;
   /** Who wins a tie; default what `compat` says. */
   readonly ties?: TieOrder;
-  /** Training ends when the best pair occurs fewer times; default 1. */
-  readonly minFrequency?: number;
-  /** Longest token in bytes, or in start tokens if these have no bytes; under `huggingface` HF's own rule: strictly less, and two bytes always merge. */
-  readonly maxTokenLength?: number | null;
   /** Only `huggingface` asks: a learned token that equals a special token's text takes its id, which decides ties. */
   readonly specialTokens?: readonly string[];
   /**

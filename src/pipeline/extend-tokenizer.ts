@@ -3,6 +3,7 @@ import { extendedFiles, newMergeLines } from "../formats/extended-files.ts";
 import type { OutputFile } from "../formats/output-file.ts";
 import type { BaseFile } from "../formats/tokenizer-files.ts";
 import { type ExtensionRecord, recordName, trainingFile } from "../formats/training-json.ts";
+import { type TokenLimits, tokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import type { MergeOptions } from "../merge/train-merges.ts";
 import { patternOfSources, type ResolvedPattern } from "../pattern/pattern.ts";
@@ -37,14 +38,12 @@ import {
 /** The rule of an extension: that of a trainer, or that of the reference for extensions (docs/extension.md). */
 export type ExtensionRule = Compat | "extension";
 
-export type ExtensionSettings = {
+export type ExtensionSettings = TokenLimits & {
   /** How many new tokens are wanted, ascending. With several, each tokenizer is written into a directory of its own. */
   readonly newTokenCounts: readonly number[];
   /** Vocabularies are filled with reserved tokens to a multiple of this. */
   readonly padTo: number;
   readonly rule: ExtensionRule;
-  readonly minFrequency: number;
-  readonly maxTokenLength: number | null;
 };
 
 export type ExtendOptions = CorpusOptions &
@@ -138,11 +137,10 @@ function countAsBase(options: ExtendOptions, report: Report, check: (size: Table
 }
 
 function mergeOptionsOf(options: ExtendOptions): MergeOptions {
-  const { newTokenCounts, rule, minFrequency, maxTokenLength } = options;
+  const { newTokenCounts, rule } = options;
   const limits = {
     mergeCount: newTokenCounts.at(-1)!,
-    minFrequency,
-    maxTokenLength,
+    ...tokenLimits(options),
     threadCount: mergeThreads(options),
   };
   return rule === "extension"
@@ -250,8 +248,7 @@ function recordOf(
       documentsEndAt: separators,
       pattern: recordedPattern(pattern),
       compat: settings.rule,
-      minFrequency: settings.minFrequency,
-      maxTokenLength: settings.maxTokenLength,
+      ...tokenLimits(settings),
       workers: run.workerCount,
     },
     ...corpusFacts(run, extended),

@@ -1,3 +1,4 @@
+import { type TokenLimits, tokenLimits } from "../merge/merge-options.ts";
 import type { Compat, Merges } from "../merge/merges.ts";
 import {
   bytesOfId,
@@ -22,12 +23,10 @@ import type { CorpusOptions } from "./count-afresh.ts";
 import type { CountMemory } from "./count-memory.ts";
 import type { Report } from "./stage-progress.ts";
 
-export type MergeSettings = {
+export type MergeSettings = TokenLimits & {
   /** Size of the finished vocabulary: 256 bytes + special tokens + merges. */
   readonly vocabSize: number;
   readonly compat: Compat;
-  readonly minFrequency: number;
-  readonly maxTokenLength: number | null;
   /** Called with the memory that learning the merges will take, before it starts. */
   readonly tellMemory?: (estimatedBytes: number) => void;
 };
@@ -53,12 +52,11 @@ export function mergingOf(options: Options): Merging {
 
 /** What the merge engine is told for a whole vocabulary of the settings' size. */
 export function mergeOptionsOf(options: Options): MergeOptions {
-  const { vocabSize, specialTokens, compat, minFrequency, maxTokenLength } = options;
+  const { vocabSize, specialTokens, compat } = options;
   return {
     mergeCount: vocabSize - baseSize(specialTokens, compat),
     compat,
-    minFrequency,
-    maxTokenLength,
+    ...tokenLimits(options),
     specialTokens,
     threadCount: mergeThreads(options),
   };

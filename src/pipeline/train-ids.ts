@@ -9,6 +9,7 @@ import {
 import { type BinaryType, readSequences, SequenceList } from "../formats/id-reader.ts";
 import type { OutputFile } from "../formats/output-file.ts";
 import { type IdsRecord, recordName, trainingFile } from "../formats/training-json.ts";
+import { type TokenLimits, tokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import { createSha256 } from "../runtime/host.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
@@ -21,7 +22,8 @@ import { costFacts, publishFiles, runFacts } from "./write-result.ts";
 /** A file of ids. */
 export type IdInput = { readonly path: string; readonly sizeBytes: number };
 
-export type TrainIdsOptions = {
+/** The longest token is in symbols. */
+export type TrainIdsOptions = TokenLimits & {
   readonly inputs: readonly IdInput[];
   /** Of the ids in `.bin` files. */
   readonly binaryType: BinaryType;
@@ -29,9 +31,6 @@ export type TrainIdsOptions = {
   readonly mergeCountFor: (alphabetSize: number) => number;
   /** Whose rule for `maxTokenLength`. In ties the smaller ids win by either. */
   readonly compat: Exclude<Compat, "cs336">;
-  readonly minFrequency: number;
-  /** In symbols. */
-  readonly maxTokenLength: number | null;
   readonly threadCount: number;
   readonly budget: MemoryBudget;
   readonly tellMemory: NonNullable<MergeSettings["tellMemory"]>;
@@ -49,13 +48,13 @@ export type TrainedIds = {
 
 /** Learns merges over ids: each document is a word, and its symbols are start tokens without bytes. */
 export async function trainIds(options: TrainIdsOptions, report: Report): Promise<TrainedIds> {
-  const { mergeCountFor, compat, minFrequency, maxTokenLength, threadCount, budget, tellMemory } = options;
+  const { mergeCountFor, compat, threadCount, budget, tellMemory } = options;
   const startMs = performance.now();
   const { sequences, documentCounts } = await readAll(options, report);
   if (sequences.count === 0) throw new UserError("there is nothing to train on: the input holds no ids");
   const alphabetSize = sequences.idMax + 1;
   const words = wordsOf(sequences, alphabetSize);
-  const limits = { mergeCount: mergeCountFor(alphabetSize), minFrequency, maxTokenLength, threadCount };
+  const limits = { mergeCount: mergeCountFor(alphabetSize), threadCount, ...tokenLimits(options) };
   const mergeOptions = { ...limits, compat, startTokens: { count: alphabetSize } };
   mergeRoom({ memory: { budget } }, sizeOfWords(words), mergeOptions);
   const readMs = performance.now();

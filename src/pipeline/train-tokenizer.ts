@@ -28,22 +28,14 @@ import { takeLockNow } from "../store/output-lock.ts";
 import { isWithin, placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { type TokenizerParts, trainedParts } from "../tokenizer/tokenizer-parts.ts";
-import { type AskedModelSettings, settleModelSettings } from "../vocabulary/model-settings.ts";
+import type { AskedModelSettings } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
-import { baseSize, checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { openMemory } from "./open-memory.ts";
 import type { StageProgress } from "./stage-progress.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import { type Trained, train } from "./train.ts";
-import {
-  countsOptionsOf,
-  encodingPatternOf,
-  type SuperwordSettings,
-  settleSuperwords,
-  type TrainSettings,
-  trainingPattern,
-} from "./training.ts";
+import { countsOptionsOf, encodingPatternOf, settle, settleCutting, type TrainSettings } from "./training.ts";
 import { type Result, resultFiles, writeResult } from "./write-result.ts";
 
 /**
@@ -60,7 +52,7 @@ export async function trainTokenizer(options: TrainTokenizerOptions): Promise<Tr
   const startMs = performance.now();
   checkTrainOptions(options);
   options.signal?.throwIfAborted();
-  const settings = settle(options);
+  const settings = settleOptions(options);
   if (options.output === undefined) return trainSettled(options, settings, startMs);
   checkOutputDirectory(options.output);
   const lock = takeLockNow(placeOf(options.output));
@@ -140,71 +132,41 @@ async function openCounts({ counts, wordCounts }: TrainTokenizerOptions, countsO
 }
 
 /** The options, checked, with their defaults. */
-function settle(options: TrainTokenizerOptions): TrainSettings {
-  const { vocabSize, specialTokens = [], compat = "cs336" } = options;
-  checkSpecialTokens(specialTokens, compat);
-  const leastSize = baseSize(specialTokens, compat);
-  if (!Number.isSafeInteger(vocabSize) || vocabSize < leastSize) {
-    throw usageError(`vocabSize is ${vocabSize}: 256 bytes and the special tokens need ${leastSize}`);
-  }
-  const wholes = {
-    padTo: [options.padTo, 1],
-    minFrequency: [options.minFrequency, 0],
-    maxTokenLength: [options.maxTokenLength, 1],
-    superwordsFrom: [options.superwordsFrom, 1],
-    modelMaxLength: [options.model?.modelMaxLength, 1],
-  } as const;
-  for (const [name, [value, least]] of Object.entries({
-    ...wholes,
-    workers: [options.workers, 1] as const,
-    memoryLimitBytes: [options.memoryLimitBytes, 1] as const,
-    cacheLimitBytes: [options.cacheLimitBytes, 0] as const,
-  })) {
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= least)) {
+function settleOptions(options: TrainTokenizerOptions): TrainSettings {
+  const wholes: readonly (readonly [string, number | undefined, number])[] = [
+    ["vocabSize", options.vocabSize, 1],
+    ["padTo", options.padTo, 1],
+    ["minFrequency", options.minFrequency, 0],
+    ["maxTokenLength", options.maxTokenLength, 1],
+    ["superwordsFrom", options.superwordsFrom, 1],
+    ["modelMaxLength", options.model?.modelMaxLength, 1],
+    ["workers", options.workers, 1],
+    ["memoryLimitBytes", options.memoryLimitBytes, 1],
+    ["cacheLimitBytes", options.cacheLimitBytes, 0],
+  ];
+  for (const [name, value, least] of wholes) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
       throw usageError(`${name} is ${value}: it must be a whole number from ${least} on`);
-    }
   }
-  if (options.cache === "") throw usageError("cache is empty: it names a directory");
-  if (options.cache !== undefined && options.output !== undefined && isWithin(options.cache, options.output))
-    throw usageError(
-      `cache "${options.cache}" is in output "${options.output}", which is replaced as a whole`,
-    );
-  if (options.cacheLimitBytes !== undefined && options.cache === undefined) {
-    throw usageError("cacheLimitBytes is for a cache, and none is named");
-  }
-  return {
-    vocabSize,
-    smallerSizes: [],
-    padTo: options.padTo ?? 1,
-    specialTokens,
-    pattern: trainingPattern(options.pattern ?? "gpt2", compat),
-    compat,
-    minFrequency: options.minFrequency ?? (compat === "huggingface" ? 0 : 1),
-    maxTokenLength: options.maxTokenLength ?? null,
-    superwords: superwordsOf(options, leastSize, compat),
-    model: settleModelSettings(specialTokens, options.model ?? {}),
-  };
+  checkTogether(options);
+  return settle({ ...options, sizes: [options.vocabSize] }, settleCutting(options), (option) => option);
 }
 
-function superwordsOf(
-  options: TrainTokenizerOptions,
-  baseSize: number,
-  compat: Compat,
-): SuperwordSettings | null {
-  const { superwordsFrom: fromVocabSize, superwordPattern: pattern, vocabSize } = options;
-  if (fromVocabSize === undefined) {
-    if (pattern === undefined) return null;
+function checkTogether(options: TrainTokenizerOptions): void {
+  const { cache, output } = options;
+  if (cache === "") throw usageError("cache is empty: it names a directory");
+  if (cache !== undefined && output !== undefined && isWithin(cache, output))
+    throw usageError(`cache "${cache}" is in output "${output}", which is replaced as a whole`);
+  if (options.cacheLimitBytes !== undefined && cache === undefined)
+    throw usageError("cacheLimitBytes is for a cache, and none is named");
+  if (options.superwordsFrom === undefined) {
+    if (options.superwordPattern === undefined) return;
     throw usageError("superwordPattern is for superwordsFrom, which is not given");
   }
   for (const name of ["texts", "counts", "wordCounts"] as const) {
     if (options[name] === undefined) continue;
     throw usageError(`superwordsFrom needs the corpus twice, and ${name} cannot give it`, "name files");
   }
-  const sizes = { vocabSizeLeast: vocabSize, baseSize };
-  return settleSuperwords({ fromVocabSize, pattern }, sizes, compat, {
-    from: "superwordsFrom",
-    vocabSize: "vocabSize",
-  });
 }
 
 /**

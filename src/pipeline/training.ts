@@ -1,5 +1,6 @@
 import type { Input } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
+import type { TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import {
   exportForm,
@@ -11,26 +12,114 @@ import {
   type ResolvedPattern,
   resolvePattern,
 } from "../pattern/pattern.ts";
-import type { ModelSettings } from "../vocabulary/model-settings.ts";
+import {
+  type AskedModelSettings,
+  type ModelSettings,
+  settleModelSettings,
+} from "../vocabulary/model-settings.ts";
+import { baseSize, checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 
-/** The settings of a training, as its record keeps them. */
-export type TrainSettings = {
-  /** The largest, if several are asked for. */
-  readonly vocabSize: number;
-  /** The others, ascending. With any, each vocabulary is written into a directory of its own, named by its size. */
-  readonly smallerSizes: readonly number[];
-  /** Vocabularies are filled with reserved tokens to a multiple of this. */
-  readonly padTo: number;
+/** How text becomes pretokens, and whose trainer says so. */
+export type Cutting = {
   readonly specialTokens: readonly string[];
   readonly pattern: ResolvedPattern;
   readonly compat: Compat;
-  readonly minFrequency: number;
-  readonly maxTokenLength: number | null;
-  readonly model: ModelSettings;
-  /** How superwords are learned; null: they are not. */
-  readonly superwords: SuperwordSettings | null;
 };
+
+/** The settings of a training: every field has its value, and all go together. Its record and `--if-changed` keep them. */
+export type TrainSettings = Cutting &
+  TokenLimits & {
+    /** The largest, if several are asked for. */
+    readonly vocabSize: number;
+    /** The others, ascending. With any, each vocabulary is written into a directory of its own, named by its size. */
+    readonly smallerSizes: readonly number[];
+    /** Vocabularies are filled with reserved tokens to a multiple of this. */
+    readonly padTo: number;
+    readonly model: ModelSettings;
+    /** How superwords are learned; null: they are not. */
+    readonly superwords: SuperwordSettings | null;
+  };
+
+/** Which files are written. */
+export type OutputSettings = {
+  /** The formats asked for; if none were, all that can express the tokenizer. */
+  readonly formatNames: readonly string[] | undefined;
+  /** Whether `tokens.tsv` is written; undefined: if it is small, and no formats are asked for. */
+  readonly ledger: boolean | undefined;
+  /** Whether a model card, `README.md`, is written. */
+  readonly modelCard: boolean;
+};
+
+/** What the command line, or a caller of the library, asks of a training. What is left out has a default. */
+export type AskedTraining = {
+  /** Of the finished vocabularies, one at least. */
+  readonly sizes: readonly number[];
+  readonly padTo?: number | undefined;
+  readonly minFrequency?: number | undefined;
+  readonly maxTokenLength?: number | null | undefined;
+  readonly superwordsFrom?: number | undefined;
+  readonly superwordPattern?: string | undefined;
+  readonly model?: AskedModelSettings | undefined;
+};
+
+/** What is called so in {@link AskedTraining}; the sizes are `vocabSize`. For errors. */
+export type NameOption = (option: string) => string;
+
+/** The cutting that is asked for, checked. `pattern` is what was typed, or the splits that a file states. */
+export function settleCutting(asked: {
+  readonly specialTokens?: readonly string[] | undefined;
+  readonly pattern?: string | readonly string[] | undefined;
+  readonly compat?: Compat | undefined;
+}): Cutting {
+  const { specialTokens = [], pattern = "gpt2", compat = "cs336" } = asked;
+  checkSpecialTokens(specialTokens, compat);
+  return { compat, specialTokens, pattern: trainingPattern(pattern, compat) };
+}
+
+/** What is left open is as the rule has it. */
+export const settleLimits = (
+  { minFrequency, maxTokenLength = null }: Pick<AskedTraining, "minFrequency" | "maxTokenLength">,
+  rule: string,
+): TokenLimits => ({ minFrequency: minFrequency ?? (rule === "huggingface" ? 0 : 1), maxTokenLength });
+
+/** Checks what is asked for, and fills in what is left open. The one place that knows what goes together. */
+export function settle(asked: AskedTraining, cutting: Cutting, nameOf: NameOption): TrainSettings {
+  const { specialTokens, compat } = cutting;
+  const leastSize = baseSize(specialTokens, compat);
+  const sizes = settleSizes(asked.sizes, leastSize, specialTokens.length, nameOf("vocabSize"));
+  const { superwordsFrom: fromVocabSize, superwordPattern: pattern } = asked;
+  return {
+    vocabSize: sizes.at(-1)!,
+    smallerSizes: sizes.slice(0, -1),
+    padTo: asked.padTo ?? 1,
+    ...cutting,
+    ...settleLimits(asked, compat),
+    superwords:
+      fromVocabSize === undefined
+        ? null
+        : settleSuperwords(
+            { fromVocabSize, pattern },
+            { vocabSizeLeast: sizes[0]!, baseSize: leastSize },
+            compat,
+            nameOf,
+          ),
+    model: settleModelSettings(specialTokens, asked.model ?? {}),
+  };
+}
+
+/** The sizes, ascending. */
+function settleSizes(asked: readonly number[], leastSize: number, specialCount: number, name: string) {
+  const sizes = asked.toSorted((a, b) => a - b);
+  const twice = sizes.find((size, i) => size === sizes[i + 1]);
+  if (twice !== undefined) throw usageError(`${name}: ${twice} is given twice`);
+  const least = sizes[0]!;
+  if (least < leastSize) {
+    const parts = `256 bytes${specialCount > 0 ? ` and ${specialCount} special tokens` : ""}`;
+    throw usageError(`${name} ${least} is too small: ${parts} need ${leastSize}`);
+  }
+  return sizes;
+}
 
 /** How the finished tokenizer cuts text. */
 export const encodingPatternOf = ({ pattern, superwords }: Pick<TrainSettings, "pattern" | "superwords">) =>
@@ -64,25 +153,25 @@ export const usualSuperwordPattern = "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]{2,}[\\r\\
 type Asked = { readonly fromVocabSize: number; readonly pattern: string | undefined };
 
 /**
- * What was asked for, checked. `names` is how the caller's options are called, for errors.
+ * What was asked for of superwords, checked.
  *
  * @param vocabSizeLeast the smallest of the vocabularies that are to be made
  * @param baseSize bytes and special tokens
  */
-export function settleSuperwords(
+function settleSuperwords(
   { fromVocabSize, pattern = usualSuperwordPattern }: Asked,
   sizes: { readonly vocabSizeLeast: number; readonly baseSize: number },
   compat: Compat,
-  names: { readonly from: string; readonly vocabSize: string },
+  nameOf: NameOption,
 ): SuperwordSettings {
   if (fromVocabSize < sizes.baseSize) {
     throw usageError(
-      `${names.from} ${fromVocabSize} is too small: 256 bytes and the special tokens need ${sizes.baseSize}`,
+      `${nameOf("superwordsFrom")} ${fromVocabSize} is too small: 256 bytes and the special tokens need ${sizes.baseSize}`,
     );
   }
   if (fromVocabSize > sizes.vocabSizeLeast) {
     throw usageError(
-      `${names.from} ${fromVocabSize} is more than ${names.vocabSize} ${sizes.vocabSizeLeast}`,
+      `${nameOf("superwordsFrom")} ${fromVocabSize} is more than ${nameOf("vocabSize")} ${sizes.vocabSizeLeast}`,
       "superwords begin at a part of the vocabulary, e.g. at three quarters of it",
     );
   }

@@ -21,15 +21,13 @@ import { ledgerFacts } from "../vocabulary/ledger.ts";
 import type { ModelSettings } from "../vocabulary/model-settings.ts";
 import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import type { Trained } from "./train.ts";
-import { encodingPatternOf, type TrainSettings } from "./training.ts";
+import { encodingPatternOf, type OutputSettings, type TrainSettings } from "./training.ts";
 
-export type Result = {
+export type Result = Partial<OutputSettings> & {
   /** The command as people read it, and its arguments as typed. */
   readonly command: string;
   readonly arguments: readonly string[];
   readonly settings: TrainSettings;
-  /** The formats asked for; if none were, all that can express the tokenizer. */
-  readonly formatNames?: readonly string[] | undefined;
   readonly inputs: readonly Input[];
   /** Files in directories that are not read. */
   readonly skipped: readonly Skipped[];
@@ -38,12 +36,8 @@ export type Result = {
   readonly trained: Trained;
   /** When the training began, by `performance.now()`. */
   readonly startMs: number;
-  /** Whether `tokens.tsv` is written; undefined: if it is small, and no formats are asked for. */
-  readonly ledger?: boolean | undefined;
   /** When it ended, if the result is not written at once. */
   readonly endMs?: number;
-  /** Whether a model card, `README.md`, is written. */
-  readonly modelCard?: boolean;
   /** How many former results stay beside this one; undefined leaves those that are there. */
   readonly keepCount?: number | undefined;
 };
@@ -169,7 +163,9 @@ function recordOf(
   writeStartMs: number,
 ): TrainingRecord {
   const { settings, trained, workerCount } = result;
-  const { specialTokens, padTo, compat, minFrequency, maxTokenLength, model } = settings;
+  // A setting that has no place of its own below is recorded by its name: none can be forgotten.
+  const { specialTokens, padTo, compat, model, pattern, superwords, ...rest } = settings;
+  const { vocabSize: largest, smallerSizes, ...named } = rest;
   return {
     ...runFacts(result, generation),
     options: {
@@ -181,8 +177,7 @@ function recordOf(
       pattern: recordedPattern(encodingPatternOf(settings)),
       ...recordedSuperwords(settings, trained),
       compat,
-      minFrequency,
-      maxTokenLength,
+      ...named,
       model: recordedModel(model),
       workers: workerCount,
     },
