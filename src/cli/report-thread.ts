@@ -1,10 +1,9 @@
 import type { TrainingRecord } from "../formats/training-json.ts";
-import { serveWorkers } from "../pipeline/job.ts";
+import { JobThread } from "../pipeline/job.ts";
 import { startCliWorker } from "../runtime/embedded.ts";
 import { kernelModule } from "../runtime/kernel.ts";
-import type { WorkerThread } from "../runtime/worker-jobs.ts";
 import { writeChunks } from "./data-output.ts";
-import type { FromReportWorker, ToReportWorker } from "./report-worker.ts";
+import type { PageJob } from "./report-worker.ts";
 import type { Learned, Setting } from "./train-report.ts";
 
 /**
@@ -12,44 +11,38 @@ import type { Learned, Setting } from "./train-report.ts";
  * and makes the page while that one writes the files of the tokenizer.
  */
 export class ReportThread {
-  private worker: WorkerThread | undefined;
-  private pieces: Promise<readonly Uint8Array[]> | undefined;
+  private thread: JobThread<PageJob, Uint8Array> | undefined;
+  private readonly pieces: Uint8Array[] = [];
 
   constructor(
     private readonly path: string,
     private readonly setting: Setting,
   ) {}
 
-  /** Starts the thread, if it was not started yet. */
-  begin(): void {
-    if (this.worker !== undefined) return;
+  /** Starts the thread, if it was not started yet. An error is told when the page is asked for: first the tokenizer is written. */
+  begin(): JobThread<PageJob, Uint8Array> {
+    if (this.thread !== undefined) return this.thread;
     const worker = startCliWorker("report-worker.ts");
-    const started = { name: "report", workers: [worker], terminate: () => worker.terminate() } as const;
-    let pieces: readonly Uint8Array[];
-    const served = serveWorkers<ToReportWorker, FromReportWorker>(started, ({ finish }) => (message) => {
-      pieces = message.pieces;
-      finish();
+    this.thread = new JobThread("report worker", worker, (piece) => {
+      this.pieces.push(piece);
     });
-    this.worker = worker;
-    this.pieces = served.then(() => pieces);
-    // An error is told when the page is asked for: first the tokenizer is written.
-    this.pieces.catch(() => {});
-    this.send({ kind: "begin", kernel: kernelModule(), setting: this.setting });
+    void this.thread.ask("begin", { kernel: kernelModule(), setting: this.setting });
+    return this.thread;
   }
 
   /** Takes what was learned: the sections can be made. */
   take(learned: Learned): void {
-    this.begin();
-    this.send({ kind: "learned", learned });
+    void this.begin().ask("learn", learned);
   }
 
   /** Writes the page into its file, which appears when it is whole. */
   async write(record: TrainingRecord): Promise<void> {
-    this.send({ kind: "written", record });
-    await writeChunks(this.path, await this.pieces!);
-  }
-
-  private send(message: ToReportWorker): void {
-    this.worker!.postMessage(message);
+    const thread = this.begin();
+    try {
+      await thread.ask("write", record);
+    } finally {
+      thread.end();
+    }
+    await writeChunks(this.path, this.pieces);
   }
 }

@@ -1,11 +1,11 @@
 import { fstatSync, statSync } from "node:fs";
-import { describeFailure, serveWorkers } from "../pipeline/job.ts";
+import { describeFailure, JobThread } from "../pipeline/job.ts";
 import { saveTokenizer } from "../pipeline/save-tokenizer.ts";
 import { startCliWorker } from "../runtime/embedded.ts";
 import { kernelModule } from "../runtime/kernel.ts";
 import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
-import type { FromServer, Saved, ToServer } from "./serve-worker.ts";
+import type { ServeJob, ServeNews } from "./serve-worker.ts";
 import { onStop } from "./stop.ts";
 import { readTokenizerOptions } from "./tokenizer-options.ts";
 
@@ -16,20 +16,24 @@ import { readTokenizerOptions } from "./tokenizer-options.ts";
 export async function runServe(invocation: Invocation, output: Output): Promise<void> {
   const { path, pattern, specialTokens } = readTokenizerOptions(invocation);
   if (isNullDevice(1)) return;
-  const worker = startCliWorker("serve-worker.ts");
-  const started = { name: "serving", workers: [worker], terminate: () => worker.terminate() } as const;
-  await serveWorkers<ToServer | Saved, FromServer>(started, ({ send, finish }) => {
-    send({ kernel: kernelModule(), path, options: { pattern, specialTokens } });
-    return async (message) => {
-      if (message.kind === "warning") return output.warn(message.text);
-      if (message.kind === "ended") return finish();
-      const refusal = await saveTokenizer({ ...message, guard: onStop }).then(
-        () => null,
-        (error) => describeFailure(error, ""),
-      );
-      send({ refusal });
-    };
-  });
+  const hear = async (news: ServeNews) => {
+    if (news.kind === "warning") return output.warn(news.text);
+    const refusal = await saveTokenizer({ ...news, guard: onStop }).then(
+      () => null,
+      (error) => describeFailure(error, ""),
+    );
+    thread.note("saved", refusal);
+  };
+  const thread = new JobThread<ServeJob, ServeNews>(
+    "serving worker",
+    startCliWorker("serve-worker.ts"),
+    hear,
+  );
+  try {
+    await thread.ask("serve", { kernel: kernelModule(), path, options: { pattern, specialTokens } });
+  } finally {
+    thread.end();
+  }
 }
 
 /** Whether a stream goes nowhere: the runtime opens the null device where it was closed. */

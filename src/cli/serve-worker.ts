@@ -2,7 +2,7 @@
 import { readSync } from "node:fs";
 import { outOfMemory, UserError } from "../errors.ts";
 import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
-import { describeFailure, type Failure, reviveFailure } from "../pipeline/job.ts";
+import { type Failure, type Post, reviveFailure, serveJob, type Tell } from "../pipeline/job.ts";
 import { fingerprintOf, type Saving } from "../pipeline/save-tokenizer.ts";
 import { collectGarbage, sleepSync } from "../runtime/host.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
@@ -48,51 +48,65 @@ const headBytes = 8;
 
 const [stdin, stdout] = [0, 1];
 
-export type ToServer = {
+type ServeSetup = {
   readonly kernel: WebAssembly.Module;
   readonly path: string;
   readonly options: LoadOptions;
 };
 
-/** What is to be saved: the main thread does that, because it can undo it when the process is stopped. */
-export type AskedSave = Omit<Saving, "guard"> & { readonly kind: "save" };
-/** Why something was not saved; null: it was. */
-export type Saved = { readonly refusal: Failure | null };
-
-/** `ended`: stdin has ended, or the reader of stdout has gone. */
-export type FromServer =
+/** A warning; or what is to be saved: the main thread does that, because it can undo it when the process is stopped. */
+export type ServeNews =
   | { readonly kind: "warning"; readonly text: string }
-  | AskedSave
-  | { readonly kind: "ended" };
+  | (Omit<Saving, "guard"> & { readonly kind: "save" });
 
-declare const self: {
-  onmessage: (event: MessageEvent<never>) => void;
-  postMessage(message: unknown): void;
-};
+declare const self: { onmessage: (event: MessageEvent<never>) => void; postMessage: Post };
 
-const post = (message: FromServer) => self.postMessage(message);
+/** What the thread does (job.ts). Between its requests it waits in `read`, and hears nothing of the main thread. */
+export class ServeJob {
+  private takeSaved!: (refusal: Failure | null) => void;
 
-self.onmessage = async ({ data: { kernel, path, options } }: MessageEvent<ToServer>) => {
-  try {
+  constructor(private readonly tell: Tell<ServeNews>) {}
+
+  /** Answers requests until stdin has ended, or the reader of stdout has gone. */
+  async serve({ kernel, path, options }: ServeSetup): Promise<void> {
     adoptKernelModule(kernel);
     const parts = loadTokenizerParts(path, options);
-    warnOfTokenizer(parts, { warn: (text) => post({ kind: "warning", text }) });
-    await serve(parts);
-  } catch (error) {
-    if (!(error instanceof ReaderGone)) {
-      self.postMessage({ kind: "failed", failure: describeFailure(error, "") });
-      return;
+    warnOfTokenizer(parts, { warn: (text) => this.tell({ kind: "warning", text }) });
+    try {
+      await serve(parts, this);
+    } catch (error) {
+      if (!(error instanceof ReaderGone)) throw error;
     }
   }
-  post({ kind: "ended" });
-};
+
+  /** A note: why something was not saved; null: it was. */
+  saved(refusal: Failure | null): void {
+    this.takeSaved(refusal);
+  }
+
+  /** Has the main thread save something, and waits for it. */
+  async save(saving: Omit<Saving, "guard">): Promise<void> {
+    const answered = new Promise<Failure | null>((take) => {
+      this.takeSaved = take;
+    });
+    this.tell({ kind: "save", ...saving });
+    const refusal = await answered;
+    if (refusal !== null) throw reviveFailure(refusal);
+  }
+}
+
+const serveMessage = serveJob(
+  (tell: Tell<ServeNews>) => new ServeJob(tell),
+  (message, transfer) => self.postMessage(message, transfer),
+);
+self.onmessage = ({ data }) => serveMessage(data);
 
 type Request = { readonly kind: number; readonly sizes: Uint32Array; readonly items: Uint8Array };
 /** Items end to end, and the size of each. */
 type Items = { readonly sizes: Uint32Array; readonly items: Uint8Array };
 
 /** Answers one request after the other. */
-async function serve(parts: TokenizerParts): Promise<void> {
+async function serve(parts: TokenizerParts, job: ServeJob): Promise<void> {
   const { tokens } = parts;
   const fingerprint = fingerprintOf(parts);
   const description = {
@@ -111,7 +125,9 @@ async function serve(parts: TokenizerParts): Promise<void> {
     let answered: Items;
     try {
       answered =
-        request.kind === kinds.save ? await saved(request, fingerprint) : answerTo(request, parts, encodings);
+        request.kind === kinds.save
+          ? await saved(request, fingerprint, job)
+          : answerTo(request, parts, encodings);
     } catch (error) {
       const told = error instanceof UserError ? error : outOfMemory(error);
       if (told === undefined) throw error;
@@ -130,17 +146,12 @@ async function serve(parts: TokenizerParts): Promise<void> {
 }
 
 /** Has the main thread save the tokenizer's files, and waits for it. */
-async function saved({ sizes, items }: Items, fingerprint: string): Promise<Items> {
+async function saved({ sizes, items }: Items, fingerprint: string, job: ServeJob): Promise<Items> {
   const [outputBytes = 0] = sizes;
   const [output, path] = [items.subarray(0, outputBytes), items.subarray(outputBytes)].map(pathOf);
   if (sizes.length !== 2 || !output || !path)
     throw new UserError("what is to be saved has two paths: the directory, and the tokenizer's");
-  const answered = new Promise<Saved>((resolve) => {
-    self.onmessage = ({ data }: MessageEvent<Saved>) => resolve(data);
-  });
-  post({ kind: "save", path, output, fingerprint });
-  const { refusal } = await answered;
-  if (refusal !== null) throw reviveFailure(refusal);
+  await job.save({ path, output, fingerprint });
   return { sizes: new Uint32Array(0), items: new Uint8Array(0) };
 }
 

@@ -23,8 +23,7 @@ import { nextTurn } from "../runtime/turns.ts";
 import { stageFile } from "../store/staged-file.ts";
 import { textCutting } from "../tokenizer/text-cutting.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
-import type { StartedWorkers } from "./job.ts";
-import { runTasks, startJobWorkers } from "./run-tasks.ts";
+import { runTasks, type StartedWorkers, startJobWorkers } from "./run-tasks.ts";
 import { type EncodedText, type IdsPart, startEncoding } from "./task-encoder.ts";
 import type { Sink } from "./task-queue.ts";
 

@@ -11,39 +11,37 @@ import {
 import { adoptKernelModule, kernelModule } from "../runtime/kernel.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { WordTable } from "../words/word-table.ts";
-import {
-  describeFailure,
-  type Failure,
-  type StartedWorkers,
-  serveWorkers,
-  startWorkers,
-  type WorkerLink,
-} from "./job.ts";
+import { type AnswerOf, type JobThread, type RequestOf, startJobs } from "./job.ts";
 
-/** What a thread that evaluates is asked: to encode words by one of the tokenizers. All arrays are shared. */
-export type EvaluationRequest = { readonly tokenizer: number } & (
-  | {
-      readonly kind: "encode";
-      readonly pretokens: Pretokens | null;
-      readonly placed: PlacedTokens | null;
-    }
-  | {
-      readonly kind: "pieces";
-      readonly words: PlacedWords;
-      readonly placed: readonly number[];
-      /** Of all tokens, or of those that hold a byte of the word. */
-      readonly withBlanks: boolean;
-    }
-  | {
-      readonly kind: "cuts";
-      readonly words: PlacedWords;
-      /** The tokenizer to compare with. */
-      readonly other: number;
-      /** 1 is written here for each placed word that the two cut differently. */
-      readonly isDifferent: Uint8Array;
-      readonly slice: WordSlice;
-    }
-);
+/** What a thread that evaluates begins with: the tokenizers, and the code that all threads share. */
+type EvaluationSetup = {
+  readonly kernelModule: WebAssembly.Module;
+  readonly tokenizers: readonly WordEncoding[];
+};
+
+// What it is asked, always by one of the tokenizers. All arrays are shared.
+
+type EncodeRequest = {
+  readonly tokenizer: number;
+  readonly pretokens: Pretokens | null;
+  readonly placed: PlacedTokens | null;
+};
+type PiecesRequest = {
+  readonly tokenizer: number;
+  readonly words: PlacedWords;
+  readonly placed: readonly number[];
+  /** Of all tokens, or of those that hold a byte of the word. */
+  readonly withBlanks: boolean;
+};
+type CutsRequest = {
+  readonly tokenizer: number;
+  /** The tokenizer to compare with. */
+  readonly other: number;
+  readonly words: PlacedWords;
+  /** 1 is written here for each placed word that the two cut differently. */
+  readonly isDifferent: Uint8Array;
+  readonly slice: WordSlice;
+};
 
 type Pretokens = { readonly words: WordBytes; readonly counts: Float64Array; readonly slice: WordSlice };
 type PlacedTokens = {
@@ -53,55 +51,22 @@ type PlacedTokens = {
   readonly slice: WordSlice;
 };
 
-/** What it answers: the tokens of pretokens, by id, and the ids of each placed word whose pieces were asked for. */
-export type EvaluationAnswer = {
-  readonly tokenCounts: Float64Array | null;
-  readonly pieces: readonly ArrayLike<number>[];
-};
-
-/** What a thread begins with: the tokenizers, and the code that all threads share. */
-export type EvaluationSetup = {
-  readonly kernelModule: WebAssembly.Module;
-  readonly tokenizers: readonly WordEncoding[];
-};
-
-export type ToEvaluation =
-  | { readonly kind: "setup"; readonly setup: EvaluationSetup }
-  | { readonly kind: "request"; readonly request: EvaluationRequest };
-export type FromEvaluation = { readonly kind: "answer"; readonly answer: EvaluationAnswer };
-
 /** Words that are encoded between two turns of the event loop: some milliseconds. */
 const wordsPerPart = 1 << 13;
 
 /** What one thread of an evaluation does, the main one or a worker. It keeps the tables of the encoders it used last. */
-export class EvaluationThread {
+export class EvaluationJob {
+  private tokenizers: readonly WordEncoding[] = [];
   /** By tokenizer; the latest is the last. */
   private readonly encoders = new Map<number, WordEncoder>();
 
-  constructor(private readonly tokenizers: readonly WordEncoding[]) {}
-
-  *answer(request: EvaluationRequest): Generator<undefined, EvaluationAnswer> {
-    switch (request.kind) {
-      case "encode":
-        return { tokenCounts: yield* this.encode(request), pieces: [] };
-      case "pieces":
-        return { tokenCounts: null, pieces: this.piecesOf(request) };
-      case "cuts": {
-        const cutters = [this.cutter(request.tokenizer), this.cutter(request.other)] as const;
-        for (const part of partsOf(request.slice)) {
-          compareCuts(request.words, part, cutters, request.isDifferent);
-          yield;
-        }
-        return { tokenCounts: null, pieces: [] };
-      }
-    }
+  begin({ kernelModule, tokenizers }: EvaluationSetup): void {
+    adoptKernelModule(kernelModule);
+    this.tokenizers = tokenizers;
   }
 
-  private *encode({
-    tokenizer,
-    pretokens,
-    placed,
-  }: RequestOf<"encode">): Generator<undefined, Float64Array | null> {
+  /** The tokens of pretokens, by id. */
+  *encode({ tokenizer, pretokens, placed }: EncodeRequest): Generator<undefined, Float64Array | null> {
     const encoder = this.encoder(tokenizer);
     const tokenCounts =
       pretokens === null ? null : new Float64Array(this.tokenizers[tokenizer]!.tokenStarts.length - 1);
@@ -120,12 +85,21 @@ export class EvaluationThread {
     return tokenCounts;
   }
 
-  private piecesOf({ tokenizer, words, placed, withBlanks }: RequestOf<"pieces">): Ids[] {
+  /** The ids of each placed word. */
+  *pieces({ tokenizer, words, placed, withBlanks }: PiecesRequest): Generator<undefined, Ids[]> {
     const encoder = this.encoder(tokenizer);
     return placed.map((p) => {
       const ids = withBlanks ? encoder.allIdsOf(words, p) : encoder.idsOf(words, p);
       return ids.slice(0, piecesMax);
     });
+  }
+
+  *cuts({ tokenizer, other, words, isDifferent, slice }: CutsRequest): Generator<undefined, void> {
+    const cutters = [this.cutter(tokenizer), this.cutter(other)] as const;
+    for (const part of partsOf(slice)) {
+      compareCuts(words, part, cutters, isDifferent);
+      yield;
+    }
   }
 
   private cutter(tokenizer: number): WordCutter {
@@ -145,7 +119,6 @@ export class EvaluationThread {
 const encodersMax = 2;
 
 type Ids = Uint16Array | Uint32Array;
-type RequestOf<Kind> = EvaluationRequest & { readonly kind: Kind };
 
 function* partsOf({ first, end }: WordSlice): Generator<WordSlice> {
   for (let from = first; from < end; from += wordsPerPart) {
@@ -153,35 +126,8 @@ function* partsOf({ first, end }: WordSlice): Generator<WordSlice> {
   }
 }
 
-/** What a worker does. */
-export function serveEvaluation(
-  post: (answer: FromEvaluation | { kind: "failed"; failure: Failure }) => void,
-): (message: ToEvaluation) => void {
-  let thread: EvaluationThread;
-  return (message) => {
-    try {
-      if (message.kind === "setup") {
-        adoptKernelModule(message.setup.kernelModule);
-        thread = new EvaluationThread(message.setup.tokenizers);
-        return;
-      }
-      const work = thread.answer(message.request);
-      let step = work.next();
-      while (!step.done) step = work.next();
-      post({ kind: "answer", answer: step.value });
-    } catch (error) {
-      post({ kind: "failed", failure: describeFailure(error, "") });
-    }
-  };
-}
-
-type Answered = { readonly answer: EvaluationAnswer; readonly worker: number };
-
-type Waiting = {
-  readonly request: EvaluationRequest;
-  readonly worker: number | undefined;
-  readonly take: (answered: Answered) => void;
-};
+/** Who waits for a thread: for the one with this index, or for any. */
+type Waiting = { readonly wanted: number | undefined; readonly take: (thread: number) => void };
 
 type EncodedWords = {
   readonly tokenCounts: TokenCounts;
@@ -194,28 +140,24 @@ type EncodedWords = {
  * the work, in slices, unless a request may keep it from serving signals: then there is a worker.
  */
 export class EvaluationThreads {
-  private readonly here: EvaluationThread | undefined;
-  private lastHere: Promise<unknown> = Promise.resolve();
-  private readonly workers: StartedWorkers | undefined;
+  private readonly here: EvaluationJob | undefined;
+  private readonly workers: readonly JobThread<EvaluationJob>[] = [];
+  /** Threads that have nothing to do, by index. This one is the first, if it works. */
+  private readonly idle = new Set<number>();
   private readonly waiting: Waiting[] = [];
-  private readonly idle: (() => void)[] = [];
-  private readonly links: WorkerLink<ToEvaluation>[] = [];
-  /** Fails when a worker does. */
-  private readonly serving: Promise<void> | undefined;
 
   constructor(
     private readonly tokenizers: readonly WordEncoding[],
     private readonly threadCount: number,
     mainWorks: boolean,
   ) {
+    const setup = { kernelModule: kernelModule(), tokenizers };
     if (mainWorks && threadCount === 1) {
-      this.here = new EvaluationThread(tokenizers);
-      return;
-    }
-    this.workers = startWorkers("evaluating", threadCount);
-    this.serving = this.serve(this.workers);
-    // `run` passes the error on; without a run in progress nobody would take it.
-    this.serving.catch(() => {});
+      this.here = new EvaluationJob();
+      this.here.begin(setup);
+    } else this.workers = startJobs("evaluating", threadCount);
+    for (const worker of this.workers) void worker.ask("begin", setup);
+    for (let thread = 0; thread < threadCount; thread++) this.idle.add(thread);
   }
 
   /**
@@ -235,17 +177,15 @@ export class EvaluationThreads {
     const answers = await Promise.all(
       Array.from({ length: partCount }, (_, part) => {
         const [first, second] = sizes.map((size) => sliceOf(size, part, partCount));
-        return this.ask({
-          kind: "encode",
+        return this.ask("encode", {
           tokenizer,
           pretokens: pretokens && { words: bytesOf(pretokens), counts: pretokens.counts, slice: first! },
           placed: words && { words, tokenCounts: placedTokens, slice: second! },
         });
       }),
     );
-    for (const { answer } of answers)
-      if (answer.tokenCounts !== null) addCounts(tokenCounts, answer.tokenCounts);
-    return { tokenCounts, placedTokens, worker: answers[0]!.worker };
+    for (const { answer } of answers) if (answer !== null) addCounts(tokenCounts, answer);
+    return { tokenCounts, placedTokens, worker: answers[0]!.thread };
   }
 
   /** Which placed words two tokenizers cut differently: 1 for each of them. */
@@ -254,11 +194,11 @@ export class EvaluationThreads {
     words: PlacedWords,
   ): Promise<Uint8Array> {
     const isDifferent = new Uint8Array(new SharedArrayBuffer(words.placedCount));
-    const request = { kind: "cuts", tokenizer, other, words, isDifferent } as const;
+    const request = { tokenizer, other, words, isDifferent };
     const { placedCount } = words;
     const partCount = Math.min(this.threadCount, Math.ceil(placedCount / partWordsLeast) || 1);
     const parts = Array.from({ length: partCount }, (_, part) => sliceOf(placedCount, part, partCount));
-    await Promise.all(parts.map((slice) => this.ask({ ...request, slice })));
+    await Promise.all(parts.map((slice) => this.ask("cuts", { ...request, slice })));
     return isDifferent;
   }
 
@@ -272,60 +212,51 @@ export class EvaluationThreads {
       worker,
     }: { placed: readonly number[]; withBlanks: boolean; worker?: number | undefined },
   ) {
-    return (await this.ask({ kind: "pieces", tokenizer, words, placed, withBlanks }, worker)).answer.pieces;
+    return (await this.ask("pieces", { tokenizer, words, placed, withBlanks }, worker)).answer;
   }
 
   close(): void {
-    for (const link of this.links) link.finish();
-    this.workers?.terminate();
+    for (const worker of this.workers) worker.end();
   }
 
-  /** @param worker who is to answer; anyone, if left out */
-  private ask(request: EvaluationRequest, worker?: number): Promise<Answered> {
-    const { here, waiting, idle, serving } = this;
-    if (here !== undefined) return this.answerHere(here, request);
-    const answer = new Promise<Answered>((take) => {
-      waiting.push({ request, worker, take });
+  /** @param wanted who is to answer; anyone, if left out */
+  private async ask<Method extends Asked>(
+    method: Method,
+    request: RequestOf<EvaluationJob, Method>,
+    wanted?: number,
+  ): Promise<{ readonly answer: AnswerOf<EvaluationJob, Method>; readonly thread: number }> {
+    const thread = await new Promise<number>((take) => {
+      this.waiting.push({ wanted, take });
+      this.giveThreads();
     });
-    for (const next of idle.splice(0)) next();
-    return Promise.race([answer, serving!.then(() => answer)]);
+    try {
+      if (this.here === undefined)
+        return { answer: await this.workers[thread]!.ask(method, request), thread };
+      const work = this.here[method](request as never) as Generator<
+        undefined,
+        AnswerOf<EvaluationJob, Method>
+      >;
+      return { answer: await inTurns(work), thread };
+    } finally {
+      this.idle.add(thread);
+      this.giveThreads();
+    }
   }
 
-  /** One request at a time, in this thread. */
-  private answerHere(here: EvaluationThread, request: EvaluationRequest): Promise<Answered> {
-    const answered = this.lastHere.then(async () => ({
-      answer: await inTurns(here.answer(request)),
-      worker: 0,
-    }));
-    this.lastHere = answered.catch(() => {});
-    return answered;
-  }
-
-  private serve(workers: StartedWorkers): Promise<void> {
-    return serveWorkers<ToEvaluation, FromEvaluation>(workers, (link) => {
-      const { workerIndex } = link;
-      let asked: Waiting | undefined;
-      const next = () => {
-        // What is meant for this worker comes first: it has the tables for it.
-        const { waiting } = this;
-        const own = waiting.findIndex(({ worker }) => worker === workerIndex);
-        const chosen = own >= 0 ? own : waiting.findIndex(({ worker }) => worker === undefined);
-        [asked] = chosen < 0 ? [] : waiting.splice(chosen, 1);
-        if (asked === undefined) this.idle.push(next);
-        else link.send({ kind: "request", request: asked.request });
-      };
-      this.links.push(link);
-      const setup = { kernelModule: kernelModule(), tokenizers: this.tokenizers };
-      link.send({ kind: "setup", setup });
-      next();
-      return ({ answer }) => {
-        const { take } = asked!;
-        next();
-        take({ answer, worker: workerIndex });
-      };
-    });
+  /** Gives idle threads to those who wait. Who wants a certain one comes first: it has the tables for it. */
+  private giveThreads(): void {
+    const { idle, waiting } = this;
+    for (const thread of [...idle]) {
+      const own = waiting.findIndex(({ wanted }) => wanted === thread);
+      const chosen = own >= 0 ? own : waiting.findIndex(({ wanted }) => wanted === undefined);
+      if (chosen < 0) continue;
+      idle.delete(thread);
+      waiting.splice(chosen, 1)[0]!.take(thread);
+    }
   }
 }
+
+type Asked = "encode" | "pieces" | "cuts";
 
 const bytesOf = ({ bytes, starts }: WordTable) => ({ bytes, starts });
 

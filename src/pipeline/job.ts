@@ -2,72 +2,153 @@ import { exitCode, UserError } from "../errors.ts";
 import { PatternLimit } from "../pattern/pattern.ts";
 import { startWorker } from "../runtime/embedded.ts";
 import { userErrorOf } from "../runtime/system-error.ts";
+import { atOnce } from "../runtime/turns.ts";
 import type { JobName, WorkerThread } from "../runtime/worker-jobs.ts";
 
-/** One worker, as the main thread sees it. */
-export type WorkerLink<ToWorker> = {
-  readonly workerIndex: number;
-  /** The memory in `transfer` is the worker's from then on. */
-  send(message: ToWorker, transfer?: ArrayBuffer[]): void;
-  /** The worker is done. */
-  finish(): void;
-};
+/*
+ * The one protocol of threads. A *job* is an object that does some work; each of its methods takes one request, which is
+ * plain data, and returns the answer, a promise of it, or a generator that makes it in slices. In a worker `serveJob` calls
+ * the methods; the main thread asks by a `JobThread`, and may have a job of its own, without a worker.
+ *
+ *   main -> worker   ask, ask, …     a method and its request; one is served after the other
+ *                    note            the same without an answer, served at once, also while an `ask` is
+ *   worker -> main   told, told, …   what the job tells on its way to an answer
+ *                    answer          for each `ask`, in their order
+ *                    failed          at any time, and nothing after it
+ */
+type ToWorker = { readonly kind: "ask" | "note"; readonly method: PropertyKey; readonly request: unknown };
+type FromWorker<Told> =
+  | { readonly kind: "told"; readonly told: Told }
+  | { readonly kind: "answer"; readonly answer: unknown }
+  | { readonly kind: "failed"; readonly failure: Failure };
 
-/** Workers that run before their work is known. */
-export type StartedWorkers = {
-  /** What their errors call them. */
-  readonly name: JobName | "report" | "serving";
-  readonly workers: readonly WorkerThread[];
-  /** Ends all of them. */
-  terminate(): void;
-};
+export type RequestOf<Job, Method extends keyof Job> = Job[Method] extends (request: infer Request) => unknown
+  ? Request
+  : never;
+export type AnswerOf<Job, Method extends keyof Job> = Job[Method] extends (request: never) => infer Answer
+  ? Answer extends Generator<unknown, infer Made>
+    ? Made
+    : Awaited<Answer> extends HandedOver<infer Handed>
+      ? Handed
+      : Awaited<Answer>
+  : never;
 
-/** Starts workers. Before `serveWorkers` their messages are not served, and nobody notices if one ends. */
-export function startWorkers(name: JobName, workerCount: number): StartedWorkers {
-  const workers = Array.from({ length: workerCount }, () => startWorker(name));
-  return {
-    name,
-    workers,
-    terminate: () => {
-      for (const worker of workers) worker.terminate();
-    },
+/** An answer with the memory in it that changes hands, instead of being copied. */
+export class HandedOver<Answer> {
+  constructor(
+    readonly answer: Answer,
+    readonly memory: ArrayBuffer[] | undefined,
+  ) {}
+}
+
+export type Post = (message: unknown, transfer?: ArrayBuffer[]) => void;
+/** Tells the main thread something; the memory in `transfer` is its own from then on. */
+export type Tell<Told> = (told: Told, transfer?: ArrayBuffer[]) => void;
+
+/** What a worker does with the messages of the main thread. */
+export function serveJob<Told>(
+  makeJob: (tell: Tell<Told>) => object,
+  post: Post,
+): (message: ToWorker) => void {
+  const job = makeJob((told, transfer) => post({ kind: "told", told }, transfer)) as Record<
+    PropertyKey,
+    (request: unknown) => unknown
+  >;
+  const serve = async ({ method, request }: ToWorker) => {
+    const made = job[method]!(request);
+    const answer = isGenerator(made) ? atOnce(made) : await made;
+    if (answer instanceof HandedOver) post({ kind: "answer", answer: answer.answer }, answer.memory);
+    else post({ kind: "answer", answer });
+  };
+  const fail = (error: unknown) => post({ kind: "failed", failure: describeFailure(error, "") });
+  let served = Promise.resolve();
+  return (message) => {
+    if (message.kind === "note") job[message.method]!(message.request);
+    else served = served.then(() => serve(message)).catch(fail);
   };
 }
 
-type Serve<ToWorker, FromWorker> = (
-  link: WorkerLink<ToWorker>,
-) => (message: FromWorker) => void | Promise<void>;
+const isGenerator = (made: unknown): made is Generator =>
+  typeof made === "object" && made !== null && Symbol.iterator in made && "next" in made;
 
-/**
- * Serves the messages of workers until all are done. `serve` is called once for each worker, and returns the function that
- * takes its messages. The first worker that fails or ends early fails the whole, with its reason. When the promise settles,
- * no worker is running.
- */
-export async function serveWorkers<ToWorker, FromWorker extends { readonly kind: string }>(
-  started: StartedWorkers,
-  serve: Serve<ToWorker, FromWorker>,
-): Promise<void> {
-  const { name, workers } = started;
-  const run = (worker: WorkerThread, workerIndex: number) =>
-    new Promise<void>((finish, fail) => {
-      const send = (message: ToWorker, transfer: ArrayBuffer[] = []) => worker.postMessage(message, transfer);
-      const take = serve({ workerIndex, send, finish });
-      const receive = async (message: FromWorker | { kind: "failed"; failure: Failure }) => {
-        if ("failure" in message) throw reviveFailure(message.failure);
-        await take(message);
-      };
-      worker.onmessage = ({ data }) => void receive(data).catch(fail);
-      worker.onerror = (event) => fail(new Error(`${name} worker ${workerIndex}: ${event.message}`));
-      worker.addEventListener("close", () =>
-        fail(new UserError(`${name} worker ${workerIndex} ended early`, { hint: "try fewer workers: -w 1" })),
-      );
-    });
-  try {
-    await Promise.all(workers.map(run));
-  } finally {
-    started.terminate();
+/** A worker at a job, as the main thread sees it. */
+export class JobThread<Job, Told = never> {
+  private readonly waiting: { take: (answer: never) => void; fail: (error: unknown) => void }[] = [];
+  private failure: { readonly error: unknown } | undefined;
+
+  /**
+   * @param name what its errors call it
+   * @param hear takes what the job tells
+   */
+  constructor(
+    name: string,
+    private readonly worker: WorkerThread,
+    hear: (told: Told) => void | Promise<void> = () => {},
+  ) {
+    worker.onmessage = ({ data }: { readonly data: FromWorker<Told> }) => {
+      try {
+        if (data.kind === "failed") throw reviveFailure(data.failure);
+        if (data.kind === "told") hear(data.told)?.catch((error) => this.fail(error));
+        else this.waiting.shift()?.take(data.answer as never);
+      } catch (error) {
+        this.fail(error);
+      }
+    };
+    worker.onerror = (event) => this.fail(new Error(`${name}: ${event.message}`));
+    worker.addEventListener("close", () =>
+      this.fail(new UserError(`${name} ended early`, { hint: "try fewer workers: -w 1" })),
+    );
+  }
+
+  /** Asks for one thing more. Rejects with the reason if the job has failed, then or before, or the thread has ended. */
+  ask<Method extends keyof Job>(
+    method: Method,
+    request: RequestOf<Job, Method>,
+    transfer: ArrayBuffer[] = [],
+  ): Promise<AnswerOf<Job, Method>> {
+    const { failure, waiting } = this;
+    if (failure !== undefined) return Promise.reject(failure.error);
+    const answer = new Promise<AnswerOf<Job, Method>>((take, fail) => waiting.push({ take, fail }));
+    // Whoever asks may look at the answer later.
+    answer.catch(() => {});
+    this.worker.postMessage({ kind: "ask", method, request } satisfies ToWorker, transfer);
+    return answer;
+  }
+
+  note<Method extends keyof Job>(
+    method: Method,
+    request: RequestOf<Job, Method>,
+    transfer: ArrayBuffer[] = [],
+  ): void {
+    this.worker.postMessage({ kind: "note", method, request } satisfies ToWorker, transfer);
+  }
+
+  /** Ends the thread, in the middle of its work too. */
+  end(): void {
+    this.worker.terminate();
+  }
+
+  /** The first reason counts. */
+  private fail(error: unknown): void {
+    this.failure ??= { error };
+    this.end();
+    for (const { fail } of this.waiting.splice(0)) fail(this.failure.error);
   }
 }
+
+/** Starts workers for a job. Whoever starts them ends them. */
+export const startJobs = <Job, Told = never>(
+  name: JobName,
+  workerCount: number,
+  hear?: (told: Told) => void,
+) =>
+  Array.from(
+    { length: workerCount },
+    (_, i) => new JobThread<Job, Told>(`${name} worker ${i}`, startWorker(name), hear),
+  );
+
+export const startJob = <Job, Told = never>(name: JobName, hear?: (told: Told) => void) =>
+  startJobs<Job, Told>(name, 1, hear)[0]!;
 
 /** An error as it crosses threads. */
 export type Failure = {

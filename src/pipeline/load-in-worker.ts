@@ -6,7 +6,7 @@ import { isDirectory, statOf } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { describeFailure, type Failure, serveWorkers, startWorkers } from "./job.ts";
+import { startJob } from "./job.ts";
 
 /** What the thread that loads is asked. */
 export type LoadRequest = {
@@ -16,9 +16,8 @@ export type LoadRequest = {
   readonly isDecoded: boolean;
 };
 
-/** What it answers, if nothing is wrong. */
-export type LoadedTokenizer = {
-  readonly kind: "loaded";
+/** What it answers. */
+type LoadedTokenizer = {
   readonly parts: Omit<TokenizerParts, "tokens">;
   readonly tokens: TokenTable | null;
 };
@@ -31,18 +30,15 @@ export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts
   const { path, options } = request;
   const load = () => loadTokenizerParts(path, options);
   if (loadedHereMs(path) <= loadedHereMsMax) return load();
-  let loaded: LoadedTokenizer | undefined;
-  await serveWorkers<LoadRequest, LoadedTokenizer>(startWorkers("loading", 1), ({ send, finish }) => {
-    send(request);
-    return (message) => {
-      loaded = message;
-      finish();
-    };
-  });
-  // To take over what the thread made may take 0.1 s.
-  await nextTurn();
-  const { parts, tokens } = loaded!;
-  return { ...parts, tokens: tokens ?? lateTokenTable(() => load().tokens) };
+  const thread = startJob<typeof loadingJob>("loading");
+  try {
+    const { parts, tokens } = await thread.ask("load", request);
+    // To take over what the thread made may take 0.1 s.
+    await nextTurn();
+    return { ...parts, tokens: tokens ?? lateTokenTable(() => load().tokens) };
+  } finally {
+    thread.end();
+  }
 }
 
 /** Starting a thread and taking over what it made takes some 15 ms; a signal may wait for 200 in all. */
@@ -66,13 +62,9 @@ const namesInDirectory = [
 ];
 
 /** What the thread that loads does. */
-export const serveLoading =
-  (post: (answer: LoadedTokenizer | { kind: "failed"; failure: Failure }) => void) =>
-  ({ path, options, isDecoded }: LoadRequest): void => {
-    try {
-      const { tokens, ...parts } = loadTokenizerParts(path, options);
-      post({ kind: "loaded", parts, tokens: isDecoded ? { ...tokens } : null });
-    } catch (error) {
-      post({ kind: "failed", failure: describeFailure(error, "") });
-    }
-  };
+export const loadingJob = {
+  load({ path, options, isDecoded }: LoadRequest): LoadedTokenizer {
+    const { tokens, ...parts } = loadTokenizerParts(path, options);
+    return { parts, tokens: isDecoded ? { ...tokens } : null };
+  },
+};

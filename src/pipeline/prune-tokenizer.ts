@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path";
-import { assert, UserError } from "../errors.ts";
+import { UserError } from "../errors.ts";
 import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
 import { filesBeside, idsTsv, prunedFiles } from "../formats/pruned-files.ts";
 import {
@@ -24,62 +24,51 @@ import {
   type TooSmall,
 } from "../tokenizer/prune-vocabulary.ts";
 import { allAddedTokens, type LoadOptions, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { describeFailure, type Failure, serveWorkers, startWorkers } from "./job.ts";
+import { startJob, type Tell } from "./job.ts";
 
-/** What the thread that prunes is asked: first to prune, then to check what was written into a directory. */
-export type PruneRequest =
-  | {
-      readonly kind: "prune";
-      readonly path: string;
-      readonly loadOptions: LoadOptions;
-      readonly parts: TokenizerParts;
-      readonly counts: Float64Array;
-      readonly size: number;
-    }
-  | { readonly kind: "check"; readonly directory: string };
+type PruneRequest = {
+  readonly path: string;
+  readonly loadOptions: LoadOptions;
+  readonly parts: TokenizerParts;
+  readonly counts: Float64Array;
+  readonly size: number;
+};
 
-/** What it answers: the files, piece by piece, and then what was chosen; or that what was written is right. */
-export type PruneAnswer =
-  | { readonly kind: "piece"; readonly name: string; readonly bytes: Uint8Array }
-  | {
-      readonly kind: "pruned";
-      readonly pruning: Pruning;
-      readonly numbering: Numbering;
-      /** The files that the tokenizer came as. */
-      readonly sources: readonly TokenizerFile[];
-    }
-  | ({ readonly kind: "too small" } & TooSmall)
-  | { readonly kind: "checked" };
+/** What was chosen. */
+type Made = {
+  readonly pruning: Pruning;
+  readonly numbering: Numbering;
+  /** The files that the tokenizer came as. */
+  readonly sources: readonly TokenizerFile[];
+};
 
-type Post = (answer: PruneAnswer | { kind: "failed"; failure: Failure }, transfer?: ArrayBuffer[]) => void;
+/** A part of a file. */
+type Piece = { readonly name: string; readonly bytes: Uint8Array };
 
-/** What the thread does. A large tokenizer takes seconds without a pause, so it is not for the main thread. */
-export function servePruning(post: Post): (request: PruneRequest) => void {
-  let check: ((directory: string) => void) | undefined;
-  return (request) => {
-    try {
-      if (request.kind === "prune") check = prune(request, post);
-      else {
-        assert(check !== undefined, "a tokenizer is pruned before it is checked");
-        check(request.directory);
-        post({ kind: "checked" });
+/** What the thread that prunes does: a large tokenizer takes seconds without a pause. Tells the files, piece by piece. */
+export function pruningJob(tell: Tell<Piece>) {
+  let made: Made & { readonly loaded: readonly TokenizerParts[] };
+  return {
+    prune(request: PruneRequest): Made | TooSmall {
+      const found = prune(request, tell);
+      if ("smallestSize" in found) return found;
+      made = found;
+      const { pruning, numbering, sources } = found;
+      return { pruning, numbering, sources };
+    },
+    /** Checks what was written into a directory. */
+    check(directory: string): void {
+      for (const [i, source] of made.sources.entries()) {
+        const after = loadTokenizerParts(join(directory, basename(source.path)));
+        checkPruned(made.loaded[i]!, after, made.numbering);
       }
-    } catch (error) {
-      post({ kind: "failed", failure: describeFailure(error, "") });
-    }
+    },
   };
 }
 
-/** Prunes, and posts the files. Returns what checks them when they are written. */
-function prune(
-  { path, loadOptions, parts, counts, size }: PruneRequest & { kind: "prune" },
-  post: Post,
-): ((directory: string) => void) | undefined {
+function prune({ path, loadOptions, parts, counts, size }: PruneRequest, tell: Tell<Piece>) {
   const pruning = chooseTokens(deriveTokens(parts), counts, size);
-  if ("smallestSize" in pruning) {
-    post({ kind: "too small", ...pruning });
-    return undefined;
-  }
+  if ("smallestSize" in pruning) return pruning;
   const numbering = numberTokens(pruning.stays);
   const sources = tokenizerFilesAt(path);
   const loaded = sources.map((source, i) => {
@@ -97,16 +86,10 @@ function prune(
   for (const { name, chunks } of files) {
     for (const chunk of chunks()) {
       const bytes = chunk.slice();
-      post({ kind: "piece", name, bytes }, [bytes.buffer]);
+      tell({ name, bytes }, [bytes.buffer]);
     }
   }
-  post({ kind: "pruned", pruning, numbering, sources });
-  return (directory) => {
-    for (const [i, source] of sources.entries()) {
-      const after = loadTokenizerParts(join(directory, basename(source.path)));
-      checkPruned(loaded[i]!, after, numbering);
-    }
-  };
+  return { pruning, numbering, sources, loaded };
 }
 
 export type PruneOptions = {
@@ -136,8 +119,6 @@ export type Pruned = Pick<Pruning, "size" | "unreachableCount"> & {
   readonly files: readonly string[];
 };
 
-type Made = PruneAnswer & { readonly kind: "pruned" };
-
 /**
  * Takes the tokens out that the texts need least, and writes the rest as the kinds of file that the tokenizer came as.
  * What was written is loaded and compared with what was meant before it takes its place.
@@ -152,50 +133,32 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
   }
   const staged = stageDirectory(options.output);
   const unregister = guard(() => staged.discard());
+  const pieces = new Map<string, Uint8Array[]>();
+  const thread = startJob<ReturnType<typeof pruningJob>, Piece>("pruning", ({ name, bytes }) => {
+    const chunks = pieces.get(name);
+    if (chunks === undefined) pieces.set(name, [bytes]);
+    else chunks.push(bytes);
+  });
   try {
-    let made: Made | undefined;
-    const pieces = new Map<string, Uint8Array[]>();
-    await serveWorkers<PruneRequest, PruneAnswer>(startWorkers("pruning", 1), ({ send, finish }) => {
-      const { loadOptions } = options;
-      send({
-        kind: "prune",
-        path,
-        loadOptions,
-        parts: { ...parts, tokens: { ...parts.tokens } },
-        counts,
-        size,
-      });
-      return async (answer) => {
-        switch (answer.kind) {
-          case "piece":
-            if (!pieces.has(answer.name)) pieces.set(answer.name, []);
-            pieces.get(answer.name)!.push(answer.bytes);
-            break;
-          case "too small":
-            throw tooSmall(path, size, answer.smallestSize);
-          case "pruned": {
-            made = answer;
-            const record = await recordOf(options, made, staged.generation, [...pieces.keys(), recordName]);
-            pieces.set(recordName, [new TextEncoder().encode(`${JSON.stringify(record, null, 2)}\n`)]);
-            for (const [name, chunks] of pieces) {
-              for (const _ of staged.writeInSteps(name, chunks)) await nextTurn();
-            }
-            send({ kind: "check", directory: staged.stagedPath });
-            break;
-          }
-          case "checked":
-            finish();
-        }
-      };
-    });
+    const { loadOptions } = options;
+    const shared = { ...parts, tokens: { ...parts.tokens } };
+    const made = await thread.ask("prune", { path, loadOptions, parts: shared, counts, size });
+    if ("smallestSize" in made) throw tooSmall(path, size, made.smallestSize);
+    const record = await recordOf(options, made, staged.generation, [...pieces.keys(), recordName]);
+    pieces.set(recordName, [new TextEncoder().encode(`${JSON.stringify(record, null, 2)}\n`)]);
+    for (const [name, chunks] of pieces) {
+      for (const _ of staged.writeInSteps(name, chunks)) await nextTurn();
+    }
+    await thread.ask("check", staged.stagedPath);
     staged.publish();
-    const { stays, unreachableCount, size: sizeNow } = made!.pruning;
+    const { stays, unreachableCount, size: sizeNow } = made.pruning;
     const goneCount = counts.reduce((sum, count, id) => sum + (stays[id] === 1 ? 0 : count), 0);
     return { size: sizeNow, unreachableCount, sizeBefore, goneCount, files: [...pieces.keys()] };
   } catch (error) {
     staged.discard();
     throw error;
   } finally {
+    thread.end();
     unregister();
   }
 }

@@ -1,19 +1,17 @@
 import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
 import type { Input, Range } from "../corpus/input.ts";
 import { ChunkBuffers, isEmpty, memoryOf, planTasks, type Task } from "../corpus/task.ts";
+import { startWorker } from "../runtime/embedded.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
-import type { JobName } from "../runtime/worker-jobs.ts";
-import { type StartedWorkers, serveWorkers, startWorkers } from "./job.ts";
+import type { JobName, WorkerThread } from "../runtime/worker-jobs.ts";
 import { type SharedTasks, type Sink, TaskOrder, TaskQueue, type Turn, WorkerTasks } from "./task-queue.ts";
 import {
-  type FromWorker,
   Outbox,
   type OutputPart,
   type SharedProgress,
   type StartThread,
   TaskThread,
   type Thread,
-  type ToWorker,
 } from "./task-thread.ts";
 
 /** A job as the main thread sees it: which tasks there are, who does them, and who takes what they find. */
@@ -42,6 +40,17 @@ export type Job<Setup, Part extends OutputPart, Found, Rest> = {
   /** The workers, if they were started ahead. */
   readonly workers?: StartedWorkers | undefined;
 };
+
+/** Workers that run before their tasks are known. Nobody notices meanwhile if one ends. */
+export type StartedWorkers = { readonly workers: readonly WorkerThread[]; readonly terminate: () => void };
+
+function startWorkers(name: JobName, workerCount: number): StartedWorkers {
+  const workers = Array.from({ length: workerCount }, () => startWorker(name));
+  const terminate = () => {
+    for (const worker of workers) worker.terminate();
+  };
+  return { workers, terminate };
+}
 
 /** Workers for a job that has yet to be described; whoever starts them ends them, whatever happens. */
 export const startJobWorkers = (name: JobName, threadCount: number, mainWorks: boolean) =>
@@ -198,19 +207,22 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest> implements SharedT
   }
 
   /** Gives workers tasks until there are no more, and takes what they find. */
-  private async serve(workers: StartedWorkers, threadOf: (workerIndex: number) => Thread): Promise<void> {
+  private async serve(
+    { workers, terminate }: StartedWorkers,
+    threadOf: (workerIndex: number) => Thread,
+  ): Promise<void> {
     const { job, bytesDone, rests } = this;
-    const firstTasks: Promise<void>[] = [];
-    const serving = serveWorkers<ToWorker<Setup>, FromWorker<Part, Found, Rest>>(workers, (link) => {
-      const thread = threadOf(link.workerIndex);
-      const worker = new WorkerTasks<Setup, Part, Found, Rest>(this, thread.index, link, (rest) =>
-        rests.push(rest),
-      );
-      // Tasks are posted before the worker is up. Two, so that one is at hand when the other is done.
-      link.send({ kind: "setup", setup: job.setupOf(thread), thread, inputs: job.inputs, bytesDone });
-      firstTasks.push(worker.sendNext().then(() => worker.sendNext()));
-      return (message) => worker.take(message);
+    const { name, inputs, setupOf } = job;
+    const running = workers.map((worker, i) => {
+      const thread = threadOf(i);
+      const setup = { setup: setupOf(thread), thread, inputs, bytesDone };
+      const tasks = new WorkerTasks<Setup, Part, Found, Rest>(this, worker, `${name} worker ${i}`, setup);
+      return tasks.run((rest) => rests.push(rest));
     });
-    await Promise.all([serving, ...firstTasks]);
+    try {
+      await Promise.all(running);
+    } finally {
+      terminate();
+    }
   }
 }

@@ -1,6 +1,7 @@
 import { type ChunkBuffers, isEmpty, memoryOf, type Task, textBytesOf } from "../corpus/task.ts";
-import type { WorkerLink } from "./job.ts";
-import type { FromWorker, OutputPart, ToWorker } from "./task-thread.ts";
+import type { WorkerThread } from "../runtime/worker-jobs.ts";
+import { JobThread } from "./job.ts";
+import type { OutputPart, TaskNews, TaskServer, TaskSetup } from "./task-thread.ts";
 
 /** Small tasks are handed out in batches of this much text: a message costs as much as counting some kilobytes. */
 const batchBytes = 1 << 18;
@@ -180,57 +181,70 @@ export type SharedTasks<Part extends OutputPart, Found> = {
 export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest> {
   /** The tasks that the worker has, in their order. */
   private readonly turns: Turn<Part, Found>[] = [];
+  private readonly thread: JobThread<TaskServer<Setup, Part, Found, Rest>, TaskNews<Part, Found>>;
   private hasBegun = false;
   private hasAll = false;
 
-  /** @param takeRest called with what the worker has at the end, if it had a task */
   constructor(
     private readonly shared: SharedTasks<Part, Found>,
-    private readonly index: number,
-    private readonly link: WorkerLink<ToWorker<Setup>>,
-    private readonly takeRest: (rest: Rest) => void,
-  ) {}
+    worker: WorkerThread,
+    /** What errors call the worker. */
+    name: string,
+    private readonly setup: TaskSetup<Setup>,
+  ) {
+    this.thread = new JobThread(name, worker, (news) => this.take(news));
+  }
 
-  /** Sends the next tasks, or the message that there are no more. */
-  async sendNext(): Promise<void> {
-    const { shared, link } = this;
+  /** Has the worker do tasks until there are none. Passes on what it has at the end, if it had a task. */
+  async run(takeRest: (rest: Rest) => void): Promise<void> {
+    const { thread } = this;
+    // Tasks are posted before the worker is up.
+    void thread.ask("begin", this.setup);
+    // Two messages, so that one is at hand when the other is done.
+    const first = await this.sendNext();
+    await Promise.all([this.goOn(first), this.sendNext().then((second) => this.goOn(second))]);
+    if (this.hasBegun) takeRest(await thread.ask("finish", undefined));
+  }
+
+  private async goOn(sent: Sent | null): Promise<void> {
+    for (let next = sent; next !== null; next = await this.sendNext()) await next.done;
+  }
+
+  /** Sends the next tasks; null if there are no more. */
+  private async sendNext(): Promise<Sent | null> {
     while (!this.hasAll) {
-      const next = await shared.tasks.next(this.index);
-      if (this.hasAll) return;
+      const next = await this.shared.tasks.next(this.setup.thread.index);
+      if (this.hasAll) return null;
       this.hasAll = next.length === 0;
-      if (this.hasAll) return this.hasBegun ? link.send({ kind: "finish" }) : link.finish();
       const given = next.filter((task) => this.addTurn(task));
       if (given.length === 0) continue;
       this.hasBegun = true;
-      return link.send({ kind: "tasks", tasks: given }, memoryOf(given));
+      return { done: this.thread.ask("take", given, memoryOf(given)) };
     }
+    return null;
   }
 
-  /** Takes a message of the worker. */
-  take(message: FromWorker<Part, Found, Rest>): Promise<void> | undefined {
+  private take(news: TaskNews<Part, Found>): void {
     const { order, buffers } = this.shared;
-    switch (message.kind) {
-      case "part":
-        order.take(this.turns[0]!, message.part);
-        return;
-      case "done":
-        for (const found of message.found) order.finish(this.turns.shift()!, found);
-        for (const memory of message.emptied) buffers.give(memory);
-        return message.wantsTasks ? this.sendNext() : undefined;
-      case "finished":
-        this.takeRest(message.rest);
-        this.link.finish();
+    if (news.kind === "part") {
+      order.take(this.turns[0]!, news.part);
+      return;
     }
+    for (const found of news.found) order.finish(this.turns.shift()!, found);
+    for (const memory of news.emptied) buffers.give(memory);
   }
 
   /** Gives the task its place in the order; false if there is nothing to do. */
   private addTurn(task: Task): boolean {
     const { order } = this.shared;
     const turn = order.add(task, (sizeBytes, memory) =>
-      this.link.send({ kind: "written", sizeBytes, memory }, [memory]),
+      this.thread.note("written", { sizeBytes, memory }, [memory]),
     );
     if (isEmpty(task)) order.finish(turn, undefined);
     else this.turns.push(turn);
     return !isEmpty(task);
   }
 }
+
+/** A message of tasks on its way to a worker; `done` settles when all of them are. */
+type Sent = { readonly done: Promise<void> };

@@ -1,7 +1,7 @@
 import type { Input } from "../corpus/input.ts";
 import { inputBytesOf, memoryOf, type Task } from "../corpus/task.ts";
 import { atOnce, nextTurn } from "../runtime/turns.ts";
-import { describeFailure, type Failure, reviveFailure } from "./job.ts";
+import { describeFailure, HandedOver, reviveFailure, type Tell } from "./job.ts";
 
 /**
  * What one thread of a job does, the main one or a worker: takes tasks, one after the other. `Found` is what it finds in a
@@ -49,30 +49,16 @@ export type Thread = {
 /** Bytes of the inputs that each thread has done, by its index: written by it, read by the main thread. */
 export type SharedProgress = Float64Array;
 
-/**
- * What the main thread and the worker of a job say to each other:
- *
- *   main -> worker   setup, tasks, tasks, … (the next ones before the last are done), finish;
- *                    written for each `part`, once it is, with its memory
- *   worker -> main   part, part, … of the first task that is not done; done for each `tasks`, or for some of them;
- *                    at last `finished`. `failed` at any time, and nothing after it
- *
- * A worker has only so much output on its way (`Outbox`): then it waits. So memory is bounded however long a task
- * is and however far its turn to be written.
- */
-export type ToWorker<Setup> =
-  | {
-      readonly kind: "setup";
-      readonly setup: Setup;
-      readonly thread: Thread;
-      readonly inputs: readonly Input[];
-      readonly bytesDone: SharedProgress;
-    }
-  | { readonly kind: "tasks"; readonly tasks: readonly Task[] }
-  | { readonly kind: "written"; readonly sizeBytes: number; readonly memory: ArrayBuffer }
-  | { readonly kind: "finish" };
+/** What a worker begins with. */
+export type TaskSetup<Setup> = {
+  readonly setup: Setup;
+  readonly thread: Thread;
+  readonly inputs: readonly Input[];
+  readonly bytesDone: SharedProgress;
+};
 
-export type FromWorker<Part extends OutputPart, Found, Rest> =
+/** What a worker tells of its tasks: output of the first one that is not done, and which ones are done. */
+export type TaskNews<Part extends OutputPart, Found> =
   | { readonly kind: "part"; readonly part: Part }
   | {
       readonly kind: "done";
@@ -80,11 +66,7 @@ export type FromWorker<Part extends OutputPart, Found, Rest> =
       readonly found: readonly Found[];
       /** The memory of chunks, to be used for others. */
       readonly emptied: readonly ArrayBuffer[];
-      /** All of a message of tasks is done: it is time for the next one. */
-      readonly wantsTasks: boolean;
-    }
-  | { readonly kind: "finished"; readonly rest: Rest }
-  | { readonly kind: "failed"; readonly failure: Failure };
+    };
 
 /** One thread of a job at work: keeps its progress, and says where an error came from. */
 export class TaskThread<Part extends OutputPart, Found, Rest> {
@@ -115,82 +97,42 @@ export class TaskThread<Part extends OutputPart, Found, Rest> {
   }
 }
 
-type Post<Part extends OutputPart, Found, Rest> = (
-  message: FromWorker<Part, Found, Rest>,
-  transfer?: ArrayBuffer[],
-) => void;
-
 /**
- * What a worker does with the messages of the main thread. Tasks come before they are needed, so that there is always one
- * at hand; between two messages of tasks the event loop turns, and what was written comes back.
+ * The tasks of a worker: a job (job.ts). Tasks come before they are needed, so that there are always some at hand. A worker
+ * has only so much output on its way (`Outbox`): then it waits. So memory is bounded however long a task is and however far
+ * its turn to be written.
  */
-export function serveTasks<Setup, Part extends OutputPart, Found, Rest>(
-  start: StartThread<Setup, Part, Found, Rest>,
-  post: Post<Part, Found, Rest>,
-): (message: ToWorker<Setup>) => void {
-  let server: TaskServer<Part, Found, Rest>;
-  const fail = (error: unknown) => post({ kind: "failed", failure: describeFailure(error, "") });
-  return (message) => {
-    switch (message.kind) {
-      case "setup":
-        try {
-          const { setup, thread, inputs, bytesDone } = message;
-          const job = start(setup, thread);
-          server = new TaskServer(new TaskThread(job, inputs, bytesDone, thread.index), post);
-        } catch (error) {
-          fail(error);
-        }
-        return;
-      case "written":
-        return server.written(message.sizeBytes, message.memory);
-      case "tasks":
-        return void server.take(message.tasks).catch(fail);
-      case "finish":
-        return void server.take("finish").catch(fail);
-    }
-  };
-}
-
-/** The tasks of a worker. */
-class TaskServer<Part extends OutputPart, Found, Rest> {
-  private readonly outbox: Outbox<Part> | undefined;
-  /** What is at work, and what comes after it. */
-  private readonly waiting: (readonly Task[] | "finish")[] = [];
+export class TaskServer<Setup, Part extends OutputPart, Found, Rest> {
+  private thread!: TaskThread<Part, Found, Rest>;
+  private outbox: Outbox<Part> | undefined;
   /** What was found in tasks that are done, and their memory, if the main thread was not told yet. */
   private found: Found[] = [];
   private emptied: ArrayBuffer[] = [];
 
   constructor(
-    private readonly thread: TaskThread<Part, Found, Rest>,
-    private readonly post: Post<Part, Found, Rest>,
-  ) {
-    const { output } = thread.job;
-    if (output === undefined) return;
-    this.outbox = new Outbox(output, (part) => {
+    private readonly start: StartThread<Setup, Part, Found, Rest>,
+    private readonly tell: Tell<TaskNews<Part, Found>>,
+  ) {}
+
+  begin({ setup, thread, inputs, bytesDone }: TaskSetup<Setup>): void {
+    const job = this.start(setup, thread);
+    this.thread = new TaskThread(job, inputs, bytesDone, thread.index);
+    if (job.output === undefined) return;
+    this.outbox = new Outbox(job.output, (part) => {
       // It belongs to the first task of which the main thread does not know that it is done.
-      if (this.found.length > 0) this.tell(false);
-      post({ kind: "part", part }, [part.memory]);
+      if (this.found.length > 0) this.tellDone();
+      this.tell({ kind: "part", part }, [part.memory]);
     });
   }
 
-  written(sizeBytes: number, memory: ArrayBuffer): void {
+  /** A note: a part was written, and here is its memory. */
+  written({ sizeBytes, memory }: { readonly sizeBytes: number; readonly memory: ArrayBuffer }): void {
     this.outbox!.written(sizeBytes, memory);
   }
 
-  /** Takes tasks, and does them if none are at work. */
-  async take(next: readonly Task[] | "finish"): Promise<void> {
-    const { waiting } = this;
-    waiting.push(next);
-    if (waiting.length > 1) return;
-    for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
-      if (first === "finish") return this.finish();
-      await this.work(first);
-      await nextTurn();
-      waiting.shift();
-    }
-  }
-
-  private async work(tasks: readonly Task[]): Promise<void> {
+  async take(tasks: readonly Task[]): Promise<void> {
+    // Between two messages of tasks the event loop turns, and what was written comes back.
+    await nextTurn();
     const { thread, outbox } = this;
     for (const task of tasks) {
       const work = thread.take(task);
@@ -200,21 +142,22 @@ class TaskServer<Part extends OutputPart, Found, Rest> {
       this.found.push(step.value);
       this.emptied.push(...memoryOf([task]));
     }
-    this.tell(true);
+    this.tellDone();
   }
 
-  private tell(wantsTasks: boolean): void {
+  private tellDone(): void {
     const { found, emptied } = this;
     this.found = [];
     this.emptied = [];
-    this.post({ kind: "done", found, emptied, wantsTasks }, emptied);
+    this.tell({ kind: "done", found, emptied }, emptied);
   }
 
-  private finish(): void {
+  /** What the thread has at the end. */
+  finish(): HandedOver<Rest> {
     const { job } = this.thread;
     job.close();
     if (job.finish !== undefined) atOnce(job.finish(false));
-    this.post({ kind: "finished", rest: job.rest }, job.restMemory);
+    return new HandedOver(job.rest, job.restMemory);
   }
 }
 

@@ -1,53 +1,38 @@
 // Entry of every worker: the first message names its job, and the code for that serves all others.
 import type { JobName } from "../runtime/worker-jobs.ts";
+import { type Post, serveJob } from "./job.ts";
+import type { OutputPart, StartThread } from "./task-thread.ts";
 
 type Serve = (message: never) => void;
-type Post = (message: unknown, transfer?: ArrayBuffer[]) => void;
 
 declare const self: { onmessage: (event: MessageEvent<never>) => void; postMessage: Post };
 
 const post: Post = (message, transfer) => self.postMessage(message, transfer);
 
+/** Serves a job that is done task by task (run-tasks.ts). */
+async function serveTasks<Setup, Part extends OutputPart, Found, Rest>(
+  start: StartThread<Setup, Part, Found, Rest>,
+): Promise<Serve> {
+  const { TaskServer } = await import("./task-thread.ts");
+  return serveJob((tell) => new TaskServer(start, tell), post);
+}
+
 /** A thread loads no more than what it needs. */
 const loaders: Record<JobName, () => Promise<Serve>> = {
-  counting: async () => {
-    const [{ serveTasks }, { startCounting }] = await Promise.all([
-      import("./task-thread.ts"),
-      import("./thread-counter.ts"),
-    ]);
-    return serveTasks(startCounting, post);
+  counting: async () => serveTasks((await import("./thread-counter.ts")).startCounting),
+  lifting: async () => serveTasks((await import("./superword-counter.ts")).startLifting),
+  normalizing: async () => serveTasks((await import("./normalized-counter.ts")).startNormalizing),
+  encoding: async () => serveTasks((await import("./task-encoder.ts")).startEncoding),
+  planning: async () => serveTasks((await import("./count-documents.ts")).startCountingDocuments),
+  evaluating: async () => {
+    const { EvaluationJob } = await import("./evaluation-threads.ts");
+    return serveJob(() => new EvaluationJob(), post);
   },
-  lifting: async () => {
-    const [{ serveTasks }, { startLifting }] = await Promise.all([
-      import("./task-thread.ts"),
-      import("./superword-counter.ts"),
-    ]);
-    return serveTasks(startLifting, post);
+  loading: async () => {
+    const { loadingJob } = await import("./load-in-worker.ts");
+    return serveJob(() => loadingJob, post);
   },
-  normalizing: async () => {
-    const [{ serveTasks }, { startNormalizing }] = await Promise.all([
-      import("./task-thread.ts"),
-      import("./normalized-counter.ts"),
-    ]);
-    return serveTasks(startNormalizing, post);
-  },
-  encoding: async () => {
-    const [{ serveTasks }, { startEncoding }] = await Promise.all([
-      import("./task-thread.ts"),
-      import("./task-encoder.ts"),
-    ]);
-    return serveTasks(startEncoding, post);
-  },
-  planning: async () => {
-    const [{ serveTasks }, { startCountingDocuments }] = await Promise.all([
-      import("./task-thread.ts"),
-      import("./count-documents.ts"),
-    ]);
-    return serveTasks(startCountingDocuments, post);
-  },
-  evaluating: async () => (await import("./evaluation-threads.ts")).serveEvaluation(post),
-  loading: async () => (await import("./load-in-worker.ts")).serveLoading(post),
-  pruning: async () => (await import("./prune-tokenizer.ts")).servePruning(post),
+  pruning: async () => serveJob((await import("./prune-tokenizer.ts")).pruningJob, post),
   merging: async () => (await import("../merge/merge-helpers.ts")).helpMerging,
 };
 
