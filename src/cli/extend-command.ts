@@ -44,6 +44,7 @@ import {
   warnOfEqualCounts,
   warnOfInvalidBytes,
   warnOfSlowPattern,
+  warnOfStreams,
 } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { writtenFiles } from "./train-summary.ts";
@@ -73,6 +74,7 @@ export async function runExtend(invocation: Invocation, output: Output): Promise
     output,
   );
   const counts = await describeCounts(countsPaths(invocation));
+  if (cached !== undefined) warnOfStreams(inputs, output);
   warnOfSlowPattern(options.pattern, output);
   warnOfEqualCounts(counts, output);
   const extended = await extendTokenizer(

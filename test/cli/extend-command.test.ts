@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
-import { bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+import { binary, bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 
 const home = scratch();
 const words = "low lower lowest new newer newest wide wider widest of the other and another ";
@@ -378,4 +378,13 @@ test("word counts stand for the corpus, and the cache for what is known", () => 
     const cached = train(name, "--extend", base, "-n", "+20", "--cache", join(home, "cache")).output;
     expect(vocabularyFiles(cached)).toEqual(vocabularyFiles(fresh));
   }
+});
+
+test("a cache keeps nothing of a stream, and a warning says so", () => {
+  const base = train("streamed", "-n", "270").output;
+  const script = `"$0" train - --extend "$1" -n +20 --cache "$2" -o "$3" -w 1 < "$4"`;
+  const paths = [base, join(home, "stream-cache"), join(home, "from-stream"), corpus];
+  const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", script, binary, ...paths]);
+  expect(exitCode).toBe(0);
+  expect(String(stderr)).toContain('bpe: warning: --cache keeps nothing of streams: "-" is counted anew');
 });
