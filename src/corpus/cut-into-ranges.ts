@@ -108,7 +108,7 @@ class RecordCutSearch {
 
   constructor(
     private readonly fd: number,
-    private readonly separator: Buffer,
+    private readonly separator: Uint8Array,
   ) {}
 
   /** The first place from `wishByte` on and before `stopByte` where a record begins; undefined if none is near enough. */

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, realpathSync, type Stats, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
 import { sleepSync } from "../runtime/host.ts";
@@ -39,7 +39,30 @@ export type FileState = {
   readonly attributes: string;
 };
 
-export const stateOf = ({ dev, ino, size, mtimeMs, ctimeMs, mode, uid, gid, nlink }: Stats): FileState => ({
+/** What a look at a file finds, without the name that Node has for it: the library's own types ask for none of Node's. */
+type FileStats = {
+  readonly dev: number;
+  readonly ino: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly nlink: number;
+};
+
+export const stateOf = ({
+  dev,
+  ino,
+  size,
+  mtimeMs,
+  ctimeMs,
+  mode,
+  uid,
+  gid,
+  nlink,
+}: FileStats): FileState => ({
   ...{ device: dev, inode: ino, sizeBytes: size, modifiedMs: mtimeMs, changedMs: ctimeMs },
   attributes: [mode, uid, gid, nlink].join(" "),
 });
@@ -138,7 +161,7 @@ export const totalBytesOf = (inputs: readonly Input[], ranges: readonly Range[] 
  * What is between two records of a format in lines; the next record begins behind its first byte. In JSON lines every line
  * is a record, in FASTA one that begins with `>` opens it.
  */
-export const recordSeparator = (format: InputFormat): Buffer =>
+export const recordSeparator = (format: InputFormat): Uint8Array =>
   format === "fasta" ? beforeHeader : afterLine;
 
 const afterLine = Buffer.from("\n");
@@ -164,7 +187,7 @@ export function checkUnchanged(input: Input): void {
   const { path, state } = input;
   if (state === undefined) return;
   const look = () => (path === "-" ? fstatSync(standardInput) : statSync(path));
-  let now: Stats;
+  let now: FileStats;
   try {
     now = look();
   } catch {
@@ -185,7 +208,7 @@ export const standardInput = 0;
 const secondLookMs = 10;
 
 /** Checks that an open file is the one that the run began with, and not shorter. */
-export function checkSame(input: Input, now: Stats): void {
+export function checkSame(input: Input, now: FileStats): void {
   const { device, inode } = input.state ?? input;
   if (now.dev !== device || now.ino !== inode) throw changed(input, "was replaced");
   if (now.size < sizeOf(input)) throw shrank(input, now.size);

@@ -240,7 +240,7 @@ function createCutter(input: Input, cutting: RangePlanOptions | undefined): Chun
   return cutting.keepsTextsWhole ? undefined : textCutter(cutting);
 }
 
-const recordCutter = (separator: Buffer): ChunkCutter => ({
+const recordCutter = (separator: Uint8Array): ChunkCutter => ({
   contextBytes: 0,
   find(bytes, limit) {
     const pos = Buffer.from(bytes.buffer, 0, limit).lastIndexOf(separator) + 1;
