@@ -1,11 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { fstatSync, readFileSync } from "node:fs";
 import { escapeBytes } from "../bytes/escape.ts";
+import { grouped } from "../bytes/quantities.ts";
 import { type UserError, usageError } from "../errors.ts";
 import { nearest } from "../runtime/hints.ts";
-import { type CommandSpec, commands, usageLine } from "./command-table.ts";
-import { type OptionSpec, optionWords } from "./option-table.ts";
-import { grouped } from "./units.ts";
+import { type CommandSpec, commands, type OptionSpec, optionWords, usageLine } from "./command-table.ts";
 
 /** What a command gets. */
 export type Invocation = {

@@ -1,9 +1,8 @@
 import { patterns } from "../pattern/pattern.ts";
 import { chatTemplates } from "../vocabulary/model-settings.ts";
 import { type Invocation, oneOf } from "./arguments.ts";
-import { type CommandSpec, commands } from "./command-table.ts";
+import { type CommandSpec, commands, type OptionSpec } from "./command-table.ts";
 import { topicsOf } from "./help.ts";
-import type { OptionSpec } from "./option-table.ts";
 import type { Output } from "./output.ts";
 import { writeStdout } from "./stream-writer.ts";
 

@@ -1,3 +1,4 @@
+import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import type { Parts } from "../count/add-up.ts";
@@ -33,7 +34,6 @@ import {
   warnOfStreams,
 } from "./output.ts";
 import { onStop } from "./stop.ts";
-import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** `bpe count`: the words of text and of counts files, as text or as a file that can be added up again. */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {

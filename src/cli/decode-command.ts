@@ -1,3 +1,4 @@
+import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import { refuseOverwriting } from "../corpus/input.ts";
 import { idMergesPath } from "../formats/id-merges.ts";
 import { readIds } from "../formats/id-reader.ts";
@@ -8,7 +9,6 @@ import type { Invocation } from "./arguments.ts";
 import { lockOutputFile, writeData } from "./data-output.ts";
 import type { Output } from "./output.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
-import { bytes, counted, seconds } from "./units.ts";
 
 /** Most bytes that are decoded at a time: a token may have any length, and every id may name it. */
 const sliceBytesMax = 1 << 22;

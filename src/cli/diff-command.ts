@@ -1,3 +1,4 @@
+import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
 import type { Difference, TextDifference, TokenizerFacts } from "../evaluation/difference.ts";
 import { recordedReading } from "../formats/read-training-record.ts";
@@ -12,7 +13,6 @@ import { onStop } from "./stop.ts";
 import { writeStdout } from "./stream-writer.ts";
 import { type Line, piece } from "./terminal.ts";
 import { openTokenizers, readNamed } from "./tokenizer-options.ts";
-import { counted, grouped, seconds } from "./units.ts";
 
 /** `bpe diff`: what differs between two tokenizers, and in how they cut a text. */
 export async function runDiff(invocation: Invocation, output: Output): Promise<void> {

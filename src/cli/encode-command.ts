@@ -1,3 +1,4 @@
+import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, refuseOverwriting, sizeOfRanges } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
@@ -24,7 +25,6 @@ import { corpusNoteLines, type Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { StreamWriter } from "./stream-writer.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
-import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** Below this, a second thread costs more than it saves: it has to start, and to compile its code. */
 const smallCorpusBytes = 80e6;

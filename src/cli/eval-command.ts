@@ -1,4 +1,5 @@
 import { escapeText } from "../bytes/escape.ts";
+import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import { expectedTextBytes, refuseOverwriting } from "../corpus/input.ts";
 import { usageError } from "../errors.ts";
 import {
@@ -23,7 +24,6 @@ import { onStop } from "./stop.ts";
 import { writeStdout } from "./stream-writer.ts";
 import { type Line, type Piece, piece, terminalColumns } from "./terminal.ts";
 import { openTokenizers, readNamed } from "./tokenizer-options.ts";
-import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** `bpe eval`: measures of tokenizers on texts, side by side. */
 export async function runEval(invocation: Invocation, output: Output): Promise<void> {

@@ -1,3 +1,4 @@
+import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import {
   addCounts,
   type Evaluation,
@@ -9,7 +10,6 @@ import type { Evaluated, NamedText } from "../pipeline/evaluate.ts";
 import type { Fact, Matrix } from "../report/report-data.ts";
 import { build } from "../runtime/version.ts";
 import { cutSamples, reportTokenizer, samplesMax, sampleTextOf, writeReport } from "./report-writer.ts";
-import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** What `bpe eval` compared, and what came out. */
 type Comparison = Evaluated & {

@@ -1,3 +1,4 @@
+import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { UserError, usageError } from "../errors.ts";
@@ -49,7 +50,6 @@ import {
 import { onStop } from "./stop.ts";
 import { writtenFiles } from "./train-summary.ts";
 import { newTokenCounts, readAskedSizes, readLimits } from "./training-options.ts";
-import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** `bpe train --extend`: loads the base, reads the options, trains on from it, writes, tells. */
 export async function runExtend(invocation: Invocation, output: Output): Promise<void> {

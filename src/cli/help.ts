@@ -1,8 +1,14 @@
 import { usageError } from "../errors.ts";
 import type { NamedPattern } from "../pattern/pattern.ts";
 import { nearest } from "../runtime/hints.ts";
-import { type CommandSpec, commands, usageLine } from "./command-table.ts";
-import { type OptionSpec, type Topic, topics } from "./option-table.ts";
+import {
+  type CommandSpec,
+  commands,
+  type OptionSpec,
+  type Topic,
+  topics,
+  usageLine,
+} from "./command-table.ts";
 import { type Styles, stylesFor, terminalColumns } from "./terminal.ts";
 
 // Help, wrapped to the terminal: of the program, of a command on one screen, and of a topic at length.

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import { filesMatching } from "../corpus/find-inputs.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
@@ -31,7 +32,6 @@ import { type Output, rowLines, writeLines } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { StreamWriter } from "./stream-writer.ts";
 import { readAskedSize, readLimits } from "./training-options.ts";
-import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** `bpe train --input-format ids`: merges over an alphabet of numbers. */
 export async function runTrainIds(invocation: Invocation, output: Output): Promise<void> {

@@ -1,4 +1,5 @@
 import { escapeBytes } from "../bytes/escape.ts";
+import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import { idMergesPath } from "../formats/id-merges.ts";
 import { recordedLedger } from "../formats/read-training-record.ts";
 import { describeLlamaCpp, type PatternName, patterns } from "../pattern/pattern.ts";
@@ -21,7 +22,6 @@ import { writeStdout } from "./stream-writer.ts";
 import { type Line, type Piece, plain, stylesFor } from "./terminal.ts";
 import { blanksAndRules } from "./token-shapes.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
-import { bytes, counted, grouped } from "./units.ts";
 
 /** `bpe inspect`: describes a tokenizer; with `--text`, also how it encodes a text. */
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {

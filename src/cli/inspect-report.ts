@@ -1,3 +1,4 @@
+import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import { readWrittenLedger, type WrittenLedger } from "../formats/tokens-tsv.ts";
 import type { Compression } from "../report/report-data.ts";
 import { inTurns } from "../runtime/turns.ts";
@@ -5,7 +6,6 @@ import { build } from "../runtime/version.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { CountedText } from "./counted-text.ts";
 import { cutSamples, reportTokenizer, sampleTextsOf, shortName, writeReport } from "./report-writer.ts";
-import { bytes, counted, grouped } from "./units.ts";
 
 /** The report of `bpe inspect`: one tokenizer, what is known of its training, and one text if there is one. */
 export async function writeInspectReport(

@@ -1,4 +1,5 @@
 import { jsonLine } from "../bytes/escape.ts";
+import { bytes, clock, counted, grouped } from "../bytes/quantities.ts";
 import type { FoundInputs, Skipped } from "../corpus/find-inputs.ts";
 import { type Input, type InputFormat, refuseOverwriting } from "../corpus/input.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
@@ -9,8 +10,8 @@ import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { userErrorOf } from "../runtime/system-error.ts";
 import { describeHolder, type Holder } from "../store/output-lock.ts";
 import { oneOf } from "./arguments.ts";
+import { optionWords } from "./command-table.ts";
 import type { LogFile } from "./log-file.ts";
-import { optionWords } from "./option-table.ts";
 import { writeStderr, writeStdout } from "./stream-writer.ts";
 import {
   isDumb,
@@ -22,7 +23,6 @@ import {
   stylesFor,
   terminalColumns,
 } from "./terminal.ts";
-import { bytes, clock, counted, grouped } from "./units.ts";
 
 export type OutputOptions = {
   readonly quiet: boolean;

@@ -1,3 +1,4 @@
+import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import { checkUnchanged, type Range, refuseOverwriting } from "../corpus/input.ts";
 import {
   checkPlannable,
@@ -18,7 +19,6 @@ import { lockOutputFile, writeData } from "./data-output.ts";
 import { findFiles, inspectStreams, readInputOptions } from "./input-options.ts";
 import { corpusNoteLines, type Output, warnOfSlowPattern } from "./output.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
-import { bytes, counted, seconds } from "./units.ts";
 
 /** `bpe plan`: the ranges of a corpus, for any number of machines to count or encode, as JSON Lines. */
 export async function runPlan(invocation: Invocation, output: Output): Promise<void> {

@@ -1,3 +1,4 @@
+import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { refuseOwnResults } from "../corpus/input.ts";
 import { usageError } from "../errors.ts";
 import { recordedReading } from "../formats/read-training-record.ts";
@@ -12,7 +13,6 @@ import { openInputs, readReading } from "./input-options.ts";
 import { corpusNoteLines, type Output, rowLines } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
-import { counted, grouped, seconds } from "./units.ts";
 
 /** `bpe prune`: takes the tokens out of a tokenizer that a text needs least. */
 export async function runPrune(invocation: Invocation, output: Output): Promise<void> {

@@ -12,9 +12,8 @@ import {
   peekOption,
   unknownCommand,
 } from "./arguments.ts";
-import { type CommandSpec, commands } from "./command-table.ts";
+import { type CommandSpec, commands, topics } from "./command-table.ts";
 import { checkLogPlace, LogFile, maySpoil, realPathOf } from "./log-file.ts";
-import { topics } from "./option-table.ts";
 import { Output, type OutputOptions } from "./output.ts";
 import { serveCrashes, serveSignals, undoAll } from "./stop.ts";
 import { ReaderGone, writeStdout } from "./stream-writer.ts";

@@ -1,8 +1,8 @@
 import { escapeBytes } from "../bytes/escape.ts";
+import { counted, grouped } from "../bytes/quantities.ts";
 import { shapeOf } from "../bytes/token-shape.ts";
 import { copyTokenBytes, notKept, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
-import { counted, grouped } from "./units.ts";
 
 /** What people see of the tokens that were learned. */
 export type LearnedShapes = ShapeCounts & {

@@ -1,3 +1,4 @@
+import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import type { Input } from "../corpus/input.ts";
 import type { TrainingRecord } from "../formats/training-json.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
@@ -12,7 +13,6 @@ import { trainedParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Ledger } from "../vocabulary/ledger.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
 import { cutSamples, type SampleText, shortName } from "./report-writer.ts";
-import { bytes, counted, grouped, seconds } from "./units.ts";
 
 /** What a training is given, as far as its report shows it. */
 export type Setting = {

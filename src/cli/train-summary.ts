@@ -1,11 +1,11 @@
 import { join } from "node:path";
+import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import type { TrainingRecord } from "../formats/training-json.ts";
 import { describeLlamaCpp } from "../pattern/pattern.ts";
 import type { Trained } from "../pipeline/train.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import { rowLines } from "./output.ts";
 import { blanksAndRules, type LearnedShapes } from "./token-shapes.ts";
-import { bytes, counted, grouped, seconds } from "./units.ts";
 
 type SummaryFacts = LearnedShapes & {
   readonly record: TrainingRecord;

@@ -9,8 +9,7 @@ import {
   unknownOption,
   wholeNumber,
 } from "../../src/cli/arguments.ts";
-import { commands } from "../../src/cli/command-table.ts";
-import { optionWords } from "../../src/cli/option-table.ts";
+import { commands, optionWords } from "../../src/cli/command-table.ts";
 import { readAskedSize, splitSizes } from "../../src/cli/training-options.ts";
 import { inputFormats } from "../../src/corpus/input.ts";
 import { formats } from "../../src/formats/formats.ts";

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { commands } from "../../src/cli/command-table.ts";
+import { commands, optionWords } from "../../src/cli/command-table.ts";
 import { completionScript } from "../../src/cli/completions-command.ts";
-import { optionWords } from "../../src/cli/option-table.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { openTerminal } from "../pseudo-terminal.ts";
 

@@ -51,12 +51,7 @@ export const rooms: readonly Room[] = [
   { name: "runtime", tests: ["test/runtime", "test/count"], executableTests: ["test/cli/memory.test.ts"] },
   {
     name: "cli",
-    tests: [
-      "test/cli/arguments.test.ts",
-      "test/cli/units.test.ts",
-      "test/cli/option-values.test.ts",
-      "test/cli/progress.test.ts",
-    ],
+    tests: ["test/cli/arguments.test.ts", "test/cli/progress.test.ts"],
     executableTests: ["test/cli"],
   },
   {
