@@ -10,7 +10,7 @@ import { type PlanLine, planLineMaker, plannedRanges, readPlan } from "../src/co
 import { CountsFiles, countsChunks } from "../src/count/counts-files.ts";
 import { UserError } from "../src/errors.ts";
 import { readIds } from "../src/formats/id-reader.ts";
-import { npyHead } from "../src/formats/npy.ts";
+import { npyHead } from "../src/formats/id-writers.ts";
 import { compilePattern, patterns } from "../src/pattern/pattern.ts";
 import { countWords } from "../src/pipeline/count-words.ts";
 import { Tokenizer } from "../src/pipeline/tokenizer.ts";

@@ -1,7 +1,7 @@
 import { findInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, type Input, refuseOverwriting } from "../corpus/input.ts";
 import { inspectFirstStream } from "../corpus/inspect-input.ts";
-import { recordedReading } from "../formats/read-training-record.ts";
+import { recordedReading } from "../formats/training-json.ts";
 import { encodeCorpus } from "../pipeline/encode-corpus.ts";
 import { defaultWorkerCount } from "../runtime/system-limits.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";

@@ -2,7 +2,7 @@ import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import { refuseOverwriting } from "../corpus/input.ts";
 import { idMergesPath } from "../formats/id-merges.ts";
 import { readIds } from "../formats/id-reader.ts";
-import { idTypeFor } from "../formats/npy.ts";
+import { idTypeFor } from "../formats/id-writers.ts";
 import { statOf } from "../runtime/system-error.ts";
 import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import type { Invocation } from "./arguments.ts";

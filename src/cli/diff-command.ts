@@ -1,7 +1,7 @@
 import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
 import type { Difference, TextDifference, TokenizerFacts } from "../evaluation/difference.ts";
-import { recordedReading } from "../formats/read-training-record.ts";
+import { recordedReading } from "../formats/training-json.ts";
 import { compareTokenizers } from "../pipeline/compare-tokenizers.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";

@@ -2,9 +2,15 @@ import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, refuseOverwriting, sizeOfRanges } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
-import { BinaryWriter, type IdSink, type IdWriter, TextWriter } from "../formats/id-writers.ts";
-import { type IdType, idTypeFor } from "../formats/npy.ts";
-import { recordedReading } from "../formats/read-training-record.ts";
+import {
+  BinaryWriter,
+  type IdSink,
+  type IdType,
+  type IdWriter,
+  idTypeFor,
+  TextWriter,
+} from "../formats/id-writers.ts";
+import { recordedReading } from "../formats/training-json.ts";
 import {
   type EncodedFile,
   type EncodeToFileOptions,

@@ -10,7 +10,7 @@ import {
   type TextMeasures,
   type TokenizerResult,
 } from "../evaluation/evaluation.ts";
-import { recordedReading } from "../formats/read-training-record.ts";
+import { recordedReading } from "../formats/training-json.ts";
 import { evaluate } from "../pipeline/evaluate.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";

@@ -2,9 +2,8 @@ import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { UserError, usageError } from "../errors.ts";
-import { recordedBeside } from "../formats/read-training-record.ts";
 import { type BaseFile, checkSameTokenizer, kindsBeside, readBaseFiles } from "../formats/tokenizer-files.ts";
-import type { ExtensionRecord } from "../formats/training-json.ts";
+import { type ExtensionRecord, recordedBeside } from "../formats/training-json.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import {
   changesText,

@@ -12,10 +12,15 @@ import {
   symbolCounts,
   symbolsOf,
 } from "../formats/id-merges.ts";
-import type { BinaryType } from "../formats/id-reader.ts";
-import { readSequences, SequenceList } from "../formats/id-reader.ts";
-import { BinaryWriter, type ByteSink, type IdWriter, NpyWriter, TextWriter } from "../formats/id-writers.ts";
-import type { IdType } from "../formats/npy.ts";
+import { type BinaryType, readSequences, SequenceList } from "../formats/id-reader.ts";
+import {
+  BinaryWriter,
+  type ByteSink,
+  type IdType,
+  type IdWriter,
+  NpyWriter,
+  TextWriter,
+} from "../formats/id-writers.ts";
 import { isIdFileName } from "../pipeline/encode-corpus.ts";
 import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
 import { settleLimits } from "../pipeline/training.ts";

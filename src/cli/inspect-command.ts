@@ -1,7 +1,7 @@
 import { escapeBytes } from "../bytes/escape.ts";
 import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import { idMergesPath } from "../formats/id-merges.ts";
-import { recordedLedger } from "../formats/read-training-record.ts";
+import { recordedLedger } from "../formats/training-json.ts";
 import { describeLlamaCpp, type PatternName, patterns } from "../pattern/pattern.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { inTurns } from "../runtime/turns.ts";

@@ -8,7 +8,7 @@ import {
   plannedRanges,
 } from "../corpus/plan-file.ts";
 import { usageError } from "../errors.ts";
-import { recordedReading } from "../formats/read-training-record.ts";
+import { recordedReading } from "../formats/training-json.ts";
 import { countDocuments } from "../pipeline/count-documents.ts";
 import { countsOptionsOf } from "../pipeline/training.ts";
 import { nextTurn } from "../runtime/turns.ts";

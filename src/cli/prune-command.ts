@@ -1,7 +1,7 @@
 import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { refuseOwnResults } from "../corpus/input.ts";
 import { usageError } from "../errors.ts";
-import { recordedReading } from "../formats/read-training-record.ts";
+import { recordedReading } from "../formats/training-json.ts";
 import { pruneTokenizer } from "../pipeline/prune-tokenizer.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { isWithin, pathOf, placeOf } from "../store/output-place.ts";

@@ -23,9 +23,9 @@ import {
 } from "./assemble-model.ts";
 import type { OutputFile } from "./output-file.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
-import { type RecordedTraining, recordedTraining } from "./read-training-record.ts";
 import { idRows, mergeRows, plainSpelling, withoutFirstByte } from "./rows.ts";
 import { readJson, readText } from "./tokenizer-files.ts";
+import { type RecordedTraining, recordedTraining } from "./training-json.ts";
 
 /** GPT-2's pair of files: `vocab.json` for the ids, `merges.txt` for the order. */
 export function gpt2Files({ vocabulary }: FinishedTokenizer): OutputFile[] {
@@ -65,7 +65,7 @@ export function loadGpt2Files(vocabPath: string, mergesPath: string, options: Lo
   const vocab = idsOfTokens(objectAt(readJson(vocabPath), vocabPath, "the vocabulary"), vocabPath);
   const merges = readMergeLines(mergesPath);
   const model = assembleModel({ path: mergesPath, vocab, merges, ignoresMerges: false, unknownToken: null });
-  const recorded = recordedTraining(vocabPath, basename(vocabPath));
+  const recorded = recordedTraining(vocabPath);
   const special =
     recorded === null ? unmadeEntries(vocab, merges) : recordedEntries(vocab, recorded, vocabPath);
   const addedTokens = addedTokensOf(vocab, special, options.specialTokens ?? [], vocabPath);

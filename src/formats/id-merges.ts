@@ -5,7 +5,7 @@ import { assert, UserError } from "../errors.ts";
 import { isFile, statOf, withRegularFile } from "../runtime/system-error.ts";
 import { narrowIdMax } from "../tokenizer/tokenizer-parts.ts";
 import { alphabetSizeMax } from "./id-reader.ts";
-import { idTypeFor } from "./npy.ts";
+import { idTypeFor } from "./id-writers.ts";
 import { Chunk } from "./output-file.ts";
 import { readText } from "./tokenizer-files.ts";
 

@@ -5,7 +5,7 @@ import { inspectInput } from "../corpus/inspect-input.ts";
 import { openTextStream } from "../corpus/text-stream.ts";
 import { UserError } from "../errors.ts";
 import { onRead, openRegularFile } from "../runtime/system-error.ts";
-import { type IdType, idBytes, readNpyHead } from "./npy.ts";
+import { type IdType, idBytes, npyMagic } from "./id-writers.ts";
 
 const windowSizeBytes = 1 << 20;
 const npyHeadBytesMax = 1 << 16;
@@ -49,6 +49,48 @@ function* readNpy(fd: number, path: string): Generator<ReadIds> {
     atByte += chunkBytes;
   }
 }
+
+/** What the head of an .npy file says about the numbers. */
+type NpyLayout = {
+  readonly descr: string;
+  readonly itemBytes: number;
+  readonly startByte: number;
+  readonly count: number;
+};
+
+/** Reads the head; `bytes` are the first 64 KB of the file, or all of it. */
+export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
+  const fail = (what: string, hint?: string): never => {
+    throw new UserError(`"${path}": ${what}`, hint === undefined ? {} : { hint });
+  };
+  if (bytes.length < 12 || npyMagic.some((byte, i) => bytes[i] !== byte)) fail("it is not an .npy file");
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const version = bytes[6]!;
+  if (version < 1 || version > 3) fail(`its .npy version is ${version}`, "known are 1 to 3");
+  const isFirst = version === 1;
+  const textStart = isFirst ? 10 : 12;
+  const textBytes = isFirst ? view.getUint16(8, true) : view.getUint32(8, true);
+  if (textStart + textBytes > bytes.length) fail("its .npy head is cut off");
+  const text = new TextDecoder("latin1").decode(bytes.subarray(textStart, textStart + textBytes));
+  const descr = /'descr':\s*'([^']*)'/.exec(text)?.[1] ?? "";
+  const shape = /'shape':\s*\(([^)]*)\)/.exec(text)?.[1];
+  if (!/^[<|][iu][1248]$/.test(descr)) {
+    fail(
+      `its numbers are ${descr === "" ? "of no plain type" : cut(descr)}, not little-endian whole ones`,
+      "save them as uint32",
+    );
+  }
+  if (shape === undefined || /'fortran_order':\s*True/.test(text)) fail("its order is not C's");
+  // As Python writes a tuple: "()", "(3,)", "(3, 4)".
+  const isTuple = /^(\d+, *(\d+(, *\d+)*,?)?)?$/.test(shape!.trim());
+  const sizes = shape!.split(",").filter((part) => part.trim() !== "");
+  const count = sizes.reduce((product, size) => product * Number(size), 1);
+  if (!isTuple || !Number.isSafeInteger(count)) fail(`its shape (${cut(shape!)}) is damaged`);
+  return { descr, itemBytes: Number(descr[2]), startByte: textStart + textBytes, count };
+}
+
+/** A head as a message shows it. */
+const cut = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text);
 
 function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): Generator<ReadIds> {
   const type = asked ?? needed;

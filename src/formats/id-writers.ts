@@ -1,6 +1,30 @@
 import { lineFeed, putDecimal, space } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
-import { type IdType, npyHead } from "./npy.ts";
+
+/**
+ * The head of an .npy file, version 1.0: magic, version, length of the text, and a Python dict with type and shape, padded
+ * with spaces so that the ids begin at a multiple of 64.
+ */
+const headBytes = 128;
+export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
+
+export type IdType = "uint16" | "uint32";
+export const idBytes = (type: IdType) => (type === "uint16" ? 2 : 4);
+
+/** The type of ids in files: what is asked for, else uint16 if every id that there may be fits, whatever occurs. */
+export const idTypeFor = ({ isNarrow }: { readonly isNarrow: boolean }, asked?: IdType): IdType =>
+  asked ?? (isNarrow ? "uint16" : "uint32");
+
+/** The head for so many ids. It always has the same length, so it can be rewritten when their number is known. */
+export function npyHead(type: IdType, idCount: number): Uint8Array {
+  const text = `{'descr': '<u${idBytes(type)}', 'fortran_order': False, 'shape': (${idCount},), }`;
+  const head = new Uint8Array(headBytes).fill(0x20);
+  head.set(npyMagic);
+  head.set([1, 0, headBytes - 10, 0], npyMagic.length);
+  new TextEncoder().encodeInto(text, head.subarray(10));
+  head[headBytes - 1] = 0x0a;
+  return head;
+}
 
 /** Takes bytes: a staged file, or stdout. */
 export type ByteSink = {

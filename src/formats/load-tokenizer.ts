@@ -4,12 +4,11 @@ import { isFile, statOf } from "../runtime/system-error.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { loadGpt2Files } from "./gpt2.ts";
 import { idMergesPath } from "./id-merges.ts";
-import { recordedSizes } from "./read-training-record.ts";
 import { loadTekkenFile } from "./tekken.ts";
 import { loadTiktokenFile } from "./tiktoken.ts";
 import { fileAt, partnerOf, readBytes, type TokenizerFile, tokenizersIn } from "./tokenizer-files.ts";
 import { tokenizerOfJson } from "./tokenizer-json.ts";
-import { recordName } from "./training-json.ts";
+import { recordedSizes, recordName } from "./training-json.ts";
 
 /** Loads a tokenizer from a file, or from a directory, where the first kind of file counts that is there. */
 export function loadTokenizerParts(path: string, options: LoadOptions = {}): TokenizerParts {

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { basename } from "node:path";
 import { exitCode, UserError } from "../errors.ts";
 import { type PatternName, patterns, type ResolvedPattern } from "../pattern/pattern.ts";
 import { toBase64 } from "../runtime/host.ts";
@@ -19,9 +18,9 @@ import { type FinishedTokenizer, isSpecialEntry, type Vocabulary } from "../voca
 import { checkId, checkOwnIds } from "./assemble-model.ts";
 import type { OutputFile } from "./output-file.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
-import { type RecordedTraining, recordedTraining } from "./read-training-record.ts";
 import { places, rows } from "./rows.ts";
 import { readBytes } from "./tokenizer-files.ts";
+import { type RecordedTraining, recordedTraining } from "./training-json.ts";
 
 /**
  * tiktoken's file of ranks: `base64(token bytes) id` lines, ids ascending, without the special tokens. tiktoken merges
@@ -75,7 +74,7 @@ export function loadTiktokenFile(path: string, options: LoadOptions): TokenizerP
   const bytes = readBytes(path);
   const tokens = readRanks(bytes.toString("latin1"), path);
   const known = knownRanks(bytes);
-  const recorded = recordedTraining(path, basename(path));
+  const recorded = recordedTraining(path);
   const sources = recorded?.patternSources ?? (known && patterns[known.pattern].sources);
   const pattern = options.pattern ?? patternOf(sources, path);
   if (pattern.name === null) checkTakesAll(pattern.sources, path);

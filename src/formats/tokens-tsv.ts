@@ -6,9 +6,9 @@ import { type Ledger, type LedgerFacts, ledgerOfFirst } from "../vocabulary/ledg
 import { keptBytesMax } from "../vocabulary/token-bytes.ts";
 import { isSpecialEntry, specialOfEntry, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { Chunk, type OutputFile } from "./output-file.ts";
-import { recordedLedger } from "./read-training-record.ts";
 import { appendToken, plainSpelling } from "./rows.ts";
 import { readText } from "./tokenizer-files.ts";
+import { recordedLedger } from "./training-json.ts";
 
 /**
  * `tokens.tsv`: the ledger of a training as a table, a row for each id, ascending.

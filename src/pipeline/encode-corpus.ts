@@ -13,10 +13,10 @@ import {
   BinaryWriter,
   type ByteSink,
   type IdSink,
+  type IdType,
   type IdWriter,
   NpyWriter,
 } from "../formats/id-writers.ts";
-import type { IdType } from "../formats/npy.ts";
 import { kernelModule } from "../runtime/kernel.ts";
 import { MemoryBudget, workerBytes } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";

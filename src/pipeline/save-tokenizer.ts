@@ -1,8 +1,7 @@
 import { basename, join } from "node:path";
 import { UserError } from "../errors.ts";
-import { recordedFiles } from "../formats/read-training-record.ts";
 import { namesBeside, partnerOf, readBytes, readJson, tokenizerFilesAt } from "../formats/tokenizer-files.ts";
-import { recordName } from "../formats/training-json.ts";
+import { recordedFiles, recordName } from "../formats/training-json.ts";
 import { createSha256 } from "../runtime/host.ts";
 import { isDirectory, isFile } from "../runtime/system-error.ts";
 import { takeLockNow } from "../store/output-lock.ts";

@@ -13,9 +13,9 @@ import {
 import { findInputs } from "../corpus/find-inputs.ts";
 import { type InputFormat, inputFormats } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
+import { idTypeFor } from "../formats/id-writers.ts";
 import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
-import { idTypeFor } from "../formats/npy.ts";
-import { recordedReading } from "../formats/read-training-record.ts";
+import { recordedReading } from "../formats/training-json.ts";
 import { type ResolvedPattern, resolvePattern } from "../pattern/pattern.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BPE, Tokenizer as HuggingFace, whitespaceSplitPreTokenizer } from "tokenizers";
 import { characterOf } from "../../src/formats/id-merges.ts";
-import { npyHead } from "../../src/formats/npy.ts";
+import { npyHead } from "../../src/formats/id-writers.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { type Random, seededRandom } from "../merge/made-words.ts";
 import { rounds } from "../rounds.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { digestLine, type PlanLine } from "../../src/corpus/plan-file.ts";
-import { npyHead } from "../../src/formats/npy.ts";
+import { npyHead } from "../../src/formats/id-writers.ts";
 import type { Random } from "./jobs.ts";
 import type { Kind } from "./kind.ts";
 import { mutateJson, mutateNpy } from "./mutate.ts";

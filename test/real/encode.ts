@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { readNpyHead } from "../../src/formats/npy.ts";
+import { readNpyHead } from "../../src/formats/id-reader.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { binary, bpe, put, scratch } from "../binary.ts";
 import { commonTexts, ownTexts } from "./texts.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { npyHead, readNpyHead } from "../../src/formats/npy.ts";
+import { readNpyHead } from "../../src/formats/id-reader.ts";
+import { npyHead } from "../../src/formats/id-writers.ts";
 import { errorOf } from "../thrown.ts";
 
 /** The head of 500 ids with another shape, or with changes of its own. */
