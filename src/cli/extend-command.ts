@@ -47,12 +47,14 @@ import {
   warnOfStreams,
 } from "./output.ts";
 import { onStop } from "./stop.ts";
+import { refuseOwnOutput } from "./tokenizer-options.ts";
 import { writtenFiles } from "./train-summary.ts";
 import { newTokenCounts, readAskedSizes, readLimits } from "./training-options.ts";
 
 /** `bpe train --extend`: loads the base, reads the options, trains on from it, writes, tells. */
 export async function runExtend(invocation: Invocation, output: Output): Promise<void> {
   const typed = readOptions(invocation);
+  refuseOwnOutput(typed.basePath, typed.output);
   await takePlaces(invocation, typed, output);
   const startMs = performance.now();
   const { base, baseFiles } = await openBase(typed, output);

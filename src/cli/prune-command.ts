@@ -4,7 +4,7 @@ import { usageError } from "../errors.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { pruneTokenizer } from "../pipeline/prune-tokenizer.ts";
 import { shellLine } from "../runtime/hints.ts";
-import { isWithin, pathOf, placeOf } from "../store/output-place.ts";
+import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { countTokensOf } from "./counted-text.ts";
@@ -12,22 +12,20 @@ import { lockOutputs } from "./data-output.ts";
 import { openInputs, readReading } from "./input-options.ts";
 import { corpusNoteLines, type Output, rowLines } from "./output.ts";
 import { onStop } from "./stop.ts";
-import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+import { openTokenizer, readBesideTokenizer, refuseOwnOutput } from "./tokenizer-options.ts";
 
 /** `bpe prune`: takes the tokens out of a tokenizer that a text needs least. */
 export async function runPrune(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const options = readOptions(invocation);
   const { path, beside, texts } = options;
+  refuseOwnOutput(path, options.output);
   checkOutputDirectory(options.output);
-  const place = placeOf(options.output);
-  await lockOutputs(invocation, output, [place]);
+  await lockOutputs(invocation, output, [placeOf(options.output)]);
   const reading = { ...options.reading, trained: recordedReading([path]) };
   const found = await openInputs(texts, reading, output);
   refuseOwnResults(found.inputs, [options.output]);
   const parts = await openTokenizer({ path, ...beside }, true, output);
-  // The tokenizer may be named by another path than the output's.
-  if (isWithin(parts.description.path, pathOf(place))) throw isItsOwnOutput(options.output);
   const text = { path: texts.join(" "), inputs: found.inputs, workers: options.workers };
   const counted = await countTokensOf(parts, text, output);
   const pruned = await pruneTokenizer({
@@ -85,18 +83,11 @@ function summaryOf({
   return rowLines(rows, 13);
 }
 
-const isItsOwnOutput = (output: string) =>
-  usageError(
-    `--output "${output}" is the tokenizer itself`,
-    "name another directory: whoever uses the old ids still needs the old one",
-  );
-
 function readOptions(invocation: Invocation) {
   const { options, files } = invocation;
   const path = files[0]!;
   const output = options.text("output")!;
   if (output === "") throw usageError("--output is empty", "name a directory, e.g. --output smaller");
-  if (isWithin(path, output)) throw isItsOwnOutput(output);
   const texts = options.get("text")!;
   return {
     path,

@@ -1,10 +1,11 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { usageError } from "../errors.ts";
 import type { NamedTokenizer } from "../evaluation/evaluation.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
 import { isDirectory, isFile } from "../runtime/system-error.ts";
+import { isWithin, pathOf, placeOf } from "../store/output-place.ts";
 import type { SpecialTokenOption, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
 import { type Output, warnOfSlowPattern } from "./output.ts";
@@ -58,6 +59,16 @@ export function warnOfTokenizer(parts: TokenizerParts, output: Pick<Output, "war
   for (const note of parts.notes) output.warn(note);
   const { patternName: name, patternSources: sources } = parts.description;
   warnOfSlowPattern({ name, sources, compiled: parts.pattern }, output);
+}
+
+/** Refuses an output that the tokenizer is in, by its name or by where links lead: it would be replaced. */
+export function refuseOwnOutput(path: string, output: string): void {
+  const isSame = existsSync(path) && isWithin(realpathSync(path), pathOf(placeOf(output)));
+  if (!isSame && !isWithin(path, output)) return;
+  throw usageError(
+    `--output "${output}" is the tokenizer itself`,
+    "name another directory: whoever uses the old ids still needs the old one",
+  );
 }
 
 /** The tokenizers that the arguments name, in their order, loaded, each with a name of its own. */

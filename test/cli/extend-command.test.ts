@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { binary, bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
@@ -142,6 +142,24 @@ describe("what is refused", () => {
       code: 2,
       stderr: expect.stringContaining("--compat extension is a rule for --extend"),
     });
+  });
+
+  test("the base itself as output, by whatever name: its place would be taken, and its other files lost", () => {
+    symlinkSync(base, join(home, "link"));
+    symlinkSync(join(base, "tokenizer.json"), join(home, "linked.json"));
+    const before = tokenizerFiles(base);
+    for (const [path, output] of [
+      [base, base],
+      [join(base, "tokenizer.json"), base],
+      [join(home, "link"), base],
+      [join(home, "linked.json"), `${base}/../refusing/`],
+    ] as const) {
+      const { code, stderr } = bpe(["train", corpus, "--extend", path, "-n", "+4", "-w", "1", "-o", output]);
+      expect({ code, stderr }).toMatchObject({
+        ...{ code: 2, stderr: expect.stringContaining(`--output "${output}" is the tokenizer itself`) },
+      });
+    }
+    expect(tokenizerFiles(base)).toEqual(before);
   });
 
   test("a base that is not there, and one whose kinds of file are of different tokenizers", () => {
