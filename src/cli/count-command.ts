@@ -1,15 +1,14 @@
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
-import type { Parts } from "../count/add-up.ts";
+import { type SavedSum, writeSum } from "../count/add-up.ts";
 import { countsChunks, isText } from "../count/counts-files.ts";
 import { countParts } from "../pipeline/count-afresh.ts";
 import { countWords } from "../pipeline/count-words.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { countsOptionsOf } from "../pipeline/training.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
-import { inTurns, nextTurn } from "../runtime/turns.ts";
-import { type Saved, saveSum, streamSum } from "../store/save-counts.ts";
+import { inTurns } from "../runtime/turns.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { totalsOf } from "../words/counts-writer.ts";
@@ -24,7 +23,7 @@ import {
   readCacheOptions,
   readCorpusOptions,
 } from "./corpus-options.ts";
-import { lockOutputs, writeChunks, writeData } from "./data-output.ts";
+import { lockOutputs, taken, writeChunks, writeData } from "./data-output.ts";
 import { openRanges, rangesPath } from "./input-options.ts";
 import {
   corpusNoteLines,
@@ -33,7 +32,6 @@ import {
   warnOfSlowPattern,
   warnOfStreams,
 } from "./output.ts";
-import { onStop } from "./stop.ts";
 
 /** `bpe count`: the words of text and of counts files, as text or as a file that can be added up again. */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {
@@ -82,7 +80,9 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const saved =
     words !== null
       ? await writeTable(words, places, countsOptions, minCount)
-      : await writeSum(parts, place!, countsOptions, minCount);
+      : await writeData(place!, (out) =>
+          inTurns(writeSum(parts, out, countsOptions, minCount), () => taken(out)),
+        );
   await keepRest?.();
   cached?.shrink();
   const textBytes = statistics.reduce((sum, found) => sum + found.textBytes, 0);
@@ -97,7 +97,12 @@ type Counting = {
   readonly place: string;
 };
 
-function tellCounted({ totals, leftOut }: Saved, run: Counting, corpus: FoundInputs, output: Output): void {
+function tellCounted(
+  { totals, leftOut }: SavedSum,
+  run: Counting,
+  corpus: FoundInputs,
+  output: Output,
+): void {
   const { textBytes, minCount, startMs, place } = run;
   const { inputs, skipped } = corpus;
   const { pretokenCount: wordCount, wordCount: distinctWordCount } = totals;
@@ -146,28 +151,9 @@ async function writeTable(
   places: readonly string[],
   options: CountsOptions,
   minCount: number,
-): Promise<Saved> {
+): Promise<SavedSum> {
   const leftOut = nothingLeftOut();
   const words = minCount > 1 ? commonWordsOf(all, minCount, leftOut) : all;
   for (const place of places) await writeChunks(place, countsChunks(place, words, options));
   return { totals: totalsOf(words), leftOut };
-}
-
-/** Writes the compact form word by word, without a table of all. */
-async function writeSum(
-  parts: Parts,
-  place: string,
-  options: CountsOptions,
-  minCount: number,
-): Promise<Saved> {
-  if (placeOfFile(place) !== null) return inTurns(saveSum(parts, place, options, onStop, minCount));
-  return writeData(place, async (put) => {
-    const chunks: Uint8Array[] = [];
-    const work = streamSum(parts, (chunk) => chunks.push(chunk.slice()), options, minCount);
-    for (let step = work.next(); ; step = work.next()) {
-      for (const chunk of chunks.splice(0)) await put(chunk);
-      if (step.done) return step.value;
-      await nextTurn();
-    }
-  });
 }

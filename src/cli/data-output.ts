@@ -1,66 +1,38 @@
 import { open } from "node:fs/promises";
-import { usageError } from "../errors.ts";
+import { UserError, usageError } from "../errors.ts";
+import type { ByteSink } from "../runtime/file-calls.ts";
 import { refusal } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { type Holder, heldError, isLock, isLockedHere, takeLock } from "../store/output-lock.ts";
 import { type Place, pathOf } from "../store/output-place.ts";
-import { checkOutputFile, placeOfFile, stageFile } from "../store/staged-file.ts";
+import { checkOutputFile, placeOfFile, writeStaged } from "../store/staged-file.ts";
 import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { StreamWriter } from "./stream-writer.ts";
 
-/** Takes a chunk. Await the promise before the next one: signals are served meanwhile, and memory stays bounded. */
-type Put = (chunk: Uint8Array) => Promise<void>;
-
-/** Writes data into a file that appears when it is whole, or to stdout if the path is undefined or `-`. */
-export async function writeData<T>(path: string | undefined, make: (put: Put) => Promise<T>): Promise<T> {
-  const throughStream = (out: StreamWriter) =>
-    make((chunk) => {
-      out.write(chunk);
-      return out.drained() ?? nextTurn();
-    });
-  if (path === undefined || path === "-") return intoStream(new StreamWriter(), throughStream);
-  if (placeOfFile(path) === null) return intoPipe(path, throughStream);
-  const staged = stageFile(path);
-  const forget = onStop(() => staged.discard());
-  try {
-    const made = await make((chunk) => {
-      staged.write(chunk);
-      return nextTurn();
-    });
-    staged.publish();
-    return made;
-  } catch (error) {
-    staged.discard();
-    throw error;
-  } finally {
-    forget();
-  }
-}
-
-/** Writes chunks in the same way. */
-export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Array>) =>
-  writeData(path, async (put) => {
-    for (const chunk of chunks) await put(chunk);
-  });
-
-/** Opens a named pipe, which waits for its reader, and writes into it. Signals are served meanwhile. */
-export async function intoPipe<T>(path: string, write: (out: StreamWriter) => Promise<T>): Promise<T> {
+/** Writes data into a file that appears when it is whole, into a named pipe, or to stdout: no path, or `-`. */
+export async function writeData<T>(
+  path: string | undefined,
+  make: (out: ByteSink) => Promise<T>,
+): Promise<T> {
+  if (path === undefined || path === "-") return throughStream(new StreamWriter(), make);
+  if (placeOfFile(path) !== null) return writeStaged(path, onStop, make);
+  // Opening a named pipe waits for its reader. Signals are served meanwhile.
   const file = await open(path, "w").catch((error) => {
     throw refusal(`"${path}" cannot be written`, error);
   });
   try {
-    return await intoStream(new StreamWriter(file.fd, path), write);
+    return await throughStream(new StreamWriter(file.fd, path), make);
   } finally {
     await file.close();
   }
 }
 
-export async function intoStream<T>(out: StreamWriter, write: (out: StreamWriter) => Promise<T>): Promise<T> {
+async function throughStream<T>(out: StreamWriter, make: (out: ByteSink) => Promise<T>): Promise<T> {
   let made: T;
   try {
-    made = await write(out);
+    made = await make(out);
   } catch (error) {
     // What came before a mistake in the input is written all the same.
     await out.end().catch(() => {});
@@ -68,6 +40,26 @@ export async function intoStream<T>(out: StreamWriter, write: (out: StreamWriter
   }
   await out.end();
   return made;
+}
+
+/** To be awaited between chunks: signals are served meanwhile, and memory stays bounded. */
+export const taken = (out: ByteSink): Promise<void> => out.drained?.() ?? nextTurn();
+
+/** Writes chunks in the same way. */
+export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Array>) =>
+  writeData(path, async (out) => {
+    for (const chunk of chunks) {
+      out.write(chunk);
+      await taken(out);
+    }
+  });
+
+/** The head of an .npy file is rewritten at the end, which only a regular file allows. */
+export function checkHeadFits(path: string | undefined): void {
+  if (path === undefined || !path.endsWith(".npy") || placeOfFile(path) !== null) return;
+  throw new UserError(`"${path}" cannot be written: it is not a regular file`, {
+    hint: "name a file, or write the ids without a head into a pipe whose name ends in .bin",
+  });
 }
 
 /**

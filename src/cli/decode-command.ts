@@ -6,7 +6,7 @@ import { idTypeFor } from "../formats/id-writers.ts";
 import { statOf } from "../runtime/system-error.ts";
 import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import type { Invocation } from "./arguments.ts";
-import { lockOutputFile, writeData } from "./data-output.ts";
+import { lockOutputFile, taken, writeData } from "./data-output.ts";
 import type { Output } from "./output.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 
@@ -33,12 +33,13 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
 
   let idCount = 0;
   let sizeBytes = 0;
-  await writeData(path, async (put) => {
+  await writeData(path, async (out) => {
     for await (const read of readIds(file, type)) {
       for (let start = 0; start < read.length; ) {
         const ids = read.subarray(start, decodableEnd(parts.tokens, read, start, sliceBytesMax));
         const decoded = decodeIds(parts.tokens, ids);
-        await put(decoded.bytes);
+        out.write(decoded.bytes);
+        await taken(out);
         sizeBytes += decoded.bytes.length;
         if (decoded.unknownIndex >= 0) {
           throw unknownId(ids[decoded.unknownIndex]!, idCount + decoded.unknownIndex, parts.tokens.idLimit);

@@ -1,35 +1,22 @@
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, refuseOverwriting, sizeOfRanges } from "../corpus/input.ts";
-import { UserError, usageError } from "../errors.ts";
-import {
-  BinaryWriter,
-  type IdSink,
-  type IdType,
-  type IdWriter,
-  idTypeFor,
-  TextWriter,
-} from "../formats/id-writers.ts";
+import { usageError } from "../errors.ts";
+import { type IdType, idTypeFor, isIdFileName } from "../formats/id-writers.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import {
   type EncodedFile,
-  type EncodeToFileOptions,
-  encodeCorpus,
-  encodeToFile,
-  isIdFileName,
+  type EncodeIntoOptions,
+  encodeInto,
   startEncodingWorkers,
-  withAppended,
 } from "../pipeline/encode-corpus.ts";
 import { MemoryBudget, peakMemoryBytes, workersFor } from "../runtime/system-limits.ts";
-import { placeOfFile } from "../store/staged-file.ts";
 import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
 import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
-import { intoPipe, intoStream, lockOutputFile } from "./data-output.ts";
+import { checkHeadFits, lockOutputFile, writeData } from "./data-output.ts";
 import { findFiles, inspectStreams, openRanges, rangesPath, readInputOptions } from "./input-options.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
-import { onStop } from "./stop.ts";
-import { StreamWriter } from "./stream-writer.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 
 /** Below this, a second thread costs more than it saves: it has to start, and to compile its code. */
@@ -43,7 +30,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const startMs = performance.now();
   const options = readOptions(invocation);
   await lockOutputFile(invocation, output, options.output);
-  if (options.output !== undefined) checkHeadFits(options.output);
+  checkHeadFits(options.output);
   const reading = { ...options.reading, trained: recordedReading([options.path]) };
   let found: FoundInputs = { inputs: [], skipped: [] };
   if (options.plan === undefined) found = findFiles(invocation.files, reading, output);
@@ -72,7 +59,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
     const inputs = planned?.inputs ?? found.inputs;
     refuseOverwriting(inputs, [options.output]);
     const type = idTypeFor(parts, options.dtype);
-    const encoded = await encodeInto(options.output, {
+    const encoding: EncodeIntoOptions = {
       inputs,
       ranges: planned?.ranges,
       parts,
@@ -84,7 +71,8 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
       appendId: appendToken === undefined ? undefined : specialTokenId(parts, appendToken),
       report: ({ bytesDone, bytesTotal }) =>
         output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
-    });
+    };
+    const encoded = await writeData(options.output, (out) => encodeInto(options.output, out, encoding));
     summarize(output, encoded, found, {
       dtype: options.output === undefined ? null : type,
       elapsedMs: performance.now() - startMs,
@@ -148,38 +136,4 @@ function readOptions(invocation: Invocation) {
     appendToken: options.text("append-token"),
     specialTokensAsText: options.has("special-tokens-as-text"),
   };
-}
-
-/** Into a file or a named pipe, or onto stdout as decimal ids. */
-async function encodeInto(
-  output: string | undefined,
-  options: Omit<EncodeToFileOptions, "output">,
-): Promise<EncodedFile> {
-  const encode = (writer: IdWriter, out: StreamWriter) => encodeThrough(writer, out, options);
-  if (output === undefined) return intoStream(new StreamWriter(), (out) => encode(new TextWriter(out), out));
-  if (placeOfFile(output) !== null) return encodeToFile({ ...options, output, onStop });
-  return intoPipe(output, (out) => encode(new BinaryWriter(out, options.type), out));
-}
-
-async function encodeThrough(
-  writer: IdWriter,
-  out: StreamWriter,
-  options: Omit<EncodeToFileOptions, "output">,
-): Promise<EncodedFile> {
-  const ids = withAppended(writer, options.appendId);
-  const sink: IdSink = {
-    write: (some, recordEnds) => ids.write(some, recordEnds),
-    endInput: () => ids.endInput(),
-    drained: () => out.drained(),
-  };
-  const encoded = await encodeCorpus(options, sink, options.report);
-  return { ...encoded, idCount: writer.idCount };
-}
-
-/** The head of an .npy file is rewritten at the end, which only a regular file allows. */
-function checkHeadFits(output: string): void {
-  if (!output.endsWith(".npy") || placeOfFile(output) !== null) return;
-  throw new UserError(`"${output}" cannot be written: it is not a regular file`, {
-    hint: "name a file, or write the ids without a head into a pipe whose name ends in .bin",
-  });
 }

@@ -13,15 +13,7 @@ import {
   symbolsOf,
 } from "../formats/id-merges.ts";
 import { type BinaryType, readSequences, SequenceList } from "../formats/id-reader.ts";
-import {
-  BinaryWriter,
-  type ByteSink,
-  type IdType,
-  type IdWriter,
-  NpyWriter,
-  TextWriter,
-} from "../formats/id-writers.ts";
-import { isIdFileName } from "../pipeline/encode-corpus.ts";
+import { type IdType, type IdWriter, idWriterFor, isIdFileName } from "../formats/id-writers.ts";
 import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
 import { settleLimits } from "../pipeline/training.ts";
 import { shellLine } from "../runtime/hints.ts";
@@ -30,12 +22,10 @@ import { allowedCores, MemoryBudget } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
-import { placeOfFile, stageFile } from "../store/staged-file.ts";
 import type { Invocation, TypedOptions } from "./arguments.ts";
-import { intoPipe, intoStream, lockOutputFile, lockOutputs } from "./data-output.ts";
+import { checkHeadFits, lockOutputFile, lockOutputs, writeData } from "./data-output.ts";
 import { type Output, rowLines, writeLines } from "./output.ts";
 import { onStop } from "./stop.ts";
-import { StreamWriter } from "./stream-writer.ts";
 import { readAskedSize, readLimits } from "./training-options.ts";
 
 /** `bpe train --input-format ids`: merges over an alphabet of numbers. */
@@ -151,6 +141,7 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
     );
   }
   await lockOutputFile(invocation, output, path);
+  checkHeadFits(path);
   const inputs = findIdFiles(invocation.files);
   refuseOverwriting(
     inputs
@@ -165,17 +156,14 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
   const asked = options.word("dtype");
   const { symbolType, tokenType } = idTypesOf(merges);
   const found = { symbolCount: 0, documentCount: 0 };
-  const encode = async (writer: IdWriter, drained: () => Promise<void> | undefined) => {
+  const idCount = await writeSequences(path, asked ?? tokenType, async (writer) => {
     for (const { path } of inputs) {
       const documents = await readAll(path, { asked, needed: symbolType }, merges.alphabetSize);
       found.symbolCount += documents.count;
       found.documentCount += documents.documentCount;
-      await encodeDocuments(documents, merges, writer, drained);
+      await encodeDocuments(documents, merges, writer);
     }
-    writer.finish();
-    return writer.idCount;
-  };
-  const idCount = await throughWriter(path, asked ?? tokenType, encode);
+  });
   const elapsedMs = performance.now() - startMs;
   const summary = `encoded ${counted(found.symbolCount, "id")} in ${counted(found.documentCount, "document")} to ${counted(idCount, "token")} in ${seconds(elapsedMs / 1000)}`;
   output.succeed(summary, { ...found, idCount, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
@@ -196,7 +184,6 @@ async function encodeDocuments(
   { tokens, starts, documentCount }: SequenceList,
   merges: IdMerges,
   writer: IdWriter,
-  drained: () => Promise<void> | undefined,
 ): Promise<void> {
   const merger = new SequenceMerger(merges);
   for (let d = 0; d < documentCount; d++) {
@@ -204,47 +191,22 @@ async function encodeDocuments(
     let step = work.next();
     for (; !step.done; step = work.next()) await nextTurn();
     writer.write(step.value, Uint32Array.of(step.value.length));
-    await drained();
+    await writer.drained?.();
   }
 }
 
-/**
- * Into a file, which appears when it is whole, into a named pipe, or onto stdout. As lines, unless the name ends in .npy or
- * .bin.
- */
-async function throughWriter(
+/** Writes ids, in the format that the path's ending names, or as lines. Returns how many there were. */
+const writeSequences = (
   path: string | undefined,
   type: IdType,
-  encode: (writer: IdWriter, drained: () => Promise<void> | undefined) => Promise<number>,
-): Promise<number> {
-  if (path === undefined) {
-    return intoStream(new StreamWriter(), (out) => encode(new TextWriter(out), () => out.drained()));
-  }
-  if (placeOfFile(path) === null) {
-    return intoPipe(path, (out) =>
-      encode(isIdFileName(path) ? new BinaryWriter(out, type) : new TextWriter(out), () => out.drained()),
-    );
-  }
-  const staged = stageFile(path);
-  const forget = onStop(() => staged.discard());
-  try {
-    const writer = fileWriter(path, staged, type);
-    const idCount = await encode(writer, () => undefined);
-    await staged.settle();
-    staged.publish();
-    return idCount;
-  } catch (error) {
-    staged.discard();
-    throw error;
-  } finally {
-    forget();
-  }
-}
-
-function fileWriter(path: string, file: ByteSink, type: IdType): IdWriter {
-  if (path.endsWith(".npy")) return new NpyWriter(file, type);
-  return isIdFileName(path) ? new BinaryWriter(file, type) : new TextWriter(file);
-}
+  write: (writer: IdWriter) => Promise<void>,
+): Promise<number> =>
+  writeData(path, async (out) => {
+    const writer = idWriterFor(path, type, out);
+    await write(writer);
+    writer.finish();
+    return writer.idCount;
+  });
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
 
@@ -267,6 +229,7 @@ export async function runDecodeIds(
   const file = invocation.files[0]!;
   const path = options.text("output") === "-" ? undefined : options.text("output");
   await lockOutputFile(invocation, output, path);
+  checkHeadFits(path);
   const stats = statOf(file);
   if (stats?.isFile()) {
     refuseOverwriting([{ path: file, isStream: false, device: stats.dev, inode: stats.ino }], [path]);
@@ -278,16 +241,14 @@ export async function runDecodeIds(
   const readType = { asked: options.word("dtype"), needed: tokenType };
   for await (const _ of readSequences(file, readType, documents, idLimit)) await nextTurn();
   const { tokens, starts, count, documentCount } = documents;
-  const symbolCount = await throughWriter(path, symbolType, async (writer, drained) => {
+  const symbolCount = await writeSequences(path, symbolType, async (writer) => {
     for (let d = 0; d < documentCount; d++) {
       for (const symbols of symbolsOf(merges, tokens.subarray(starts[d], starts[d + 1]))) {
         writer.write(symbols);
-        await (drained() ?? nextTurn());
+        await (writer.drained?.() ?? nextTurn());
       }
       writer.endInput();
     }
-    writer.finish();
-    return writer.idCount;
   });
   const elapsedMs = Math.round(performance.now() - startMs);
   const summary = `decoded ${counted(count, "token")} in ${counted(documentCount, "document")} to ${counted(symbolCount, "id")} in ${seconds(elapsedMs / 1000)}`;

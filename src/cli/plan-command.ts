@@ -15,7 +15,7 @@ import { nextTurn } from "../runtime/turns.ts";
 import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
 import type { Invocation } from "./arguments.ts";
 import { readCorpusOptions } from "./corpus-options.ts";
-import { lockOutputFile, writeData } from "./data-output.ts";
+import { lockOutputFile, taken, writeData } from "./data-output.ts";
 import { findFiles, inspectStreams, readInputOptions } from "./input-options.ts";
 import { corpusNoteLines, type Output, warnOfSlowPattern } from "./output.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
@@ -36,11 +36,12 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   let documentCount = 0;
   const planOptions = { ...cuts, inputs, rangeSizeBytes: options.rangeSizeBytes };
   const lineOf = planLineMaker(planOptions);
-  await writeData(options.output, async (put) => {
+  await writeData(options.output, async (out) => {
     const write = (range: Range, documents?: number) => {
       rangeCount++;
       documentCount += documents ?? 0;
-      return put(Buffer.from(`${JSON.stringify(lineOf(range, documents))}\n`));
+      out.write(Buffer.from(`${JSON.stringify(lineOf(range, documents))}\n`));
+      return taken(out);
     };
     const ranges = plannedRanges(planOptions);
     if (options.countDocuments) await countPlanned(await Array.fromAsync(ranges), planOptions, write, output);

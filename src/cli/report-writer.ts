@@ -7,16 +7,17 @@ import type { ReportData, ReportTokenizer, Sample } from "../report/report-data.
 import { reportPage } from "../report/report-page.ts";
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { writeData } from "./data-output.ts";
+import { taken, writeData } from "./data-output.ts";
 
 // Loaded only with `--report`: no other start gets longer.
 
 /** Writes the report as one HTML file, which appears when it is whole; `-` is stdout. */
 export async function writeReport(path: string, data: ReportData): Promise<void> {
   const encoder = new TextEncoder();
-  await writeData(path, async (put) => {
+  await writeData(path, async (out) => {
     for await (const piece of reportPage(data, deflate)) {
-      await put(encoder.encode(piece.text));
+      out.write(encoder.encode(piece.text));
+      await taken(out);
     }
   });
 }

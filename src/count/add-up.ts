@@ -1,7 +1,12 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import type { ByteSink } from "../runtime/file-calls.ts";
 import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
+import { countsFileHead, unknownTotals } from "../words/counts-writer.ts";
 import {
+  CommonWords,
+  type LeftOut,
+  nothingLeftOut,
   type SortedWords,
   type Summand,
   SumOfWords,
@@ -11,7 +16,13 @@ import {
 } from "../words/sorted-words.ts";
 import { tableBytes, type WordTable } from "../words/word-table.ts";
 import { CountsFileReader, type CountsSource } from "./counts-files.ts";
-import { type RunDirectory, removeSortedRun, type SortedRun, writeSortedRun } from "./sorted-runs.ts";
+import {
+  type RunDirectory,
+  removeSortedRun,
+  type SortedRun,
+  writeSortedRun,
+  writeWords,
+} from "./sorted-runs.ts";
 import { SpillingCounter } from "./spilling-counter.ts";
 
 /** All words of a corpus, still apart: what a counter holds, and sorted counts in files, some of them to be taken off. */
@@ -108,6 +119,35 @@ export function* addUp(
   const table = yield* sum.read((words) => wordTableOfSum(words, totals));
   sum.release();
   return table;
+}
+
+export type SavedSum = { readonly totals: CountsTotals; readonly leftOut: LeftOut };
+
+/**
+ * Writes the sum of the parts as a counts file in the compact form, word by word, without a table of all words. Words that
+ * occur fewer than `minCount` times are left out. Into a stream the totals go first, so the sum may be read twice.
+ */
+export function* writeSum(
+  parts: Parts,
+  out: ByteSink,
+  options: CountsOptions,
+  minCount = 1,
+): Generator<undefined, SavedSum> {
+  const sum = yield* SumOfParts.of(parts);
+  const common = (words: SortedWords, leftOut: LeftOut) =>
+    minCount > 1 ? new CommonWords(words, minCount, leftOut) : words;
+  let totals = unknownTotals;
+  if (out.overwrite === undefined) {
+    totals =
+      minCount > 1
+        ? yield* sum.read((words) => totalsOfSum(common(words, nothingLeftOut())))
+        : yield* sum.totals();
+  }
+  out.write(countsFileHead(options, totals));
+  const leftOut = nothingLeftOut();
+  totals = yield* sum.read((words) => writeWords(common(words, leftOut), (chunk) => out.write(chunk)));
+  out.overwrite?.(countsFileHead(options, totals), 0);
+  return { totals, leftOut };
 }
 
 const worthClearingBytes = 16e6;

@@ -52,12 +52,7 @@ export function* writeSortedRun(
     const file = openSync(path, "wx", 0o600);
     fd = file;
     writeAll(file, countsFileHead(countsOptions, unknownTotals));
-    const writer = new CountsWriter((chunk) => writeAll(file, chunk));
-    for (let wordCount = 1; words.next(); wordCount++) {
-      writer.add(words.word.bytes, 0, words.wordLength, words.count);
-      if (wordCount % wordsPerSlice === 0) yield;
-    }
-    const totals = writer.finish();
+    const totals = yield* writeWords(words, (chunk) => writeAll(file, chunk));
     writeAll(file, countsFileHead(countsOptions, totals), 0);
     return { path, inputIndex, totals, isInMemoryToo: false, failure: null, table: null };
   } catch (error) {
@@ -65,6 +60,19 @@ export function* writeSortedRun(
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
+}
+
+/** Writes words behind the head of a counts file. `write` takes a chunk, which is valid during the call only. */
+export function* writeWords(
+  words: SortedWords,
+  write: (chunk: Uint8Array) => void,
+): Generator<undefined, CountsTotals> {
+  const writer = new CountsWriter(write);
+  for (let wordCount = 1; words.next(); wordCount++) {
+    writer.add(words.word.bytes, 0, words.wordLength, words.count);
+    if (wordCount % wordsPerSlice === 0) yield;
+  }
+  return writer.finish();
 }
 
 const wordsPerSlice = 1 << 15;

@@ -1,5 +1,6 @@
 import { lineFeed, putDecimal, space } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
+import type { ByteSink } from "../runtime/file-calls.ts";
 
 /**
  * The head of an .npy file, version 1.0: magic, version, length of the text, and a Python dict with type and shape, padded
@@ -26,13 +27,6 @@ export function npyHead(type: IdType, idCount: number): Uint8Array {
   return head;
 }
 
-/** Takes bytes: a staged file, or stdout. */
-export type ByteSink = {
-  write(chunk: Uint8Array): void;
-  /** A file has it, stdout does not. */
-  overwrite?(chunk: Uint8Array, pos: number): void;
-};
-
 /** Takes ids in the order of the inputs, or of the ranges given. */
 export type IdSink = {
   /** Takes the next ids, valid during the call; for records also the positions where they end. */
@@ -45,6 +39,14 @@ export type IdSink = {
 
 /** Writes ids in a format. `finish` is called behind the last one. */
 export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
+
+export const isIdFileName = (path: string) => /\.(npy|bin)$/.test(path);
+
+/** The writer of the format that the path's ending names: .npy, .bin, or else, and for stdout, decimal numbers. */
+export function idWriterFor(path: string | undefined, type: IdType, out: ByteSink): IdWriter {
+  if (path === undefined || !isIdFileName(path)) return new TextWriter(out);
+  return path.endsWith(".npy") ? new NpyWriter(out, type) : new BinaryWriter(out, type);
+}
 
 /** Raw little-endian ids, one input behind the other. */
 export class BinaryWriter implements IdWriter {
@@ -63,6 +65,10 @@ export class BinaryWriter implements IdWriter {
   }
 
   endInput(): void {}
+
+  drained(): Promise<void> | undefined {
+    return this.out.drained?.();
+  }
 
   finish(): void {}
 
@@ -150,6 +156,10 @@ export class TextWriter implements IdWriter {
     this.isLineStart = true;
   }
 
+  drained(): Promise<void> | undefined {
+    return this.out.drained?.();
+  }
+
   finish(): void {}
 }
 
@@ -179,6 +189,7 @@ export function appending(writer: IdWriter, id: number): IdSink {
       writer.write(ids);
       writer.endInput();
     },
+    drained: () => writer.drained?.(),
   };
 }
 

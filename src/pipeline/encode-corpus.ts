@@ -8,19 +8,11 @@ import {
   totalBytesOf,
 } from "../corpus/input.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
-import {
-  appending,
-  BinaryWriter,
-  type ByteSink,
-  type IdSink,
-  type IdType,
-  type IdWriter,
-  NpyWriter,
-} from "../formats/id-writers.ts";
+import { appending, type IdSink, type IdType, idWriterFor } from "../formats/id-writers.ts";
+import type { ByteSink } from "../runtime/file-calls.ts";
 import { kernelModule } from "../runtime/kernel.ts";
 import { MemoryBudget, workerBytes } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
-import { stageFile } from "../store/staged-file.ts";
 import { textCutting } from "../tokenizer/text-cutting.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import { runTasks, type StartedWorkers, startJobWorkers } from "./run-tasks.ts";
@@ -171,43 +163,25 @@ function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions {
   };
 }
 
-export type EncodeToFileOptions = EncodeCorpusOptions & {
-  /** The path. Its ending, `.npy` or `.bin`, is the format. */
-  readonly output: string;
+export type EncodeIntoOptions = EncodeCorpusOptions & {
   readonly type: IdType;
   /** An id to be written after each text. */
   readonly appendId?: number | undefined;
   readonly report: (progress: EncodeProgress) => void;
-  /** Registers `discard` to run if the process stops, and returns a function that unregisters it. */
-  readonly onStop?: (discard: () => void) => () => void;
 };
 
 export type EncodedFile = EncodedText & { readonly idCount: number };
 
-export const isIdFileName = (path: string) => /\.(npy|bin)$/.test(path);
-
-/** Encodes the inputs into one file. It appears under its name when it is complete. */
-export async function encodeToFile(options: EncodeToFileOptions): Promise<EncodedFile> {
-  const { output, type, report, onStop } = options;
-  const staged = stageFile(output);
-  const unregister = onStop?.(() => staged.discard());
-  try {
-    const writer = writerFor(output, type, staged);
-    const encoded = await encodeCorpus(options, withAppended(writer, options.appendId), report);
-    writer.finish();
-    await staged.settle();
-    staged.publish();
-    return { ...encoded, idCount: writer.idCount };
-  } catch (error) {
-    staged.discard();
-    throw error;
-  } finally {
-    unregister?.();
-  }
+/** Encodes the inputs in the format that the ending of the path names; without a path, for stdout, as decimal ids. */
+export async function encodeInto(
+  path: string | undefined,
+  out: ByteSink,
+  options: EncodeIntoOptions,
+): Promise<EncodedFile> {
+  const { type, appendId, report } = options;
+  const writer = idWriterFor(path, type, out);
+  const sink = appendId === undefined ? writer : appending(writer, appendId);
+  const encoded = await encodeCorpus(options, sink, report);
+  writer.finish();
+  return { ...encoded, idCount: writer.idCount };
 }
-
-export const withAppended = (writer: IdWriter, appendId: number | undefined) =>
-  appendId === undefined ? writer : appending(writer, appendId);
-
-const writerFor = (path: string, type: IdType, out: ByteSink): IdWriter =>
-  path.endsWith(".npy") ? new NpyWriter(out, type) : new BinaryWriter(out, type);

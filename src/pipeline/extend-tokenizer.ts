@@ -9,6 +9,7 @@ import type { MergeOptions } from "../merge/train-merges.ts";
 import { patternOfSources, type ResolvedPattern } from "../pattern/pattern.ts";
 import { createSha256 } from "../runtime/host.ts";
 import { inTurns } from "../runtime/turns.ts";
+import type { Guard } from "../store/staged-file.ts";
 import {
   checkReachable,
   type Extension,
@@ -176,11 +177,7 @@ export type ExtensionResult = {
 };
 
 /** Writes the extended tokenizer as the kinds of file that its base came as, and the record. */
-export async function writeExtension(
-  path: string,
-  result: ExtensionResult,
-  guard: (discard: () => void) => () => void,
-) {
+export async function writeExtension(path: string, result: ExtensionResult, guard: Guard) {
   const writeStartMs = performance.now();
   let record: ExtensionRecord | undefined;
   const files = (generation: () => number) =>

@@ -14,6 +14,7 @@ import { nextTurn } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
 import { describeCounts } from "../store/content-hash.ts";
 import { stageDirectory } from "../store/staged-directory.ts";
+import { type Guard, unguarded } from "../store/staged-file.ts";
 import {
   checkPruned,
   chooseTokens,
@@ -108,8 +109,7 @@ export type PruneOptions = {
   readonly texts: readonly { readonly path: string; readonly sizeBytes: number | null }[];
   /** When the run began, by `performance.now()`. */
   readonly startMs: number;
-  /** Registers `discard` to run if the process stops, and returns a function that unregisters it. */
-  readonly guard?: (discard: () => void) => () => void;
+  readonly guard?: Guard;
 };
 
 export type Pruned = Pick<Pruning, "size" | "unreachableCount"> & {
@@ -124,7 +124,7 @@ export type Pruned = Pick<Pruning, "size" | "unreachableCount"> & {
  * What was written is loaded and compared with what was meant before it takes its place.
  */
 export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
-  const { path, parts, counts, size, guard = () => () => {} } = options;
+  const { path, parts, counts, size, guard = unguarded } = options;
   const sizeBefore = parts.tokens.tokenCount;
   if (size >= sizeBefore) {
     throw new UserError(`"${path}" has ${sizeBefore} tokens, so ${size} of them are not fewer`, {

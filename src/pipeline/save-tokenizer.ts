@@ -7,6 +7,7 @@ import { isDirectory, isFile } from "../runtime/system-error.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
+import type { Guard } from "../store/staged-file.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { loadInWorker } from "./load-in-worker.ts";
 import { publishFiles } from "./write-result.ts";
@@ -27,8 +28,7 @@ export type Saving = {
   /** The fingerprint of what was loaded. */
   readonly fingerprint: string;
   readonly output: string;
-  /** Registers what undoes a half done saving, to run if the process stops; returns a function that unregisters it. */
-  readonly guard: (undo: () => void) => () => void;
+  readonly guard: Guard;
 };
 
 /**

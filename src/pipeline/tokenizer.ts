@@ -13,14 +13,14 @@ import {
 import { findInputs } from "../corpus/find-inputs.ts";
 import { type InputFormat, inputFormats } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
-import { idTypeFor } from "../formats/id-writers.ts";
+import { idTypeFor, isIdFileName } from "../formats/id-writers.ts";
 import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { type ResolvedPattern, resolvePattern } from "../pattern/pattern.ts";
 import { takeLockNow } from "../store/output-lock.ts";
-import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
+import { checkOutputFile, placeOfFile, unguarded, writeStaged } from "../store/staged-file.ts";
 import { type SpecialTokenOption, specialTokenId } from "../tokenizer/tokenizer-parts.ts";
-import { encodeToFile, isIdFileName } from "./encode-corpus.ts";
+import { type EncodeProgress, encodeInto } from "./encode-corpus.ts";
 import { type EncodeOptions, encodeOptionKinds, partsOfJson, TextTokenizer } from "./text-tokenizer.ts";
 
 /** What files of some formats do not say. */
@@ -111,7 +111,7 @@ export class Tokenizer extends TextTokenizer {
     const place = placeOfFile(output);
     const lock = place === null ? null : takeLockNow(place);
     try {
-      const { idCount } = await encodeToFile({
+      const encoding = {
         inputs: findInputs([files].flat(), {
           format: options.inputFormat,
           textField: options.textField,
@@ -121,16 +121,15 @@ export class Tokenizer extends TextTokenizer {
         parts: this.parts,
         specialTokensAsText: options.specialTokensAsText ?? false,
         workerCount: workers,
-        output,
         type: idTypeFor(this.parts, options.dtype),
         appendId:
           options.appendToken === undefined ? undefined : specialTokenId(this.parts, options.appendToken),
-        report: ({ bytesDone, bytesTotal }) => {
+        report: ({ bytesDone, bytesTotal }: EncodeProgress) => {
           signal?.throwIfAborted();
           onProgress?.(bytesDone, bytesTotal);
         },
-      });
-      return idCount;
+      };
+      return (await writeStaged(output, unguarded, (file) => encodeInto(output, file, encoding))).idCount;
     } finally {
       lock?.release();
     }

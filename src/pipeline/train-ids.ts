@@ -14,6 +14,7 @@ import type { Compat } from "../merge/merges.ts";
 import { createSha256 } from "../runtime/host.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
+import type { Guard } from "../store/staged-file.ts";
 import { sizeOfWords, type TokenWords } from "../words/word-table.ts";
 import { learnPairs, type MergeSettings, mergeRoom } from "./learn-merges.ts";
 import type { Report } from "./stage-progress.ts";
@@ -113,7 +114,7 @@ type IdsResult = {
 };
 
 /** Writes `merges.txt` over ids, `tokenizer.json` over characters where that can be, and the record. */
-export async function writeIds(path: string, result: IdsResult, guard: (discard: () => void) => () => void) {
+export async function writeIds(path: string, result: IdsResult, guard: Guard) {
   const writeStartMs = performance.now();
   const { trained, inputs, options, keepCount } = result;
   const { merges, documentCounts } = trained;

@@ -17,6 +17,7 @@ import { peakMemoryBytes } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
 import { type FormerResults, stageDirectory } from "../store/staged-directory.ts";
+import { type Guard, unguarded, withStaged } from "../store/staged-file.ts";
 import { ledgerFacts } from "../vocabulary/ledger.ts";
 import type { ModelSettings } from "../vocabulary/model-settings.ts";
 import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
@@ -45,14 +46,9 @@ export type Result = Partial<OutputSettings> & {
 export type Written = FormerResults & { readonly record: TrainingRecord };
 
 /**
- * Writes the tokenizer directory beside its place, and then exchanges it with what is there. `guard` registers `discard` to
- * run if the process stops, and returns a function that unregisters it.
+ * Writes the tokenizer directory beside its place, and then exchanges it with what is there.
  */
-export async function writeResult(
-  path: string,
-  result: Result,
-  guard: (discard: () => void) => () => void = () => () => {},
-): Promise<Written> {
+export async function writeResult(path: string, result: Result, guard: Guard = unguarded): Promise<Written> {
   const writeStartMs = performance.now();
   let record: TrainingRecord | undefined;
   const files = (generation: () => number) =>
@@ -66,7 +62,7 @@ export async function writeResult(
 
 type Publishing = {
   readonly keepCount?: number | undefined;
-  readonly guard: (discard: () => void) => () => void;
+  readonly guard: Guard;
   /** Looks at the files before they take their place; what it throws, leaves the place as it was. */
   readonly check?: (stagedPath: string) => Promise<void>;
 };
@@ -77,21 +73,14 @@ export async function publishFiles(
   makeFiles: (generation: () => number) => readonly OutputFile[],
   { keepCount, guard, check }: Publishing,
 ): Promise<FormerResults> {
-  const staged = stageDirectory(path);
-  const unregister = guard(() => staged.discard());
-  try {
+  return withStaged(stageDirectory(path), guard, async (staged) => {
     for (const file of makeFiles(() => staged.generation)) {
       // In slices: tokens of repetitive text are megabytes long, and so are the files.
       for (const _ of staged.writeInSteps(file.name, file.chunks())) await nextTurn();
     }
     await check?.(staged.stagedPath);
     return staged.publish({ keepCount });
-  } catch (error) {
-    staged.discard();
-    throw error;
-  } finally {
-    unregister();
-  }
+  });
 }
 
 /** What a record is of: one of the vocabularies, and the files that are listed; or all, the largest among them. */

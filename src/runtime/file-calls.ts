@@ -3,6 +3,15 @@ import { hostname } from "node:os";
 import { errnoOf, openLibc } from "./libc.ts";
 import { codeOf } from "./system-error.ts";
 
+/** Takes bytes: a file, or a stream. */
+export type ByteSink = {
+  write(chunk: Uint8Array): void;
+  /** Overwrites bytes, for a head that is known at the end. A stream cannot. */
+  overwrite?(chunk: Uint8Array, pos: number): void;
+  /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
+  drained?(): Promise<void> | undefined;
+};
+
 /** Writes all of the bytes, at `offset` if it is given: a single call may write fewer. */
 export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
   for (let pos = 0; pos < bytes.length; ) {

@@ -1,11 +1,11 @@
 /** Lets timers, messages and signals be served between two slices of work. */
 export const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Does all of the work; the event loop turns between its slices. */
-export async function inTurns<T>(work: Generator<unknown, T>): Promise<T> {
+/** Does all of the work; the event loop turns between its slices, or what `rest` gives is awaited there. */
+export async function inTurns<T>(work: Generator<unknown, T>, rest = nextTurn): Promise<T> {
   for (let step = work.next(); ; step = work.next()) {
     if (step.done) return step.value;
-    await nextTurn();
+    await rest();
   }
 }
 

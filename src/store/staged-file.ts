@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, openSync, renameSync, type Stats, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
-import { flush, flushDirectory, throwUnlessNoFlush, writeAll } from "../runtime/file-calls.ts";
+import { type ByteSink, flush, flushDirectory, throwUnlessNoFlush, writeAll } from "../runtime/file-calls.ts";
 import { shellQuoted } from "../runtime/hints.ts";
 import { mendLeftOvers, onPath, release, reserve } from "./output-lock.ts";
 import { type Place, pathOf, placeOf, removeQuietly, statOrNull } from "./output-place.ts";
@@ -31,13 +31,47 @@ export function placeOfFile(path: string): Place | null {
   return former === null || former.isFile() ? place : null;
 }
 
+/** Registers what undoes a step that is half done, to run if the process stops; returns a function that unregisters it. */
+export type Guard = (undo: () => void) => () => void;
+export const unguarded: Guard = () => () => {};
+
+/** Runs `write`, which ends by publishing what is staged. An error, or the end of the process, discards it. */
+export async function withStaged<Staged extends { discard(): void }, Made>(
+  staged: Staged,
+  guard: Guard,
+  write: (staged: Staged) => Promise<Made>,
+): Promise<Made> {
+  const unregister = guard(() => staged.discard());
+  try {
+    return await write(staged);
+  } catch (error) {
+    staged.discard();
+    throw error;
+  } finally {
+    unregister();
+  }
+}
+
+/** Writes a file, which appears under its name when it is whole. */
+export const writeStaged = <Made>(
+  path: string,
+  guard: Guard,
+  write: (file: StagedFile) => Promise<Made>,
+): Promise<Made> =>
+  withStaged(stageFile(path), guard, async (file) => {
+    const made = await write(file);
+    await file.settle();
+    file.publish();
+    return made;
+  });
+
 /** Begins a file beside its place. `publish` flushes it and renames it. `discard` may be called at any moment. */
 export function stageFile(path: string): StagedFile {
   checkOutputFile(path);
   return new StagedFile(path);
 }
 
-class StagedFile {
+class StagedFile implements ByteSink {
   private readonly typed: string;
   private readonly place: Place;
   /** What is replaced: its permissions are kept. Null for nothing. */
@@ -63,11 +97,6 @@ class StagedFile {
       mendLeftOvers(place);
       this.fd = openSync(this.path, "wx", stagedFileMode);
     });
-  }
-
-  /** Whether `overwrite` is possible. */
-  get isRegular(): boolean {
-    return this.path !== null;
   }
 
   write(chunk: Uint8Array): void {

@@ -92,9 +92,11 @@ test("ids go into a pipe without a head; .npy, whose head is written last, is re
   await run.exited;
   expect(run.exitCode).toBe(0);
   const npy = pipe("ids.npy");
-  expect(bpe(["encode", text, "--tokenizer", "none", "-o", npy])).toEqual({
-    code: 1,
-    stdout: "",
-    stderr: `bpe: error: "${npy}" cannot be written: it is not a regular file\nhint: name a file, or write the ids without a head into a pipe whose name ends in .bin\n`,
-  });
+  for (const input of [[text], [text, "--input-format", "ids"]]) {
+    expect(bpe(["encode", ...input, "--tokenizer", "none", "-o", npy])).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `bpe: error: "${npy}" cannot be written: it is not a regular file\nhint: name a file, or write the ids without a head into a pipe whose name ends in .bin\n`,
+    });
+  }
 });
