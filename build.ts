@@ -4,9 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { buildKernel } from "./scripts/build-kernel.ts";
 import { closeVariables } from "./scripts/close-variables.ts";
 import { signMachO } from "./scripts/sign-mach-o.ts";
-import { compilePattern } from "./src/pattern/compile.ts";
 import { patterns } from "./src/pattern/named-patterns.ts";
-import { readyMadeFile } from "./src/pattern/ready-made.ts";
 
 /** The commit the binary is made from, marked where the tree differs from it; "unknown" outside a checkout. */
 export function commit(): string {
@@ -17,8 +15,10 @@ export function commit(): string {
   return head.stdout.trim() + (changed ? "-dirty" : "");
 }
 
-/** Compiles the named patterns; returns the paths of their tables. */
-function readyMadePatterns(directory: string): string[] {
+/** Compiles the named patterns, by the Unicode data that `buildKernel` generates; returns the paths of their tables. */
+async function readyMadePatterns(directory: string): Promise<string[]> {
+  const { compilePattern } = await import("./src/pattern/compile.ts");
+  const { readyMadeFile } = await import("./src/pattern/ready-made.ts");
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   const paths = new Set<string>();
@@ -51,7 +51,7 @@ export async function buildExecutable(path: string, platform?: Platform): Promis
       `${import.meta.dir}/src/pipeline/worker.ts`,
       `${import.meta.dir}/src/cli/report-worker.ts`,
       `${import.meta.dir}/src/cli/serve-worker.ts`,
-      ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
+      ...(await readyMadePatterns(`${import.meta.dir}/dist/patterns`)),
       ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
     ],
     loader: { ".tables": "file", ".wasm": "file" },

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateMaskLoops } from "./generate-mask-loops.ts";
-import { writeNamedMasks } from "./masks/write-named-masks.ts";
+import { generateUnicodeData } from "./generate-unicode-data.ts";
 
 type Compiler = {
   main(
@@ -110,6 +110,9 @@ export function digestOfSources(): string {
 async function generateSources(): Promise<void> {
   generateMaskLoops();
   await declareExports();
+  await generateUnicodeData();
+  // It compiles patterns, so it needs the data.
+  const { writeNamedMasks } = await import("./masks/write-named-masks.ts");
   writeNamedMasks();
 }
 

@@ -10,7 +10,9 @@ const filesBelow = (pattern: string) =>
 /** What the build generates is no part of the sources. */
 const isGenerated = (path: string) =>
   path.startsWith("src/kernel/masks/loops/") ||
-  ["src/runtime/kernel-exports.ts", "src/pattern/named-masks.ts"].includes(path);
+  ["src/runtime/kernel-exports.ts", "src/pattern/named-masks.ts", "src/pattern/unicode-data.ts"].includes(
+    path,
+  );
 const sources = filesBelow("src/**/*.ts").filter((path) => !isGenerated(path));
 const pages = [...filesBelow("*.md"), ...filesBelow("{docs,examples,npm,python,.github}/**/*.md")];
 const linesOf = (path: string) => readFileSync(join(root, path), "utf8").split("\n");

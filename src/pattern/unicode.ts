@@ -1,97 +1,11 @@
-import { fromBase64, toBase64 } from "../runtime/host.ts";
-import { binaryPropertyBase64, categoryRunsBase64, foldingsBase64, scriptBase64 } from "./unicode-data.ts";
+import { fromBase64 } from "../runtime/host.ts";
+import { binaryPropertyBase64, categoryBase64, foldingsBase64, scriptBase64 } from "./unicode-data.ts";
 
 /*
  * What Unicode says of characters, of one pinned version: the one that the regular expressions of HF `tokenizers` and
  * tiktoken know (docs/pattern.md). It is embedded, and the running engine is never asked: the splits of a tokenizer must
  * not change with the version of Bun.
  */
-
-/** General categories in the order of their numbers in the embedded data. */
-export const generalCategories = [
-  ...[
-    "Cn",
-    "Lu",
-    "Ll",
-    "Lt",
-    "Lm",
-    "Lo",
-    "Mn",
-    "Mc",
-    "Me",
-    "Nd",
-    "Nl",
-    "No",
-    "Pc",
-    "Pd",
-    "Ps",
-    "Pe",
-    "Pi",
-    "Pf",
-  ],
-  ...["Po", "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Co"],
-] as const;
-
-/**
- * Code points of one category end to end in runs. A run is one byte, category | (length - 1) << 5, for lengths to 3;
- * else category | 3 << 5, then length - 4 in groups of seven bits, low ones first, bit 7 set on all but the last.
- * Surrogates count as Cn: no text in UTF-8 holds one. "Lu three times, Ll ten times" is 0x41, 0x62, 0x06.
- */
-export function encodeCategoryRuns(categoryOf: Uint8Array): Uint8Array {
-  const bytes: number[] = [];
-  for (let first = 0; first < categoryOf.length; ) {
-    const category = categoryOf[first]!;
-    let last = first;
-    while (last + 1 < categoryOf.length && categoryOf[last + 1] === category) last++;
-    let length = last - first + 1;
-    first = last + 1;
-    if (length < 4) {
-      bytes.push(category | ((length - 1) << 5));
-      continue;
-    }
-    bytes.push(category | (3 << 5));
-    for (length -= 4; length >= 128; length >>= 7) bytes.push((length & 127) | 128);
-    bytes.push(length);
-  }
-  return Uint8Array.from(bytes);
-}
-
-/** The code points of the categories in `mask`, a bit each, read from runs as `encodeCategoryRuns` writes them. */
-function decodeCategoryRuns(bytes: Uint8Array, mask: number): CodePointSet {
-  const ranges: number[] = [];
-  let codePoint = 0;
-  let lastInside = -2;
-  for (let pos = 0; pos < bytes.length; ) {
-    const head = bytes[pos++]!;
-    let length = (head >> 5) + 1;
-    if (length === 4) {
-      let shift = 0;
-      let group = 0;
-      do {
-        group = bytes[pos++]!;
-        length += (group & 127) << shift;
-        shift += 7;
-      } while (group >= 128);
-    }
-    if ((mask >> (head & 31)) & 1) {
-      if (lastInside === codePoint - 1) ranges[ranges.length - 1] = codePoint + length - 1;
-      else ranges.push(codePoint, codePoint + length - 1);
-      lastInside = codePoint + length - 1;
-    }
-    codePoint += length;
-  }
-  return ranges;
-}
-
-/** Whole numbers, each in groups of seven bits, low ones first, bit 7 set on all but the last, as base64. */
-export function encodeNumbers(numbers: readonly number[]): string {
-  const bytes: number[] = [];
-  for (let number of numbers) {
-    for (; number >= 128; number >>= 7) bytes.push((number & 127) | 128);
-    bytes.push(number);
-  }
-  return toBase64(Uint8Array.from(bytes));
-}
 
 function decodeNumbers(base64: string): number[] {
   const numbers: number[] = [];
@@ -108,28 +22,45 @@ function decodeNumbers(base64: string): number[] {
   return numbers;
 }
 
-/** A set is embedded as its bounds, each less the one before it. */
-function decodeSet(base64: string): CodePointSet {
-  let bound = 0;
-  return decodeNumbers(base64).map((gap) => (bound += gap));
-}
-
-const longCategoryNames: Readonly<Record<string, string>> = {
-  ...{ Letter: "L", Cased_Letter: "LC", Uppercase_Letter: "Lu", Lowercase_Letter: "Ll" },
-  ...{ Titlecase_Letter: "Lt", Modifier_Letter: "Lm", Other_Letter: "Lo", Mark: "M", Nonspacing_Mark: "Mn" },
-  ...{ Spacing_Mark: "Mc", Enclosing_Mark: "Me", Number: "N", Decimal_Number: "Nd", Letter_Number: "Nl" },
-  ...{ Other_Number: "No", Punctuation: "P", Connector_Punctuation: "Pc", Dash_Punctuation: "Pd" },
-  ...{ Open_Punctuation: "Ps", Close_Punctuation: "Pe", Initial_Punctuation: "Pi", Final_Punctuation: "Pf" },
-  ...{
-    Other_Punctuation: "Po",
-    Symbol: "S",
-    Math_Symbol: "Sm",
-    Currency_Symbol: "Sc",
-    Modifier_Symbol: "Sk",
-  },
-  ...{ Other_Symbol: "So", Separator: "Z", Space_Separator: "Zs", Line_Separator: "Zl" },
-  ...{ Paragraph_Separator: "Zp", Other: "C", Control: "Cc", Format: "Cf", Private_Use: "Co" },
-  ...{ Unassigned: "Cn" },
+/** General categories and groups of them. */
+export const categoryNames: Readonly<Record<string, string>> = {
+  L: "Letter",
+  LC: "Cased_Letter",
+  Lu: "Uppercase_Letter",
+  Ll: "Lowercase_Letter",
+  Lt: "Titlecase_Letter",
+  Lm: "Modifier_Letter",
+  Lo: "Other_Letter",
+  M: "Mark",
+  Mn: "Nonspacing_Mark",
+  Mc: "Spacing_Mark",
+  Me: "Enclosing_Mark",
+  N: "Number",
+  Nd: "Decimal_Number",
+  Nl: "Letter_Number",
+  No: "Other_Number",
+  P: "Punctuation",
+  Pc: "Connector_Punctuation",
+  Pd: "Dash_Punctuation",
+  Ps: "Open_Punctuation",
+  Pe: "Close_Punctuation",
+  Pi: "Initial_Punctuation",
+  Pf: "Final_Punctuation",
+  Po: "Other_Punctuation",
+  S: "Symbol",
+  Sm: "Math_Symbol",
+  Sc: "Currency_Symbol",
+  Sk: "Modifier_Symbol",
+  So: "Other_Symbol",
+  Z: "Separator",
+  Zs: "Space_Separator",
+  Zl: "Line_Separator",
+  Zp: "Paragraph_Separator",
+  C: "Other",
+  Cc: "Control",
+  Cf: "Format",
+  Co: "Private_Use",
+  Cn: "Unassigned",
 };
 
 let propertySources: Map<string, () => CodePointSet> | undefined;
@@ -163,35 +94,29 @@ export function scriptSet(name: string): CodePointSet | undefined {
 /** The code points of a general category, the name matched loosely. */
 export function generalCategorySet(name: string): CodePointSet | undefined {
   const loose = looseName(name);
-  const names = [...generalCategories, ..."LMNPSZC", "LC", ...Object.keys(longCategoryNames)];
-  return names.some((other) => looseName(other) === loose) ? propertySet(name) : undefined;
+  const isCategory = Object.entries(categoryNames)
+    .flat()
+    .some((other) => looseName(other) === loose);
+  return isCategory ? propertySet(name) : undefined;
 }
 
 function listProperties(): Map<string, () => CodePointSet> {
   const sources = new Map<string, () => CodePointSet>();
   const add = (name: string, source: () => CodePointSet) => sources.set(looseName(name), source);
-  for (const table of [scriptBase64, binaryPropertyBase64]) {
+  for (const table of [scriptBase64, binaryPropertyBase64, categoryBase64]) {
     for (const [name, base64] of Object.entries(table)) add(name, () => decodeSet(base64));
   }
-  for (const name of [...generalCategories, ..."LMNPSZC", "LC"]) add(name, () => categorySet(name));
-  for (const [name, short] of Object.entries(longCategoryNames)) add(name, () => categorySet(short));
+  for (const [short, name] of Object.entries(categoryNames)) add(short, () => propertySet(name)!);
   add("Any", () => fullSet);
   add("ASCII", () => [0, 127]);
-  add("Assigned", () => complementOf(categorySet("Cn")));
+  add("Assigned", () => complementOf(propertySet("Cn")!));
   return sources;
 }
 
-let categoryRuns: Uint8Array | undefined;
-
-/** A category ("Lu"), all that begin with a letter ("L"), or the letters with case ("LC"). */
-function categorySet(name: string): CodePointSet {
-  let mask = 0;
-  const isCased = (category: string) => ["Lu", "Ll", "Lt"].includes(category);
-  generalCategories.forEach((category, id) => {
-    if (category === name || category[0] === name || (name === "LC" && isCased(category))) mask |= 1 << id;
-  });
-  categoryRuns ??= fromBase64(categoryRunsBase64);
-  return decodeCategoryRuns(categoryRuns, mask);
+/** A set is embedded as its bounds, each less the one before it. */
+function decodeSet(base64: string): CodePointSet {
+  let bound = 0;
+  return decodeNumbers(base64).map((gap) => (bound += gap));
 }
 
 /** White_Space. JavaScript's own \s is another set: it has U+FEFF and lacks U+0085. */
