@@ -21,8 +21,8 @@ import {
 import { segmentWords } from "../tokenizer/segment-words.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { byteWordsSize, sizeOf, type TableSize, type WordTable } from "../words/word-table.ts";
-import type { CorpusOptions, CountedWords } from "./count-afresh.ts";
 import type { CountJob } from "./count-corpus.ts";
+import type { CorpusOptions, CountedWords } from "./count-words.ts";
 import { countWords } from "./count-words.ts";
 import { learnPairs, type MergeSettings, mergeRoom, mergeThreads } from "./learn-merges.ts";
 import { startNormalizing } from "./normalized-counter.ts";

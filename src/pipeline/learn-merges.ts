@@ -19,8 +19,8 @@ import {
   tableBytes,
   type WordTable,
 } from "../words/word-table.ts";
-import type { CorpusOptions } from "./count-afresh.ts";
 import type { CountMemory } from "./count-memory.ts";
+import type { CorpusOptions } from "./count-words.ts";
 import type { Report } from "./stage-progress.ts";
 
 export type MergeSettings = TokenLimits & {

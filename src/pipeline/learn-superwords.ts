@@ -9,7 +9,7 @@ import {
 import { findKeptMerges } from "../superwords/kept-merges.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import { sizeOfWords, type TokenWords, type TokenWordsSize } from "../words/word-table.ts";
-import type { CorpusOptions } from "./count-afresh.ts";
+import type { CorpusOptions } from "./count-words.ts";
 import { learnPairs, type MergeSettings, mergeOptionsOf, mergeRoom } from "./learn-merges.ts";
 import { liftCorpus } from "./lift-corpus.ts";
 import type { Report } from "./stage-progress.ts";

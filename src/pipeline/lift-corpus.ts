@@ -4,8 +4,8 @@ import { inTurns } from "../runtime/turns.ts";
 import { idBytesOf } from "../superwords/lifted-pretokens.ts";
 import type { EncodingModel } from "../tokenizer/encoding-model.ts";
 import type { TokenWords, TokenWordsSize, WordTable } from "../words/word-table.ts";
-import { type CorpusOptions, countParts } from "./count-afresh.ts";
 import type { CountJob } from "./count-corpus.ts";
+import { type CorpusOptions, countParts } from "./count-words.ts";
 import type { Report } from "./stage-progress.ts";
 import { startLifting } from "./superword-counter.ts";
 

@@ -4,7 +4,7 @@ import { inTurns } from "../runtime/turns.ts";
 import { countBytes, type Ledger, makeLedger } from "../vocabulary/ledger.ts";
 import { buildVocabulary, mergesOfSize, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { sizeOf, type WordTable } from "../words/word-table.ts";
-import type { CorpusOptions, CountedWords } from "./count-afresh.ts";
+import type { CorpusOptions, CountedWords } from "./count-words.ts";
 import { countWords } from "./count-words.ts";
 import { type MergeSettings, mergingOf } from "./learn-merges.ts";
 import type { SuperwordFacts } from "./learn-superwords.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import type { RangeStatistics } from "../../src/count/range-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
-import type { CorpusOptions } from "../../src/pipeline/count-afresh.ts";
+import type { CorpusOptions } from "../../src/pipeline/count-words.ts";
 import { countWords } from "../../src/pipeline/count-words.ts";
 import { MemoryBudget } from "../../src/runtime/system-limits.ts";
 import { Cache } from "../../src/store/cache.ts";
