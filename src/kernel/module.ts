@@ -14,31 +14,12 @@ export { masksEnd, scanMasks } from "./masks/scan-masks";
 export { adoptThreshold, startThreshold, thresholdNow } from "./merge/count-threshold";
 export { addBytePairs, countBytePairsSome, startText, writeBytePairsSome } from "./merge/first-index";
 export {
-  countPairsSome,
-  endSketch,
-  foundCountTooLarge,
-  keepPairsSome,
-  lowerToSketch,
-  pushPairsSome,
-  sketchAddress,
-  sketchCellCount,
-  sketchSome,
-  startKeeping,
-  startKeepingTold,
-  startLists,
-  startPushing,
-  startReindex,
-  startSketch,
-  wishedSketchBits,
-  writePairsSome,
-} from "./merge/index-anew";
-export {
   addPairs,
   answerCounts,
   giveNeighbours,
   givePairs,
   giveVoidWeight,
-  keepToldPairs,
+  keepGivenPairs,
   takeCounts,
   takeNeighbours,
   takeVoidWeight,
@@ -89,6 +70,25 @@ export {
 export { endHelp, failHelp, helpedCount, helpMerging } from "./merge/merge-threads";
 export { startLimits } from "./merge/merge-tokens";
 export { compactSome } from "./merge/occurrences";
+export {
+  countPairsSome,
+  endSketch,
+  foundCountTooLarge,
+  keepPairsSome,
+  lowerToSketch,
+  pushPairsSome,
+  sketchAddress,
+  sketchCellCount,
+  sketchSome,
+  startKeeping,
+  startKeepingGiven,
+  startLists,
+  startPushing,
+  startReindex,
+  startSketch,
+  wantedSketchBits,
+  writePairsSome,
+} from "./merge/rebuild-index";
 export {
   addUpDigits,
   endDigit,

@@ -24,7 +24,7 @@ export function* learnMerges(
   yield* prepareWords(engine, words);
   const { memories, budget } = engine;
   const { startCount, countsDensely } = memories[0]!.plan;
-  const isIndexed = countsDensely ? yield* indexBytePairs(engine, tuning) : yield* indexAnew(engine);
+  const isIndexed = countsDensely ? yield* indexBytePairs(engine, tuning) : yield* rebuildIndex(engine);
   if (!isIndexed) return undefined;
   const joinNeighbours = neighbourJoiner(memories);
   for (;;) {
@@ -39,7 +39,7 @@ export function* learnMerges(
         if (!(yield* mergeTopInSlices(engine, joinNeighbours))) return undefined;
         break;
       case "top below threshold":
-        if (!(yield* indexAnew(engine))) return undefined;
+        if (!(yield* rebuildIndex(engine))) return undefined;
         break;
       case "no room":
         return undefined;
@@ -113,10 +113,10 @@ const countTooLarge = () =>
 const pairsPerMerge = 4;
 const pairsBeside = 64;
 
-/** Indexes the text as it stands, with a lower threshold (src/kernel/merge/index-anew.ts). False if a memory is too small. */
-function* indexAnew({ memories, budget, limits }: MergeEngine): Generator<MergeProgress, boolean> {
+/** Indexes the text as it stands, with a lower threshold (src/kernel/merge/rebuild-index.ts). False if a memory is too small. */
+function* rebuildIndex({ memories, budget, limits }: MergeEngine): Generator<MergeProgress, boolean> {
   const [first, ...others] = memories.map(({ exports }) => exports);
-  const sketchBits = Math.min(...memories.map(({ exports }) => exports.wishedSketchBits()));
+  const sketchBits = Math.min(...memories.map(({ exports }) => exports.wantedSketchBits()));
   for (const { exports } of memories) {
     exports.startSketch(sketchBits);
     yield* inSlices(budget, exports.sketchSome);
@@ -282,7 +282,7 @@ function joinBytePairs(memories: readonly MergeMemory[]): void {
   }
 }
 
-/** After the sketches: gives every memory the sums of all (src/kernel/merge/index-anew.ts). */
+/** After the sketches: gives every memory the sums of all (src/kernel/merge/rebuild-index.ts). */
 function joinSketches(memories: readonly MergeMemory[]): void {
   if (memories.length === 1) return;
   const sketches = memories.map(
@@ -367,10 +367,10 @@ function* keepSamePairs(
   yield* tellPairs(first, budget, (records, count) => {
     for (const other of others) {
       exchangeOf(other).numbers.set(records);
-      other.exports.keepToldPairs(count);
+      other.exports.keepGivenPairs(count);
     }
   });
-  for (const { exports } of others) exports.startKeepingTold();
+  for (const { exports } of others) exports.startKeepingGiven();
 }
 
 /** Before lists are dropped: gives the pairs of a memory the counts that they have in the first. */

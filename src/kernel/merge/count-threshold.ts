@@ -4,7 +4,7 @@
  *
  * Why that is exact: counts only fall, and the threshold only rises while records are kept. As long as the best pair of
  * the queue has `threshold` or more, every pair that could beat it or tie with it has a record, so it is the best of
- * all. When it has less, the text is indexed anew with a lower threshold (index-anew.ts), and the loop goes on.
+ * all. When it has less, the text is indexed anew with a lower threshold (rebuild-index.ts), and the loop goes on.
  *
  * The threshold after merge k of K guesses the count of merge K: `share` of the top count, times (k / K) ^ exponent. On
  * real text the guess has never been too high. Where it is, it costs one walk over the text.

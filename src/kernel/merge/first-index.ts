@@ -10,7 +10,7 @@ import { addPair } from "./pair-table";
 /**
  * The first index where there are at most 256 start tokens, such as the bytes: their pairs are counted in dense tables
  * (byte-pairs.ts), then their lists are written. Each thread walks a part of the text. (Pairs of more start tokens are
- * indexed as index-anew.ts does it.)
+ * indexed as rebuild-index.ts does it.)
  */
 
 /** From here on a Float64 no longer counts one by one. */

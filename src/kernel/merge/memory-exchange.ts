@@ -1,9 +1,9 @@
-import { keepToldPair } from "./index-anew";
 import { isListed } from "./merge-pair";
-import { exchange, Told, tokenCount } from "./merge-regions";
+import { ExchangeCell, exchange, tokenCount } from "./merge-regions";
 import { partAt } from "./merge-threads";
 import { leftSeenOf, leftSumsOf, rightSeenOf, rightSumsOf, sumAt } from "./neighbours";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from "./pair-table";
+import { keepGivenPair } from "./rebuild-index";
 
 /**
  * Exchange: how words that do not fit into one memory are merged. They lie in several, a slice of the words in each,
@@ -12,20 +12,20 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from ".
  * their lists of it, and are then told what the neighbours weigh in all memories. So they know which pairs are born, and
  * the first one knows what the others lost.
  *
- *   REGION    ELEMENT  ELEMENTS    MEANING
- *   exchange  Told     tokenCount  what JavaScript carries from one memory to another (src/merge/merge-engine.ts)
+ *   REGION    ELEMENT       ELEMENTS    MEANING
+ *   exchange  ExchangeCell  tokenCount  what JavaScript carries from one memory to another (src/merge/merge-engine.ts)
  *
  * `give...` writes what this memory has; `take...` reads what all have together.
  */
-function toldAt(index: u32): Told {
-  return changetype<Told>(exchange + <usize>index * offsetof<Told>());
+function exchangeAt(index: u32): ExchangeCell {
+  return changetype<ExchangeCell>(exchange + <usize>index * offsetof<ExchangeCell>());
 }
 
 function tell(index: u32, token: u32, right: u32, weight: u64): void {
-  const told = toldAt(index);
-  told.weight = <f64>weight;
-  told.token = token;
-  told.right = right;
+  const cell = exchangeAt(index);
+  cell.weight = <f64>weight;
+  cell.token = token;
+  cell.right = right;
 }
 
 /** After a walk: writes the neighbours on one side and their weights. How many they are. */
@@ -48,14 +48,14 @@ export function takeNeighbours(areRight: bool, count: u32): void {
   const sums = areRight ? rightSumsOf(0) : leftSumsOf(0);
   let seenCount = areRight ? part.rightSeenCount : part.leftSeenCount;
   for (let k: u32 = 0; k < count; k++) {
-    const told = toldAt(k);
-    const sum = sumAt(sums, told.token);
+    const cell = exchangeAt(k);
+    const sum = sumAt(sums, cell.token);
     if (sum.count === 0 && sum.slot !== isListed) {
       sum.slot = isListed;
-      store<u32>(seen + ((<usize>seenCount) << 2), told.token);
+      store<u32>(seen + ((<usize>seenCount) << 2), cell.token);
       seenCount++;
     }
-    sum.weight = <u64>told.weight;
+    sum.weight = <u64>cell.weight;
   }
   if (areRight) part.rightSeenCount = seenCount;
   else part.leftSeenCount = seenCount;
@@ -71,7 +71,7 @@ export function takeVoidWeight(weight: f64): void {
 }
 
 /**
- * While the text is indexed anew (index-anew.ts): the pairs from record `from` on, `most` at most, with their counts in
+ * While the text is indexed anew (rebuild-index.ts): the pairs from record `from` on, `most` at most, with their counts in
  * this memory. How many they are.
  */
 export function givePairs(from: u32, most: u32): u32 {
@@ -86,33 +86,33 @@ export function givePairs(from: u32, most: u32): u32 {
 /** Adds the counts that another memory has; a pair that has no record gets one. False: there is no room for it. */
 export function addPairs(count: u32): bool {
   for (let k: u32 = 0; k < count; k++) {
-    const told = toldAt(k);
-    const p = findPair(told.token, told.right);
+    const cell = exchangeAt(k);
+    const p = findPair(cell.token, cell.right);
     if (p === noPair && !hasRoomForPairs(1)) return false;
-    if (p === noPair) addPair(told.token, told.right, <u64>told.weight, 0, 0);
-    else pairAt(p).count += <u64>told.weight;
+    if (p === noPair) addPair(cell.token, cell.right, <u64>cell.weight, 0, 0);
+    else pairAt(p).count += <u64>cell.weight;
   }
   return true;
 }
 
 /** The first memory keeps these pairs, with these counts. */
-export function keepToldPairs(count: u32): void {
+export function keepGivenPairs(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
-    const told = toldAt(k);
-    keepToldPair(told.token, told.right, <u64>told.weight);
+    const cell = exchangeAt(k);
+    keepGivenPair(cell.token, cell.right, <u64>cell.weight);
   }
 }
 
 /** In the first memory: says the counts of pairs that another one gave; 0 of those that are gone. */
 export function answerCounts(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
-    const told = toldAt(k);
-    const p = findPair(told.token, told.right);
-    told.weight = p === noPair ? 0 : <f64>pairAt(p).count;
+    const cell = exchangeAt(k);
+    const p = findPair(cell.token, cell.right);
+    cell.weight = p === noPair ? 0 : <f64>pairAt(p).count;
   }
 }
 
 /** In another memory: takes the answer for the pairs from record `from` on. */
 export function takeCounts(from: u32, count: u32): void {
-  for (let k: u32 = 0; k < count; k++) pairAt(from + k).count = <u64>toldAt(k).weight;
+  for (let k: u32 = 0; k < count; k++) pairAt(from + k).count = <u64>exchangeAt(k).weight;
 }

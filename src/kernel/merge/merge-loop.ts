@@ -1,13 +1,13 @@
 import { countMin, raiseThreshold, threshold } from "./count-threshold";
 import {
   countBornEntries,
+  currentMerge,
   endMerge,
   endWalk,
   hasRoomForBirths,
   mergeSome,
   settleNeighbours,
   startMerge,
-  theMerge,
   writeSome,
 } from "./merge-pair";
 import { cellCount, mergeCounts, replacedCounts, startCount } from "./merge-regions";
@@ -143,7 +143,7 @@ function takeTop(): u32 {
 
 /** Settles what stands around the merge in work, and writes down how much it replaced. */
 function settleMerge(): void {
-  store<f64>(replacedCounts + ((<usize>theMerge().id) << 3), settleNeighbours(threshold));
+  store<f64>(replacedCounts + ((<usize>currentMerge().id) << 3), settleNeighbours(threshold));
 }
 
 /** Begins to merge the pair on top, which is large. What follows walks its list, makes room, and writes, in slices. */

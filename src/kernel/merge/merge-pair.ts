@@ -24,7 +24,7 @@ export function startMerges(block: u32, sharedLength: u32): void {
   sharedListLength = sharedLength;
 }
 
-export function theMerge(): Merge {
+export function currentMerge(): Merge {
   return changetype<Merge>(merge);
 }
 
@@ -32,7 +32,7 @@ export function theMerge(): Merge {
 export function startMerge(p: u32, id: u32): void {
   pairInWork = p;
   const pair = pairAt(p);
-  const merge = theMerge();
+  const merge = currentMerge();
   merge.left = pair.left;
   merge.right = pair.right;
   merge.id = id;
@@ -176,7 +176,7 @@ export function hasRoomForBirths(): bool {
  * they have `threshold` or more, and the sums are 0 again. How much weight was replaced. The arena has room.
  */
 export function settleNeighbours(threshold: u64): f64 {
-  const merge = theMerge();
+  const merge = currentMerge();
   const x = merge.left;
   const y = merge.right;
   const id = merge.id;
@@ -190,7 +190,7 @@ export function settleNeighbours(threshold: u64): f64 {
     if (t !== boundary && t !== id) loseCount(t, x, weight);
     const isBorn = t !== boundary && weight >= threshold && mayMerge(t, id);
     const entryCount = isBorn ? countInAllParts(leftSumsOf(0), t) : 0;
-    const listStart = isBorn ? bearPair(t, id, weight, entryCount) : noSlot;
+    const listStart = isBorn ? createPair(t, id, weight, entryCount) : noSlot;
     giveSlots(leftSumsOf(0), t, listStart);
   }
   for (let k: u32 = 0; k < part.rightSeenCount; k++) {
@@ -201,7 +201,7 @@ export function settleNeighbours(threshold: u64): f64 {
     if (t === x) weight -= part.voidWeight;
     const isBorn = t !== boundary && weight >= threshold && mayMerge(id, t);
     const entryCount = isBorn ? countInAllParts(rightSumsOf(0), t) : 0;
-    const listStart = isBorn ? bearPair(id, t, weight, entryCount) : noSlot;
+    const listStart = isBorn ? createPair(id, t, weight, entryCount) : noSlot;
     giveSlots(rightSumsOf(0), t, listStart);
   }
   pairAt(pairInWork).count = 0;
@@ -219,7 +219,7 @@ function loseCount(left: u32, right: u32, weight: u64): void {
 }
 
 /** Makes a record for a pair that is born, and puts it into the queue; where its list begins is returned. */
-function bearPair(left: u32, right: u32, count: u64, entryCount: u32): u32 {
+function createPair(left: u32, right: u32, count: u64, entryCount: u32): u32 {
   const listStart = takeEntries(entryCount);
   pushPair(count, addPair(left, right, count, listStart, entryCount));
   return listStart;
@@ -240,7 +240,7 @@ function giveSlots(sums: usize, id: u32, listStart: u32): void {
 
 /** Writes the next `share` of what each part staged into the lists of the pairs born; true while some is left. */
 export function writeSome(share: u32): bool {
-  theMerge().listStart = pairAt(pairInWork).listStart; // making room may have moved it
+  currentMerge().listStart = pairAt(pairInWork).listStart; // making room may have moved it
   return workTogether(Work.writeStaged, partsInWork, share);
 }
 

@@ -34,7 +34,7 @@
  *   stagedLefts     u16 or u32   cellCount                 neighbours.ts
  *   stagedRights    u16 or u32   cellCount                 neighbours.ts
  *   bytePairs       BytePair     65,536 a part             byte-pairs.ts; where there are at most 256 start tokens
- *   exchange        Told         tokenCount                memory-exchange.ts; where there are several memories
+ *   exchange        ExchangeCell tokenCount                memory-exchange.ts; where there are several memories
  *   pairs           Pair         pairCapacity              pair-table.ts
  *   slots           u32          2 x pairCapacity          pair-table.ts
  *   queue           QueueEntry   pairCapacity              pair-queue.ts
@@ -270,7 +270,7 @@ function placeFixedRegions(): void {
   stagedLefts = place(<u64>cellCount * cellBytes);
   stagedRights = place(<u64>cellCount * cellBytes);
   bytePairs = place(hasBytePairs ? <u64>partCount * bytePairCount * offsetof<BytePair>() : 0);
-  exchange = place(memoryCount > 1 ? <u64>tokenCount * offsetof<Told>() : 0);
+  exchange = place(memoryCount > 1 ? <u64>tokenCount * offsetof<ExchangeCell>() : 0);
 }
 
 function wordRegionBytes(): u64 {
@@ -438,7 +438,7 @@ export class Special {
 
 /** What one memory tells another (memory-exchange.ts). */
 @unmanaged
-export class Told {
+export class ExchangeCell {
   /** A weight or a count, a whole number below 2^53. */
   weight: f64;
   /** A neighbour, or the left half of a pair. */

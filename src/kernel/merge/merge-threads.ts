@@ -127,12 +127,12 @@ function waitForPart(state: usize): void {
 
 function doWork<T>(part: Part, index: u32): bool {
   const job = theJob();
-  const theMerge = changetype<Merge>(merge);
+  const currentMerge = changetype<Merge>(merge);
   switch (job.kind) {
     case Work.mergeOccurrences:
-      return mergeOccurrences<T>(theMerge, part, index, job.share);
+      return mergeOccurrences<T>(currentMerge, part, index, job.share);
     case Work.writeStaged:
-      return writeStaged<T>(theMerge, part, index, job.share);
+      return writeStaged<T>(currentMerge, part, index, job.share);
     case Work.countBytePairs:
       return countBytePairs<T>(part, index, job.share);
     default:

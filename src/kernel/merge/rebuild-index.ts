@@ -18,7 +18,7 @@ import {
 import { stepCount, stepOf, weightEndAt } from "./word-layout";
 
 /**
- * Indexes the text as it stands: lowers the threshold by a sketch of all counts (index-anew.ts), counts the pairs that may
+ * Indexes the text as it stands: lowers the threshold by a sketch of all counts (rebuild-index.ts), counts the pairs that may
  * have it, keeps those that do, and writes their lists. It is done where the threshold proved too high (count-threshold.ts), and before the first merge
  * where there are too many start tokens for dense tables (first-index.ts). All of this is done a bit at a time.
  *
@@ -37,7 +37,7 @@ let nextPair: u32 = 0;
 let pairEnd: u32 = 0;
 let entryCount: f64 = 0;
 /** Whether another memory says which pairs are kept. */
-let isTold: bool = false;
+let keepsGiven: bool = false;
 /** Whether the hash table is growing: the walk goes on when that is done. */
 let isGrowing: bool = false;
 
@@ -54,7 +54,7 @@ export function startReindex(): void {
   clearPairs();
   startQueue();
   isWriting = false;
-  isTold = false;
+  keepsGiven = false;
   isGrowing = false;
   pos = 1;
   step = 0;
@@ -136,9 +136,9 @@ function writePair(p: u32): void {
   store<u32>(entryAddress(pair.listStart + pair.listLength++), pos);
 }
 
-/** In another memory than the first, which was told by `keepToldPair` what to keep: begins to keep that. */
-export function startKeepingTold(): void {
-  isTold = true;
+/** In another memory than the first, which was told by `keepGivenPair` what to keep: begins to keep that. */
+export function startKeepingGiven(): void {
+  keepsGiven = true;
   startKeeping();
 }
 
@@ -151,14 +151,14 @@ export function startKeeping(): void {
 }
 
 /** `listStart` of a pair that the first memory keeps, until its list has a place. Others have 0. */
-const toldStart: u32 = 1;
+const givenStart: u32 = 1;
 
 /** The first memory keeps a pair, with the count that it has in all memories: so does this one, if it has it. */
-export function keepToldPair(left: u32, right: u32, count: u64): void {
+export function keepGivenPair(left: u32, right: u32, count: u64): void {
   const p = findPair(left, right);
   if (p === noPair) return;
   const pair = pairAt(p);
-  pair.listStart = toldStart;
+  pair.listStart = givenStart;
   pair.count = count;
 }
 
@@ -178,7 +178,9 @@ export function keepPairsSome(work: u32): bool {
 }
 
 function isKept(pair: Pair): bool {
-  return isTold ? pair.listStart === toldStart : pair.count >= threshold && mayMerge(pair.left, pair.right);
+  return keepsGiven
+    ? pair.listStart === givenStart
+    : pair.count >= threshold && mayMerge(pair.left, pair.right);
 }
 
 /** Begins to write the lists; false if the arena has no room for them. */
@@ -233,7 +235,7 @@ let sketchPos: u32 = 1;
 let sketchStep: u32 = 0;
 
 /** The size of the sketch for this memory's text, as a power of two. */
-export function wishedSketchBits(): u32 {
+export function wantedSketchBits(): u32 {
   let bits = sketchBitsMin;
   while (bits < sketchBitsMax && textCellsPerCell << (bits + 1) <= cellCount) bits++;
   return bits;
