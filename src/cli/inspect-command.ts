@@ -5,8 +5,9 @@ import { recordedLedger } from "../formats/training-json.ts";
 import { describeLlamaCpp, type PatternName, patterns } from "../pattern/pattern.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { inTurns } from "../runtime/turns.ts";
+import type { AddedToken } from "../text/cutting.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
-import { type AddedToken, allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import {
   type Share,
   type VocabularyStatistics,

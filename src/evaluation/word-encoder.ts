@@ -1,4 +1,4 @@
-import { normalize } from "../tokenizer/normalizer.ts";
+import { normalize } from "../text/links.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import type { PlacedWords } from "./text-words.ts";

@@ -2,6 +2,7 @@ import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
 import { escapeBytes } from "../bytes/escape.ts";
 import { shown } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
+import type { AddedToken } from "../text/cutting.ts";
 import { WordMerger } from "../tokenizer/encoding-kernel.ts";
 import {
   buildModel,
@@ -10,7 +11,6 @@ import {
   type RankedMerges,
 } from "../tokenizer/encoding-model.ts";
 import { buildTokenTable, idLimitMax, lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
-import type { AddedToken } from "../tokenizer/tokenizer-parts.ts";
 
 /** Ids by tokens: a Map, or what is read like one; and the largest id, 0 without any. */
 export type TokenIds = Pick<ReadonlyMap<string, number>, "get" | "size"> &

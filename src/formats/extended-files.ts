@@ -1,8 +1,9 @@
 import { encodeBytes } from "../bytes/byte-characters.ts";
 import { assert } from "../errors.ts";
+import type { AddedToken } from "../text/cutting.ts";
 import type { Extension } from "../tokenizer/extend-vocabulary.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
-import { type AddedToken, allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { OutputFile } from "./output-file.ts";
 import type { BaseFile } from "./tokenizer-files.ts";
 

@@ -4,11 +4,10 @@ import { objectAt, shown } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import { patterns, type ResolvedPattern } from "../pattern/pattern.ts";
 import { createSha256 } from "../runtime/host.ts";
+import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import {
-  type AddedToken,
   areNarrow,
   type LoadOptions,
-  plainSpecial,
   type SpecialTokenOption,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";

@@ -1,14 +1,9 @@
 import { objectAt, shown } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
+import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import { modelOfRanks, type RankedToken } from "../tokenizer/merges-of-ranks.ts";
 import { buildTokenTable, idLimitMax } from "../tokenizer/token-table.ts";
-import {
-  type AddedToken,
-  areNarrow,
-  plainSpecial,
-  refuse,
-  type TokenizerParts,
-} from "../tokenizer/tokenizer-parts.ts";
+import { areNarrow, refuse, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { readJson } from "./tokenizer-files.ts";
 

@@ -2,14 +2,12 @@ import { createHash } from "node:crypto";
 import { exitCode, UserError } from "../errors.ts";
 import { type PatternName, patterns, type ResolvedPattern } from "../pattern/pattern.ts";
 import { toBase64 } from "../runtime/host.ts";
+import { type AddedToken, type NormalizationForm, plainSpecial } from "../text/cutting.ts";
 import { modelOfRanks, type RankedToken } from "../tokenizer/merges-of-ranks.ts";
 import { buildTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
 import {
-  type AddedToken,
   areNarrow,
   type LoadOptions,
-  type NormalizationForm,
-  plainSpecial,
   type SpecialTokenOption,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";

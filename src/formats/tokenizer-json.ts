@@ -12,15 +12,9 @@ import {
 import { assert, UserError } from "../errors.ts";
 import type { PatternExport } from "../pattern/pattern.ts";
 import { contains, whiteSpace } from "../pattern/unicode.ts";
-import { normalize } from "../tokenizer/normalizer.ts";
-import {
-  type AddedToken,
-  areNarrow,
-  type NormalizationForm,
-  normalizationForms,
-  refuse,
-  type TokenizerParts,
-} from "../tokenizer/tokenizer-parts.ts";
+import { type AddedToken, type NormalizationForm, normalizationForms } from "../text/cutting.ts";
+import { normalize } from "../text/links.ts";
+import { areNarrow, refuse, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import type { FinishedTokenizer, Vocabulary } from "../vocabulary/vocabulary.ts";
 import {

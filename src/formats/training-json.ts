@@ -18,7 +18,7 @@ import { UserError } from "../errors.ts";
 import type { TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import { isFile } from "../runtime/system-error.ts";
-import { type NormalizationForm, normalizationForms } from "../tokenizer/tokenizer-parts.ts";
+import { type NormalizationForm, normalizationForms } from "../text/cutting.ts";
 import type { LedgerFacts } from "../vocabulary/ledger.ts";
 import type { ModelSettings, Roles } from "../vocabulary/model-settings.ts";
 import type { OutputFile } from "./output-file.ts";

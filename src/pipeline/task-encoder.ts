@@ -4,9 +4,9 @@ import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { Task } from "../corpus/task.ts";
 import { TaskReader } from "../corpus/task-reader.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
+import type { ReadText } from "../text/links.ts";
 import type { IdBuffer, Ids } from "../tokenizer/id-buffer.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
-import type { ReadText } from "../tokenizer/text-sink.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import type { OutputPart, PartMaker, ThreadJob } from "./task-thread.ts";
 

@@ -1,5 +1,5 @@
+import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import type { TokenTable } from "../tokenizer/token-table.ts";
-import { type AddedToken, plainSpecial } from "../tokenizer/tokenizer-parts.ts";
 import { isResidue, type Ledger } from "../vocabulary/ledger.ts";
 import { copyTokenBytes, notKept } from "../vocabulary/token-bytes.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";

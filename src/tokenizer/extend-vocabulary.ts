@@ -3,6 +3,7 @@ import { escapeBytes } from "../bytes/escape.ts";
 import { UserError } from "../errors.ts";
 import type { KnownToken, StartTokens } from "../merge/merge-options.ts";
 import type { Merges } from "../merge/merges.ts";
+import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import { reservedTokens } from "../vocabulary/vocabulary.ts";
 import type { TokenWords } from "../words/word-table.ts";
 import { WordMerger } from "./encoding-kernel.ts";
@@ -10,7 +11,7 @@ import { buildModel, type EncodingModel, type RankedMerges } from "./encoding-mo
 import { makeModelOfRanks, type RankedToken } from "./merges-of-ranks.ts";
 import { segmentWords } from "./segment-words.ts";
 import { buildTokenTable, tokenBytesOf } from "./token-table.ts";
-import { type AddedToken, allAddedTokens, plainSpecial, type TokenizerParts } from "./tokenizer-parts.ts";
+import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
  * A vocabulary that grows: a base, which stays as it is, and what was learned beyond it.

@@ -1,6 +1,6 @@
 import type { Text } from "../bytes/text.ts";
+import type { ReadText, TextSink } from "../text/links.ts";
 import { type Pretokens, partBefore, partTo, type Taker, type TextPart } from "../text/pretokens.ts";
-import type { ReadText, TextSink } from "./text-sink.ts";
 
 /** The end of the chain: gathers a section in the taker's text, and has it cut and taken there. */
 export class SectionEncoder implements TextSink {

@@ -1,10 +1,9 @@
+import type { ReadText, TextSink } from "../text/links.ts";
+import { Normalizer, normalize, PrefixSpace, TokenCutter } from "../text/links.ts";
 import { createPretokens } from "../text/pretokens.ts";
 import { EncodingTaker } from "./encoding-taker.ts";
 import type { IdBuffer } from "./id-buffer.ts";
-import { Normalizer, normalize } from "./normalizer.ts";
 import { SectionEncoder } from "./section-encoder.ts";
-import type { ReadText, TextSink } from "./text-sink.ts";
-import { TokenCutter } from "./token-cutter.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
 /**
@@ -121,34 +120,3 @@ export function areAllPlain({ addedTokens, normalization, addsPrefixSpace }: Enc
 
 /** What is encoded in one step. */
 const sectionBytesMax = 1 << 18;
-
-const spaceByte = 0x20;
-const space = Uint8Array.of(spaceByte);
-
-/** Puts a space before each section that does not begin with one. */
-export class PrefixSpace implements TextSink {
-  private isInside = false;
-
-  constructor(private readonly next: TextSink) {}
-
-  push(bytes: Uint8Array, start: number, end: number): void {
-    if (!this.isInside && end > start) {
-      if (bytes[start] !== spaceByte) this.next.push(space, 0, 1);
-      this.isInside = true;
-    }
-    this.next.push(bytes, start, end);
-  }
-
-  end(): void {
-    this.isInside = false;
-    this.next.end();
-  }
-
-  token(id: number): void {
-    this.next.token(id);
-  }
-
-  settle(): void {
-    this.next.settle();
-  }
-}

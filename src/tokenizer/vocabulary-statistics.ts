@@ -1,7 +1,7 @@
 import { characterLengthAt, codePointOf } from "../bytes/text.ts";
 import { shapeOf } from "../bytes/token-shape.ts";
+import type { AddedToken } from "../text/cutting.ts";
 import { type TokenTable, tokenBytesOf } from "./token-table.ts";
-import type { AddedToken } from "./tokenizer-parts.ts";
 
 /** Numbers about a vocabulary. Special tokens count only in `size`. */
 export type VocabularyStatistics = {

@@ -1,7 +1,7 @@
 import type { ReportData, ReportTokenizer } from "../../src/report/report-data.ts";
 import { reportPage } from "../../src/report/report-page.ts";
+import { plainSpecial } from "../../src/text/cutting.ts";
 import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
-import { plainSpecial } from "../../src/tokenizer/tokenizer-parts.ts";
 
 /** A tokenizer of the 256 bytes, of special tokens, and of merges given as their two halves. */
 export function madeTokenizer(

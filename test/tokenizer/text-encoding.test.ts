@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { compilePattern } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import type { AddedToken } from "../../src/text/cutting.ts";
 import { areAllPlain, TextEncoding } from "../../src/tokenizer/text-encoding.ts";
-import type { AddedToken, EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
+import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { rounds } from "../rounds.ts";
 import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
 import { writeTokenizer } from "./made-tokenizer.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { inTurns } from "../../src/runtime/turns.ts";
+import { plainSpecial } from "../../src/text/cutting.ts";
 import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
-import { plainSpecial } from "../../src/tokenizer/tokenizer-parts.ts";
 import { scriptShares, vocabularyStatistics } from "../../src/tokenizer/vocabulary-statistics.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { UserError } from "../../src/errors.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { plainSpecial } from "../../src/text/cutting.ts";
+import { TokenCutter } from "../../src/text/links.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
-import { TokenCutter } from "../../src/tokenizer/token-cutter.ts";
-import { plainSpecial } from "../../src/tokenizer/tokenizer-parts.ts";
 import { scratch } from "../binary.ts";
 import { rounds } from "../rounds.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
 import {
   bothOf,
   huggingFaceIds,
@@ -17,10 +16,11 @@ import {
   specialTokens,
   type TokenizerJson,
   writeTokenizer,
-} from "./made-tokenizer.ts";
+} from "../tokenizer/made-tokenizer.ts";
+import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 23);
-/** `TEST_TRIALS=20000 npm run bun -- test test/tokenizer/added-tokens.test.ts` looks longer. */
+/** `TEST_TRIALS=20000 npm run bun -- test test/text/added-tokens.test.ts` looks longer. */
 const trialCount = Number(process.env.TEST_TRIALS ?? rounds(75));
 
 /**

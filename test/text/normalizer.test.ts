@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Tokenizer } from "tokenizers";
 import { randomSource } from "../../bench/random.ts";
-import { normalize } from "../../src/tokenizer/normalizer.ts";
-import type { NormalizationForm } from "../../src/tokenizer/tokenizer-parts.ts";
+import type { NormalizationForm } from "../../src/text/cutting.ts";
+import { normalize } from "../../src/text/links.ts";
 
 const forms = ["NFC", "NFD", "NFKC", "NFKD"] as const satisfies NormalizationForm[];
 const seed = Number(process.env.TEST_SEED ?? 15);
