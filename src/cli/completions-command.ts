@@ -2,16 +2,16 @@ import { patterns } from "../pattern/pattern.ts";
 import { chatTemplates } from "../vocabulary/model-settings.ts";
 import { type Invocation, oneOf } from "./arguments.ts";
 import { type CommandSpec, commands, type OptionSpec } from "./command-table.ts";
+import { writeStdout } from "./data-output.ts";
 import { topicsOf } from "./help.ts";
 import type { Output } from "./output.ts";
-import { writeStdout } from "./stream-writer.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
 
 /** `bpe completions`: the script that lets a shell complete command lines of `bpe`. */
 export async function runCompletions({ files }: Invocation, output: Output): Promise<void> {
   const shell = oneOf("completions", files[0]!, shells);
-  await writeStdout([Buffer.from(completionScript(shell))]);
+  await writeStdout(completionScript(shell));
   output.succeed("", { shell });
 }
 

@@ -1,15 +1,15 @@
+import { fstatSync, write } from "node:fs";
 import { open } from "node:fs/promises";
 import { UserError, usageError } from "../errors.ts";
-import type { ByteSink } from "../runtime/file-calls.ts";
-import { refusal } from "../runtime/system-error.ts";
+import { type ByteSink, writeAll } from "../runtime/file-calls.ts";
+import { codeOf, refusal } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { type Holder, heldError, isLock, isLockedHere, takeLock } from "../store/output-lock.ts";
 import { type Place, pathOf } from "../store/output-place.ts";
 import { checkOutputFile, placeOfFile, writeStaged } from "../store/staged-file.ts";
 import type { Invocation } from "./arguments.ts";
-import type { Output } from "./output.ts";
+import { type Line, type Output, printable, stylesFor } from "./output.ts";
 import { onStop } from "./stop.ts";
-import { StreamWriter } from "./stream-writer.ts";
 
 /** Writes data into a file that appears when it is whole, into a named pipe, or to stdout: no path, or `-`. */
 export async function writeData<T>(
@@ -54,12 +54,145 @@ export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Arra
     }
   });
 
+/** Writes data to stdout. */
+export const writeStdout = (text: string) => writeChunks(undefined, [Buffer.from(text)]);
+
+/** Writes lines for people to stdout. */
+export const writeLines = (lines: readonly Line[]) => writeStdout(`${printable(lines, stylesFor(1))}\n`);
+
 /** The head of an .npy file is rewritten at the end, which only a regular file allows. */
 export function checkHeadFits(path: string | undefined): void {
   if (path === undefined || !path.endsWith(".npy") || placeOfFile(path) !== null) return;
   throw new UserError(`"${path}" cannot be written: it is not a regular file`, {
     hint: "name a file, or write the ids without a head into a pipe whose name ends in .bin",
   });
+}
+
+/** The reader of stdout has gone (`| head`). It has what it wanted, so the run ends in silence, with success. */
+export class ReaderGone extends Error {}
+
+const stdout = 1;
+
+/**
+ * Writes data to stdout or into a named pipe. A pipe whose reader is slow, or stops reading, must not keep the run from
+ * serving signals, so a thread of the runtime writes to it. A file is written straight away.
+ */
+class StreamWriter implements ByteSink {
+  private readonly isFile: boolean;
+  /** Chunks that the pipe has not taken yet. */
+  private queue: Uint8Array[] = [];
+  private queuedBytes = 0;
+  private isWriting = false;
+  private error: unknown = null;
+  private waiting: { resolve: () => void; whenBytes: number }[] = [];
+
+  /** `path` is for messages; without it the stream is stdout. */
+  constructor(
+    private readonly fd = stdout,
+    private readonly path?: string,
+  ) {
+    this.isFile = isRegularFile(fd);
+  }
+
+  /** Takes a copy of the chunk. Throws the error of an earlier one. */
+  write(chunk: Uint8Array): void {
+    if (this.error !== null) throw this.error;
+    if (this.isFile) {
+      try {
+        writeAll(this.fd, chunk);
+      } catch (error) {
+        throw this.errorOf(error);
+      }
+      return;
+    }
+    this.queue.push(chunk.slice());
+    this.queuedBytes += chunk.length;
+    if (!this.isWriting) void this.writeQueue();
+  }
+
+  /** Undefined while there is room; else resolves when there is again, or when `write` has an error to throw. */
+  drained(): Promise<void> | undefined {
+    return this.queuedBytes <= queuedBytesMax ? undefined : this.downTo(queuedBytesMax);
+  }
+
+  /** Resolves when everything is written. */
+  async end(): Promise<void> {
+    await this.downTo(0);
+    if (this.error !== null) throw this.error;
+  }
+
+  private downTo(whenBytes: number): Promise<void> {
+    if (this.queuedBytes <= whenBytes || this.error !== null) return Promise.resolve();
+    return new Promise((resolve) => this.waiting.push({ resolve, whenBytes }));
+  }
+
+  private async writeQueue(): Promise<void> {
+    this.isWriting = true;
+    try {
+      while (this.queue.length > 0) {
+        const chunks = this.queue;
+        this.queue = [];
+        for (const chunk of joinSmall(chunks)) {
+          for (let pos = 0; pos < chunk.length; ) {
+            const size = await writeSome(this.fd, chunk.subarray(pos));
+            pos += size;
+            this.queuedBytes -= size;
+            this.wake();
+          }
+        }
+      }
+    } catch (error) {
+      this.error = this.errorOf(error);
+      this.wake();
+    }
+    this.isWriting = false;
+  }
+
+  private errorOf(error: unknown): unknown {
+    if (this.path === undefined) return errorOfStdout(error);
+    return refusal(`"${this.path}" cannot be written`, error);
+  }
+
+  private wake(): void {
+    const isReady = ({ whenBytes }: { whenBytes: number }) =>
+      this.queuedBytes <= whenBytes || this.error !== null;
+    for (const { resolve } of this.waiting.filter(isReady)) resolve();
+    this.waiting = this.waiting.filter((one) => !isReady(one));
+  }
+}
+
+const queuedBytesMax = 1 << 20;
+
+/** What an error of writing to stdout means. */
+export const errorOfStdout = (error: unknown): unknown =>
+  codeOf(error) === "EPIPE"
+    ? new ReaderGone("the reader of stdout has gone")
+    : refusal("standard output cannot be written", error);
+
+/** Joins chunks that are lines or single bytes, which would take a system call each. */
+function joinSmall(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
+  const isSmall = chunks.every((chunk) => chunk.length < smallChunkBytes);
+  return isSmall && chunks.length > 1 ? [Buffer.concat(chunks)] : chunks;
+}
+
+const smallChunkBytes = 1 << 16;
+
+function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
+  return new Promise((resolve, reject) => {
+    write(fd, bytes, 0, bytes.length, null, (error, size) => {
+      if (error === null) resolve(size);
+      else if (codeOf(error) !== "EAGAIN") reject(error);
+      else setTimeout(() => resolve(0), 1);
+    });
+  });
+}
+
+function isRegularFile(fd: number): boolean {
+  try {
+    return fstatSync(fd).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -6,12 +6,11 @@ import { compareTokenizers } from "../pipeline/compare-tokenizers.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
+import { writeChunks, writeLines } from "./data-output.ts";
 import { nameOfText, openTexts, readTexts } from "./eval-texts.ts";
 import { readingOf } from "./input-options.ts";
-import { type Output, writeLines } from "./output.ts";
+import { type Line, type Output, piece } from "./output.ts";
 import { onStop } from "./stop.ts";
-import { writeStdout } from "./stream-writer.ts";
-import { type Line, piece } from "./terminal.ts";
 import { openTokenizers, readNamed } from "./tokenizer-options.ts";
 
 /** `bpe diff`: what differs between two tokenizers, and in how they cut a text. */
@@ -48,7 +47,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   );
   const names = [a.name, b.name] as const;
   await (options.has("json")
-    ? writeStdout(jsonLine(difference))
+    ? writeChunks(undefined, jsonLine(difference))
     : writeLines(differenceText(difference, names)));
   const { tokens, merges } = difference;
   const elapsedMs = performance.now() - startMs;

@@ -16,13 +16,12 @@ import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
+import { writeLines, writeStdout } from "./data-output.ts";
 import { openTexts, readTexts } from "./eval-texts.ts";
 import { readingOf } from "./input-options.ts";
-import { corpusNoteLines, type Output, writeLines } from "./output.ts";
+import { corpusNoteLines, type Line, type Output, type Piece, piece, terminalColumns } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
 import { onStop } from "./stop.ts";
-import { writeStdout } from "./stream-writer.ts";
-import { type Line, type Piece, piece, terminalColumns } from "./terminal.ts";
 import { openTokenizers, readNamed } from "./tokenizer-options.ts";
 
 /** `bpe eval`: measures of tokenizers on texts, side by side. */
@@ -85,7 +84,7 @@ function readOptions(invocation: Invocation) {
 
 /** What stdout gets. */
 function printerOf(options: Invocation["options"]): (evaluation: Evaluation) => Promise<void> {
-  const data = (text: string) => writeStdout([Buffer.from(text)]);
+  const data = (text: string) => writeStdout(text);
   if (options.has("json")) return (evaluation) => data(`${JSON.stringify(evaluation, null, 2)}\n`);
   if (options.has("csv")) return (evaluation) => data(evaluationCsv(evaluation));
   return (evaluation) => writeLines(evaluationTable(evaluation, terminalColumns(1)));

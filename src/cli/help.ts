@@ -9,7 +9,7 @@ import {
   topics,
   usageLine,
 } from "./command-table.ts";
-import { type Styles, stylesFor, terminalColumns } from "./terminal.ts";
+import { type Styles, stylesFor, terminalColumns } from "./output.ts";
 
 // Help, wrapped to the terminal: of the program, of a command on one screen, and of a topic at length.
 

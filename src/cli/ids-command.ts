@@ -23,8 +23,8 @@ import { nextTurn } from "../runtime/turns.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import type { Invocation, TypedOptions } from "./arguments.ts";
-import { checkHeadFits, lockOutputFile, lockOutputs, writeData } from "./data-output.ts";
-import { type Output, rowLines, writeLines } from "./output.ts";
+import { checkHeadFits, lockOutputFile, lockOutputs, writeData, writeLines } from "./data-output.ts";
+import { type Output, rowLines } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { readAskedSize, readLimits } from "./training-options.ts";
 

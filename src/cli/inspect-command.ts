@@ -16,11 +16,10 @@ import {
 import type { LedgerFacts } from "../vocabulary/ledger.ts";
 import type { Invocation } from "./arguments.ts";
 import { type CountedText, countTokens } from "./counted-text.ts";
+import { writeLines, writeStdout } from "./data-output.ts";
 import { alsoCalled } from "./help.ts";
-import { type Output, writeLines } from "./output.ts";
+import { type Line, type Output, type Piece, plain, stylesFor } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
-import { writeStdout } from "./stream-writer.ts";
-import { type Line, type Piece, plain, stylesFor } from "./terminal.ts";
 import { blanksAndRules } from "./token-shapes.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 
@@ -38,7 +37,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   const text = textPath === undefined ? undefined : await countTokens(parts, textPath, reportPath, output);
   if (isJson) {
     const inspection = JSON.stringify(inspectionOf(parts, statistics, text), null, 2);
-    await writeStdout([Buffer.from(`${inspection}\n`)]);
+    await writeStdout(`${inspection}\n`);
   } else if (text !== undefined) await writeLines(describeText(parts, text));
   if (reportPath === undefined) return;
   const { writeInspectReport } = await import("./inspect-report.ts");

@@ -1,28 +1,19 @@
-import { jsonLine } from "../bytes/escape.ts";
+import { fstatSync, writeSync } from "node:fs";
+import { escapeText, jsonLine } from "../bytes/escape.ts";
 import { bytes, clock, counted, grouped } from "../bytes/quantities.ts";
 import type { FoundInputs, Skipped } from "../corpus/find-inputs.ts";
 import { type Input, type InputFormat, refuseOverwriting } from "../corpus/input.ts";
 import type { RangeStatistics } from "../count/range-counter.ts";
-import { exitCode } from "../errors.ts";
+import { exitCode, UserError } from "../errors.ts";
 import type { CountsRecord } from "../formats/training-json.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
-import { userErrorOf } from "../runtime/system-error.ts";
+import { writeAll } from "../runtime/file-calls.ts";
+import { reasonOf, refusal, userErrorOf } from "../runtime/system-error.ts";
 import { describeHolder, type Holder } from "../store/output-lock.ts";
+import { openToAppend, Untrusted } from "../store/trusted-files.ts";
 import { oneOf } from "./arguments.ts";
 import { optionWords } from "./command-table.ts";
-import type { LogFile } from "./log-file.ts";
-import { writeStderr, writeStdout } from "./stream-writer.ts";
-import {
-  isDumb,
-  isTerminal,
-  type Line,
-  type Piece,
-  piece,
-  printable,
-  stylesFor,
-  terminalColumns,
-} from "./terminal.ts";
 
 export type OutputOptions = {
   readonly quiet: boolean;
@@ -38,13 +29,18 @@ const worthTellingBytes = 1e8;
 /** A summary; one that takes time to make is made if people or the log are to see it. */
 type Summary = string | readonly string[] | (() => readonly string[]);
 
+const stderr = 2;
+
+/** Writes a message for people; if nobody reads it, the work goes on. */
+function writeStderr(text: string): void {
+  try {
+    writeAll(stderr, Buffer.from(text));
+  } catch {}
+}
+
 /** Rows of a summary as lines, the texts below each other; a row without text is none. */
 export const rowLines = (rows: readonly (readonly [name: string, text: string])[], columns = 12): string[] =>
   rows.filter(([, text]) => text !== "").map(([name, text]) => name.padEnd(columns) + text);
-
-/** Writes lines for people to stdout. Data goes there elsewhere, as it is. */
-export const writeLines = (lines: readonly Line[]) =>
-  writeStdout([Buffer.from(`${printable(lines, stylesFor(1))}\n`)]);
 
 /** What people, or the program that watches, see on stderr and in the log. All of it is escaped here and in the log. */
 export class Output {
@@ -181,6 +177,62 @@ export class Output {
   private write(text: string): void {
     this.display.clear();
     writeStderr(`${text}\n`);
+  }
+}
+
+/**
+ * The file of `--log-file`: lines of text, each after its UTC time. The last line of a run is its record as JSON. Each line
+ * is appended in one write, so several runs may share the file, and `logrotate` may copy and truncate it, or move it away
+ * between two runs.
+ */
+export class LogFile {
+  private fd: number | null = null;
+  private hasFailed = false;
+  /** Nothing is written any more: it is a file that may not be. */
+  isRefused = false;
+  /** Called once, when a line cannot be written. */
+  onFailure: (message: string) => void = () => {};
+
+  constructor(readonly path: string) {}
+
+  /** Called before any work. A UserError if the file cannot be written. */
+  open(): void {
+    try {
+      // A pipe without a reader is an error, not a run that never begins.
+      this.fd ??= openToAppend(this.path);
+    } catch (error) {
+      if (error instanceof Untrusted)
+        throw new UserError(`--log-file ${error.message}`, { hint: error.hint! });
+      throw refusal(`--log-file "${this.path}" cannot be written`, error);
+    }
+  }
+
+  line(lines: string | readonly Line[]): void {
+    const time = new Date().toISOString();
+    this.write(printable(lines).replace(/^/gm, `${time} `));
+  }
+
+  record(content: object): void {
+    this.write(jsonLine(content));
+  }
+
+  /** The work goes on if the log fails: a full disk is told once, and the next line is tried all the same. */
+  private write(text: string): void {
+    if (this.isRefused) return;
+    try {
+      // Still closed if the run ends before its work: for a mistake, or because this file cannot be opened.
+      this.open();
+    } catch {
+      return;
+    }
+    try {
+      // Not waited for: a pipe whose reader is slow is a log that fails.
+      const bytes = Buffer.from(`${text}\n`);
+      for (let pos = 0; pos < bytes.length; ) pos += writeSync(this.fd!, bytes, pos);
+    } catch (error) {
+      if (!this.hasFailed) this.onFailure(`--log-file "${this.path}": ${reasonOf(error)}`);
+      this.hasFailed = true;
+    }
   }
 }
 
@@ -340,6 +392,74 @@ const bar = (share: number, width: number) => {
   const done = Math.floor(share * width);
   return `[${"#".repeat(done)}${"-".repeat(width - done)}]`;
 };
+
+// The terminal that people read: whether there is one, its width, and how text stands out on it.
+
+type Descriptor = 1 | 2;
+
+/** Making the stream of a terminal takes 1.3 ms, which files and pipes do without. */
+const isTerminal = (fd: Descriptor): boolean => isDevice(fd) && stream(fd).isTTY === true;
+
+function isDevice(fd: Descriptor): boolean {
+  try {
+    return fstatSync(fd).isCharacterDevice();
+  } catch {
+    return false;
+  }
+}
+
+const stream = (fd: Descriptor) => (fd === 1 ? process.stdout : process.stderr);
+
+/** A terminal that cannot move its cursor, as that of an editor. */
+const isDumb = () => process.env.TERM === "dumb";
+
+const usualColumns = 80;
+
+/** The width of the terminal as it is now; 80 where it is unknown. */
+export function terminalColumns(fd: Descriptor): number {
+  if (!isTerminal(fd)) return usualColumns;
+  const [columns] = stream(fd).getWindowSize?.() ?? [];
+  return columns || usualColumns;
+}
+
+const codes = { bold: "1", red: "1;31", yellow: "1;33", cyan: "36" };
+
+/** Each gives its text with the codes that make it stand out. */
+export type Styles = Readonly<Record<keyof typeof codes, (text: string) => string>>;
+
+/** Styles of a text that goes to `fd`. They do nothing where no terminal reads it, with NO_COLOR, or if TERM is dumb. */
+export const stylesFor = (fd: Descriptor): Styles =>
+  process.env.NO_COLOR || isDumb() || !isTerminal(fd) ? plain : coloured;
+
+const stylesOf = (style: (code: string, text: string) => string) =>
+  Object.fromEntries(
+    Object.entries(codes).map(([name, code]) => [name, (text: string) => style(code, text)]),
+  ) as Styles;
+
+/** A line for people: text, which is escaped where it is printed, and pieces of it that stand out. */
+export type Line = string | readonly Piece[];
+export type Piece = string | { readonly text: string; readonly code: string };
+
+export const piece = (style: keyof typeof codes, text: string): Piece => ({ text, code: codes[style] });
+
+/**
+ * Lines as they are printed: here all is escaped that people see. A line may name a file, or show a token, that holds line
+ * ends and codes for the terminal.
+ */
+export function printable(lines: string | readonly Line[], styles: Styles = plain): string {
+  const shown = (piece: Piece) => {
+    if (typeof piece === "string") return escapeText(piece);
+    return styles === plain ? escapeText(piece.text) : styled(piece.code, escapeText(piece.text));
+  };
+  return (typeof lines === "string" ? [lines] : lines)
+    .map((line) => (typeof line === "string" ? escapeText(line) : line.map(shown).join("")))
+    .join("\n");
+}
+
+const styled = (code: string, text: string) => `\x1b[${code}m${text}\x1b[0m`;
+
+export const plain: Styles = stylesOf((_, text) => text);
+export const coloured: Styles = stylesOf(styled);
 
 // Warnings: the result is what was asked for, but may not be what was meant.
 

@@ -13,10 +13,10 @@ import {
   unknownCommand,
 } from "./arguments.ts";
 import { type CommandSpec, commands, topics } from "./command-table.ts";
-import { checkLogPlace, LogFile, maySpoil, realPathOf } from "./log-file.ts";
-import { Output, type OutputOptions } from "./output.ts";
+import { ReaderGone, writeStdout } from "./data-output.ts";
+import { checkLogPlace, maySpoil, realPathOf } from "./log-place.ts";
+import { LogFile, Output, type OutputOptions } from "./output.ts";
 import { serveCrashes, serveSignals, undoAll } from "./stop.ts";
-import { ReaderGone, writeStdout } from "./stream-writer.ts";
 
 type Runner = (invocation: Invocation, output: Output) => Promise<void>;
 
@@ -52,7 +52,7 @@ export async function run(typed: readonly string[]): Promise<number> {
       return await showHelp(rest[0] === undefined ? undefined : findCommand(rest[0]), rest[1]);
     }
     if (["--version", "-v", "-V", "version"].includes(name)) {
-      await writeStdout([Buffer.from(`${versionLine}\n`)]);
+      await writeStdout(`${versionLine}\n`);
       return exitCode.done;
     }
     const command = findCommand(name);
@@ -75,7 +75,7 @@ export async function run(typed: readonly string[]): Promise<number> {
         import("./help.ts"),
         import("../pattern/pattern.ts"),
       ]);
-      await writeStdout([Buffer.from(describePatterns(patterns))]);
+      await writeStdout(describePatterns(patterns));
       return exitCode.done;
     }
     checkComplete(command, invocation);
@@ -122,7 +122,7 @@ function topicAsked(typed: readonly string[]): string | undefined {
 
 async function showHelp(command: CommandSpec | undefined, topic: string | undefined): Promise<number> {
   const { helpText } = await import("./help.ts");
-  await writeStdout([Buffer.from(helpText(command, topic))]);
+  await writeStdout(helpText(command, topic));
   return exitCode.done;
 }
 

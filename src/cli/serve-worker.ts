@@ -4,6 +4,7 @@ import { outOfMemory, UserError } from "../errors.ts";
 import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
 import { type Failure, type Post, reviveFailure, serveJob, type Tell } from "../pipeline/job.ts";
 import { fingerprintOf, type Saving } from "../pipeline/save-tokenizer.ts";
+import { writeAll } from "../runtime/file-calls.ts";
 import { collectGarbage, sleepSync } from "../runtime/host.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import { openLibc } from "../runtime/libc.ts";
@@ -12,7 +13,7 @@ import { versionLine } from "../runtime/version.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import { decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type LoadOptions, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { errorOfStdout, ReaderGone, writeWhole } from "./stream-writer.ts";
+import { errorOfStdout, ReaderGone } from "./data-output.ts";
 import { warnOfTokenizer } from "./tokenizer-options.ts";
 
 /*
@@ -240,7 +241,7 @@ function answer(status: number, { sizes, items }: Items): void {
   // Small ones are written at once: a call of the system costs more than a copy.
   const parts = items.length < smallBytes ? [Buffer.concat([headBytes, items])] : [headBytes, items];
   try {
-    for (const bytes of parts) writeWhole(stdout, bytes);
+    for (const bytes of parts) writeAll(stdout, bytes);
   } catch (error) {
     throw errorOfStdout(error);
   }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
+import { sleepSync } from "./host.ts";
 import { errnoOf, openLibc } from "./libc.ts";
 import { codeOf } from "./system-error.ts";
 
@@ -12,11 +13,16 @@ export type ByteSink = {
   drained?(): Promise<void> | undefined;
 };
 
-/** Writes all of the bytes, at `offset` if it is given: a single call may write fewer. */
+/** Writes all of the bytes, at `offset` if it is given: a single call may write fewer. A pipe that is full is waited for. */
 export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
   for (let pos = 0; pos < bytes.length; ) {
     const place = offset === undefined ? null : offset + pos;
-    pos += writeSync(fd, bytes, pos, bytes.length - pos, place);
+    try {
+      pos += writeSync(fd, bytes, pos, bytes.length - pos, place);
+    } catch (error) {
+      if (codeOf(error) !== "EAGAIN") throw error;
+      sleepSync(1);
+    }
   }
 }
 

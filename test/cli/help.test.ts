@@ -5,7 +5,7 @@ import { zstdCompressSync } from "node:zlib";
 import { checkComplete, parseInvocation } from "../../src/cli/arguments.ts";
 import { type CommandSpec, commands } from "../../src/cli/command-table.ts";
 import { commandHelp, programHelp, topicHelp, topicsOf, wrapCommand } from "../../src/cli/help.ts";
-import { coloured, plain } from "../../src/cli/terminal.ts";
+import { coloured, plain } from "../../src/cli/output.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
 import { onTerminal } from "../pseudo-terminal.ts";
 import { errorOf } from "../thrown.ts";
