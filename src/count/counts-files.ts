@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
 import { filesMatching } from "../corpus/find-inputs.ts";
 import { UserError } from "../errors.ts";
 import { onRead, openRegularFile, statOf } from "../runtime/system-error.ts";
@@ -9,9 +9,8 @@ import {
   checkOptions,
   type Made,
 } from "../words/counts-format.ts";
-import { CountsReader, type ReadBytes } from "../words/counts-reader.ts";
+import { CountsReader } from "../words/counts-reader.ts";
 import { countsFileChunks } from "../words/counts-writer.ts";
-import { listCounts, listedLinesMemory, readListedLines } from "../words/listed-counts.ts";
 import { readTsvHead, sortedTsvChunks, type TsvHead, TsvReader } from "../words/tsv.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { SpillingCounter } from "./spilling-counter.ts";
@@ -117,24 +116,6 @@ export class CountsFiles {
     for (const made of this.made) checkOptions(made, { name: "this run", options });
   }
 
-  /**
-   * Lists the words of one file in the compact form, or of any number of text files, without hash tables. Null where that
-   * is not possible, is slower, or takes more than `memoryBytes`: then the files have to be added up.
-   */
-  *listWords(memoryBytes: number): Generator<undefined, WordTable | null> {
-    const { sources, others } = this;
-    if (sources.length === 1 && others.length === 0) return yield* listSource(sources[0]!, memoryBytes);
-    if (sources.length > 0 || others.length === 0) return null;
-    const files: TextFile[] = [];
-    for (const file of others) {
-      if (file instanceof CountsFileReader || file.fd >= 0) return null;
-      files.push(file);
-    }
-    const sizeBytes = files.reduce((sum, { path }) => sum + statSync(path).size, 0);
-    if (sizeBytes * listedLinesMemory > memoryBytes) return null;
-    return yield* readListedLines(openedInTurn(files), sizeBytes);
-  }
-
   /** The first file with a header. */
   get toldBy(): string | undefined {
     return this.made[0]?.name;
@@ -162,50 +143,18 @@ function* addWords(reader: CountsFileReader, counter: SpillingCounter): Generato
   }
 }
 
-/** Opens a text file, if it is not open. `rest` is what was read behind its head, and `read` reads on from there. */
-function openText({ path, fd: openFd, head }: TextFile) {
+/** Reads a text file to its end and closes it. */
+function* addText(
+  { path, fd: openFd, head }: TextFile,
+  counter: SpillingCounter,
+): Generator<undefined, void> {
   const fd = openFd < 0 ? openFile(path) : openFd;
   const read = readerOf(path, fd);
   const { options, rest } = openFd < 0 ? readTsvHead(path, read) : head;
   if (JSON.stringify(options) !== JSON.stringify(head.options)) {
     throw new UserError(`${path} was replaced while it was read`, { hint: "run again" });
   }
-  return { fd, read, rest, hasHead: options !== null };
-}
-
-/** Lists a file in the compact form. */
-function* listSource({ path }: CountsSource, memoryBytes: number): Generator<undefined, WordTable | null> {
-  const reader = CountsFileReader.open(path);
-  try {
-    return yield* listCounts(reader, memoryBytes);
-  } finally {
-    reader.close();
-  }
-}
-
-/** Readers of the lines of each file. A file is open until the next one is asked for. */
-function* openedInTurn(files: readonly TextFile[]): Generator<ReadBytes, void> {
-  for (const file of files) {
-    const { read, rest, fd } = openText(file);
-    let left = rest;
-    try {
-      yield (into) => {
-        if (left.length === 0) return read(into);
-        const some = left.subarray(0, into.length);
-        into.set(some);
-        left = left.subarray(some.length);
-        return some.length;
-      };
-    } finally {
-      closeSync(fd);
-    }
-  }
-}
-
-/** Reads a text file to its end and closes it. */
-function* addText(file: TextFile, counter: SpillingCounter): Generator<undefined, void> {
-  const { fd, read, rest, hasHead } = openText(file);
-  const lines = new TsvReader(file.path, counter.words, hasHead ? 2 : 1);
+  const lines = new TsvReader(path, counter.words, options === null ? 1 : 2);
   lines.read(rest);
   while (lines.readNext(read) > 0) {
     yield;

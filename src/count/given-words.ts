@@ -1,7 +1,6 @@
 import { described } from "../bytes/schema.ts";
 import { textOf } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
-import type { WordTable } from "../words/word-table.ts";
 import { CountsFiles } from "./counts-files.ts";
 import type { SpillingCounter } from "./spilling-counter.ts";
 
@@ -20,11 +19,6 @@ export class CountsFilesAndWords extends CountsFiles {
   /** Words that are given have no order. */
   override get hasUnsorted(): boolean {
     return true;
-  }
-
-  // biome-ignore lint/correctness/useYield: it is not possible, and that is known at once.
-  override *listWords(): Generator<undefined, WordTable | null> {
-    return null;
   }
 
   override *addUnsortedTo(counter: SpillingCounter): Generator<undefined, void> {

@@ -133,20 +133,7 @@ export {
   useLiftedPieces,
 } from "./text-loop";
 export { rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
-export { addedLineCount, addLines, beginLines, linesTotal, readLineCount } from "./words/counts-text";
-export {
-  beginFrames,
-  countParts,
-  fillParts,
-  findEqual,
-  framesTotal,
-  frameWordCount,
-  listFrame,
-  listLines,
-  placeParts,
-  useLists,
-  useParts,
-} from "./words/listed-words";
+export { addedLineCount, addLines, linesTotal } from "./words/counts-text";
 export {
   addPretokens,
   addRecords,

@@ -184,19 +184,9 @@ async function countAfresh(
   report: Report,
   check?: CheckSize,
 ): Promise<CountedWords & Pick<CountedParts, "runs">> {
-  const listed = await listCountsFiles(options);
-  if (listed !== null)
-    return { words: listed, pretokenCount: sumOf(listed.counts), statistics: [], runs: [] };
   const { parts, runs, statistics } = await countParts(options, report);
   const words = await inTurns(addUp(parts, check));
   return { words, pretokenCount: sumOf(words.counts), statistics, runs };
-}
-
-/** The words of counts files, without any corpus, where these can be listed without hash tables; else null. */
-async function listCountsFiles({ inputs, countsFiles, memory, workerCount, cache }: CorpusOptions) {
-  if (inputs.length > 0 || countsFiles === undefined || cache !== undefined) return null;
-  const memoryBytes = memory?.budget.wordBytesMax(workerCount) ?? Number.POSITIVE_INFINITY;
-  return inTurns(countsFiles.listWords(memoryBytes));
 }
 
 /** Counts the corpus. Its words and those of the counts files are not added up yet. */

@@ -121,17 +121,6 @@ export class CountsReader implements SortedWords {
     return true;
   }
 
-  /** The payload of the next frame, its checksum verified; empty at the end. Valid until the next call. Replaces `next`. */
-  nextFrame(): Uint8Array {
-    this.readFrame();
-    return this.frame.subarray(0, this.frameEnd);
-  }
-
-  /** Whether the file ends here. */
-  isAtEnd(): boolean {
-    return this.read(1) === 0;
-  }
-
   private end(): false {
     const isAsSaid = this.wordsLeft === 0 && this.bytesLeft === 0 && this.pretokensLeft === 0;
     if (!isAsSaid) throw this.otherTotals();

@@ -69,7 +69,7 @@ export function addLines(start: u32, byteCount: u32, totalBefore: f64): u32 {
     const hasRoom =
       reserve(short, batchPretokens) && reserve(middle, batchPretokens) && reserve(long, batchPretokens);
     if (!hasRoom) return noRoom;
-    const next = readLines(line, end, textStart, endsStart, listedCountsStart, batchPretokens);
+    const next = readLines(line, end);
     if (next === line) break;
     touchSlots();
     if (!addBatch()) return noRoom;
@@ -89,34 +89,14 @@ export function linesTotal(): f64 {
   return <f64>total;
 }
 
-/** How many lines were read last. */
-export function readLineCount(): u32 {
-  return wordCount;
-}
-
-/** Sets the sum of all counts to 0. */
-export function beginLines(): void {
-  total = 0;
-}
-
-/**
- * Reads the lines of [line, end), at most `lineMax` of them: word i goes to bytes [ends[i], ends[i + 1]) behind `words`, its
- * count to counts[i]. Returns the first line that was not read: it had no room, or is not plainly right.
- */
-export function readLines(
-  line: usize,
-  end: usize,
-  words: usize,
-  ends: usize,
-  counts: usize,
-  lineMax: u32,
-): usize {
-  let to = words;
-  let endAt = ends;
-  let countAt = counts;
+/** Reads a batch of the lines in [line, end). Returns the first line that was not read. */
+function readLines(line: usize, end: usize): usize {
+  let to = textStart;
+  let endAt = endsStart;
+  let countAt = listedCountsStart;
   let i: u32 = 0;
   store<u32>(endAt, 0);
-  for (; i < lineMax && line < end; i++) {
+  for (; i < batchPretokens && line < end; i++) {
     const word = to;
     let from = line;
     let byte: u32;
@@ -151,7 +131,7 @@ export function readLines(
     total += count;
     line = from + 1;
     endAt += 4;
-    store<u32>(endAt, <u32>(to - words));
+    store<u32>(endAt, <u32>(to - textStart));
     store<u64>(countAt, count);
     countAt += 8;
   }

@@ -232,17 +232,12 @@ export function hashMiddle(head: u64, tailKey: u64): u64 {
   return (hash + tailKey) * multiplier0;
 }
 
-/** Hash of a long word. */
+/** Hash of a long word: a chain over eight bytes a step, and the remaining bytes in the last step. */
 export function hashLong(at: usize, length: u32): u32 {
-  return <u32>(hashBytes(at, length) >> 32);
-}
-
-/** Hash of any word: a chain over eight bytes a step, and the remaining bytes in the last step. */
-export function hashBytes(at: usize, length: u32): u64 {
   let hash = <u64>length * multiplier1;
   const tail = at + (length & ~7);
   for (; at < tail; at += 8) hash = mixed(hash ^ load<u64>(at));
-  return mixed(hash ^ tailBytes(tail, length)) * multiplier1;
+  return <u32>((mixed(hash ^ tailBytes(tail, length)) * multiplier1) >> 32);
 }
 
 function mixed(bits: u64): u64 {
