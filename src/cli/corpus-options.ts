@@ -118,8 +118,8 @@ export async function openCountsFiles<T extends Parameters<typeof countsOptionsO
   if (paths.length === 0) return { options: asked, countsFiles: undefined };
   const countsFiles = new CountsFiles(paths, await spoolPipes(paths));
   const isGiven = (name: string) => invocation.options.has(name);
-  if (countsFiles.untold !== undefined && !(isGiven("pattern") && isGiven("special-token"))) {
-    throw new UserError(`${countsFiles.untold} does not say what its words were made with`, {
+  if (countsFiles.unstated !== undefined && !(isGiven("pattern") && isGiven("special-token"))) {
+    throw new UserError(`${countsFiles.unstated} does not say what its words were made with`, {
       hint: "give the --pattern and --special-token they were made with, or put the first line that `bpe count` writes with the same options before them",
     });
   }
@@ -132,7 +132,7 @@ export async function openCountsFiles<T extends Parameters<typeof countsOptionsO
     );
   }
   const made = countsFiles.options;
-  const options = made === null ? asked : mistakesOfFile(countsFiles.toldBy, () => read(made));
+  const options = made === null ? asked : mistakesOfFile(countsFiles.statedBy, () => read(made));
   countsFiles.check(countsOptionsOf(options));
   return { options, countsFiles };
 }

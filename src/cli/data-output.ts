@@ -225,7 +225,7 @@ export async function lockOutputFile(
 }
 
 async function lockOne(place: Place, waits: boolean, output: Output): Promise<void> {
-  let told = "";
+  let shown = "";
   for (;;) {
     const got = takeLock(place);
     if (isLock(got)) {
@@ -235,8 +235,8 @@ async function lockOne(place: Place, waits: boolean, output: Output): Promise<vo
       return;
     }
     if (!waits || isLockedHere(place)) throw heldError(place, got);
-    if (nameOf(got) !== told) output.waitFor(place.typed, got);
-    told = nameOf(got);
+    if (nameOf(got) !== shown) output.waitFor(place.typed, got);
+    shown = nameOf(got);
     await new Promise((resolve) => setTimeout(resolve, pollIntervalMs));
   }
 }

@@ -137,9 +137,9 @@ export class Output {
   /** The end of a run that failed; returns the exit code. */
   fail(error: unknown): number {
     const { message, hint, code } = explain(error);
-    const told = [[piece("red", "error:"), ` ${message}`]];
-    if (hint !== undefined) told.push([piece("cyan", "hint:"), ` ${hint}`]);
-    this.endWith(told, { success: false, error: message, hint, exitCode: code });
+    const lines = [[piece("red", "error:"), ` ${message}`]];
+    if (hint !== undefined) lines.push([piece("cyan", "hint:"), ` ${hint}`]);
+    this.endWith(lines, { success: false, error: message, hint, exitCode: code });
     return code;
   }
 
@@ -148,11 +148,11 @@ export class Output {
     this.endWith([[how]], { success: false, error: how, exitCode });
   }
 
-  private endWith(told: readonly (readonly Piece[])[], record: object): void {
-    this.options.log?.line(told);
+  private endWith(lines: readonly (readonly Piece[])[], record: object): void {
+    this.options.log?.line(lines);
     this.endLog(record);
     if (this.mode === "json") this.event("result", record);
-    else this.line(told.with(0, ["bpe: ", ...told[0]!]));
+    else this.line(lines.with(0, ["bpe: ", ...lines[0]!]));
   }
 
   private endLog(record: object): void {
@@ -237,8 +237,8 @@ export class LogFile {
 }
 
 function explain(error: unknown): { message: string; hint: string | undefined; code: number } {
-  const told = userErrorOf(error);
-  if (told !== undefined) return { message: told.message, hint: told.hint, code: told.exitCode };
+  const known = userErrorOf(error);
+  if (known !== undefined) return { message: known.message, hint: known.hint, code: known.exitCode };
   const reason = error instanceof Error ? error.message : String(error);
   return {
     message: `internal error: ${reason}`,

@@ -130,12 +130,12 @@ async function serve(parts: TokenizerParts, job: ServeJob): Promise<void> {
           ? await saved(request, fingerprint, job)
           : answerTo(request, parts, encodings);
     } catch (error) {
-      const told = error instanceof UserError ? error : outOfMemory(error);
-      if (told === undefined) throw error;
+      const refusal = error instanceof UserError ? error : outOfMemory(error);
+      if (refusal === undefined) throw error;
       // What they hold of a text that failed must not begin the next one.
       encodings.clear();
-      const hint = told.hint === undefined ? "" : `\nhint: ${told.hint}`;
-      answer(statuses.refused, itemOf(`${told.message}${hint}`));
+      const hint = refusal.hint === undefined ? "" : `\nhint: ${refusal.hint}`;
+      answer(statuses.refused, itemOf(`${refusal.message}${hint}`));
       continue;
     }
     answer(statuses.done, answered);

@@ -82,10 +82,10 @@ class TextCutSearch {
     this.text = allocateText(this.probeSizeBytes + 2 * this.finder.contextBytes);
   }
 
-  /** The first cut found from `wishByte` on and before `stopByte`; undefined if none is near enough. */
-  *near(wishByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
-    const endByte = Math.min(stopByte, wishByte + Math.max(searchSizeBytes, this.probeSizeBytes));
-    for (let probeByte = wishByte; probeByte < endByte; probeByte += this.probeSizeBytes) {
+  /** The first cut found from `targetByte` on and before `stopByte`; undefined if none is near enough. */
+  *near(targetByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
+    const endByte = Math.min(stopByte, targetByte + Math.max(searchSizeBytes, this.probeSizeBytes));
+    for (let probeByte = targetByte; probeByte < endByte; probeByte += this.probeSizeBytes) {
       const { contextBytes } = this.finder;
       const baseByte = Math.max(0, probeByte - contextBytes);
       const wantedEndByte = Math.min(this.fileBytes, probeByte + this.probeSizeBytes + contextBytes);
@@ -111,14 +111,14 @@ class RecordCutSearch {
     private readonly separator: Uint8Array,
   ) {}
 
-  /** The first place from `wishByte` on and before `stopByte` where a record begins; undefined if none is near enough. */
-  *near(wishByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
+  /** The first place from `targetByte` on and before `stopByte` where a record begins; undefined if none is near enough. */
+  *near(targetByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
     const { window, separator } = this;
-    // The line feed before `wishByte` counts, too. A record that begins at `stopByte` has no bytes.
-    const endByte = Math.min(stopByte, wishByte + searchSizeBytes) - 1;
+    // The line feed before `targetByte` counts, too. A record that begins at `stopByte` has no bytes.
+    const endByte = Math.min(stopByte, targetByte + searchSizeBytes) - 1;
     // What is between two records may be cut by the end of a window.
     const overlapBytes = separator.length - 1;
-    for (let offset = wishByte - 1; offset < endByte; offset += window.length - overlapBytes) {
+    for (let offset = targetByte - 1; offset < endByte; offset += window.length - overlapBytes) {
       const wantedBytes = Math.min(window.length, endByte - offset + overlapBytes);
       const readBytes = readSync(this.fd, window, 0, wantedBytes, offset);
       const found = window.subarray(0, readBytes).indexOf(separator);
@@ -167,13 +167,13 @@ export function* cutIntoRanges(
       const search = isText
         ? new TextCutSearch(fd, input.sizeBytes, options)
         : new RecordCutSearch(fd, recordSeparator(input.format));
-      for (let wishByte = startByte + rangeSizeBytes; !isLast(wishByte); wishByte += rangeSizeBytes) {
-        const cut = yield* search.near(wishByte, whole.endByte);
+      for (let targetByte = startByte + rangeSizeBytes; !isLast(targetByte); targetByte += rangeSizeBytes) {
+        const cut = yield* search.near(targetByte, whole.endByte);
         if (cut === undefined) continue; // the range grows by another
         yield { inputIndex, startByte, endByte: cut.atByte, startsInside, endsInside: cut.inside };
         startByte = cut.atByte;
         startsInside = cut.inside;
-        wishByte = startByte;
+        targetByte = startByte;
       }
     } finally {
       closeSync(fd);

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, realpathSync, statSync } fro
 import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
 import { sleepSync } from "../runtime/host.ts";
-import { nameOf, onRead, statOf } from "../runtime/system-error.ts";
+import { nameOf, statOf, tryRead } from "../runtime/system-error.ts";
 
 /** A part of the corpus: a file as it was when the run began (bytes appended later are not read), or a stream. */
 export type Input = {
@@ -211,11 +211,11 @@ const secondLookMs = 10;
 export function checkSame(input: Input, now: FileStats): void {
   const { device, inode } = input.state ?? input;
   if (now.dev !== device || now.ino !== inode) throw changed(input, "was replaced");
-  if (now.size < sizeOf(input)) throw shrank(input, now.size);
+  if (now.size < sizeOf(input)) throw shrunk(input, now.size);
 }
 
 /** The error of a file that now ends at `endByte`, before the size it had when the run began. */
-export function shrank(input: Input, endByte: number): UserError {
+export function shrunk(input: Input, endByte: number): UserError {
   return changed(input, `shrank (it ended at byte ${endByte} of ${sizeOf(input)})`);
 }
 
@@ -230,7 +230,7 @@ function changed(input: Input, what: string): UserError {
 
 /** Non-blocking, because the file may have become a pipe since it was inspected. */
 export const openFile = (path: string): number =>
-  onRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+  tryRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
 
 /**
  * Refuses an input in a directory that the run writes: if a directory of texts contained its own older result, every result

@@ -2,8 +2,8 @@ import { closeSync, readSync } from "node:fs";
 import { allocateText, releaseText, type Text, type TextMaker } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import type { FileWindow } from "../runtime/file-window.ts";
-import { onRead } from "../runtime/system-error.ts";
-import { checkUnchanged, type Input, openInput, shrank } from "./input.ts";
+import { tryRead } from "../runtime/system-error.ts";
+import { checkUnchanged, type Input, openInput, shrunk } from "./input.ts";
 
 /**
  * The memory that one thread has for a text and for what contains it: a line, a page, its dictionary. A reader claims what
@@ -87,8 +87,8 @@ export class FileSource implements ByteSource {
   }
 
   read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number {
-    const readBytes = onRead(this.input.path, () => readSync(this.fd, into, atPos, wantedBytes, offsetByte));
-    if (readBytes === 0) throw shrank(this.input, offsetByte);
+    const readBytes = tryRead(this.input.path, () => readSync(this.fd, into, atPos, wantedBytes, offsetByte));
+    if (readBytes === 0) throw shrunk(this.input, offsetByte);
     return readBytes;
   }
 }

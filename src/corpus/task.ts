@@ -70,9 +70,9 @@ export async function* planTasks(
   inputs: readonly Input[],
   cutting: RangePlanOptions | undefined,
   buffers: ChunkBuffers,
-  wholes: readonly Range[] = inputs.map(wholeRange),
+  wholeRanges: readonly Range[] = inputs.map(wholeRange),
 ): AsyncGenerator<Task, void> {
-  for (const whole of wholes) {
+  for (const whole of wholeRanges) {
     const input = inputs[whole.inputIndex]!;
     if (input.format === "parquet") {
       yield* planPages(input, whole, cutting);

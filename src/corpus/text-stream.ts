@@ -25,7 +25,7 @@ import {
   zlib,
   zlibWithZstd,
 } from "./content.ts";
-import { type Compression, checkSame, type Input, shrank, standardInput } from "./input.ts";
+import { type Compression, checkSame, type Input, shrunk, standardInput } from "./input.ts";
 
 /** Bytes that are read once, in order. */
 export interface ByteStream {
@@ -72,7 +72,7 @@ class InputStream implements ByteStream {
     for (;;) {
       try {
         const readBytes = await readAsync(this.fd, into, from, wantedBytes);
-        if (readBytes === 0 && !input.isStream) throw shrank(input, this.inputBytes);
+        if (readBytes === 0 && !input.isStream) throw shrunk(input, this.inputBytes);
         this.inputBytes += readBytes;
         return readBytes;
       } catch (error) {

@@ -183,7 +183,7 @@ export function* narrowed(
 }
 
 /** Frames of so many are 40 MB. */
-const sourceCountWished = 512;
+const wantedSourceCount = 512;
 /** Files that the rest of the program has open, or may open. */
 const otherFiles = 64;
 
@@ -193,5 +193,5 @@ function openFilesMax(): number {
     const limits = readFileSync("/proc/self/limits", "latin1");
     openMax = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? openMax);
   } catch {}
-  return Math.max(2, Math.min(sourceCountWished, openMax - otherFiles));
+  return Math.max(2, Math.min(wantedSourceCount, openMax - otherFiles));
 }

@@ -1,13 +1,13 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { filesMatching } from "../corpus/find-inputs.ts";
 import { UserError } from "../errors.ts";
-import { onRead, openRegularFile, statOf } from "../runtime/system-error.ts";
+import { openRegularFile, statOf, tryRead } from "../runtime/system-error.ts";
 import {
   agreedOptions,
   type CountsOptions,
+  type CountsOrigin,
   type CountsTotals,
   checkOptions,
-  type Made,
 } from "../words/counts-format.ts";
 import { CountsReader } from "../words/counts-reader.ts";
 import { countsFileChunks } from "../words/counts-writer.ts";
@@ -65,14 +65,14 @@ export class CountsFiles {
   /** The options that the headers state; null if there is no header. */
   readonly options: CountsOptions | null;
   /** The first file without a header. */
-  readonly untold?: string;
+  readonly unstated?: string;
   /** The first file whose special tokens have another order than in `options`. */
   readonly reordered: string | undefined;
   /** Files in the compact form, which are added up in one pass. */
   readonly sources: readonly CountsSource[];
   /** Text files, and files that can be read only once, such as pipes. */
   private readonly others: readonly (TextFile | CountsFileReader)[];
-  private readonly made: readonly Made[];
+  private readonly made: readonly CountsOrigin[];
 
   /**
    * A UserError for a file that is missing, no counts file, damaged in its header, or made with other options.
@@ -82,7 +82,7 @@ export class CountsFiles {
   constructor(paths: readonly string[], opened: ReadonlyMap<string, number> = new Map()) {
     const sources: CountsSource[] = [];
     const others: (TextFile | CountsFileReader)[] = [];
-    const made: Made[] = [];
+    const made: CountsOrigin[] = [];
     for (const path of paths) {
       const fd = opened.get(path) ?? openFile(path);
       const canReopen = !opened.has(path);
@@ -91,7 +91,7 @@ export class CountsFiles {
         // There may be hundreds: they are not kept open.
         if (canReopen) closeSync(fd);
         others.push({ path, fd: canReopen ? -1 : fd, head });
-        if (head.options === null) this.untold ??= path;
+        if (head.options === null) this.unstated ??= path;
         else made.push({ name: path, options: head.options });
         continue;
       }
@@ -117,7 +117,7 @@ export class CountsFiles {
   }
 
   /** The first file with a header. */
-  get toldBy(): string | undefined {
+  get statedBy(): string | undefined {
     return this.made[0]?.name;
   }
 
@@ -182,7 +182,7 @@ export function countsPathsOf(name: string): string[] {
   });
 }
 
-const readerOf = (path: string, fd: number) => (into: Uint8Array) => onRead(path, () => readSync(fd, into));
+const readerOf = (path: string, fd: number) => (into: Uint8Array) => tryRead(path, () => readSync(fd, into));
 
 function openFile(path: string): number {
   const stats = statOf(path);

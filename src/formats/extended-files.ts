@@ -63,14 +63,14 @@ function* extendJson(
   if (keysOfMerges !== undefined && extension.reservedTokens.length > 0)
     edits.push(addSpecials(json, ids, extension.reservedTokens));
   if (merges !== undefined) edits.push(addMerges(json, merges, ids, mergesOf(base, extension)));
-  yield* edited(json, edits);
+  yield* applyEdits(json, edits);
 }
 
 /** What is put in the place of a part of a text. */
 type Edit = Span & { readonly text: string };
 
 /** The text with its parts changed, none of which is in another one. */
-export function* edited(json: string, edits: Edit[]): Generator<Uint8Array> {
+export function* applyEdits(json: string, edits: Edit[]): Generator<Uint8Array> {
   let pos = 0;
   for (const { start, end, text } of edits.sort((a, b) => a.start - b.start)) {
     yield encoder.encode(json.slice(pos, start));

@@ -4,7 +4,7 @@ import { checkUnchanged } from "../corpus/input.ts";
 import { inspectInput } from "../corpus/inspect-input.ts";
 import { openTextStream } from "../corpus/text-stream.ts";
 import { UserError } from "../errors.ts";
-import { onRead, openRegularFile } from "../runtime/system-error.ts";
+import { openRegularFile, tryRead } from "../runtime/system-error.ts";
 import { type IdType, idBytes, npyMagic } from "./id-writers.ts";
 
 const windowSizeBytes = 1 << 20;
@@ -33,7 +33,7 @@ export async function* readIds(path: string, binaryType: BinaryType): AsyncGener
 
 function* readNpy(fd: number, path: string): Generator<ReadIds> {
   const head = new Uint8Array(npyHeadBytesMax);
-  const headBytes = onRead(path, () => readSync(fd, head, 0, head.length, 0));
+  const headBytes = tryRead(path, () => readSync(fd, head, 0, head.length, 0));
   const layout = readNpyHead(head.subarray(0, headBytes), path);
   const { descr, itemBytes, startByte, count } = layout;
   const wantedBytes = startByte + count * itemBytes;
@@ -127,7 +127,7 @@ function refuseHalves(ids: ReadIds, path: string): void {
 
 function fill(fd: number, window: Uint8Array, byteCount: number, atByte: number, path: string): void {
   for (let done = 0; done < byteCount; ) {
-    const readBytes = onRead(path, () => readSync(fd, window, done, byteCount - done, atByte + done));
+    const readBytes = tryRead(path, () => readSync(fd, window, done, byteCount - done, atByte + done));
     if (readBytes === 0) throw new UserError(`"${path}" shrank while it was read`);
     done += readBytes;
   }

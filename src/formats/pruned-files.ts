@@ -7,8 +7,8 @@ import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, refuse, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { idsOfTokens, type TokenIds } from "./assemble-model.ts";
 import {
+  applyEdits,
   changedValues,
-  edited,
   idTexts,
   membersOf,
   mergesKeys,
@@ -164,7 +164,7 @@ function prunedTekken(path: string, parts: TokenizerParts, { size, newIds }: Num
         if (newId !== gone) entries.push(entryOf(start, newId - specialCount));
       }
       const sizeSpan = spanOf(json, ["config", "default_vocab_size"])!;
-      yield* edited(json, [{ ...sizeSpan, text: String(size) }, replaceElements(json, vocab, entries)]);
+      yield* applyEdits(json, [{ ...sizeSpan, text: String(size) }, replaceElements(json, vocab, entries)]);
     },
   };
 }
@@ -192,7 +192,7 @@ function prunedTokenizerJson(path: string, parts: TokenizerParts, numbering: Num
     *chunks() {
       const vocabSpan = spanOf(json, vocabKeys)!;
       const mergesSpan = spanOf(json, mergesKeys)!;
-      yield* edited(json, [
+      yield* applyEdits(json, [
         ...changedValues(json, json.indexOf("{"), root, value),
         replaceElements(json, vocabSpan, idTexts(json, vocabSpan, tokens)),
         replaceElements(json, mergesSpan, mergeTexts(json, mergesSpan, [...merges()])),

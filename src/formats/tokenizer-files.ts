@@ -127,8 +127,8 @@ export function fileAt(path: string): TokenizerFile {
   if (/^\s*\{/.test(text)) {
     return { kind: text.includes('"default_num_special_tokens"') ? "tekken" : "json", path };
   }
-  for (const { isIt, what, hint } of foreignKinds) {
-    if (isIt(head)) throw new UserError(`"${path}" is ${what}`, { hint });
+  for (const { matches, what, hint } of foreignKinds) {
+    if (matches(head)) throw new UserError(`"${path}" is ${what}`, { hint });
   }
   if (path.endsWith(".json")) return { kind: "json", path };
   if (path.endsWith(".tiktoken")) return { kind: "ranks", path };
@@ -138,30 +138,30 @@ export function fileAt(path: string): TokenizerFile {
 }
 
 /** Files of tokenizers that cannot be loaded. */
-const foreignKinds: readonly { isIt: (head: Buffer) => boolean; what: string; hint: string }[] = [
+const foreignKinds: readonly { matches: (head: Buffer) => boolean; what: string; hint: string }[] = [
   {
-    isIt: isSentencePiece,
+    matches: isSentencePiece,
     what: "a SentencePiece model, not byte-level BPE",
     hint: "its ids are made by the package sentencepiece",
   },
   {
-    isIt: beginsWith("GGUF"),
+    matches: beginsWith("GGUF"),
     what: "a GGUF model",
     hint: "name the tokenizer.json of the model that it was converted from",
   },
   {
-    isIt: beginsWith("minbpe v1"),
+    matches: beginsWith("minbpe v1"),
     what: "a model of minbpe",
     hint: "tiktoken's and HF's files can be loaded",
   },
   {
-    isIt: beginsWith("#bpe-boundless\t"),
+    matches: beginsWith("#bpe-boundless\t"),
     what: "a tokenizer of boundless superwords, which bpe learned once and reads no more",
     hint: "train anew with --superwords-from: tokenizer.json then holds the superwords, for HF, too",
   },
-  { isIt: beginsWith("\x1f\x8b"), what: "packed with gzip", hint: "unpack it first: gzip -d" },
-  { isIt: beginsWith("\x28\xb5\x2f\xfd"), what: "packed with zstd", hint: "unpack it first: zstd -d" },
-  { isIt: beginsWith("PK\x03\x04"), what: "a zip archive", hint: "unpack it first: unzip" },
+  { matches: beginsWith("\x1f\x8b"), what: "packed with gzip", hint: "unpack it first: gzip -d" },
+  { matches: beginsWith("\x28\xb5\x2f\xfd"), what: "packed with zstd", hint: "unpack it first: zstd -d" },
+  { matches: beginsWith("PK\x03\x04"), what: "a zip archive", hint: "unpack it first: unzip" },
 ];
 
 function beginsWith(magic: string): (head: Buffer) => boolean {

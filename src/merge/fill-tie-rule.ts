@@ -2,7 +2,7 @@ import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
 import type { Kernel } from "../runtime/kernel.ts";
 import {
   byteTokens,
-  haveSizes,
+  haveLongTokens,
   type MergeOptions,
   type StartTokens,
   type TieOrder,
@@ -11,7 +11,7 @@ import {
 /** What the engine knows about start tokens, and how ties are decided (src/kernel/merge/tie-rules.ts). */
 export type TieRule = {
   readonly startCount: number;
-  readonly haveSizes: boolean;
+  readonly haveLongTokens: boolean;
   readonly comparesBytes: boolean;
   /** Whether the smaller bytes win. */
   readonly smallerWins: boolean;
@@ -47,7 +47,7 @@ export function tieRuleOf(options: MergeOptions): TieRule {
   const places = ties === "smaller characters" ? alphabetOrder() : null;
   return {
     startCount: count,
-    haveSizes: haveSizes(startTokens),
+    haveLongTokens: haveLongTokens(startTokens),
     comparesBytes: ties !== "smaller id",
     smallerWins: ties !== "greater bytes",
     spelling: places ? { ...spelling, bytes: inAlphabet(spelling.bytes, places) } : spelling,

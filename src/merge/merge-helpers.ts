@@ -14,7 +14,7 @@ export type MergePlan = {
   readonly cellCountOfAll: number;
   readonly startCount: number;
   readonly startByteCount: number;
-  readonly haveSizes: boolean;
+  readonly haveLongTokens: boolean;
   /** Whether the first index counts pairs in dense tables. */
   readonly countsDensely: boolean;
   readonly tokenCapacity: number;
@@ -39,7 +39,7 @@ export type MergeHelp = {
 export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes: number): number {
   exports.describeWords(plan.wordCount, plan.positionCount, plan.positionBytes, plan.cellCount);
   exports.describeMemories(plan.memoryCount, plan.memoryIndex, plan.cellCountOfAll);
-  exports.describeStartTokens(plan.startCount, plan.startByteCount, plan.haveSizes, plan.countsDensely);
+  exports.describeStartTokens(plan.startCount, plan.startByteCount, plan.haveLongTokens, plan.countsDensely);
   exports.describeTokens(plan.tokenCapacity, plan.isWide, plan.prefixLength);
   exports.describeSpecials(plan.specialCount, plan.specialByteCount);
   exports.describeWordFacts(Number(plan.limitsWords));

@@ -59,7 +59,7 @@ export function createMergeEngine(
     positionBytes: words.tokens.BYTES_PER_ELEMENT,
     startCount,
     startByteCount: rule.spelling.bytes.length,
-    haveSizes: rule.haveSizes,
+    haveLongTokens: rule.haveLongTokens,
     countsDensely,
     tokenCapacity,
     isWide: tuning.wideCells || tokenCapacity > 0xffff,

@@ -184,7 +184,7 @@ export const byteTokens: StartTokens = {
 };
 
 /** Whether some have more bytes than one; only then the size of a token is not how many start tokens it holds. */
-export function haveSizes({ count, spelling }: StartTokens): boolean {
+export function haveLongTokens({ count, spelling }: StartTokens): boolean {
   if (spelling === undefined) return false;
   for (let id = 0; id < count; id++) if (spelling.starts[id + 1]! - spelling.starts[id]! !== 1) return true;
   return false;

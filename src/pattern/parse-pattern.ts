@@ -699,7 +699,7 @@ class MultiCharacterFolds {
   /** Tells of a node that takes one of `set` or its like. A character of it that equals several; undefined if none does. */
   note(node: Node, set: CodePointSet): string | undefined {
     if (set.length === 2 && set[0] === set[1]) this.folded.set(node, foldOf(set[0]!));
-    MultiCharacterFolds.severals ??= charactersThatEqualSeveral();
+    MultiCharacterFolds.severals ??= charactersOfLongFoldings();
     const { severals } = MultiCharacterFolds;
     for (let i = 0; i < severals.length; i += 2) {
       for (let codePoint = severals[i]!; codePoint <= severals[i + 1]!; codePoint++) {
@@ -762,7 +762,7 @@ class MultiCharacterFolds {
 type Edges = { first: Set<number>; last: Set<number>; isNullable: boolean };
 const nothing: Edges = { first: new Set(), last: new Set(), isNullable: true };
 
-function charactersThatEqualSeveral(): CodePointSet {
+function charactersOfLongFoldings(): CodePointSet {
   const froms = new Set(fullFoldings.map(([from]) => from!));
   const alike = caseClasses().filter((members) => members.some((codePoint) => froms.has(codePoint)));
   return setOf([...new Set([...froms, ...alike.flat()])].sort((a, b) => a - b));

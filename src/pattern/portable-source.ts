@@ -80,18 +80,18 @@ function readAs(source: string, dialect: Dialect): Node | undefined {
   }
 }
 
-function contains(node: Node, isIt: (node: Node) => boolean): boolean {
-  if (isIt(node)) return true;
+function contains(node: Node, matches: (node: Node) => boolean): boolean {
+  if (matches(node)) return true;
   switch (node.kind) {
     case "sequence":
-      return node.items.some((item) => contains(item, isIt));
+      return node.items.some((item) => contains(item, matches));
     case "choice":
-      return node.options.some((option) => contains(option, isIt));
+      return node.options.some((option) => contains(option, matches));
     case "repeat":
     case "group":
     case "atomic":
     case "look":
-      return contains(node.body, isIt);
+      return contains(node.body, matches);
     default:
       return false;
   }

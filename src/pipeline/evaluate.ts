@@ -32,8 +32,8 @@ import type { Report } from "./stage-progress.ts";
 import {
   type CountPretokens,
   EvaluationProgress,
-  goesOf,
   type PreparedTokens,
+  passCount,
   sizeOf,
   TokenCounting,
 } from "./token-counting.ts";
@@ -78,8 +78,8 @@ export async function readText(
     const check = (size: TableSize) =>
       budget.check("the words of a text", tablesPerText * tableBytes(size), "measure a part of the text");
     const corpus = { inputs, pattern, specialTokens, workerCount, memory };
-    const counted = await countWords(corpus, progress.goReport, check);
-    progress.endGo(sizeOf(inputs));
+    const counted = await countWords(corpus, progress.passReport, check);
+    progress.endPass(sizeOf(inputs));
     return counted;
   };
   const counted = await count(compilePattern([placedWordPattern]), [placedWordPattern], []);
@@ -96,7 +96,7 @@ export function startProgress(options: EvaluateOptions, report: Report): Evaluat
   const { texts, tokenizers, specialTokensAsText } = options;
   const goCount =
     1 +
-    goesOf(
+    passCount(
       tokenizers.map(({ parts }) => parts),
       specialTokensAsText,
     );

@@ -2,7 +2,7 @@ import { exitCode, UserError } from "../errors.ts";
 import { PatternLimit } from "../pattern/pattern.ts";
 import { startWorker } from "../runtime/embedded.ts";
 import { userErrorOf } from "../runtime/system-error.ts";
-import { atOnce } from "../runtime/turns.ts";
+import { runToEnd } from "../runtime/turns.ts";
 import type { JobName, WorkerThread } from "../runtime/worker-jobs.ts";
 
 /*
@@ -12,13 +12,13 @@ import type { JobName, WorkerThread } from "../runtime/worker-jobs.ts";
  *
  *   main -> worker   ask, ask, …     a method and its request; one is served after the other
  *                    note            the same without an answer, served at once, also while an `ask` is
- *   worker -> main   told, told, …   what the job tells on its way to an answer
+ *   worker -> main   news, news, …   what the job tells on its way to an answer
  *                    answer          for each `ask`, in their order
  *                    failed          at any time, and nothing after it
  */
 type ToWorker = { readonly kind: "ask" | "note"; readonly method: PropertyKey; readonly request: unknown };
-type FromWorker<Told> =
-  | { readonly kind: "told"; readonly told: Told }
+type FromWorker<News> =
+  | { readonly kind: "news"; readonly news: News }
   | { readonly kind: "answer"; readonly answer: unknown }
   | { readonly kind: "failed"; readonly failure: Failure };
 
@@ -28,13 +28,13 @@ export type RequestOf<Job, Method extends keyof Job> = Job[Method] extends (requ
 export type AnswerOf<Job, Method extends keyof Job> = Job[Method] extends (request: never) => infer Answer
   ? Answer extends Generator<unknown, infer Made>
     ? Made
-    : Awaited<Answer> extends HandedOver<infer Handed>
+    : Awaited<Answer> extends Transferred<infer Handed>
       ? Handed
       : Awaited<Answer>
   : never;
 
 /** An answer with the memory in it that changes hands, instead of being copied. */
-export class HandedOver<Answer> {
+export class Transferred<Answer> {
   constructor(
     readonly answer: Answer,
     readonly memory: ArrayBuffer[] | undefined,
@@ -43,21 +43,21 @@ export class HandedOver<Answer> {
 
 export type Post = (message: unknown, transfer?: ArrayBuffer[]) => void;
 /** Tells the main thread something; the memory in `transfer` is its own from then on. */
-export type Tell<Told> = (told: Told, transfer?: ArrayBuffer[]) => void;
+export type Tell<News> = (news: News, transfer?: ArrayBuffer[]) => void;
 
 /** What a worker does with the messages of the main thread. */
-export function serveJob<Told>(
-  makeJob: (tell: Tell<Told>) => object,
+export function serveJob<News>(
+  makeJob: (tell: Tell<News>) => object,
   post: Post,
 ): (message: ToWorker) => void {
-  const job = makeJob((told, transfer) => post({ kind: "told", told }, transfer)) as Record<
+  const job = makeJob((news, transfer) => post({ kind: "news", news }, transfer)) as Record<
     PropertyKey,
     (request: unknown) => unknown
   >;
   const serve = async ({ method, request }: ToWorker) => {
     const made = job[method]!(request);
-    const answer = isGenerator(made) ? atOnce(made) : await made;
-    if (answer instanceof HandedOver) post({ kind: "answer", answer: answer.answer }, answer.memory);
+    const answer = isGenerator(made) ? runToEnd(made) : await made;
+    if (answer instanceof Transferred) post({ kind: "answer", answer: answer.answer }, answer.memory);
     else post({ kind: "answer", answer });
   };
   const fail = (error: unknown) => post({ kind: "failed", failure: describeFailure(error, "") });
@@ -72,7 +72,7 @@ const isGenerator = (made: unknown): made is Generator =>
   typeof made === "object" && made !== null && Symbol.iterator in made && "next" in made;
 
 /** A worker at a job, as the main thread sees it. */
-export class JobThread<Job, Told = never> {
+export class JobThread<Job, News = never> {
   private readonly waiting: { take: (answer: never) => void; fail: (error: unknown) => void }[] = [];
   private failure: { readonly error: unknown } | undefined;
 
@@ -83,12 +83,12 @@ export class JobThread<Job, Told = never> {
   constructor(
     name: string,
     private readonly worker: WorkerThread,
-    hear: (told: Told) => void | Promise<void> = () => {},
+    hear: (news: News) => void | Promise<void> = () => {},
   ) {
-    worker.onmessage = ({ data }: { readonly data: FromWorker<Told> }) => {
+    worker.onmessage = ({ data }: { readonly data: FromWorker<News> }) => {
       try {
         if (data.kind === "failed") throw reviveFailure(data.failure);
-        if (data.kind === "told") hear(data.told)?.catch((error) => this.fail(error));
+        if (data.kind === "news") hear(data.news)?.catch((error) => this.fail(error));
         else this.waiting.shift()?.take(data.answer as never);
       } catch (error) {
         this.fail(error);
@@ -137,18 +137,18 @@ export class JobThread<Job, Told = never> {
 }
 
 /** Starts workers for a job. Whoever starts them ends them. */
-export const startJobs = <Job, Told = never>(
+export const startJobs = <Job, News = never>(
   name: JobName,
   workerCount: number,
-  hear?: (told: Told) => void,
+  hear?: (news: News) => void,
 ) =>
   Array.from(
     { length: workerCount },
-    (_, i) => new JobThread<Job, Told>(`${name} worker ${i}`, startWorker(name), hear),
+    (_, i) => new JobThread<Job, News>(`${name} worker ${i}`, startWorker(name), hear),
   );
 
-export const startJob = <Job, Told = never>(name: JobName, hear?: (told: Told) => void) =>
-  startJobs<Job, Told>(name, 1, hear)[0]!;
+export const startJob = <Job, News = never>(name: JobName, hear?: (news: News) => void) =>
+  startJobs<Job, News>(name, 1, hear)[0]!;
 
 /** An error as it crosses threads. */
 export type Failure = {
@@ -160,11 +160,11 @@ export type Failure = {
 
 /** @param place where the error was thrown, for bugs and limits of the pattern; a user's error names its place itself */
 export function describeFailure(error: unknown, place: string): Failure {
-  const told = userErrorOf(error);
-  if (told !== undefined) {
+  const known = userErrorOf(error);
+  if (known !== undefined) {
     const message =
-      told instanceof PatternLimit ? `${told.message},${place.replace(/^ at/, " from")} on` : told.message;
-    return { isUserError: true, message, hint: told.hint, exitCode: told.exitCode };
+      known instanceof PatternLimit ? `${known.message},${place.replace(/^ at/, " from")} on` : known.message;
+    return { isUserError: true, message, hint: known.hint, exitCode: known.exitCode };
   }
   const reason = error instanceof Error ? error.message : String(error);
   return { isUserError: false, message: `${reason}${place}`, hint: undefined, exitCode: exitCode.failed };

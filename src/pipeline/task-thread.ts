@@ -1,7 +1,7 @@
 import type { Input } from "../corpus/input.ts";
 import { inputBytesOf, memoryOf, type Task } from "../corpus/task.ts";
-import { atOnce, nextTurn } from "../runtime/turns.ts";
-import { describeFailure, HandedOver, reviveFailure, type Tell } from "./job.ts";
+import { nextTurn, runToEnd } from "../runtime/turns.ts";
+import { describeFailure, reviveFailure, type Tell, Transferred } from "./job.ts";
 
 /**
  * What one thread of a job does, the main one or a worker: takes tasks, one after the other. `Found` is what it finds in a
@@ -153,11 +153,11 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest> {
   }
 
   /** What the thread has at the end. */
-  finish(): HandedOver<Rest> {
+  finish(): Transferred<Rest> {
     const { job } = this.thread;
     job.close();
-    if (job.finish !== undefined) atOnce(job.finish(false));
-    return new HandedOver(job.rest, job.restMemory);
+    if (job.finish !== undefined) runToEnd(job.finish(false));
+    return new Transferred(job.rest, job.restMemory);
   }
 }
 

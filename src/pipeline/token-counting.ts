@@ -14,22 +14,22 @@ import type { WordTable } from "../words/word-table.ts";
 import { encodeCorpus } from "./encode-corpus.ts";
 import { byBytes, type Report, type StageProgress } from "./stage-progress.ts";
 
-/** How far an evaluation is, which goes through its texts several times: the bytes of all goes together. */
+/** How far an evaluation is, which goes through its texts several times: the bytes of all passes together. */
 export class EvaluationProgress {
   private doneBytes = 0;
 
-  /** @param totalBytes of all goes; null if it is not known */
+  /** @param totalBytes of all passes; null if it is not known */
   constructor(
     private readonly totalBytes: number | null,
     private readonly report: Report,
   ) {}
 
-  /** What one go through a text reports to. */
-  readonly goReport: Report = ({ done }: StageProgress) =>
+  /** What one pass through a text reports to. */
+  readonly passReport: Report = ({ done }: StageProgress) =>
     this.report({ stage: "measuring", done: this.doneBytes + done, total: this.totalBytes, unit: "bytes" });
 
-  /** A go through so many bytes has ended. */
-  endGo(bytes: number): void {
+  /** A pass over so many bytes has ended. */
+  endPass(bytes: number): void {
     this.doneBytes += bytes;
   }
 }
@@ -89,9 +89,9 @@ export class TokenCounting {
     }
     const counting = new TokenCounting(options, progress, cuts);
     const parts = tokenizers.map((tokenizer) => tokenizer.parts);
-    const goes = counting.counted.size + cuts.filter((cut) => cut === null).length;
-    for (let saved = goesOf(parts, specialTokensAsText) - goes; saved > 0; saved--) {
-      progress.endGo(sizeOf(inputs));
+    const passes = counting.counted.size + cuts.filter((cut) => cut === null).length;
+    for (let saved = passCount(parts, specialTokensAsText) - passes; saved > 0; saved--) {
+      progress.endPass(sizeOf(inputs));
     }
     return counting;
   }
@@ -137,11 +137,11 @@ export class TokenCounting {
       },
       endInput() {},
     };
-    const tell = byBytes(this.progress.goReport, "encoding", null);
+    const tell = byBytes(this.progress.passReport, "encoding", null);
     await encodeCorpus({ inputs, parts, specialTokensAsText, workerCount }, sink, ({ bytesDone }) =>
       tell(bytesDone),
     );
-    this.progress.endGo(sizeOf(inputs));
+    this.progress.endPass(sizeOf(inputs));
     return counts;
   }
 }
@@ -174,7 +174,7 @@ const keyOf = (parts: TokenizerParts, specialTokens: readonly string[]) =>
   JSON.stringify([patternDigest(parts.pattern), specialTokens]);
 
 /** How often a text is read for the tokens of these tokenizers, at most. */
-export function goesOf(tokenizers: readonly TokenizerParts[], specialTokensAsText: boolean): number {
+export function passCount(tokenizers: readonly TokenizerParts[], specialTokensAsText: boolean): number {
   const counted = tokenizers.filter((parts) => canBeCut(parts, specialTokensAsText));
   const keys = new Set(counted.map((parts) => keyOf(parts, specialTokensOf(parts, specialTokensAsText))));
   return keys.size + tokenizers.length - counted.length;

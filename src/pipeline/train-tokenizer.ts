@@ -133,7 +133,7 @@ async function openCounts({ counts, wordCounts }: TrainTokenizerOptions, countsO
 
 /** The options, checked, with their defaults. */
 function settleOptions(options: TrainTokenizerOptions): TrainSettings {
-  const wholes: readonly (readonly [string, number | undefined, number])[] = [
+  const wholeNumbers: readonly (readonly [string, number | undefined, number])[] = [
     ["vocabSize", options.vocabSize, 1],
     ["padTo", options.padTo, 1],
     ["minFrequency", options.minFrequency, 0],
@@ -144,7 +144,7 @@ function settleOptions(options: TrainTokenizerOptions): TrainSettings {
     ["memoryLimitBytes", options.memoryLimitBytes, 1],
     ["cacheLimitBytes", options.cacheLimitBytes, 0],
   ];
-  for (const [name, value, least] of wholes) {
+  for (const [name, value, least] of wholeNumbers) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
       throw usageError(`${name} is ${value}: it must be a whole number from ${least} on`);
   }

@@ -55,19 +55,19 @@ export function createRegionKernel(memory: WebAssembly.Memory): Kernel {
  * not, of more than three times the machine's memory in all. So one gets at most its share of twice that.
  */
 export function wholeMemoryBytes(
-  wishedBytes: number,
+  wantedBytes: number,
   memoryCount = availableParallelism() + 1,
   machineBytes = totalmem(),
 ): number {
   const mostBytes = Math.min((2 * machineBytes) / memoryCount, largestPageCount * pageBytes);
   let sizeBytes = smallestWholeBytes;
-  while (sizeBytes < Math.max(wishedBytes, commonBytes) && 2 * sizeBytes <= mostBytes) sizeBytes *= 2;
+  while (sizeBytes < Math.max(wantedBytes, commonBytes) && 2 * sizeBytes <= mostBytes) sizeBytes *= 2;
   return sizeBytes;
 }
 
 /** A memory of that size, accessible at once as a whole; smaller where the system refuses it. */
-export function createWholeMemory(wishedBytes: number, memoryCount?: number): WebAssembly.Memory {
-  const pageCount = wholeMemoryBytes(wishedBytes, memoryCount) / pageBytes;
+export function createWholeMemory(wantedBytes: number, memoryCount?: number): WebAssembly.Memory {
+  const pageCount = wholeMemoryBytes(wantedBytes, memoryCount) / pageBytes;
   return largestMemory(pageCount, smallestWholeBytes / pageBytes, (maximum) => maximum);
 }
 

@@ -53,8 +53,8 @@ export function userErrorOf(error: unknown): UserError | undefined {
   if (error instanceof UserError) return error;
   const { path } = error as { path?: unknown };
   const what = typeof path === "string" ? `"${path}"` : "a file";
-  const told = outOfMemory(error) ?? refusal(`${what} cannot be used`, error);
-  return told instanceof UserError ? told : undefined;
+  const known = outOfMemory(error) ?? refusal(`${what} cannot be used`, error);
+  return known instanceof UserError ? known : undefined;
 }
 
 export const isMissing = (error: unknown) => ["ENOENT", "ENOTDIR"].includes(codeOf(error));
@@ -79,7 +79,7 @@ export const isDirectory = (path: string) => statOf(path)?.isDirectory() === tru
  * is not waited for: it may never get a writer, and no signal would be served meanwhile.
  */
 export function openRegularFile(path: string): number {
-  const fd = onRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+  const fd = tryRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
   const stats = fstatSync(fd);
   if (stats.isFile()) return fd;
   closeSync(fd);
@@ -90,14 +90,14 @@ export function openRegularFile(path: string): number {
 export function withRegularFile<T>(path: string, read: (fd: number) => T): T {
   const fd = openRegularFile(path);
   try {
-    return onRead(path, () => read(fd));
+    return tryRead(path, () => read(fd));
   } finally {
     closeSync(fd);
   }
 }
 
 /** Runs `read`. What the system refuses is the error of `unreadable`. */
-export function onRead<T>(path: string, read: () => T): T {
+export function tryRead<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {

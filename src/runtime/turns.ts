@@ -10,6 +10,6 @@ export async function inTurns<T>(work: Generator<unknown, T>, rest = nextTurn): 
 }
 
 /** Does all of the work, and lets nothing else be served meanwhile. */
-export function atOnce<T>(work: Generator<unknown, T>): T {
+export function runToEnd<T>(work: Generator<unknown, T>): T {
   for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
 }

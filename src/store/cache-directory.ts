@@ -67,7 +67,7 @@ export const isSumOf = (group: string, name: string) =>
   name.startsWith(`bpe-${group}-`) && /^bpe-[0-9a-f]{16}-[0-9a-f]{16}\.sum$/.test(name);
 
 /** Whether a file may be removed when the cache is too large. */
-export const isOurs = (name: string) =>
+export const isCacheFile = (name: string) =>
   entryIdOf(name) !== undefined || /^bpe-([0-9a-f]{16}-[0-9a-f]{16}\.sum|[0-9a-f]{16}\.result)$/.test(name);
 
 /**
@@ -116,13 +116,13 @@ export function withFile<T>(path: string, read: (fd: number) => T): T {
   try {
     return read(fd);
   } catch (error) {
-    throw naming(path, error);
+    throw withPath(path, error);
   } finally {
     closeSync(fd);
   }
 }
 
-export function naming(path: string, error: unknown): unknown {
+export function withPath(path: string, error: unknown): unknown {
   return error instanceof Error && "code" in error ? Object.assign(error, { path }) : error;
 }
 
@@ -147,7 +147,7 @@ export class CacheDirectory {
   /** Files that this run needs: `shrinkTo` does not remove them. */
   private readonly used = new Set<string>();
   private readonly stats: Stats;
-  private hasToldOfOthers = false;
+  private hasWarnedOfOthers = false;
   /** Files that were named in a warning. */
   private readonly untrusted = new Set<string>();
 
@@ -187,12 +187,12 @@ export class CacheDirectory {
     const { stats } = this;
     if (!isOpenToAll(stats)) return names;
     const trusted = names.filter((name) => {
-      const found = isOurs(name) ? lstatOrUndefined(this.pathOf(name)) : undefined;
+      const found = isCacheFile(name) ? lstatOrUndefined(this.pathOf(name)) : undefined;
       return found === undefined || isTrusted(found, stats);
     });
     const leftOutCount = names.length - trusted.length;
-    if (leftOutCount > 0 && !this.hasToldOfOthers) {
-      this.hasToldOfOthers = true;
+    if (leftOutCount > 0 && !this.hasWarnedOfOthers) {
+      this.hasWarnedOfOthers = true;
       this.warn(
         `in the cache "${this.path}", to which everybody may write, ${leftOutCount} files are other users' and not used`,
       );
@@ -278,7 +278,7 @@ export class CacheDirectory {
   /** Removes the files used longest ago until the cache has at most `limitBytes`, or only files that this run needs. */
   shrinkTo(limitBytes: number): void {
     if (!this.isWritable) return;
-    const files = this.filesOf(this.names().filter(isOurs));
+    const files = this.filesOf(this.names().filter(isCacheFile));
     let sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
     for (const file of files.toReversed()) {
       if (sizeBytes <= limitBytes) return;

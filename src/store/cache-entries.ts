@@ -19,10 +19,10 @@ import {
   Damaged,
   type EntryId,
   entryIdCheck,
-  naming,
   parseChecked,
   statisticsCheck,
   withFile,
+  withPath,
 } from "./cache-directory.ts";
 import { openFound, settlePermissions } from "./trusted-files.ts";
 
@@ -103,7 +103,7 @@ export function openEntry(path: string, options: CountsOptions): { reader: Count
         pos += size;
         return size;
       } catch (error) {
-        throw naming(path, error);
+        throw withPath(path, error);
       }
     };
     const reader = new CountsReader(path, read, countsBytes);
@@ -111,7 +111,7 @@ export function openEntry(path: string, options: CountsOptions): { reader: Count
     return { reader, close: () => closeSync(fd) };
   } catch (error) {
     closeSync(fd);
-    throw naming(path, error);
+    throw withPath(path, error);
   }
 }
 

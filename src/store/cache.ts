@@ -402,7 +402,7 @@ export class Cache {
     const path = isDamaged || error instanceof Untrusted ? error.path : (error as NodeJS.ErrnoException).path;
     if (path === undefined) throw error;
     const name = basename(path);
-    if (!names.isOurs(name) || this.useless.has(name)) throw error;
+    if (!names.isCacheFile(name) || this.useless.has(name)) throw error;
     this.useless.add(name);
     if (codeOf(error) === "ENOENT") return;
     const reason = isDamaged

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { type Input, openInput, shrank } from "../corpus/input.ts";
+import { type Input, openInput, shrunk } from "../corpus/input.ts";
 import type { CountsRecord } from "../formats/training-json.ts";
 import { createSha256, xxHash64 } from "../runtime/host.ts";
 import { inTurns } from "../runtime/turns.ts";
@@ -14,7 +14,7 @@ export function* hashInput(input: Input): Generator<number, string> {
   const fd = openInput(input);
   try {
     const { sha256, sizeBytes } = yield* hashFile(fd, input.sizeBytes);
-    if (sizeBytes < input.sizeBytes) throw shrank(input, sizeBytes);
+    if (sizeBytes < input.sizeBytes) throw shrunk(input, sizeBytes);
     return sha256;
   } finally {
     closeSync(fd);

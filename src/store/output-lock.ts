@@ -19,7 +19,7 @@ import { sleepSync, xxHash32 } from "../runtime/host.ts";
 import { codeOf, refusal } from "../runtime/system-error.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, removeQuietly, statOrNull } from "./output-place.ts";
 import { isMarked, isResult, keepResult } from "./standing-result.ts";
-import { isMine, openFound } from "./trusted-files.ts";
+import { isOwn, openFound } from "./trusted-files.ts";
 
 /**
  * Hidden names beside an output while it is written:
@@ -110,7 +110,7 @@ export function mendLeftOvers(place: Place): void {
     if (ofRun === undefined || name !== hiddenName(place, kind as Kind, ofRun)) continue;
     const path = join(place.parent, name);
     const stats = lstatOrNull(path);
-    if (live.has(path) || stats === null || !isMine(stats)) continue;
+    if (live.has(path) || stats === null || !isOwn(stats)) continue;
     const isFormer = kind === "old" || (kind !== "new" && isMarked(path));
     if (isFormer && lstatOrNull(pathOf(place)) === null && isResult({ ...place, name })) {
       renameSync(path, pathOf(place));
@@ -169,7 +169,7 @@ function notWritable(place: Place, error: unknown): unknown {
 }
 
 /** Runs `write`. An error of the system becomes a UserError that names the path and the reason. */
-export function onPath<T>(path: string, write: () => T): T {
+export function tryWrite<T>(path: string, write: () => T): T {
   try {
     return write();
   } catch (error) {
@@ -222,7 +222,7 @@ export function takeLock(place: Place): Lock | Holder {
   };
   if (fd !== null) markLocked(place);
   try {
-    onPath(place.typed, () => mendLeftOvers(place));
+    tryWrite(place.typed, () => mendLeftOvers(place));
     checkParent(place);
   } catch (error) {
     release();
@@ -312,7 +312,7 @@ function openLockFile(path: string): { fd: number; isReusable: boolean } | "chan
   try {
     const fd = openForLocking(path);
     const stats = fstatSync(fd);
-    return { fd, isReusable: isMine(stats) && stats.nlink === 1 };
+    return { fd, isReusable: isOwn(stats) && stats.nlink === 1 };
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
     return "changed";
@@ -354,8 +354,8 @@ function readHolder(fd: number): Holder {
 }
 
 /** Takes only what a holder writes: the text may be anyone's. */
-function holderOf(told: unknown): Holder {
-  const { host, pid, since } = Object(told) as Record<string, unknown>;
+function holderOf(content: unknown): Holder {
+  const { host, pid, since } = Object(content) as Record<string, unknown>;
   return {
     ...(typeof host === "string" && { host }),
     ...(Number.isSafeInteger(pid) && { pid: pid as number }),

@@ -5,7 +5,7 @@ import { UserError } from "../errors.ts";
 import { canLock, isNamed, lockFile } from "../runtime/file-calls.ts";
 import { codeOf, refusal } from "../runtime/system-error.ts";
 import { lstatOrNull, namesIn, removeQuietly } from "./output-place.ts";
-import { isMine } from "./trusted-files.ts";
+import { isOwn } from "./trusted-files.ts";
 
 export type Problem = { readonly message: string; readonly hint: string };
 
@@ -104,8 +104,8 @@ function lockIn(directory: string, isLeftOver = false): number | null {
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
   const fd = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
   const locked = lockFile(fd);
-  const isOurs = locked === "ours" ? isNamed(fd, path) : locked !== "another's" && !isLeftOver;
-  if (isOurs && fstatSync(fd).isFile()) return fd;
+  const isCacheFile = locked === "ours" ? isNamed(fd, path) : locked !== "another's" && !isLeftOver;
+  if (isCacheFile && fstatSync(fd).isFile()) return fd;
   closeSync(fd);
   return null;
 }
@@ -117,7 +117,7 @@ function removeLeftOvers(parent: string): void {
     const path = join(parent, name);
     try {
       const stats = lstatOrNull(path);
-      if (stats === null || !stats.isDirectory() || !isMine(stats)) continue;
+      if (stats === null || !stats.isDirectory() || !isOwn(stats)) continue;
       const fd = lockIn(path, true);
       if (fd === null) continue;
       removeQuietly(path);

@@ -19,9 +19,9 @@ import {
   type Kind,
   makeParents,
   mendLeftOvers,
-  onPath,
   release,
   reserve,
+  tryWrite,
 } from "./output-lock.ts";
 import {
   insideOf,
@@ -32,7 +32,7 @@ import {
   placeOf,
   removeQuietly,
 } from "./output-place.ts";
-import { keepResult, keptPlaces, nextGeneration, recordMark, whatStands } from "./standing-result.ts";
+import { keepResult, keptPlaces, nextGeneration, recordMark, standingAt } from "./standing-result.ts";
 import { inherited, settlePermissions, stagedDirectoryMode } from "./trusted-files.ts";
 
 type TakePlaceOptions = {
@@ -55,7 +55,7 @@ function takePlace(
   const path = pathOf(place);
   for (let attempt = 1; ; attempt++) {
     try {
-      const standing = whatStands(place);
+      const standing = standingAt(place);
       settle(standing.kind === "absent" ? null : standing.stats);
       if (standing.kind === "result") {
         const formerKind: Kind = keepsFormer ? `keep-${recordMark(path)}` : "old";
@@ -130,7 +130,7 @@ function removeKept(old: Place, place: Place): void {
  */
 function removeFormer(former: string, place: Place): string | null {
   try {
-    const standing = whatStands({ ...place, parent: dirname(former), name: basename(former) });
+    const standing = standingAt({ ...place, parent: dirname(former), name: basename(former) });
     if (standing.kind === "result") removeFiles(former, standing.names);
     rmdirSync(former);
     return null;
@@ -173,7 +173,7 @@ function freePath(place: Place, ending: string): string {
  */
 export function checkOutputDirectory(path: string): void {
   const place = placeOf(path);
-  const standing = whatStands(place);
+  const standing = standingAt(place);
   if (standing.kind !== "absent") checkReplaceable(place, standing.stats);
 }
 
@@ -227,12 +227,12 @@ class StagedDirectory {
   constructor(place: Place) {
     this.place = place;
     // Before this result takes its hidden name: one that this process failed to publish may still have that name.
-    onPath(place.typed, () => mendLeftOvers(place));
-    this.removeParents = onPath(place.typed, () => makeParents(place));
+    tryWrite(place.typed, () => mendLeftOvers(place));
+    this.removeParents = tryWrite(place.typed, () => makeParents(place));
     this.staged = new HiddenPath(place, "new");
     try {
-      onPath(place.typed, () => mkdirSync(this.staged.path, stagedDirectoryMode));
-      this.fd = onPath(place.typed, () => openDirectory(this.staged.path));
+      tryWrite(place.typed, () => mkdirSync(this.staged.path, stagedDirectoryMode));
+      this.fd = tryWrite(place.typed, () => openDirectory(this.staged.path));
     } catch (error) {
       this.discard();
       throw error;
@@ -261,10 +261,10 @@ class StagedDirectory {
     assert(parts.length <= 2 && !this.openFiles.has(name), `"${name}" is one level deep, written once`);
     if (parts.length === 2) this.makeDirectory(parts[0]!);
     const typed = join(this.place.typed, name);
-    const fd = onPath(typed, () => openSync(join(this.staged.path, name), "wx"));
+    const fd = tryWrite(typed, () => openSync(join(this.staged.path, name), "wx"));
     this.openFiles.set(name, fd);
     for (const chunk of chunks) {
-      onPath(typed, () => writeAll(fd, chunk));
+      tryWrite(typed, () => writeAll(fd, chunk));
       yield;
     }
   }
@@ -278,13 +278,13 @@ class StagedDirectory {
    * do.
    */
   publish({ keepCount, exchangePaths }: PublishOptions = {}): FormerResults {
-    onPath(this.place.typed, () => this.flushFiles());
+    tryWrite(this.place.typed, () => this.flushFiles());
     const keepsFormer = keepCount !== undefined && keepCount > 0;
     const settle = (former: Stats | null) => this.settlePermissions(former);
     const former = this.takePlaceOrKeep({ keepsFormer, settle, ...(exchangePaths && { exchangePaths }) });
     this.isStaged = false;
     this.closeFiles();
-    return onPath(this.place.typed, () => {
+    return tryWrite(this.place.typed, () => {
       // The new result is in its place, on the device, before anything of the old one is removed.
       flushDirectory(this.place.parent);
       this.staged.release();
@@ -305,7 +305,7 @@ class StagedDirectory {
   private makeDirectory(name: string): void {
     if (this.openDirectories.has(name)) return;
     const path = join(this.staged.path, name);
-    onPath(join(this.place.typed, name), () => mkdirSync(path));
+    tryWrite(join(this.place.typed, name), () => mkdirSync(path));
     this.openDirectories.set(name, openDirectory(path)!);
   }
 
@@ -335,10 +335,10 @@ class StagedDirectory {
     try {
       return takePlace(this.staged, this.place, options);
     } catch (error) {
-      const told = refusal(`"${this.place.typed}"`, error);
-      if (!(told instanceof UserError)) throw error;
+      const refused = refusal(`"${this.place.typed}"`, error);
+      if (!(refused instanceof UserError)) throw error;
       this.settlePermissions(null);
-      throw new UserError(told.message, { hint: `the finished tokenizer is in ${this.keepAside()}` });
+      throw new UserError(refused.message, { hint: `the finished tokenizer is in ${this.keepAside()}` });
     }
   }
 

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
 import { type ByteSink, flush, flushDirectory, throwUnlessNoFlush, writeAll } from "../runtime/file-calls.ts";
 import { shellQuoted } from "../runtime/hints.ts";
-import { mendLeftOvers, onPath, release, reserve } from "./output-lock.ts";
+import { mendLeftOvers, release, reserve, tryWrite } from "./output-lock.ts";
 import { type Place, pathOf, placeOf, removeQuietly, statOrNull } from "./output-place.ts";
 import { checkOwner, followLinks, inherited, settlePermissions, stagedFileMode } from "./trusted-files.ts";
 
@@ -89,7 +89,7 @@ class StagedFile implements ByteSink {
     this.former = former;
     const isRegular = former === null || former.isFile();
     this.path = isRegular ? reserve(place, "new") : null;
-    onPath(typed, () => {
+    tryWrite(typed, () => {
       if (this.path === null) {
         this.fd = openSync(typed, "w");
         return;
@@ -100,7 +100,7 @@ class StagedFile implements ByteSink {
   }
 
   write(chunk: Uint8Array): void {
-    onPath(this.typed, () => writeAll(this.fd!, chunk));
+    tryWrite(this.typed, () => writeAll(this.fd!, chunk));
     this.unflushedBytes += chunk.length;
     if (this.unflushedBytes >= flushAfterBytes && this.flushing === null) this.flushBehind();
   }
@@ -120,7 +120,7 @@ class StagedFile implements ByteSink {
   async settle(): Promise<void> {
     const error = await this.flushing;
     // Subtle: the system reports a failed flush only once, so the last flush would not know of it.
-    if (error) onPath(this.typed, () => throwUnlessNoFlush(error));
+    if (error) tryWrite(this.typed, () => throwUnlessNoFlush(error));
   }
 
   /** Overwrites bytes, for a header that is known at the end. An error for a device or a pipe. */
@@ -130,7 +130,7 @@ class StagedFile implements ByteSink {
         hint: "name a file",
       });
     }
-    onPath(this.typed, () => {
+    tryWrite(this.typed, () => {
       for (let done = 0; done < chunk.length; ) {
         done += writeSync(this.fd!, chunk, done, chunk.length - done, pos + done);
       }
@@ -138,7 +138,7 @@ class StagedFile implements ByteSink {
   }
 
   publish(): void {
-    onPath(this.typed, () => {
+    tryWrite(this.typed, () => {
       if (this.path === null) return this.close();
       flush(this.fd!);
       settlePermissions(this.fd!, 0o666, inherited(this.former, this.place.parent));

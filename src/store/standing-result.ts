@@ -33,7 +33,7 @@ export function namesBelow(path: string, holdsOurs: (directory: string) => boole
  * Looks at a place without touching it. A UserError for anything that is not ours. Looks again if another run replaces or
  * removes it meanwhile.
  */
-export function whatStands(place: Place): Standing {
+export function standingAt(place: Place): Standing {
   for (let attempt = 1; ; attempt++) {
     try {
       return lookOnce(place);
@@ -62,7 +62,7 @@ function lookOnce(place: Place): Standing {
   const isForeign = (name: string) => !listed.has(name) || lstatOrNull(join(path, name))?.isFile() === false;
   const foreign = names.filter(isForeign);
   // Another run may have published meanwhile: then we saw halves of two results.
-  if (lstatOrNull(path)?.ino !== stats.ino) return whatStands(place);
+  if (lstatOrNull(path)?.ino !== stats.ino) return standingAt(place);
   if (names.length === 0) return { kind: "empty", stats };
   if (foreign.length === 0) return { kind: "result", stats, names };
   const more = foreign.length > 1 ? ` and ${foreign.length - 1} more` : "";
@@ -171,7 +171,7 @@ export function keptPlaces(place: Place): Place[] {
 /** Whether a result of ours stands at the place. */
 export function isResult(place: Place): boolean {
   try {
-    return whatStands(place).kind === "result";
+    return standingAt(place).kind === "result";
   } catch {
     return false;
   }
@@ -201,19 +201,19 @@ const generationMax = 2 ** 40;
 /** When the run of a result started, to the second; if its record does not say it, when the record was written. */
 function stampOf(path: string): string {
   const { record, writtenAt } = timesOfRecord(path);
-  const told = typeof record.startedAt === "string" ? stamp(new Date(record.startedAt)) : "";
-  return keptName.test(`.${told}`) ? told : stamp(writtenAt);
+  const started = typeof record.startedAt === "string" ? stamp(new Date(record.startedAt)) : "";
+  return keptName.test(`.${started}`) ? started : stamp(writtenAt);
 }
 
 const stamp = (time: Date) =>
   Number.isNaN(time.getTime()) ? "" : time.toISOString().replaceAll(/[-:]|\.\d+/g, "");
 
-type Told = { readonly startedAt?: unknown; readonly generation?: number };
+type RunTimes = { readonly startedAt?: unknown; readonly generation?: number };
 
-function timesOfRecord(path: string): { record: Told; writtenAt: Date } {
+function timesOfRecord(path: string): { record: RunTimes; writtenAt: Date } {
   const fd = openFound(join(path, recordName));
   try {
-    const record = JSON.parse(readFileSync(fd, "utf8")) as Told | null;
+    const record = JSON.parse(readFileSync(fd, "utf8")) as RunTimes | null;
     return { record: record ?? {}, writtenAt: fstatSync(fd).mtime };
   } finally {
     closeSync(fd);

@@ -1,5 +1,5 @@
 import { escapeBytes } from "../bytes/escape.ts";
-import { atOnce } from "../runtime/turns.ts";
+import { runToEnd } from "../runtime/turns.ts";
 import { buildModel, type EncodingModel } from "./encoding-model.ts";
 import { refuse } from "./tokenizer-parts.ts";
 
@@ -13,7 +13,7 @@ export type RankedToken = { readonly rank: number; readonly bytes: Uint8Array };
  * they are the parts. A token whose bytes do not merge to two parts is only found as a whole pretoken, as in tiktoken.
  */
 export const modelOfRanks = (tokens: readonly RankedToken[], path: string): EncodingModel =>
-  atOnce(makeModelOfRanks(tokens, path));
+  runToEnd(makeModelOfRanks(tokens, path));
 
 /** Tokens that are merged between two yields, some 20 ms. */
 const sliceTokens = 8192;

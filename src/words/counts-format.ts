@@ -56,13 +56,17 @@ export function checksumOf(payload: Uint8Array, seed: bigint): bigint {
 }
 
 /** The name of a counts file, or of this run, and the options its words were made with. */
-export type Made = { readonly name: string; readonly options: CountsOptions };
+export type CountsOrigin = { readonly name: string; readonly options: CountsOptions };
 
 /**
  * Throws a UserError that names the difference, if the options differ. Special tokens are compared as a set: their order
  * changes ids, not counts.
  */
-export function checkOptions({ name, options: has }: Made, other: Made, hint = againHint): void {
+export function checkOptions(
+  { name, options: has }: CountsOrigin,
+  other: CountsOrigin,
+  hint = againHint,
+): void {
   const wanted = other.options;
   const differ = (what: string, had: string, wants: string): void => {
     if (had === wants) return;
@@ -82,7 +86,7 @@ export const hasOptions = (has: CountsOptions, options: CountsOptions) =>
   has.isLinewise === options.isLinewise;
 
 /** The options of all files, null without files. A UserError if two differ. */
-export function agreedOptions(files: readonly Made[]): CountsOptions | null {
+export function agreedOptions(files: readonly CountsOrigin[]): CountsOptions | null {
   const [first, ...others] = files;
   if (first === undefined) return null;
   for (const other of others) checkOptions(other, first);

@@ -1,4 +1,4 @@
-import { atOnce } from "../runtime/turns.ts";
+import { runToEnd } from "../runtime/turns.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
@@ -37,7 +37,7 @@ export const sortBytesPerWord = 24;
 
 /** Words in ascending order of their bytes. */
 export function sortWordsByBytes(table: WordTable): Uint32Array<ArrayBuffer> {
-  return atOnce(sortByBytesInSteps(table));
+  return runToEnd(sortByBytesInSteps(table));
 }
 
 const wordsPerStep = 1 << 18;

@@ -2,7 +2,7 @@ import { grown } from "../bytes/arrays.ts";
 import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
 import { decimalDigitsMax, lineFeed, putDecimal, tab, textOf } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
-import { atOnce } from "../runtime/turns.ts";
+import { runToEnd } from "../runtime/turns.ts";
 import type { CountsOptions } from "./counts-format.ts";
 import type { ReadBytes } from "./counts-reader.ts";
 import {
@@ -306,7 +306,7 @@ function writeCharacters(
 
 /** Words with the highest count first; those of equal count in ascending order of their bytes. */
 export function sortWordsByCount(table: WordTable): Uint32Array {
-  return atOnce(sortByCountInSteps(table));
+  return runToEnd(sortByCountInSteps(table));
 }
 
 /** The same; yields between slices of some 50 ms, of which the last may be longer. */

@@ -2,7 +2,7 @@ import { paddingBytes, type Text } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { FileWindow, giveBack } from "../runtime/file-window.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../runtime/kernel.ts";
-import { atOnce } from "../runtime/turns.ts";
+import { runToEnd } from "../runtime/turns.ts";
 import { tooManyWords, type WordTable } from "./word-table.ts";
 
 /** Words in the memory of a kernel. It is shared: posted to another thread, nothing is copied. */
@@ -47,8 +47,8 @@ export class WordCounter {
   /** The kernel that counts. */
   get kernel(): Kernel {
     if (this.opened === undefined) {
-      const wishedBytes = memoryBytesPerTextByte * this.textBytesMax;
-      this.open(openKernel(createWholeMemory(wishedBytes, this.memoryCount)));
+      const wantedBytes = memoryBytesPerTextByte * this.textBytesMax;
+      this.open(openKernel(createWholeMemory(wantedBytes, this.memoryCount)));
       this.begin();
     }
     return this.opened!;
@@ -240,7 +240,7 @@ export class WordCounter {
 
   /** `listWords` without slices. */
   toWordTable(): WordTable {
-    return atOnce(this.listWords());
+    return runToEnd(this.listWords());
   }
 
   /** A copy of the words and counts so far. Yields between slices of some milliseconds. */
@@ -300,8 +300,8 @@ export class WordCounter {
     const { exports } = this.kernel;
     const sizeBytes = from.slotsBytes(kind);
     const address = from.slotsAddress(kind) >>> 0;
-    const wishedBytes = Math.min(sizeBytes / portionCount, mostPortionSlots * slotBytes[kind]);
-    const portionBytes = Math.max(wishedBytes, Math.min(sizeBytes, leastPortionBytes));
+    const wantedBytes = Math.min(sizeBytes / portionCount, mostPortionSlots * slotBytes[kind]);
+    const portionBytes = Math.max(wantedBytes, Math.min(sizeBytes, leastPortionBytes));
     const portionSlots = portionBytes / slotBytes[kind];
     const portion = this.text(portionBytes).bytes;
     for (let done = 0; done < sizeBytes; done += portionBytes) {

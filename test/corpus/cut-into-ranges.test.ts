@@ -6,7 +6,7 @@ import { openInput, type Range, wholeRange } from "../../src/corpus/input.ts";
 import { FileSource } from "../../src/corpus/range-reader.ts";
 import { RangeCounter } from "../../src/count/range-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { createPretokens } from "../../src/text/pretokens.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
@@ -57,7 +57,7 @@ function countInRanges(path: string, settings: Settings) {
   let documentCount = 0;
   let invalidByteCount = 0;
   for (const range of plan) {
-    const found = atOnce(ranges.count(new FileSource(fd, inputs[0]!), range));
+    const found = runToEnd(ranges.count(new FileSource(fd, inputs[0]!), range));
     documentCount += found.documentCount;
     invalidByteCount += found.invalidByteCount;
   }

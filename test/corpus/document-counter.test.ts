@@ -5,7 +5,7 @@ import type { Range } from "../../src/corpus/input.ts";
 import { OpenFile } from "../../src/corpus/range-reader.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
 
@@ -26,10 +26,10 @@ test("a document that begins right at a cut is counted once, with its words and 
   ];
   const file = new OpenFile(inputs);
   const documents = new DocumentCounter(specialTokens);
-  expect(ranges.map((range) => atOnce(documents.count(file.of(0), range)))).toEqual([2, 0]);
+  expect(ranges.map((range) => runToEnd(documents.count(file.of(0), range)))).toEqual([2, 0]);
   const pattern = compilePattern(patterns.gpt2.sources);
   const words = new TaskCounter({ inputs, pattern, specialTokens }, new WordCounter());
-  const found = ranges.map((range) => atOnce(words.count({ ...range, kind: "range", endsInput: false })));
+  const found = ranges.map((range) => runToEnd(words.count({ ...range, kind: "range", endsInput: false })));
   expect(found.map((findings) => findings?.documentCount)).toEqual([2, 0]);
   file.close();
   words.close();

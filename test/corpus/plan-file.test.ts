@@ -16,7 +16,7 @@ import { OpenFile } from "../../src/corpus/range-reader.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { countCorpus } from "../../src/pipeline/count-corpus.ts";
 import { countDocuments } from "../../src/pipeline/count-documents.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
 import { entriesOf } from "../words/generators.ts";
@@ -56,7 +56,7 @@ async function countRanges(paths: readonly string[], ranges?: readonly Range[], 
 
 function wordsOf(counters: WordCounter[]): [string, number][] {
   const total = new WordCounter();
-  for (const counter of counters) atOnce(total.absorb(counter.pack()));
+  for (const counter of counters) runToEnd(total.absorb(counter.pack()));
   return entriesOf(total.toWordTable());
 }
 
@@ -90,7 +90,7 @@ test("slices of a plan, in any order and any grouping, count to the whole, docum
         const counter = new DocumentCounter(tokens, 16);
         const file = new OpenFile(inputs);
         const lines = await planOf({ inputs, rangeSizeBytes }, (range) => {
-          return atOnce(counter.count(file.of(range.inputIndex), range));
+          return runToEnd(counter.count(file.of(range.inputIndex), range));
         });
         const slices = Map.groupBy(
           lines,

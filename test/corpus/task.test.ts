@@ -6,7 +6,7 @@ import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { ChunkBuffers, type ChunkTask, planChunks } from "../../src/corpus/task.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";
 import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/pattern.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
 import { inOrder, naiveWords } from "../naive.ts";
@@ -33,7 +33,7 @@ async function countInChunks(path: string, pattern: CompiledPattern, settings: S
   let tasks: TaskCounter | undefined;
   for await (const chunk of planChunks(inputs[0]!, 0, cutting, buffers)) {
     tasks ??= new TaskCounter({ inputs, pattern, specialTokens }, counter);
-    documentCount += atOnce(tasks.count(chunk))?.documentCount ?? 0;
+    documentCount += runToEnd(tasks.count(chunk))?.documentCount ?? 0;
     if (!chunk.continues) tasks = undefined;
     // Whoever is done with the memory may write over it.
     chunk.bytes.fill(0x78);

@@ -7,7 +7,7 @@ import { CountsFileReader, type CountsSource } from "../../src/count/counts-file
 import { UserError } from "../../src/errors.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { countCorpus } from "../../src/pipeline/count-corpus.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import type { ScratchDirectory } from "../../src/store/scratch-directory.ts";
 import type { CountsOptions } from "../../src/words/counts-format.ts";
 import { countsFileChunks } from "../../src/words/counts-writer.ts";
@@ -43,7 +43,7 @@ async function count(workerCount: number, wordBytesMax: number, countedPerInput 
 }
 
 const whole = await countCorpus({ inputs, pattern, specialTokens: [], workerCount: 1 }, () => {});
-const wanted = entriesOf(atOnce(addUp({ counter: whole.counter, sources: [] })));
+const wanted = entriesOf(runToEnd(addUp({ counter: whole.counter, sources: [] })));
 
 function save(name: string, table: WordTable): CountsSource {
   const path = join(home, name);
@@ -59,7 +59,7 @@ describe("words that memory has no room for", () => {
       if (workerCount === 1) expect(runs.length).toBe(3);
       expect(runs.every((run) => run.inputIndex === null)).toBe(true);
       expect(readdirSync(directory).length).toBe(runs.length);
-      expect(entriesOf(atOnce(addUp({ counter, sources: sourcesOfSortedRuns(runs) })))).toEqual(wanted);
+      expect(entriesOf(runToEnd(addUp({ counter, sources: sourcesOfSortedRuns(runs) })))).toEqual(wanted);
     }
   }, 600_000);
 
@@ -67,7 +67,7 @@ describe("words that memory has no room for", () => {
     for (const workerCount of [1, 2]) {
       const { counter, runs } = await count(workerCount, 1e12);
       expect(runs).toEqual([]);
-      expect(entriesOf(atOnce(addUp({ counter, sources: [] })))).toEqual(wanted);
+      expect(entriesOf(runToEnd(addUp({ counter, sources: [] })))).toEqual(wanted);
     }
   });
 
@@ -101,10 +101,10 @@ describe("words of single inputs", () => {
             ? sourcesOfSortedRuns([{ ...run, isInMemoryToo: false }])
             : [save(`${run.path}.counts`, run.table)],
         );
-        expect(entriesOf(atOnce(addUp({ counter: ofOne.counter, sources: third })))).toEqual(
-          entriesOf(atOnce(addUp({ counter: only.counter, sources: [] }))),
+        expect(entriesOf(runToEnd(addUp({ counter: ofOne.counter, sources: third })))).toEqual(
+          entriesOf(runToEnd(addUp({ counter: only.counter, sources: [] }))),
         );
-        expect(entriesOf(atOnce(addUp({ counter, sources: sourcesOfSortedRuns(runs) })))).toEqual(wanted);
+        expect(entriesOf(runToEnd(addUp({ counter, sources: sourcesOfSortedRuns(runs) })))).toEqual(wanted);
       }
     }
   }, 600_000);
@@ -114,17 +114,17 @@ test("more sources than can be open are added up in rounds, and nothing is added
   const { counter, runs, directory } = await count(1, 0);
   const part = save("few.counts", wordTableOf([["word", 5]]));
   const sources = [...sourcesOfSortedRuns(runs), ...Array.from({ length: 20 }, () => part)];
-  const plain = entriesOf(atOnce(addUp({ counter, sources })));
+  const plain = entriesOf(runToEnd(addUp({ counter, sources })));
   for (const sourceCountMax of [2, 3, 7, 22, 23]) {
     const { runs, directory } = await count(1, 0);
     const scratch = { open: () => ({ directory, problem: null }) } as ScratchDirectory;
     const all = [...sourcesOfSortedRuns(runs), ...Array.from({ length: 20 }, () => part)];
-    const few = atOnce(narrowed(all, { scratch, countsOptions }, sourceCountMax));
+    const few = runToEnd(narrowed(all, { scratch, countsOptions }, sourceCountMax));
     expect(few.length).toBe(Math.min(sourceCountMax, all.length));
     // What was added up and is in the way is removed; what the user named is not.
     expect(readdirSync(directory).length).toBe(few.filter(({ path }) => dirname(path) === directory).length);
     expect(existsSync(part.path)).toBe(true);
-    expect(entriesOf(atOnce(addUp({ counter, sources: few })))).toEqual(plain);
+    expect(entriesOf(runToEnd(addUp({ counter, sources: few })))).toEqual(plain);
   }
   expect(readdirSync(directory).length).toBe(runs.length);
 });
@@ -150,7 +150,7 @@ describe("counts that are taken off", async () => {
   test("leave no word that occurs no more", async () => {
     const { counter } = await nothing();
     const sources = [sum, { ...part, sign: -1 as const }];
-    expect(entriesOf(atOnce(addUp({ counter, sources })))).toEqual(
+    expect(entriesOf(runToEnd(addUp({ counter, sources })))).toEqual(
       entriesOf(
         wordTableOf([
           ["ab", 5],
@@ -163,6 +163,6 @@ describe("counts that are taken off", async () => {
   test("but were not there are an error of its own kind", async () => {
     const { counter } = await nothing();
     const sources = [part, { ...sum, sign: -1 as const }];
-    expect(() => atOnce(addUp({ counter, sources }))).toThrow(NegativeSumError);
+    expect(() => runToEnd(addUp({ counter, sources }))).toThrow(NegativeSumError);
   });
 });

@@ -18,7 +18,7 @@ import { OpenFile, RangeReader } from "../../src/corpus/range-reader.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";
 import { UserError } from "../../src/errors.ts";
 import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/pattern.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { binary, environment, put, scratch } from "../binary.ts";
 import { Random } from "../pattern/naive.ts";
@@ -166,7 +166,7 @@ describe("a file that is mapped", () => {
     counter.text(windowBytes).bytes.fill(1);
     map();
     const other = new WordCounter();
-    atOnce(other.absorb(counter.pack()));
+    runToEnd(other.absorb(counter.pack()));
     other.text(windowBytes).bytes.fill(1);
     file.close();
   });

@@ -4,7 +4,7 @@ import { textOf } from "../../src/bytes/text.ts";
 import { TextMemory } from "../../src/corpus/range-reader.ts";
 import { CountsFileReader } from "../../src/count/counts-files.ts";
 import { SpillingCounter } from "../../src/count/spilling-counter.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { wordTableOfSum } from "../../src/words/sorted-words.ts";
 import { scratch } from "../binary.ts";
 import { entriesOf } from "../words/generators.ts";
@@ -20,20 +20,20 @@ test("the first words of single inputs stay in memory, those that are too many a
   // A table of these takes 4 MB: two are kept, and a small one.
   const wordCounts = [200_000, 200_000, 200_000, 10];
   for (const [inputIndex, wordCount] of wordCounts.entries()) {
-    atOnce(counter.startTask(inputIndex));
+    runToEnd(counter.startTask(inputIndex));
     for (let word = 0; word < wordCount; word++) {
       const text = textOf(`${inputIndex}-${word}`.padStart(8));
       counter.words.add(text, 0, 8, 1 + word);
     }
   }
-  atOnce(counter.finish());
+  runToEnd(counter.finish());
   expect(counter.runs.map(({ inputIndex, isInMemoryToo }) => ({ inputIndex, isInMemoryToo }))).toEqual(
     wordCounts.map((_, inputIndex) => ({ inputIndex, isInMemoryToo: true })),
   );
   expect(counter.runs.map(({ table }) => table === null)).toEqual([false, false, true, false]);
   expect(counter.runs.map(({ path }) => existsSync(path))).toEqual([false, false, true, false]);
   for (const [inputIndex, { path, table, totals }] of counter.runs.entries()) {
-    const words = table ?? atOnce(wordTableOfSum(CountsFileReader.open(path)));
+    const words = table ?? runToEnd(wordTableOfSum(CountsFileReader.open(path)));
     expect(words.wordCount).toBe(totals.wordCount);
     const wordCount = wordCounts[inputIndex]!;
     expect(entriesOf(words)).toEqual(
@@ -54,12 +54,12 @@ test("words go to a run before a text is read that needs their room", () => {
     "before-a-text",
     room,
   );
-  atOnce(counter.startTask(null));
+  runToEnd(counter.startTask(null));
   for (let word = 0; word < 1000; word++) counter.words.add(textOf(String(word).padStart(8)), 0, 8, 1);
-  atOnce(counter.makeRoom());
+  runToEnd(counter.makeRoom());
   expect(counter.runs.length).toBe(0);
   room.claim(1e9, () => "a text");
-  atOnce(counter.makeRoom());
+  runToEnd(counter.makeRoom());
   expect(counter.runs.map(({ totals }) => totals.wordCount)).toEqual([1000]);
   expect(counter.words.distinctWordCount).toBe(0);
 });

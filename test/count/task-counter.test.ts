@@ -3,7 +3,7 @@ import type { Input } from "../../src/corpus/input.ts";
 import type { RangeStatistics } from "../../src/count/range-counter.ts";
 import { TaskCounter } from "../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { chunksOf } from "../corpus/made-chunks.ts";
 import { inOrder, naiveWords } from "../naive.ts";
@@ -40,7 +40,7 @@ test("a range that comes in pieces of any size gives the words of the whole", ()
       );
       const statistics: (RangeStatistics | undefined)[] = [];
       for (const piece of chunksOf(Buffer.from(text), sizeBytes)) {
-        statistics.push(atOnce(tasks.count(piece)));
+        statistics.push(runToEnd(tasks.count(piece)));
       }
       expect(statistics.pop()).toEqual({
         textBytes,

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { differenceOf, longestIncreasing } from "../../src/evaluation/difference.ts";
 import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { put, scratch } from "../binary.ts";
 import { jsonOf, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
@@ -25,7 +25,7 @@ function tokenizerOf(merges: readonly [string, string][], specials: readonly str
   return loadTokenizerParts(put(directory, `tokenizer-${fileCount++}.json`, JSON.stringify(json)));
 }
 
-const difference = (two: Parameters<typeof differenceOf>[0]) => atOnce(differenceOf(two));
+const difference = (two: Parameters<typeof differenceOf>[0]) => runToEnd(differenceOf(two));
 
 const ab: [string, string] = ["a", "b"];
 const cd: [string, string] = ["c", "d"];

@@ -10,7 +10,7 @@ import {
   scatteredTable,
 } from "../../src/evaluation/text-words.ts";
 import { compilePattern, createSplitter } from "../../src/pattern/pattern.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { wordTableOf } from "../../src/words/word-table.ts";
 import { naiveWords } from "./naive-evaluation.ts";
 
@@ -40,7 +40,7 @@ function countPieces(bytes: Uint8Array) {
   return wordTableOf([...counts].map(([piece, count]) => [Buffer.from(piece, "latin1"), count]));
 }
 
-const wordsOf = (bytes: Uint8Array) => atOnce(gatherTextWords(countPieces(bytes)));
+const wordsOf = (bytes: Uint8Array) => runToEnd(gatherTextWords(countPieces(bytes)));
 
 const characters = fc.constantFrom(
   ..."ab é漢😀\t\n\r\x1c\x1f\x85\xa0\u2003\u2028\u3000\u200b\ufeff.'",
@@ -159,7 +159,7 @@ function textWordsOf(text: string) {
   for (const { before, word } of naiveWords(text)) {
     counts.set(before + word, (counts.get(before + word) ?? 0) + 1);
   }
-  return atOnce(gatherTextWords(wordTableOf(counts)));
+  return runToEnd(gatherTextWords(wordTableOf(counts)));
 }
 
 test("tokens are found in words as in the text: from the left, the longest, not overlapping", () => {
@@ -168,7 +168,7 @@ test("tokens are found in words as in the text: from the left, the longest, not 
   fc.assert(
     fc.property(fc.array(parts, { maxLength: 60 }), (all) => {
       const text = all.join("");
-      const found = atOnce(
+      const found = runToEnd(
         countSpecialTokens(
           textWordsOf(text),
           tokens.map((token) => Buffer.from(token)),
@@ -183,5 +183,5 @@ test("tokens are found in words as in the text: from the left, the longest, not 
 test("words that only together look like a token hold none, and hide none", () => {
   // End to end the words are "xaba": "ab" seems to begin in the first and to end in the second.
   const words = textWordsOf("xa ba ab");
-  expect([...atOnce(countSpecialTokens(words, [Buffer.from("ab"), Buffer.from("ba")]))]).toEqual([1, 1]);
+  expect([...runToEnd(countSpecialTokens(words, [Buffer.from("ab"), Buffer.from("ba")]))]).toEqual([1, 1]);
 });

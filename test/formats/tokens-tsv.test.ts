@@ -3,7 +3,7 @@ import { decodeCharacters, encodeBytes } from "../../src/bytes/byte-characters.t
 import { ledgerFiles, mostLedgerBytes, tokensTsv } from "../../src/formats/tokens-tsv.ts";
 import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { countBytes, makeLedger } from "../../src/vocabulary/ledger.ts";
 import { buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
 import { wordTableOf } from "../../src/words/word-table.ts";
@@ -17,9 +17,9 @@ function made(
   specialTokens: string[],
 ) {
   const table = wordTableOf(words);
-  const merges = atOnce(trainMerges(table, { mergeCount, compat, specialTokens }));
+  const merges = runToEnd(trainMerges(table, { mergeCount, compat, specialTokens }));
   const vocabulary = buildVocabulary({ merges, specialTokens, compat });
-  const ledger = makeLedger(merges, atOnce(countBytes(table)));
+  const ledger = makeLedger(merges, runToEnd(countBytes(table)));
   const file = tokensTsv(vocabulary, ledger);
   const text = Buffer.concat([...file.chunks()].map((chunk) => chunk.slice())).toString();
   const [head, ...rows] = text

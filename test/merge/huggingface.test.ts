@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { BPE, byteLevelPreTokenizer, Tokenizer } from "tokenizers";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { type Random, seededRandom, tableOf } from "./made-words.ts";
 
 // The npm package trains with HF's default options only: 30,000 entries, the alphabet the characters seen. The order
@@ -47,7 +47,7 @@ function learn(lines: string[][]): string[] {
     });
     count("\n");
   }
-  const merges = atOnce(trainMerges(tableOf(words), { mergeCount: 29_000, compat: "huggingface" }));
+  const merges = runToEnd(trainMerges(tableOf(words), { mergeCount: 29_000, compat: "huggingface" }));
   const tokens = [...byteToCharacter];
   return Array.from({ length: merges.mergeCount }, (_, k) => {
     const left = tokens[merges.left[k]!]!;

@@ -5,7 +5,7 @@ import { createMergeEngine } from "../../src/merge/merge-memories.ts";
 import { defaultTuning } from "../../src/merge/merge-options.ts";
 import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { byteWords } from "../../src/words/word-table.ts";
 import { seededRandom, sumOf, tableOf } from "./made-words.ts";
 
@@ -34,7 +34,7 @@ test("threads that help change nothing, however many, however short the lists th
         [3, 64],
       ] as const) {
         const tuning = { ...defaultTuning, sharedCellCount: 0, sharedListLength, memoryCountMin };
-        const merges = sumOf(atOnce(trainMerges(words, { mergeCount: 2000, compat, threadCount }, tuning)));
+        const merges = sumOf(runToEnd(trainMerges(words, { mergeCount: 2000, compat, threadCount }, tuning)));
         const context = { compat, threadCount, memoryCountMin, sharedListLength };
         expect({ ...context, merges }).toEqual({ ...context, merges: sums[compat] });
         await Bun.sleep(1);
@@ -51,7 +51,7 @@ test("a helper does help", async () => {
     const engine = createMergeEngine(byteWords(words), 1, options, tuning)!;
     const helpers = startMergeHelpers(engine.memories[0]!);
     await Bun.sleep(waitMs);
-    expect(sumOf(atOnce(learnMerges(engine, byteWords(words), tuning))!)).toBe(sums.cs336);
+    expect(sumOf(runToEnd(learnMerges(engine, byteWords(words), tuning))!)).toBe(sums.cs336);
     helpers.end();
     helpedCount = engine.memories[0]!.exports.helpedCount();
   }
@@ -62,5 +62,5 @@ test("a helper that cannot go on does not leave the others waiting", () => {
   const tuning = { ...defaultTuning, sharedCellCount: 0, sharedListLength: 64 };
   const engine = createMergeEngine(byteWords(words), 1, options, tuning)!;
   engine.memories[0]!.exports.failHelp();
-  expect(() => atOnce(learnMerges(engine, byteWords(words), tuning))).toThrow();
+  expect(() => runToEnd(learnMerges(engine, byteWords(words), tuning))).toThrow();
 });

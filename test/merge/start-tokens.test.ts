@@ -9,7 +9,7 @@ import {
 } from "../../src/merge/merge-options.ts";
 import type { Merges } from "../../src/merge/merges.ts";
 import { type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { byteWords, type TokenWords, tokenWordsOf } from "../../src/words/word-table.ts";
 import { rounds } from "../rounds.ts";
 import { makeTuning, makeWords, type Random, seededRandom, tableOf } from "./made-words.ts";
@@ -17,7 +17,7 @@ import { makeTuning, makeWords, type Random, seededRandom, tableOf } from "./mad
 const orders: readonly TieOrder[] = ["greater bytes", "smaller characters", "smaller id"];
 
 const train = (words: TokenWords, options: MergeOptions, tuning: MergeTuning = defaultTuning): Merges =>
-  atOnce(trainMerges(words, options, tuning));
+  runToEnd(trainMerges(words, options, tuning));
 
 type NaiveOptions = {
   readonly mergeCount: number;

@@ -7,7 +7,7 @@ import { createMergeEngine } from "../../src/merge/merge-memories.ts";
 import { checkCellCount, defaultTuning, type MergeTuning } from "../../src/merge/merge-options.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { estimateMergeMemoryBytes, type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { byteWords, byteWordsSize, sizeOf, type WordTable, wordTableOf } from "../../src/words/word-table.ts";
 import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
@@ -18,7 +18,7 @@ import { naiveHuggingface } from "./naive-huggingface.ts";
 const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
 
 const train = (words: WordTable, options: MergeOptions, tuning: MergeTuning = defaultTuning): Merges =>
-  atOnce(trainMerges(words, options, tuning));
+  runToEnd(trainMerges(words, options, tuning));
 
 /** The merges with the bytes of each half as a string of code points 0-255. */
 function spelled(merges: Merges): NaiveMerge[] {

@@ -311,15 +311,15 @@ test("tokenizers of one pattern share the counting of a text in which none of th
   const sizes: number[] = [];
   for (const text of ["the cat, the hat\n", "the cat, <one>the hat\n"]) {
     const path = write("shared.txt", text.repeat(50));
-    const goes = new Set<number>();
+    const passes = new Set<number>();
     const options = optionsOf({ tokenizers, texts: { text: [path] } });
-    const { tokenCounts } = await evaluate(options, ({ done }) => goes.add(done));
+    const { tokenCounts } = await evaluate(options, ({ done }) => passes.add(done));
     for (const [t, tokenizer] of Object.values(tokenizers).entries()) {
       const counts = new Float64Array(tokenizer.idLimit);
       for (const id of tokenizer.encode(text.repeat(50))) counts[id]!++;
       expect(tokenCounts[t]![0]).toEqual(counts);
     }
-    sizes.push(goes.size);
+    sizes.push(passes.size);
   }
   expect(sizes).toEqual([2, 3]);
 });

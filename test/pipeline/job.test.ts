@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
-import { HandedOver, JobThread, serveJob, type Tell } from "../../src/pipeline/job.ts";
+import { JobThread, serveJob, type Tell, Transferred } from "../../src/pipeline/job.ts";
 import { nextTurn } from "../../src/runtime/turns.ts";
 import type { WorkerThread } from "../../src/runtime/worker-jobs.ts";
 
@@ -21,7 +21,7 @@ function countingJob(tell: Tell<string>) {
     },
     handOver: (length: number) => {
       const bytes = new Uint8Array(length);
-      return new HandedOver(bytes, [bytes.buffer]);
+      return new Transferred(bytes, [bytes.buffer]);
     },
     sleep: () =>
       new Promise<string>((resolve) => {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
 import { tokenBytesMax, vocabularyTokenizer } from "../../src/report/report-data.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { tokenBytesOf } from "../../src/tokenizer/token-table.ts";
 import { countBytes, isResidue, makeLedger } from "../../src/vocabulary/ledger.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
@@ -16,9 +16,9 @@ function learned(text: string, mergeCount: number, compat: Compat) {
   for (const word of text.split(/(?= )/)) counts.set(word, (counts.get(word) ?? 0) + 1);
   const words = wordTableOf([...counts].map(([word, count]) => [Buffer.from(word), count] as const));
   const specials = compat === "huggingface" ? specialTokens : ["<|end|>"];
-  const merges = atOnce(trainMerges(words, { mergeCount, specialTokens: specials, compat }));
+  const merges = runToEnd(trainMerges(words, { mergeCount, specialTokens: specials, compat }));
   const vocabulary = buildVocabulary({ merges, specialTokens: specials, compat, padTo: 8 });
-  return { vocabulary, ledger: makeLedger(merges, atOnce(countBytes(words))) };
+  return { vocabulary, ledger: makeLedger(merges, runToEnd(countBytes(words))) };
 }
 
 const texts = {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { findKeptMerges } from "../../src/superwords/kept-merges.ts";
 import { WordMerger } from "../../src/tokenizer/encoding-kernel.ts";
 import { buildModel } from "../../src/tokenizer/encoding-model.ts";
@@ -55,7 +55,7 @@ test("the merges that stay are those that a replay in order finds, whatever orde
     const { taken, left, right } = numbered(shuffled);
     const pieces = madePieces(letters);
     const naive = naiveSuperwords(pieces, taken, 0);
-    const { isKept, madeCounts } = atOnce(findKeptMerges(wordsIn(pieces, left, right), { left, right }));
+    const { isKept, madeCounts } = runToEnd(findKeptMerges(wordsIn(pieces, left, right), { left, right }));
     const kept = taken.filter((_, k) => isKept[k] === 1);
     expect({ seed, trial, pieces, taken, kept }).toEqual({
       seed,

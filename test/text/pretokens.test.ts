@@ -8,7 +8,7 @@ import { buildFourByteTables } from "../../src/pattern/four-byte-tables.ts";
 import { type CompiledPattern, compilePattern, createSplitter, patterns } from "../../src/pattern/pattern.ts";
 import { kernelPaths } from "../../src/runtime/embedded.ts";
 import { adoptKernelModule, kernelModule } from "../../src/runtime/kernel.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import {
   createPretokens,
   KernelPretokens,
@@ -48,7 +48,7 @@ function told({ counter, pretokens, tokens }: Way, bytes: Uint8Array, windowByte
     startsInside: false,
     endsInside: false,
   };
-  const found = atOnce(ranges.count(source, range));
+  const found = runToEnd(ranges.count(source, range));
   const words = entriesOf(counter.toWordTable());
   counter.clear();
   return { words, ...found };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import {
   countBytes,
   isResidue,
@@ -61,8 +61,8 @@ const learn = (words: NaiveWords, mergeCount: number, compat: Compat, seed?: num
   const specialTokens = seed !== undefined && random(3) === 0 ? ["ab", "aaa", "b"] : [];
   const options = { mergeCount, compat, specialTokens, threadCount: 1 + random(4) };
   const table = tableOf(words);
-  const merges = atOnce(trainMerges(table, options, seed === undefined ? undefined : makeTuning(random)));
-  return { table, merges, ledger: makeLedger(merges, atOnce(countBytes(table))) };
+  const merges = runToEnd(trainMerges(table, options, seed === undefined ? undefined : makeTuning(random)));
+  return { table, merges, ledger: makeLedger(merges, runToEnd(countBytes(table))) };
 };
 
 for (const compat of compats) {
@@ -142,13 +142,13 @@ test("facts: bytes per token at ten sizes and at half the size, and how many tok
   const table = tableOf(words);
   for (const compat of compats) {
     for (const specialTokens of [[], ["<x>", "ab", "b"]]) {
-      const merges = atOnce(trainMerges(table, { mergeCount: 400, compat, specialTokens: [] }));
+      const merges = runToEnd(trainMerges(table, { mergeCount: 400, compat, specialTokens: [] }));
       const vocabulary = buildVocabulary({
         merges,
         specialTokens: compat === "huggingface" ? specialTokens : ["<x>"],
         compat,
       });
-      const ledger = makeLedger(merges, atOnce(countBytes(table)));
+      const ledger = makeLedger(merges, runToEnd(countBytes(table)));
       const facts = ledgerFacts(ledger, vocabulary);
       const sizes = Array.from({ length: merges.mergeCount + 1 }, (_, mergeCount) => {
         const first = {
@@ -180,12 +180,12 @@ test("facts: bytes per token at ten sizes and at half the size, and how many tok
 test("half the size is found where merges add no token, too, and is none below what is given", () => {
   const words = new Map(Array.from({ length: 900 }, (_, i) => [`${i * 7919}ab`, 1 + (i % 50)] as const));
   const table = tableOf(words);
-  const merges = atOnce(
+  const merges = runToEnd(
     trainMerges(table, { mergeCount: 600, compat: "huggingface", specialTokens: ["ab"] }),
   );
   const vocabulary = buildVocabulary({ merges, specialTokens: ["ab"], compat: "huggingface" });
   expect([merges.mergeCount, vocabulary.size]).toEqual([601, 857]);
-  const ledger = makeLedger(merges, atOnce(countBytes(table)));
+  const ledger = makeLedger(merges, runToEnd(countBytes(table)));
   const { half } = ledgerFacts(ledger, vocabulary);
   const first = merges.left.findIndex((left, k) => left === 97 && merges.right[k] === 98);
   expect(first).toBeLessThan(100);

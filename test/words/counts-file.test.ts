@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { patterns } from "../../src/pattern/pattern.ts";
 import { unicodeVersion } from "../../src/pattern/unicode-data.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import {
   agreedOptions,
   type CountsOptions,
@@ -43,7 +43,7 @@ function readerOf(file: Uint8Array, pieceBytes = 1 << 30): CountsReader {
 
 /** The sum of the readers as a table. */
 function tableOf(readers: readonly CountsReader[]): WordTable {
-  return atOnce(wordTableOfSum(new SumOfWords(readers.map((words) => ({ words, sign: 1 })))));
+  return runToEnd(wordTableOfSum(new SumOfWords(readers.map((words) => ({ words, sign: 1 })))));
 }
 
 function randomTable(seed: number, wordCount = 3000, letters = 4, lengthMax = 40): WordTable {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import {
   addTable,
   CommonWords,
@@ -27,7 +27,7 @@ function randomCounts(seed: number, wordCount: number): Counts {
   return counts;
 }
 
-const tableOf = (counts: Counts): WordTable => atOnce(inByteOrder(wordTableOf(counts)));
+const tableOf = (counts: Counts): WordTable => runToEnd(inByteOrder(wordTableOf(counts)));
 /** The same in memory with some room behind it, none or some of it enough. */
 function withRoom({ wordCount, bytes, starts, counts }: WordTable, room: number): WordTable {
   const roomy = {
@@ -48,7 +48,7 @@ function withRoom({ wordCount, bytes, starts, counts }: WordTable, room: number)
 
 const inOrder = (counts: Counts) => [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
 
-const takesOff = (table: WordTable, part: WordTable) => atOnce(takeOff(table, new TableWords(part)));
+const takesOff = (table: WordTable, part: WordTable) => runToEnd(takeOff(table, new TableWords(part)));
 
 /** The words of a table in its own order. */
 function wordsOf({ wordCount, bytes, starts }: WordTable): string[] {
@@ -99,9 +99,9 @@ test("a part is taken off several times at once", () => {
     ["a", 7],
     ["b", 3],
   ]);
-  expect(atOnce(takeOff(table, new TableWords(wordTableOf([["a", 2]])), 3))).toBe(true);
+  expect(runToEnd(takeOff(table, new TableWords(wordTableOf([["a", 2]])), 3))).toBe(true);
   expect([...table.counts]).toEqual([1, 3]);
-  expect(atOnce(takeOff(table, new TableWords(wordTableOf([["b", 2]])), 2))).toBe(false);
+  expect(runToEnd(takeOff(table, new TableWords(wordTableOf([["b", 2]])), 2))).toBe(false);
 });
 
 test("a table whose words overlap, are empty, out of order or double, or whose counts are no counts, is not sound", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
-import { atOnce } from "../../src/runtime/turns.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { rounds } from "../rounds.ts";
 import { bytesOf, countPretokens, entriesOf, NaiveCounter, pretokensOf, randomOf } from "./generators.ts";
@@ -317,7 +317,7 @@ describe("absorbing", () => {
       [2, 1, 0, 4, 3],
     ]) {
       const counter = new WordCounter();
-      for (const part of order) atOnce(counter.absorb(countOf(parts[part]!).pack()));
+      for (const part of order) runToEnd(counter.absorb(countOf(parts[part]!).pack()));
       expectCounts(counter, naive, `order ${order}`);
     }
   });
@@ -327,7 +327,7 @@ describe("absorbing", () => {
     const naive = new NaiveCounter();
     naive.count(words);
     const counter = countOf(words.slice(0, 1000));
-    atOnce(counter.absorb(countOf(words.slice(1000, 3000)).pack()));
+    runToEnd(counter.absorb(countOf(words.slice(1000, 3000)).pack()));
     countOf(words.slice(3000), counter);
     expectCounts(counter, naive);
   });
@@ -342,7 +342,7 @@ describe("absorbing", () => {
       naive.count(words);
       naive.count(added);
       const counter = countOf(words);
-      atOnce(counter.absorb(countOf(added).pack()));
+      runToEnd(counter.absorb(countOf(added).pack()));
       expectCounts(counter, naive, `${sharedCount} shared`);
     }
   });
@@ -357,7 +357,7 @@ describe("absorbing", () => {
       return counter;
     };
     const counter = countNumbers(0, 1_500_000);
-    atOnce(counter.absorb(countNumbers(1_490_000, 2_990_000).pack()));
+    runToEnd(counter.absorb(countNumbers(1_490_000, 2_990_000).pack()));
     const { counts } = counter.toWordTable();
     expect([counter.distinctWordCount, counts.length]).toEqual([2_990_000, 2_990_000]);
     expect(counts.filter((count) => count === 2).length).toBe(10_000);
@@ -370,7 +370,7 @@ describe("absorbing", () => {
     const received = structuredClone(countOf(words).pack());
     expect(received.distinctWordCount).toBe(naive.counts.size);
     const counter = new WordCounter();
-    atOnce(counter.absorb(received));
+    runToEnd(counter.absorb(received));
     expectCounts(counter, naive);
   });
 
@@ -381,7 +381,7 @@ describe("absorbing", () => {
     naive.count(words);
     naive.count(words);
     const counter = countOf(words);
-    atOnce(counter.absorb(countOf(words.toReversed()).pack()));
+    runToEnd(counter.absorb(countOf(words.toReversed()).pack()));
     expectCounts(counter, naive);
   });
 
@@ -389,12 +389,12 @@ describe("absorbing", () => {
     const naive = new NaiveCounter();
     const held = new WordCounter();
     const counter = new WordCounter();
-    atOnce(counter.moveInto(held));
+    runToEnd(counter.moveInto(held));
     expect(held.distinctWordCount).toBe(0);
     for (const seed of [15, 16, 17]) {
       const words = randomWords(seed, 3000, 20);
       naive.count(words);
-      atOnce(countOf(words, counter).moveInto(held));
+      runToEnd(countOf(words, counter).moveInto(held));
       expect([counter.distinctWordCount, counter.pretokenCount]).toEqual([0, 0]);
       expectCounts(held, naive, `seed ${seed}`);
     }
@@ -447,7 +447,7 @@ describe("large counts", () => {
     let counter = counterOf(3);
     for (let doubling = 0; doubling < 45; doubling++) {
       const twin = counterOf(counts[0]!);
-      atOnce(twin.absorb(counter.pack()));
+      runToEnd(twin.absorb(counter.pack()));
       counter = twin;
       counts = counts.map((count) => 2 * count);
       expect([...counter.toWordTable().counts]).toEqual(counts);
@@ -472,7 +472,7 @@ describe("large counts", () => {
     expect(counter.toWordTable().counts).toContain(2 ** 53 - 2);
     expect(() => countOf(words.slice(0, 1), counter)).toThrow(UserError);
     expect(() => counter.add(text, ends[0]!, ends[1]!, 1)).toThrow("more than 2^53");
-    expect(() => atOnce(counter.absorb(countOf(words).pack()))).toThrow(UserError);
+    expect(() => runToEnd(counter.absorb(countOf(words).pack()))).toThrow(UserError);
     expect(counter.pretokenCount).toBe(2 ** 53 - 1);
   });
 });

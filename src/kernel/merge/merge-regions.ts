@@ -156,10 +156,15 @@ export function describeMemories(count: u32, index: u32, cells: f64): void {
  * The tokens that words begin with, and the bytes that all of them have; whether some have more than one, and whether
  * their pairs are counted in dense tables.
  */
-export function describeStartTokens(count: u32, byteCount: u32, haveSizes: bool, countsDensely: bool): void {
+export function describeStartTokens(
+  count: u32,
+  byteCount: u32,
+  haveLongTokens: bool,
+  countsDensely: bool,
+): void {
   startCount = count;
   startByteCount = byteCount;
-  hasSizes = haveSizes;
+  hasSizes = haveLongTokens;
   hasBytePairs = countsDensely;
 }
 

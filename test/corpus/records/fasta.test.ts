@@ -8,7 +8,7 @@ import { LineReader } from "../../../src/corpus/records/line-reader.ts";
 import { TaskCounter } from "../../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
 import { countCorpus } from "../../../src/pipeline/count-corpus.ts";
-import { atOnce } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/turns.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder } from "../../naive.ts";
@@ -79,7 +79,7 @@ describe("FASTA", () => {
         for (const range of cutIntoRanges(input, wholeRange(input, 0), { ...options, rangeSizeBytes })) {
           if (range === undefined) continue;
           expect(range.startByte === 0 || bytes[range.startByte] === 0x3e).toBeTrue();
-          found += atOnce(tasks.count({ ...range, kind: "range", endsInput: false }))!.documentCount;
+          found += runToEnd(tasks.count({ ...range, kind: "range", endsInput: false }))!.documentCount;
         }
         tasks.close();
         expect(entriesOf(counter.toWordTable())).toEqual(words);
@@ -98,7 +98,7 @@ describe("FASTA", () => {
       const counter = new WordCounter();
       const tasks = new TaskCounter({ ...options, inputs: [stream], windowBytes: 16 }, counter);
       for (const piece of chunksOf(bytes, sizeBytes)) {
-        atOnce(tasks.count(piece));
+        runToEnd(tasks.count(piece));
       }
       expect(entriesOf(counter.toWordTable())).toEqual(words);
     }

@@ -7,7 +7,7 @@ import { LineReader } from "../../../src/corpus/records/line-reader.ts";
 import { TaskCounter } from "../../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
 import { countCorpus } from "../../../src/pipeline/count-corpus.ts";
-import { atOnce } from "../../../src/runtime/turns.ts";
+import { runToEnd } from "../../../src/runtime/turns.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder, naiveWords } from "../../naive.ts";
@@ -105,7 +105,7 @@ describe("lines of JSON", () => {
         const cutting = { ...options, rangeSizeBytes };
         for (const range of cutIntoRanges(input, wholeRange(input, 0), cutting)) {
           if (range === undefined) continue;
-          found += atOnce(tasks.count({ ...range, kind: "range", endsInput: false }))!.documentCount;
+          found += runToEnd(tasks.count({ ...range, kind: "range", endsInput: false }))!.documentCount;
         }
         tasks.close();
         expect(entriesOf(counter.toWordTable())).toEqual(words);
@@ -124,7 +124,7 @@ describe("lines of JSON", () => {
       const counter = new WordCounter();
       const tasks = new TaskCounter({ ...options, inputs: [stream], windowBytes: 16 }, counter);
       for (const piece of chunksOf(bytes, sizeBytes)) {
-        expect(atOnce(tasks.count(piece))?.documentCount).toBe(piece.endsInput ? documentCount : undefined);
+        expect(runToEnd(tasks.count(piece))?.documentCount).toBe(piece.endsInput ? documentCount : undefined);
       }
       expect(entriesOf(counter.toWordTable())).toEqual(words);
     }
