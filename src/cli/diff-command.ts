@@ -2,7 +2,7 @@ import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
 import type { Difference, TextDifference, TokenizerFacts } from "../evaluation/difference.ts";
 import { recordedReading } from "../formats/training-json.ts";
-import { compareTokenizers } from "../pipeline/compare-tokenizers.ts";
+import { compareTokenizers } from "../pipeline/evaluate.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";

@@ -51,15 +51,18 @@ export type MovedMerge = {
 };
 
 /** How the words of a text are cut, each with the white space before it. */
-export type TextDifference = {
+export type TextDifference = DifferentWords & {
   readonly name: string;
   readonly inputs: readonly string[];
   readonly tokensA: number;
   readonly tokensB: number;
   readonly words: number;
+  readonly differentShare: number | null;
+};
+
+export type DifferentWords = {
   /** Occurrences of words that the tokenizers cut differently. */
   readonly differentWords: number;
-  readonly differentShare: number | null;
   /** How many of them are distinct. */
   readonly distinctDifferentWords: number;
   /** The most frequent of them, at most 1,000. */

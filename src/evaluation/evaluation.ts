@@ -1,8 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { escapeBytes } from "../bytes/escape.ts";
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { placedWordPattern, type TextWords, type WordCosts, wordAt } from "./text-words.ts";
+import { placedWordPattern, type TextWords } from "./text-words.ts";
 
 /** What `bpe eval --json` prints. docs/eval.md has the formulas, docs/evaluation.schema.json the schema. */
 export type Evaluation = {
@@ -98,10 +97,6 @@ export type Parity = {
 };
 
 export const alphas = [2, 2.5];
-/** How many of the dearest words are listed. */
-export const dearestMax = 20;
-/** How many tokens of such a word are listed. */
-export const piecesMax = 64;
 const shownBytesMax = 160;
 
 /** The first bytes, whole characters of them. */
@@ -115,13 +110,8 @@ export function beginningOf(bytes: Uint8Array): Uint8Array {
 /** A tokenizer among those that are compared. */
 export type NamedTokenizer = { readonly name: string; readonly path: string; readonly parts: TokenizerParts };
 
-/** How a tokenizer encoded a text. */
-export type CountedText = {
-  readonly tokenCounts: TokenCounts;
-  readonly costs: WordCosts;
-  /** The ids of each of the dearest words. */
-  readonly pieces: readonly ArrayLike<number>[];
-};
+/** What the words of a text cost a tokenizer. */
+export type WordCosts = Pick<TextMeasures, "singleTokenWords" | "continuedWords" | "dearestWords">;
 
 export function textFacts(
   { name, inputs, invalidBytes }: Pick<TextFacts, "name" | "inputs" | "invalidBytes">,
@@ -146,20 +136,10 @@ export class TokenizerMeasures {
     this.classes = classesOf(tokenizer.parts);
   }
 
-  add(facts: TextFacts, words: TextWords, { tokenCounts, costs, pieces }: CountedText): void {
+  add(facts: TextFacts, tokenCounts: TokenCounts, costs: WordCosts): void {
     addCounts(this.allCounts, tokenCounts);
-    const { tokens } = this.tokenizer.parts;
-    const dearestWords = costs.dearest.map(({ placed, count, tokens: tokenCount, tokensBeyondFirst }, i) => ({
-      word: Buffer.from(beginningOf(wordAt(words, placed))).toString("utf8"),
-      bytes: wordAt(words, placed).length,
-      count,
-      tokens: tokenCount,
-      tokensBeyondFirst,
-      pieces: Array.from(pieces[i]!, (id) => escapeBytes(beginningOf(tokenBytesOf(tokens, id)))),
-    }));
-    const { singleTokenWords, continuedWords } = costs;
-    const measures = this.measure(facts, tokenCounts, { singleTokenWords, continuedWords });
-    this.texts.push({ text: facts.name, ...measures, dearestWords });
+    const { dearestWords } = costs;
+    this.texts.push({ text: facts.name, ...this.measure(facts, tokenCounts, costs), dearestWords });
   }
 
   result(facts: readonly TextFacts[]): TokenizerResult {

@@ -1,22 +1,21 @@
+import { escapeBytes } from "../bytes/escape.ts";
 import { normalize } from "../text/links.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
+import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
-import type { PlacedWords } from "./text-words.ts";
+import type { WordTable } from "../words/word-table.ts";
+import type { DifferentWords } from "./difference.ts";
+import { beginningOf, type WordCosts } from "./evaluation.ts";
+import { placedAt, slicesOf, type TextWords, type WordSlice, wordAt } from "./text-words.ts";
 
-/** A tokenizer as threads get it that encode words. Plain data. */
+/** A tokenizer as threads get it that encode words. Plain data; the table is in shared memory. */
 export type WordEncoding = {
   readonly parts: EncodingParts;
   readonly specialTokensAsText: boolean;
-  /** Bytes of all tokens, and where those of each token begin, by id; one element more at the end (TokenTable). */
-  readonly tokenBytes: Uint8Array;
-  readonly tokenStarts: Uint32Array;
+  readonly tokens: TokenTable;
 };
 
-/** Words of a table, without their counts. */
-export type WordBytes = { readonly bytes: Uint8Array; readonly starts: Uint32Array };
-
-/** Words [first, end) of a table. */
-export type WordSlice = { readonly first: number; readonly end: number };
+type Ids = Uint16Array | Uint32Array;
 
 /**
  * Encodes words: pretokens, and placed words, each of these as a text of its own. The tokens of a text word are those that hold
@@ -27,7 +26,7 @@ export class WordEncoder {
   /** The tokens of a text have its bytes, all of them and no others. */
   private readonly keepsBytes: boolean;
 
-  constructor(private readonly tokenizer: WordEncoding) {
+  constructor(readonly tokenizer: WordEncoding) {
     const { parts, specialTokensAsText } = tokenizer;
     this.encoding = new TextEncoding(parts, { specialTokensAsText });
     this.keepsBytes =
@@ -37,13 +36,8 @@ export class WordEncoder {
       !parts.addedTokens.some(({ lstrip, rstrip }) => lstrip || rstrip);
   }
 
-  /** Adds the tokens of pretokens, each as often as `counts` says, to `tokenCounts`, by id. */
-  addTokens(
-    { bytes, starts }: WordBytes,
-    counts: Float64Array,
-    slice: WordSlice,
-    tokenCounts: Float64Array,
-  ): void {
+  /** Adds the tokens of pretokens, each as often as it occurs, to `tokenCounts`, by id. */
+  addTokens({ bytes, starts, counts }: WordTable, slice: WordSlice, tokenCounts: Float64Array): void {
     const { encoding } = this;
     // Without their bytes the ids of several words cannot be told apart.
     const wordsMax = this.tokenizer.parts.model.dropsBytes ? 1 : Number.POSITIVE_INFINITY;
@@ -62,7 +56,7 @@ export class WordEncoder {
     counts: Float64Array,
     tokenCounts: Float64Array,
   ): void {
-    const { tokenStarts } = this.tokenizer;
+    const { starts: tokenStarts } = this.tokenizer.tokens;
     const { ids, count: idCount } = this.encoding.out;
     let i = 0;
     for (let word = first; word < end; word++) {
@@ -77,9 +71,9 @@ export class WordEncoder {
   }
 
   /** Writes the number of tokens of placed words into `tokenCounts`, at their indices. */
-  countTokens(words: PlacedWords, slice: WordSlice, tokenCounts: Uint32Array): void {
+  countTokens(words: TextWords, slice: WordSlice, tokenCounts: Uint32Array): void {
     const { encoding } = this;
-    const { bytes, starts } = words;
+    const { bytes, starts } = words.placed;
     for (const { first, end } of groupsOf(starts, slice, this.keepsBytes ? Number.POSITIVE_INFINITY : 1)) {
       encoding.out.shrink();
       if (end - first > 1 && encoding.pushTexts(bytes, starts, first, end)) {
@@ -96,11 +90,11 @@ export class WordEncoder {
 
   /** The same for a group whose ids follow each other in the output, and have the bytes of the words. */
   private countGroup(
-    { starts, blankBytes }: PlacedWords,
+    { placed: { starts }, blankBytes }: TextWords,
     { first, end }: WordSlice,
     tokenCounts: Uint32Array,
   ): void {
-    const { tokenStarts } = this.tokenizer;
+    const { starts: tokenStarts } = this.tokenizer.tokens;
     const { ids, count: idCount } = this.encoding.out;
     let i = 0;
     for (let p = first; p < end; p++) {
@@ -117,36 +111,41 @@ export class WordEncoder {
     if (i !== idCount) throw new Error(`${idCount} ids have the bytes of words that ${i} should have`);
   }
 
-  /** The ids of a placed word, without those of white space before it. The next call overwrites them. */
-  idsOf(words: PlacedWords, placed: number): Uint16Array | Uint32Array {
-    const idCount = this.encode(words, placed);
-    return this.encoding.out.ids.subarray(this.blankCount(words, placed, idCount), idCount);
-  }
-
-  /** All ids of a placed word. The next call overwrites them. */
-  allIdsOf(words: PlacedWords, placed: number): Uint16Array | Uint32Array {
-    const idCount = this.encode(words, placed);
-    return this.encoding.out.ids.subarray(0, idCount);
-  }
-
   /** Encodes a placed word. Its ids are the first ones of the output, as many as it returns. */
-  private encode({ bytes, starts }: PlacedWords, placed: number): number {
+  private encode({ placed: { bytes, starts } }: TextWords, p: number): number {
     const { encoding } = this;
     encoding.out.shrink();
-    encoding.pushText(bytes, starts[placed]!, starts[placed + 1]!);
+    encoding.pushText(bytes, starts[p]!, starts[p + 1]!);
     const idCount = encoding.out.count;
     encoding.out.count = 0;
     return idCount;
   }
 
+  /** The ids of a placed word without those of the white space before it. The next call overwrites them. */
+  wordIdsOf(words: TextWords, p: number): Ids {
+    const idCount = this.encode(words, p);
+    return this.encoding.out.ids.subarray(this.blankCount(words, p, idCount), idCount);
+  }
+
+  /** The bytes of the first tokens, escaped for people. */
+  pieces(ids: Ids): string[] {
+    const { tokens } = this.tokenizer;
+    return Array.from(ids.subarray(0, piecesMax), (id) => escapeBytes(beginningOf(tokenBytesOf(tokens, id))));
+  }
+
+  /** All ids of a placed word, of its white space too. The next call overwrites them. */
+  idsOf(words: TextWords, p: number): Ids {
+    const idCount = this.encode(words, p);
+    return this.encoding.out.ids.subarray(0, idCount);
+  }
+
   /** How many of the first ids are only white space: what all ids stand for is longer than the word by that white space. */
-  private blankCount({ bytes, starts, blankBytes }: PlacedWords, placed: number, idCount: number): number {
-    const { tokenStarts } = this.tokenizer;
+  private blankCount(words: TextWords, p: number, idCount: number): number {
+    const { starts: tokenStarts } = this.tokenizer.tokens;
     const { ids } = this.encoding.out;
-    const blank = blankBytes[placed]!;
-    let left = blank;
+    let left = words.blankBytes[p]!;
     if (!this.keepsBytes) {
-      left = -this.keptBytes(bytes.subarray(starts[placed]! + blank, starts[placed + 1]!));
+      left = -this.keptBytes(wordAt(words, p));
       for (let i = 0; i < idCount; i++) left += tokenStarts[ids[i]! + 1]! - tokenStarts[ids[i]!]!;
     }
     let count = 0;
@@ -169,6 +168,9 @@ export class WordEncoder {
   }
 }
 
+/** How many tokens of a word are listed. */
+const piecesMax = 64;
+
 /** So many bytes are encoded at once, if there are several words among them. */
 const groupBytesMax = 1 << 16;
 
@@ -182,35 +184,133 @@ function* groupsOf(starts: Uint32Array, { first, end }: WordSlice, wordsMax: num
   }
 }
 
-/** A tokenizer with the encoder of its words. */
-export type WordCutter = { readonly tokenizer: WordEncoding; readonly encoder: WordEncoder };
-
 /** Marks those of the placed words [first, end) that two tokenizers cut into different sequences of bytes. */
 export function compareCuts(
-  words: PlacedWords,
+  words: TextWords,
   { first, end }: WordSlice,
-  [a, b]: readonly [WordCutter, WordCutter],
+  [a, b]: readonly [WordEncoder, WordEncoder],
   isDifferent: Uint8Array,
 ): void {
-  for (let placed = first; placed < end; placed++) {
-    const idsOfA = a.encoder.allIdsOf(words, placed);
-    const idsOfB = b.encoder.allIdsOf(words, placed);
-    isDifferent[placed] = isSameCut(a.tokenizer, idsOfA, b.tokenizer, idsOfB) ? 0 : 1;
+  const { tokens: tokensOfA } = a.tokenizer;
+  const { tokens: tokensOfB } = b.tokenizer;
+  for (let p = first; p < end; p++) {
+    isDifferent[p] = isSameCut(tokensOfA, a.idsOf(words, p), tokensOfB, b.idsOf(words, p)) ? 0 : 1;
   }
 }
 
-type Ids = Uint16Array | Uint32Array;
-
-function isSameCut(a: WordEncoding, idsOfA: Ids, b: WordEncoding, idsOfB: Ids): boolean {
+function isSameCut(a: TokenTable, idsOfA: Ids, b: TokenTable, idsOfB: Ids): boolean {
   if (idsOfA.length !== idsOfB.length) return false;
   for (let i = 0; i < idsOfA.length; i++) {
-    const startOfA = a.tokenStarts[idsOfA[i]!]!;
-    const startOfB = b.tokenStarts[idsOfB[i]!]!;
-    const length = a.tokenStarts[idsOfA[i]! + 1]! - startOfA;
-    if (b.tokenStarts[idsOfB[i]! + 1]! - startOfB !== length) return false;
+    const startOfA = a.starts[idsOfA[i]!]!;
+    const startOfB = b.starts[idsOfB[i]!]!;
+    const length = a.starts[idsOfA[i]! + 1]! - startOfA;
+    if (b.starts[idsOfB[i]! + 1]! - startOfB !== length) return false;
     for (let j = 0; j < length; j++) {
-      if (a.tokenBytes[startOfA + j] !== b.tokenBytes[startOfB + j]) return false;
+      if (a.bytes[startOfA + j] !== b.bytes[startOfB + j]) return false;
     }
   }
   return true;
+}
+
+/** How many of the words that are cut differently are listed. */
+const listedMax = 1000;
+
+/** The words that are marked as cut differently: of equally frequent ones the first by their bytes are listed first. */
+export function differentWords(
+  words: TextWords,
+  isDifferent: Uint8Array,
+  [a, b]: readonly [WordEncoder, WordEncoder],
+): DifferentWords {
+  const { counts } = words.placed;
+  const different: number[] = [];
+  let count = 0;
+  for (let p = 0; p < isDifferent.length; p++) {
+    if (isDifferent[p] === 0) continue;
+    different.push(p);
+    count += counts[p]!;
+  }
+  const listed = different.toSorted(byFrequency(words)).slice(0, listedMax);
+  return {
+    differentWords: count,
+    distinctDifferentWords: different.length,
+    mostFrequent: listed.map((p) => ({
+      word: escapeBytes(beginningOf(placedAt(words, p))),
+      count: counts[p]!,
+      piecesA: a.pieces(a.idsOf(words, p)),
+      piecesB: b.pieces(b.idsOf(words, p)),
+    })),
+  };
+}
+
+/** The order of placed words: the most frequent first, then by their bytes. */
+const byFrequency = (words: TextWords) => (p: number, q: number) =>
+  words.placed.counts[q]! - words.placed.counts[p]! || Buffer.compare(placedAt(words, p), placedAt(words, q));
+
+/** How many of the words are listed whose tokens beyond the first are the most in all; of equal ones the first by their bytes. */
+const dearestMax = 20;
+
+/**
+ * What the words of a text cost; yields between slices of work.
+ *
+ * @param tokenCounts the number of tokens of each placed word
+ */
+export function* wordCosts(
+  words: TextWords,
+  tokenCounts: Uint32Array,
+  encoder: WordEncoder,
+): Generator<undefined, WordCosts> {
+  const { counts, wordCount: placedCount } = words.placed;
+  const { wordOf, distinctCount } = words;
+  const beyondFirst = new Float64Array(distinctCount);
+  let singleTokenWords = 0;
+  let continuedWords = 0;
+  for (const { first, end } of slicesOf(placedCount)) {
+    for (let p = first; p < end; p++) {
+      const tokens = tokenCounts[p]!;
+      if (tokens === 1) singleTokenWords += counts[p]!;
+      if (tokens < 2) continue;
+      continuedWords += counts[p]!;
+      beyondFirst[wordOf[p]!]! += counts[p]! * (tokens - 1);
+    }
+    yield;
+  }
+  const dearest = yield* dearestOf(words, beyondFirst);
+  const placesOf = new Map(dearest.map((word) => [word, [] as number[]]));
+  for (let p = 0; p < placedCount; p++) placesOf.get(wordOf[p]!)?.push(p);
+  const dearestWords = dearest.map((word) => {
+    const places = placesOf.get(word)!.sort(byFrequency(words));
+    const sum = (numberOf: (p: number) => number) => places.reduce((all, p) => all + numberOf(p), 0);
+    // It is shown as it is cut where it occurs most often.
+    const bytes = wordAt(words, places[0]!);
+    return {
+      word: Buffer.from(beginningOf(bytes)).toString("utf8"),
+      bytes: bytes.length,
+      count: sum((p) => counts[p]!),
+      tokens: sum((p) => counts[p]! * tokenCounts[p]!),
+      tokensBeyondFirst: beyondFirst[word]!,
+      pieces: encoder.pieces(encoder.wordIdsOf(words, places[0]!)),
+    };
+  });
+  return { singleTokenWords, continuedWords, dearestWords };
+}
+
+/** The numbers of the text words that cost most. */
+function* dearestOf(words: TextWords, beyondFirst: Float64Array): Generator<undefined, number[]> {
+  const bytesOf = (word: number) => wordAt(words, words.firstPlaced[word]!);
+  const isDearer = (a: number, b: number): boolean =>
+    beyondFirst[a] !== beyondFirst[b]
+      ? beyondFirst[a]! > beyondFirst[b]!
+      : Buffer.compare(bytesOf(a), bytesOf(b)) < 0;
+  const dearest: number[] = [];
+  for (const { first, end } of slicesOf(beyondFirst.length)) {
+    for (let word = first; word < end; word++) {
+      if (beyondFirst[word] === 0) continue;
+      if (dearest.length === dearestMax && !isDearer(word, dearest[dearestMax - 1]!)) continue;
+      const place = dearest.findIndex((other) => isDearer(word, other));
+      dearest.splice(place < 0 ? dearest.length : place, 0, word);
+      dearest.length = Math.min(dearest.length, dearestMax);
+    }
+    yield;
+  }
+  return dearest;
 }

@@ -1,23 +1,18 @@
 import { expectedTextBytes, type Input } from "../corpus/input.ts";
+import { type Difference, differenceOf, type TextDifference } from "../evaluation/difference.ts";
 import {
   addCounts,
-  type CountedText,
-  dearestMax,
   type Evaluation,
   evaluationOf,
   type NamedTokenizer,
+  ratio,
+  sumOf,
   type TextFacts,
   type TokenCounts,
   TokenizerMeasures,
   textFacts,
 } from "../evaluation/evaluation.ts";
-import {
-  gatherTextWords,
-  placedWordPattern,
-  placedWordsOf,
-  type TextWords,
-  wordCosts,
-} from "../evaluation/text-words.ts";
+import { gatherTextWords, placedWordPattern } from "../evaluation/text-words.ts";
 import type { WordEncoding } from "../evaluation/word-encoder.ts";
 import { type CompiledPattern, compilePattern } from "../pattern/pattern.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
@@ -32,7 +27,6 @@ import type { Report } from "./stage-progress.ts";
 import {
   type CountPretokens,
   EvaluationProgress,
-  type PreparedTokens,
   passCount,
   sizeOf,
   TokenCounting,
@@ -52,17 +46,15 @@ export type EvaluateOptions = {
   readonly specialTokensAsText: boolean;
   /** How many threads work on so much text. */
   readonly workerCountFor: (textBytes: number) => number;
+  /** A thread gets at least so many words of a text. */
+  readonly partWordsLeast?: number;
   readonly budget: MemoryBudget;
   /** For words that memory has no room for; the caller removes it. */
   readonly scratch: ScratchDirectory;
 };
 
 /** A text that was read: its words, and what counts its tokens. */
-export async function readText(
-  { inputs }: NamedText,
-  options: EvaluateOptions,
-  progress: EvaluationProgress,
-) {
+async function readText({ inputs }: NamedText, options: EvaluateOptions, progress: EvaluationProgress) {
   const { budget, scratch, workerCountFor, tokenizers, specialTokensAsText } = options;
   const workerCount = workerCountFor(expectedTextBytes(inputs));
   const count = async (
@@ -92,7 +84,7 @@ export async function readText(
 }
 
 /** Shows how far the run is: it goes through each text for its words, and for each kind of pretokens. */
-export function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {
+function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {
   const { texts, tokenizers, specialTokensAsText } = options;
   const goCount =
     1 +
@@ -108,24 +100,25 @@ export function startProgress(options: EvaluateOptions, report: Report): Evaluat
 const tablesPerText = 4;
 
 /** The threads that encode the words of all texts. The caller closes them. */
-export function startThreads({ texts, tokenizers, workerCountFor, specialTokensAsText }: EvaluateOptions) {
+function startThreads(options: EvaluateOptions) {
+  const { texts, tokenizers, workerCountFor, specialTokensAsText, partWordsLeast } = options;
   const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
   // What takes long is done by workers, because it serves no signal meanwhile.
   const mainWorks = textBytes <= smallTextBytes && tokenizers.every(({ parts }) => isQuick(parts));
   const encodings = tokenizers.map(({ parts }) => wordEncodingOf(parts, specialTokensAsText));
-  return new EvaluationThreads(encodings, workerCountFor(textBytes), mainWorks);
+  return new EvaluationThreads(encodings, workerCountFor(textBytes), mainWorks, partWordsLeast);
 }
 
 /** One word of so much text is encoded in some 0.1 s. */
 const smallTextBytes = 4e6;
 
 function wordEncodingOf(parts: TokenizerParts, specialTokensAsText: boolean): WordEncoding {
-  const { starts, bytes } = parts.tokens;
-  const tokenStarts = new Uint32Array(new SharedArrayBuffer(starts.byteLength));
-  const tokenBytes = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
-  tokenStarts.set(starts);
-  tokenBytes.set(bytes);
-  return { parts: encodingParts(parts), specialTokensAsText, tokenBytes, tokenStarts };
+  const { idLimit, tokenCount, ...table } = parts.tokens;
+  const starts = new Uint32Array(new SharedArrayBuffer(table.starts.byteLength));
+  const bytes = new Uint8Array(new SharedArrayBuffer(table.bytes.byteLength));
+  starts.set(table.starts);
+  bytes.set(table.bytes);
+  return { parts: encodingParts(parts), specialTokensAsText, tokens: { idLimit, tokenCount, bytes, starts } };
 }
 
 export type Evaluated = {
@@ -151,17 +144,19 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
       const { words, invalidBytes, tokens } = await readText(text, options, progress);
       const textFact = textFacts({ name: text.name, inputs: text.paths, invalidBytes }, words);
       facts.push(textFact);
-      const counted: Promise<CountedText>[] = [];
+      const measuring: Promise<void>[] = [];
       for (const t of tokenizers.keys()) {
+        const { pretokens, others } = await tokens.prepare(t);
         // The words are encoded while the text is read for the next tokenizer.
-        const encoding = encodeWords(t, await tokens.prepare(t), words, threads);
-        encoding.catch(() => {});
-        counted.push(encoding);
+        const measured = threads.measure(t, pretokens, words).then(({ tokenCounts: counts, costs }) => {
+          addCounts(counts, others);
+          measures[t]!.add(textFact, counts, costs!);
+          tokenCounts[t]!.push(counts);
+        });
+        measured.catch(() => {});
+        measuring.push(measured);
       }
-      for (const [t, result] of (await Promise.all(counted)).entries()) {
-        measures[t]!.add(textFact, words, result);
-        tokenCounts[t]!.push(result.tokenCounts);
-      }
+      await Promise.all(measuring);
     }
   } finally {
     threads.close();
@@ -169,17 +164,45 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
   return { evaluation: evaluationOf(facts, measures), tokenCounts };
 }
 
-async function encodeWords(
-  tokenizer: number,
-  { pretokens, others }: PreparedTokens,
-  words: TextWords,
-  threads: EvaluationThreads,
-): Promise<CountedText> {
-  const placedWords = placedWordsOf(words);
-  const { tokenCounts, placedTokens, worker } = await threads.encode(tokenizer, pretokens, placedWords);
-  addCounts(tokenCounts, others);
-  const costs = await inTurns(wordCosts(words, placedTokens, dearestMax));
-  const placed = costs.dearest.map((word) => word.placed);
-  const pieces = await threads.piecesOf(tokenizer, placedWords, { placed, withBlanks: false, worker });
-  return { tokenCounts, costs, pieces };
+export type CompareOptions = Omit<EvaluateOptions, "tokenizers" | "texts"> & {
+  readonly tokenizers: readonly [a: NamedTokenizer, b: NamedTokenizer];
+  readonly text: NamedText | null;
+};
+
+/** What differs between two tokenizers, and in how they cut a text, if there is one. */
+export async function compareTokenizers(options: CompareOptions, report: Report): Promise<Difference> {
+  const { tokenizers, text } = options;
+  const [a, b] = tokenizers;
+  const difference = await inTurns(differenceOf({ a: a.parts, b: b.parts }));
+  return { ...difference, text: text === null ? null : await compareOnText({ ...options, text }, report) };
+}
+
+async function compareOnText(
+  { text, ...options }: CompareOptions & { readonly text: NamedText },
+  report: Report,
+): Promise<TextDifference> {
+  const run = { ...options, texts: [text] };
+  const threads = startThreads(run);
+  try {
+    const { words, tokens } = await readText(text, run, startProgress(run, report));
+    const tokensOf = async (t: number) => {
+      const { pretokens, others } = await tokens.prepare(t);
+      return sumOf((await threads.measure(t, pretokens, null)).tokenCounts) + sumOf(others);
+    };
+    const [tokensA, tokensB] = [await tokensOf(0), await tokensOf(1)];
+    const { wordCount } = words;
+    const { differentWords, ...listed } = await threads.compare(words);
+    return {
+      name: text.name,
+      inputs: text.paths,
+      tokensA,
+      tokensB,
+      words: wordCount,
+      differentWords,
+      differentShare: ratio(differentWords, wordCount),
+      ...listed,
+    };
+  } finally {
+    threads.close();
+  }
 }

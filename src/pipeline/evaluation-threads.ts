@@ -1,17 +1,17 @@
-import { addCounts, piecesMax, type TokenCounts } from "../evaluation/evaluation.ts";
-import type { PlacedWords } from "../evaluation/text-words.ts";
+import type { DifferentWords } from "../evaluation/difference.ts";
+import { addCounts, type TokenCounts, type WordCosts } from "../evaluation/evaluation.ts";
+import { slicesOf, type TextWords, type WordSlice } from "../evaluation/text-words.ts";
 import {
   compareCuts,
-  type WordBytes,
-  type WordCutter,
+  differentWords,
   WordEncoder,
   type WordEncoding,
-  type WordSlice,
+  wordCosts,
 } from "../evaluation/word-encoder.ts";
 import { adoptKernelModule, kernelModule } from "../runtime/kernel.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { WordTable } from "../words/word-table.ts";
-import { type AnswerOf, type JobThread, type RequestOf, startJobs } from "./job.ts";
+import { type AnswerOf, type RequestOf, startJobs } from "./job.ts";
 
 /** What a thread that evaluates begins with: the tokenizers, and the code that all threads share. */
 type EvaluationSetup = {
@@ -19,40 +19,31 @@ type EvaluationSetup = {
   readonly tokenizers: readonly WordEncoding[];
 };
 
-// What it is asked, always by one of the tokenizers. All arrays are shared.
+// What a thread is asked is a part of the work on the words of a text. All arrays are in shared memory.
 
-type EncodeRequest = {
+type MeasureRequest = {
   readonly tokenizer: number;
-  readonly pretokens: Pretokens | null;
-  readonly placed: PlacedTokens | null;
-};
-type PiecesRequest = {
-  readonly tokenizer: number;
-  readonly words: PlacedWords;
-  readonly placed: readonly number[];
-  /** Of all tokens, or of those that hold a byte of the word. */
-  readonly withBlanks: boolean;
-};
-type CutsRequest = {
-  readonly tokenizer: number;
-  /** The tokenizer to compare with. */
-  readonly other: number;
-  readonly words: PlacedWords;
-  /** 1 is written here for each placed word that the two cut differently. */
-  readonly isDifferent: Uint8Array;
-  readonly slice: WordSlice;
-};
-
-type Pretokens = { readonly words: WordBytes; readonly counts: Float64Array; readonly slice: WordSlice };
-type PlacedTokens = {
-  readonly words: PlacedWords;
+  readonly pretokens: WordTable | null;
+  readonly words: TextWords | null;
   /** The number of tokens of each placed word is written here. */
-  readonly tokenCounts: Uint32Array;
-  readonly slice: WordSlice;
+  readonly placedTokens: Uint32Array;
+  readonly part: Part;
+};
+type CompareRequest = {
+  readonly words: TextWords;
+  /** 1 is written here for each placed word that the two tokenizers cut differently. */
+  readonly isDifferent: Uint8Array;
+  readonly part: Part;
 };
 
-/** Words that are encoded between two turns of the event loop: some milliseconds. */
-const wordsPerPart = 1 << 13;
+/** One of `partCount` parts of tables; `left[0]` counts those that are not done. */
+type Part = { readonly index: number; readonly partCount: number; readonly left: Int32Array };
+
+const slicesOfPart = ({ index, partCount }: Part, wordCount = 0): Generator<WordSlice> =>
+  slicesOf(Math.floor((wordCount * (index + 1)) / partCount), Math.floor((wordCount * index) / partCount));
+
+/** Whether all parts are done. What then has to be found out of all words, the thread of the last part does. */
+const isLast = ({ left }: Part) => Atomics.sub(left, 0, 1) === 1;
 
 /** What one thread of an evaluation does, the main one or a worker. It keeps the tables of the encoders it used last. */
 export class EvaluationJob {
@@ -65,45 +56,30 @@ export class EvaluationJob {
     this.tokenizers = tokenizers;
   }
 
-  /** The tokens of pretokens, by id. */
-  *encode({ tokenizer, pretokens, placed }: EncodeRequest): Generator<undefined, Float64Array | null> {
+  /** The tokens of pretokens, by id; with the last part, what the words of the text cost. */
+  *measure({ tokenizer, pretokens, words, placedTokens, part }: MeasureRequest) {
     const encoder = this.encoder(tokenizer);
-    const tokenCounts =
-      pretokens === null ? null : new Float64Array(this.tokenizers[tokenizer]!.tokenStarts.length - 1);
-    if (pretokens !== null) {
-      for (const part of partsOf(pretokens.slice)) {
-        encoder.addTokens(pretokens.words, pretokens.counts, part, tokenCounts!);
-        yield;
-      }
-    }
-    if (placed !== null) {
-      for (const part of partsOf(placed.slice)) {
-        encoder.countTokens(placed.words, part, placed.tokenCounts);
-        yield;
-      }
-    }
-    return tokenCounts;
-  }
-
-  /** The ids of each placed word. */
-  *pieces({ tokenizer, words, placed, withBlanks }: PiecesRequest): Generator<undefined, Ids[]> {
-    const encoder = this.encoder(tokenizer);
-    return placed.map((p) => {
-      const ids = withBlanks ? encoder.allIdsOf(words, p) : encoder.idsOf(words, p);
-      return ids.slice(0, piecesMax);
-    });
-  }
-
-  *cuts({ tokenizer, other, words, isDifferent, slice }: CutsRequest): Generator<undefined, void> {
-    const cutters = [this.cutter(tokenizer), this.cutter(other)] as const;
-    for (const part of partsOf(slice)) {
-      compareCuts(words, part, cutters, isDifferent);
+    const tokenCounts = new Float64Array(this.tokenizers[tokenizer]!.tokens.idLimit);
+    for (const slice of slicesOfPart(part, pretokens?.wordCount)) {
+      encoder.addTokens(pretokens!, slice, tokenCounts);
       yield;
     }
+    for (const slice of slicesOfPart(part, words?.placed.wordCount)) {
+      encoder.countTokens(words!, slice, placedTokens);
+      yield;
+    }
+    const costs = isLast(part) && words !== null ? yield* wordCosts(words, placedTokens, encoder) : null;
+    return { tokenCounts, costs };
   }
 
-  private cutter(tokenizer: number): WordCutter {
-    return { tokenizer: this.tokenizers[tokenizer]!, encoder: this.encoder(tokenizer) };
+  /** The words that the first two tokenizers cut differently, with the last part. */
+  *compare({ words, isDifferent, part }: CompareRequest): Generator<undefined, DifferentWords | null> {
+    const encoders = [this.encoder(0), this.encoder(1)] as const;
+    for (const slice of slicesOfPart(part, words.placed.wordCount)) {
+      compareCuts(words, slice, encoders, isDifferent);
+      yield;
+    }
+    return isLast(part) ? differentWords(words, isDifferent, encoders) : null;
   }
 
   private encoder(tokenizer: number): WordEncoder {
@@ -118,153 +94,90 @@ export class EvaluationJob {
 /** Each has tables of some 30 MB; two are compared. */
 const encodersMax = 2;
 
-type Ids = Uint16Array | Uint32Array;
-
-function* partsOf({ first, end }: WordSlice): Generator<WordSlice> {
-  for (let from = first; from < end; from += wordsPerPart) {
-    yield { first: from, end: Math.min(end, from + wordsPerPart) };
-  }
-}
-
-/** Who waits for a thread: for the one with this index, or for any. */
-type Waiting = { readonly wanted: number | undefined; readonly take: (thread: number) => void };
-
-type EncodedWords = {
-  readonly tokenCounts: TokenCounts;
-  readonly placedTokens: Uint32Array;
-  readonly worker: number;
-};
+type Asked = "measure" | "compare";
+type Ask = <Method extends Asked>(
+  method: Method,
+  request: RequestOf<EvaluationJob, Method>,
+) => Promise<AnswerOf<EvaluationJob, Method>>;
 
 /**
  * The threads that encode the words of an evaluation. They run until `close`, text after text. With one thread, this one does
- * the work, in slices, unless a request may keep it from serving signals: then there is a worker.
+ * the work, in slices, unless that may keep it from serving signals: then there is a worker.
  */
 export class EvaluationThreads {
-  private readonly here: EvaluationJob | undefined;
-  private readonly workers: readonly JobThread<EvaluationJob>[] = [];
-  /** Threads that have nothing to do, by index. This one is the first, if it works. */
-  private readonly idle = new Set<number>();
-  private readonly waiting: Waiting[] = [];
+  readonly close: () => void;
+  /** Asks a thread; of those that have nothing to do. */
+  private readonly idle: Ask[];
+  /** Each takes the next thread that has nothing to do. */
+  private readonly waiting: (() => void)[] = [];
 
   constructor(
-    private readonly tokenizers: readonly WordEncoding[],
+    tokenizers: readonly WordEncoding[],
     private readonly threadCount: number,
     mainWorks: boolean,
+    private readonly partWordsLeast = defaultPartWordsLeast,
   ) {
     const setup = { kernelModule: kernelModule(), tokenizers };
     if (mainWorks && threadCount === 1) {
-      this.here = new EvaluationJob();
-      this.here.begin(setup);
-    } else this.workers = startJobs("evaluating", threadCount);
-    for (const worker of this.workers) void worker.ask("begin", setup);
-    for (let thread = 0; thread < threadCount; thread++) this.idle.add(thread);
+      const job = new EvaluationJob();
+      job.begin(setup);
+      this.idle = [
+        (method, request) => inTurns(job[method](request as never) as Generator<undefined, never>),
+      ];
+      this.close = () => {};
+      return;
+    }
+    const workers = startJobs<EvaluationJob>("evaluating", threadCount);
+    for (const worker of workers) void worker.ask("begin", setup);
+    this.idle = workers.map((worker) => (method, request) => worker.ask(method, request));
+    this.close = () => {
+      for (const worker of workers) worker.end();
+    };
   }
 
-  /**
-   * Encodes the words of tables, either of which may be null. Returns the tokens of the pretokens, by id, each as often as its
-   * count says; how many tokens each placed word has; and which worker has the tokenizer's tables now.
-   */
-  async encode(
+  /** The tokens of the pretokens, by id, each as often as it occurs, and what the words cost; either may be null. */
+  async measure(
     tokenizer: number,
     pretokens: WordTable | null,
-    words: PlacedWords | null,
-  ): Promise<EncodedWords> {
-    const tokenCounts = new Float64Array(this.tokenizers[tokenizer]!.tokenStarts.length - 1);
-    const placedTokens = new Uint32Array(new SharedArrayBuffer(4 * (words?.placedCount ?? 0)));
-    const sizes = [pretokens?.wordCount ?? 0, words?.placedCount ?? 0] as const;
-    // Each thread makes tables of the tokenizer for itself, which few words are not worth.
-    const partCount = Math.min(this.threadCount, Math.ceil((sizes[0] + sizes[1]) / partWordsLeast) || 1);
-    const answers = await Promise.all(
-      Array.from({ length: partCount }, (_, part) => {
-        const [first, second] = sizes.map((size) => sliceOf(size, part, partCount));
-        return this.ask("encode", {
-          tokenizer,
-          pretokens: pretokens && { words: bytesOf(pretokens), counts: pretokens.counts, slice: first! },
-          placed: words && { words, tokenCounts: placedTokens, slice: second! },
-        });
-      }),
+    words: TextWords | null,
+  ): Promise<{ readonly tokenCounts: TokenCounts; readonly costs: WordCosts | null }> {
+    const placedCount = words?.placed.wordCount ?? 0;
+    const placedTokens = new Uint32Array(new SharedArrayBuffer(4 * placedCount));
+    const [first, ...others] = await this.inParts(placedCount + (pretokens?.wordCount ?? 0), (part) =>
+      this.ask("measure", { tokenizer, pretokens, words, placedTokens, part }),
     );
-    for (const { answer } of answers) if (answer !== null) addCounts(tokenCounts, answer);
-    return { tokenCounts, placedTokens, worker: answers[0]!.thread };
+    const { tokenCounts } = first!;
+    for (const other of others) addCounts(tokenCounts, other.tokenCounts);
+    return { tokenCounts, costs: [first!, ...others].find(({ costs }) => costs !== null)?.costs ?? null };
   }
 
-  /** Which placed words two tokenizers cut differently: 1 for each of them. */
-  async differencesOf(
-    [tokenizer, other]: readonly [number, number],
-    words: PlacedWords,
-  ): Promise<Uint8Array> {
-    const isDifferent = new Uint8Array(new SharedArrayBuffer(words.placedCount));
-    const request = { tokenizer, other, words, isDifferent };
-    const { placedCount } = words;
-    const partCount = Math.min(this.threadCount, Math.ceil(placedCount / partWordsLeast) || 1);
-    const parts = Array.from({ length: partCount }, (_, part) => sliceOf(placedCount, part, partCount));
-    await Promise.all(parts.map((slice) => this.ask("cuts", { ...request, slice })));
-    return isDifferent;
+  /** The words that the first two tokenizers cut differently. */
+  async compare(words: TextWords): Promise<DifferentWords> {
+    const { wordCount } = words.placed;
+    const isDifferent = new Uint8Array(new SharedArrayBuffer(wordCount));
+    const found = await this.inParts(wordCount, (part) => this.ask("compare", { words, isDifferent, part }));
+    return found.find((words) => words !== null)!;
   }
 
-  /** The ids of some placed words; without `withBlanks` only those that hold a byte of the word. */
-  async piecesOf(
-    tokenizer: number,
-    words: PlacedWords,
-    {
-      placed,
-      withBlanks,
-      worker,
-    }: { placed: readonly number[]; withBlanks: boolean; worker?: number | undefined },
-  ) {
-    return (await this.ask("pieces", { tokenizer, words, placed, withBlanks }, worker)).answer;
+  private inParts<Answer>(wordCount: number, ask: (part: Part) => Promise<Answer>): Promise<Answer[]> {
+    // Each thread makes tables of the tokenizer for itself, which few words are not worth.
+    const partCount = Math.min(this.threadCount, Math.ceil(wordCount / this.partWordsLeast) || 1);
+    const left = new Int32Array(new SharedArrayBuffer(4)).fill(partCount);
+    return Promise.all(Array.from({ length: partCount }, (_, index) => ask({ index, partCount, left })));
   }
 
-  close(): void {
-    for (const worker of this.workers) worker.end();
-  }
-
-  /** @param wanted who is to answer; anyone, if left out */
-  private async ask<Method extends Asked>(
-    method: Method,
-    request: RequestOf<EvaluationJob, Method>,
-    wanted?: number,
-  ): Promise<{ readonly answer: AnswerOf<EvaluationJob, Method>; readonly thread: number }> {
-    const thread = await new Promise<number>((take) => {
-      this.waiting.push({ wanted, take });
-      this.giveThreads();
-    });
+  /** Asks the next thread that has nothing to do. */
+  private async ask<Method extends Asked>(method: Method, request: RequestOf<EvaluationJob, Method>) {
+    while (this.idle.length === 0) await new Promise<void>((take) => this.waiting.push(take));
+    const ask = this.idle.pop()!;
     try {
-      if (this.here === undefined)
-        return { answer: await this.workers[thread]!.ask(method, request), thread };
-      const work = this.here[method](request as never) as Generator<
-        undefined,
-        AnswerOf<EvaluationJob, Method>
-      >;
-      return { answer: await inTurns(work), thread };
+      return await ask(method, request);
     } finally {
-      this.idle.add(thread);
-      this.giveThreads();
-    }
-  }
-
-  /** Gives idle threads to those who wait. Who wants a certain one comes first: it has the tables for it. */
-  private giveThreads(): void {
-    const { idle, waiting } = this;
-    for (const thread of [...idle]) {
-      const own = waiting.findIndex(({ wanted }) => wanted === thread);
-      const chosen = own >= 0 ? own : waiting.findIndex(({ wanted }) => wanted === undefined);
-      if (chosen < 0) continue;
-      idle.delete(thread);
-      waiting.splice(chosen, 1)[0]!.take(thread);
+      this.idle.push(ask);
+      this.waiting.shift()?.();
     }
   }
 }
 
-type Asked = "encode" | "pieces" | "cuts";
-
-const bytesOf = ({ bytes, starts }: WordTable) => ({ bytes, starts });
-
 /** Encoding so many words takes some 0.5 s: as long as several threads need to be of use. */
-const partWordsLeast = 1 << 20;
-
-/** One of `partCount` parts of a table. */
-const sliceOf = (wordCount: number, part: number, partCount: number): WordSlice => ({
-  first: Math.floor((wordCount * part) / partCount),
-  end: Math.floor((wordCount * (part + 1)) / partCount),
-});
+const defaultPartWordsLeast = 1 << 20;

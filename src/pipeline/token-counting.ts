@@ -122,7 +122,9 @@ export class TokenCounting {
     const key = keyOf(parts, specialTokens);
     const entry = this.counted.get(key)!;
     const { patternSources } = parts.description;
-    entry.table ??= scatteredTable(await this.options.count(parts.pattern, patternSources, specialTokens));
+    entry.table ??= await inTurns(
+      scatteredTable(await this.options.count(parts.pattern, patternSources, specialTokens)),
+    );
     if (--entry.usersLeft === 0) this.counted.delete(key);
     return entry.table;
   }

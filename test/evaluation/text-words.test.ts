@@ -5,9 +5,11 @@ import {
   countSpecialTokens,
   gatherTextWords,
   holdsWhiteSpace,
+  placedAt,
   placedWordPattern,
   scatteredStep,
   scatteredTable,
+  wordAt,
 } from "../../src/evaluation/text-words.ts";
 import { compilePattern, createSplitter } from "../../src/pattern/pattern.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
@@ -59,13 +61,10 @@ test("words are the runs without white space, as str.split finds them, each with
       expect(words.characterCount).toBe([...text].length);
       expect(words.textBytes).toBe(Buffer.byteLength(text));
       const found = new Map<string, number>();
-      for (let p = 0; p < words.placedCount; p++) {
-        const placed = Buffer.from(words.bytes.subarray(words.starts[p]!, words.starts[p + 1]!));
-        const blank = placed.subarray(0, words.blankBytes[p]!).toString();
-        found.set(
-          JSON.stringify([blank, placed.subarray(words.blankBytes[p]!).toString()]),
-          words.counts[p]!,
-        );
+      for (let p = 0; p < words.placed.wordCount; p++) {
+        const blank = Buffer.from(placedAt(words, p).subarray(0, words.blankBytes[p]!)).toString();
+        const word = Buffer.from(wordAt(words, p)).toString();
+        found.set(JSON.stringify([blank, word]), words.placed.counts[p]!);
       }
       const wanted = new Map<string, number>();
       for (const { before, word } of naive) {
@@ -81,12 +80,10 @@ test("words are the runs without white space, as str.split finds them, each with
 test("placed words with equal words behind different white space have one number", () => {
   const words = wordsOf(Buffer.from("a a\ta b\nb ab"));
   const numbers = new Map<string, Set<number>>();
-  for (let p = 0; p < words.placedCount; p++) {
-    const word = Buffer.from(
-      words.bytes.subarray(words.starts[p]! + words.blankBytes[p]!, words.starts[p + 1]!),
-    );
-    const known = numbers.get(word.toString()) ?? new Set();
-    numbers.set(word.toString(), known.add(words.wordOf[p]!));
+  for (let p = 0; p < words.placed.wordCount; p++) {
+    const word = Buffer.from(wordAt(words, p)).toString();
+    numbers.set(word, (numbers.get(word) ?? new Set()).add(words.wordOf[p]!));
+    expect(Buffer.from(wordAt(words, words.firstPlaced[words.wordOf[p]!]!)).toString()).toBe(word);
   }
   expect([...numbers.values()].map((some) => some.size)).toEqual([1, 1, 1]);
   expect(new Set([...numbers.values()].flatMap((some) => [...some])).size).toBe(3);
@@ -129,7 +126,7 @@ test("neighbours in the order are far apart in the table", () => {
 
 test("a scattered table has the same words with the same counts, in memory that is shared", () => {
   const entries = Array.from({ length: 50 }, (_, i) => [`${"x".repeat(i % 7)}${i}`, i + 1] as const);
-  const { wordCount, bytes, starts, counts } = scatteredTable(wordTableOf(entries));
+  const { wordCount, bytes, starts, counts } = runToEnd(scatteredTable(wordTableOf(entries)));
   const words = Array.from({ length: wordCount }, (_, w): [string, number] => [
     Buffer.from(bytes.subarray(starts[w]!, starts[w + 1]!)).toString(),
     counts[w]!,
@@ -137,7 +134,7 @@ test("a scattered table has the same words with the same counts, in memory that 
   expect(words.map(([word]) => word)).not.toEqual(entries.map(([word]) => word));
   expect(new Map(words)).toEqual(new Map(entries));
   expect([bytes, starts, counts].every(({ buffer }) => buffer instanceof SharedArrayBuffer)).toBe(true);
-  expect(scatteredTable(wordTableOf([])).wordCount).toBe(0);
+  expect(runToEnd(scatteredTable(wordTableOf([]))).wordCount).toBe(0);
 });
 
 /** How often each token is found in the whole text. */

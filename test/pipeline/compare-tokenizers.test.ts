@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { escapeBytes } from "../../src/bytes/escape.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { compareTokenizers } from "../../src/pipeline/compare-tokenizers.ts";
+import { compareTokenizers } from "../../src/pipeline/evaluate.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { MemoryBudget } from "../../src/runtime/system-limits.ts";
 import { ScratchDirectory } from "../../src/store/scratch-directory.ts";
@@ -41,6 +41,7 @@ function compare(a: Tokenizer, b: Tokenizer, paths: readonly string[] | null, wo
       text: paths === null ? null : { name: "text", paths, inputs: findInputs(paths) },
       specialTokensAsText: false,
       workerCountFor: () => workerCount,
+      partWordsLeast: 20,
       budget: new MemoryBudget(),
       scratch: temporary,
     },
