@@ -21,15 +21,12 @@ export function realPathOf(path: string): string {
   }
 }
 
-const targetOf = (typed: string): Target => ({
-  typed,
-  stats: look(() => statSync(typed)),
-  real: realPathOf(typed),
-});
+const targetOf = (typed: string): Target => ({ typed, stats: look(typed), real: realPathOf(typed) });
 
-function look(stat: () => Stats): Stats | null {
+/** What is there, or what is open; null if nothing is. */
+function look(at: string | number): Stats | null {
   try {
-    return stat();
+    return typeof at === "string" ? statSync(at) : fstatSync(at);
   } catch {
     return null;
   }
@@ -39,10 +36,7 @@ function look(stat: () => Stats): Stats | null {
 const isSame = (a: Stats | null, b: Stats | null) =>
   a !== null && b !== null && !a.isCharacterDevice() && a.dev === b.dev && a.ino === b.ino;
 
-function isStream(log: Target, fd: number): boolean {
-  const stream = look(() => fstatSync(fd));
-  return isSame(log.stats, stream);
-}
+const isStream = (log: Target, fd: number) => isSame(log.stats, look(fd));
 
 /**
  * Refuses a `--log-file` that is, or lies in, what the run reads or writes. Files that a directory or a glob holds under

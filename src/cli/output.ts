@@ -23,11 +23,11 @@ export type OutputOptions = {
   readonly log?: LogFile | undefined;
 };
 
-/** An estimate below this is not told to people. */
-const worthTellingBytes = 1e8;
-
 /** A summary; one that takes time to make is made if people or the log are to see it. */
 type Summary = string | readonly string[] | (() => readonly string[]);
+
+/** An estimate below this is not told to people. */
+const worthTellingBytes = 1e8;
 
 const stderr = 2;
 
@@ -53,8 +53,9 @@ export class Output {
   constructor(private readonly options: OutputOptions) {
     const { quiet, progress, log } = options;
     const asked = oneOf("--progress", progress, optionWords.progress);
-    this.mode = quiet ? "none" : progressMode(asked, () => isTerminal(2) && !isDumb());
-    this.display = createProgress(this.mode, writeStderr, () => terminalColumns(2));
+    const canDraw = () => isTerminal(stderr) && !isDumb();
+    this.mode = quiet ? "none" : asked !== "auto" ? asked : canDraw() ? "bar" : "plain";
+    this.display = createProgress(this.mode, writeStderr, () => terminalColumns(stderr));
     this.logged = log && createProgress("log", (text) => log.line(text));
     if (log !== undefined) log.onFailure = (message) => this.showWarning(message);
   }
@@ -106,9 +107,7 @@ export class Output {
     }
   }
 
-  /**
-   * What a run that went well has to say: `summary`, lines, to people, `record` to programs. `end` says it.
-   */
+  /** What a run that went well has to say: `summary`, lines, to people, `record` to programs. `end` says it. */
   succeed(summary: Summary, record: object): void {
     this.success = { summary, record };
   }
@@ -117,21 +116,16 @@ export class Output {
   end(): void {
     const { summary, record } = this.success;
     const { log, quiet } = this.options;
-    const isRead = log !== undefined || (this.mode !== "json" && !quiet);
+    const isShown = this.mode !== "json" && !quiet;
+    const isRead = log !== undefined || isShown;
     const text =
       !isRead || summary === "" ? [] : typeof summary === "function" ? summary() : [summary].flat();
-    if (text.length > 0) log?.line(text);
-    this.endLog({ success: true, ...record });
-    if (this.mode === "json") this.event("result", { success: true, ...record });
-    else if (!quiet && text.length > 0) this.line(text);
+    this.endWith(text, { success: true, ...record }, isShown ? text : []);
   }
 
   /** The end of a run whose reader of stdout went away: success, in silence where people read. */
   endUnread(): void {
-    const record = { success: true, unread: true };
-    this.options.log?.line("the reader of stdout went away");
-    this.endLog(record);
-    if (this.mode === "json") this.event("result", record);
+    this.endWith(["the reader of stdout went away"], { success: true, unread: true }, []);
   }
 
   /** The end of a run that failed; returns the exit code. */
@@ -139,26 +133,27 @@ export class Output {
     const { message, hint, code } = explain(error);
     const lines = [[piece("red", "error:"), ` ${message}`]];
     if (hint !== undefined) lines.push([piece("cyan", "hint:"), ` ${hint}`]);
-    this.endWith(lines, { success: false, error: message, hint, exitCode: code });
+    this.failWith(lines, { success: false, error: message, hint, exitCode: code });
     return code;
   }
 
   /** The end of a run that a signal stops. */
   stop(how: string, exitCode: number): void {
-    this.endWith([[how]], { success: false, error: how, exitCode });
+    this.failWith([[how]], { success: false, error: how, exitCode });
   }
 
-  private endWith(lines: readonly (readonly Piece[])[], record: object): void {
-    this.options.log?.line(lines);
-    this.endLog(record);
-    if (this.mode === "json") this.event("result", record);
-    else this.line(lines.with(0, ["bpe: ", ...lines[0]!]));
+  private failWith(lines: readonly (readonly Piece[])[], record: object): void {
+    this.endWith(lines, record, lines.with(0, ["bpe: ", ...lines[0]!]));
   }
 
-  private endLog(record: object): void {
+  /** `logged` is for the log, `shown` for people. */
+  private endWith(logged: readonly Line[], record: object, shown: readonly Line[]): void {
     const { log, command } = this.options;
+    if (logged.length > 0) log?.line(logged);
     const endedAt = new Date().toISOString();
     log?.record({ event: "result", startedAt: this.startedAt, endedAt, command, ...record });
+    if (this.mode === "json") this.event("result", record);
+    else if (shown.length > 0) this.line(shown);
   }
 
   private showWarning(message: string): void {
@@ -171,7 +166,7 @@ export class Output {
   }
 
   private line(lines: string | readonly Line[]): void {
-    this.write(printable(lines, stylesFor(2)));
+    this.write(printable(lines, stylesFor(stderr)));
   }
 
   private write(text: string): void {
@@ -250,11 +245,6 @@ function explain(error: unknown): { message: string; hint: string | undefined; c
 /** `log` is for a file that is read days later: few lines, without the program's name. */
 type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 
-/** `auto` is a bar where one can be drawn, plain lines elsewhere. */
-export function progressMode(asked: "auto" | ProgressMode, canDraw: () => boolean): ProgressMode {
-  return asked === "auto" ? (canDraw() ? "bar" : "plain") : asked;
-}
-
 /** Shows how far a long stage is. Its methods may be called at any time, any number of times. */
 type ProgressDisplay = {
   update(progress: StageProgress): void;
@@ -304,20 +294,10 @@ export function createProgress(
   };
 }
 
-type Figures = {
-  stage: string;
-  done: number;
-  /** Null if unknown; share and time left are then unknown, too. */
-  total: number | null;
-  unit: string;
-  share: number | null;
-  perSecond: number;
-  secondsLeft: number | null;
-  distinctWordCount: number | undefined;
-  memoryBytes: number;
-};
+type Figures = ReturnType<typeof measure>;
 
-function measure(progress: StageProgress, elapsedSeconds: number): Figures {
+/** Where the total is unknown, share and time left are, too. */
+function measure(progress: StageProgress, elapsedSeconds: number) {
   const { stage, total, unit, distinctWordCount } = progress;
   // For compressed files this is computed from a share, and is no whole number.
   const done = Math.round(progress.done);
@@ -413,14 +393,9 @@ const stream = (fd: Descriptor) => (fd === 1 ? process.stdout : process.stderr);
 /** A terminal that cannot move its cursor, as that of an editor. */
 const isDumb = () => process.env.TERM === "dumb";
 
-const usualColumns = 80;
-
 /** The width of the terminal as it is now; 80 where it is unknown. */
-export function terminalColumns(fd: Descriptor): number {
-  if (!isTerminal(fd)) return usualColumns;
-  const [columns] = stream(fd).getWindowSize?.() ?? [];
-  return columns || usualColumns;
-}
+export const terminalColumns = (fd: Descriptor): number =>
+  (isTerminal(fd) && stream(fd).getWindowSize?.()[0]) || 80;
 
 const codes = { bold: "1", red: "1;31", yellow: "1;33", cyan: "36" };
 
@@ -431,16 +406,20 @@ export type Styles = Readonly<Record<keyof typeof codes, (text: string) => strin
 export const stylesFor = (fd: Descriptor): Styles =>
   process.env.NO_COLOR || isDumb() || !isTerminal(fd) ? plain : coloured;
 
-const stylesOf = (style: (code: string, text: string) => string) =>
+const stylesOf = (style: (text: string, code: string) => string) =>
   Object.fromEntries(
-    Object.entries(codes).map(([name, code]) => [name, (text: string) => style(code, text)]),
+    Object.entries(codes).map(([name, code]) => [name, (text: string) => style(text, code)]),
   ) as Styles;
+
+export const plain = stylesOf((text) => text);
+const styled = (text: string, code: string) => `\x1b[${code}m${text}\x1b[0m`;
+export const coloured = stylesOf(styled);
 
 /** A line for people: text, which is escaped where it is printed, and pieces of it that stand out. */
 export type Line = string | readonly Piece[];
 export type Piece = string | { readonly text: string; readonly code: string };
 
-export const piece = (style: keyof typeof codes, text: string): Piece => ({ text, code: codes[style] });
+export const piece = (style: keyof Styles, text: string): Piece => ({ text, code: codes[style] });
 
 /**
  * Lines as they are printed: here all is escaped that people see. A line may name a file, or show a token, that holds line
@@ -449,17 +428,12 @@ export const piece = (style: keyof typeof codes, text: string): Piece => ({ text
 export function printable(lines: string | readonly Line[], styles: Styles = plain): string {
   const shown = (piece: Piece) => {
     if (typeof piece === "string") return escapeText(piece);
-    return styles === plain ? escapeText(piece.text) : styled(piece.code, escapeText(piece.text));
+    return styles === plain ? escapeText(piece.text) : styled(escapeText(piece.text), piece.code);
   };
   return (typeof lines === "string" ? [lines] : lines)
     .map((line) => (typeof line === "string" ? escapeText(line) : line.map(shown).join("")))
     .join("\n");
 }
-
-const styled = (code: string, text: string) => `\x1b[${code}m${text}\x1b[0m`;
-
-export const plain: Styles = stylesOf((_, text) => text);
-export const coloured: Styles = stylesOf(styled);
 
 // Warnings: the result is what was asked for, but may not be what was meant.
 
@@ -508,17 +482,15 @@ export function warnOfStreams(inputs: readonly Input[], output: Output): void {
   output.warn(`--cache keeps nothing of streams: "${stream.path}" is counted anew in each run`);
 }
 
-/** What was decided about a corpus without being asked: rows of a summary, each a name and a text. */
-export function corpusNotes({ inputs, skipped }: FoundInputs): [name: string, text: string][] {
-  return [
-    ["read as", readAs(inputs)],
-    ["skipped", skippedText(skipped)],
-  ].filter(([, text]) => text !== "") as [string, string][];
-}
+/** What was decided about a corpus without being asked: rows of a summary, each a name and a text, which may be empty. */
+export const corpusNotes = ({ inputs, skipped }: FoundInputs): [name: string, text: string][] => [
+  ["read as", readAs(inputs)],
+  ["skipped", skippedText(skipped)],
+];
 
 /** The same as lines, for a summary without rows. */
 export const corpusNoteLines = (found: FoundInputs) =>
-  corpusNotes(found).map(([name, text]) => `${name} ${text}`);
+  corpusNotes(found).flatMap(([name, text]) => (text === "" ? [] : [`${name} ${text}`]));
 
 const formatNames: Record<InputFormat, string> = {
   text: "text",

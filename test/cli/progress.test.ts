@@ -1,17 +1,10 @@
 import { expect, test } from "bun:test";
-import { barLine, createProgress, progressMode } from "../../src/cli/output.ts";
+import { barLine, createProgress } from "../../src/cli/output.ts";
 import { binary, put, scratch } from "../binary.ts";
 import { onTerminal } from "../pseudo-terminal.ts";
 
 const counting = (done: number) =>
   ({ stage: "counting", done, total: 1000, unit: "bytes", distinctWordCount: 7 }) as const;
-
-test("auto is a bar where one can be drawn and plain lines elsewhere; what is asked for is done", () => {
-  const modes = (["auto", "none", "bar"] as const).flatMap((asked) =>
-    [true, false].map((canDraw) => progressMode(asked, () => canDraw)),
-  );
-  expect(modes).toEqual(["bar", "plain", "none", "none", "bar", "bar"]);
-});
 
 test("json tells of every stage at once, one object a line", () => {
   let shown = "";
