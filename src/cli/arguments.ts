@@ -16,7 +16,7 @@ export type Invocation = {
 
 /** Reads the arguments of a command. Values are text exactly as typed; a UserError names what is wrong as typed. */
 export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
-  const options = new TypedOptions();
+  const options = new TypedOptions(command);
   const files: string[] = [];
   /** The option whose values go on. */
   let open: OptionSpec | undefined;
@@ -191,21 +191,21 @@ type Words = typeof optionWords;
 
 /** The options of a command by their long names, each with the texts typed for it; a flag has none. */
 export class TypedOptions extends Map<string, readonly string[]> {
+  constructor(private readonly command: CommandSpec) {
+    super();
+  }
+
   /** The text typed for an option; undefined if it was not given. */
   text(name: string): string | undefined {
     return this.get(name)?.[0];
   }
 
-  /** The same as a whole number of at least `least`. */
-  wholeNumber(name: string, least: number): number | undefined {
+  /** The same as a whole number, or a size in bytes; the table says which, and the least. */
+  number(name: string): number | undefined {
     const text = this.text(name);
-    return text === undefined ? undefined : wholeNumber(`--${name}`, text, least);
-  }
-
-  /** The same as a size of at least `leastBytes`, in bytes. */
-  sizeBytes(name: string, leastBytes: number): number | undefined {
-    const text = this.text(name);
-    return text === undefined ? undefined : sizeBytes(`--${name}`, text, leastBytes);
+    if (text === undefined) return undefined;
+    const { value, least = 0 } = this.command.options.find((option) => option.name === name)!;
+    return (value === "SIZE" ? sizeBytes : wholeNumber)(`--${name}`, text, least);
   }
 
   /** The same as one of the option's words. */

@@ -21,6 +21,8 @@ export type OptionSpec = {
   readonly value?: string;
   /** The words that its value may be; of a `LIST`, any of them, with commas between. */
   readonly words?: readonly string[];
+  /** The least that a number, or a `SIZE` in bytes, may be; 0 unless said. */
+  readonly least?: number;
   readonly repeatable?: boolean;
   /** Arguments behind its value are more values of it, up to the next option; `--name=value` takes no more. */
   readonly many?: boolean;
@@ -77,6 +79,27 @@ const report: OptionSpec = {
     "The page needs no network and runs nothing of the text that it shows. It holds all tokens, so that the merge tree of each can be seen.",
 };
 
+const outputOption: Pick<OptionSpec, "name" | "short" | "topic"> = {
+  name: "output",
+  short: "o",
+  topic: "output",
+};
+const outputFile: OptionSpec = { ...outputOption, value: "FILE", description: "", default: "stdout" };
+const outputDirectory: OptionSpec = {
+  ...outputOption,
+  value: "DIR",
+  required: true,
+  description: "tokenizer directory",
+};
+const textFiles: OptionSpec = {
+  name: "text",
+  value: "FILE",
+  repeatable: true,
+  many: true,
+  topic: "input",
+  description: "",
+};
+
 /** For commands that may run for long, with nobody watching. */
 const unattended: readonly OptionSpec[] = [
   {
@@ -121,6 +144,11 @@ export const everywhere: readonly OptionSpec[] = [
   },
 ];
 
+const rangesKnow: Exclusion = {
+  other: "ranges",
+  why: "the ranges know their files, and what these are read as",
+};
+
 /** How files are read. */
 const reading: readonly OptionSpec[] = [
   {
@@ -138,7 +166,7 @@ const reading: readonly OptionSpec[] = [
     value: "GLOB",
     repeatable: true,
     topic: "input",
-    excludes: [notOfIds],
+    excludes: [notOfIds, rangesKnow],
     description: "of a directory: only files like this",
     details: "Without a slash it describes names at any depth, with one the path below the directory.",
   },
@@ -148,6 +176,7 @@ const reading: readonly OptionSpec[] = [
     words: optionWords["input-format"],
     topic: "input",
     rare: true,
+    excludes: [rangesKnow],
     description: "what everything named is read as",
     default: "by name and content",
   },
@@ -157,7 +186,7 @@ const reading: readonly OptionSpec[] = [
     words: optionWords.binary,
     topic: "input",
     rare: true,
-    excludes: [notOfIds],
+    excludes: [notOfIds, rangesKnow],
     description: "read what is no text as text",
     details:
       "Without it an archive, an image or a program is an error; in a directory it is skipped and listed.",
@@ -200,6 +229,7 @@ const workers: OptionSpec = {
   name: "workers",
   short: "w",
   value: "N",
+  least: 1,
   topic: "speed",
   description: "threads",
   details:
@@ -209,6 +239,7 @@ const workers: OptionSpec = {
 const memoryLimit: OptionSpec = {
   name: "memory-limit",
   value: "SIZE",
+  least: 1,
   topic: "speed",
   description: "words beyond it go to disk",
   details:
@@ -330,6 +361,7 @@ const forModels: readonly OptionSpec[] = [
   {
     name: "model-max-length",
     value: "N",
+    least: 1,
     topic: "model",
     rare: true,
     excludes: decidedByBase,
@@ -448,6 +480,7 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "max-token-length",
         value: "N",
+        least: 1,
         topic: "tokens",
         rare: true,
         description: "longest token, in bytes",
@@ -456,9 +489,18 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "superwords-from",
         value: "N",
+        least: 1,
         topic: "tokens",
         rare: true,
-        excludes: [notExtending, notOfIds],
+        excludes: [
+          notExtending,
+          notOfIds,
+          {
+            other: "counts",
+            why: "it needs the text, and these have only its words",
+            hint: "name the files that were counted",
+          },
+        ],
         description: "from a vocabulary of N on, learn tokens that cross spaces",
         details:
           "SuperBPE: an ordinary training up to N, then merges over whole lines, up to four words a token. Reads the corpus twice.",
@@ -498,6 +540,7 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "pad-to",
         value: "N",
+        least: 1,
         topic: "tokens",
         rare: true,
         excludes: [notOfIds],
@@ -506,12 +549,7 @@ export const commands: readonly CommandSpec[] = [
       },
       ...reading,
       {
-        name: "output",
-        short: "o",
-        value: "DIR",
-        required: true,
-        topic: "output",
-        description: "tokenizer directory",
+        ...outputDirectory,
         details:
           "It may be absent, empty, or hold what an earlier training wrote, which is replaced as a whole. Anything else in it is an error, and nothing is touched.",
       },
@@ -536,7 +574,13 @@ export const commands: readonly CommandSpec[] = [
           "At its birth and at the end, with the halves that it was made of. Without this option it is written beside a --report, and if it is below 1 MB and --format is not given.",
       },
       report,
-      { name: "no-ledger", topic: "output", rare: true, description: "do not write tokens.tsv" },
+      {
+        name: "no-ledger",
+        topic: "output",
+        rare: true,
+        excludes: [{ other: "ledger", hint: "leave one of them out" }],
+        description: "do not write tokens.tsv",
+      },
       workers,
       memoryLimit,
       ...caching,
@@ -588,10 +632,7 @@ export const commands: readonly CommandSpec[] = [
     filesFrom: ["counts", "ranges"],
     options: [
       {
-        name: "output",
-        short: "o",
-        value: "FILE",
-        topic: "output",
+        ...outputFile,
         description: "where the counts go",
         details: "As text in a .tsv, in the compact binary form under any other name.",
         default: "stdout, as text",
@@ -599,6 +640,7 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "min-count",
         value: "N",
+        least: 1,
         topic: "output",
         description: "leave out words that occur fewer times",
         details:
@@ -638,21 +680,19 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "range-size",
         value: "SIZE",
+        // Smaller ranges would cost more to plan than to count.
+        least: 64_000,
         topic: "output",
         description: "wished size of a range, e.g. 64MB or 1GiB",
         default: "256MB",
       },
       {
-        name: "output",
-        short: "o",
-        value: "FILE",
-        topic: "output",
+        ...outputFile,
         description: "where the plan goes",
-        default: "stdout",
       },
       specialToken,
       pattern,
-      compat,
+      { ...compat, excludes: [{ other: "tokenizer", why: "that one says how text is cut" }] },
       ...reading,
       {
         ...tokenizer,
@@ -660,7 +700,10 @@ export const commands: readonly CommandSpec[] = [
         description: "plan for bpe encode with this tokenizer",
         details: "It takes -p and -s as encode does.",
       },
-      specialTokensAsText,
+      {
+        ...specialTokensAsText,
+        needs: { other: "tokenizer", hint: "such a plan is for bpe encode: --tokenizer PATH" },
+      },
       {
         name: "count-documents",
         topic: "output",
@@ -690,10 +733,7 @@ export const commands: readonly CommandSpec[] = [
     options: [
       tokenizer,
       {
-        name: "output",
-        short: "o",
-        value: "FILE",
-        topic: "output",
+        ...outputFile,
         description: "ids as .npy or .bin",
         details: "Without it decimal ids go to stdout, a line for each input or record.",
         default: "stdout, decimal",
@@ -746,12 +786,8 @@ export const commands: readonly CommandSpec[] = [
     options: [
       tokenizer,
       {
-        name: "output",
-        short: "o",
-        value: "FILE",
-        topic: "output",
+        ...outputFile,
         description: "where the text goes",
-        default: "stdout",
       },
       {
         ...idType,
@@ -837,11 +873,7 @@ export const commands: readonly CommandSpec[] = [
       "Tokens that only one of them has, tokens with another id, merges in another order, and, with a text, the words that they cut differently.",
     options: [
       {
-        name: "text",
-        value: "FILE",
-        repeatable: true,
-        many: true,
-        topic: "input",
+        ...textFiles,
         description: "a text: which of its words are cut differently, and how often",
         details: "All that encode reads, and - for standard input. Several files are one text.",
       },
@@ -864,12 +896,8 @@ export const commands: readonly CommandSpec[] = [
       "Takes tokens out of any byte-level BPE tokenizer, one by one: the rarest in a text that no other token is made of. Bytes and added tokens stay. The result is written as the kinds of file that the tokenizer came as, with ids.tsv, which has the new id of each old one.",
     options: [
       {
-        name: "text",
-        value: "FILE",
-        repeatable: true,
-        many: true,
+        ...textFiles,
         required: true,
-        topic: "input",
         description: "texts that show how often each token occurs",
         details:
           "All that encode reads, and - for standard input. Files behind it are more texts, so the tokenizer comes first.",
@@ -878,18 +906,12 @@ export const commands: readonly CommandSpec[] = [
         name: "vocab-size",
         short: "n",
         value: "N",
+        least: 1,
         required: true,
         topic: "tokens",
         description: "how many tokens stay, special tokens among them",
       },
-      {
-        name: "output",
-        short: "o",
-        value: "DIR",
-        required: true,
-        topic: "output",
-        description: "tokenizer directory",
-      },
+      outputDirectory,
       ...besideTokenizer,
       ...reading,
       { ...workers, default: "1 for small texts, else all cores" },

@@ -36,9 +36,9 @@ export function readCorpusOptions(invocation: Invocation, made?: CountsOptions) 
   return {
     ...cutting,
     cutting,
-    workers: options.wholeNumber("workers", 1),
+    workers: options.number("workers"),
     reading: readInputOptions(invocation),
-    memoryLimitBytes: options.sizeBytes("memory-limit", 1),
+    memoryLimitBytes: options.number("memory-limit"),
   };
 }
 
@@ -82,7 +82,7 @@ export function readCacheOptions({
   if (path === "") throw usageError("--cache is empty", "name a directory, e.g. --cache cache");
   return {
     path,
-    limitBytes: options.sizeBytes("cache-limit", 0),
+    limitBytes: options.number("cache-limit"),
     ifChanged: options.has("if-changed"),
   };
 }

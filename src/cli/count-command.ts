@@ -37,7 +37,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const startMs = performance.now();
   const asked = readCorpusOptions(invocation);
   const cacheOptions = readCacheOptions(invocation);
-  const minCount = invocation.options.wholeNumber("min-count", 1) ?? 1;
+  const minCount = invocation.options.number("min-count") ?? 1;
   const plan = rangesPath(invocation);
   const places = await takePlaces(invocation, output);
   const { options, countsFiles } = await openCountsFiles(invocation, asked, (made) =>

@@ -21,8 +21,8 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   const [first] = files;
   const typedTexts =
     first === undefined ? [] : readTexts(files.map((path) => ({ name: nameOfText(first), path })));
-  const workers = options.wholeNumber("workers", 1);
-  const budget = new MemoryBudget(options.sizeBytes("memory-limit", 1));
+  const workers = options.number("workers");
+  const budget = new MemoryBudget(options.number("memory-limit"));
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());
   const [a, b, ...more] = await openTokenizers(invocation, output);

@@ -131,8 +131,8 @@ function readOptions(invocation: Invocation) {
     plan: rangesPath(invocation),
     reading: readInputOptions(invocation),
     output,
-    workers: options.wholeNumber("workers", 1),
-    memoryLimitBytes: options.sizeBytes("memory-limit", 1),
+    workers: options.number("workers"),
+    memoryLimitBytes: options.number("memory-limit"),
     appendToken: options.text("append-token"),
     specialTokensAsText: options.has("special-tokens-as-text"),
   };

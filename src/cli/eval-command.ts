@@ -75,8 +75,8 @@ function readOptions(invocation: Invocation) {
   return {
     typedTexts: readTexts(options.get("text")!.map((typed) => readNamed("--text", typed))),
     reading: readingOf(options),
-    workers: options.wholeNumber("workers", 1),
-    memoryLimitBytes: options.sizeBytes("memory-limit", 1),
+    workers: options.number("workers"),
+    memoryLimitBytes: options.number("memory-limit"),
     specialTokensAsText: options.has("special-tokens-as-text"),
     print: printerOf(options),
   };

@@ -146,18 +146,18 @@ function readOptions(invocation: Invocation) {
     basePath: options.text("extend")!,
     output: outputPath,
     sizes: readAskedSizes(options.text("vocab-size")!),
-    padTo: options.wholeNumber("pad-to", 1) ?? 1,
+    padTo: options.number("pad-to") ?? 1,
     rule: options.word("compat"),
     separators: options.get("special-token"),
     specialTokensAsText: options.has("special-tokens-as-text"),
     basePattern: pattern === undefined ? undefined : resolvePattern(pattern),
     ...readLimits(options),
-    workers: options.wholeNumber("workers", 1),
+    workers: options.number("workers"),
     reading: readInputOptions(invocation),
-    memoryLimitBytes: options.sizeBytes("memory-limit", 1),
+    memoryLimitBytes: options.number("memory-limit"),
     saveCounts: options.text("save-counts"),
     cache: readCacheOptions(invocation),
-    keepCount: options.wholeNumber("keep", 0),
+    keepCount: options.number("keep"),
   };
 }
 

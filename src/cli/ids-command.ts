@@ -104,9 +104,9 @@ function readTrainOptions(options: TypedOptions) {
     binaryType: { asked: options.word("dtype"), needed: "uint16" },
     // A pair occurs at least once, whatever the rule.
     limits: settleLimits(readLimits(options), "ids"),
-    workers: options.wholeNumber("workers", 1) ?? allowedCores(),
-    memoryLimitBytes: options.sizeBytes("memory-limit", 1),
-    keepCount: options.wholeNumber("keep", 0),
+    workers: options.number("workers") ?? allowedCores(),
+    memoryLimitBytes: options.number("memory-limit"),
+    keepCount: options.number("keep"),
   } as const;
 }
 

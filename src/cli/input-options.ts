@@ -71,11 +71,6 @@ export function rangesPath({ files, options }: Invocation): string | undefined {
       "give either ranges or files",
     );
   }
-  for (const name of ["input-format", "include", "binary"]) {
-    if (path !== undefined && options.has(name)) {
-      throw usageError(`--ranges and --${name}: the ranges know their files, and what these are read as`);
-    }
-  }
   return path;
 }
 

@@ -7,7 +7,6 @@ import {
   planLineMaker,
   plannedRanges,
 } from "../corpus/plan-file.ts";
-import { usageError } from "../errors.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { countDocuments } from "../pipeline/count-documents.ts";
 import { countsOptionsOf } from "../pipeline/training.ts";
@@ -66,25 +65,16 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   );
 }
 
-/** Smaller ranges would cost more to plan than to count. */
-const leastRangeSizeBytes = 64_000;
 const defaultRangeSizeBytes = 256e6;
 
 function readOptions(invocation: Invocation) {
   const { options } = invocation;
   const path = options.text("output");
-  const asText = "special-tokens-as-text";
-  if (!options.has("tokenizer") && options.has(asText)) {
-    throw usageError(`--${asText} is for plans to encode by`, "name the tokenizer: --tokenizer PATH");
-  }
-  if (options.has("tokenizer") && options.has("compat")) {
-    throw usageError("--compat is for plans to count by, --tokenizer for plans to encode by");
-  }
   if (invocation.files.includes("-")) throw noFileToPlan("-");
   return {
     reading: { ...readInputOptions(invocation), trained: recordedReading(options.get("tokenizer") ?? []) },
     readCuts: options.has("tokenizer") ? tokenizerCuts(invocation) : corpusCuts(invocation),
-    rangeSizeBytes: options.sizeBytes("range-size", leastRangeSizeBytes) ?? defaultRangeSizeBytes,
+    rangeSizeBytes: options.number("range-size") ?? defaultRangeSizeBytes,
     countDocuments: options.has("count-documents"),
     output: path === "-" ? undefined : path,
   };

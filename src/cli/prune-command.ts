@@ -95,7 +95,7 @@ function readOptions(invocation: Invocation) {
     texts,
     beside: readBesideTokenizer(options),
     reading: readReading(texts, options),
-    size: options.wholeNumber("vocab-size", 1)!,
-    workers: options.wholeNumber("workers", 1),
+    size: options.number("vocab-size")!,
+    workers: options.number("workers"),
   };
 }

@@ -22,18 +22,12 @@ export function readOptions(invocation: Invocation, made?: CountsOptions) {
   const corpusOptions = readCorpusOptions(invocation, made);
   const asked = {
     sizes: splitSizes(options.text("vocab-size")!).map((text) => wholeNumber("--vocab-size", text, 1)),
-    padTo: options.wholeNumber("pad-to", 1),
+    padTo: options.number("pad-to"),
     ...readLimits(options),
-    superwordsFrom: options.wholeNumber("superwords-from", 1),
+    superwordsFrom: options.number("superwords-from"),
     superwordPattern: options.text("superword-pattern"),
     model: readModelOptions(options),
   };
-  if (asked.superwordsFrom !== undefined && options.has("counts")) {
-    throw usageError(
-      "--superwords-from needs the text, and --counts has only its words",
-      "name the files that were counted",
-    );
-  }
   const settings = settle(asked, corpusOptions.cutting, optionOf);
   const { sources } = settings.pattern;
   const chosen = options.text("format")?.split(",");
@@ -52,7 +46,7 @@ export function readOptions(invocation: Invocation, made?: CountsOptions) {
     cache: readCacheOptions(invocation),
     outputs: { formatNames, ledger: readLedger(options), modelCard: options.has("model-card") },
     report: readReportPath(invocation),
-    keepCount: options.wholeNumber("keep", 0),
+    keepCount: options.number("keep"),
   };
 }
 
@@ -61,15 +55,14 @@ const optionOf = (name: string) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-
 
 /** Which tokens are not learned; what is left open is the rule's. */
 export const readLimits = (options: TypedOptions) => ({
-  minFrequency: options.wholeNumber("min-frequency", 0),
-  maxTokenLength: options.wholeNumber("max-token-length", 1),
+  minFrequency: options.number("min-frequency"),
+  maxTokenLength: options.number("max-token-length"),
 });
 
 /** Whether `tokens.tsv` is written, as it is beside a report; undefined where nobody says. */
 function readLedger(options: Invocation["options"]): boolean | undefined {
-  const [isWanted, isUnwanted] = [options.has("ledger"), options.has("no-ledger")];
-  if (isWanted && isUnwanted) throw usageError("--ledger and --no-ledger are given", "leave one of them out");
-  return isWanted || isUnwanted ? isWanted : options.has("report") || undefined;
+  if (options.has("no-ledger")) return false;
+  return options.has("ledger") || options.has("report") || undefined;
 }
 
 /** The options of `train` that are for `transformers`: roles of special tokens, chat template, length, class. */
@@ -80,7 +73,7 @@ export function readModelOptions(options: TypedOptions): AskedModelSettings {
     roles: Object.fromEntries(roles),
     addsBos: options.has("add-bos"),
     chatTemplate: template === undefined ? undefined : readChatTemplate(template),
-    modelMaxLength: options.wholeNumber("model-max-length", 1),
+    modelMaxLength: options.number("model-max-length"),
     tokenizerClass: options.text("class"),
   };
 }

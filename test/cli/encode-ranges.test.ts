@@ -123,7 +123,7 @@ test("options that do not go together are exit 2", () => {
   };
   usage("the ranges name their files", "encode", "first.txt", "--ranges", "x", "--tokenizer", "tokenizer");
   usage(
-    "--compat is for plans to count by",
+    "--compat does not go with --tokenizer",
     "plan",
     "first.txt",
     "--compat",
@@ -131,10 +131,5 @@ test("options that do not go together are exit 2", () => {
     "--tokenizer",
     "tokenizer",
   );
-  usage(
-    "--special-tokens-as-text is for plans to encode by",
-    "plan",
-    "first.txt",
-    "--special-tokens-as-text",
-  );
+  usage("--special-tokens-as-text needs --tokenizer", "plan", "first.txt", "--special-tokens-as-text");
 });
