@@ -42,7 +42,7 @@ function takePlaces(suffixes: readonly string[]): BunPlugin {
 const forBrowsers: BunPlugin = {
   name: "browser",
   setup(build) {
-    const buffer = join(sources, "runtime/buffer.browser.ts");
+    const buffer = join(sources, "runtime/host.browser.ts");
     build.onResolve({ filter: /^node:buffer$/ }, () => ({ path: buffer }));
     build.onLoad({ filter: /\.wasm$/ }, ({ path }) => ({
       contents: `export default "${readFileSync(path).toString("base64")}";`,

@@ -1,2 +1,23 @@
-/** In the place of embedded.ts in the library for browsers: there are no files and no workers. */
+/*
+ * In the place of embedded.ts in the library for browsers: there are no files and no workers, the kernel is part of the
+ * script, and a page asks for no more memory than a small machine has.
+ */
+import wasm from "../../dist/kernel/kernel.wasm" with { type: "file" };
+import { UserError } from "../errors.ts";
+import { fromBase64 } from "./host.ts";
+
+export const availableParallelism = (): number => 1;
+export const totalmem = (): number => 2 ** 32;
+
 export const embeddedDirectory = "";
+
+export const isKernelTested = false;
+
+export function readKernel(_name: string): Uint8Array<ArrayBuffer> {
+  // The build puts the file itself in the place of its path, as base64.
+  const bytes = new Uint8Array(fromBase64(wasm));
+  if (WebAssembly.validate(bytes)) return bytes;
+  throw new UserError("this browser has no WebAssembly with SIMD and threads", {
+    hint: "browsers of 2023 and later have it",
+  });
+}

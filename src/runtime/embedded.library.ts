@@ -2,11 +2,11 @@
  * In the place of embedded.ts in the libraries for Bun and Node: everything lies beside the module that asks, in the
  * package's directory. Patterns are compiled when they are needed.
  */
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
+import { openWorker } from "./host.ts";
 import type { JobName, WorkerThread } from "./worker-jobs.ts";
-import { openWorker } from "./worker-thread.ts";
 
-const kernelPath = (name: string) => fileURLToPath(new URL(`../wasm/${name}`, import.meta.url));
+export { availableParallelism, totalmem } from "node:os";
 
 export function startWorker(job: JobName): WorkerThread {
   const worker = openWorker(import.meta.url);
@@ -16,8 +16,7 @@ export function startWorker(job: JobName): WorkerThread {
 
 export const embeddedDirectory = "";
 
-export const kernelPaths = {
-  path: kernelPath("kernel.wasm"),
-  baselinePath: kernelPath("kernel-baseline.wasm"),
-  testPath: undefined,
-};
+export const isKernelTested = false;
+
+export const readKernel = (name: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(readFileSync(new URL(`../wasm/${name}.wasm`, import.meta.url)));

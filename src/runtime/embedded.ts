@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
 import type { JobName, WorkerThread } from "./worker-jobs.ts";
+
+export { availableParallelism, totalmem } from "node:os";
 
 const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.startsWith("B:\\~BUN");
 
@@ -24,9 +27,16 @@ export const startCliWorker = (name: "report-worker.ts" | "serve-worker.ts") =>
 export const embeddedDirectory = import.meta.dir;
 
 const kernelDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../dist/kernel`;
-/** The modules of the kernel (scripts/build-kernel.ts); the one for tests only in the source tree. */
-export const kernelPaths = {
-  path: `${kernelDirectory}/kernel.wasm`,
-  baselinePath: `${kernelDirectory}/kernel-baseline.wasm`,
-  testPath: isEmbedded ? undefined : `${kernelDirectory}/kernel-asserts.wasm`,
-};
+
+/** Whether the kernel is the one with assertions, which tests run. */
+export const isKernelTested = !isEmbedded && process.env.NODE_ENV === "test";
+
+/** A module of the kernel (scripts/build-kernel.ts); the one with assertions only in the source tree. */
+export function readKernel(name: "kernel" | "kernel-baseline" | "kernel-asserts"): Uint8Array<ArrayBuffer> {
+  const path = `${kernelDirectory}/${name}.wasm`;
+  try {
+    return new Uint8Array(readFileSync(path));
+  } catch (error) {
+    throw new Error(`the kernel is not built ("${path}"): npm run build`, { cause: error });
+  }
+}

@@ -1,7 +1,6 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
-import { sleepSync } from "./host.ts";
-import { errnoOf, openLibc } from "./libc.ts";
+import { errnoOf, openLibc, sleepSync } from "./host.ts";
 import { codeOf } from "./system-error.ts";
 
 /** Takes bytes: a file, or a stream. */

@@ -27,3 +27,102 @@ export const fromBase64 = (text: string): Uint8Array =>
 
 /** Only Bun's engine can be told. */
 export function spareThirdTier(..._functions: ((...args: never[]) => unknown)[]): void {}
+
+/*
+ * In the place of node:buffer, and of the global Buffer: as much of it as loading and encoding use.
+ * test/runtime/buffer.test.ts compares it with the real one.
+ */
+
+type Encoding = "utf8" | "latin1";
+
+/** Uint8Array without its static functions, which take other things than Buffer's. */
+const Bytes = Uint8Array as unknown as new (
+  source: number | ArrayBufferLike,
+  offset?: number,
+  length?: number,
+) => Uint8Array;
+
+export class Buffer extends Bytes {
+  static alloc(size: number): Buffer {
+    return new Buffer(size);
+  }
+
+  static from(
+    source: string | ArrayBufferLike | ArrayLike<number>,
+    encodingOrOffset?: Encoding | number,
+    length?: number,
+  ): Buffer {
+    if (typeof source === "string") {
+      if (encodingOrOffset !== "latin1") return Buffer.from(new TextEncoder().encode(source));
+      const bytes = new Buffer(source.length);
+      for (let i = 0; i < source.length; i++) bytes[i] = source.charCodeAt(i);
+      return bytes;
+    }
+    // Shared memory has no name in pages that are not isolated.
+    if ("byteLength" in source && !ArrayBuffer.isView(source)) {
+      return new Buffer(source, encodingOrOffset as number | undefined, length);
+    }
+    const bytes = new Buffer((source as ArrayLike<number>).length);
+    bytes.set(source as ArrayLike<number>);
+    return bytes;
+  }
+
+  static concat(parts: readonly Uint8Array[], totalLength?: number): Buffer {
+    const length = totalLength ?? parts.reduce((sum, part) => sum + part.length, 0);
+    const joined = new Buffer(length);
+    let pos = 0;
+    for (const part of parts) {
+      const fitting = part.subarray(0, length - pos);
+      joined.set(fitting, pos);
+      pos += fitting.length;
+    }
+    return joined;
+  }
+
+  static compare(a: Uint8Array, b: Uint8Array): -1 | 0 | 1 {
+    const length = Math.min(a.length, b.length);
+    for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i]! < b[i]! ? -1 : 1;
+    return a.length === b.length ? 0 : a.length < b.length ? -1 : 1;
+  }
+
+  override subarray(start?: number, end?: number): Buffer {
+    return super.subarray(start, end) as Buffer;
+  }
+
+  override toString(encoding: Encoding = "utf8", start = 0, end = this.length): string {
+    // A copy: decoders of some browsers take no shared memory.
+    const bytes = new Uint8Array(this.subarray(start, end));
+    if (encoding === "utf8") return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+    const parts: string[] = [];
+    for (let pos = 0; pos < bytes.length; pos += 4096) {
+      parts.push(String.fromCharCode(...bytes.subarray(pos, pos + 4096)));
+    }
+    return parts.join("");
+  }
+
+  override indexOf(wanted: number | Uint8Array, from = 0): number {
+    if (typeof wanted === "number") return super.indexOf(wanted, from);
+    if (wanted.length === 0) return Math.min(from, this.length);
+    const last = this.length - wanted.length;
+    for (let pos = super.indexOf(wanted[0]!, from); pos >= 0 && pos <= last; ) {
+      let matched = 1;
+      while (matched < wanted.length && this[pos + matched] === wanted[matched]) matched++;
+      if (matched === wanted.length) return pos;
+      pos = super.indexOf(wanted[0]!, pos + 1);
+    }
+    return -1;
+  }
+
+  equals(other: Uint8Array): boolean {
+    return Buffer.compare(this, other) === 0;
+  }
+}
+
+export function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array(bytes));
+    return true;
+  } catch {
+    return false;
+  }
+}

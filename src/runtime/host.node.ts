@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { Worker as NodeWorker } from "node:worker_threads";
 import picomatch from "picomatch";
 // The build puts it beside the module that asks.
 import wasmPath from "../../node_modules/xxhash-wasm/workerd/xxhash.wasm" with { type: "file" };
+import type { WorkerThread } from "./worker-jobs.ts";
 
 /*
  * In the place of host.ts in the library for Node: the same names, with the same results.
@@ -144,3 +146,55 @@ export function xxHash32(text: string): number {
   const { exports, length } = place(text);
   return exports.xxh32(0, length, 0) >>> 0;
 }
+
+/*
+ * Node has no way to call the C library: files are read instead of mapped, a directory is replaced in two steps, and memory
+ * that is given back stays with the process.
+ */
+
+/** The functions as callers see them. Nobody calls them. */
+type Symbols<Names extends string> = Readonly<Record<Names, (...args: readonly unknown[]) => never>>;
+
+export const openLibc = <Names extends string>(..._names: readonly Names[]): Symbols<Names> | null => null;
+
+const unreachable = (): never => {
+  throw new Error("bug: without the C library nobody asks for an address or an error number");
+};
+
+export const addressOf = (_array: ArrayBufferView): number => unreachable();
+export const errnoOf = (_libc: Symbols<"__errno_location">): number => unreachable();
+
+/** Makes of Node's worker what the program uses of one. */
+class WorkerOfNode implements WorkerThread {
+  onmessage: WorkerThread["onmessage"] = null;
+  onerror: WorkerThread["onerror"] = null;
+  private readonly worker: NodeWorker;
+
+  constructor(url: URL) {
+    this.worker = new NodeWorker(url);
+    this.worker.on("message", (data: unknown) => this.onmessage?.({ data: data as never }));
+    // Without a listener of ours the error would end the process.
+    this.worker.on("error", (error: Error) =>
+      this.onerror?.({ message: error.message, preventDefault() {} }),
+    );
+  }
+
+  postMessage(message: unknown, transfer: ArrayBuffer[] = []): void {
+    this.worker.postMessage(message, transfer);
+  }
+
+  /** `close` is all that is listened to: the thread has ended. */
+  addEventListener(_type: "close", listener: () => void): void {
+    this.worker.once("exit", listener);
+  }
+
+  terminate(): void {
+    void this.worker.terminate();
+  }
+
+  unref(): void {
+    this.worker.unref();
+  }
+}
+
+export const openWorker = (base: string): WorkerThread => new WorkerOfNode(new URL("./node-worker.js", base));

@@ -1,8 +1,22 @@
+import { availableParallelism, isKernelTested, readKernel, totalmem } from "./embedded.ts";
 import type { KernelExports } from "./kernel-exports.ts";
-import { availableParallelism, readModule, totalmem } from "./kernel-file.ts";
 
 /** An instance of the kernel in a memory. Several may share a memory, each in its own thread. */
 export type Kernel = { readonly exports: KernelExports; readonly memory: WebAssembly.Memory };
+
+/** The kernel's code for this processor. */
+const readModule = () =>
+  readKernel(
+    !WebAssembly.validate(simdProbe) ? "kernel-baseline" : isKernelTested ? "kernel-asserts" : "kernel",
+  );
+
+/** A module that is valid if the engine has SIMD: (func (result v128) i32.const 0 i8x16.splat) */
+const simdProbe = Uint8Array.of(
+  ...[0, 97, 115, 109, 1, 0, 0, 0], // magic, version
+  ...[1, 5, 1, 96, 0, 1, 123], // type: () -> v128
+  ...[3, 2, 1, 0], // one function
+  ...[10, 8, 1, 6, 0, 65, 0, 253, 15, 11], // its code
+);
 
 let compiled: WebAssembly.Module | undefined;
 

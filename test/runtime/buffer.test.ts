@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Buffer as NodeBuffer, isUtf8 as nodeIsUtf8 } from "node:buffer";
-import { Buffer as BrowserBuffer, isUtf8 } from "../../src/runtime/buffer.browser.ts";
 import * as browser from "../../src/runtime/host.browser.ts";
+import { Buffer as BrowserBuffer, isUtf8 } from "../../src/runtime/host.browser.ts";
 import * as host from "../../src/runtime/host.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 

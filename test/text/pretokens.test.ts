@@ -1,12 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import type { Range } from "../../src/corpus/input.ts";
 import { type ByteSource, MemorySource } from "../../src/corpus/range-reader.ts";
 import { RangeCounter } from "../../src/count/range-counter.ts";
 import { UserError } from "../../src/errors.ts";
 import { buildFourByteTables } from "../../src/pattern/four-byte-tables.ts";
 import { type CompiledPattern, compilePattern, createSplitter, patterns } from "../../src/pattern/pattern.ts";
-import { kernelPaths } from "../../src/runtime/embedded.ts";
+import { readKernel } from "../../src/runtime/embedded.ts";
 import { adoptKernelModule, kernelModule } from "../../src/runtime/kernel.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import {
@@ -129,11 +128,10 @@ function memoized<T>(make: () => T): () => T {
 }
 
 const testModule = kernelModule();
-const flavours = { "with SIMD and assertions": testModule, baseline: moduleAt(kernelPaths.baselinePath) };
-
-function moduleAt(path: string): WebAssembly.Module {
-  return new WebAssembly.Module(readFileSync(path));
-}
+const flavours = {
+  "with SIMD and assertions": testModule,
+  baseline: new WebAssembly.Module(readKernel("kernel-baseline")),
+};
 
 describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
   afterAll(() => adoptKernelModule(testModule));
