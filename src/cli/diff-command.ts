@@ -7,7 +7,7 @@ import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeChunks, writeLines } from "./data-output.ts";
-import { nameOfText, openTexts, readTexts } from "./eval-texts.ts";
+import { nameOfText, openTexts, piecesText, readTexts } from "./eval-command.ts";
 import { readingOf } from "./input-options.ts";
 import { type Line, type Output, piece } from "./output.ts";
 import { onStop } from "./stop.ts";
@@ -117,8 +117,7 @@ function list<T>(what: string, items: readonly T[], shown: (item: T) => string):
 function textLines(text: TextDifference, names: Names): Line[] {
   const { name, words, differentWords, differentShare, distinctDifferentWords, mostFrequent } = text;
   const share = differentShare === null ? "" : ` (${(100 * differentShare).toFixed(2)} %)`;
-  const pieces = (all: readonly string[]) =>
-    all.slice(0, shownPiecesMax).join("|") + (all.length > shownPiecesMax ? "|…" : "");
+  const pieces = (all: readonly string[]) => piecesText(all, shownPiecesMax);
   const shown = mostFrequent.slice(0, shownMax);
   const left = distinctDifferentWords - shown.length;
   return [

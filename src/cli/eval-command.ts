@@ -1,28 +1,30 @@
+import { basename, dirname, join } from "node:path";
 import { escapeText } from "../bytes/escape.ts";
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
-import { expectedTextBytes, refuseOverwriting } from "../corpus/input.ts";
+import { type FoundInputs, findCorpus, type Skipped } from "../corpus/find-inputs.ts";
+import { expectedTextBytes, type Input, refuseOverwriting } from "../corpus/input.ts";
+import type { InputOptions } from "../corpus/inspect-input.ts";
 import { usageError } from "../errors.ts";
 import {
   alphas,
   type Evaluation,
   type Measures,
+  type Parity,
   type TextFacts,
   type TextMeasures,
-  type TokenizerResult,
 } from "../evaluation/evaluation.ts";
 import { recordedReading } from "../formats/training-json.ts";
-import { evaluate } from "../pipeline/evaluate.ts";
+import { evaluate, type NamedText } from "../pipeline/evaluate.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
-import { openTexts, readTexts } from "./eval-texts.ts";
-import { readingOf } from "./input-options.ts";
+import { copyPipe, isPipe, readingOf } from "./input-options.ts";
 import { corpusNoteLines, type Line, type Output, type Piece, piece, terminalColumns } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
 import { onStop } from "./stop.ts";
-import { openTokenizers, readNamed } from "./tokenizer-options.ts";
+import { type Named, openTokenizers, readNamed, uniqueNames } from "./tokenizer-options.ts";
 
 /** `bpe eval`: measures of tokenizers on texts, side by side. */
 export async function runEval(invocation: Invocation, output: Output): Promise<void> {
@@ -47,7 +49,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   warnOfInvalidBytes(evaluation, output);
   const elapsedMs = performance.now() - startMs;
   if (reportPath !== undefined) {
-    const { writeEvalReport } = await import("./eval-report.ts");
+    const { writeEvalReport } = await import("./report-writer.ts");
     const command = shellLine(["bpe", "eval", ...invocation.typed]);
     const compared = { tokenizers, texts, specialTokensAsText, command, elapsedMs };
     await writeEvalReport(reportPath, { ...evaluated, ...compared });
@@ -84,9 +86,8 @@ function readOptions(invocation: Invocation) {
 
 /** What stdout gets. */
 function printerOf(options: Invocation["options"]): (evaluation: Evaluation) => Promise<void> {
-  const data = (text: string) => writeStdout(text);
-  if (options.has("json")) return (evaluation) => data(`${JSON.stringify(evaluation, null, 2)}\n`);
-  if (options.has("csv")) return (evaluation) => data(evaluationCsv(evaluation));
+  if (options.has("json")) return (evaluation) => writeStdout(`${JSON.stringify(evaluation, null, 2)}\n`);
+  if (options.has("csv")) return (evaluation) => writeStdout(evaluationCsv(evaluation));
   return (evaluation) => writeLines(evaluationTable(evaluation, terminalColumns(1)));
 }
 
@@ -96,6 +97,64 @@ function warnOfInvalidBytes({ texts }: Evaluation, output: Output): void {
     const subject = `${counted(invalidBytes, "byte")} of text "${name}"`;
     output.warn(`${subject} ${invalidBytes === 1 ? "is" : "are"} not valid UTF-8; each is taken for a word`);
   }
+}
+
+/** Texts, each with the names of its files as typed. */
+type TypedText = { readonly name: string; readonly paths: readonly string[] };
+
+/** What `--text` names, text by text: values with the same NAME are one text. Looks at no file. */
+export function readTexts(values: readonly Named[]): TypedText[] {
+  const standardInputs = values.filter(({ path }) => path === "-");
+  if (standardInputs.length > 1) throw usageError("standard input (-) is named twice, and can be read once");
+  const names = uniqueNames(values, nameOfText);
+  const byName = Map.groupBy(values, (value) => value.name ?? value);
+  return [...byName.values()].map((some) => ({
+    name: names.get(some[0]!)!,
+    paths: some.map(({ path }) => path),
+  }));
+}
+
+/** The name of a file without what says its format and compression. */
+export function nameOfText(path: string): string {
+  if (path === "-") return "stdin";
+  const name = basename(path) || basename(dirname(path)) || path;
+  return (
+    name.replace(/(?<=.)\.(txt|text|md|jsonl|ndjson|json|parquet)?(\.(gz|gzip|zst|zstd))?$/i, "") || name
+  );
+}
+
+/**
+ * The inputs of the texts, and all files that are skipped. A text is read several times, so what can be read only once
+ * (standard input, a pipe) is copied to a file first.
+ */
+export async function openTexts(
+  texts: readonly TypedText[],
+  options: InputOptions,
+  scratch: ScratchDirectory,
+  output: Output,
+): Promise<{ texts: NamedText[]; found: FoundInputs }> {
+  const opened: NamedText[] = [];
+  const all = { inputs: [] as Input[], skipped: [] as Skipped[] };
+  let copyCount = 0;
+  for (const { name, paths } of texts) {
+    /** A copy is called what it is a copy of. */
+    const copied = new Map<string, string>();
+    const files: string[] = [];
+    for (const path of paths) {
+      const isStream = path === "-" || isPipe(path);
+      const file = isStream ? join(scratch.path, `stream-${copyCount++}`) : path;
+      files.push(file);
+      if (!isStream) continue;
+      await copyPipe(path === "-" ? "/dev/stdin" : path, file);
+      copied.set(file, path);
+    }
+    const { inputs, skipped } = findCorpus(files, options);
+    output.tellSkipped(skipped);
+    opened.push({ name, inputs, paths: inputs.map(({ path }) => copied.get(path) ?? path) });
+    all.inputs.push(...inputs);
+    all.skipped.push(...skipped);
+  }
+  return { texts: opened, found: all };
 }
 
 /** A row of a table: a measure, which of its values is the best, and how it is shown. */
@@ -110,70 +169,35 @@ const decimal = (digits: number) => (value: number) => value.toFixed(digits);
 const percent = (value: number) => `${(100 * value).toFixed(2)} %`;
 
 const measureRows: readonly RowOf<Measures>[] = [
-  { name: "tokens", best: "least", value: ({ tokens }) => tokens, shown: grouped },
-  { name: "bytes per token", best: "most", value: ({ bytesPerToken }) => bytesPerToken, shown: decimal(3) },
-  {
-    name: "characters per token",
-    best: "most",
-    value: ({ charactersPerToken }) => charactersPerToken,
-    shown: decimal(3),
-  },
-  { name: "words per token", best: "most", value: ({ wordsPerToken }) => wordsPerToken, shown: decimal(3) },
-  { name: "fertility", best: "least", value: ({ fertility }) => fertility, shown: decimal(3) },
-  {
-    name: "words of one token",
-    best: "most",
-    value: ({ singleTokenShare }) => singleTokenShare,
-    shown: percent,
-  },
-  { name: "words continued", best: "least", value: ({ continuedShare }) => continuedShare, shown: percent },
-  { name: "tokens used", best: null, value: ({ usedTokens }) => usedTokens, shown: grouped },
-  {
-    name: "vocabulary used",
-    best: "most",
-    value: ({ vocabularyUtilization }) => vocabularyUtilization,
-    shown: percent,
-  },
-  { name: "Rényi entropy 2", best: null, value: ({ renyi }) => renyi[0]!.entropy, shown: decimal(3) },
-  { name: "Rényi entropy 2.5", best: null, value: ({ renyi }) => renyi[1]!.entropy, shown: decimal(3) },
-  { name: "Rényi efficiency 2", best: "most", value: ({ renyi }) => renyi[0]!.efficiency, shown: decimal(4) },
-  {
-    name: "Rényi efficiency 2.5",
-    best: "most",
-    value: ({ renyi }) => renyi[1]!.efficiency,
-    shown: decimal(4),
-  },
-  { name: "not UTF-8", best: "least", value: ({ notUtf8Share }) => notUtf8Share, shown: percent },
+  { name: "tokens", best: "least", value: (of) => of.tokens, shown: grouped },
+  { name: "bytes per token", best: "most", value: (of) => of.bytesPerToken, shown: decimal(3) },
+  { name: "characters per token", best: "most", value: (of) => of.charactersPerToken, shown: decimal(3) },
+  { name: "words per token", best: "most", value: (of) => of.wordsPerToken, shown: decimal(3) },
+  { name: "fertility", best: "least", value: (of) => of.fertility, shown: decimal(3) },
+  { name: "words of one token", best: "most", value: (of) => of.singleTokenShare, shown: percent },
+  { name: "words continued", best: "least", value: (of) => of.continuedShare, shown: percent },
+  { name: "tokens used", best: null, value: (of) => of.usedTokens, shown: grouped },
+  { name: "vocabulary used", best: "most", value: (of) => of.vocabularyUtilization, shown: percent },
+  { name: "Rényi entropy 2", best: null, value: (of) => of.renyi[0]!.entropy, shown: decimal(3) },
+  { name: "Rényi entropy 2.5", best: null, value: (of) => of.renyi[1]!.entropy, shown: decimal(3) },
+  { name: "Rényi efficiency 2", best: "most", value: (of) => of.renyi[0]!.efficiency, shown: decimal(4) },
+  { name: "Rényi efficiency 2.5", best: "most", value: (of) => of.renyi[1]!.efficiency, shown: decimal(4) },
+  { name: "not UTF-8", best: "least", value: (of) => of.notUtf8Share, shown: percent },
 ];
 
-const parityRows: readonly RowOf<TokenizerResult>[] = [
-  {
-    name: "Gini of fertility",
-    best: "least",
-    value: ({ parity }) => parity!.giniFertility,
-    shown: decimal(4),
-  },
-  {
-    name: "Gini of tokens per byte",
-    best: "least",
-    value: ({ parity }) => parity!.giniBytes,
-    shown: decimal(4),
-  },
-  { name: "cheapest by word", best: null, value: ({ parity }) => parity!.cheapestText, shown: String },
-  { name: "dearest by word", best: null, value: ({ parity }) => parity!.dearestText, shown: String },
-  { name: "dearest by cheapest", best: "least", value: ({ parity }) => parity!.costRatio, shown: decimal(2) },
-  { name: "cheapest by byte", best: null, value: ({ parity }) => parity!.cheapestTextByBytes, shown: String },
-  { name: "dearest by byte", best: null, value: ({ parity }) => parity!.dearestTextByBytes, shown: String },
-  {
-    name: "dearest by cheapest",
-    best: "least",
-    value: ({ parity }) => parity!.costRatioByBytes,
-    shown: decimal(2),
-  },
+const parityRows: readonly RowOf<Parity>[] = [
+  { name: "Gini of fertility", best: "least", value: (of) => of.giniFertility, shown: decimal(4) },
+  { name: "Gini of tokens per byte", best: "least", value: (of) => of.giniBytes, shown: decimal(4) },
+  { name: "cheapest by word", best: null, value: (of) => of.cheapestText, shown: String },
+  { name: "dearest by word", best: null, value: (of) => of.dearestText, shown: String },
+  { name: "dearest by cheapest", best: "least", value: (of) => of.costRatio, shown: decimal(2) },
+  { name: "cheapest by byte", best: null, value: (of) => of.cheapestTextByBytes, shown: String },
+  { name: "dearest by byte", best: null, value: (of) => of.dearestTextByBytes, shown: String },
+  { name: "dearest by cheapest", best: "least", value: (of) => of.costRatioByBytes, shown: decimal(2) },
 ];
 
 /** The result for people: a table for each text, with a column for each tokenizer; the best of a row in bold. */
-export function evaluationTable({ texts, tokenizers }: Evaluation, columns: number): Line[] {
+function evaluationTable({ texts, tokenizers }: Evaluation, columns: number): Line[] {
   // As they are shown, which their widths depend on.
   const names = tokenizers.map(({ name }) => escapeText(name));
   const lines: Line[] = [];
@@ -187,8 +211,9 @@ export function evaluationTable({ texts, tokenizers }: Evaluation, columns: numb
   if (texts.length > 1) {
     const overall = tokenizers.map((tokenizer) => tokenizer.overall);
     lines.push("all texts", ...tableLines(names, overall, measureRows, columns));
-    if (tokenizers.every(({ parity }) => parity !== null)) {
-      lines.push("", "parity of the texts", ...tableLines(names, tokenizers, parityRows, columns));
+    const parities = tokenizers.flatMap(({ parity }) => parity ?? []);
+    if (parities.length === tokenizers.length) {
+      lines.push("", "parity of the texts", ...tableLines(names, parities, parityRows, columns));
     }
     lines.push("");
   }
@@ -243,28 +268,30 @@ function bestOf<T>({ best, value }: RowOf<T>, values: readonly T[]): Set<number>
   return new Set(numbers.flatMap((number, t) => (number === wanted ? [t] : [])));
 }
 
+/** The first pieces of a word, as they are shown. */
+export const piecesText = (pieces: readonly string[], shownMax: number) =>
+  pieces.slice(0, shownMax).join("|") + (pieces.length > shownMax ? "|…" : "");
+
 const shownPiecesMax = 8;
 
 /** The dearest words of a text: how often each occurs, and its tokens. */
 function dearestLines(name: string, { dearestWords }: TextMeasures, columns: number): string[] {
   if (dearestWords.length === 0) return [];
   const items = dearestWords.map(({ word, count, pieces }) => {
-    const shown = pieces.slice(0, shownPiecesMax).join("|").trimStart();
     // Pieces of characters do not show the word.
     const whole = pieces.some((piece) => piece.includes("\\x")) ? `${escapeText(word)} = ` : "";
-    return `${grouped(count)} x ${whole}${shown}${pieces.length > shownPiecesMax ? "|…" : ""}`;
+    return `${grouped(count)} x ${whole}${piecesText(pieces, shownPiecesMax).trimStart()}`;
   });
-  const lines = [`dearest words of ${name}:`];
-  let line = "";
+  // Lines as full as they can be, of whole items.
+  const lines = [""];
   for (const [i, item] of items.entries()) {
     const text = i < items.length - 1 ? `${item},` : item;
-    if (line !== "" && gap + line.length + 1 + text.length > columns) {
-      lines.push(" ".repeat(gap) + line);
-      line = "";
-    }
-    line = line === "" ? text : `${line} ${text}`;
+    const line = lines.at(-1)!;
+    if (line === "") lines[lines.length - 1] = text;
+    else if (gap + line.length + 1 + text.length <= columns) lines[lines.length - 1] += ` ${text}`;
+    else lines.push(text);
   }
-  return [...lines, " ".repeat(gap) + line];
+  return [`dearest words of ${name}:`, ...lines.map((line) => " ".repeat(gap) + line)];
 }
 
 /** The name of the rows of all texts together. */
@@ -305,7 +332,7 @@ const columns: readonly (readonly [name: string, value: (row: Row) => string | n
 ];
 
 /** One row for each tokenizer and text, and one for all texts of a tokenizer; numbers with all their digits. */
-export function evaluationCsv({ texts, tokenizers }: Evaluation): string {
+function evaluationCsv({ texts, tokenizers }: Evaluation): string {
   const sumOf = (field: "bytes" | "characters" | "words") =>
     texts.reduce((sum, text) => sum + text[field], 0);
   const all = { bytes: sumOf("bytes"), characters: sumOf("characters"), words: sumOf("words") };

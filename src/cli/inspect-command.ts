@@ -1,11 +1,16 @@
 import { escapeBytes } from "../bytes/escape.ts";
 import { bytes, counted, grouped } from "../bytes/quantities.ts";
+import { findInputs } from "../corpus/find-inputs.ts";
+import { expectedTextBytes, refuseOverwriting } from "../corpus/input.ts";
+import { inspectFirstStream } from "../corpus/inspect-input.ts";
+import { ratio, usedCount } from "../evaluation/evaluation.ts";
 import { idMergesPath } from "../formats/id-merges.ts";
-import { recordedLedger } from "../formats/training-json.ts";
+import { recordedLedger, recordedReading } from "../formats/training-json.ts";
 import { describeLlamaCpp, type PatternName, patterns } from "../pattern/pattern.ts";
+import { encodeCorpus } from "../pipeline/encode-corpus.ts";
 import { shellLine } from "../runtime/hints.ts";
+import { defaultWorkerCount } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
-import type { AddedToken } from "../text/cutting.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import {
@@ -13,15 +18,14 @@ import {
   type VocabularyStatistics,
   vocabularyStatistics,
 } from "../tokenizer/vocabulary-statistics.ts";
-import type { LedgerFacts } from "../vocabulary/ledger.ts";
 import type { Invocation } from "./arguments.ts";
-import { type CountedText, countTokens } from "./counted-text.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
 import { alsoCalled } from "./help.ts";
-import { type Line, type Output, type Piece, plain, stylesFor } from "./output.ts";
+import { type Line, type Output, type Piece, plain, rowLines, stylesFor } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
-import { blanksAndRules } from "./token-shapes.ts";
+import type { CountedText } from "./report-writer.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+import { blanksAndRules } from "./train-summary.ts";
 
 /** `bpe inspect`: describes a tokenizer; with `--text`, also how it encodes a text. */
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
@@ -40,11 +44,52 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
     await writeStdout(`${inspection}\n`);
   } else if (text !== undefined) await writeLines(describeText(parts, text));
   if (reportPath === undefined) return;
-  const { writeInspectReport } = await import("./inspect-report.ts");
+  const { writeInspectReport } = await import("./report-writer.ts");
   await writeInspectReport(reportPath, shellLine(["bpe", "inspect", ...invocation.typed]), parts, text);
 }
 
-const row = (name: string, text: string) => `${name.padEnd(14)}${text}`;
+const sampleTokens = 200;
+
+/** Encodes a text, and counts its tokens. */
+export async function countTokens(
+  parts: TokenizerParts,
+  path: string,
+  reportPath: string | undefined,
+  output: Output,
+): Promise<CountedText> {
+  const options = { trained: recordedReading([parts.description.path]) };
+  const inputs = await inspectFirstStream(findInputs([path], options), options);
+  refuseOverwriting(inputs, [reportPath]);
+  return countTokensOf(parts, { path, inputs }, output);
+}
+
+/** The same for files that are known. */
+export async function countTokensOf(
+  parts: TokenizerParts,
+  { path, inputs, workers }: Pick<CountedText, "path" | "inputs"> & { workers?: number | undefined },
+  output: Output,
+): Promise<CountedText> {
+  const counts = new Float64Array(parts.tokens.idLimit);
+  const sample: number[] = [];
+  let idCount = 0;
+  const sink = {
+    write(ids: Uint16Array | Uint32Array) {
+      for (let i = 0; i < ids.length; i++) counts[ids[i]!]!++;
+      if (sample.length < sampleTokens) sample.push(...ids.subarray(0, sampleTokens - sample.length));
+      idCount += ids.length;
+    },
+    endInput() {},
+  };
+  const workerCount = workers ?? defaultWorkerCount(expectedTextBytes(inputs));
+  const corpus = { inputs, parts, specialTokensAsText: false, workerCount };
+  const { textBytes } = await encodeCorpus(corpus, sink, ({ bytesDone, bytesTotal }) =>
+    output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
+  );
+  return { path, inputs, textBytes, idCount, counts, sample };
+}
+
+type Row = readonly [name: string, text: string];
+const nameColumns = 14;
 
 const longestShown = 10;
 const specialsShown = 20;
@@ -57,47 +102,41 @@ function describeTokenizer(parts: TokenizerParts, statistics: VocabularyStatisti
   const { size, idLimit, invalidCount } = statistics;
   const merges = counted(model.merges.merged.length, "merge");
   const specials = addedTokens.toSorted((a, b) => a.id - b.id);
-  return [
-    row("tokenizer", `${description.path} (${description.kind})`),
-    row("size", `${counted(size, "token")}, ids up to ${idLimit - 1}, ${merges}`),
-    row("pattern", description.patternName ?? "a regular expression"),
-    ...(called === undefined ? [] : [row("", called)]),
-    ...description.patternSources.map((source) => row("", source)),
-    row("llama.cpp", describeLlamaCpp(description.patternName)),
-    ...(normalization === null ? [] : [row("normal form", normalization)]),
-    row(
-      "special",
-      specials.length === 0
-        ? "none"
-        : counted(specials.length, "token") + (controlTokens.length > 0 ? ", not found in a text" : ""),
-    ),
-    ...specials.slice(0, specialsShown).map(({ id, content, ...flags }) => {
+  const notFound = controlTokens.length > 0 ? ", not found in a text" : "";
+  const rows: Row[] = [
+    ["tokenizer", `${description.path} (${description.kind})`],
+    ["size", `${counted(size, "token")}, ids up to ${idLimit - 1}, ${merges}`],
+    ["pattern", description.patternName ?? "a regular expression"],
+    ["", called ?? ""],
+    ...description.patternSources.map((source): Row => ["", source]),
+    ["llama.cpp", describeLlamaCpp(description.patternName)],
+    ["normal form", normalization ?? ""],
+    ["special", specials.length === 0 ? "none" : counted(specials.length, "token") + notFound],
+    ...specials.slice(0, specialsShown).map(({ id, content, ...flags }): Row => {
       const set = Object.entries(flags).filter(([name, value]) => value && name !== "special");
-      const shown = `${id} ${content}`;
-      return row("", [shown, ...set.map(([name]) => name)].join("  "));
+      return ["", [`${id} ${content}`, ...set.map(([name]) => name)].join("  ")];
     }),
-    ...(specials.length > specialsShown ? [row("", `and ${specials.length - specialsShown} more`)] : []),
-    ...statistics.longestIds.map((id, i) =>
-      row(i === 0 ? "longest" : "", `${tokenBytesOf(tokens, id).length} bytes  ${id} "${shown(parts, id)}"`),
-    ),
-    ...(blanksAndRules(statistics) === "" ? [] : [row("blank", blanksAndRules(statistics))]),
-    ...table("by script", statistics.scripts, size - addedTokens.length),
-    ...table("by bytes", statistics.lengths, size - addedTokens.length),
-    row("not UTF-8", `${counted(invalidCount, "token")} with a part of a character`),
+    ["", specials.length > specialsShown ? `and ${specials.length - specialsShown} more` : ""],
+    ...statistics.longestIds.map((id, i): Row => {
+      const { length } = tokenBytesOf(tokens, id);
+      return [i === 0 ? "longest" : "", `${length} bytes  ${id} "${shown(parts, id)}"`];
+    }),
+    ["blank", blanksAndRules(statistics)],
+    ...shareRows("by script", statistics.scripts, size - addedTokens.length),
+    ...shareRows("by bytes", statistics.lengths, size - addedTokens.length),
+    ["not UTF-8", `${counted(invalidCount, "token")} with a part of a character`],
   ];
+  return rowLines(rows, nameColumns);
 }
 
-function table(name: string, shares: readonly Share[], total: number): string[] {
-  return shares
+const shareRows = (name: string, shares: readonly Share[], total: number): Row[] =>
+  shares
     .filter(({ tokenCount }) => tokenCount > 0)
     .map((share, i) => {
       const percent = `${((100 * share.tokenCount) / Math.max(1, total)).toFixed(1)} %`;
-      return row(
-        i === 0 ? name : "",
-        `${share.name.padEnd(24)}${grouped(share.tokenCount).padStart(9)}${percent.padStart(9)}`,
-      );
+      const numbers = grouped(share.tokenCount).padStart(9) + percent.padStart(9);
+      return [i === 0 ? name : "", share.name.padEnd(24) + numbers];
     });
-}
 
 const shown = ({ tokens }: TokenizerParts, id: number) =>
   escapeBytes(tokenBytesOf(tokens, id).subarray(0, shownBytesMax));
@@ -105,13 +144,13 @@ const shown = ({ tokens }: TokenizerParts, id: number) =>
 /** How a text is encoded: bytes per token, how much of the vocabulary it uses, and its first tokens. */
 function describeText(parts: TokenizerParts, text: CountedText): Line[] {
   const { path, textBytes, idCount, counts, sample } = text;
-  const usedCount = counts.reduce((sum, count) => sum + Number(count > 0), 0);
-  return [
-    row("text", `${path}: ${bytes(textBytes)}, ${counted(idCount, "token")}`),
-    row("bytes/token", idCount === 0 ? "-" : (textBytes / idCount).toFixed(3)),
-    row("used", `${grouped(usedCount)} of ${counted(parts.tokens.tokenCount, "token")}`),
-    [row("begins", ""), ...showTokens(sample.map((id) => shown(parts, id)))],
+  const rows: Row[] = [
+    ["text", `${path}: ${bytes(textBytes)}, ${counted(idCount, "token")}`],
+    ["bytes/token", idCount === 0 ? "-" : (textBytes / idCount).toFixed(3)],
+    ["used", `${grouped(usedCount(counts))} of ${counted(parts.tokens.tokenCount, "token")}`],
   ];
+  const begins = showTokens(sample.map((id) => shown(parts, id)));
+  return [...rowLines(rows, nameColumns), ["begins".padEnd(nameColumns), ...begins]];
 }
 
 /** Background colours, used in turn, so that the ends of tokens can be seen. */
@@ -123,52 +162,13 @@ function showTokens(tokens: readonly string[]): Piece[] {
 }
 
 /** What `bpe inspect --json` prints: docs/inspection.schema.json. */
-type Inspection = {
-  readonly format: "bpe-inspection";
-  readonly version: 1;
-  readonly path: string;
-  readonly kind: string;
-  /** How many tokens there are, and one more than the largest id. */
-  readonly vocabularySize: number;
-  readonly idLimit: number;
-  readonly mergeCount: number;
-  readonly pattern: string | null;
-  readonly patternSources: readonly string[];
-  readonly normalForm: string | null;
-  readonly specialTokens: readonly InspectedSpecial[];
-  readonly longestTokens: readonly InspectedToken[];
-  readonly blankTokens: number;
-  readonly ruleTokens: number;
-  readonly scripts: readonly Share[];
-  readonly lengths: readonly Share[];
-  readonly notUtf8Tokens: number;
-  /** What its training said of it; null without a record. */
-  readonly training: LedgerFacts | null;
-  readonly text: InspectedText | null;
-};
-
-/** `isFound`: whether it is found in a text. */
-type InspectedSpecial = AddedToken & { readonly isFound: boolean };
-
-/** `token`: escaped as everywhere people read it. */
-type InspectedToken = { readonly id: number; readonly bytes: number; readonly token: string };
-
-type InspectedText = {
-  readonly path: string;
-  readonly bytes: number;
-  readonly tokens: number;
-  readonly bytesPerToken: number | null;
-  readonly usedTokens: number;
-  readonly firstTokens: readonly InspectedToken[];
-};
-
 function inspectionOf(
   parts: TokenizerParts,
   statistics: VocabularyStatistics,
   text: CountedText | undefined,
-): Inspection {
+) {
   const { description, model, normalization, controlTokens = [] } = parts;
-  const inspected = (id: number): InspectedToken => {
+  const inspected = (id: number) => {
     const bytes = tokenBytesOf(parts.tokens, id);
     return { id, bytes: bytes.length, token: escapeBytes(bytes) };
   };
@@ -193,21 +193,18 @@ function inspectionOf(
     scripts: statistics.scripts,
     lengths: statistics.lengths,
     notUtf8Tokens: statistics.invalidCount,
+    // Null without a record.
     training: recordedLedger(description.path),
-    text: text === undefined ? null : inspectedText(text, inspected),
-  };
-}
-
-function inspectedText(
-  { path, textBytes, idCount, counts, sample }: CountedText,
-  inspected: (id: number) => InspectedToken,
-): InspectedText {
-  return {
-    path,
-    bytes: textBytes,
-    tokens: idCount,
-    bytesPerToken: idCount === 0 ? null : textBytes / idCount,
-    usedTokens: counts.reduce((sum, count) => sum + Number(count > 0), 0),
-    firstTokens: sample.map(inspected),
+    text:
+      text === undefined
+        ? null
+        : {
+            path: text.path,
+            bytes: text.textBytes,
+            tokens: text.idCount,
+            bytesPerToken: ratio(text.textBytes, text.idCount),
+            usedTokens: usedCount(text.counts),
+            firstTokens: text.sample.map(inspected),
+          },
   };
 }

@@ -1,10 +1,16 @@
 import { closeSync } from "node:fs";
 import { basename } from "node:path";
+import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import { type Input, openFile } from "../corpus/input.ts";
 import { readHead } from "../corpus/inspect-input.ts";
+import { addCounts, type Measures, type NamedTokenizer } from "../evaluation/evaluation.ts";
+import { readWrittenLedger } from "../formats/tokens-tsv.ts";
+import type { Evaluated, NamedText } from "../pipeline/evaluate.ts";
 import { Tokenizer } from "../pipeline/tokenizer.ts";
-import type { ReportData, ReportTokenizer, Sample } from "../report/report-data.ts";
+import type { Fact, ReportData, ReportTokenizer, Sample } from "../report/report-data.ts";
 import { reportPage } from "../report/report-page.ts";
+import { inTurns } from "../runtime/turns.ts";
+import { build } from "../runtime/version.ts";
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { taken, writeData } from "./data-output.ts";
@@ -12,7 +18,7 @@ import { taken, writeData } from "./data-output.ts";
 // Loaded only with `--report`: no other start gets longer.
 
 /** Writes the report as one HTML file, which appears when it is whole; `-` is stdout. */
-export async function writeReport(path: string, data: ReportData): Promise<void> {
+async function writeReport(path: string, data: ReportData): Promise<void> {
   const encoder = new TextEncoder();
   await writeData(path, async (out) => {
     for await (const piece of reportPage(data, deflate)) {
@@ -28,14 +34,16 @@ export const deflate = (bytes: Uint8Array<ArrayBuffer>) => Bun.deflateSync(bytes
 /** A path as charts name it: its last part. */
 export const shortName = (path: string) => basename(path) || path;
 
-type Counted = Pick<ReportTokenizer, "counts" | "ledger">;
-
 /** A loaded tokenizer as reports draw it. */
-export function reportTokenizer(name: string, parts: TokenizerParts, counted: Counted = {}): ReportTokenizer {
+function reportTokenizer(
+  name: string,
+  parts: TokenizerParts,
+  known: Pick<ReportTokenizer, "counts" | "ledger">,
+): ReportTokenizer {
   const { tokens, model } = parts;
   const lengths = new Uint32Array(tokens.idLimit);
   for (let id = 0; id < tokens.idLimit; id++) lengths[id] = tokens.starts[id + 1]! - tokens.starts[id]!;
-  return { name, tokens, lengths, addedTokens: allAddedTokens(parts), merges: model.merges, ...counted };
+  return { name, tokens, lengths, addedTokens: allAddedTokens(parts), merges: model.merges, ...known };
 }
 
 /** Bytes of a text that a report shows, cut into tokens. */
@@ -45,7 +53,7 @@ const headBytesMax = 1 << 14;
 export type SampleText = { readonly name: string; readonly bytes: Uint8Array };
 
 /** Texts that a report shows. */
-export const samplesMax = 6;
+const samplesMax = 6;
 
 /** The beginnings of the first inputs that have one. */
 export function sampleTextsOf(inputs: readonly Input[]): SampleText[] {
@@ -59,7 +67,7 @@ export function sampleTextsOf(inputs: readonly Input[]): SampleText[] {
 }
 
 /** The beginning of the input's text; null where it cannot be read without reading the input: streams, Parquet, JSON arrays. */
-export function sampleTextOf({ path, isStream, format, textField }: Input): Uint8Array | null {
+function sampleTextOf({ path, isStream, format, textField }: Input): Uint8Array | null {
   if (isStream || format === "parquet" || format === "json") return null;
   const fd = openFile(path);
   try {
@@ -93,13 +101,10 @@ function wholeWords(text: Uint8Array): Uint8Array {
   return text.subarray(0, end);
 }
 
-/** A tokenizer that cuts samples, and the bytes of its tokens. */
-export type SampleCutter = { readonly parts: TokenizerParts; readonly tokens: TokenTable };
-
 /** How each tokenizer cuts each text. */
 export function cutSamples(
   texts: readonly SampleText[],
-  cutters: readonly SampleCutter[],
+  cutters: readonly { readonly parts: TokenizerParts; readonly tokens: TokenTable }[],
   options: { readonly specialTokensAsText?: boolean } = {},
 ): Sample[] {
   const loaded = cutters.map(({ parts, tokens }) => ({ tokenizer: new Tokenizer(parts), tokens }));
@@ -109,4 +114,140 @@ export function cutSamples(
       Array.from(tokenizer.encode(bytes, options), (id) => ({ id, bytes: tokenBytesOf(tokens, id) })),
     ),
   }));
+}
+
+/** What `bpe eval` compared, and what came out. */
+type Comparison = Evaluated & {
+  readonly tokenizers: readonly NamedTokenizer[];
+  readonly texts: readonly NamedText[];
+  readonly specialTokensAsText: boolean;
+  readonly command: string;
+  readonly elapsedMs: number;
+};
+
+/** The report of `bpe eval`: each tokenizer on each text, side by side. */
+export async function writeEvalReport(path: string, comparison: Comparison): Promise<void> {
+  const { evaluation, tokenizers, texts, tokenCounts, specialTokensAsText } = comparison;
+  const of = texts.length === 1 ? texts[0]!.name : "all texts together";
+  const countsOf = (tokenizer: number) => {
+    const endCounts = new Float64Array(tokenizers[tokenizer]!.parts.tokens.idLimit);
+    for (const ofText of tokenCounts[tokenizer]!) addCounts(endCounts, ofText);
+    return { of, endCounts };
+  };
+  const valuesOf = (value: (measures: Measures) => number | null) =>
+    evaluation.tokenizers.map((tokenizer) => tokenizer.texts.map(value));
+  const cutters = tokenizers.map(({ parts }) => ({ parts, tokens: parts.tokens }));
+  const sampled = texts.flatMap(({ name, inputs }) => {
+    const text = inputs.map(sampleTextOf).find((text) => text !== null);
+    return text == null ? [] : [{ name, bytes: text }];
+  });
+  await writeReport(path, {
+    title: `${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")}`,
+    highlights: evaluation.tokenizers.map(({ name, overall, vocabularySize }) => ({
+      name,
+      value: `${overall.bytesPerToken?.toFixed(3) ?? "–"} bytes per token`,
+      note: `${grouped(vocabularySize)} tokens in the vocabulary, ${grouped(overall.usedTokens)} of them used`,
+    })),
+    // docs/eval.md has the formulas of these measures and of others.
+    matrix: {
+      tokenizers: tokenizers.map(({ name }) => name),
+      texts: texts.map(({ name }) => name),
+      measures: [
+        {
+          name: "Bytes per token",
+          note: "Higher is better.",
+          best: "high",
+          values: valuesOf(({ bytesPerToken }) => bytesPerToken),
+        },
+        {
+          name: "Fertility",
+          note: "Tokens per word; lower is better.",
+          best: "low",
+          values: valuesOf(({ fertility }) => fertility),
+        },
+      ],
+    },
+    tokenizers: tokenizers.map(({ name, parts }, i) => reportTokenizer(name, parts, { counts: countsOf(i) })),
+    samples: cutSamples(sampled.slice(0, samplesMax), cutters, { specialTokensAsText }),
+    provenance: factsOf(comparison),
+  });
+}
+
+const namesShown = 3;
+
+function factsOf({ evaluation, command, elapsedMs, tokenizers }: Comparison): Fact[] {
+  const { texts, wordPattern } = evaluation;
+  return [
+    ["command", command],
+    ...tokenizers.map(
+      ({ name, path, parts }) => ["tokenizer", `${name}: ${path} (${parts.description.kind})`] as const,
+    ),
+    ...texts.map(({ name, inputs, bytes: size, words }) => {
+      const more = inputs.length > namesShown ? ` and ${inputs.length - namesShown} more` : "";
+      const files = inputs.slice(0, namesShown).join(", ") + more;
+      return ["text", `${name}: ${bytes(size)}, ${counted(words, "word")}, ${files}`] as const;
+    }),
+    ["words are found by", wordPattern],
+    ["time", seconds(elapsedMs / 1000)],
+    ["written", new Date().toISOString()],
+    ["bpe", `${build.version}, Bun ${build.bunVersion}, commit ${build.commit}`],
+  ];
+}
+
+/** A text that was encoded: how often each token occurs in it, by id, and its first tokens. */
+export type CountedText = {
+  readonly path: string;
+  readonly inputs: readonly Input[];
+  readonly textBytes: number;
+  readonly idCount: number;
+  readonly counts: Float64Array;
+  readonly sample: readonly number[];
+};
+
+/** The report of `bpe inspect`: one tokenizer, what is known of its training, and one text if there is one. */
+export async function writeInspectReport(
+  path: string,
+  command: string,
+  parts: TokenizerParts,
+  text: CountedText | undefined,
+): Promise<void> {
+  const { description, tokens, model, normalization } = parts;
+  const ledger = (await inTurns(readWrittenLedger(parts))) ?? undefined;
+  const whole = ledger?.facts.curve.at(-1);
+  const ofText = text && { of: shortName(text.path), endCounts: text.counts };
+  const counts = ofText ?? (ledger && { of: "the corpus of its training", endCounts: ledger.endCounts });
+  const name = shortName(description.path);
+  await writeReport(path, {
+    title: `Tokenizer ${name}`,
+    highlights: [
+      {
+        name: "vocabulary",
+        value: grouped(tokens.tokenCount),
+        note: counted(model.merges.merged.length, "merge"),
+      },
+      { name: "pattern", value: description.patternName ?? "a regular expression" },
+      ...(text === undefined
+        ? []
+        : [
+            { name: "text", value: bytes(text.textBytes), note: counted(text.idCount, "token") },
+            { name: "bytes per token", value: (text.textBytes / Math.max(1, text.idCount)).toFixed(3) },
+          ]),
+    ],
+    tokenizers: [reportTokenizer(name, parts, { counts, ledger })],
+    // Of an empty corpus there is no curve.
+    compression: whole && {
+      baseSize: whole.vocabSize - (ledger!.tokensAfter.length - 1),
+      tokensAfter: ledger!.tokensAfter,
+    },
+    samples: text === undefined ? [] : cutSamples(sampleTextsOf(text.inputs), [{ parts, tokens }]),
+    provenance: [
+      ["command", command],
+      ["tokenizer", `${description.path} (${description.kind})`],
+      ...description.patternSources.map((source) => ["pattern", source] as const),
+      ["normal form", normalization ?? "none"],
+      ...(text === undefined ? [] : ([["text", text.path]] as const)),
+      ["bpe", `${build.version}, Bun ${build.bunVersion}, commit ${build.commit}`],
+      ["written", new Date().toISOString()],
+    ],
+  });
 }

@@ -143,16 +143,12 @@ export function readNamed(what: string, typed: string): Named {
   return { name, path };
 }
 
-/**
- * A name for each: the one given; of the others the short one, or the path where two would have the same, or where one is
- * `taken`.
- */
+/** A name for each: the one given; of the others the short one, or the path where two would have the same. */
 export function uniqueNames<T extends Named>(
   all: readonly T[],
   shortName: (path: string) => string,
-  taken: { has(name: string): boolean } = new Set(),
 ): Map<T, string> {
   const names = all.map(({ name, path }) => name ?? shortName(path));
-  const isFree = (name: string) => !taken.has(name) && names.filter((other) => other === name).length === 1;
+  const isFree = (name: string) => names.filter((other) => other === name).length === 1;
   return new Map(all.map((one, i) => [one, one.name ?? (isFree(names[i]!) ? names[i]! : one.path)]));
 }

@@ -1,4 +1,4 @@
-import { type Input, refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
+import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { type Trained, train } from "../pipeline/train.ts";
@@ -24,11 +24,10 @@ import {
   warnOfSlowPattern,
   warnOfStreams,
 } from "./output.ts";
-import { refuseOtherFile } from "./report-option.ts";
+import { ReportThread, refuseOtherFile } from "./report-option.ts";
 import { onStop } from "./stop.ts";
-import { shapesOf } from "./token-shapes.ts";
 import type { Learned } from "./train-report.ts";
-import { roleRows, summary, superwordRows } from "./train-summary.ts";
+import { roleRows, shapesOf, summary, superwordRows } from "./train-summary.ts";
 import { readOptions, type TrainOptions } from "./training-options.ts";
 import { isUpToDateWith, noteResult, tellUnchanged } from "./up-to-date.ts";
 
@@ -55,7 +54,14 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   const { memory, cached } = openRunMemory(options.cache, run, output);
   const counts = await describeCounts(countsPaths(invocation));
   const training = { ...options, inputs, counts };
-  const page = options.report === undefined ? undefined : await openReport(options.report, options, inputs);
+  const page =
+    options.report === undefined
+      ? undefined
+      : new ReportThread(options.report, {
+          inputs,
+          pattern: encodingPatternOf(options),
+          output: options.output,
+        });
   const report = (progress: StageProgress) => {
     if (progress.stage === "merging") page?.begin();
     output.progress(progress);
@@ -94,12 +100,6 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   await page?.write(written!.record);
   const notes = [...corpusNotes({ inputs, skipped }), ...roleRows(options.model), ...superwordRows(trained)];
   tellTrained(trained, written!, options.output, notes, output);
-}
-
-/** The report, which another thread makes. Its code is loaded only where one is wanted. */
-async function openReport(path: string, options: TrainOptions, inputs: readonly Input[]) {
-  const { ReportThread } = await import("./report-thread.ts");
-  return new ReportThread(path, { inputs, pattern: encodingPatternOf(options), output: options.output });
 }
 
 const learnedOf = ({ vocabulary, smaller, ledger }: Trained): Learned => ({
