@@ -37,19 +37,15 @@ test("ranges of two plans, shuffled and from stdin, count to the whole with any 
   }
 });
 
-test("plan says how many ranges it made", () => {
-  const lines = plan("first.txt", "second.txt");
-  const args = ["first.txt", "second.txt", "-s", special, "--range-size", "65536", "-o", "said.jsonl"];
-  const { stderr } = bpe(["plan", ...args], { cwd: home });
+test("--count-documents adds numbers, and -o writes the same as stdout gets", () => {
+  const args = ["first.txt", "second.txt", "--count-documents"];
+  const lines = plan(...args);
+  expect(lines.reduce((sum, line) => sum + JSON.parse(line).documents, 0)).toBe(7);
+  const { stderr } = bpe(["plan", ...args, "-s", special, "--range-size", "64Ki", "-o", "out.jsonl"], {
+    cwd: home,
+  });
   expect(stderr).toContain(`planned ${lines.length} ranges of `);
-});
-
-test("plan -o writes the same as stdout gets, and --count-documents adds numbers", () => {
-  const lines = plan("first.txt", "second.txt");
-  expect(run("plan", "first.txt", "second.txt", "--range-size", "64Ki", "-o", "out.jsonl").stdout).toBe("");
   expect(readFileSync(join(home, "out.jsonl"), "utf8").trim().split("\n")).toEqual(lines);
-  const counted = plan("first.txt", "second.txt", "--count-documents").map((line) => JSON.parse(line));
-  expect(counted.reduce((sum, { documents }) => sum + documents, 0)).toBe(7);
 });
 
 describe("what does not fit is refused with its line", () => {
@@ -61,16 +57,19 @@ describe("what does not fit is refused with its line", () => {
     expect([code, stdout]).toEqual([1, ""]);
   };
   const edited = (change: object) => JSON.stringify({ ...JSON.parse(one), ...change });
+  const forge = (line: string, change: object) => {
+    const { digest, ...fields } = { ...(JSON.parse(line) as PlanLine), ...change };
+    return JSON.stringify({ ...fields, digest: digestLine(fields) });
+  };
 
   test("other options", () => {
-    refused([one], "plan.jsonl, line 1: it was planned for another pattern", "-p", "gpt4");
-    refused(
-      [one],
-      "plan.jsonl, line 1: it was planned without --compat huggingface",
-      "--compat",
-      "huggingface",
-    );
-    refused([one], "plan.jsonl, line 1: it was planned for other special tokens", "-s", "<|pad|>");
+    for (const [message, ...options] of [
+      ["for another pattern", "-p", "gpt4"],
+      ["without --compat huggingface", "--compat", "huggingface"],
+      ["for other special tokens", "-s", "<|pad|>"],
+    ] as const) {
+      refused([one], `plan.jsonl, line 1: it was planned ${message}`, ...options);
+    }
   });
 
   test("lines that bpe plan did not write", () => {
@@ -88,10 +87,7 @@ describe("what does not fit is refused with its line", () => {
   });
 
   test("lines with the right digest of wild values", () => {
-    const forged = (change: object) => {
-      const { digest, ...fields } = { ...(JSON.parse(one) as PlanLine), ...change };
-      return JSON.stringify({ ...fields, digest: digestLine(fields) });
-    };
+    const forged = (change: object) => forge(one, change);
     refused([forged({ modifiedMs: 1e300 })], 'line 1: its "modifiedMs" is 1e+300, no time');
     refused([forged({ path: "a\0b" })], 'line 1: its "path" is "a\\u0000b", no path');
     refused([forged({ path: "x".repeat(10_000) })], `line 1: its "path" is "${"x".repeat(99)}…, no path`);
@@ -113,10 +109,7 @@ describe("what does not fit is refused with its line", () => {
   test("lines of JSON that are cut elsewhere than between lines", () => {
     const path = put(home, "cut.jsonl", '{"text":"one"}\n{"text":"two"}\n');
     const [whole] = plan("cut.jsonl");
-    const forged = (change: object) => {
-      const { digest, ...fields } = { ...(JSON.parse(whole!) as PlanLine), ...change };
-      return JSON.stringify({ ...fields, digest: digestLine(fields) });
-    };
+    const forged = (change: object) => forge(whole!, change);
     const middle = readFileSync(path).indexOf("\n") + 1;
     expect(countLines([forged({ end: middle }), forged({ start: middle })]).code).toBe(0);
     for (const end of [middle - 1, middle + 1]) {
@@ -172,17 +165,6 @@ describe("what does not fit is refused with its line", () => {
     refused([one, line], 'plan.jsonl, line 2: "changing.txt": no such file');
   });
 
-  test("what the command line alone shows is exit 2", () => {
-    const usage = (message: string, ...args: string[]) => {
-      const { code, stderr } = run(...args);
-      expect(stderr).toContain(message);
-      expect(code).toBe(2);
-    };
-    usage("the ranges name their files themselves", "count", "first.txt", "--ranges", "plan.jsonl");
-    usage('--range-size: "much" is not a size', "plan", "first.txt", "--range-size", "much");
-    usage("the least is 64000 bytes", "plan", "first.txt", "--range-size", "1KB");
-  });
-
   test("a compressed file is one range", () => {
     put(home, "packed.gz", Bun.gzipSync(readFileSync(join(home, "first.txt"))));
     put(home, "packed.zst", Bun.zstdCompressSync(readFileSync(join(home, "second.txt"))));
@@ -219,27 +201,130 @@ describe("what does not fit is refused with its line", () => {
     expect(await waiting.exited).toBe(130);
   });
 
-  test("standard input cannot be planned", () => {
-    for (const args of [[], ["-o", "nowhere/plan.jsonl"]]) {
-      const { code, stderr } = run("plan", "-", ...args);
-      expect([code, stderr]).toEqual([2, expect.stringContaining('"-" is no regular file')]);
-    }
-    const stdin = Buffer.from("some text");
-    const piped = Bun.spawnSync([binary, "plan"], { cwd: home, env: environment, stdin });
-    expect([piped.exitCode, piped.stderr.toString()]).toEqual([
-      2,
-      expect.stringMatching(
-        /^bpe: error: "-" is no regular file, and a plan is of files .*\nhint: write the text/,
-      ),
-    ]);
+  test("standard input cannot be planned, said or not", () => {
+    const message = '"-" is no regular file, and a plan is of files';
+    expect(run("plan", "-", "-o", "nowhere/plan.jsonl").stderr).toContain(message);
+    const piped = Bun.spawnSync([binary, "plan"], {
+      cwd: home,
+      env: environment,
+      stdin: Buffer.from("text"),
+    });
+    expect([piped.exitCode, piped.stderr.toString()]).toEqual([2, expect.stringContaining(message)]);
   });
 
   test("a plan of one file twice is refused", () => {
     const { code, stderr } = run("plan", "first.txt", "./first.txt");
-    expect([code, stderr.split("\n")[0]!]).toEqual([
+    expect([code, stderr]).toEqual([
       1,
-      'bpe: error: "first.txt" and "./first.txt" are one file',
+      expect.stringContaining('"first.txt" and "./first.txt" are one file'),
     ]);
-    expect(run("count", "--ranges", "none.jsonl").stderr).toContain('"none.jsonl": no such file');
   });
+});
+
+// Ranges that are encoded.
+
+put(home, "one.txt", [1, 2, 3].map((seed) => madeText(seed, 5000)).join(special));
+put(home, "empty.txt", "");
+put(home, "two.txt", madeText(7, 10_000));
+put(home, "packed.gz", Bun.gzipSync(madeText(8, 2000)));
+put(home, "empty.gz", Bun.gzipSync(""));
+const records = [20, 21, 22, 23].map((seed) => JSON.stringify({ text: madeText(seed, 4000) }));
+put(home, "records.jsonl", records.join("\n"));
+const files = ["one.txt", "empty.txt", "records.jsonl", "empty.gz", "packed.gz", "two.txt"];
+const runPlain = (...args: string[]) => bpe([...args, "-q"], { cwd: home });
+const done = (...args: string[]) => {
+  const { code, stdout, stderr } = runPlain(...args);
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout;
+};
+done("train", ...files, "-n", "700", "-p", "o200k", "-s", special, "-o", "tokenizer");
+
+const planAll = (...args: string[]) =>
+  done("plan", ...files, "--range-size", "64Ki", ...args)
+    .trim()
+    .split("\n");
+const read = (name: string) => readFileSync(join(home, name));
+
+/** Encodes the plan in slices of so many lines, and gives the files of the parts in order. */
+function encodeParts(
+  lines: readonly string[],
+  sliceLines: number,
+  ending: string,
+  ...args: string[]
+): string[] {
+  const names: string[] = [];
+  for (let from = 0; from < lines.length; from += sliceLines) {
+    const name = `part-${String(from).padStart(4, "0")}.${ending}`;
+    writeFileSync(join(home, "slice.jsonl"), lines.slice(from, from + sliceLines).join("\n"));
+    done("encode", "--ranges", "slice.jsonl", "-o", name, ...args);
+    names.push(name);
+  }
+  return names;
+}
+
+test("parts, joined in their order, are the ids of the whole", () => {
+  const lines = planAll("--tokenizer", "tokenizer");
+  expect(lines.length).toBeGreaterThan(6);
+  const whole = (...args: string[]) => {
+    done("encode", ...files, "-o", "whole.bin", ...args);
+    return read("whole.bin");
+  };
+  const joined = (names: string[], headBytes = 0) =>
+    Buffer.concat(names.map((name) => read(name).subarray(headBytes)));
+
+  const plain = ["--tokenizer", "tokenizer"];
+  const expected = whole(...plain);
+  expect(joined(encodeParts(lines, 3, "bin", ...plain, "-w", "2")).equals(expected)).toBe(true);
+  expect(joined(encodeParts(lines, 4, "npy", ...plain), 128).equals(expected)).toBe(true);
+  // A range a part, also of inputs without text; the token goes behind those that end their input, or a record.
+  const appending = [...plain, "--append-token", special];
+  expect(joined(encodeParts(lines, 1, "bin", ...appending)).equals(whole(...appending))).toBe(true);
+});
+
+test("without -o the lines of the parts join, too", () => {
+  const lines = planAll("--tokenizer", "tokenizer");
+  const parts = lines.map((line) => {
+    put(home, "slice.jsonl", line);
+    return done("encode", "--ranges", "slice.jsonl", "--tokenizer", "tokenizer");
+  });
+  const whole = done("encode", ...files, "--tokenizer", "tokenizer");
+  const joined = parts.reduce(
+    (text, part) => text + (text === "" || text.endsWith("\n") || part === "\n" ? "" : " ") + part,
+  );
+  expect(joined === whole).toBe(true);
+});
+
+test("the plan that a tokenizer's words were counted by is the plan to encode by", () => {
+  expect(planAll("-p", "o200k", "-s", special)).toEqual(planAll("--tokenizer", "tokenizer"));
+  put(home, "other.jsonl", planAll("-s", special)[0]!);
+  const { code, stderr } = runPlain("encode", "--ranges", "other.jsonl", "--tokenizer", "tokenizer");
+  expect(stderr).toContain("other.jsonl, line 1: it was planned for another pattern");
+  expect(code).toBe(1);
+  const asText = planAll("--tokenizer", "tokenizer", "--special-tokens-as-text");
+  put(home, "as-text.jsonl", asText.join("\n"));
+  const args = ["--tokenizer", "tokenizer", "--special-tokens-as-text"];
+  expect(done("encode", "--ranges", "as-text.jsonl", ...args)).toBe(done("encode", ...files, ...args));
+  expect(runPlain("encode", "--ranges", "as-text.jsonl", "--tokenizer", "tokenizer").stderr).toContain(
+    "it was planned for other special tokens",
+  );
+});
+
+test("a tokenizer whose texts cannot be cut gets them whole, and records in parts", () => {
+  const json = JSON.parse(read("tokenizer/tokenizer.json").toString());
+  put(home, "nfc.json", JSON.stringify({ ...json, normalizer: { type: "NFC" } }));
+  const lines = planAll("--tokenizer", "nfc.json");
+  const rangesOf = (file: string) => lines.filter((line) => JSON.parse(line).path === file).length;
+  for (const file of files) {
+    if (file === "records.jsonl") expect(rangesOf(file)).toBeGreaterThan(1);
+    else expect(rangesOf(file)).toBe(1);
+  }
+  done("encode", ...files, "-o", "whole.bin", "--tokenizer", "nfc.json");
+  const parts = encodeParts(lines, 1, "bin", "--tokenizer", "nfc.json");
+  expect(Buffer.concat(parts.map(read)).equals(read("whole.bin"))).toBe(true);
+  done("encode", ...files, "-o", "two.bin", "--tokenizer", "nfc.json", "-w", "2");
+  expect(read("two.bin").equals(read("whole.bin"))).toBe(true);
+  put(home, "cut.jsonl", planAll("--tokenizer", "tokenizer")[0]!);
+  const { code, stderr } = runPlain("encode", "--ranges", "cut.jsonl", "--tokenizer", "nfc.json");
+  expect(stderr).toContain("cut.jsonl, line 1: it is a part of a text");
+  expect(code).toBe(1);
 });

@@ -67,6 +67,6 @@ export const rooms: readonly Room[] = [
   {
     name: "tokenizer",
     tests: ["test/tokenizer"],
-    executableTests: ["test/tokenizer", "test/cli/encode-ranges.test.ts"],
+    executableTests: ["test/tokenizer", "test/cli/plan-command.test.ts"],
   },
 ];
