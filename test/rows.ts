@@ -1,0 +1,6 @@
+/** The rows of a table of cases, a line each; `|` stands between the cells. */
+export const rowsOf = (table: string) =>
+  table
+    .trim()
+    .split("\n")
+    .map((line) => line.split(/ \|(?= )/).map((cell) => cell.trim()));
