@@ -53,7 +53,7 @@ const smallestWholeBytes = 2 ** 26;
  * A memory with as much address space as there is, up to 4 GB. It costs nothing until it is written. It is shared, because
  * shared memory never moves.
  */
-export function createMemory(): WebAssembly.Memory {
+function createMemory(): WebAssembly.Memory {
   return largestMemory(largestPageCount, smallestPageCount, () => 1);
 }
 

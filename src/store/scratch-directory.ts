@@ -7,7 +7,7 @@ import { codeOf, refusal } from "../runtime/system-error.ts";
 import { lstatOrNull, namesIn, removeQuietly } from "./output-place.ts";
 import { isOwn } from "./trusted-files.ts";
 
-export type Problem = { readonly message: string; readonly hint: string };
+type Problem = { readonly message: string; readonly hint: string };
 
 /**
  * Temporary files of a run lie in one hidden directory under the parent given, else under $TMPDIR, else under /tmp:

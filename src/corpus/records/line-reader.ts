@@ -1,8 +1,21 @@
+import { isUtf8 } from "node:buffer";
+import { grown } from "../../bytes/arrays.ts";
 import {
   allocateText,
+  backslash,
+  beginsWithMark,
   carriageReturn,
+  closeBrace,
+  colon,
+  comma,
   countLineFeeds,
+  dot,
   lineFeed,
+  minus,
+  openBrace,
+  openBracket,
+  putCharacter,
+  quote,
   space,
   type Text,
   tab,
@@ -10,8 +23,26 @@ import {
 import { assert, UserError } from "../../errors.ts";
 import { type Input, type Range, recordSeparator } from "../input.ts";
 import { type ByteSource, FileSource, RangeReader, TextMemory } from "../range-reader.ts";
-import { JsonLines } from "./json-lines.ts";
-import { type LinesRead, RecordBatch, type RecordLines } from "./record-batch.ts";
+import { RecordBatch } from "./record-batch.ts";
+
+/** The lines of a format: where a record begins, and what its text is. */
+type RecordLines = {
+  /** Where the records begin in the first window of an input: behind a byte-order mark, if the format may have one. */
+  firstPos(bytes: Uint8Array): number;
+  /**
+   * Appends the records of text[pos .. end), which are whole, to the batch. Stops at a line that is wrong. There is a line
+   * feed at `end` - 1, or at `end` if the last line lacks it.
+   */
+  read(text: Text, pos: number, end: number, batch: RecordBatch): LinesRead;
+  readonly tooLongHint: string;
+};
+
+type LinesRead = {
+  /** How many lines were right. */
+  readonly lineCount: number;
+  /** What is wrong with the next one. */
+  readonly fault?: { readonly what: string; readonly hint?: string };
+};
 
 /** A window of lines and the texts made of it should fit into the processor's second cache together. */
 const windowSizeBytes = 1 << 19;
@@ -115,6 +146,381 @@ function linesBefore(source: ByteSource, range: LineRange): number {
 
 function recordTooLong(keptBytes: number, place: string, { tooLongHint }: RecordLines): UserError {
   return new UserError(`a record is longer than ${keptBytes} bytes ${place}`, { hint: tooLongHint });
+}
+
+/** JSON lines: each line is an object of its own, and the text of its record is one of its fields. */
+class JsonLines implements RecordLines {
+  readonly tooLongHint = "each line has to be a JSON object of its own";
+  private readonly cursor = lineCursor();
+  private readonly field: FieldName;
+
+  constructor(private readonly textField: string) {
+    this.field = fieldName(textField);
+  }
+
+  firstPos(bytes: Uint8Array): number {
+    return beginsWithMark(bytes) ? 3 : 0;
+  }
+
+  read(text: Text, pos: number, end: number, batch: RecordBatch): LinesRead {
+    const { cursor } = this;
+    const validEnd = validLines(text.bytes, end);
+    cursor.pos = pos;
+    const lineCount = readLines(text, validEnd, this.field, batch, cursor);
+    if (cursor.fault === lineFault.none && validEnd === end) return { lineCount };
+    return {
+      lineCount,
+      fault: { what: faultText(cursor.fault, this.textField), ...faultHint(cursor.fault) },
+    };
+  }
+}
+
+/** Appends the records of the lines up to `end`; stops at a line that is wrong. Returns how many lines were right. */
+function readLines(
+  text: Text,
+  end: number,
+  field: FieldName,
+  batch: RecordBatch,
+  cursor: LineCursor,
+): number {
+  let lineCount = 0;
+  cursor.fault = lineFault.none;
+  while (cursor.pos < end) {
+    cursor.outPos = batch.byteCount;
+    readLine(text, field, batch.text, cursor);
+    if (cursor.fault !== lineFault.none) break;
+    if (!cursor.isBlank) batch.endRecord(cursor.outPos);
+    lineCount++;
+  }
+  return lineCount;
+}
+
+/** Where the first line that is not valid UTF-8 begins; `end` if all are valid. */
+function validLines(bytes: Uint8Array, end: number): number {
+  if (isUtf8(bytes.subarray(0, end))) return end;
+  for (let start = 0; ; ) {
+    const next = bytes.indexOf(lineFeed, start) + 1;
+    if (!isUtf8(bytes.subarray(start, next))) return start;
+    assert(next < end, "bytes that are not UTF-8 are in one of their lines");
+    start = next;
+  }
+}
+
+function faultText(fault: number, textField: string): string {
+  switch (fault) {
+    case lineFault.notJson:
+      return "not valid JSON";
+    case lineFault.notObject:
+      return "not a JSON object";
+    case lineFault.fieldMissing:
+      return `no field "${textField}"`;
+    case lineFault.fieldNotString:
+      return `the field "${textField}" is not a string`;
+    case lineFault.loneSurrogate:
+      return `the field "${textField}" has half a surrogate pair (\\ud800 to \\udfff), which is no character`;
+    default:
+      return "not valid UTF-8";
+  }
+}
+
+function faultHint(fault: number): { hint?: string } {
+  if (fault === lineFault.fieldMissing)
+    return {
+      hint: "--text-field names the field that holds the text; --input-format text reads JSON as text",
+    };
+  if (fault !== lineFault.notJson && fault !== lineFault.notObject) return {};
+  return { hint: "each line has to be a JSON object of its own; plain text is --input-format text" };
+}
+
+/**
+ * Reads one line of JSON: checks all of it, as JSON.parse would, and unescapes the text of one top-level field, without
+ * making strings. Every function here stops at a line feed, which no JSON token contains, so none checks for the end of
+ * the bytes: the caller puts a line feed there.
+ */
+
+/** What is wrong with a line. */
+export const lineFault = {
+  none: 0,
+  notJson: 1,
+  notObject: 2,
+  fieldMissing: 3,
+  fieldNotString: 4,
+  /** The text has an escape that is half a surrogate pair, and so no character. */
+  loneSurrogate: 5,
+} as const;
+
+type LineCursor = {
+  /** Where the next line begins. */
+  pos: number;
+  /** Where the unescaped text ends in `out`; unchanged if the field is missing or the line is blank. */
+  outPos: number;
+  fault: number;
+  /** The line has nothing but white space. */
+  isBlank: boolean;
+  /** The objects and arrays that are open around the current value, outermost first: `{` or `[`. */
+  nesting: Uint8Array;
+};
+
+export const lineCursor = (): LineCursor => ({
+  pos: 0,
+  outPos: 0,
+  fault: lineFault.none,
+  isBlank: false,
+  nesting: new Uint8Array(64),
+});
+
+/** The name of a top-level field, and its usual form in JSON, quotes included. */
+type FieldName = { readonly name: string; readonly quoted: Uint8Array };
+
+export const fieldName = (name: string): FieldName => ({
+  name,
+  quoted: new TextEncoder().encode(JSON.stringify(name)),
+});
+
+/** For the letter after a backslash the byte that it means; 0: none (`u` is handled apart). */
+const escapes = new Uint8Array(256);
+for (const [letter, byte] of Object.entries({ b: 8, t: tab, n: lineFeed, f: 12, r: carriageReturn })) {
+  escapes[letter.charCodeAt(0)] = byte;
+}
+for (const itself of '"\\/') escapes[itself.charCodeAt(0)] = itself.charCodeAt(0);
+
+/** Values of hexadecimal digits; -1: not one. */
+const digits = new Int8Array(256).fill(-1);
+for (let value = 0; value < 16; value++) {
+  const digit = value.toString(16);
+  digits[digit.charCodeAt(0)] = value;
+  digits[digit.toUpperCase().charCodeAt(0)] = value;
+}
+
+/**
+ * Reads the line at `cursor.pos` and writes the text of the field to `out` from `cursor.outPos` on: no more bytes than the
+ * line has, and up to three bytes of padding. If a field occurs twice the last one counts. Moves the cursor to the next
+ * line, or says in `fault` what is wrong.
+ */
+export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCursor): void {
+  const { bytes } = text;
+  const outStart = cursor.outPos;
+  cursor.isBlank = false;
+  cursor.fault = lineFault.fieldMissing;
+  let pos = skipBlanks(bytes, cursor.pos);
+  if (bytes[pos] === lineFeed) {
+    cursor.isBlank = true;
+    cursor.fault = lineFault.none;
+    cursor.pos = pos + 1;
+    return;
+  }
+  if (bytes[pos] !== openBrace) {
+    pos = skipBlanks(bytes, skipValue(text, pos, cursor));
+    cursor.fault = bytes[pos] === lineFeed ? lineFault.notObject : lineFault.notJson;
+    return;
+  }
+  pos = skipBlanks(bytes, pos + 1);
+  if (bytes[pos] === closeBrace) pos++;
+  else {
+    for (;;) {
+      pos = skipBlanks(bytes, pos);
+      const keyStart = pos;
+      pos = skipKey(text, pos);
+      const isField = pos >= 0 && isKey(bytes, keyStart, field);
+      pos = skipBlanks(bytes, pos);
+      if (isField) {
+        if (bytes[pos] === quote) {
+          cursor.outPos = outStart;
+          cursor.fault = lineFault.none;
+          pos = unescapeString(text, pos + 1, out, cursor);
+        } else {
+          cursor.fault = lineFault.fieldNotString;
+          pos = skipValue(text, pos, cursor);
+        }
+      } else pos = skipValue(text, pos, cursor);
+      pos = skipBlanks(bytes, pos);
+      if (bytes[pos] === comma) pos++;
+      else break;
+    }
+    if (bytes[pos] === closeBrace) pos++;
+    else pos = nowhere;
+  }
+  pos = skipBlanks(bytes, pos);
+  if (bytes[pos] === lineFeed) cursor.pos = pos + 1;
+  else cursor.fault = lineFault.notJson;
+}
+
+/** What a function returns if the line is not JSON there. Every function here passes it on. */
+const nowhere = -1;
+
+function skipBlanks(bytes: Uint8Array, pos: number): number {
+  if (pos < 0) return nowhere;
+  for (let at = pos; ; at++) {
+    const byte = bytes[at]!;
+    if (byte !== space && byte !== tab && byte !== carriageReturn) return at;
+  }
+}
+
+/** A key and its colon. */
+function skipKey(text: Text, pos: number): number {
+  if (text.bytes[pos] !== quote) return nowhere;
+  const end = skipBlanks(text.bytes, skipString(text, pos + 1));
+  return text.bytes[end] === colon ? end + 1 : nowhere;
+}
+
+/** Whether the key at `pos`, which is a valid one, is the name of the field. */
+function isKey(bytes: Uint8Array, pos: number, { name, quoted }: FieldName): boolean {
+  let same = 0;
+  while (same < quoted.length && bytes[pos + same] === quoted[same]) same++;
+  if (same === quoted.length) return true;
+  // A key with escapes may be the name spelled differently.
+  let end = pos + 1;
+  for (; bytes[end] !== quote; end++) if (bytes[end] === backslash) end++;
+  const key = bytes.subarray(pos, end + 1);
+  return key.includes(backslash) && JSON.parse(new TextDecoder().decode(key)) === name;
+}
+
+/** Any value. The nesting is kept in an array and not on the call stack. */
+function skipValue(text: Text, start: number, cursor: LineCursor): number {
+  const { bytes } = text;
+  let pos = start;
+  let depth = 0;
+  for (;;) {
+    pos = skipBlanks(bytes, pos);
+    const first = bytes[pos];
+    if (first === quote) pos = skipString(text, pos + 1);
+    else if (first === openBrace || first === openBracket) {
+      const inside = skipBlanks(bytes, pos + 1);
+      if (bytes[inside] === first + 2) pos = inside + 1;
+      else {
+        if (depth === cursor.nesting.length) cursor.nesting = grown(cursor.nesting);
+        cursor.nesting[depth++] = first;
+        pos = first === openBrace ? skipKey(text, inside) : inside;
+        if (pos < 0) return nowhere;
+        continue;
+      }
+    } else pos = skipScalar(bytes, pos);
+
+    // A value has ended: the object or array around it continues, or ends too.
+    for (;;) {
+      if (pos < 0 || depth === 0) return pos;
+      pos = skipBlanks(bytes, pos);
+      const opened = cursor.nesting[depth - 1]!;
+      const next = bytes[pos++];
+      if (next === comma) {
+        if (opened === openBrace) pos = skipKey(text, skipBlanks(bytes, pos));
+        break;
+      }
+      if (next !== opened + 2) return nowhere;
+      depth--;
+    }
+  }
+}
+
+const literals = ["true", "false", "null"].map((word) => new TextEncoder().encode(word));
+
+/** `true`, `false`, `null` or a number. */
+function skipScalar(bytes: Uint8Array, pos: number): number {
+  if (pos < 0) return nowhere;
+  for (const word of literals) {
+    if (bytes[pos] !== word[0]) continue;
+    for (let i = 1; i < word.length; i++) if (bytes[pos + i] !== word[i]) return nowhere;
+    return pos + word.length;
+  }
+  const integer = bytes[pos] === minus ? pos + 1 : pos;
+  let end = skipDigits(bytes, integer);
+  if (end === integer || (bytes[integer] === 0x30 && end > integer + 1)) return nowhere;
+  if (bytes[end] === dot) {
+    const fraction = end + 1;
+    end = skipDigits(bytes, fraction);
+    if (end === fraction) return nowhere;
+  }
+  if ((bytes[end]! | 0x20) === 0x65) {
+    const sign = bytes[end + 1];
+    const exponent = sign === 0x2b || sign === minus ? end + 2 : end + 1;
+    end = skipDigits(bytes, exponent);
+    if (end === exponent) return nowhere;
+  }
+  return end;
+}
+
+function skipDigits(bytes: Uint8Array, pos: number): number {
+  let end = pos;
+  while (bytes[end]! >= 0x30 && bytes[end]! <= 0x39) end++;
+  return end;
+}
+
+/**
+ * Whether one of four bytes is a quote, a backslash or a control character; all other characters stand for themselves.
+ * `x - 0x01..` and not `x` has the top bit where x is 0, and `w - 0x20..` where w is below 0x20.
+ */
+function hasSpecial(word: number): boolean {
+  const quotes = word ^ 0x22222222;
+  const backslashes = word ^ 0x5c5c5c5c;
+  const found =
+    ((quotes - 0x01010101) & ~quotes) |
+    ((backslashes - 0x01010101) & ~backslashes) |
+    ((word - 0x20202020) & ~word);
+  return (found & 0x80808080) !== 0;
+}
+
+/** From after the quote that opens a string to after the one that closes it. */
+function skipString({ bytes, view }: Text, start: number): number {
+  for (let pos = start; ; ) {
+    while (!hasSpecial(view.getInt32(pos, true))) pos += 4;
+    let byte = bytes[pos]!;
+    while (byte !== quote && byte !== backslash && byte >= space) byte = bytes[++pos]!;
+    if (byte === quote) return pos + 1;
+    if (byte !== backslash) return nowhere;
+    if (bytes[pos + 1] === 0x75) {
+      if (hexadecimal(bytes, pos + 2) < 0) return nowhere;
+      pos += 6;
+    } else if (escapes[bytes[pos + 1]!] !== 0) pos += 2;
+    else return nowhere;
+  }
+}
+
+/** As `skipString`, and writes the text of the string to `out` from `cursor.outPos` on. */
+function unescapeString({ bytes, view }: Text, start: number, out: Text, cursor: LineCursor): number {
+  let { outPos } = cursor;
+  for (let pos = start; ; ) {
+    for (let word = view.getInt32(pos, true); !hasSpecial(word); word = view.getInt32(pos, true)) {
+      out.view.setInt32(outPos, word, true);
+      pos += 4;
+      outPos += 4;
+    }
+    let byte = bytes[pos]!;
+    while (byte !== quote && byte !== backslash && byte >= space) {
+      out.bytes[outPos++] = byte;
+      byte = bytes[++pos]!;
+    }
+    if (byte === quote) {
+      cursor.outPos = outPos;
+      return pos + 1;
+    }
+    if (byte !== backslash) return nowhere;
+    const escaped = escapes[bytes[pos + 1]!]!;
+    if (escaped !== 0) {
+      out.bytes[outPos++] = escaped;
+      pos += 2;
+      continue;
+    }
+    if (bytes[pos + 1] !== 0x75) return nowhere;
+    let codePoint = hexadecimal(bytes, pos + 2);
+    if (codePoint < 0) return nowhere;
+    pos += 6;
+    if (codePoint >>> 11 === 0x1b) {
+      const low = bytes[pos] === backslash && bytes[pos + 1] === 0x75 ? hexadecimal(bytes, pos + 2) : 0;
+      if (codePoint >= 0xdc00 || low >>> 10 !== 0x37) {
+        cursor.fault = lineFault.loneSurrogate;
+        continue;
+      }
+      codePoint = 0x10000 + ((codePoint & 0x3ff) << 10) + (low & 0x3ff);
+      pos += 6;
+    }
+    outPos = putCharacter(out.bytes, outPos, codePoint);
+  }
+}
+
+/** Four hexadecimal digits, or a negative number. */
+function hexadecimal(bytes: Uint8Array, pos: number): number {
+  const high = (digits[bytes[pos]!]! << 12) | (digits[bytes[pos + 1]!]! << 8);
+  return high | (digits[bytes[pos + 2]!]! << 4) | digits[bytes[pos + 3]!]!;
 }
 
 const headerMark = 0x3e; // >

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { allocateText, textOf } from "../../../src/bytes/text.ts";
-import { fieldName, lineCursor, lineFault, readLine } from "../../../src/corpus/records/json-lines.ts";
+import { fieldName, lineCursor, lineFault, readLine } from "../../../src/corpus/records/line-reader.ts";
 
 const faultNames = Object.keys(lineFault);
 

@@ -5,13 +5,12 @@ import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { type Input, openInput } from "../../../src/corpus/input.ts";
 import { FileSource } from "../../../src/corpus/range-reader.ts";
-import { unpackLz4, unpackLz4Block } from "../../../src/corpus/records/parquet/page-headers.ts";
 import {
   decodeRleBitPacked,
   ParquetReader,
   pageValues,
 } from "../../../src/corpus/records/parquet/parquet-reader.ts";
-import { planInputPages } from "../../../src/corpus/records/parquet/plan-pages.ts";
+import { planInputPages, unpackLz4, unpackLz4Block } from "../../../src/corpus/records/parquet/plan-pages.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
 import { countCorpus } from "../../../src/pipeline/count-corpus.ts";
 import { put, scratch } from "../../binary.ts";

@@ -7,14 +7,14 @@ import {
   decompressPage,
   NullValue,
   type Page,
+  type PageGroup,
   pageAt,
   pageMemoryBytes,
   readingFile,
   readingRows,
   valueCountOf,
   wrongRow,
-} from "./page-headers.ts";
-import type { PageGroup } from "./plan-pages.ts";
+} from "./plan-pages.ts";
 
 /** Bytes of text in a batch, if no text is longer. A page may name one text of its dictionary any number of times. */
 const batchSizeBytes = 1 << 20;
