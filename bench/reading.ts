@@ -2,10 +2,13 @@
 // memory or read into it; in turns, medians. The system's work is shown apart: that is what mapping saves.
 //
 //   node scripts/bun.mjs bench/reading.ts <file> [rounds]
+
 import { findInputs } from "../src/corpus/find-inputs.ts";
 import { wholeRange } from "../src/corpus/input.ts";
-import { TaskCounter } from "../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../src/pattern/pattern.ts";
+import { plainCutting } from "../src/text/cutting.ts";
+import { TaskTexts } from "../src/text/task-texts.ts";
+import { TextChain } from "../src/text/text-chain.ts";
 import { WordCounter } from "../src/words/word-counter.ts";
 
 const [path, roundCount = "5"] = process.argv.slice(2);
@@ -21,13 +24,15 @@ class Way {
   readonly elapsedMs: number[] = [];
   readonly systemMs: number[] = [];
   private readonly counter = new WordCounter();
-  private readonly tasks: TaskCounter;
+  private readonly tasks: TaskTexts;
 
   constructor(
     readonly name: string,
     mappedBytesLeast: number,
   ) {
-    this.tasks = new TaskCounter({ inputs, pattern, specialTokens: [], mappedBytesLeast }, this.counter);
+    const mapping = { window: this.counter.window, fileBytesLeast: mappedBytesLeast };
+    const chain = new TextChain(plainCutting(pattern), this.counter);
+    this.tasks = new TaskTexts(chain, { inputs, mapping });
   }
 
   /** Counts the file; what was counted, to be compared. */
@@ -35,7 +40,7 @@ class Way {
     const { system } = process.cpuUsage();
     const startMs = performance.now();
     const range = { ...wholeRange(inputs[0]!, 0), kind: "range", endsInput: true } as const;
-    for (const _ of this.tasks.count(range));
+    for (const _ of this.tasks.take(range));
     this.elapsedMs.push(performance.now() - startMs);
     this.systemMs.push((process.cpuUsage().system - system) / 1000);
     const { pretokenCount, distinctWordCount } = this.counter;

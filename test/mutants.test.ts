@@ -1,3 +1,4 @@
+import { plainCutting } from "../src/text/cutting.ts";
 // Files of every structured kind that say something wild where they said something valid: each is read, or refused with a
 // message that names it. `npm run test:faults` does the same to the executable.
 
@@ -161,7 +162,10 @@ function trainWords(path: string): Promise<{ words: WordTable }> {
   const countsFiles = new CountsFiles([path]);
   countsFiles.check(countsOptions);
   const pattern = compilePattern(countsOptions.patterns);
-  return countWords({ inputs: [], pattern, specialTokens, workerCount: 1, countsFiles }, () => {});
+  return countWords(
+    { inputs: [], cutting: plainCutting(pattern, specialTokens), workerCount: 1, countsFiles },
+    () => {},
+  );
 }
 
 for (const { kind, mutate } of [

@@ -9,6 +9,7 @@ import { countsOptionsOf } from "../pipeline/training.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
+import { plainCutting } from "../text/cutting.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { totalsOf } from "../words/counts-writer.ts";
 import { sortBytesPerWord } from "../words/sort-by-bytes.ts";
@@ -59,7 +60,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const report = (progress: StageProgress) => output.progress(progress);
   const corpus = {
     ...options,
-    pattern: options.pattern.compiled,
+    cutting: plainCutting(options.pattern.compiled, options.specialTokens),
     inputs,
     ranges: planned?.ranges,
     workerCount,

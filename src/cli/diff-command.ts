@@ -38,7 +38,6 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     {
       tokenizers: [a, b],
       text: texts[0] ?? null,
-      specialTokensAsText: options.has("special-tokens-as-text"),
       workerCountFor: workersFor(workers, budget.workerCountMax),
       budget,
       scratch,

@@ -5,13 +5,14 @@ import { usageError } from "../errors.ts";
 import { type IdType, idTypeFor, isIdFileName } from "../formats/id-writers.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import {
+  cutSettingsOf,
   type EncodedFile,
   type EncodeIntoOptions,
   encodeInto,
   startEncodingWorkers,
 } from "../pipeline/encode-corpus.ts";
 import { MemoryBudget, peakMemoryBytes, workersFor } from "../runtime/system-limits.ts";
-import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
+import { canBeCut } from "../text/cutting.ts";
 import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
 import { checkHeadFits, lockOutputFile, writeData } from "./data-output.ts";
@@ -42,16 +43,16 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const workers = namedThreads > 1 ? startEncodingWorkers(namedThreads, named) : undefined;
   try {
     const parts = await openTokenizer(options, false, output);
-    const { specialTokensAsText, appendToken } = options;
+    const { appendToken } = options;
     const planned =
       options.plan === undefined
         ? undefined
         : await openRanges(
             options.plan,
             {
-              ...cutSettingsOf(parts, specialTokensAsText),
+              ...cutSettingsOf(parts),
               textField: options.reading.textField,
-              wholeTextsOnly: !canBeCut(parts, specialTokensAsText),
+              wholeTextsOnly: !canBeCut(parts),
             },
             output,
           );
@@ -63,7 +64,6 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
       inputs,
       ranges: planned?.ranges,
       parts,
-      specialTokensAsText,
       workerCount: planned === undefined ? namedThreads : threadCountFor(sizeOfRanges(planned.ranges)),
       budget,
       workers,
@@ -134,6 +134,5 @@ function readOptions(invocation: Invocation) {
     workers: options.number("workers"),
     memoryLimitBytes: options.number("memory-limit"),
     appendToken: options.text("append-token"),
-    specialTokensAsText: options.has("special-tokens-as-text"),
   };
 }

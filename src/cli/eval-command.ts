@@ -29,8 +29,7 @@ import { type Named, openTokenizers, readNamed, uniqueNames } from "./tokenizer-
 /** `bpe eval`: measures of tokenizers on texts, side by side. */
 export async function runEval(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const { typedTexts, reading, workers, memoryLimitBytes, print, specialTokensAsText } =
-    readOptions(invocation);
+  const { typedTexts, reading, workers, memoryLimitBytes, print } = readOptions(invocation);
   const reportPath = await takeReportPlace(invocation, output);
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());
@@ -40,9 +39,8 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   const budget = new MemoryBudget(memoryLimitBytes);
   const workerCountFor = workersFor(workers, budget.workerCountMax);
   refuseOverwriting(found.inputs, [reportPath]);
-  const evaluated = await evaluate(
-    { tokenizers, texts, specialTokensAsText, workerCountFor, budget, scratch },
-    (progress) => output.progress(progress),
+  const evaluated = await evaluate({ tokenizers, texts, workerCountFor, budget, scratch }, (progress) =>
+    output.progress(progress),
   );
   const { evaluation } = evaluated;
   await print(evaluation);
@@ -51,7 +49,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   if (reportPath !== undefined) {
     const { writeEvalReport } = await import("./report-writer.ts");
     const command = shellLine(["bpe", "eval", ...invocation.typed]);
-    const compared = { tokenizers, texts, specialTokensAsText, command, elapsedMs };
+    const compared = { tokenizers, texts, command, elapsedMs };
     await writeEvalReport(reportPath, { ...evaluated, ...compared });
   }
   const sizeBytes = evaluation.texts.reduce((sum, text) => sum + text.bytes, 0);
@@ -79,7 +77,6 @@ function readOptions(invocation: Invocation) {
     reading: readingOf(options),
     workers: options.number("workers"),
     memoryLimitBytes: options.number("memory-limit"),
-    specialTokensAsText: options.has("special-tokens-as-text"),
     print: printerOf(options),
   };
 }

@@ -6,8 +6,8 @@ import { type BaseFile, checkSameTokenizer, kindsBeside, readBaseFiles } from ".
 import { type ExtensionRecord, recordedBeside } from "../formats/training-json.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import {
-  changesText,
   checkBase,
+  cuttingOfBase,
   type Extended,
   type ExtensionRule,
   extendTokenizer,
@@ -23,6 +23,7 @@ import { describeCounts } from "../store/content-hash.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
+import { changesText } from "../text/cutting.ts";
 import { asLearned, type Extension, ranksObstacle } from "../tokenizer/extend-vocabulary.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { checkSpecialTokens } from "../vocabulary/vocabulary.ts";
@@ -80,7 +81,8 @@ export async function runExtend(invocation: Invocation, output: Output): Promise
   warnOfEqualCounts(counts, output);
   const extended = await extendTokenizer(
     {
-      ...{ ...options, base, pattern: options.pattern.compiled, inputs, workerCount, workerCountFor },
+      ...{ ...options, base, inputs, workerCount, workerCountFor },
+      cutting: cuttingOfBase(base, options.pattern, options.specialTokens),
       ...{ countsFiles, cache: cached?.cache, memory },
       tellMemory: (estimatedBytes: number) => output.tellMemory("merging", estimatedBytes),
       async saveWords(words) {

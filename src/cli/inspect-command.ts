@@ -81,7 +81,7 @@ export async function countTokensOf(
     endInput() {},
   };
   const workerCount = workers ?? defaultWorkerCount(expectedTextBytes(inputs));
-  const corpus = { inputs, parts, specialTokensAsText: false, workerCount };
+  const corpus = { inputs, parts, workerCount };
   const { textBytes } = await encodeCorpus(corpus, sink, ({ bytesDone, bytesTotal }) =>
     output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
   );

@@ -3,7 +3,6 @@ import { escapeText, jsonLine } from "../bytes/escape.ts";
 import { bytes, clock, counted, grouped } from "../bytes/quantities.ts";
 import type { FoundInputs, Skipped } from "../corpus/find-inputs.ts";
 import { type Input, type InputFormat, refuseOverwriting } from "../corpus/input.ts";
-import type { RangeStatistics } from "../count/range-counter.ts";
 import { exitCode, UserError } from "../errors.ts";
 import type { CountsRecord } from "../formats/training-json.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
@@ -12,6 +11,7 @@ import { writeAll } from "../runtime/file-calls.ts";
 import { reasonOf, refusal, userErrorOf } from "../runtime/system-error.ts";
 import { describeHolder, type Holder } from "../store/output-lock.ts";
 import { openToAppend, Untrusted } from "../store/trusted-files.ts";
+import type { RangeStatistics } from "../text/task-texts.ts";
 import { oneOf } from "./arguments.ts";
 import { optionWords } from "./command-table.ts";
 

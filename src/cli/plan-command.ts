@@ -9,9 +9,10 @@ import {
 } from "../corpus/plan-file.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { countDocuments } from "../pipeline/count-documents.ts";
+import { cutSettingsOf } from "../pipeline/encode-corpus.ts";
 import { countsOptionsOf } from "../pipeline/training.ts";
 import { nextTurn } from "../runtime/turns.ts";
-import { canBeCut, cutSettingsOf } from "../tokenizer/text-cutting.ts";
+import { canBeCut } from "../text/cutting.ts";
 import type { Invocation } from "./arguments.ts";
 import { readCorpusOptions } from "./corpus-options.ts";
 import { lockOutputFile, taken, writeData } from "./data-output.ts";
@@ -92,13 +93,12 @@ function corpusCuts(invocation: Invocation) {
 /** Where the ranges of a corpus that is encoded may end. */
 function tokenizerCuts(invocation: Invocation) {
   const options = readTokenizerOptions(invocation);
-  const asText = invocation.options.has("special-tokens-as-text");
   return async (output: Output) => {
     const parts = await openTokenizer(options, false, output);
     return {
-      ...cutSettingsOf(parts, asText),
+      ...cutSettingsOf(parts),
       pattern: parts.pattern,
-      keepsTextsWhole: !canBeCut(parts, asText),
+      keepsTextsWhole: !canBeCut(parts),
     };
   };
 }

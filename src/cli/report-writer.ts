@@ -105,13 +105,12 @@ function wholeWords(text: Uint8Array): Uint8Array {
 export function cutSamples(
   texts: readonly SampleText[],
   cutters: readonly { readonly parts: TokenizerParts; readonly tokens: TokenTable }[],
-  options: { readonly specialTokensAsText?: boolean } = {},
 ): Sample[] {
   const loaded = cutters.map(({ parts, tokens }) => ({ tokenizer: new Tokenizer(parts), tokens }));
   return texts.map(({ name, bytes }) => ({
     name,
     cuts: loaded.map(({ tokenizer, tokens }) =>
-      Array.from(tokenizer.encode(bytes, options), (id) => ({ id, bytes: tokenBytesOf(tokens, id) })),
+      Array.from(tokenizer.encode(bytes), (id) => ({ id, bytes: tokenBytesOf(tokens, id) })),
     ),
   }));
 }
@@ -120,14 +119,13 @@ export function cutSamples(
 type Comparison = Evaluated & {
   readonly tokenizers: readonly NamedTokenizer[];
   readonly texts: readonly NamedText[];
-  readonly specialTokensAsText: boolean;
   readonly command: string;
   readonly elapsedMs: number;
 };
 
 /** The report of `bpe eval`: each tokenizer on each text, side by side. */
 export async function writeEvalReport(path: string, comparison: Comparison): Promise<void> {
-  const { evaluation, tokenizers, texts, tokenCounts, specialTokensAsText } = comparison;
+  const { evaluation, tokenizers, texts, tokenCounts } = comparison;
   const of = texts.length === 1 ? texts[0]!.name : "all texts together";
   const countsOf = (tokenizer: number) => {
     const endCounts = new Float64Array(tokenizers[tokenizer]!.parts.tokens.idLimit);
@@ -168,7 +166,7 @@ export async function writeEvalReport(path: string, comparison: Comparison): Pro
       ],
     },
     tokenizers: tokenizers.map(({ name, parts }, i) => reportTokenizer(name, parts, { counts: countsOf(i) })),
-    samples: cutSamples(sampled.slice(0, samplesMax), cutters, { specialTokensAsText }),
+    samples: cutSamples(sampled.slice(0, samplesMax), cutters),
     provenance: factsOf(comparison),
   });
 }

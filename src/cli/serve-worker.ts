@@ -170,7 +170,7 @@ function answerTo(request: Request, parts: TokenizerParts, encodings: Map<number
     throw new UserError(`${kind} is no kind of request`);
   let encoding = encodings.get(kind);
   if (encoding === undefined) {
-    encoding = new TextEncoding(parts, { specialTokensAsText: kind === kinds.encodeAsText });
+    encoding = new TextEncoding({ ...parts, specialTokensAsText: kind === kinds.encodeAsText });
     encodings.set(kind, encoding);
   }
   return encoded(request, encoding);

@@ -19,7 +19,7 @@ export function readTokenizerOptions({ options }: Invocation) {
   };
 }
 
-/** `--pattern` and `--special-token`, for tokenizer files that hold neither. */
+/** `--pattern` and `--special-token`, for tokenizer files that hold neither, and whether special tokens stay text. */
 export function readBesideTokenizer(options: Invocation["options"]) {
   const pattern = options.text("pattern");
   const specialTokens = (options.get("special-token") ?? []).map(readSpecialToken);
@@ -31,6 +31,7 @@ export function readBesideTokenizer(options: Invocation["options"]) {
   return {
     pattern: pattern === undefined ? undefined : resolvePattern(pattern),
     specialTokens,
+    specialTokensAsText: options.has("special-tokens-as-text"),
   };
 }
 
@@ -45,13 +46,13 @@ type Asked = Omit<ReturnType<typeof readTokenizerOptions>, "dtype">;
 
 /** Loads the tokenizer, and warns of what is not applied. `isDecoded`: its ids will be turned into bytes. */
 export async function openTokenizer(
-  { path, pattern, specialTokens }: Asked,
+  { path, pattern, specialTokens, specialTokensAsText }: Asked,
   isDecoded: boolean,
   output: Output,
 ): Promise<TokenizerParts> {
   const parts = await loadInWorker({ path, options: { pattern, specialTokens }, isDecoded });
   warnOfTokenizer(parts, output);
-  return parts;
+  return { ...parts, specialTokensAsText };
 }
 
 /** Warns of what in a tokenizer's files is not applied, and of a slow pattern. */
@@ -81,7 +82,7 @@ export async function openTokenizers(invocation: Invocation, output: Output): Pr
   if (twice !== undefined) {
     throw usageError(`two tokenizers are called "${names.get(twice)}"`, "give each a name: NAME=PATH");
   }
-  const { pattern, specialTokens } = readBesideTokenizer(invocation.options);
+  const { pattern, specialTokens, specialTokensAsText } = readBesideTokenizer(invocation.options);
   const tokenizers: NamedTokenizer[] = [];
   for (let first = 0; first < named.length; first += loadedAtOnce) {
     const some = named.slice(first, first + loadedAtOnce);
@@ -93,7 +94,7 @@ export async function openTokenizers(invocation: Invocation, output: Output): Pr
     for (const [i, one] of some.entries()) {
       const parts = await loads[i]!;
       warnOfTokenizer(parts, output);
-      tokenizers.push({ name: names.get(one)!, path: one.path, parts });
+      tokenizers.push({ name: names.get(one)!, path: one.path, parts: { ...parts, specialTokensAsText } });
     }
   }
   return tokenizers;

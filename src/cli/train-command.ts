@@ -9,6 +9,7 @@ import { describeCounts } from "../store/content-hash.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
+import { plainCutting } from "../text/cutting.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { WordTable } from "../words/word-table.ts";
@@ -78,7 +79,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   const trained = await train(
     {
       ...options,
-      pattern: options.pattern.compiled,
+      cutting: plainCutting(options.pattern.compiled, options.specialTokens),
       inputs,
       workerCount,
       workerCountFor,

@@ -11,7 +11,6 @@ import { placedAt, slicesOf, type TextWords, type WordSlice, wordAt } from "./te
 /** A tokenizer as threads get it that encode words. Plain data; the table is in shared memory. */
 export type WordEncoding = {
   readonly parts: EncodingParts;
-  readonly specialTokensAsText: boolean;
   readonly tokens: TokenTable;
 };
 
@@ -27,8 +26,8 @@ export class WordEncoder {
   private readonly keepsBytes: boolean;
 
   constructor(readonly tokenizer: WordEncoding) {
-    const { parts, specialTokensAsText } = tokenizer;
-    this.encoding = new TextEncoding(parts, { specialTokensAsText });
+    const { parts } = tokenizer;
+    this.encoding = new TextEncoding(parts);
     this.keepsBytes =
       parts.normalization === null &&
       !parts.addsPrefixSpace &&

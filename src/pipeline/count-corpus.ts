@@ -1,26 +1,29 @@
 import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
 import { canSeek, type Input, type Range, totalBytesOf } from "../corpus/input.ts";
-import { mayTakeLong } from "../corpus/task.ts";
-import type { RangeStatistics } from "../count/range-counter.ts";
+import { TextMemory } from "../corpus/range-reader.ts";
+import { mayTakeLong, type Task } from "../corpus/task.ts";
 import type { SortedRun, SortedRunOptions } from "../count/sorted-runs.ts";
-import { SpillingCounter } from "../count/spilling-counter.ts";
-import type { CompiledPattern } from "../pattern/pattern.ts";
-import { kernelModule } from "../runtime/kernel.ts";
+import { SpillingCounter, type SpillingOptions } from "../count/spilling-counter.ts";
+import { adoptKernelModule, kernelModule } from "../runtime/kernel.ts";
 import { workerBytes } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
-import type { JobName } from "../runtime/worker-jobs.ts";
+import { idBytesOf, LiftedPretokens } from "../superwords/lifted-pretokens.ts";
+import { type Cutting, textCutting } from "../text/cutting.ts";
+import { type RangeStatistics, TaskTexts } from "../text/task-texts.ts";
+import { TextChain } from "../text/text-chain.ts";
+import type { EncodingModel } from "../tokenizer/encoding-model.ts";
+import type { PackedCounts } from "../words/word-counter.ts";
+import { tableMemory } from "../words/word-table.ts";
 import { wordMemoryCount } from "./count-memory.ts";
 import { longTextBytes, runTasks } from "./run-tasks.ts";
 import type { ReportBytes } from "./stage-progress.ts";
 import type { Thread, ThreadJob } from "./task-thread.ts";
-import { type CountSetup, startCounting, type ThreadWords } from "./thread-counter.ts";
 
 export type CountOptions = {
   readonly inputs: readonly Input[];
   /** The ranges that are counted; all of each input, if left out. */
   readonly ranges?: readonly Range[] | undefined;
-  readonly pattern: CompiledPattern;
-  readonly specialTokens: readonly Uint8Array[];
+  readonly cutting: Cutting;
   /** Threads that count. The main thread is one of them, unless it has streams to read for the others. */
   readonly workerCount: number;
   /** Upper bound of the text in all inputs, if it is known. It bounds the memory for words. */
@@ -33,23 +36,9 @@ export type CountOptions = {
   readonly countedPerInput?: ReadonlySet<number> | undefined;
   /** Wished size of the chunks of a stream. */
   readonly chunkSizeBytes?: number;
-  /** What is counted; pretokens, if left out. */
-  readonly countJob?: CountJob | undefined;
+  /** Pretokens are *lifted*: counted as sequences of the ids that this model gives them (lifted-pretokens.ts). */
+  readonly liftingModel?: EncodingModel | undefined;
 };
-
-/** A job whose threads count words. Its setup has what they need beside that of counting pretokens. */
-export type CountJob = {
-  readonly name: JobName;
-  readonly start: (
-    setup: CountSetup,
-    thread: Thread,
-  ) => ThreadJob<never, RangeStatistics | undefined, ThreadWords>;
-  readonly setup: Partial<CountSetup>;
-  /** The text is changed before it is cut, so only special tokens are places to divide it; it may become longer. */
-  readonly changesText?: boolean;
-};
-
-const pretokenJob: CountJob = { name: "counting", start: startCounting, setup: {} };
 
 type CorpusCounts = {
   /** The words that are not in sorted runs. */
@@ -64,7 +53,7 @@ type CorpusCounts = {
  * loop turn there, so that signals are served. Throws what a worker throws; no worker is left running.
  */
 export async function countCorpus(options: CountOptions, report: ReportBytes): Promise<CorpusCounts> {
-  const { inputs, ranges, workerCount, runOptions, countJob = pretokenJob } = options;
+  const { inputs, ranges, workerCount, runOptions } = options;
   const statistics = inputs.map(noStatistics);
   const name = nextName();
   if ((ranges ?? inputs).length === 0)
@@ -74,12 +63,9 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
   let bytesDone = 0;
   const threads = await runTasks(
     {
-      name: countJob.name,
-      start: countJob.start,
-      setupOf: ({ index, isExtra }) => ({
-        ...setupOf(options, { name: `${name}-${index}`, distinctWordCounts, isExtra }),
-        ...countJob.setup,
-      }),
+      name: "counting",
+      start: startCounting,
+      setupOf: (thread) => setupOf(options, thread, { name: `${name}-${thread.index}`, distinctWordCounts }),
       sink: { endTask: ({ inputIndex }, found) => found && addStatistics(statistics[inputIndex]!, found) },
       inputs,
       ranges,
@@ -145,21 +131,22 @@ const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
   inputs.every(canSeek) || (workerCount === 1 && inputs.length === 1);
 
 function setupOf(
-  { inputs, pattern, specialTokens, textBytesMax, runOptions, countedPerInput, ...options }: CountOptions,
-  { isExtra, ...thread }: { readonly isExtra: boolean } & Pick<CountSetup, "name" | "distinctWordCounts">,
+  { inputs, cutting, liftingModel, textBytesMax, runOptions, countedPerInput, workerCount }: CountOptions,
+  { isExtra }: Thread,
+  own: Pick<CountSetup, "name" | "distinctWordCounts">,
 ): CountSetup {
   const room = runOptions && {
     ...runOptions,
     wordBytesMax: runOptions.wordBytesMax - (isExtra ? workerBytes : 0),
   };
   return {
-    ...thread,
+    ...own,
     kernelModule: kernelModule(),
     inputs,
-    pattern,
-    specialTokens,
+    cutting,
+    liftingModel,
     textBytesMax,
-    memoryCount: wordMemoryCount(options.workerCount, countedPerInput !== undefined),
+    memoryCount: wordMemoryCount(workerCount, countedPerInput !== undefined),
     runOptions: room,
     countedPerInput,
   };
@@ -167,19 +154,102 @@ function setupOf(
 
 /** How inputs are cut. */
 function cuttingOf(options: CountOptions): RangePlanOptions {
-  const { inputs, ranges, pattern, specialTokens, workerCount, chunkSizeBytes } = options;
+  const { inputs, ranges, cutting, workerCount, chunkSizeBytes } = options;
   // What is counted per input is sorted and written for each thread that counts some of it.
   const leastSizeBytes = options.countedPerInput?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
   const evenSizeBytes = (totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread);
   const rangeSizeBytes =
     options.rangeSizeBytes ?? Math.min(Math.max(evenSizeBytes, leastSizeBytes), largestRangeSizeBytes);
-  const { changesText = false } = options.countJob ?? pretokenJob;
   return {
-    pattern: changesText ? null : pattern,
-    specialTokens,
-    keepsTextsWhole: changesText && specialTokens.length === 0,
+    ...textCutting(cutting),
     rangeSizeBytes: Math.ceil(rangeSizeBytes),
     textBytesMax: options.runOptions?.wordBytesMax,
     ...(chunkSizeBytes !== undefined && { chunkSizeBytes }),
   };
+}
+
+/** What a thread that counts begins with. */
+export type CountSetup = SpillingOptions &
+  Pick<CountOptions, "inputs" | "cutting" | "liftingModel" | "countedPerInput"> & {
+    /** The code that all threads share. */
+    readonly kernelModule: WebAssembly.Module;
+    /** Of this thread, unique among all that write runs to one directory. */
+    readonly name: string;
+    /** How many distinct words each thread has, by its index: written by it, read by the main thread. */
+    readonly distinctWordCounts: Float64Array;
+  };
+
+/** What a thread has counted: the words it has in memory, and the runs it wrote. */
+export type ThreadWords = { readonly words: PackedCounts; readonly runs: readonly SortedRun[] };
+
+/** Loading the code that maps takes some 1.5 M cycles a thread, as much as mapping saves for 10 MB. */
+const mappedBytesLeast = 1 << 25;
+/** The ids of a window have at most as many bytes as a window that is counted. */
+const windowIdBytes = 1 << 20;
+
+/** What one thread of a count does: counts tasks and keeps their words. */
+export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefined, ThreadWords> {
+  private readonly counter: SpillingCounter;
+  private readonly texts: TaskTexts;
+
+  constructor(
+    private readonly setup: CountSetup,
+    private readonly index: number,
+  ) {
+    const { inputs, cutting, liftingModel, runOptions, name } = setup;
+    const memory = new TextMemory(runOptions?.wordBytesMax);
+    this.counter = new SpillingCounter(setup, name, memory);
+    const { words } = this.counter;
+    if (liftingModel === undefined) {
+      const mapping = { window: words.window, fileBytesLeast: mappedBytesLeast };
+      this.texts = new TaskTexts(new TextChain(cutting, words), { inputs, memory, mapping });
+    } else {
+      const taker = new LiftedPretokens(liftingModel, words);
+      const windowBytes = windowIdBytes / idBytesOf(liftingModel);
+      this.texts = new TaskTexts(new TextChain(cutting, taker), { inputs, memory, windowBytes });
+    }
+  }
+
+  get offsetByte(): number {
+    return this.texts.offsetByte;
+  }
+
+  /** Counts a task, window by window; returns what was met in the range that ends with it, if one does. */
+  *take(task: Task): Generator<number, RangeStatistics | undefined> {
+    const { counter, setup, index } = this;
+    const isApart = setup.countedPerInput?.has(task.inputIndex) ?? false;
+    for (const _ of counter.startTask(isApart ? task.inputIndex : null)) yield 0;
+    const work = this.texts.take(task);
+    let step = work.next();
+    for (; !step.done; step = work.next()) {
+      setup.distinctWordCounts[index] = counter.distinctWordCount;
+      yield step.value;
+      for (const _ of counter.makeRoom()) yield step.value;
+    }
+    setup.distinctWordCounts[index] = counter.distinctWordCount;
+    return step.value;
+  }
+
+  /** `leavesMemory`: this thread keeps no words if they can go to sorted runs. */
+  finish(leavesMemory: boolean): Generator<undefined, void> {
+    return this.counter.finish([], leavesMemory);
+  }
+
+  get rest(): ThreadWords {
+    const { words, runs } = this.counter;
+    return { words: words.pack(), runs };
+  }
+
+  get restMemory(): ArrayBuffer[] {
+    return this.counter.runs.flatMap(({ table }) => (table === null ? [] : tableMemory(table)));
+  }
+
+  close(): void {
+    this.texts.close();
+  }
+}
+
+export function startCounting(setup: CountSetup, { index }: Thread): ThreadCounter {
+  adoptKernelModule(setup.kernelModule);
+  return new ThreadCounter(setup, index);
 }

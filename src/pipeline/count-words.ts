@@ -10,12 +10,12 @@ import {
 } from "../corpus/input.ts";
 import { addUp, narrowed, type Parts, sourcesOfSortedRuns } from "../count/add-up.ts";
 import type { CountsFiles } from "../count/counts-files.ts";
-import type { RangeStatistics } from "../count/range-counter.ts";
 import type { SortedRun } from "../count/sorted-runs.ts";
-import type { CompiledPattern } from "../pattern/pattern.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { Cache } from "../store/cache.ts";
 import type { EntryId } from "../store/cache-directory.ts";
+import { type Cutting, changesText } from "../text/cutting.ts";
+import type { RangeStatistics } from "../text/task-texts.ts";
 import { totalsOf } from "../words/counts-writer.ts";
 import { addTable, emptyTable, inByteOrder } from "../words/sorted-words.ts";
 import { sumOfCounts } from "../words/word-counter.ts";
@@ -28,9 +28,7 @@ export type CorpusOptions = {
   readonly inputs: readonly Input[];
   /** The ranges of the inputs that are counted; all of each input, if left out. */
   readonly ranges?: readonly Range[] | undefined;
-  readonly pattern: CompiledPattern;
-  /** In the order of their ids. */
-  readonly specialTokens: readonly string[];
+  readonly cutting: Cutting;
   readonly workerCount: number;
   /** How many threads a part of the corpus gets; all of them, if left out. */
   readonly workerCountFor?: (textBytes: number) => number;
@@ -71,9 +69,11 @@ export async function countWords(
   report: Report,
   check?: CheckSize,
 ): Promise<CountedWords & KeepRest> {
-  const { cache } = options;
-  const counted =
-    cache === undefined
+  const { cutting, cache } = options;
+  // Counts files and the cache know only text that is not changed before it is cut.
+  const counted = changesText(cutting)
+    ? await countAfresh({ ...options, cache: undefined, countsFiles: undefined }, report, check)
+    : cache === undefined
       ? await countAfresh(options, report, check)
       : await countWithCache(cache, options, report, check);
   checkNotEmpty(options, counted.statistics);
@@ -191,20 +191,19 @@ async function countAfresh(
 
 /** Counts the corpus. Its words and those of the counts files are not added up yet. */
 export async function countParts(
-  options: CorpusOptions & Pick<CountOptions, "countedPerInput" | "countJob">,
+  options: CorpusOptions & Pick<CountOptions, "countedPerInput" | "liftingModel">,
   report: Report,
   stage: StageProgress["stage"] = "counting",
 ): Promise<CountedParts> {
-  const { inputs, pattern, workerCount, countsFiles, memory, cache, countedPerInput, countJob } = options;
+  const { inputs, cutting, workerCount, countsFiles, memory, cache, countedPerInput, liftingModel } = options;
   const ranges = options.ranges ?? inputs.map(wholeRange);
-  const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
-  const isUnknown = countsFiles?.hasUnsorted || countJob?.changesText;
+  const isUnknown = countsFiles?.hasUnsorted || changesText(cutting);
   const textBytesMax = isUnknown ? undefined : textBytesOf(inputs, ranges);
   const runOptions =
     memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);
-  const plan = { inputs, pattern, workerCount, countedPerInput, countJob };
+  const plan = { inputs, cutting, workerCount, countedPerInput, liftingModel };
   const { counter, runs, statistics } = await countCorpus(
-    { ...plan, ranges, specialTokens, textBytesMax, runOptions },
+    { ...plan, ranges, textBytesMax, runOptions },
     byBytes(report, stage, totalBytesOf(inputs, ranges)),
   );
   for (const input of inputs) checkUnchanged(input);

@@ -7,24 +7,29 @@ import {
   type Range,
   totalBytesOf,
 } from "../corpus/input.ts";
+import type { CutSettings } from "../corpus/plan-file.ts";
+import { TextMemory } from "../corpus/range-reader.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
 import { appending, type IdSink, type IdType, idWriterFor } from "../formats/id-writers.ts";
+import { type NamedPattern, patterns } from "../pattern/pattern.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
-import { kernelModule } from "../runtime/kernel.ts";
+import { adoptKernelModule, kernelModule } from "../runtime/kernel.ts";
 import { MemoryBudget, workerBytes } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
-import { textCutting } from "../tokenizer/text-cutting.ts";
-import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
+import { cuttingTokens, textCutting } from "../text/cutting.ts";
+import { TaskTexts } from "../text/task-texts.ts";
+import type { IdBuffer, Ids } from "../tokenizer/id-buffer.ts";
+import { TextEncoding } from "../tokenizer/text-encoding.ts";
+import type { EncodingParts, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { runTasks, type StartedWorkers, startJobWorkers } from "./run-tasks.ts";
-import { type EncodedText, type IdsPart, startEncoding } from "./task-encoder.ts";
 import type { Sink } from "./task-queue.ts";
+import type { OutputPart, PartMaker, ThreadJob } from "./task-thread.ts";
 
 export type EncodeCorpusOptions = {
   readonly inputs: readonly Input[];
   /** The ranges that are encoded, in this order; all of each input, if left out. */
   readonly ranges?: readonly Range[] | undefined;
   readonly parts: EncodingParts;
-  readonly specialTokensAsText: boolean;
   /** Threads that encode. The main thread is one of them, unless that may keep it from serving signals. */
   readonly workerCount: number;
   /** The memory that may be used; what this process may use, if left out. */
@@ -77,7 +82,7 @@ export async function encodeCorpus(
   sink: IdSink,
   report: (progress: EncodeProgress) => void,
 ): Promise<EncodedText> {
-  const { inputs, ranges, parts, specialTokensAsText, workerCount, workers } = options;
+  const { inputs, ranges, parts, workerCount, workers } = options;
   const { budget = new MemoryBudget() } = options;
   const mergeCount = parts.model.merges.left.length;
   const threads = workerCount === 1 ? "encoding" : `encoding with ${workerCount} workers`;
@@ -90,7 +95,6 @@ export async function encodeCorpus(
     kernelModule: kernelModule(),
     inputs,
     parts: encodingParts(parts),
-    specialTokensAsText,
     textBytesMax,
   };
   await nextTurn();
@@ -133,7 +137,8 @@ function inOrder(sink: IdSink, inputs: readonly Input[]): Sink<IdsPart, void> {
 /** Only what encoding needs: the rest of the tokenizer is not posted to workers. */
 export function encodingParts(parts: EncodingParts): EncodingParts {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
-  return { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow };
+  const { specialTokensAsText = false } = parts;
+  return { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow, specialTokensAsText };
 }
 
 /**
@@ -151,13 +156,13 @@ function longBytesOf(
 
 /** How inputs are cut. */
 function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions {
-  const { inputs, ranges, parts, workerCount, specialTokensAsText, chunkSizeBytes } = options;
+  const { inputs, ranges, parts, workerCount, chunkSizeBytes } = options;
   const evenSizeBytes = Math.ceil((totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread));
   const rangeSizeBytes =
     options.rangeSizeBytes ??
     Math.min(Math.max(evenSizeBytes, smallestRangeSizeBytes), largestRangeSizeBytes);
   return {
-    ...textCutting(parts, specialTokensAsText),
+    ...textCutting(parts),
     rangeSizeBytes,
     ...(chunkSizeBytes !== undefined && { chunkSizeBytes }),
   };
@@ -184,4 +189,98 @@ export async function encodeInto(
   const encoded = await encodeCorpus(options, sink, report);
   writer.finish();
   return { ...encoded, idCount: writer.idCount };
+}
+
+const windowBytes = 1 << 18;
+
+/** What a thread that encodes begins with. */
+type EncodeSetup = {
+  /** The code that all threads share. */
+  readonly kernelModule: WebAssembly.Module;
+  readonly inputs: readonly Input[];
+  readonly parts: EncodingParts;
+  /** The memory for a text and what it is packed in; no limit, if left out. */
+  readonly textBytesMax?: number;
+};
+
+/** A part of the output: ids, and the positions among them where records end. */
+export type IdsPart = OutputPart & { readonly ids: Ids; readonly recordEnds: Uint32Array | undefined };
+
+/** What a thread has encoded. */
+export type EncodedText = {
+  /** Bytes of text that were read. */
+  readonly textBytes: number;
+  /** Those of them that were not valid UTF-8. */
+  readonly invalidByteCount: number;
+};
+
+/** What one thread that encodes does: text of a task -> ids. */
+export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
+  readonly encoding: TextEncoding;
+  readonly output: PartMaker<IdsPart>;
+  readonly rest = { textBytes: 0, invalidByteCount: 0 };
+  private readonly texts: TaskTexts;
+
+  constructor({ inputs, parts, textBytesMax }: Omit<EncodeSetup, "kernelModule">) {
+    this.encoding = new TextEncoding(parts);
+    const { out } = this.encoding;
+    this.output = new IdsOutput(out);
+    const memory = new TextMemory(textBytesMax);
+    this.texts = new TaskTexts(this.encoding, {
+      inputs,
+      memory,
+      windowBytes,
+      endRecord: () => out.endRecord(),
+    });
+  }
+
+  get offsetByte(): number {
+    return this.texts.offsetByte;
+  }
+
+  /**
+   * Appends the ids of a task to `encoding.out`, as far as they are settled if its range continues in the next task. Yields
+   * the bytes done after each window.
+   */
+  *take(task: Task): Generator<number, void> {
+    const found = yield* this.texts.take(task);
+    this.rest.textBytes += found?.textBytes ?? 0;
+    this.rest.invalidByteCount += found?.invalidByteCount ?? 0;
+  }
+
+  close(): void {
+    this.texts.close();
+  }
+}
+
+export function startEncoding(setup: EncodeSetup): TaskEncoder {
+  adoptKernelModule(setup.kernelModule);
+  return new TaskEncoder(setup);
+}
+
+/** The ids that are gathered, as parts of the output. */
+export class IdsOutput implements PartMaker<IdsPart> {
+  constructor(private readonly out: IdBuffer) {}
+
+  get isEmpty(): boolean {
+    return this.out.isEmpty;
+  }
+
+  take(spare: ArrayBuffer | undefined): IdsPart {
+    const recordEnds = this.out.takeRecordEnds();
+    const ids = this.out.take(spare);
+    return { ids, recordEnds, memory: ids.buffer, sizeBytes: ids.byteLength };
+  }
+}
+
+const knownSources: Readonly<Record<string, NamedPattern>> = patterns;
+
+/** What the cuts of a plan for encoding depend on. A pattern with a name counts as what the name stands for. */
+export function cutSettingsOf(parts: TokenizerParts): CutSettings {
+  const { patternName, patternSources } = parts.description;
+  return {
+    patterns: knownSources[patternName ?? ""]?.sources ?? patternSources,
+    specialTokens: cuttingTokens(parts),
+    isLinewise: false,
+  };
 }

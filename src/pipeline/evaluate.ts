@@ -18,6 +18,7 @@ import { type CompiledPattern, compilePattern } from "../pattern/pattern.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { ScratchDirectory } from "../store/scratch-directory.ts";
+import { plainCutting } from "../text/cutting.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { type TableSize, tableBytes } from "../words/word-table.ts";
 import { countWords } from "./count-words.ts";
@@ -43,7 +44,6 @@ export type NamedText = {
 export type EvaluateOptions = {
   readonly tokenizers: readonly NamedTokenizer[];
   readonly texts: readonly NamedText[];
-  readonly specialTokensAsText: boolean;
   /** How many threads work on so much text. */
   readonly workerCountFor: (textBytes: number) => number;
   /** A thread gets at least so many words of a text. */
@@ -55,7 +55,7 @@ export type EvaluateOptions = {
 
 /** A text that was read: its words, and what counts its tokens. */
 async function readText({ inputs }: NamedText, options: EvaluateOptions, progress: EvaluationProgress) {
-  const { budget, scratch, workerCountFor, tokenizers, specialTokensAsText } = options;
+  const { budget, scratch, workerCountFor, tokenizers } = options;
   const workerCount = workerCountFor(expectedTextBytes(inputs));
   const count = async (
     pattern: CompiledPattern,
@@ -69,7 +69,7 @@ async function readText({ inputs }: NamedText, options: EvaluateOptions, progres
     };
     const check = (size: TableSize) =>
       budget.check("the words of a text", tablesPerText * tableBytes(size), "measure a part of the text");
-    const corpus = { inputs, pattern, specialTokens, workerCount, memory };
+    const corpus = { inputs, cutting: plainCutting(pattern, specialTokens), workerCount, memory };
     const counted = await countWords(corpus, progress.passReport, check);
     progress.endPass(sizeOf(inputs));
     return counted;
@@ -78,20 +78,15 @@ async function readText({ inputs }: NamedText, options: EvaluateOptions, progres
   const words = await inTurns(gatherTextWords(counted.words));
   const invalidBytes = counted.statistics.reduce((sum, found) => sum + found.invalidByteCount, 0);
   const countPretokens: CountPretokens = async (...what) => (await count(...what)).words;
-  const counting = { tokenizers, specialTokensAsText, inputs, words, workerCount };
+  const counting = { tokenizers, inputs, words, workerCount };
   const tokens = await TokenCounting.begin({ ...counting, count: countPretokens }, progress);
   return { words, invalidBytes, tokens };
 }
 
 /** Shows how far the run is: it goes through each text for its words, and for each kind of pretokens. */
 function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {
-  const { texts, tokenizers, specialTokensAsText } = options;
-  const goCount =
-    1 +
-    passCount(
-      tokenizers.map(({ parts }) => parts),
-      specialTokensAsText,
-    );
+  const { texts, tokenizers } = options;
+  const goCount = 1 + passCount(tokenizers.map(({ parts }) => parts));
   const textBytes = texts.reduce((sum, { inputs }) => sum + sizeOf(inputs), 0);
   return new EvaluationProgress(goCount * textBytes, report);
 }
@@ -101,24 +96,24 @@ const tablesPerText = 4;
 
 /** The threads that encode the words of all texts. The caller closes them. */
 function startThreads(options: EvaluateOptions) {
-  const { texts, tokenizers, workerCountFor, specialTokensAsText, partWordsLeast } = options;
+  const { texts, tokenizers, workerCountFor, partWordsLeast } = options;
   const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
   // What takes long is done by workers, because it serves no signal meanwhile.
   const mainWorks = textBytes <= smallTextBytes && tokenizers.every(({ parts }) => isQuick(parts));
-  const encodings = tokenizers.map(({ parts }) => wordEncodingOf(parts, specialTokensAsText));
+  const encodings = tokenizers.map(({ parts }) => wordEncodingOf(parts));
   return new EvaluationThreads(encodings, workerCountFor(textBytes), mainWorks, partWordsLeast);
 }
 
 /** One word of so much text is encoded in some 0.1 s. */
 const smallTextBytes = 4e6;
 
-function wordEncodingOf(parts: TokenizerParts, specialTokensAsText: boolean): WordEncoding {
+function wordEncodingOf(parts: TokenizerParts): WordEncoding {
   const { idLimit, tokenCount, ...table } = parts.tokens;
   const starts = new Uint32Array(new SharedArrayBuffer(table.starts.byteLength));
   const bytes = new Uint8Array(new SharedArrayBuffer(table.bytes.byteLength));
   starts.set(table.starts);
   bytes.set(table.bytes);
-  return { parts: encodingParts(parts), specialTokensAsText, tokens: { idLimit, tokenCount, bytes, starts } };
+  return { parts: encodingParts(parts), tokens: { idLimit, tokenCount, bytes, starts } };
 }
 
 export type Evaluated = {

@@ -10,6 +10,7 @@ import { patternOfSources, type ResolvedPattern } from "../pattern/pattern.ts";
 import { createSha256 } from "../runtime/host.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { Guard } from "../store/staged-file.ts";
+import { type Cutting, plainCutting } from "../text/cutting.ts";
 import {
   checkReachable,
   type Extension,
@@ -21,11 +22,9 @@ import {
 import { segmentWords } from "../tokenizer/segment-words.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { byteWordsSize, sizeOf, type TableSize, type WordTable } from "../words/word-table.ts";
-import type { CountJob } from "./count-corpus.ts";
 import type { CorpusOptions, CountedWords } from "./count-words.ts";
 import { countWords } from "./count-words.ts";
 import { learnPairs, type MergeSettings, mergeRoom, mergeThreads } from "./learn-merges.ts";
-import { startNormalizing } from "./normalized-counter.ts";
 import type { Report } from "./stage-progress.ts";
 import {
   corpusFacts,
@@ -72,6 +71,13 @@ export function patternOfBase({ description }: TokenizerParts, rule: ExtensionRu
   return patternOfSources(description.patternSources, { lineWise: rule === "huggingface" });
 }
 
+/** How the base turns text into pretokens, where documents end at `separators`. */
+export const cuttingOfBase = (
+  { normalization, addsPrefixSpace }: TokenizerParts,
+  pattern: ResolvedPattern,
+  separators: readonly string[],
+): Cutting => ({ ...plainCutting(pattern.compiled, separators), normalization, addsPrefixSpace });
+
 /** A UserError if the base is a tokenizer that cannot be extended. */
 export function checkBase({ model, description }: TokenizerParts): void {
   const refuse = (what: string) => {
@@ -89,7 +95,7 @@ export async function extendTokenizer(options: ExtendOptions, report: Report): P
   const check = (size: TableSize) => mergeRoom(options, byteWordsSize(size), mergeOptions);
 
   // 1. Count the pretokens of the corpus, as the base cuts them.
-  const { words, pretokenCount, statistics, keepRest } = await countAsBase(options, report, check);
+  const { words, pretokenCount, statistics, keepRest } = await countWords(options, report, check);
   if (inputs.length === 0 && pretokenCount === 0) throw noWords();
   check(sizeOf(words));
   await options.saveWords?.(words);
@@ -120,21 +126,6 @@ export async function extendTokenizer(options: ExtendOptions, report: Report): P
     mergeMs: performance.now() - countedMs,
     keepRest,
   };
-}
-
-/** Whether the base changes text before it cuts it. */
-export const changesText = ({ normalization, addsPrefixSpace }: TokenizerParts) =>
-  normalization !== null || addsPrefixSpace;
-
-/** Counts pretokens as the base cuts text. Counts files and the cache know only text that is not changed before. */
-function countAsBase(options: ExtendOptions, report: Report, check: (size: TableSize) => void) {
-  const { base } = options;
-  if (!changesText(base)) return countWords(options, report, check);
-  const { normalization, addsPrefixSpace } = base;
-  const setup = { normalizing: { normalization, addsPrefixSpace } };
-  const countJob: CountJob = { name: "normalizing", start: startNormalizing, setup, changesText: true };
-  const corpus = { ...options, cache: undefined, countsFiles: undefined, countJob };
-  return countWords(corpus, report, check);
 }
 
 function mergeOptionsOf(options: ExtendOptions): MergeOptions {

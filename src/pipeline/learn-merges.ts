@@ -26,6 +26,8 @@ import type { Report } from "./stage-progress.ts";
 export type MergeSettings = TokenLimits & {
   /** Size of the finished vocabulary: 256 bytes + special tokens + merges. */
   readonly vocabSize: number;
+  /** In the order of their ids. */
+  readonly specialTokens: readonly string[];
   readonly compat: Compat;
   /** Called with the memory that learning the merges will take, before it starts. */
   readonly tellMemory?: (estimatedBytes: number) => void;
@@ -38,7 +40,7 @@ export type Merging = {
   readonly learn: (words: WordTable, report: Report) => Promise<Merges>;
 };
 
-type Options = MergeSettings & Pick<CorpusOptions, "specialTokens" | "memory" | ThreadOptions>;
+type Options = MergeSettings & Pick<CorpusOptions, "memory" | ThreadOptions>;
 type ThreadOptions = "workerCount" | "workerCountFor";
 
 export function mergingOf(options: Options): Merging {

@@ -1,3 +1,4 @@
+import { addUp } from "../count/add-up.ts";
 import type { Merges } from "../merge/merges.ts";
 import { inTurns } from "../runtime/turns.ts";
 import {
@@ -7,11 +8,12 @@ import {
   renumberTokens,
 } from "../superwords/inherited-merges.ts";
 import { findKeptMerges } from "../superwords/kept-merges.ts";
+import { idBytesOf } from "../superwords/lifted-pretokens.ts";
+import type { EncodingModel } from "../tokenizer/encoding-model.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
-import { sizeOfWords, type TokenWords, type TokenWordsSize } from "../words/word-table.ts";
-import type { CorpusOptions } from "./count-words.ts";
+import { sizeOfWords, type TokenWords, type TokenWordsSize, type WordTable } from "../words/word-table.ts";
+import { type CorpusOptions, countParts } from "./count-words.ts";
 import { learnPairs, type MergeSettings, mergeOptionsOf, mergeRoom } from "./learn-merges.ts";
-import { liftCorpus } from "./lift-corpus.ts";
 import type { Report } from "./stage-progress.ts";
 import type { SuperwordSettings } from "./training.ts";
 
@@ -37,8 +39,12 @@ export async function learnSuperwords(
 ): Promise<{ readonly merges: Merges; readonly facts: SuperwordFacts }> {
   const { specialTokens, compat, vocabSize } = options;
   const check = (size: TokenWordsSize) => mergeRoom(options, size, mergeOptionsOf(options));
-  const lifting = { pattern: superwords.pattern.compiled, model: modelOfMerges(learned) };
-  const words = await liftCorpus(options, lifting, report, check);
+  const lifted = {
+    ...options,
+    cutting: { ...options.cutting, pattern: superwords.pattern.compiled },
+    liftingModel: modelOfMerges(learned),
+  };
+  const words = await liftCorpus(lifted, report, check);
   const found = await inTurns(findKeptMerges(words, learned));
   const { merges: inherited, numbers } = keepInherited(learned, found);
   if (inherited.mergeCount < learned.mergeCount) await inTurns(renumberTokens(words, numbers));
@@ -80,3 +86,29 @@ function bothMerges(first: Merges, second: Merges): Merges {
 }
 
 const sumOf = ({ counts }: TokenWords) => counts.reduce((sum, count) => sum + count, 0);
+
+/**
+ * The pretokens of a corpus as sequences of the ids that the model gives them, counted. The cache, and word counts from
+ * elsewhere, know nothing of them. `check` is told how many words and tokens there are.
+ */
+async function liftCorpus(
+  options: CorpusOptions & { readonly liftingModel: EncodingModel },
+  report: Report,
+  check: (size: TokenWordsSize) => void,
+): Promise<TokenWords> {
+  const idBytes = idBytesOf(options.liftingModel);
+  const corpus = { ...options, cache: undefined, countsFiles: undefined };
+  const { parts } = await countParts(corpus, report, "lifting");
+  const table = await inTurns(
+    addUp(parts, ({ wordCount, byteCount }) => check({ wordCount, positionCount: byteCount / idBytes })),
+  );
+  return asTokenWords(table, idBytes);
+}
+
+/** The same words in the same memory: their bytes are ids, little endian. */
+export function asTokenWords({ wordCount, bytes, starts, counts }: WordTable, idBytes: 2 | 4): TokenWords {
+  const Ids = idBytes === 2 ? Uint16Array : Uint32Array;
+  for (let w = 0; w <= wordCount; w++) starts[w]! /= idBytes;
+  const tokens = new Ids(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length / idBytes);
+  return { wordCount, tokens, starts, counts };
+}

@@ -72,7 +72,7 @@ export class TextTokenizer {
     checkArgument("encode: text", text, textOrBytesArgument);
     checkOptions("encode", options, encodeOptionKinds);
     const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
-    const encoding = this.encodingFor(options.specialTokensAsText ?? false);
+    const encoding = this.encodingFor(options.specialTokensAsText ?? this.parts.specialTokensAsText ?? false);
     try {
       encoding.pushText(bytes, 0, bytes.length);
     } catch (error) {
@@ -102,7 +102,7 @@ export class TextTokenizer {
   private encodingFor(specialTokensAsText: boolean): TextEncoding {
     let encoding = this.encodings.get(specialTokensAsText);
     if (encoding === undefined) {
-      encoding = new TextEncoding(this.parts, { specialTokensAsText });
+      encoding = new TextEncoding({ ...this.parts, specialTokensAsText });
       this.encodings.set(specialTokensAsText, encoding);
     }
     return encoding;

@@ -8,7 +8,7 @@ import {
 } from "../evaluation/text-words.ts";
 import { type CompiledPattern, patternDigest } from "../pattern/pattern.ts";
 import { inTurns } from "../runtime/turns.ts";
-import { canBeCut, cuttingTokens } from "../tokenizer/text-cutting.ts";
+import { canBeCut, cuttingTokens } from "../text/cutting.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { WordTable } from "../words/word-table.ts";
 import { encodeCorpus } from "./encode-corpus.ts";
@@ -43,7 +43,6 @@ export type CountPretokens = (
 
 export type TokenCountingOptions = {
   readonly tokenizers: readonly NamedTokenizer[];
-  readonly specialTokensAsText: boolean;
   readonly inputs: readonly Input[];
   readonly workerCount: number;
   readonly words: TextWords;
@@ -81,16 +80,15 @@ export class TokenCounting {
 
   /** Looks for the special tokens first. */
   static async begin(options: TokenCountingOptions, progress: EvaluationProgress): Promise<TokenCounting> {
-    const { tokenizers, specialTokensAsText, words, inputs } = options;
+    const { tokenizers, words, inputs } = options;
     const cuts: (SpecialCuts | null)[] = [];
     for (const { parts } of tokenizers) {
-      const isByPretokens = canBeCut(parts, specialTokensAsText);
-      cuts.push(isByPretokens ? await specialCutsOf(parts, specialTokensAsText, words) : null);
+      cuts.push(canBeCut(parts) ? await specialCutsOf(parts, words) : null);
     }
     const counting = new TokenCounting(options, progress, cuts);
     const parts = tokenizers.map((tokenizer) => tokenizer.parts);
     const passes = counting.counted.size + cuts.filter((cut) => cut === null).length;
-    for (let saved = passCount(parts, specialTokensAsText) - passes; saved > 0; saved--) {
+    for (let saved = passCount(parts) - passes; saved > 0; saved--) {
       progress.endPass(sizeOf(inputs));
     }
     return counting;
@@ -131,7 +129,7 @@ export class TokenCounting {
 
   /** Encodes the text from its beginning to its end. */
   private async tokensOfWholeText(parts: TokenizerParts): Promise<TokenCounts> {
-    const { inputs, specialTokensAsText, workerCount } = this.options;
+    const { inputs, workerCount } = this.options;
     const counts = new Float64Array(parts.tokens.idLimit);
     const sink = {
       write(ids: Uint16Array | Uint32Array) {
@@ -140,29 +138,21 @@ export class TokenCounting {
       endInput() {},
     };
     const tell = byBytes(this.progress.passReport, "encoding", null);
-    await encodeCorpus({ inputs, parts, specialTokensAsText, workerCount }, sink, ({ bytesDone }) =>
-      tell(bytesDone),
-    );
+    await encodeCorpus({ inputs, parts, workerCount }, sink, ({ bytesDone }) => tell(bytesDone));
     this.progress.endPass(sizeOf(inputs));
     return counts;
   }
 }
 
 /** The special tokens at which the text is cut. */
-function specialTokensOf(parts: TokenizerParts, specialTokensAsText: boolean): string[] {
-  const tokens = cuttingTokens(parts, specialTokensAsText);
-  return [...new Set(tokens)].filter((token) => token !== "").sort();
-}
+const specialTokensOf = (parts: TokenizerParts): string[] =>
+  [...new Set(cuttingTokens(parts))].filter((token) => token !== "").sort();
 
 /** The special tokens at which a text has to be cut, and how often each occurs; null if that is not known. */
 type SpecialCuts = { readonly tokens: readonly string[]; readonly occurrences: Float64Array | null };
 
-async function specialCutsOf(
-  parts: TokenizerParts,
-  specialTokensAsText: boolean,
-  words: TextWords,
-): Promise<SpecialCuts> {
-  const tokens = specialTokensOf(parts, specialTokensAsText);
+async function specialCutsOf(parts: TokenizerParts, words: TextWords): Promise<SpecialCuts> {
+  const tokens = specialTokensOf(parts);
   // Their occurrences are found in the words of the text, which end at white space.
   if (tokens.some(holdsWhiteSpace)) return { tokens, occurrences: null };
   const contents = tokens.map((text) => Buffer.from(text));
@@ -176,9 +166,9 @@ const keyOf = (parts: TokenizerParts, specialTokens: readonly string[]) =>
   JSON.stringify([patternDigest(parts.pattern), specialTokens]);
 
 /** How often a text is read for the tokens of these tokenizers, at most. */
-export function passCount(tokenizers: readonly TokenizerParts[], specialTokensAsText: boolean): number {
-  const counted = tokenizers.filter((parts) => canBeCut(parts, specialTokensAsText));
-  const keys = new Set(counted.map((parts) => keyOf(parts, specialTokensOf(parts, specialTokensAsText))));
+export function passCount(tokenizers: readonly TokenizerParts[]): number {
+  const counted = tokenizers.filter((parts) => canBeCut(parts));
+  const keys = new Set(counted.map((parts) => keyOf(parts, specialTokensOf(parts))));
   return keys.size + tokenizers.length - counted.length;
 }
 

@@ -118,8 +118,7 @@ export class Tokenizer extends TextTokenizer {
           trained: recordedReading([this.parts.description.path]),
           binary: options.binary,
         }),
-        parts: this.parts,
-        specialTokensAsText: options.specialTokensAsText ?? false,
+        parts: { ...this.parts, specialTokensAsText: options.specialTokensAsText ?? false },
         workerCount: workers,
         type: idTypeFor(this.parts, options.dtype),
         appendId:

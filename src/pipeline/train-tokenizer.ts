@@ -27,6 +27,7 @@ import { describeCounts } from "../store/content-hash.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { isWithin, placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
+import { plainCutting } from "../text/cutting.ts";
 import { type TokenizerParts, trainedParts } from "../tokenizer/tokenizer-parts.ts";
 import type { AskedModelSettings } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
@@ -92,8 +93,17 @@ async function trainSettled(
     onProgress(progress);
   };
   try {
-    const corpus = { inputs, countsFiles, workerCount, workerCountFor, memory, cache: cached?.cache };
-    const trained = await train({ ...settings, ...corpus, pattern, write }, report);
+    const cutting = plainCutting(pattern, settings.specialTokens);
+    const corpus = {
+      inputs,
+      cutting,
+      countsFiles,
+      workerCount,
+      workerCountFor,
+      memory,
+      cache: cached?.cache,
+    };
+    const trained = await train({ ...settings, ...corpus, write }, report);
     cached?.shrink();
     const parts = trainedParts(trained.vocabulary, encodingPatternOf(settings));
     return new TrainedTokenizer(parts, { ...resultOf(trained), endMs: performance.now() });

@@ -19,10 +19,8 @@ async function serveTasks<Setup, Part extends OutputPart, Found, Rest>(
 
 /** A thread loads no more than what it needs. */
 const loaders: Record<JobName, () => Promise<Serve>> = {
-  counting: async () => serveTasks((await import("./thread-counter.ts")).startCounting),
-  lifting: async () => serveTasks((await import("./superword-counter.ts")).startLifting),
-  normalizing: async () => serveTasks((await import("./normalized-counter.ts")).startNormalizing),
-  encoding: async () => serveTasks((await import("./task-encoder.ts")).startEncoding),
+  counting: async () => serveTasks((await import("./count-corpus.ts")).startCounting),
+  encoding: async () => serveTasks((await import("./encode-corpus.ts")).startEncoding),
   planning: async () => serveTasks((await import("./count-documents.ts")).startCountingDocuments),
   evaluating: async () => {
     const { EvaluationJob } = await import("./evaluation-threads.ts");

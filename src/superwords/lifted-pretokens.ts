@@ -1,7 +1,7 @@
 import type { Text } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import type { Kernel } from "../runtime/kernel.ts";
-import type { KernelTaker } from "../text/pretokens.ts";
+import type { Taker } from "../text/pretokens.ts";
 import { EncodingKernel } from "../tokenizer/encoding-kernel.ts";
 import type { EncodingModel } from "../tokenizer/encoding-model.ts";
 import type { WordCounter } from "../words/word-counter.ts";
@@ -17,7 +17,7 @@ export const idBytesOf = ({ idLimit }: Pick<EncodingModel, "idLimit">): 2 | 4 =>
  * Pretokens as sequences of ids: each is encoded, and its ids are counted as a word, whose bytes they are, little endian, two
  * or four bytes an id (`idBytesOf`). The text is in the memory of the kernel that encodes (src/kernel/encode/lifted-pieces.ts).
  */
-export class LiftedPretokens implements KernelTaker {
+export class LiftedPretokens implements Taker {
   readonly kernel: Kernel;
   private readonly encoding: EncodingKernel;
 

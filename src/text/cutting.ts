@@ -1,3 +1,6 @@
+import type { CompiledPattern } from "../pattern/pattern.ts";
+import type { FoundToken } from "./pretokens.ts";
+
 /** A token that is found in the text before the pattern cuts it. HF's name, and HF's flags. */
 export type AddedToken = {
   readonly id: number;
@@ -23,3 +26,86 @@ export const plainSpecial = {
 
 export const normalizationForms = ["NFC", "NFD", "NFKC", "NFKD"] as const;
 export type NormalizationForm = (typeof normalizationForms)[number];
+
+/** How a text becomes pretokens. The same value for training, extending and encoding. Plain data. */
+export type Cutting = {
+  readonly pattern: CompiledPattern;
+  readonly normalization: NormalizationForm | null;
+  /** A section that does not begin with a space is taken as if it did. */
+  readonly addsPrefixSpace: boolean;
+  readonly addedTokens: readonly AddedToken[];
+  /** Special tokens in the text stay text; left out: they are found. */
+  readonly specialTokensAsText?: boolean;
+};
+
+/** Text that is cut at special tokens and by a pattern, and else as it is. */
+export const plainCutting = (pattern: CompiledPattern, specialTokens: readonly string[] = []): Cutting => ({
+  pattern,
+  normalization: null,
+  addsPrefixSpace: false,
+  addedTokens: specialTokens.map((content, id) => ({ id, content, ...plainSpecial })),
+});
+
+/** Whether text is changed before it is cut. */
+export const changesText = ({ normalization, addsPrefixSpace }: Cutting) =>
+  normalization !== null || addsPrefixSpace;
+
+/** The added tokens to look for. One whose id is -1 stays text, and takes its place all the same. */
+export function tokensToFind({ addedTokens, specialTokensAsText = false }: Cutting): readonly AddedToken[] {
+  if (!specialTokensAsText) return addedTokens;
+  const tokens = addedTokens.map((token) => (token.special ? { ...token, id: -1 } : token));
+  return tokens.every(({ id }) => id < 0) ? [] : tokens;
+}
+
+/** Whether a text is cut by the pattern as it is, but for added tokens that do not look at their neighbours. */
+export function isCutAsItIs(cutting: Cutting): boolean {
+  const tokens = tokensToFind(cutting);
+  const isPlain = ({ normalized, lstrip, rstrip, singleWord }: AddedToken) =>
+    normalized === tokens[0]!.normalized && !lstrip && !rstrip && !singleWord;
+  return !changesText(cutting) && tokens.every(isPlain);
+}
+
+/** The tokens that are looked for while the text is cut: none if links before do that. */
+export const tokensWhileCutting = (cutting: Cutting): FoundToken[] =>
+  (isCutAsItIs(cutting) ? tokensToFind(cutting) : []).map(({ content, id }) => ({
+    bytes: Buffer.from(content),
+    id,
+  }));
+
+/**
+ * Whether a text can be cut into ranges by its bytes alone. It cannot if the text is changed before it is encoded (a normal
+ * form, a prefix space), if a token looks at its neighbours, or if one kind of added tokens is looked for in what another
+ * kind leaves.
+ */
+export function canBeCut(cutting: Cutting): boolean {
+  const { addedTokens } = cutting;
+  if (changesText(cutting)) return false;
+  if (addedTokens.some((token) => token.lstrip || token.rstrip || token.singleWord)) return false;
+  if (cutting.specialTokensAsText && addedTokens.some((token) => !token.special)) return false;
+  return new Set(addedTokens.map((token) => token.normalized)).size < 2;
+}
+
+/**
+ * Where threads may cut a text: at every safe cut, at added tokens only, or nowhere. A text may be cut only at tokens that are
+ * found before normalization. The text between two of them is normalized and searched on its own.
+ */
+export function textCutting(cutting: Cutting) {
+  const inBytes = (tokens: readonly string[]) => tokens.map((token) => new TextEncoder().encode(token));
+  if (canBeCut(cutting)) {
+    return {
+      pattern: cutting.pattern,
+      specialTokens: inBytes(cuttingTokens(cutting)),
+      keepsTextsWhole: false,
+    };
+  }
+  const early = cutting.addedTokens.filter((token) => !token.normalized);
+  const keepsTextsWhole =
+    (cutting.specialTokensAsText ?? false) ||
+    early.length === 0 ||
+    early.some((token) => token.lstrip || token.rstrip || token.singleWord);
+  return { pattern: null, specialTokens: inBytes(early.map(({ content }) => content)), keepsTextsWhole };
+}
+
+/** The added tokens at which a text is cut, if it can be cut. */
+export const cuttingTokens = ({ addedTokens, specialTokensAsText }: Cutting): string[] =>
+  specialTokensAsText ? [] : addedTokens.map(({ content }) => content);

@@ -6,22 +6,16 @@ import type { AddedToken, NormalizationForm } from "./cutting.ts";
 
 /**
  * A TextSink takes a text as sections, which are the text between two added tokens, and the tokens between them. A chain of
- * sinks turns a text into ids; each does one thing: find added tokens, normalize, put a space before, cut and encode.
- *
- *   push    takes the next bytes of the section; the caller may overwrite them afterwards
- *   end     ends the section
- *   token   takes the id of a token between two sections
- *   settle  sends everything down the chain: the text goes on in another task, and no added token reaches across
+ * sinks changes a text on its way to the pattern; each does one thing: find added tokens, normalize, put a space before.
  */
 export interface TextSink {
+  /** Takes the next bytes of the section; the caller may overwrite them afterwards. */
   push(bytes: Uint8Array, start: number, end: number): void;
+  /** Ends the section. */
   end(): void;
+  /** Takes the id of a token between two sections. */
   token(id: number): void;
-  settle(): void;
 }
-
-/** Writes up to `byteCount` bytes of a text to `into` from `pos` on; returns how many, one or more. */
-export type ReadText = (into: Uint8Array, pos: number, byteCount: number) => number;
 
 /** Bytes that wait until the next ones have come: bytes[0 .. length). */
 export class PendingBytes {
@@ -49,7 +43,7 @@ const contextBytes = 4;
 
 /**
  * Finds added tokens in a text: from the left, the longest at each place, not overlapping. The text between them goes on as
- * sections. A match that does not count (a special token that is to stay text, or a `single_word` token that touches a word)
+ * sections. A match that does not count (a token that stays text, whose id is below 0, or a `single_word` token that touches a word)
  * still takes its place: the search goes on behind it, as in HF.
  */
 export class TokenCutter implements TextSink {
@@ -74,7 +68,6 @@ export class TokenCutter implements TextSink {
 
   constructor(
     tokens: readonly AddedToken[],
-    private readonly specialTokensAsText: boolean,
     private readonly next: TextSink,
   ) {
     const contents = tokens.map((token) => Buffer.from(token.content));
@@ -106,11 +99,6 @@ export class TokenCutter implements TextSink {
 
   token(id: number): void {
     this.next.token(id);
-  }
-
-  settle(): void {
-    this.cutTo(this.pending.length, true);
-    this.next.settle();
   }
 
   /** Sends on what is certain: tokens that begin before `sureEnd`, and the text between and behind them up to it. */
@@ -160,7 +148,7 @@ export class TokenCutter implements TextSink {
   }
 
   private counts(token: AddedToken, pos: number, end: number): boolean {
-    if (token.special && this.specialTokensAsText) return false;
+    if (token.id < 0) return false;
     if (!token.singleWord) return true;
     const { bytes, length } = this.pending;
     const isStart = this.isWhole && pos === 0;
@@ -235,11 +223,6 @@ export class Normalizer implements TextSink {
 
   token(id: number): void {
     this.next.token(id);
-  }
-
-  settle(): void {
-    this.normalizeTo(this.pending.length);
-    this.next.settle();
   }
 
   private normalizeTo(stop: number): void {
@@ -332,9 +315,5 @@ export class PrefixSpace implements TextSink {
 
   token(id: number): void {
     this.next.token(id);
-  }
-
-  settle(): void {
-    this.next.settle();
   }
 }

@@ -43,21 +43,20 @@ export const partTo = (end: number, endsText = true, limit = end): TextPart => (
   endsText,
 });
 
-/** Who takes pretokens, to count, to encode or to lift them. It has the text that they are in. */
+/**
+ * Who takes pretokens, to count, to encode or to lift them. It has the text that they are in, in the memory of a kernel, which may
+ * take them itself (src/kernel/text-loop.ts).
+ */
 export interface Taker {
+  readonly kernel: Kernel;
   /** A text of so many bytes or more, always at the same address. Its content stays. */
   text(capacityBytes: number): Text;
   /** Takes pretokens [ends[i], ends[i + 1]) of the text, for i from 0 to endCount - 2. */
   take(ends: Int32Array, endCount: number): void;
+  /** To be called when the kernel has taken some; `done` is below 0 if it had no room, which is an error. */
+  kernelTook(done: number): void;
   /** Takes a token that was found between them; left out where they do not matter. */
   takeToken?(id: number): void;
-}
-
-/** One whose text is in the memory of a kernel, which may take the pretokens itself (src/kernel/text-loop.ts). */
-export interface KernelTaker extends Taker {
-  readonly kernel: Kernel;
-  /** To be called when it has; `done` is below 0 if it had no room, which is an error. */
-  kernelTook(done: number): void;
 }
 
 /** A token that is looked for in a text. One whose id is below 0 stays text, and takes its place all the same. */
@@ -87,6 +86,8 @@ export interface Pretokens {
   readonly keepPos: number;
   /** Only the kernel looks at the text, so it may be mapped from a file. */
   readonly isReadByKernelOnly: boolean;
+  /** Bytes of the longest token that is looked for; 0 without any. */
+  readonly tokenBytesMax: number;
   readonly isInside: boolean;
   /** Documents that began and have at least one byte. Tokens end them. */
   readonly documentCount: number;
@@ -96,13 +97,17 @@ export interface Pretokens {
   readonly firstInvalidPos: number;
 }
 
-/** The kernel cuts by the pattern of one automaton; by every other pattern JavaScript does. */
+/**
+ * The kernel cuts by the pattern of one automaton; by every other pattern JavaScript does, and where some tokens stay text for a
+ * taker whose kernel does not know their ids.
+ */
 export function createPretokens(
   pattern: CompiledPattern,
   tokens: readonly FoundToken[],
-  taker: KernelTaker,
+  taker: Taker,
 ): Pretokens {
-  if (pattern.kind === "automata" && pattern.automata.length === 1) {
+  const knowsIds = taker.takeToken !== undefined || tokens.every(({ id }) => id >= 0);
+  if (pattern.kind === "automata" && pattern.automata.length === 1 && knowsIds) {
     const pretokens = KernelPretokens.create(pattern.automata[0]!, tokens, taker);
     if (pretokens !== undefined) return pretokens;
   }
@@ -116,7 +121,8 @@ export class KernelPretokens implements Pretokens {
 
   private constructor(
     private readonly scan: KernelScan,
-    private readonly taker: KernelTaker,
+    private readonly taker: Taker,
+    readonly tokenBytesMax: number,
   ) {
     this.kernel = taker.kernel;
   }
@@ -125,13 +131,14 @@ export class KernelPretokens implements Pretokens {
   static create(
     tables: PatternTables,
     tokens: readonly FoundToken[],
-    taker: KernelTaker,
+    taker: Taker,
     setUpAfter?: SetUpAfter,
   ): KernelPretokens | undefined {
     const { kernel } = taker;
     const scan = KernelScan.create(kernel, tables, setUpAfter);
     const contents = tokens.map(({ bytes }) => bytes);
-    return scan && setUpTokens(kernel, contents) ? new KernelPretokens(scan, taker) : undefined;
+    if (scan === undefined || !setUpTokens(kernel, contents)) return undefined;
+    return new KernelPretokens(scan, taker, longestOf(tokens));
   }
 
   get keepPos(): number {
@@ -191,6 +198,9 @@ export class KernelPretokens implements Pretokens {
   }
 }
 
+const longestOf = (tokens: readonly FoundToken[]) =>
+  tokens.reduce((longest, { bytes }) => Math.max(longest, bytes.length), 0);
+
 /** Bytes that the splitter hands to the taker at a time: their pretokens and tables stay in the first caches. */
 const blockSizeBytes = 1 << 14;
 /** A slice of work, between two yields to the event loop. */
@@ -202,6 +212,7 @@ export class SplitterPretokens implements Pretokens {
   isInside = false;
   documentCount = 0;
   firstInvalidPos = -1;
+  readonly tokenBytesMax: number;
   private readonly finder: SpecialTokenFinder;
   private readonly idOf: ReadonlyMap<string, number>;
   private text: Text;
@@ -213,6 +224,7 @@ export class SplitterPretokens implements Pretokens {
     tokens: readonly FoundToken[],
     private readonly taker: Taker,
   ) {
+    this.tokenBytesMax = longestOf(tokens);
     this.finder = new SpecialTokenFinder(tokens.map(({ bytes }) => bytes));
     // Of equal ones the last counts.
     this.idOf = new Map(tokens.map(({ bytes, id }) => [Buffer.from(bytes).toString("latin1"), id]));

@@ -1,20 +1,15 @@
 import { UserError } from "../errors.ts";
 import { compilePattern } from "../pattern/compile.ts";
-import type { CompiledPattern, ResolvedPattern } from "../pattern/pattern.ts";
-import { type AddedToken, type NormalizationForm, plainSpecial } from "../text/cutting.ts";
+import type { ResolvedPattern } from "../pattern/pattern.ts";
+import { type AddedToken, type Cutting, plainSpecial } from "../text/cutting.ts";
 import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
 import { buildModel, type EncodingModel, maxOf } from "./encoding-model.ts";
 import { buildTokenTable, lateTokenTable, type TokenTable } from "./token-table.ts";
 
 /** The parts of a tokenizer that encoding needs. Plain data: they are posted to workers. */
-export type EncodingParts = {
+export type EncodingParts = Cutting & {
   readonly model: EncodingModel;
-  readonly pattern: CompiledPattern;
-  readonly normalization: NormalizationForm | null;
-  /** A section that does not begin with a space is encoded as if it did. */
-  readonly addsPrefixSpace: boolean;
-  readonly addedTokens: readonly AddedToken[];
   /** Every id fits 16 bits. */
   readonly isNarrow: boolean;
 };

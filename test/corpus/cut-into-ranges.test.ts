@@ -1,16 +1,13 @@
 import { expect, test } from "bun:test";
-import { closeSync } from "node:fs";
 import { cutIntoRanges } from "../../src/corpus/cut-into-ranges.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { openInput, type Range, wholeRange } from "../../src/corpus/input.ts";
-import { FileSource } from "../../src/corpus/range-reader.ts";
-import { RangeCounter } from "../../src/count/range-counter.ts";
+import { type Range, wholeRange } from "../../src/corpus/input.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
-import { createPretokens } from "../../src/text/pretokens.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
 import { inOrder, naiveWords } from "../naive.ts";
+import { countingTexts } from "../text/counting-texts.ts";
 import { entriesOf } from "../words/generators.ts";
 
 const directory = scratch();
@@ -40,8 +37,6 @@ function countInRanges(path: string, settings: Settings) {
     }),
   ].filter((range) => range !== undefined);
   const counter = new WordCounter();
-  const found = tokens.map((bytes) => ({ bytes, id: 0 }));
-  const pretokens = createPretokens(gpt2, found, counter);
   const { window } = counter;
   const mapped: { offsetByte: number; byteCount: number }[] = [];
   const map = window.map.bind(window);
@@ -50,18 +45,19 @@ function countInRanges(path: string, settings: Settings) {
     if (isDone) mapped.push({ offsetByte, byteCount });
     return isDone;
   };
-  const mapping = isMapped ? { window, fileBytesLeast: inputs[0]!.sizeBytes } : undefined;
-  const makeText = (bytes: number) => counter.text(bytes);
-  const ranges = new RangeCounter(pretokens, tokens, makeText, windowBytes, undefined, mapping);
-  const fd = openInput(inputs[0]!);
+  const mappedBytesLeast = isMapped ? inputs[0]!.sizeBytes : undefined;
+  const tasks = countingTexts(
+    { inputs, pattern: gpt2, specialTokens, windowBytes, mappedBytesLeast },
+    counter,
+  );
   let documentCount = 0;
   let invalidByteCount = 0;
   for (const range of plan) {
-    const found = runToEnd(ranges.count(new FileSource(fd, inputs[0]!), range));
+    const found = runToEnd(tasks.take({ ...range, kind: "range", endsInput: false }))!;
     documentCount += found.documentCount;
     invalidByteCount += found.invalidByteCount;
   }
-  closeSync(fd);
+  tasks.close();
   return { words: entriesOf(counter.toWordTable()), plan, documentCount, invalidByteCount, mapped };
 }
 

@@ -3,11 +3,11 @@ import { DocumentCounter } from "../../src/corpus/document-counter.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import type { Range } from "../../src/corpus/input.ts";
 import { OpenFile } from "../../src/corpus/range-reader.ts";
-import { TaskCounter } from "../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
+import { countingTexts } from "../text/counting-texts.ts";
 
 const directory = scratch();
 
@@ -28,8 +28,8 @@ test("a document that begins right at a cut is counted once, with its words and 
   const documents = new DocumentCounter(specialTokens);
   expect(ranges.map((range) => runToEnd(documents.count(file.of(0), range)))).toEqual([2, 0]);
   const pattern = compilePattern(patterns.gpt2.sources);
-  const words = new TaskCounter({ inputs, pattern, specialTokens }, new WordCounter());
-  const found = ranges.map((range) => runToEnd(words.count({ ...range, kind: "range", endsInput: false })));
+  const words = countingTexts({ inputs, pattern, specialTokens: [token] }, new WordCounter());
+  const found = ranges.map((range) => runToEnd(words.take({ ...range, kind: "range", endsInput: false })));
   expect(found.map((findings) => findings?.documentCount)).toEqual([2, 0]);
   file.close();
   words.close();

@@ -1,4 +1,19 @@
+import type { Input } from "../../src/corpus/input.ts";
 import type { ChunkTask } from "../../src/corpus/task.ts";
+
+export const stream: Input = {
+  path: "-",
+  isStream: true,
+  compression: "none",
+  format: "text",
+  formatFrom: "name",
+  isBinaryText: false,
+  textField: "text",
+  sizeBytes: 0,
+  device: 0,
+  inode: 0,
+  modifiedMs: 0,
+};
 
 /** A text in chunks of the size given, none of which ends at a cut. */
 export function chunksOf(bytes: Uint8Array, sizeBytes: number): ChunkTask[] {

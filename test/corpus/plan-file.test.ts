@@ -17,6 +17,7 @@ import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { countCorpus } from "../../src/pipeline/count-corpus.ts";
 import { countDocuments } from "../../src/pipeline/count-documents.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
+import { plainCutting } from "../../src/text/cutting.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
 import { entriesOf } from "../words/generators.ts";
@@ -49,7 +50,7 @@ const textOf = (lines: readonly PlanLine[]) => lines.map((line) => `${JSON.strin
 async function countRanges(paths: readonly string[], ranges?: readonly Range[], workerCount = 1) {
   const inputs = findInputs(paths);
   return countCorpus(
-    { inputs, ranges, pattern: options.pattern, specialTokens: tokens, workerCount },
+    { inputs, ranges, cutting: plainCutting(options.pattern, specialTokens), workerCount },
     () => {},
   );
 }
@@ -101,7 +102,7 @@ test("slices of a plan, in any order and any grouping, count to the whole, docum
         for (const slice of slices.values()) {
           const { inputs: named, ranges } = readPlan(textOf(slice.toReversed()), "plan", options);
           const { counter, statistics } = await countCorpus(
-            { inputs: named, ranges, pattern: options.pattern, specialTokens: tokens, workerCount: 1 },
+            { inputs: named, ranges, cutting: plainCutting(options.pattern, specialTokens), workerCount: 1 },
             () => {},
           );
           counters.push(counter.words);
@@ -131,8 +132,7 @@ test("workers cut the ranges of a plan further, and give the same words", async 
       {
         inputs,
         ranges,
-        pattern: options.pattern,
-        specialTokens: tokens,
+        cutting: plainCutting(options.pattern, specialTokens),
         workerCount: workerCount!,
         rangeSizeBytes,
       },

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { ChunkBuffers, type ChunkTask, planChunks } from "../../src/corpus/task.ts";
-import { TaskCounter } from "../../src/count/task-counter.ts";
 import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
+import type { TaskTexts } from "../../src/text/task-texts.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
 import { inOrder, naiveWords } from "../naive.ts";
+import { countingTexts } from "../text/counting-texts.ts";
 import { entriesOf } from "../words/generators.ts";
 
 const directory = scratch();
@@ -30,10 +31,10 @@ async function countInChunks(path: string, pattern: CompiledPattern, settings: S
   const buffers = new ChunkBuffers();
   const chunks: Omit<ChunkTask, "bytes">[] = [];
   let documentCount = 0;
-  let tasks: TaskCounter | undefined;
+  let tasks: TaskTexts | undefined;
   for await (const chunk of planChunks(inputs[0]!, 0, cutting, buffers)) {
-    tasks ??= new TaskCounter({ inputs, pattern, specialTokens }, counter);
-    documentCount += runToEnd(tasks.count(chunk))?.documentCount ?? 0;
+    tasks ??= countingTexts({ inputs, pattern, specialTokens: settings.specialTokens }, counter);
+    documentCount += runToEnd(tasks.take(chunk))?.documentCount ?? 0;
     if (!chunk.continues) tasks = undefined;
     // Whoever is done with the memory may write over it.
     chunk.bytes.fill(0x78);

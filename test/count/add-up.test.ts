@@ -9,6 +9,7 @@ import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { countCorpus } from "../../src/pipeline/count-corpus.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import type { ScratchDirectory } from "../../src/store/scratch-directory.ts";
+import { plainCutting } from "../../src/text/cutting.ts";
 import type { CountsOptions } from "../../src/words/counts-format.ts";
 import { countsFileChunks } from "../../src/words/counts-writer.ts";
 import { NegativeSumError } from "../../src/words/sorted-words.ts";
@@ -36,13 +37,13 @@ async function count(workerCount: number, wordBytesMax: number, countedPerInput 
   const directory = mkdtempSync(join(home, "runs-"));
   const runOptions = { directory, countsOptions, wordBytesMax };
   const counts = await countCorpus(
-    { inputs, pattern, specialTokens: [], workerCount, runOptions, countedPerInput },
+    { inputs, cutting: plainCutting(pattern), workerCount, runOptions, countedPerInput },
     () => {},
   );
   return { ...counts, directory };
 }
 
-const whole = await countCorpus({ inputs, pattern, specialTokens: [], workerCount: 1 }, () => {});
+const whole = await countCorpus({ inputs, cutting: plainCutting(pattern), workerCount: 1 }, () => {});
 const wanted = entriesOf(runToEnd(addUp({ counter: whole.counter, sources: [] })));
 
 function save(name: string, table: WordTable): CountsSource {
@@ -75,7 +76,7 @@ describe("words that memory has no room for", () => {
     const runOptions = { directory: join(home, "none"), countsOptions, wordBytesMax: 0 };
     for (const workerCount of [1, 2]) {
       const error = await countCorpus(
-        { inputs, pattern, specialTokens: [], workerCount, runOptions },
+        { inputs, cutting: plainCutting(pattern), workerCount, runOptions },
         () => {},
       ).catch((error: unknown) => error);
       expect(error).toBeInstanceOf(UserError);
@@ -90,10 +91,13 @@ describe("words of single inputs", () => {
       for (const wordBytesMax of [0, 1e12]) {
         const { counter, runs } = await count(workerCount, wordBytesMax, new Set([0, 2]));
         const only = await countCorpus(
-          { inputs: [inputs[2]!], pattern, specialTokens: [], workerCount: 1 },
+          { inputs: [inputs[2]!], cutting: plainCutting(pattern), workerCount: 1 },
           () => {},
         );
-        const ofOne = await countCorpus({ inputs: [], pattern, specialTokens: [], workerCount: 1 }, () => {});
+        const ofOne = await countCorpus(
+          { inputs: [], cutting: plainCutting(pattern), workerCount: 1 },
+          () => {},
+        );
         const runsOfThird = runs.filter((run) => run.inputIndex === 2);
         expect(runsOfThird.every((run) => run.isInMemoryToo === wordBytesMax > 0)).toBe(true);
         const third = runsOfThird.flatMap((run) =>
@@ -130,7 +134,7 @@ test("more sources than can be open are added up in rounds, and nothing is added
 });
 
 describe("counts that are taken off", async () => {
-  const nothing = () => countCorpus({ inputs: [], pattern, specialTokens: [], workerCount: 1 }, () => {});
+  const nothing = () => countCorpus({ inputs: [], cutting: plainCutting(pattern), workerCount: 1 }, () => {});
   const sum = save(
     "sum.counts",
     wordTableOf([

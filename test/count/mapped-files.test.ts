@@ -1,5 +1,6 @@
 // Files that are cut, written to, replaced or removed while they are mapped. With more than a few runs of the binary:
 // CUTS=500 CUTS_SEED=7 node scripts/test.mjs test/count/mapped-files.test.ts
+
 import { afterEach, describe, expect, test } from "bun:test";
 import {
   closeSync,
@@ -15,7 +16,6 @@ import { join } from "node:path";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { checkUnchanged, type Input, wholeRange } from "../../src/corpus/input.ts";
 import { OpenFile, RangeReader } from "../../src/corpus/range-reader.ts";
-import { TaskCounter } from "../../src/count/task-counter.ts";
 import { UserError } from "../../src/errors.ts";
 import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
@@ -23,6 +23,7 @@ import { WordCounter } from "../../src/words/word-counter.ts";
 import { binary, environment, put, scratch } from "../binary.ts";
 import { Random } from "../pattern/naive.ts";
 import { rounds } from "../rounds.ts";
+import { countingTexts } from "../text/counting-texts.ts";
 
 const directory = scratch();
 const gpt2 = compilePattern(patterns.gpt2.sources);
@@ -54,12 +55,9 @@ function countWith(
 ): Input {
   const inputs = findInputs([path]);
   const { bytes } = counter.text(windowBytes);
-  const tasks = new TaskCounter(
-    { inputs, pattern, specialTokens: [], windowBytes, mappedBytesLeast: 0 },
-    counter,
-  );
+  const tasks = countingTexts({ inputs, pattern, windowBytes, mappedBytesLeast: 0 }, counter);
   try {
-    const work = tasks.count({ kind: "range", endsInput: true, ...wholeRange(inputs[0]!, 0) });
+    const work = tasks.take({ kind: "range", endsInput: true, ...wholeRange(inputs[0]!, 0) });
     for (let windows = 0; !work.next().done; windows++) if (windows === after) change();
     return inputs[0]!;
   } finally {

@@ -39,7 +39,6 @@ function compare(a: Tokenizer, b: Tokenizer, paths: readonly string[] | null, wo
     {
       tokenizers: [named(a, "a"), named(b, "b")],
       text: paths === null ? null : { name: "text", paths, inputs: findInputs(paths) },
-      specialTokensAsText: false,
       workerCountFor: () => workerCount,
       partWordsLeast: 20,
       budget: new MemoryBudget(),

@@ -4,6 +4,7 @@ import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { UserError } from "../../src/errors.ts";
 import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { type CountOptions, countCorpus } from "../../src/pipeline/count-corpus.ts";
+import { plainCutting } from "../../src/text/cutting.ts";
 import { put, scratch } from "../binary.ts";
 import { entriesOf } from "../words/generators.ts";
 
@@ -12,7 +13,7 @@ const directory = scratch();
 const text = "it's the same word after word after word, 12345 times.\n".repeat(60_000);
 const inputs = findInputs([put(directory, "corpus", text)]);
 const pattern = compilePattern(patterns.gpt2.sources);
-const options: CountOptions = { inputs, pattern, specialTokens: [], workerCount: 1 };
+const options: CountOptions = { inputs, cutting: plainCutting(pattern), workerCount: 1 };
 
 async function failureOf(failing: CountOptions): Promise<unknown> {
   return countCorpus(failing, () => {}).then(
@@ -47,18 +48,16 @@ test("what comes in pieces is shared among any number of workers, also where it 
   );
   const uncut = compilePattern([`${patterns.gpt2.sources[0]}(?<!x(?!x)x)`]);
   expect(uncut.kind).toBe("programs");
-  const token = new TextEncoder().encode("<|end|>");
+  const token = "<|end|>";
   for (const [used, specialTokens] of [
     [pattern, [token]],
     [uncut, []],
   ] as const) {
     const counts: unknown[] = [];
     for (const workerCount of [1, 2, 7]) {
-      const settings = { specialTokens, workerCount, rangeSizeBytes: 20_000, chunkSizeBytes: 3000 };
-      const { counter, statistics } = await countCorpus(
-        { inputs: findInputs(names), pattern: used, ...settings },
-        () => {},
-      );
+      const cutting = plainCutting(used, specialTokens);
+      const settings = { cutting, workerCount, rangeSizeBytes: 20_000, chunkSizeBytes: 3000 };
+      const { counter, statistics } = await countCorpus({ inputs: findInputs(names), ...settings }, () => {});
       counts.push([entriesOf(counter.words.toWordTable()), statistics]);
     }
     expect(counts[1]).toEqual(counts[0]);
@@ -84,7 +83,7 @@ test("a worker's bug fails the run with its reason and its place", async () => {
   const broken = { kind: "automata", automata: [automata[0], automata[0], last] };
   const error = await failureOf({
     ...options,
-    pattern: broken as unknown as CompiledPattern,
+    cutting: plainCutting(broken as unknown as CompiledPattern),
     workerCount: 2,
     rangeSizeBytes: text.length, // so that no cut is looked for, and a worker is the first to use the pattern
   });

@@ -32,10 +32,12 @@ type Given = { readonly tokenizers: Record<string, Tokenizer>; readonly texts: R
 
 const optionsOf = ({ tokenizers, texts }: Given, workerCount = 1, specialTokensAsText = false) => ({
   tokenizers: Object.entries(tokenizers).map(
-    ([name, { parts }]): NamedTokenizer => ({ name, path: parts.description.path, parts }),
+    ([name, { parts }]): NamedTokenizer => ({
+      ...{ name, path: parts.description.path },
+      parts: { ...parts, specialTokensAsText },
+    }),
   ),
   texts: Object.entries(texts).map(([name, paths]) => ({ name, paths, inputs: findInputs(paths) })),
-  specialTokensAsText,
   workerCountFor: () => workerCount,
   budget: new MemoryBudget(),
   scratch: temporary,
@@ -260,7 +262,6 @@ test("words beyond the memory go to disk, and the result is the same", async () 
     {
       tokenizers: [{ name: "gpt2", path: gpt2.parts.description.path, parts: gpt2.parts }],
       texts: [{ name: "big", paths, inputs: findInputs(paths) }],
-      specialTokensAsText: false,
       workerCountFor: () => 1,
       budget: new MemoryBudget(120e6),
       scratch: temporary,

@@ -9,6 +9,7 @@ import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
 import { readBaseFiles } from "../../src/formats/tokenizer-files.ts";
 import {
   checkBase,
+  cuttingOfBase,
   type Extended,
   type ExtendOptions,
   extendTokenizer,
@@ -68,7 +69,11 @@ function jsonOf({ vocab, merges, ignoresMerges }: NaiveBase, addedTokens: object
   };
 }
 
-async function extend(basePath: string, text: string | Uint8Array, more: Partial<ExtendOptions> = {}) {
+async function extend(
+  basePath: string,
+  text: string | Uint8Array,
+  { separators = [], ...more }: Partial<ExtendOptions> & { separators?: readonly string[] } = {},
+) {
   const base = loadTokenizerParts(basePath);
   checkBase(base);
   const rule = more.rule ?? "extension";
@@ -76,8 +81,9 @@ async function extend(basePath: string, text: string | Uint8Array, more: Partial
   const extended = await extendTokenizer(
     {
       ...{ base, rule, newTokenCounts: [12], padTo: 1, minFrequency: 1, maxTokenLength: null },
-      ...{ inputs: findInputs([put(home, "text", text)], {}), pattern: pattern.compiled },
-      ...{ specialTokens: [], workerCount: 1, ...more },
+      ...{ inputs: findInputs([put(home, "text", text)], {}), workerCount: 1 },
+      cutting: cuttingOfBase(base, pattern, separators),
+      ...more,
     },
     () => {},
   );
@@ -295,7 +301,7 @@ describe("a base that changes text before it cuts it", () => {
       };
       const path = put(home, "tokenizer.json", JSON.stringify(json));
       const expected = naiveExtension(bytesOnly, naiveWords(text, form, addsSpace), 12);
-      const options = { specialTokens: ["<|end|>"], workerCount: [1, 2, 7][seed % 3]! };
+      const options = { separators: ["<|end|>"], workerCount: [1, 2, 7][seed % 3]! };
       const { extended } = await extend(path, `${text}<|end|>`, options);
       const key = keyOf(extended, bytesOnly.vocab);
       const { left, right } = extended.extensions[0]!.merges;
@@ -313,7 +319,7 @@ describe("a base that changes text before it cuts it", () => {
       Buffer.from("x<|end|>\u1112"),
     ]);
     put(home, "text", bytes);
-    const { extended } = await extend(path, bytes, { newTokenCounts: [1], specialTokens: ["<|end|>"] });
+    const { extended } = await extend(path, bytes, { newTokenCounts: [1], separators: ["<|end|>"] });
     const [{ textBytes, documentCount, invalidByteCount, firstInvalidByte }] = extended.statistics as [
       (typeof extended.statistics)[number],
     ];

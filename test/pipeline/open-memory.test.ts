@@ -6,6 +6,7 @@ import { countWords } from "../../src/pipeline/count-words.ts";
 import { openMemory } from "../../src/pipeline/open-memory.ts";
 import { train } from "../../src/pipeline/train.ts";
 import { MemoryBudget } from "../../src/runtime/system-limits.ts";
+import { plainCutting } from "../../src/text/cutting.ts";
 import { put, scratch } from "../binary.ts";
 import { entriesOf } from "../words/generators.ts";
 
@@ -17,7 +18,7 @@ async function count(source: string, compiled: CompiledPattern) {
   const countsOptions = { patterns: [source], specialTokens: [], isLinewise: false };
   const choice = { path: join(home, "cache"), limitBytes: undefined };
   const { memory, cached } = openMemory(choice, countsOptions, compiled, new MemoryBudget(1e12), () => {});
-  const corpus = { inputs: findInputs([path]), pattern: compiled, specialTokens: [], workerCount: 1, memory };
+  const corpus = { inputs: findInputs([path]), cutting: plainCutting(compiled), workerCount: 1, memory };
   const { words, keepRest } = await countWords({ ...corpus, cache: cached!.cache }, () => {});
   await keepRest?.();
   memory.scratch.remove();
@@ -45,7 +46,13 @@ test("merging does not begin where the budget has no room for it", async () => {
   }
   const { memory } = openMemory(undefined, countsOptions, pattern, new NoRoom(1e12), () => {});
   const stages: string[] = [];
-  const options = { pattern, specialTokens: [], workerCount: 1, memory, compat: "cs336" as const };
+  const options = {
+    cutting: plainCutting(pattern),
+    specialTokens: [],
+    workerCount: 1,
+    memory,
+    compat: "cs336" as const,
+  };
   const limits = { vocabSize: 300, minFrequency: 1, maxTokenLength: null };
   const inputs = findInputs([put(home, "words", "one two one two")]);
   const training = train({ ...options, ...limits, inputs }, ({ stage }) => stages.push(stage));

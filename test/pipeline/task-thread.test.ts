@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { IdsOutput } from "../../src/pipeline/task-encoder.ts";
+import { IdsOutput } from "../../src/pipeline/encode-corpus.ts";
 import { Outbox } from "../../src/pipeline/task-thread.ts";
 import { IdBuffer, type Ids } from "../../src/tokenizer/id-buffer.ts";
 

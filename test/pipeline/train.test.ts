@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { type Trained, train } from "../../src/pipeline/train.ts";
+import { plainCutting } from "../../src/text/cutting.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
 import { put, scratch } from "../binary.ts";
 import { naiveCs336 } from "../merge/naive.ts";
@@ -19,7 +20,10 @@ async function trainOn(content: string | Uint8Array, settings: Settings): Promis
   const inputs = findInputs([put(directory, "corpus", content)], { binary: "text" });
   const vocabSize = 256 + specialTokens.length + mergeCount;
   const options = { minFrequency: 1, maxTokenLength: null, compat: "cs336" as const, workerCount };
-  return train({ ...options, inputs, pattern: gpt2, specialTokens, vocabSize }, () => {});
+  return train(
+    { ...options, inputs, cutting: plainCutting(gpt2, specialTokens), specialTokens, vocabSize },
+    () => {},
+  );
 }
 
 /** The merges as strings of one character a byte. */

@@ -1,7 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import type { RangeStatistics } from "../../src/count/range-counter.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import type { CorpusOptions } from "../../src/pipeline/count-words.ts";
 import { countWords } from "../../src/pipeline/count-words.ts";
@@ -9,6 +8,8 @@ import { MemoryBudget } from "../../src/runtime/system-limits.ts";
 import { Cache } from "../../src/store/cache.ts";
 import { CacheDirectory } from "../../src/store/cache-directory.ts";
 import { ScratchDirectory } from "../../src/store/scratch-directory.ts";
+import { plainCutting } from "../../src/text/cutting.ts";
+import type { RangeStatistics } from "../../src/text/task-texts.ts";
 import type { CountsOptions } from "../../src/words/counts-format.ts";
 import { entriesOf, randomOf } from "../words/generators.ts";
 
@@ -65,8 +66,7 @@ export async function countCached(
   let hashedBytes = 0;
   const corpus: CorpusOptions = {
     inputs: findInputs(paths),
-    pattern,
-    specialTokens,
+    cutting: plainCutting(pattern, specialTokens),
     workerCount: workers,
     ...(options.workerCountFor !== undefined && { workerCountFor: options.workerCountFor }),
     cache,
@@ -87,7 +87,7 @@ export async function countCached(
 
 /** The same without a cache. */
 export async function countPlain(paths: readonly string[], specialTokens: readonly string[] = []) {
-  const corpus = { inputs: findInputs(paths), pattern, specialTokens, workerCount: 1 };
+  const corpus = { inputs: findInputs(paths), cutting: plainCutting(pattern, specialTokens), workerCount: 1 };
   const { words, statistics } = await countWords(corpus, () => {});
   return { words: entriesOf(words), statistics };
 }

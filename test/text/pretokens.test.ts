@@ -1,7 +1,4 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { Range } from "../../src/corpus/input.ts";
-import { type ByteSource, MemorySource } from "../../src/corpus/range-reader.ts";
-import { RangeCounter } from "../../src/count/range-counter.ts";
 import { UserError } from "../../src/errors.ts";
 import { buildFourByteTables } from "../../src/pattern/four-byte-tables.ts";
 import { type CompiledPattern, compilePattern, createSplitter, patterns } from "../../src/pattern/pattern.ts";
@@ -16,11 +13,13 @@ import {
   SplitterPretokens,
 } from "../../src/text/pretokens.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
+import { chunksOf, stream } from "../corpus/made-chunks.ts";
 import { longText, Random, randomBytes } from "../pattern/naive.ts";
 import { randomPattern, randomText } from "../pattern/random-patterns.ts";
 import { randomText as classesText, randomNumbers } from "../pattern/texts.ts";
 import { rounds } from "../rounds.ts";
 import { bytesOf, entriesOf } from "../words/generators.ts";
+import { countingTexts } from "./counting-texts.ts";
 
 const seed = 20261122;
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -28,45 +27,29 @@ const textBytesMax = 1 << 20;
 const found = (tokens: readonly Uint8Array[]) => tokens.map((bytes) => ({ bytes, id: 0 }));
 
 /** What counts a text, in windows of some size. */
-type Way = {
-  readonly counter: WordCounter;
-  readonly pretokens: Pretokens;
-  readonly tokens: readonly Uint8Array[];
-};
+type Way = { readonly counter: WordCounter; readonly pretokens: Pretokens };
+/** The pretokens of a way are made already. */
+const anyPattern = compilePattern(patterns.none.sources);
 
 /** Everything that counting a text tells: words and findings, or the error. */
-function told({ counter, pretokens, tokens }: Way, bytes: Uint8Array, windowBytes: number) {
-  const makeText = (capacityBytes: number) => counter.text(capacityBytes);
-  const ranges = new RangeCounter(pretokens, tokens, makeText, windowBytes);
-  const source: MemorySource & ByteSource = new MemorySource("a text", 0);
-  source.append(bytes);
-  const range: Range = {
-    inputIndex: 0,
-    startByte: 0,
-    endByte: bytes.length,
-    startsInside: false,
-    endsInside: false,
-  };
-  const found = runToEnd(ranges.count(source, range));
+function told({ counter, pretokens }: Way, bytes: Uint8Array, windowBytes: number) {
+  const texts = countingTexts({ inputs: [stream], pattern: anyPattern, pretokens, windowBytes }, counter);
+  const found = chunksOf(bytes, bytes.length).map((chunk) => runToEnd(texts.take(chunk)));
   const words = entriesOf(counter.toWordTable());
   counter.clear();
-  return { words, ...found };
+  return { words, found };
 }
 
 function kernelWay(pattern: CompiledPattern, tokens: readonly Uint8Array[] = []): Way {
   const counter = new WordCounter(textBytesMax);
   const pretokens = createPretokens(pattern, found(tokens), counter);
   expect(pretokens instanceof KernelPretokens).toBe(true);
-  return { counter, pretokens, tokens };
+  return { counter, pretokens };
 }
 
 function splitterWay(pattern: CompiledPattern, tokens: readonly Uint8Array[] = []): Way {
   const counter = new WordCounter(textBytesMax);
-  return {
-    counter,
-    pretokens: new SplitterPretokens(createSplitter(pattern), found(tokens), counter),
-    tokens,
-  };
+  return { counter, pretokens: new SplitterPretokens(createSplitter(pattern), found(tokens), counter) };
 }
 
 function expectSame(
@@ -206,17 +189,17 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
 test("counts with masks what the splitters in JavaScript count, for all named patterns", () => {
   const random = randomNumbers(seed);
   const tokens = [utf8("<|x|>")];
-  const atOnce = { fourByteTablesBytes: 0, masksBytes: 0 };
+  const runToEnd = { fourByteTablesBytes: 0, masksBytes: 0 };
   for (const [name, pattern] of named) {
     if (pattern.kind !== "automata") continue;
     const counter = new WordCounter(textBytesMax);
-    const pretokens = KernelPretokens.create(pattern.automata[0]!, found(tokens), counter, atOnce)!;
+    const pretokens = KernelPretokens.create(pattern.automata[0]!, found(tokens), counter, runToEnd)!;
     const twin = splitterWay(pattern, tokens);
     for (let round = 0; round < rounds(10); round++) {
       const parts = Array.from({ length: 1 + random(3) }, () => classesText(random, 1500));
       const bytes = utf8(parts.join("<|x|>"));
       if (random(8) === 0) bytes[random(bytes.length)] = 0x80 | random(0x80);
-      expectSame([{ counter, pretokens, tokens }], twin, bytes, [300, 1000, 5000][random(3)]!, name);
+      expectSame([{ counter, pretokens }], twin, bytes, [300, 1000, 5000][random(3)]!, name);
     }
   }
 });
@@ -260,7 +243,7 @@ test("a pattern whose tables have no room in the kernel is split in JavaScript",
   while (counter.kernel.exports.reserveFixed(1 << 14) !== 0);
   const pretokens = createPretokens(pattern, [], counter);
   expect(pretokens instanceof SplitterPretokens).toBe(true);
-  expect(told({ counter, pretokens, tokens: [] }, utf8("some words"), 1 << 16).words).toEqual([
+  expect(told({ counter, pretokens }, utf8("some words"), 1 << 16).words).toEqual([
     [" words", 1],
     ["some", 1],
   ]);

@@ -6,9 +6,9 @@ import type { Compat } from "../../src/merge/merges.ts";
 import { createSplitter, exportForm, type PatternName, patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { SplitterPretokens } from "../../src/text/pretokens.ts";
-import { EncodingTaker } from "../../src/tokenizer/encoding-taker.ts";
-import { SectionEncoder } from "../../src/tokenizer/section-encoder.ts";
+import { TextWindow } from "../../src/text/text-chain.ts";
 import type { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
+import { EncodingTaker } from "../../src/tokenizer/text-encoding.ts";
 import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { settleModelSettings } from "../../src/vocabulary/model-settings.ts";
 import { buildVocabulary, type Vocabulary } from "../../src/vocabulary/vocabulary.ts";
@@ -37,7 +37,7 @@ type Encoder = Pick<TextEncoding, "push" | "end" | "out">;
 export function uncutEncoding({ model, pattern, isNarrow }: EncodingParts): Encoder {
   const taker = new EncodingTaker({ model, isNarrow }, [], { cuts: "nowhere" });
   const pretokens = new SplitterPretokens(createSplitter(pattern), [], taker);
-  return Object.assign(new SectionEncoder(pretokens, taker), { out: taker.out });
+  return Object.assign(new TextWindow(pretokens, taker), { out: taker.out });
 }
 
 export function encodeWith(encoding: Encoder, bytes: Uint8Array): number[] {

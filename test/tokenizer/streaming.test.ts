@@ -5,10 +5,9 @@ import { gzipSync } from "node:zlib";
 import { characterLengthAt } from "../../src/bytes/text.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { ChunkBuffers, planTasks } from "../../src/corpus/task.ts";
-import { encodeCorpus } from "../../src/pipeline/encode-corpus.ts";
-import { TaskEncoder } from "../../src/pipeline/task-encoder.ts";
+import { encodeCorpus, TaskEncoder } from "../../src/pipeline/encode-corpus.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
-import { textCutting } from "../../src/tokenizer/text-cutting.ts";
+import { textCutting } from "../../src/text/cutting.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { scratch } from "../binary.ts";
@@ -112,11 +111,11 @@ test("ranges, cut anywhere the plan cuts, give the ids of the whole", async () =
       writeFileSync(path, bytes);
       const inputs = findInputs([path], { binary: "text" });
       const expected = encodeAll(new TextEncoding(parts), bytes, () => bytes.length);
-      const encoder = new TaskEncoder({ inputs, parts, specialTokensAsText: false });
+      const encoder = new TaskEncoder({ inputs, parts });
       const plan = planTasks(
         inputs,
         {
-          ...textCutting(parts, false),
+          ...textCutting(parts),
           rangeSizeBytes: 1 + random(60),
           probeSizeBytes: 16,
         },
@@ -127,6 +126,7 @@ test("ranges, cut anywhere the plan cuts, give the ids of the whole", async () =
       for await (const range of plan) {
         rangeCount++;
         for (const _ of encoder.take(range)) found.push(...encoder.encoding.out.flush());
+        found.push(...encoder.encoding.out.flush());
       }
       encoder.close();
       expect({ seed, round, found }).toEqual({ seed, round, found: expected });
@@ -162,7 +162,6 @@ test("several threads write what one thread writes", async () => {
       {
         inputs,
         parts,
-        specialTokensAsText: false,
         workerCount,
         rangeSizeBytes: 20_000,
         chunkSizeBytes: 10_000,
@@ -198,7 +197,7 @@ test("the main thread encodes, but not with a tokenizer that takes long to set u
     take.mockClear();
     const found: number[] = [];
     const sink = { write: (ids: Uint16Array | Uint32Array) => void found.push(...ids), endInput() {} };
-    const options = { inputs: findInputs([file]), parts, specialTokensAsText: false, workerCount: 1 };
+    const options = { inputs: findInputs([file]), parts, workerCount: 1 };
     await encodeCorpus(options, sink, () => {});
     expect(take).toHaveBeenCalledTimes(takenHere);
     if (takenHere === 0) expect(found).toContain(407);
@@ -226,7 +225,7 @@ test("a byte that is not UTF-8 is counted once, wherever the text is cut, with a
         [1, 997],
         [2, 4001],
       ] as const) {
-        const options = { parts, specialTokensAsText: false, workerCount, rangeSizeBytes };
+        const options = { parts, workerCount, rangeSizeBytes };
         const sink = { write() {}, endInput() {} };
         const { invalidByteCount } = await encodeCorpus(
           { ...options, inputs: findInputs([file]), chunkSizeBytes: 1000 },

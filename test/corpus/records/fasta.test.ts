@@ -5,14 +5,15 @@ import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { type Input, openInput, wholeRange } from "../../../src/corpus/input.ts";
 import { FileSource } from "../../../src/corpus/range-reader.ts";
 import { LineReader } from "../../../src/corpus/records/line-reader.ts";
-import { TaskCounter } from "../../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
 import { countCorpus } from "../../../src/pipeline/count-corpus.ts";
 import { runToEnd } from "../../../src/runtime/turns.ts";
+import { plainCutting } from "../../../src/text/cutting.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder } from "../../naive.ts";
 import { rounds } from "../../rounds.ts";
+import { countingTexts } from "../../text/counting-texts.ts";
 import { entriesOf, randomOf } from "../../words/generators.ts";
 import { chunksOf } from "../made-chunks.ts";
 
@@ -57,7 +58,10 @@ describe("FASTA", () => {
     for (const path of paths) {
       const inputs = findInputs([path], asFasta);
       for (const workerCount of [1, 2, 7]) {
-        const work = countCorpus({ ...options, inputs, workerCount, rangeSizeBytes: 500 }, () => {});
+        const work = countCorpus(
+          { cutting: plainCutting(options.pattern), inputs, workerCount, rangeSizeBytes: 500 },
+          () => {},
+        );
         const { counter, statistics } = await work;
         expect(entriesOf(counter.words.toWordTable())).toEqual(words);
         expect(statistics[0]!.documentCount).toBe(documentCount);
@@ -74,12 +78,12 @@ describe("FASTA", () => {
       const { words, documentCount } = expected(text);
       for (let rangeSizeBytes = 1; rangeSizeBytes < 60; rangeSizeBytes += 2) {
         const counter = new WordCounter();
-        const tasks = new TaskCounter({ ...options, inputs, windowBytes: rangeSizeBytes }, counter);
+        const tasks = countingTexts({ ...options, inputs, windowBytes: rangeSizeBytes }, counter);
         let found = 0;
         for (const range of cutIntoRanges(input, wholeRange(input, 0), { ...options, rangeSizeBytes })) {
           if (range === undefined) continue;
           expect(range.startByte === 0 || bytes[range.startByte] === 0x3e).toBeTrue();
-          found += runToEnd(tasks.count({ ...range, kind: "range", endsInput: false }))!.documentCount;
+          found += runToEnd(tasks.take({ ...range, kind: "range", endsInput: false }))!.documentCount;
         }
         tasks.close();
         expect(entriesOf(counter.toWordTable())).toEqual(words);
@@ -96,9 +100,9 @@ describe("FASTA", () => {
     const { words } = expected(text);
     for (let sizeBytes = 1; sizeBytes <= bytes.length; sizeBytes++) {
       const counter = new WordCounter();
-      const tasks = new TaskCounter({ ...options, inputs: [stream], windowBytes: 16 }, counter);
+      const tasks = countingTexts({ ...options, inputs: [stream], windowBytes: 16 }, counter);
       for (const piece of chunksOf(bytes, sizeBytes)) {
-        runToEnd(tasks.count(piece));
+        runToEnd(tasks.take(piece));
       }
       expect(entriesOf(counter.toWordTable())).toEqual(words);
     }

@@ -4,14 +4,15 @@ import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { type Input, openInput, wholeRange } from "../../../src/corpus/input.ts";
 import { FileSource } from "../../../src/corpus/range-reader.ts";
 import { LineReader } from "../../../src/corpus/records/line-reader.ts";
-import { TaskCounter } from "../../../src/count/task-counter.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
 import { countCorpus } from "../../../src/pipeline/count-corpus.ts";
 import { runToEnd } from "../../../src/runtime/turns.ts";
+import { plainCutting, textCutting } from "../../../src/text/cutting.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder, naiveWords } from "../../naive.ts";
 import { rounds } from "../../rounds.ts";
+import { countingTexts } from "../../text/counting-texts.ts";
 import { entriesOf, randomOf } from "../../words/generators.ts";
 import { chunksOf } from "../made-chunks.ts";
 
@@ -19,10 +20,8 @@ const directory = scratch();
 
 const gpt2 = compilePattern(patterns.gpt2.sources);
 const specialTokens = ["<|end|>", "<|endless|>"];
-const options = {
-  pattern: gpt2,
-  specialTokens: specialTokens.map((token) => new TextEncoder().encode(token)),
-};
+const options = { pattern: gpt2, specialTokens };
+const cutting = plainCutting(gpt2, specialTokens);
 
 const snippets = [
   "it's ",
@@ -77,7 +76,7 @@ describe("lines of JSON", () => {
     const { words, documentCount } = expected(texts);
     for (const workerCount of [1, 2, 7]) {
       const { counter, statistics } = await countCorpus(
-        { ...options, inputs, workerCount, rangeSizeBytes: 1000 },
+        { cutting, inputs, workerCount, rangeSizeBytes: 1000 },
         () => {},
       );
       expect(entriesOf(counter.words.toWordTable())).toEqual(words);
@@ -100,12 +99,12 @@ describe("lines of JSON", () => {
       const { words, documentCount } = expected(texts);
       for (let rangeSizeBytes = 1; rangeSizeBytes < 80; rangeSizeBytes += 3) {
         const counter = new WordCounter();
-        const tasks = new TaskCounter({ ...options, inputs, windowBytes: rangeSizeBytes }, counter);
+        const tasks = countingTexts({ ...options, inputs, windowBytes: rangeSizeBytes }, counter);
         let found = 0;
-        const cutting = { ...options, rangeSizeBytes };
-        for (const range of cutIntoRanges(input, wholeRange(input, 0), cutting)) {
+        const places = { ...textCutting(cutting), rangeSizeBytes };
+        for (const range of cutIntoRanges(input, wholeRange(input, 0), places)) {
           if (range === undefined) continue;
-          found += runToEnd(tasks.count({ ...range, kind: "range", endsInput: false }))!.documentCount;
+          found += runToEnd(tasks.take({ ...range, kind: "range", endsInput: false }))!.documentCount;
         }
         tasks.close();
         expect(entriesOf(counter.toWordTable())).toEqual(words);
@@ -122,9 +121,9 @@ describe("lines of JSON", () => {
     const { words, documentCount } = expected(texts);
     for (let sizeBytes = 1; sizeBytes <= bytes.length; sizeBytes++) {
       const counter = new WordCounter();
-      const tasks = new TaskCounter({ ...options, inputs: [stream], windowBytes: 16 }, counter);
+      const tasks = countingTexts({ ...options, inputs: [stream], windowBytes: 16 }, counter);
       for (const piece of chunksOf(bytes, sizeBytes)) {
-        expect(runToEnd(tasks.count(piece))?.documentCount).toBe(piece.endsInput ? documentCount : undefined);
+        expect(runToEnd(tasks.take(piece))?.documentCount).toBe(piece.endsInput ? documentCount : undefined);
       }
       expect(entriesOf(counter.toWordTable())).toEqual(words);
     }
@@ -184,7 +183,7 @@ describe("a line that is wrong is named with its number and what is wrong", () =
   test("also where a worker finds it far into the file", async () => {
     const good = '{"text":"good"}\n'.repeat(10_000);
     const inputs = findInputs([put(directory, "far.jsonl", `${good}{"text":3}\n${good}`)]);
-    const counting = countCorpus({ ...options, inputs, workerCount: 2, rangeSizeBytes: 5000 }, () => {});
+    const counting = countCorpus({ cutting, inputs, workerCount: 2, rangeSizeBytes: 5000 }, () => {});
     await expect(counting).rejects.toThrow('line 10001: the field "text" is not a string');
   });
 

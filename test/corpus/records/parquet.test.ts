@@ -13,6 +13,7 @@ import {
 import { planInputPages, unpackLz4, unpackLz4Block } from "../../../src/corpus/records/parquet/plan-pages.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
 import { countCorpus } from "../../../src/pipeline/count-corpus.ts";
+import { plainCutting } from "../../../src/text/cutting.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder, naiveWords } from "../../naive.ts";
 import { entriesOf, randomOf } from "../../words/generators.ts";
@@ -177,8 +178,7 @@ describe("the texts of a Parquet file", () => {
       const { counter, statistics } = await countCorpus(
         {
           inputs,
-          pattern: compilePattern(patterns.gpt2.sources),
-          specialTokens: [new TextEncoder().encode("<|end|>")],
+          cutting: plainCutting(compilePattern(patterns.gpt2.sources), ["<|end|>"]),
           workerCount,
         },
         (bytesDone) => done.push(bytesDone),

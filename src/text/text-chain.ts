@@ -1,0 +1,179 @@
+import type { Text } from "../bytes/text.ts";
+import { type Cutting, isCutAsItIs, tokensToFind, tokensWhileCutting } from "./cutting.ts";
+import { Normalizer, normalize, PrefixSpace, type TextSink, TokenCutter } from "./links.ts";
+import {
+  createPretokens,
+  type Pretokens,
+  partBefore,
+  partTo,
+  type Taker,
+  type TextPart,
+} from "./pretokens.ts";
+
+/** What is pushed in one step. */
+const pushedBytes = 1 << 18;
+
+/**
+ * Links, window, pretokens, taker: a text goes one way, in HF's order. Find added tokens in the text as it is; normalize the
+ * text between them; find the added tokens that are `normalized` in that; put a space before; cut by the pattern; hand the
+ * pretokens to the taker. A link that a text does not need is not there.
+ */
+export class TextChain {
+  protected readonly window: TextWindow;
+  private readonly first: TextSink;
+
+  /** @param pretokens what cuts the text; left out: made for the cutting */
+  constructor(
+    cutting: Cutting,
+    readonly taker: Taker,
+    readonly pretokens: Pretokens = createPretokens(cutting.pattern, tokensWhileCutting(cutting), taker),
+  ) {
+    this.window = new TextWindow(pretokens, taker);
+    this.first = isCutAsItIs(cutting) ? this.window : linksBefore(this.window, cutting);
+  }
+
+  /** Whether there are no links: a text may be put straight into the taker's text. */
+  get isDirect(): boolean {
+    return this.first === this.window;
+  }
+
+  /** Bytes at the end of the chain that are not taken yet. */
+  get pendingBytes(): number {
+    return this.window.pendingBytes;
+  }
+
+  /** Takes the next bytes of the text; the caller may overwrite them afterwards. */
+  push(bytes: Uint8Array, start: number, end: number): void {
+    this.first.push(bytes, start, end);
+  }
+
+  /** The text ends here; the next one may begin. */
+  end(): void {
+    this.first.end();
+  }
+
+  /** Takes a whole text, as `push` and `end` do, in fewer steps. */
+  pushText(bytes: Uint8Array, start: number, end: number): void {
+    for (let pos = start; pos < end; pos += pushedBytes) {
+      const stop = Math.min(end, pos + pushedBytes);
+      if (this.isDirect && stop === end) this.window.append(bytes, pos, stop);
+      else this.first.push(bytes, pos, stop);
+    }
+    this.first.end();
+  }
+}
+
+/** The links that the cutting needs before the window. */
+function linksBefore(window: TextWindow, cutting: Cutting): TextSink {
+  const { normalization, addsPrefixSpace } = cutting;
+  const tokens = tokensToFind(cutting);
+  const early = tokens.filter((token) => !token.normalized);
+  const late = tokens.filter((token) => token.normalized);
+  const inForm = (text: string) => (normalization === null ? text : normalize(text, normalization));
+  const lateInForm = late.map((token) => ({ ...token, content: inForm(token.content) }));
+  let chain: TextSink = window;
+  if (addsPrefixSpace) chain = new PrefixSpace(chain);
+  if (late.length > 0) chain = new TokenCutter(lateInForm, chain);
+  if (normalization !== null) chain = new Normalizer(normalization, chain);
+  if (early.length > 0) chain = new TokenCutter(early, chain);
+  return chain;
+}
+
+/** The end of a chain: gathers a section in the taker's text, and has it cut and taken there. */
+export class TextWindow implements TextSink {
+  private capacityBytes = 1 << 12;
+  private text: Text;
+  /** Bytes of the section in memory. */
+  private limit = 0;
+
+  constructor(
+    private readonly pretokens: Pretokens,
+    private readonly taker: Taker,
+  ) {
+    this.text = taker.text(this.capacityBytes);
+    pretokens.start(0, false);
+  }
+
+  /** Bytes that were pushed and are not taken yet. */
+  get pendingBytes(): number {
+    return this.limit - this.pretokens.keepPos;
+  }
+
+  push(bytes: Uint8Array, start: number, end: number): void {
+    this.append(bytes, start, end);
+    this.take(partBefore(this.limit, this.pretokens.tokenBytesMax));
+  }
+
+  /** The next bytes of the section. They are taken when it ends, or with those that are pushed. */
+  append(bytes: Uint8Array, start: number, end: number): void {
+    this.makeRoom(end - start);
+    this.write(bytes, start, end);
+    this.limit += end - start;
+    this.pretokens.searchText(this.limit);
+  }
+
+  end(): void {
+    if (this.limit === 0) return;
+    this.take(partTo(this.limit));
+    this.restart();
+  }
+
+  token(id: number): void {
+    this.taker.takeToken?.(id);
+  }
+
+  /** Takes pretokens that are cut already, between two texts: words [first, end) of a table. */
+  cutPretokens(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): void {
+    const start = starts[first]!;
+    this.makeRoom(starts[end]! - start);
+    this.write(bytes, start, starts[end]!);
+    const ends = Int32Array.from(starts.subarray(first, end + 1), (position) => position - start);
+    this.taker.take(ends, ends.length);
+  }
+
+  /** Takes texts, between two others: words [first, end) of a table. False if that has to be done one by one. */
+  texts(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): boolean {
+    const { pretokens } = this;
+    if (pretokens.takeTexts === undefined) return false;
+    const start = starts[first]!;
+    const endsPos = (starts[end]! - start + 3) & ~3;
+    this.makeRoom(endsPos + 4 * (end - first));
+    this.write(bytes, start, starts[end]!);
+    const { view } = this.text;
+    for (let text = first; text < end; text++) {
+      view.setUint32(endsPos + 4 * (text - first), starts[text + 1]! - start, true);
+    }
+    pretokens.takeTexts(endsPos, end - first);
+    this.restart();
+    return true;
+  }
+
+  private take(part: TextPart): void {
+    while (!this.pretokens.take(part));
+  }
+
+  private restart(): void {
+    this.limit = 0;
+    this.pretokens.start(0, false);
+  }
+
+  private write(bytes: Uint8Array, start: number, end: number): void {
+    const { limit } = this;
+    const to = this.text.bytes;
+    if (end - start < 64) for (let pos = start; pos < end; pos++) to[limit + pos - start] = bytes[pos]!;
+    else to.set(bytes.subarray(start, end), limit);
+  }
+
+  /** Makes room for so many bytes: moves what is not taken yet to the front, and grows the text if that is not enough. */
+  private makeRoom(byteCount: number): void {
+    if (this.limit + byteCount <= this.capacityBytes) return;
+    const { pretokens } = this;
+    const { keepPos } = pretokens;
+    this.text.bytes.copyWithin(0, keepPos, this.limit);
+    pretokens.shift(keepPos);
+    this.limit -= keepPos;
+    if (this.limit + byteCount <= this.capacityBytes) return;
+    this.capacityBytes = Math.ceil(1.25 * (this.limit + byteCount));
+    this.text = this.taker.text(this.capacityBytes);
+  }
+}
