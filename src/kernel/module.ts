@@ -5,13 +5,19 @@
 // with `Some` in its name does `work` at most, and says whether there is more to do.
 
 export { beginModel, useModel } from "./encode/build-model";
-export { encodeWords, idsAddress, mergeText, setTextBytes, wordIdsAddress } from "./encode/encode-words";
-export { listedPieceCount, listPieces, pieceEndsAddress, startPieces } from "./encode/lifted-pieces";
+export {
+  encodeWords,
+  listedPieceCount,
+  listPieces,
+  mergeText,
+  pieceEndsAddress,
+  startPieces,
+  wordIdsAddress,
+} from "./encode/encode-words";
 export { limitMerging } from "./encode/merge-word";
 export { beginCuts, cutEndsAddress, nextCuts } from "./encode/never-merged";
 export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";
 export { masksEnd, scanMasks } from "./masks/scan-masks";
-export { adoptThreshold, startThreshold, thresholdNow } from "./merge/count-threshold";
 export { addBytePairs, countBytePairsSome, startText, writeBytePairsSome } from "./merge/first-index";
 export {
   addPairs,
@@ -70,6 +76,7 @@ export {
 export { endHelp, failHelp, helpedCount, helpMerging } from "./merge/merge-threads";
 export { startLimits } from "./merge/merge-tokens";
 export { compactSome } from "./merge/occurrences";
+export { adoptThreshold, startThreshold, thresholdNow } from "./merge/pair-queue";
 export {
   countPairsSome,
   endSketch,
@@ -109,8 +116,10 @@ export {
   layOut,
   memoryBytes,
   reserveFixed,
+  reserveText as setTextBytes,
   textAddress,
   textCapacity,
+  workAddress as idsAddress,
 } from "./regions";
 export {
   firstInvalidPosition,

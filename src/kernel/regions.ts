@@ -76,20 +76,6 @@ export function layOut(): void {
   reserveArrays();
 }
 
-/**
- * Lays out a memory for encoding, where only the text grows: the arrays, what `reserveFixed` is asked for and, from
- * `beginText` on, the text. The other regions are not used.
- */
-export function layOutEncoding(): void {
-  textStart = addressLimit;
-  reserveArrays();
-}
-
-/** The text begins behind what is set up, and behind so many bytes for more of that. */
-export function beginText(spareBytes: usize): void {
-  textStart = (fixedEnd + spareBytes + pageBytes - 1) & ~(pageBytes - 1);
-}
-
 function reserveArrays(): void {
   fixedEnd = __heap_base;
   headsStart = reserveFixed(256);
@@ -141,4 +127,53 @@ export function endsCapacity(): u32 {
 /** Bytes of the memory that this instance works in. */
 export function memoryBytes(): f64 {
   return <f64>memory.size() * 65536;
+}
+
+/**
+ * The memory of a thread that encodes has other regions. It grows when more is needed:
+ *
+ *   REGION   CONTENT
+ *   fixed    the arrays above; the model, the word cache and other tables, which are laid out once
+ *   text     the text; the region grows if a pretoken is longer than it
+ *   work     the ids of one call, and behind them what merging a long word needs. It is empty between two calls, so it can
+ *            move when the text's region grows
+ */
+let workStart: usize = 0;
+
+/** Room for tables that make scanning faster, which are built after some text was scanned (src/pattern/kernel-scan.ts). */
+const spareBytes: usize = 1 << 21;
+
+/** Lays out a memory for encoding; false without room. */
+export function layOutEncoding(): bool {
+  textStart = addressLimit;
+  reserveArrays();
+  return reserveTo(fixedEnd);
+}
+
+/** Address of so many bytes of the fixed region, a multiple of 64; 0 without room. */
+export function reserveTable(byteCount: usize): usize {
+  const start = reserveFixed(byteCount);
+  return start !== 0 && reserveTo(<u64>start + byteCount) ? start : 0;
+}
+
+/** Makes room for so many bytes of text, padding included; false without room. From then on little room is left for tables. */
+export function reserveText(byteCount: u32): bool {
+  if (workStart === 0) textStart = (fixedEnd + spareBytes + pageBytes - 1) & ~(pageBytes - 1);
+  const end = (<u64>textStart + byteCount + 63) & ~63;
+  if (!reserveTo(end)) return false;
+  workStart = <usize>end;
+  return true;
+}
+
+/** Address of the work region. */
+export function workAddress(): usize {
+  return workStart;
+}
+
+/** Grows the memory so that it reaches `end`; false if it cannot. */
+export function reserveTo(end: u64): bool {
+  const sizeBytes = <u64>memory.size() * pageBytes;
+  if (end <= sizeBytes) return true;
+  if (end > addressLimit) return false;
+  return memory.grow(<i32>((end - sizeBytes + pageBytes - 1) / pageBytes)) >= 0;
 }

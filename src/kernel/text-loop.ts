@@ -1,9 +1,7 @@
-import { beginIds, emitId, idsEnd } from "./encode/emit";
-import { encodePretokens, idBytes } from "./encode/encode-words";
-import { reserveTo, workAddress } from "./encode/encoding-memory";
-import { beginPieces, listPieces, startPieces } from "./encode/lifted-pieces";
+import { beginPieces, encodePretokens, idBytes, listPieces, startPieces } from "./encode/encode-words";
 import { EncodingModel, findTokenAt, indexTokens, TokenTable, tokenId } from "./encode/model-layout";
-import { endCountMax, endsStart, textStart } from "./regions";
+import { beginIds, emitId, idsEnd } from "./encode/word-cache";
+import { endCountMax, endsStart, reserveTo, textStart, workAddress } from "./regions";
 import {
   blockBytes,
   clearFirstInvalid,
@@ -55,7 +53,7 @@ export function useAddedTokens(model: EncodingModel): bool {
   return indexTokens(addedTokens);
 }
 
-/** This instance lists pretokens as sequences of ids (encode/lifted-pieces.ts). False without room. */
+/** This instance lists pretokens as sequences of ids (encode/encode-words.ts). False without room. */
 export function useLiftedPieces(modelHead: usize): bool {
   taker = liftsPieces;
   return beginPieces(modelHead);

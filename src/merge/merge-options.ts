@@ -107,7 +107,7 @@ export type MergeTuning = {
   readonly blockSize: number;
   /** Cells of 32 bits even where 16 would do. */
   readonly wideCells: boolean;
-  /** "rising" as described in count-threshold.ts, or a number that stays until it proves too high. */
+  /** "rising" as described in pair-queue.ts, or a number that stays until it proves too high. */
   readonly threshold: "rising" | number;
   /** The threshold does not rise before this many merges: the first counts say little about the last. */
   readonly thresholdFromMerge: number;

@@ -15,7 +15,7 @@ export const idBytesOf = ({ idLimit }: Pick<EncodingModel, "idLimit">): 2 | 4 =>
 
 /**
  * Pretokens as sequences of ids: each is encoded, and its ids are counted as a word, whose bytes they are, little endian, two
- * or four bytes an id (`idBytesOf`). The text is in the memory of the kernel that encodes (src/kernel/encode/lifted-pieces.ts).
+ * or four bytes an id (`idBytesOf`). The text is in the memory of the kernel that encodes (src/kernel/encode/encode-words.ts).
  */
 export class LiftedPretokens implements Taker {
   readonly kernel: Kernel;

@@ -1,7 +1,6 @@
-import { fixedEnd } from "../regions";
+import { fixedEnd, layOutEncoding, reserveTable, reserveTo } from "../regions";
 import { useAddedTokens } from "../text-loop";
 import { useWords } from "./encode-words";
-import { beginRegions, reserveTable, reserveTo } from "./encoding-memory";
 import { useLateMerges } from "./late-merges";
 import { useMerging } from "./merge-word";
 import { droppedByte, EncodingModel } from "./model-layout";
@@ -14,7 +13,7 @@ let modelHead: usize = 0;
 
 /** Lays the memory out and returns the address of `byteCount` bytes for the model, its head first; 0 if there is no room. */
 export function beginModel(byteCount: u32): usize {
-  modelHead = beginRegions() ? reserveTable(byteCount) : 0;
+  modelHead = layOutEncoding() ? reserveTable(byteCount) : 0;
   return modelHead;
 }
 

@@ -1,4 +1,4 @@
-import { endsStart, textStart } from "../regions";
+import { endsStart, reserveTable, reserveTo, textStart, workAddress } from "../regions";
 import {
   cutMiddleWords,
   findLong,
@@ -12,34 +12,31 @@ import {
   shortBytesMax,
   shortKey,
 } from "../words/word-slots";
+import { hasLateMerges, mergeAllRanks, mergeLate } from "./late-merges";
+import { mergeWord, noRoom, wordIds } from "./merge-word";
+import { EncodingModel, tokenLengths } from "./model-layout";
+import { beginCuts, cutEndsAddress, cutsPretokens, nextCuts } from "./never-merged";
 import {
+  batchWordsMax,
   beginIds,
+  cachedBytesMax,
   emitIds,
   emitNarrow,
   emitWide,
   idsEnd,
-  lookUpLong,
-  lookUpMiddle,
-  lookUpShort,
-  results,
-  useLookUp,
-} from "./emit";
-import { reserveText, reserveTo, workAddress } from "./encoding-memory";
-import { hasLateMerges, mergeAllRanks, mergeLate } from "./late-merges";
-import { mergeWord, noRoom, wordIds } from "./merge-word";
-import { EncodingModel } from "./model-layout";
-import { beginCuts, cutEndsAddress, cutsPretokens, nextCuts } from "./never-merged";
-import {
-  batchWordsMax,
-  cachedBytesMax,
   keepIds,
   keepLong,
   long,
+  lookUpLong,
+  lookUpMiddle,
+  lookUpShort,
   middle,
   missing,
   packedResult,
   reserveWords,
+  results,
   short,
+  useLookUp,
 } from "./word-cache";
 
 /**
@@ -58,16 +55,6 @@ let isNarrow: bool = false;
 export function useWords(model: EncodingModel): bool {
   isNarrow = model.isNarrow !== 0;
   return useLookUp();
-}
-
-/** Makes room for so many bytes of text, padding included, in front of the work region; false without room. */
-export function setTextBytes(byteCount: u32): bool {
-  return reserveText(byteCount);
-}
-
-/** Address of the ids of the last call: of 16 bits if the model is narrow, else of 32. */
-export function idsAddress(): usize {
-  return workAddress();
 }
 
 /**
@@ -205,4 +192,74 @@ function merge(start: usize, length: u32, room: usize): u64 {
   if (unkeptCount === noRoom) return missing;
   const result = packedResult(wordIds, unkeptCount, isNarrow);
   return result === missing ? keepIds(wordIds, unkeptCount) : result;
+}
+
+/**
+ * Pretokens as sequences of ids, for learning superwords: the ids of the pretokens of one call of `takeText` stand end to
+ * end at `idsAddress`, and where each pretoken ends is listed beside them.
+ *
+ *   ARRAY       TYPE   LENGTH             MEANING
+ *   pieceEnds   u32    pieceEndsMax       pieceEnds[0] is 0, pieceEnds[i + 1] the end of piece i, in bytes of ids
+ *   lengths     u32    idLimit            model-layout.ts
+ */
+let pieceEnds: usize = 0;
+let lengths: usize = 0;
+let pieceCount: u32 = 0;
+
+/** Every pretoken has an id or more for each of its bytes' tokens, and a slice has fewer bytes than this (text-loop.ts). */
+const pieceEndsMax: u32 = 1 << 17;
+
+/** Sets up the lists for the model; false without room. The ranks of the model only rise. */
+export function beginPieces(modelHead: usize): bool {
+  const model = changetype<EncodingModel>(modelHead);
+  pieceEnds = reserveTable(4 * pieceEndsMax);
+  lengths = tokenLengths(model);
+  return pieceEnds !== 0 && lengths !== 0;
+}
+
+/** Forgets the pieces of the last call. */
+export function startPieces(): void {
+  beginIds(workAddress());
+  pieceCount = 0;
+  store<u32>(pieceEnds, 0);
+}
+
+/** Lists the `endCount - 1` pretokens of `ends`; false without room. */
+export function listPieces(endCount: u32): bool {
+  const textBytes = load<u32>(endsStart + ((endCount - 1) << 2)) - load<u32>(endsStart);
+  const room = <u64>idsEnd + <u64>textBytes * idBytes() + 64;
+  if (pieceCount + endCount > pieceEndsMax || !reserveTo(room)) return false;
+  const firstId = idsEnd;
+  if (!encodePretokens(endCount, <usize>room)) return false;
+  if (idBytes() === 2) findEnds<u16>(firstId, endCount);
+  else findEnds<u32>(firstId, endCount);
+  return true;
+}
+
+/** A pretoken ends with the id at which the lengths of the ids add up to its own. */
+function findEnds<T>(firstId: usize, endCount: u32): void {
+  const start = workAddress();
+  let textEnd = load<u32>(endsStart);
+  let id = firstId;
+  let pieceEnd = pieceEnds + (pieceCount << 2);
+  for (let i: u32 = 1; i < endCount; i++) {
+    const end = load<u32>(endsStart + (i << 2));
+    while (textEnd < end) {
+      textEnd += load<u32>(lengths + ((<usize>load<T>(id)) << 2));
+      id += sizeof<T>();
+    }
+    assert(textEnd === end, "no token crosses the end of a pretoken");
+    pieceEnd += 4;
+    store<u32>(pieceEnd, <u32>(id - start));
+  }
+  pieceCount += endCount - 1;
+}
+
+/** Address of the ends, and how many pieces there are. */
+export function pieceEndsAddress(): usize {
+  return pieceEnds;
+}
+
+export function listedPieceCount(): u32 {
+  return pieceCount;
 }

@@ -1,9 +1,8 @@
-import { endsStart } from "../regions";
-import { beginIds, idsEnd } from "./emit";
-import { reserveTable } from "./encoding-memory";
+import { endsStart, reserveTable } from "../regions";
 import { mergeScanned, mergeSymbols, noRoom, reserveSymbols } from "./merge-word";
 import { EncodingModel, tokenLengths } from "./model-layout";
 import { findPair, limitRanks, noRank } from "./pair-ranks";
+import { beginIds, idsEnd } from "./word-cache";
 
 /**
  * Late merges: superwords are made of words, and learned behind them. From the first rank on at which a merge goes over the end

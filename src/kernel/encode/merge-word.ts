@@ -1,4 +1,4 @@
-import { reserveTable, reserveTo } from "./encoding-memory";
+import { reserveTable, reserveTo } from "../regions";
 import { droppedByte, EncodingModel } from "./model-layout";
 import { findPair, noRank } from "./pair-ranks";
 import { findWholeToken, wholeTokenCount } from "./whole-tokens";

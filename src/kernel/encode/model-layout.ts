@@ -1,5 +1,5 @@
+import { reserveTable } from "../regions";
 import { hashLong } from "../words/word-slots";
-import { reserveTable } from "./encoding-memory";
 
 /**
  * EncodingModel: all that is needed to turn the bytes of a pretoken into ids. JavaScript writes the first ten fields and their

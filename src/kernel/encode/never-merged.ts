@@ -1,5 +1,4 @@
-import { endsStart, textStart } from "../regions";
-import { reserveTable } from "./encoding-memory";
+import { endsStart, reserveTable, textStart } from "../regions";
 import { droppedByte, EncodingModel, tokenLength, tokenStart } from "./model-layout";
 import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount } from "./whole-tokens";
 

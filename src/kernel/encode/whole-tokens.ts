@@ -1,4 +1,4 @@
-import { reserveTable } from "./encoding-memory";
+import { reserveTable } from "../regions";
 import {
   EncodingModel,
   equalBytes,

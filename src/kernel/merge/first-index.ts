@@ -1,10 +1,9 @@
 import { bytePairAt } from "./byte-pairs";
-import { threshold } from "./count-threshold";
 import { bytePairCount, cellCount, partCount } from "./merge-regions";
 import { startPart, Work, workTogether } from "./merge-threads";
 import { mayMerge } from "./merge-tokens";
 import { startArena, takeEntries } from "./occurrences";
-import { pushPair } from "./pair-queue";
+import { pushPair, threshold } from "./pair-queue";
 import { addPair } from "./pair-table";
 
 /**

@@ -1,4 +1,3 @@
-import { countMin, raiseThreshold, threshold } from "./count-threshold";
 import {
   countBornEntries,
   currentMerge,
@@ -13,7 +12,17 @@ import {
 import { cellCount, mergeCounts, replacedCounts, startCount } from "./merge-regions";
 import { addToken, madeCount, startTokens } from "./merge-tokens";
 import { endCompaction, hasRoomForEntries, startCompaction } from "./occurrences";
-import { dropTop, lowerTop, queueSize, startQueue, topCount, topPair } from "./pair-queue";
+import {
+  countMin,
+  dropTop,
+  lowerTop,
+  queueSize,
+  raiseThreshold,
+  startQueue,
+  threshold,
+  topCount,
+  topPair,
+} from "./pair-queue";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt, startPairs } from "./pair-table";
 import { giveTieKey, startLongTokens, startTieKeys } from "./tie-rules";
 

@@ -2,6 +2,73 @@ import { isFirst, pairCapacity, QueueEntry, queue, queueEntryBytes } from "./mer
 import { pairWins } from "./tie-rules";
 
 /**
+ * The count threshold: no pair without a record has a count of `threshold` or more. A pair born with less gets no
+ * record, no list and no place in the queue.
+ *
+ * Why that is exact: counts only fall, and the threshold only rises while records are kept. As long as the best pair of
+ * the queue has `threshold` or more, every pair that could beat it or tie with it has a record, so it is the best of
+ * all. When it has less, the text is indexed anew with a lower threshold (rebuild-index.ts), and the loop goes on.
+ *
+ * The threshold after merge k of K guesses the count of merge K: `share` of the top count, times (k / K) ^ exponent. On
+ * real text the guess has never been too high. Where it is, it costs one walk over the text.
+ */
+export let threshold: u64 = 1;
+/** A best pair with a lower count ends the training; at least 1. */
+export let countMin: u64 = 1;
+
+/** The threshold does not rise before this many merges: the first counts say little about the last. */
+let fromMerge: u32 = 0;
+let share: f64 = 0;
+let exponent: f64 = 0;
+
+/** Sets the first threshold, and how it rises. With a share of 0 it does not rise. */
+export function startThreshold(
+  first: f64,
+  least: f64,
+  fromMergeNumber: u32,
+  shareOfTop: f64,
+  power: f64,
+): void {
+  threshold = <u64>first;
+  countMin = <u64>least;
+  fromMerge = fromMergeNumber;
+  share = shareOfTop;
+  exponent = power;
+}
+
+/** Raises the threshold, if the guess is higher, after merge `mergeNumber` (the first is 1) of `mergeCountMax`. */
+export function raiseThreshold(topCount: u64, mergeNumber: u32, mergeCountMax: u32): void {
+  if (share === 0 || mergeNumber < fromMerge) return;
+  const guess = <f64>topCount * share * NativeMath.pow(<f64>mergeNumber / <f64>mergeCountMax, exponent);
+  threshold = max(threshold, <u64>guess);
+}
+
+/** Sets the threshold to that of another memory, which lowered it. */
+export function adoptThreshold(count: f64): void {
+  threshold = <u64>count;
+}
+
+/** The threshold, for `adoptThreshold` of another memory. */
+export function thresholdNow(): f64 {
+  return <f64>threshold;
+}
+
+/**
+ * Lowers the threshold to a power of two that about `pairsWanted` pairs reach, and to a quarter of what it was at
+ * least: so it comes down in few steps, whatever the counts are. `tally` is 64 u32: how many pairs have a count of so
+ * many bits.
+ */
+export function lowerThreshold(tally: usize, pairsWanted: u32): void {
+  let power = 63;
+  let pairCount: u32 = 0;
+  for (; power > 0; power--) {
+    pairCount += load<u32>(tally + ((<usize>power) << 2));
+    if (pairCount >= pairsWanted) break;
+  }
+  threshold = max(countMin, min((<u64>1) << power, threshold / 4));
+}
+
+/**
  * Queue: a binary heap of (count, pair), the best pair on top. Counts only fall and nothing is told to the queue when
  * they do: an entry's count is an upper bound, and the loop that takes the top puts it back with its true count if the
  * two differ. Ties are ordered by the rule, so the top is the one pair to merge.

@@ -1,8 +1,7 @@
-import { lowerThreshold, threshold } from "./count-threshold";
 import { boundary, cellCount, cells, entries, isWide, Pair, stagedLefts, weights } from "./merge-regions";
 import { lengthOf, mayMerge } from "./merge-tokens";
 import { entryAddress, startArena, takeEntries } from "./occurrences";
-import { pushPair, startQueue } from "./pair-queue";
+import { lowerThreshold, pushPair, startQueue, threshold } from "./pair-queue";
 import {
   addPair,
   clearPairs,
@@ -19,7 +18,7 @@ import { stepCount, stepOf, weightEndAt } from "./word-layout";
 
 /**
  * Indexes the text as it stands: lowers the threshold by a sketch of all counts (rebuild-index.ts), counts the pairs that may
- * have it, keeps those that do, and writes their lists. It is done where the threshold proved too high (count-threshold.ts), and before the first merge
+ * have it, keeps those that do, and writes their lists. It is done where the threshold proved too high (pair-queue.ts), and before the first merge
  * where there are too many start tokens for dense tables (first-index.ts). All of this is done a bit at a time.
  *
  * Where words lie in several memories, each counts its own pairs, by the sketch of all. The first memory adds up the counts
