@@ -272,7 +272,9 @@ function lookInto(path: string, options: InputOptions): Inside | NotText {
     const { format } = options;
     if (content === "parquet") {
       if (format !== undefined && format !== "parquet") return parquetAs(format);
-      return { compression, format: "parquet", formatFrom: sourceOf(format, "parquet", path) };
+      const formatFrom =
+        format !== undefined ? "option" : formatOfName(path) === "parquet" ? "name" : "content";
+      return { compression, format: "parquet", formatFrom };
     }
     if (format !== undefined) return { compression, format, formatFrom: "option" };
     const named = formatOfName(path);
@@ -288,9 +290,6 @@ function lookInto(path: string, options: InputOptions): Inside | NotText {
     closeSync(fd);
   }
 }
-
-const sourceOf = (asked: InputFormat | undefined, found: InputFormat, path: string): FormatSource =>
-  asked !== undefined ? "option" : formatOfName(path) === found ? "name" : "content";
 
 const parquetAs = (format: InputFormat): NotText => ({
   what: `Parquet, not ${format}`,

@@ -1,16 +1,26 @@
 import { closeSync, readSync, realpathSync } from "node:fs";
-import { checkOr, fieldsOf, flag, oneOf, optional, path, text, time, wholeNumber } from "../bytes/schema.ts";
+import {
+  type Checked,
+  checkOr,
+  fieldsOf,
+  flag,
+  oneOf,
+  optional,
+  path,
+  text,
+  time,
+  wholeNumber,
+} from "../bytes/schema.ts";
 import { exitCode, UserError } from "../errors.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import { xxHash64 } from "../runtime/host.ts";
-import { unreadable } from "../runtime/system-error.ts";
+import { tryRead } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { cutIntoRanges } from "./cut-into-ranges.ts";
 import {
   canBeCutByBytes,
   hasFields,
   type Input,
-  type InputFormat,
   inputFormats,
   openInput,
   type Range,
@@ -40,24 +50,26 @@ import { defaultTextField, inspectInput } from "./inspect-input.ts";
  *
  * The digest is made of the values, not of the text: any JSON library may rewrite a line, and fields may be added.
  */
-export type PlanLine = {
-  readonly path: string;
-  readonly start: number;
-  readonly end: number;
-  readonly startsInside: boolean;
-  readonly endsInside: boolean;
-  readonly index: number;
-  readonly sizeBytes: number;
-  readonly modifiedMs: number;
-  readonly inputFormat: InputFormat;
+export type PlanLine = Checked<typeof planFields>;
+
+const planFields = fieldsOf({
+  path,
+  start: wholeNumber(),
+  end: wholeNumber(),
+  startsInside: flag,
+  endsInside: flag,
+  index: wholeNumber(),
+  sizeBytes: wholeNumber(),
+  modifiedMs: time,
+  inputFormat: oneOf(inputFormats),
   /** Missing in lines of older versions: then the run's option counts. */
-  readonly textField?: string | undefined;
-  readonly documents?: number | undefined;
-  readonly patternDigest: string;
-  readonly specialTokensDigest: string;
-  readonly isLinewise: boolean;
-  readonly digest: string;
-};
+  textField: optional(text),
+  documents: optional(wholeNumber()),
+  patternDigest: text,
+  specialTokensDigest: text,
+  isLinewise: flag,
+  digest: text,
+});
 
 /** The options that the cuts of a plan depend on. */
 export type CutSettings = {
@@ -75,34 +87,10 @@ const digestOptions = ({ patterns, specialTokens, isLinewise }: CutSettings) => 
   isLinewise,
 });
 
-function planLine(
-  input: Input,
-  range: Range,
-  index: number,
-  options: ReturnType<typeof digestOptions>,
-  documents?: number,
-): PlanLine {
-  const line = {
-    path: input.path,
-    start: range.startByte,
-    end: range.endByte,
-    startsInside: range.startsInside,
-    endsInside: range.endsInside,
-    index,
-    sizeBytes: input.sizeBytes,
-    modifiedMs: input.modifiedMs,
-    inputFormat: input.format,
-    ...(hasFields(input.format) && { textField: input.textField }),
-    ...(documents !== undefined && { documents }),
-    ...options,
-  };
-  return { ...line, digest: digestLine(line) };
-}
-
 /** Part of every digest, so that the digest of a line in another format is wrong. */
 const formatVersion = 1;
 
-export const digestLine = (line: Omit<PlanLine, "digest">) =>
+export const digestLine = (line: Partial<PlanLine>) =>
   hexDigest([
     formatVersion,
     line.path,
@@ -171,8 +159,24 @@ export async function* plannedRanges(options: PlanOptions): AsyncGenerator<Range
 export function planLineMaker(options: PlanOptions): (range: Range, documentCount?: number) => PlanLine {
   const digests = digestOptions(options);
   let index = 0;
-  return (range, documentCount) =>
-    planLine(options.inputs[range.inputIndex]!, range, index++, digests, documentCount);
+  return ({ inputIndex, startByte, endByte, startsInside, endsInside }, documents) => {
+    const { path, sizeBytes, modifiedMs, format, textField } = options.inputs[inputIndex]!;
+    const line = {
+      path,
+      start: startByte,
+      end: endByte,
+      startsInside,
+      endsInside,
+      index: index++,
+      sizeBytes,
+      modifiedMs,
+      inputFormat: format,
+      textField: hasFields(format) ? textField : undefined,
+      documents,
+      ...digests,
+    };
+    return { ...line, digest: digestLine(line) };
+  };
 }
 
 export type PlannedRanges = {
@@ -208,7 +212,7 @@ export function readPlan(
     if (inputIndex === undefined) {
       inputIndex = inputs.length;
       inputIndices.set(line.path, inputIndex);
-      inputs.push(inspect(line, fieldOf(line, options.textField), fail));
+      inputs.push(inspect(line, line.textField ?? options.textField, fail));
     }
     const input = inputs[inputIndex]!;
     checkFile(line, input, fail);
@@ -291,24 +295,6 @@ function parseLine(json: string, fail: Fail): PlanLine {
 const wroteHint =
   "a file is cut only where no word crosses, which bpe plan finds: lines can be left out, but not edited";
 
-const planFields = fieldsOf({
-  path,
-  start: wholeNumber(),
-  end: wholeNumber(),
-  startsInside: flag,
-  endsInside: flag,
-  index: wholeNumber(),
-  sizeBytes: wholeNumber(),
-  modifiedMs: time,
-  inputFormat: oneOf(inputFormats),
-  textField: optional(text),
-  documents: optional(wholeNumber()),
-  patternDigest: text,
-  specialTokensDigest: text,
-  isLinewise: flag,
-  digest: text,
-});
-
 function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, fail: Fail): void {
   const hint = "cuts depend on it: give the options that the plan was made with, or make a new plan";
   if (line.patternDigest !== wanted.patternDigest) fail("it was planned for another pattern", hint);
@@ -320,11 +306,8 @@ function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, 
   }
 }
 
-/** The field that holds the texts, by the plan; in a plan of an older version it is the run's option. */
-const fieldOf = (line: PlanLine, asked: string | undefined) => line.textField ?? asked;
-
 function checkField(line: PlanLine, input: Input, asked: string | undefined, fail: Fail): void {
-  const field = fieldOf(line, asked) ?? defaultTextField;
+  const field = line.textField ?? asked ?? defaultTextField;
   if (field !== input.textField) {
     fail(`"${line.path}" is read by its field "${input.textField}" above, and by "${field}" here`);
   }
@@ -372,22 +355,13 @@ const isSameTime = (originalMs: number, copyMs: number) =>
 /** Two microseconds: the ticks of some clocks, and what is lost because times are doubles. */
 const microsecondsMs = 0.002;
 
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    // It existed a moment ago.
-    throw unreadable(path, error);
-  }
-}
-
 /** Refuses a byte in two ranges: it would be counted twice. Links are followed: one file may have several paths. */
 function checkOverlaps(
   { inputs, ranges }: PlannedRanges,
   lineNumbers: readonly number[],
   source: string,
 ): void {
-  const files = inputs.map(({ path }) => realPathOf(path));
+  const files = inputs.map(({ path }) => tryRead(path, () => realpathSync(path)));
   const byPlace = ranges
     .map((range, i) => ({ ...range, file: files[range.inputIndex]!, lineNumber: lineNumbers[i]! }))
     .filter(({ startByte, endByte }) => startByte < endByte)

@@ -35,7 +35,7 @@ export class FileWindow {
   canMap(fd: number): boolean {
     const system = mappingSystem();
     if (system === null) return false;
-    this.address ||= system.addressOf(new Uint8Array(this.memory.buffer, this.startByte));
+    this.address ||= addressOf(new Uint8Array(this.memory.buffer, this.startByte));
     // Tried at another address: a mapping that fails in place may already have removed what was there.
     return this.address % system.pageBytes === 0 && system.tryMapping(fd);
   }
@@ -77,18 +77,6 @@ export class FileWindow {
   }
 }
 
-/** Calls of the system, with addresses of the process. */
-type MappingSystem = {
-  readonly pageBytes: number;
-  addressOf(bytes: Uint8Array): number;
-  /** Whether a page of the file can be mapped anywhere. */
-  tryMapping(fd: number): boolean;
-  mapFile(address: number, sizeBytes: number, fd: number, offsetByte: number): boolean;
-  /** Has the system read these bytes from the device, if it has not yet, without waiting for them. */
-  askFor(fd: number, offsetByte: number, byteCount: number): void;
-  mapMemory(address: number, sizeBytes: number): void;
-};
-
 // The values of Linux on x64 and arm64.
 const PROT_READ = 1;
 const PROT_WRITE = 2;
@@ -100,6 +88,8 @@ const MAP_NORESERVE = 0x4000;
 const MAP_POPULATE = 0x8000;
 const POSIX_FADV_WILLNEED = 3;
 
+type MappingSystem = NonNullable<ReturnType<typeof openSystem>>;
+
 let opened: MappingSystem | null | undefined;
 
 /** Null where files cannot be mapped. Loaded when it is first needed, which takes half a millisecond. */
@@ -108,7 +98,8 @@ function mappingSystem(): MappingSystem | null {
   return opened;
 }
 
-function openSystem(): MappingSystem | null {
+/** Calls of the system, with addresses of the process. */
+function openSystem() {
   const libc = openLibc("mmap", "munmap", "posix_fadvise", "getpagesize");
   if (libc === null) return null;
   const pageBytes = libc.getpagesize();
@@ -122,19 +113,20 @@ function openSystem(): MappingSystem | null {
   ) => Number(libc.mmap(BigInt(address), BigInt(sizeBytes), access, flags, fd, BigInt(offset)));
   return {
     pageBytes,
-    addressOf,
-    tryMapping: (fd) => {
+    /** Whether a page of the file can be mapped anywhere. */
+    tryMapping: (fd: number) => {
       const address = map(0, pageBytes, PROT_READ, MAP_PRIVATE, fd, 0);
       if (address > highestAddress) return false;
       libc.munmap(BigInt(address), BigInt(pageBytes));
       return true;
     },
-    mapFile: (address, sizeBytes, fd, offsetByte) =>
+    mapFile: (address: number, sizeBytes: number, fd: number, offsetByte: number) =>
       map(address, sizeBytes, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, fd, offsetByte) === address,
-    askFor: (fd, offsetByte, byteCount) => {
+    /** Has the system read these bytes from the device, if it has not yet, without waiting for them. */
+    askFor: (fd: number, offsetByte: number, byteCount: number) => {
       libc.posix_fadvise(fd, BigInt(offsetByte), BigInt(byteCount), POSIX_FADV_WILLNEED);
     },
-    mapMemory: (address, sizeBytes) => {
+    mapMemory: (address: number, sizeBytes: number) => {
       const flags = MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE;
       if (map(address, sizeBytes, PROT_READ | PROT_WRITE, flags, -1, 0) === address) return;
       throw new RangeError("the system has no memory for a window of text");

@@ -118,12 +118,12 @@ export function openEntry(path: string, options: CountsOptions): { reader: Count
 function readAbout(path: string, fd: number): About {
   const { size: fileBytes } = fstatSync(fd);
   if (fileBytes < tailBytes) throw new Damaged(path);
-  const tail = readAt(path, fd, fileBytes - tailBytes, tailBytes);
+  const tail = fill(path, fd, new Uint8Array(tailBytes), fileBytes - tailBytes);
   const view = new DataView(tail.buffer);
   const size = view.getUint32(0, true);
   const isEntry = entryMagic.every((byte, i) => tail[12 + i] === byte);
   if (!isEntry || size > aboutBytesMax || size > fileBytes - tailBytes) throw new Damaged(path);
-  const payload = readAt(path, fd, fileBytes - tailBytes - size, size);
+  const payload = fill(path, fd, new Uint8Array(size), fileBytes - tailBytes - size);
   if (xxHash64(payload) !== view.getBigUint64(4, true)) throw new Damaged(path);
   const about = parseChecked(path, new TextDecoder().decode(payload), aboutFields);
   if (about.countsBytes !== fileBytes - tailBytes - size) throw new Damaged(path);
@@ -135,17 +135,10 @@ function checksumOf(path: string, fd: number, sizeBytes: number): string {
   const block = new Uint8Array(Math.min(blockBytes, sizeBytes));
   for (let done = 0; done < sizeBytes; ) {
     const size = Math.min(block.length, sizeBytes - done);
-    if (readSync(fd, block, 0, size, done) < size) throw new Damaged(path);
-    checksum = xxHash64(block.subarray(0, size), checksum);
+    checksum = xxHash64(fill(path, fd, block.subarray(0, size), done), checksum);
     done += size;
   }
   return checksum.toString(16);
-}
-
-function readAt(path: string, fd: number, offsetByte: number, sizeBytes: number): Uint8Array {
-  const bytes = new Uint8Array(sizeBytes);
-  if (readSync(fd, bytes, 0, sizeBytes, offsetByte) < sizeBytes) throw new Damaged(path);
-  return bytes;
 }
 
 /**
@@ -184,8 +177,7 @@ const spareBits = 3;
 /** A header has some 150 bytes for each entry. */
 const headerBytesMax = 1 << 30;
 
-const hashOf = (bytes: Uint8Array) => xxHash64(bytes);
-const hexOf = (array: Float64Array | Uint32Array | Uint8Array) => hashOf(bytesOf(array)).toString(16);
+const hexOf = (array: Float64Array | Uint32Array | Uint8Array) => xxHash64(bytesOf(array)).toString(16);
 const bytesOf = (array: Float64Array | Uint32Array | Uint8Array) =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
@@ -211,7 +203,7 @@ export function sumFileParts(
   head.set(sumMagic);
   const view = new DataView(head.buffer);
   view.setBigUint64(8, BigInt(headerBytes.length), true);
-  view.setBigUint64(16, hashOf(headerBytes), true);
+  view.setBigUint64(16, xxHash64(headerBytes), true);
   return [head, headerBytes, bytesOf(counts), bytesOf(starts), bytes];
 }
 
@@ -249,7 +241,7 @@ function readHeader(path: string, fd: number): { header: SumHeader; endByte: num
   if (!sumMagic.every((byte, i) => head[i] === byte) || size > headerBytesMax) throw new Damaged(path);
   if (headBytes + size > fstatSync(fd).size) throw new Damaged(path);
   const payload = fill(path, fd, new Uint8Array(size), headBytes);
-  if (hashOf(payload) !== view.getBigUint64(16, true)) throw new Damaged(path);
+  if (xxHash64(payload) !== view.getBigUint64(16, true)) throw new Damaged(path);
   const header = parseChecked(path, new TextDecoder().decode(payload), headerFields);
   // A content may be listed only once.
   if (new Set(header.terms.map(([id]) => id)).size < header.terms.length) throw new Damaged(path);

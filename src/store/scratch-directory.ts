@@ -104,8 +104,8 @@ function lockIn(directory: string, isLeftOver = false): number | null {
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
   const fd = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
   const locked = lockFile(fd);
-  const isCacheFile = locked === "ours" ? isNamed(fd, path) : locked !== "another's" && !isLeftOver;
-  if (isCacheFile && fstatSync(fd).isFile()) return fd;
+  const isTaken = locked === "ours" ? isNamed(fd, path) : locked !== "another's" && !isLeftOver;
+  if (isTaken && fstatSync(fd).isFile()) return fd;
   closeSync(fd);
   return null;
 }

@@ -26,18 +26,18 @@ import { lstatOrNull } from "./output-place.ts";
  * such as the members of a group, unless that is everybody.
  */
 export function isTrusted(entry: Stats, directory: Stats): boolean {
-  return !isOpenToAll(directory) || isCacheFile(entry) || entry.uid === directory.uid;
+  return !isOpenToAll(directory) || isOwnOrRoots(entry) || entry.uid === directory.uid;
 }
 
 /** Whether everybody may write to a directory. */
 export const isOpenToAll = ({ mode }: Stats) => (mode & 0o002) !== 0;
-const isCacheFile = (stats: Stats) => isOwn(stats) || stats.uid === 0;
+const isOwnOrRoots = (stats: Stats) => isOwn(stats) || stats.uid === 0;
 
 /** Whether it belongs to the user of this process. */
 export const isOwn = ({ uid }: Stats) => uid === (process.geteuid?.() ?? uid);
 
 /** Whether only this user and root can have put something there. */
-const isClosed = (directory: Stats) => isCacheFile(directory) && (directory.mode & 0o022) === 0;
+const isClosed = (directory: Stats) => isOwnOrRoots(directory) && (directory.mode & 0o022) === 0;
 
 /** Thrown for a file with a name of ours that is not used. The message names it and the reason. */
 export class Untrusted extends UserError {
@@ -112,7 +112,7 @@ export function followLinks(path: string): string {
     if (!stats?.isSymbolicLink()) break;
     const parent = realpathSync(dirname(found));
     // Others can make a second name (a hard link) of a link, too.
-    const isTrustedLink = isCacheFile(stats) && stats.nlink === 1;
+    const isTrustedLink = isOwnOrRoots(stats) && stats.nlink === 1;
     if (!isTrustedLink && !isClosed(statSync(parent))) {
       throw new Untrusted(found, "it is a symbolic link that another user may have put there");
     }

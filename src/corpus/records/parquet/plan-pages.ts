@@ -204,23 +204,17 @@ export function* planInputPages(
     };
     // One group is held back: the last one is marked.
     let last: PageGroup | undefined;
-    for (const group of planColumn(source, column, groupSizeBytes)) {
-      if (group === undefined || last === undefined) yield undefined;
-      else yield withShare(last, false);
-      last = group ?? last;
+    for (const chunk of column.chunks) {
+      for (const group of planChunk(source, chunk, column.isOptional, groupSizeBytes)) {
+        if (group === undefined || last === undefined) yield undefined;
+        else yield withShare(last, false);
+        last = group ?? last;
+      }
     }
     if (last !== undefined) yield withShare(last, true);
   } finally {
     closeSync(fd);
   }
-}
-
-function* planColumn(
-  source: FileSource,
-  { chunks, isOptional }: TextColumn,
-  groupSizeBytes: number,
-): Generator<PageGroup | undefined, void> {
-  for (const chunk of chunks) yield* planChunk(source, chunk, isOptional, groupSizeBytes);
 }
 
 type OpenGroup = { -readonly [Field in keyof PageGroup]: PageGroup[Field] };
