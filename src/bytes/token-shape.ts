@@ -42,3 +42,26 @@ export function shapeOf(bytes: Uint8Array, start: number, end: number): TokenSha
   if (signCount === 0) return blankCount >= 2 ? "blank" : "other";
   return isRule && signCount >= 3 && !/[\p{M}\p{N}\p{Cc}]/u.test(sign) ? "rule" : "other";
 }
+
+/**
+ * Indices of the longest tokens with a letter, the longest first; of equal lengths the lower index first. Sorting all would
+ * take as long as writing their files.
+ */
+export function longestWithLetters(
+  lengths: ArrayLike<number>,
+  shapeAt: (index: number) => TokenShape,
+  count: number,
+  first = 0,
+): number[] {
+  const longest: number[] = [];
+  /** Shorter tokens are not among the longest. */
+  let lengthMin = 0;
+  for (let i = first; i < lengths.length; i++) {
+    if (lengths[i]! <= lengthMin || shapeAt(i) !== "letters") continue;
+    const place = longest.findIndex((other) => lengths[other]! < lengths[i]!);
+    longest.splice(place < 0 ? longest.length : place, 0, i);
+    longest.length = Math.min(longest.length, count);
+    if (longest.length === count) lengthMin = lengths[longest.at(-1)!]!;
+  }
+  return longest;
+}

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { escapeBytes } from "../bytes/escape.ts";
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
-import { shapeOf } from "../bytes/token-shape.ts";
+import { longestWithLetters, shapeOf } from "../bytes/token-shape.ts";
 import type { TrainingRecord } from "../formats/training-json.ts";
 import { describeLlamaCpp } from "../pattern/pattern.ts";
 import type { Trained } from "../pipeline/train.ts";
@@ -128,25 +128,16 @@ type ShapeCounts = { readonly blankCount: number; readonly ruleCount: number };
 
 const longestCount = 10;
 
-/** One pass: sorting 32,000 tokens would take 10 ms, as long as writing them. */
 export function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes {
   const { lengths } = tokenBytes;
-  const end = lengths.length;
-  const longest: number[] = [];
-  let [blankCount, ruleCount] = [0, 0];
-  /** Shorter tokens are not among the longest. */
-  let lengthMin = 0;
-  for (let token = end - mergeCount; token < end; token++) {
-    const shape = shapeOfToken(tokenBytes, token);
-    if (shape === "blank") blankCount++;
-    if (shape === "rule") ruleCount++;
-    if (shape !== "letters" || lengths[token]! <= lengthMin) continue;
-    const place = longest.findIndex((other) => lengths[other]! < lengths[token]!);
-    longest.splice(place < 0 ? longest.length : place, 0, token);
-    longest.length = Math.min(longest.length, longestCount);
-    if (longest.length === longestCount) lengthMin = lengths[longest.at(-1)!]!;
-  }
-  return { longestTokens: longest.map((token) => shownToken(tokenBytes, token)), blankCount, ruleCount };
+  const first = lengths.length - mergeCount;
+  const shapes = Array.from({ length: mergeCount }, (_, i) => shapeOfToken(tokenBytes, first + i));
+  const longest = longestWithLetters(lengths, (token) => shapes[token - first]!, longestCount, first);
+  return {
+    longestTokens: longest.map((token) => shownToken(tokenBytes, token)),
+    blankCount: shapes.filter((shape) => shape === "blank").length,
+    ruleCount: shapes.filter((shape) => shape === "rule").length,
+  };
 }
 
 /** A token of so many bytes is judged by its beginning. */

@@ -1,4 +1,3 @@
-import { grouped } from "../bytes/quantities.ts";
 import { type Html, html } from "./html.ts";
 
 /** An axis of a chart: from `first` to `last`, with its marks. */
@@ -65,9 +64,6 @@ export function shortNumber(value: number): string {
 }
 
 export const percent = (share: number) => `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)} %`;
-
-/** Counts as whole numbers; above 2^53 they are rounded ones. */
-export const countText = (count: number) => grouped(count);
 
 export type Point = {
   readonly x: number;

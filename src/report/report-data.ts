@@ -1,7 +1,7 @@
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import type { TokenTable } from "../tokenizer/token-table.ts";
 import { isResidue, type Ledger } from "../vocabulary/ledger.ts";
-import { copyTokenBytes, notKept } from "../vocabulary/token-bytes.ts";
+import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
 
 /** Stands near the head of every report, so that a later one knows that it may take its place. */
@@ -148,33 +148,11 @@ function tokensById(vocabulary: Vocabulary): Pick<ReportTokenizer, "tokens" | "l
     starts[id + 1] = starts[id]! + Math.min(tokenBytesMax, lengths[id]!);
   }
   const bytes = new Uint8Array(starts[size]!);
-  copyTokens(vocabulary, starts, bytes);
+  for (let token = 0; token < tokenIds.length; token++) {
+    bytes.set(copyTokenBytes(tokenBytes, token, tokenBytesMax), starts[tokenIds[token]!]!);
+  }
   for (const [s, special] of specials.entries()) {
     bytes.set(special.subarray(0, tokenBytesMax), starts[specialIds[s]!]!);
   }
-  return { tokens: { idLimit: size, tokenCount, bytes, starts } satisfies TokenTable, lengths };
-}
-
-/** Copies the bytes of the tokens to where they begin, those that lie behind one another in one go. */
-function copyTokens({ tokenIds, tokenBytes }: Vocabulary, starts: Uint32Array, bytes: Uint8Array): void {
-  const { kept, lengths, starts: keptStarts } = tokenBytes;
-  let runStart = 0;
-  let runEnd = 0;
-  let shift = 0;
-  for (let token = 0; token < tokenIds.length; token++) {
-    const from = keptStarts[token]!;
-    const to = starts[tokenIds[token]!]!;
-    if (from === notKept) {
-      const copy = copyTokenBytes(tokenBytes, token, tokenBytesMax);
-      bytes.set(copy, to);
-      continue;
-    }
-    if (from !== runEnd || to - from !== shift) {
-      bytes.set(kept.subarray(runStart, runEnd), runStart + shift);
-      runStart = from;
-      shift = to - from;
-    }
-    runEnd = from + lengths[token]!;
-  }
-  bytes.set(kept.subarray(runStart, runEnd), runStart + shift);
+  return { tokens: { idLimit: size, tokenCount, bytes, starts }, lengths };
 }

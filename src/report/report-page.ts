@@ -10,8 +10,8 @@ import {
   compressionSection,
   frequencySection,
   lengthSection,
+  longestIdsOf,
   longestSection,
-  longestWithLetters,
   matrixSection,
   residueSection,
   sampleSection,
@@ -48,7 +48,7 @@ export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGe
     const section = residueSection(tokenizer);
     if (section !== null) yield sectionHtml(section);
   }
-  const longest = tokenizers.map((tokenizer) => longestWithLetters(tokenizer, longestShown));
+  const longest = tokenizers.map((tokenizer) => longestIdsOf(tokenizer, longestShown));
   yield sectionHtml(longestSection(tokenizers, longest));
   const names = tokenizers.map(({ name }) => name);
   const cuts = sampleSection(names, samples);

@@ -1,7 +1,7 @@
 import { grouped } from "../bytes/quantities.ts";
 import { lineFeed, tab } from "../bytes/text.ts";
-import { shapeOf } from "../bytes/token-shape.ts";
-import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
+import { longestWithLetters, shapeOf } from "../bytes/token-shape.ts";
+import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { Share } from "../tokenizer/vocabulary-statistics.ts";
 import {
   type BarGroup,
@@ -53,14 +53,11 @@ export function compressionSection(compression: Compression): Section {
     const estimate = { x: doubled.size, y: doubled.bytesPerToken, label };
     lines.push({ name: "estimated", colour: 1, isEstimate: true, points: [labelled(chosen), estimate] });
   }
-  const values = lines.flatMap((line) => line.points);
+  const values = lines.flatMap((line) => line.points.map(({ y }) => y));
   const chart = lineChart({
     title: `Bytes per token over the size of the vocabulary: ${chosen.bytesPerToken.toFixed(3)} at ${chosenSize}`,
     x: doublingsAxis("tokens in the vocabulary", points[0]!.size, doubled?.size ?? chosenSize),
-    y: linearAxis(
-      "bytes per token",
-      values.map(({ y }) => y),
-    ),
+    y: linearAxis("bytes per token", values),
     lines,
     marks: [...new Set([...smallerSizes, chosenSize])].map(at).map(({ size, bytesPerToken }) => ({
       x: size,
@@ -174,17 +171,12 @@ export function frequencySection(tokenizers: readonly ReportTokenizer[]): Sectio
       return { x: rank, y: count, label };
     }),
   }));
-  const points = lines.flatMap((line) => line.points);
+  const ranks = lines.flatMap((line) => line.points.map(({ x }) => x));
+  const occurrences = lines.flatMap((line) => line.points.map(({ y }) => y));
   const chart = lineChart({
     title: "How often the tokens of each rank occur",
-    x: decadesAxis(
-      "rank of the token",
-      points.map(({ x }) => x),
-    ),
-    y: decadesAxis(
-      "occurrences",
-      points.map(({ y }) => y),
-    ),
+    x: decadesAxis("rank of the token", ranks),
+    y: decadesAxis("occurrences", occurrences),
     lines,
   });
   const longest = Math.max(...ranked.map(({ sorted }) => sorted.length));
@@ -238,13 +230,8 @@ export function residueSection(tokenizer: ReportTokenizer): Section | null {
     const from = Math.floor((mergeCount * part) / count);
     const to = Math.floor((mergeCount * (part + 1)) / count);
     const found = merges.merged.subarray(from, to).filter(ledger.isResidue).length;
-    const share = found / (to - from);
-    return {
-      name: `${grouped(from + 1)}–${grouped(to)}`,
-      values: [share],
-      texts: [percent(share)],
-      row: [`${grouped(from + 1)}–${grouped(to)}`, grouped(found), percent(share)],
-    };
+    const group = barGroup(`${grouped(from + 1)}–${grouped(to)}`, [found / (to - from)]);
+    return { ...group, row: [group.name, grouped(found), group.texts[0]!] };
   });
   return {
     id: "residues",
@@ -280,26 +267,12 @@ const lengthMost = 16;
 /** How many tokens there are of each length in bytes. Special tokens are left out. */
 export function lengthSection(tokenizers: readonly ReportTokenizer[]): Section {
   const counts = tokenizers.map(countLengths);
-  const groups = Array.from({ length: lengthMost + 1 }, (_, i) => {
-    const name = i < lengthMost ? String(i + 1) : `${lengthMost + 1} and more`;
-    return barGroup(
-      name,
-      counts.map((lengths) => ({ count: lengths[i]!, total: sum(lengths) })),
-    );
-  });
+  const names = counts[0]!.map((_, i) => (i < lengthMost ? String(i + 1) : `${lengthMost + 1} and more`));
   return {
     id: "lengths",
     title: "Token lengths",
     text: "The tokens of the vocabulary by their length in bytes.",
-    content: html`<figure>${barChart({
-      title: "Tokens by length in bytes",
-      series: tokenizers.map(({ name }) => name),
-      groups,
-    })}</figure>`,
-    table: {
-      head: ["bytes", ...tokenizers.map(({ name }) => name)],
-      rows: groups.map(({ name }, i) => [name, ...counts.map((lengths) => grouped(lengths[i]!))]),
-    },
+    ...countsContent(tokenizers, { title: "Tokens by length in bytes", kind: "bytes", names, counts }),
   };
 }
 
@@ -318,42 +291,62 @@ export function scriptSection(
   tokenizers: readonly ReportTokenizer[],
   shares: readonly (readonly Share[])[],
 ): Section {
-  const totals = shares.map((list) => sum(list.map(({ tokenCount }) => tokenCount)));
-  const countOf = (tokenizer: number, name: string) =>
-    shares[tokenizer]!.find((share) => share.name === name)?.tokenCount ?? 0;
-  const share = (name: string) =>
-    Math.max(...shares.map((_, i) => countOf(i, name) / Math.max(1, totals[i]!)));
+  const countOf = (list: readonly Share[], name: string) =>
+    list.find((share) => share.name === name)?.tokenCount ?? 0;
+  const largestShare = (name: string) =>
+    Math.max(
+      ...shares.map(
+        (list) => countOf(list, name) / Math.max(1, sum(list.map(({ tokenCount }) => tokenCount))),
+      ),
+    );
   const names = [...new Set(shares.flatMap((list) => list.map(({ name }) => name)))].sort(
-    (a, b) => share(b) - share(a),
+    (a, b) => largestShare(b) - largestShare(a),
   );
-  const groups = names.slice(0, scriptsDrawn).map((name) =>
-    barGroup(
-      name,
-      totals.map((total, i) => ({ count: countOf(i, name), total })),
-    ),
-  );
+  const counts = shares.map((list) => names.map((name) => countOf(list, name)));
   return {
     id: "scripts",
     title: "Scripts",
     text: "The tokens by the script of their first letter; without a letter, by what they hold.",
-    content: html`<figure>${barChart({
-      title: "Tokens by script",
-      series: tokenizers.map(({ name }) => name),
-      groups,
-    })}</figure>`,
+    ...countsContent(tokenizers, { title: "Tokens by script", kind: "script", names, counts, drawnMax: 14 }),
+  };
+}
+
+/** `counts[tokenizer]` has a number for each of the names. */
+type Counts = {
+  readonly title: string;
+  readonly kind: string;
+  readonly names: readonly string[];
+  readonly counts: readonly (readonly number[])[];
+  /** So many of the names have bars. */
+  readonly drawnMax?: number;
+};
+
+/** Bars of what each tokenizer has of some kinds of tokens, and the table of all kinds. */
+function countsContent(
+  tokenizers: readonly ReportTokenizer[],
+  { title, kind, names, counts, drawnMax }: Counts,
+) {
+  const series = tokenizers.map(({ name }) => name);
+  const groups = names.slice(0, drawnMax).map((name, i) =>
+    barGroup(
+      name,
+      counts.map((of) => of[i]! / Math.max(1, sum(of))),
+    ),
+  );
+  return {
+    content: html`<figure>${barChart({ title, series, groups })}</figure>`,
     table: {
-      head: ["script", ...tokenizers.map(({ name }) => name)],
-      rows: names.map((name) => [name, ...shares.map((_, i) => grouped(countOf(i, name)))]),
+      head: [kind, ...series],
+      rows: names.map((name, i) => [name, ...counts.map((of) => grouped(of[i]!))]),
     },
   };
 }
 
-const scriptsDrawn = 14;
-
-function barGroup(name: string, bars: readonly { count: number; total: number }[]): BarGroup {
-  const values = bars.map(({ count, total }) => count / Math.max(1, total));
-  return { name, values, texts: values.map(percent) };
-}
+const barGroup = (name: string, values: readonly number[]): BarGroup => ({
+  name,
+  values,
+  texts: values.map(percent),
+});
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
@@ -362,49 +355,30 @@ export function longestSection(
   tokenizers: readonly ReportTokenizer[],
   longest: readonly (readonly number[])[],
 ): Section {
-  const columns = tokenizers.map(({ tokens, lengths }, i) =>
-    longest[i]!.map((id) => ({
-      id,
-      token: tokenHtml(tokenBytesOf(tokens, id), lengths[id]!),
-      lengthBytes: lengths[id]!,
-    })),
-  );
   return {
     id: "longest",
     title: "Longest tokens",
     text: "The longest tokens that have a letter: runs of blanks, rules and digits are left out.",
-    content: html`<div class="columns">${columns.map(
-      (column, i) => html`<div>${tokenizers.length > 1 ? html`<h3>${tokenizers[i]!.name}</h3>` : undefined}
-<ol class="tokens">${column.map(
-        ({ id, token, lengthBytes }) =>
-          html`<li>${token} <span class="quiet">${grouped(lengthBytes)} bytes, id ${id}</span></li>`,
+    content: html`<div class="columns">${tokenizers.map(
+      (
+        { name, tokens, lengths },
+        i,
+      ) => html`<div>${tokenizers.length > 1 ? html`<h3>${name}</h3>` : undefined}
+<ol class="tokens">${longest[i]!.map(
+        (id) =>
+          html`<li>${tokenHtml(tokenBytesOf(tokens, id), lengths[id]!)} <span class="quiet">${grouped(lengths[id]!)} bytes, id ${id}</span></li>`,
       )}</ol></div>`,
     )}</div>`,
   };
 }
 
-/** Ids of the longest tokens with a letter, the longest first; of equal lengths the lower id first. */
-export function longestWithLetters(
-  { tokens, lengths, addedTokens }: ReportTokenizer,
-  count: number,
-): number[] {
+/** Ids of the longest tokens with a letter, the longest first. */
+export function longestIdsOf({ tokens, lengths, addedTokens }: ReportTokenizer, count: number): number[] {
+  const { bytes, starts } = tokens;
   const added = new Set(addedTokens.map(({ id }) => id));
-  const longest: number[] = [];
-  /** Shorter tokens are not among the longest. */
-  let lengthMin = 0;
-  for (let id = 0; id < lengths.length; id++) {
-    const length = lengths[id]!;
-    if (length <= lengthMin || added.has(id) || !hasLetter(tokens, id)) continue;
-    const place = longest.findIndex((other) => lengths[other]! < length);
-    longest.splice(place < 0 ? longest.length : place, 0, id);
-    longest.length = Math.min(longest.length, count);
-    if (longest.length === count) lengthMin = lengths[longest[count - 1]!]!;
-  }
-  return longest;
+  const shapeOfId = (id: number) => (added.has(id) ? "other" : shapeOf(bytes, starts[id]!, starts[id + 1]!));
+  return longestWithLetters(lengths, shapeOfId, count);
 }
-
-const hasLetter = ({ bytes, starts }: TokenTable, id: number) =>
-  shapeOf(bytes, starts[id]!, starts[id + 1]!) === "letters";
 
 type Measure = Matrix["measures"][number];
 

@@ -3,3 +3,13 @@ declare module "*.wasm" {
   const path: string;
   export default path;
 }
+
+/** The script and the style sheet of a report, as text. */
+declare module "*/page-script.js" {
+  const text: string;
+  export default text;
+}
+declare module "*/page-style.css" {
+  const text: string;
+  export default text;
+}

@@ -1,5 +1,5 @@
 import { characterLengthAt, codePointOf } from "../bytes/text.ts";
-import { shapeOf } from "../bytes/token-shape.ts";
+import { longestWithLetters, shapeOf } from "../bytes/token-shape.ts";
 import type { AddedToken } from "../text/cutting.ts";
 import { type TokenTable, tokenBytesOf } from "./token-table.ts";
 
@@ -31,28 +31,25 @@ export function* vocabularyStatistics(
 ): Generator<undefined, VocabularyStatistics> {
   const added = new Set(addedTokens.map(({ id }) => id));
   const lengths = new Array<number>(lengthClasses.length).fill(0);
-  const lengthOf = (id: number) => tokens.starts[id + 1]! - tokens.starts[id]!;
-  const longestIds: number[] = [];
+  /** By id; 0 for what is not the model's. */
+  const byteCounts = new Uint32Array(tokens.idLimit);
+  const shapeOfId = (id: number) => shapeOf(tokens.bytes, tokens.starts[id]!, tokens.starts[id + 1]!);
   let [blankCount, ruleCount] = [0, 0];
   for (let id = 0; id < tokens.idLimit; id++) {
     if (id % idsPerSlice === 0) yield;
     const bytes = tokenBytesOf(tokens, id);
     if (bytes.length === 0 || added.has(id)) continue;
-    const shape = shapeOf(bytes, 0, bytes.length);
+    byteCounts[id] = bytes.length;
+    const shape = shapeOfId(id);
     if (shape === "blank") blankCount++;
     if (shape === "rule") ruleCount++;
-    if (shape === "letters") {
-      const place = longestIds.findIndex((other) => lengthOf(other) < bytes.length);
-      longestIds.splice(place < 0 ? longestIds.length : place, 0, id);
-      longestIds.length = Math.min(longestIds.length, longestCount);
-    }
     lengths[lengthClasses.findIndex(({ most }) => bytes.length <= most)]!++;
   }
   const scripts = yield* scriptShares(tokens, addedTokens);
   return {
     size: tokens.tokenCount,
     idLimit: tokens.idLimit,
-    longestIds,
+    longestIds: longestWithLetters(byteCounts, shapeOfId, longestCount),
     blankCount,
     ruleCount,
     scripts,

@@ -8,7 +8,7 @@ import {
   estimateDoubled,
   frequencySection,
   lengthSection,
-  longestWithLetters,
+  longestIdsOf,
   matrixSection,
   residueSection,
   sampleSection,
@@ -142,8 +142,8 @@ test("the longest tokens have a letter, and of equal lengths the lower id is fir
     pairs.map(([left, right]) => [bytes(left), bytes(right)]),
     ["<|special|>"],
   );
-  expect(longestWithLetters(tokenizer, 3)).toEqual([260, 258, 259]);
-  expect(longestWithLetters(tokenizer, 2)).toEqual([260, 258]);
+  expect(longestIdsOf(tokenizer, 3)).toEqual([260, 258, 259]);
+  expect(longestIdsOf(tokenizer, 2)).toEqual([260, 258]);
 });
 
 test("lengths leave special tokens out, and shares are of the rest", () => {

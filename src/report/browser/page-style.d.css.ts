@@ -1,3 +1,0 @@
-/** The style sheet of the page, as text. */
-declare const text: string;
-export default text;
