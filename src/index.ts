@@ -15,7 +15,7 @@
 
 export type { Texts } from "./corpus/given-texts.ts";
 export type { InputFormat } from "./corpus/input.ts";
-export type { GivenWords } from "./count/given-words.ts";
+export type { GivenWords } from "./count/counts-files.ts";
 export { UserError } from "./errors.ts";
 export type { Compat } from "./merge/merges.ts";
 export type { StageProgress } from "./pipeline/stage-progress.ts";

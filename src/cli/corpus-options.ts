@@ -5,7 +5,7 @@ import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
-import { type CacheChoice, openMemory } from "../pipeline/open-memory.ts";
+import { type CacheChoice, openMemory } from "../pipeline/count-memory.ts";
 import { countsOptionsOf, settleCutting } from "../pipeline/training.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import type { CountsOptions } from "../words/counts-format.ts";

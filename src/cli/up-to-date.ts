@@ -1,8 +1,8 @@
 import type { Input } from "../corpus/input.ts";
 import type { CountsRecord } from "../formats/training-json.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
+import type { OpenCache } from "../pipeline/count-memory.ts";
 import { identify } from "../pipeline/count-words.ts";
-import type { OpenCache } from "../pipeline/open-memory.ts";
 import type { Report } from "../pipeline/stage-progress.ts";
 import type { OutputSettings, TrainSettings } from "../pipeline/training.ts";
 import { build, codeIdentity } from "../runtime/version.ts";

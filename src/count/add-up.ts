@@ -20,10 +20,10 @@ import {
   type RunDirectory,
   removeSortedRun,
   type SortedRun,
+  SpillingCounter,
   writeSortedRun,
   writeWords,
-} from "./sorted-runs.ts";
-import { SpillingCounter } from "./spilling-counter.ts";
+} from "./spilling-counter.ts";
 
 /** All words of a corpus, still apart: what a counter holds, and sorted counts in files, some of them to be taken off. */
 export type Parts = {

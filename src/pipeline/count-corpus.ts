@@ -2,8 +2,12 @@ import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
 import { canSeek, type Input, type Range, totalBytesOf } from "../corpus/input.ts";
 import { TextMemory } from "../corpus/range-reader.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
-import type { SortedRun, SortedRunOptions } from "../count/sorted-runs.ts";
-import { SpillingCounter, type SpillingOptions } from "../count/spilling-counter.ts";
+import {
+  type SortedRun,
+  type SortedRunOptions,
+  SpillingCounter,
+  type SpillingOptions,
+} from "../count/spilling-counter.ts";
 import { adoptKernelModule, kernelModule } from "../runtime/kernel.ts";
 import { workerBytes } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
@@ -15,9 +19,8 @@ import type { EncodingModel } from "../tokenizer/encoding-model.ts";
 import type { PackedCounts } from "../words/word-counter.ts";
 import { tableMemory } from "../words/word-table.ts";
 import { wordMemoryCount } from "./count-memory.ts";
-import { longTextBytes, runTasks } from "./run-tasks.ts";
+import { longTextBytes, runTasks, type Thread, type ThreadJob } from "./run-tasks.ts";
 import type { ReportBytes } from "./stage-progress.ts";
-import type { Thread, ThreadJob } from "./task-thread.ts";
 
 export type CountOptions = {
   readonly inputs: readonly Input[];

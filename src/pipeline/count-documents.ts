@@ -1,11 +1,11 @@
-import { DocumentCounter } from "../corpus/document-counter.ts";
+import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
 import type { Input, Range } from "../corpus/input.ts";
-import { TextMemory } from "../corpus/range-reader.ts";
+import { type ByteSource, RangeReader, TextMemory } from "../corpus/range-reader.ts";
+import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
 import { TaskReader } from "../corpus/task-reader.ts";
 import { MemoryBudget } from "../runtime/system-limits.ts";
-import { longTextBytes, runTasks } from "./run-tasks.ts";
-import type { ThreadJob } from "./task-thread.ts";
+import { longTextBytes, runTasks, type ThreadJob } from "./run-tasks.ts";
 
 /** What a thread that counts documents begins with. */
 export type DocumentSetup = {
@@ -98,3 +98,78 @@ export async function countDocuments(
 
 /** A range of a file is one task. What has no ranges is counted as a whole. */
 const endsRange = (task: Task) => task.kind === "range" || task.endsInput;
+
+const windowSizeBytes = 1 << 20;
+
+/** Counts the documents that begin in a range and have at least one byte, as counting words does, but without the words. */
+export class DocumentCounter {
+  private readonly finder: SpecialTokenFinder;
+  private readonly reader: RangeReader;
+
+  constructor(specialTokens: readonly Uint8Array[], windowBytes = windowSizeBytes) {
+    this.finder = new SpecialTokenFinder(specialTokens);
+    // Half a window must hold more than is kept for the next one, or reading would make no progress.
+    this.reader = new RangeReader(Math.max(windowBytes, 4 * this.finder.longestBytes));
+  }
+
+  /** Where in a plain text the work is. */
+  get offsetByte(): number {
+    return this.reader.baseByte;
+  }
+
+  /**
+   * Counts the documents of records; yields what `reading` yields. A record is one document, or several if special tokens end
+   * documents inside it; without bytes it is none.
+   */
+  *countRecords(reading: Iterable<number>, batch: RecordBatch): Generator<number, number> {
+    const { finder } = this;
+    let documentCount = 0;
+    for (const bytesDone of reading) {
+      const { text, ends, count, byteCount } = batch;
+      finder.reset(text.bytes.subarray(0, byteCount));
+      for (let r = 0, pos = 0; r < count; r++) {
+        const recordEnd = ends[r]!;
+        while (pos < recordEnd) {
+          const end = finder.find(pos, recordEnd);
+          if (end > pos) documentCount++;
+          pos = end < recordEnd ? end + finder.lengthAt(end, recordEnd) : recordEnd;
+        }
+      }
+      yield bytesDone;
+    }
+    return documentCount;
+  }
+
+  /** Yields the bytes done after each window. */
+  *count(source: ByteSource, range: Range): Generator<number, number> {
+    const { finder, reader } = this;
+    let insideDocument = range.startsInside;
+    let documentCount = 0;
+    reader.open(source, range.startByte, range.endByte);
+    for (let pos = 0; ; ) {
+      // The end of a stream is known only with its last chunk.
+      reader.endByte = range.endByte;
+      reader.advance(pos);
+      finder.reset(reader.text.bytes.subarray(0, reader.limit));
+      // A special token that begins before `sureEnd` is in the window as a whole.
+      const sureEnd = reader.atEnd ? reader.limit : reader.limit - Math.max(0, finder.longestBytes - 1);
+      pos = 0;
+      for (;;) {
+        const tokenPos = finder.find(pos, reader.limit);
+        if (!insideDocument && Math.min(tokenPos, sureEnd) > pos) {
+          insideDocument = true;
+          documentCount++;
+        }
+        if (tokenPos >= sureEnd) break;
+        insideDocument = false;
+        pos = tokenPos + finder.lengthAt(tokenPos, reader.limit);
+      }
+      if (reader.atEnd) break;
+      // The last token may reach behind `sureEnd`.
+      pos = Math.max(pos, sureEnd);
+      yield reader.baseByte + pos - range.startByte;
+    }
+    // A document that begins exactly at the cut is counted here: the next range takes it for one that continues.
+    return documentCount + (range.endsInside && !insideDocument ? 1 : 0);
+  }
+}

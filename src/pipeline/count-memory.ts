@@ -1,9 +1,13 @@
 import { type Input, type Range, sizeOfRanges } from "../corpus/input.ts";
-import type { SortedRunOptions } from "../count/sorted-runs.ts";
+import type { SortedRunOptions } from "../count/spilling-counter.ts";
+import { type CompiledPattern, patternDigest } from "../pattern/pattern.ts";
 import { wholeMemoryBytes } from "../runtime/kernel.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
-import type { ScratchDirectory } from "../store/scratch-directory.ts";
-import type { CountsOptions } from "../words/counts-format.ts";
+import { build } from "../runtime/version.ts";
+import { Cache } from "../store/cache.ts";
+import { CacheDirectory, wordsVersion } from "../store/cache-directory.ts";
+import { ScratchDirectory } from "../store/scratch-directory.ts";
+import { type CountsOptions, formatVersion } from "../words/counts-format.ts";
 
 /** The memory that counting may use, and the directory for words that it has no room for. */
 export type CountMemory = {
@@ -49,4 +53,43 @@ export function runOptionsOf(
     textBytesMax * kernelBytesPerTextByte <=
       wholeMemoryBytes(textBytesMax * kernelBytesPerTextByte, wordMemoryCount(threadCount));
   return isEnough ? undefined : { ...scratch.open(), countsOptions, wordBytesMax };
+}
+
+/** The cache that was asked for. */
+export type CacheChoice = { readonly path: string; readonly limitBytes: number | undefined };
+
+export type OpenCache = {
+  readonly cache: Cache;
+  readonly directory: CacheDirectory;
+  /** The directory for files of this run. */
+  readonly scratchPath: () => string;
+  /** To be called at the end: removes what was used longest ago if the cache is over its limit. */
+  readonly shrink: () => void;
+};
+
+/**
+ * The memory for counting, with a directory for words that it has no room for, and the cache, if one was asked for. The
+ * caller removes the directory (`memory.scratch`) in the end.
+ */
+export function openMemory(
+  choice: CacheChoice | undefined,
+  countsOptions: CountsOptions,
+  pattern: CompiledPattern,
+  budget: MemoryBudget,
+  warn: (message: string) => void,
+): { memory: CountMemory; cached?: OpenCache } {
+  const directory = choice && new CacheDirectory(choice.path, warn);
+  const scratch = new ScratchDirectory(directory?.isWritable ? directory.path : undefined);
+  const memory = { budget, scratch, countsOptions };
+  if (directory === undefined) return { memory };
+  const scratchPath = () => scratch.path;
+  const cache = new Cache(directory, {
+    countsOptions,
+    version: [build.version, build.bunVersion, wordsVersion, formatVersion, patternDigest(pattern)].join(" "),
+    warn,
+    nowMs: Date.now,
+    scratchPath,
+  });
+  const limitBytes = choice?.limitBytes ?? Number.POSITIVE_INFINITY;
+  return { memory, cached: { cache, directory, scratchPath, shrink: () => directory.shrinkTo(limitBytes) } };
 }

@@ -10,7 +10,7 @@ import {
 } from "../corpus/input.ts";
 import { addUp, narrowed, type Parts, sourcesOfSortedRuns } from "../count/add-up.ts";
 import type { CountsFiles } from "../count/counts-files.ts";
-import type { SortedRun } from "../count/sorted-runs.ts";
+import type { SortedRun } from "../count/spilling-counter.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { Cache } from "../store/cache.ts";
 import type { EntryId } from "../store/cache-directory.ts";

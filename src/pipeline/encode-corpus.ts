@@ -18,12 +18,18 @@ import { MemoryBudget, workerBytes } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { cuttingTokens, textCutting } from "../text/cutting.ts";
 import { TaskTexts } from "../text/task-texts.ts";
-import type { IdBuffer, Ids } from "../tokenizer/id-buffer.ts";
+import type { IdBuffer, Ids } from "../tokenizer/encoding-kernel.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import type { EncodingParts, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { runTasks, type StartedWorkers, startJobWorkers } from "./run-tasks.ts";
-import type { Sink } from "./task-queue.ts";
-import type { OutputPart, PartMaker, ThreadJob } from "./task-thread.ts";
+import {
+  type OutputPart,
+  type PartMaker,
+  runTasks,
+  type Sink,
+  type StartedWorkers,
+  startJobWorkers,
+  type ThreadJob,
+} from "./run-tasks.ts";
 
 export type EncodeCorpusOptions = {
   readonly inputs: readonly Input[];

@@ -11,6 +11,7 @@ import { createSha256 } from "../runtime/host.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { Guard } from "../store/staged-file.ts";
 import { type Cutting, plainCutting } from "../text/cutting.ts";
+import { segmentWords } from "../tokenizer/encoding-kernel.ts";
 import {
   checkReachable,
   type Extension,
@@ -19,7 +20,6 @@ import {
   padExtension,
   startTokensOf,
 } from "../tokenizer/extend-vocabulary.ts";
-import { segmentWords } from "../tokenizer/segment-words.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { byteWordsSize, sizeOf, type TableSize, type WordTable } from "../words/word-table.ts";
 import type { CorpusOptions, CountedWords } from "./count-words.ts";

@@ -1,18 +1,18 @@
 import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
 import type { Input, Range } from "../corpus/input.ts";
-import { ChunkBuffers, isEmpty, memoryOf, planTasks, type Task } from "../corpus/task.ts";
-import { startWorker } from "../runtime/embedded.ts";
-import { inTurns, nextTurn } from "../runtime/turns.ts";
-import type { JobName, WorkerThread } from "../runtime/worker-jobs.ts";
-import { type SharedTasks, type Sink, TaskOrder, TaskQueue, type Turn, WorkerTasks } from "./task-queue.ts";
 import {
-  Outbox,
-  type OutputPart,
-  type SharedProgress,
-  type StartThread,
-  TaskThread,
-  type Thread,
-} from "./task-thread.ts";
+  ChunkBuffers,
+  inputBytesOf,
+  isEmpty,
+  memoryOf,
+  planTasks,
+  type Task,
+  textBytesOf,
+} from "../corpus/task.ts";
+import { startWorker } from "../runtime/embedded.ts";
+import { inTurns, nextTurn, runToEnd } from "../runtime/turns.ts";
+import type { JobName, WorkerThread } from "../runtime/worker-jobs.ts";
+import { describeFailure, JobThread, reviveFailure, type Tell, Transferred } from "./job.ts";
 
 /** A job as the main thread sees it: which tasks there are, who does them, and who takes what they find. */
 export type Job<Setup, Part extends OutputPart, Found, Rest> = {
@@ -224,5 +224,448 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest> implements SharedT
     } finally {
       terminate();
     }
+  }
+}
+
+/** Small tasks are handed out in batches of this much text: a message costs as much as counting some kilobytes. */
+const batchBytes = 1 << 18;
+/** Upper bound of the tasks that are planned ahead, for tasks without text. */
+const aheadCountMax = 1000;
+
+/** A taker that leaves a task and all that follow to the others. */
+export type PickyTaker = { readonly taker: number; readonly leaves: (task: Task) => boolean };
+
+/** Hands tasks out in order, each to one of several takers, and plans some ahead. */
+export class TaskQueue {
+  private readonly asks: Ask[] = [];
+  private readonly ready: Task[] = [];
+  private readyBytes = 0;
+  private isFilling = false;
+  private end: { readonly error?: unknown } | undefined;
+  /** The taker of a range that continues: the next task is its own. -1 if there is none. */
+  private holder = -1;
+
+  /** The picky taker has met a task that it leaves. It got no tasks then, and is treated as any other taker since. */
+  hasLeft = false;
+
+  /** @param aheadBytes text of at least so many bytes is planned ahead */
+  constructor(
+    private readonly tasks: AsyncGenerator<Task, void>,
+    private readonly aheadBytes: number,
+    private picky?: PickyTaker,
+  ) {
+    void this.fill();
+  }
+
+  /** The next tasks for the taker; none if there are no more. Takers that wait at the same time are resumed in the order of their tasks. */
+  next(taker: number): Promise<Task[]> {
+    const asked = new Promise<Task[]>((resolve, reject) => this.asks.push({ taker, resolve, reject }));
+    // Later, when the taker awaits the promise: another one that awaits already, and gets a later task, would resume first.
+    queueMicrotask(() => {
+      this.serve();
+      void this.fill();
+    });
+    return asked;
+  }
+
+  /** No more tasks are wanted: open files get closed. */
+  close(): void {
+    this.end ??= {};
+    this.tasks.return().catch(() => {});
+  }
+
+  private async fill(): Promise<void> {
+    if (this.isFilling) return;
+    this.isFilling = true;
+    while (this.end === undefined && this.readyBytes < this.aheadBytes && this.ready.length < aheadCountMax) {
+      try {
+        const { value: task } = await this.tasks.next();
+        if (task) this.ready.push(task);
+        else this.end ??= {};
+        this.readyBytes += task ? textBytesOf(task) : 0;
+      } catch (error) {
+        this.end ??= { error };
+      }
+      this.serve();
+    }
+    this.isFilling = false;
+  }
+
+  private serve(): void {
+    const { asks, ready, end } = this;
+    while (ready.length > 0) {
+      const index = this.holder < 0 ? 0 : asks.findIndex(({ taker }) => taker === this.holder);
+      const ask = asks[index];
+      if (ask === undefined) return;
+      asks.splice(index, 1);
+      const { picky } = this;
+      if (picky?.taker === ask.taker && picky.leaves(ready[0]!)) {
+        this.picky = undefined;
+        this.hasLeft = true;
+        ask.resolve([]);
+      } else ask.resolve(this.takeBatch(ask.taker));
+    }
+    if (end === undefined) return;
+    for (const ask of asks.splice(0)) {
+      if ("error" in end) ask.reject(end.error);
+      else ask.resolve([]);
+    }
+  }
+
+  private takeBatch(taker: number): Task[] {
+    let count = 0;
+    let sizeBytes = 0;
+    for (const task of this.ready) {
+      const isFull = sizeBytes + textBytesOf(task) > batchBytes || this.picky?.leaves(task);
+      if (count > 0 && isFull) break;
+      count++;
+      sizeBytes += textBytesOf(task);
+      this.holder = task.kind === "chunk" && task.continues ? taker : -1;
+    }
+    this.readyBytes -= sizeBytes;
+    return this.ready.splice(0, count);
+  }
+}
+
+type Ask = {
+  readonly taker: number;
+  readonly resolve: (tasks: Task[]) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** Takes what the tasks of a job make and find, in the order of the tasks. */
+export type Sink<Part extends OutputPart, Found> = {
+  /** The next output of the task at hand; its memory is the thread's again when this returns, or when `drained` does. */
+  write?(part: Part): void;
+  /** The task is done. `found` is undefined for a task without anything to do. */
+  endTask(task: Task, found: Found | undefined): void;
+  /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
+  drained?(): Promise<void> | undefined;
+};
+
+/** One task's place in the order. */
+export type Turn<Part, Found> = {
+  readonly task: Task;
+  readonly parts: Part[];
+  /** So much was written; gives back its memory. */
+  readonly written: (sizeBytes: number, memory: ArrayBuffer) => void;
+  isFinished: boolean;
+  found?: Found | undefined;
+};
+
+/** Hands to the sink what threads make, in the order in which tasks were handed out; what comes too early waits. */
+export class TaskOrder<Part extends OutputPart, Found> {
+  private readonly turns: Turn<Part, Found>[] = [];
+
+  constructor(private readonly sink: Sink<Part, Found>) {}
+
+  add(task: Task, written: Turn<Part, Found>["written"]): Turn<Part, Found> {
+    const turn: Turn<Part, Found> = { task, parts: [], written, isFinished: false };
+    this.turns.push(turn);
+    return turn;
+  }
+
+  take(turn: Turn<Part, Found>, part: Part): void {
+    turn.parts.push(part);
+    this.write();
+  }
+
+  finish(turn: Turn<Part, Found>, found: Found | undefined): void {
+    turn.isFinished = true;
+    turn.found = found;
+    this.write();
+  }
+
+  private write(): void {
+    const { sink } = this;
+    for (let turn = this.turns[0]; turn !== undefined; turn = this.turns[0]) {
+      const { written } = turn;
+      for (const part of turn.parts.splice(0)) {
+        const { sizeBytes, memory } = part;
+        sink.write?.(part);
+        const drained = sink.drained?.();
+        if (drained === undefined) written(sizeBytes, memory);
+        else void drained.then(() => written(sizeBytes, memory));
+      }
+      if (!turn.isFinished) return;
+      this.turns.shift();
+      sink.endTask(turn.task, turn.found);
+    }
+  }
+}
+
+/** What the threads of a job share, in the main thread. */
+export type SharedTasks<Part extends OutputPart, Found> = {
+  readonly tasks: TaskQueue;
+  readonly order: TaskOrder<Part, Found>;
+  readonly buffers: ChunkBuffers;
+};
+
+/** The tasks of one worker, in the main thread: sends them, and passes on what the worker finds. */
+export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest> {
+  /** The tasks that the worker has, in their order. */
+  private readonly turns: Turn<Part, Found>[] = [];
+  private readonly thread: JobThread<TaskServer<Setup, Part, Found, Rest>, TaskNews<Part, Found>>;
+  private hasBegun = false;
+  private hasAll = false;
+
+  constructor(
+    private readonly shared: SharedTasks<Part, Found>,
+    worker: WorkerThread,
+    /** What errors call the worker. */
+    name: string,
+    private readonly setup: TaskSetup<Setup>,
+  ) {
+    this.thread = new JobThread(name, worker, (news) => this.take(news));
+  }
+
+  /** Has the worker do tasks until there are none. Passes on what it has at the end, if it had a task. */
+  async run(takeRest: (rest: Rest) => void): Promise<void> {
+    const { thread } = this;
+    // Tasks are posted before the worker is up.
+    void thread.ask("begin", this.setup);
+    // Two messages, so that one is at hand when the other is done.
+    const first = await this.sendNext();
+    await Promise.all([this.goOn(first), this.sendNext().then((second) => this.goOn(second))]);
+    if (this.hasBegun) takeRest(await thread.ask("finish", undefined));
+  }
+
+  private async goOn(sent: Sent | null): Promise<void> {
+    for (let next = sent; next !== null; next = await this.sendNext()) await next.done;
+  }
+
+  /** Sends the next tasks; null if there are no more. */
+  private async sendNext(): Promise<Sent | null> {
+    while (!this.hasAll) {
+      const next = await this.shared.tasks.next(this.setup.thread.index);
+      if (this.hasAll) return null;
+      this.hasAll = next.length === 0;
+      const given = next.filter((task) => this.addTurn(task));
+      if (given.length === 0) continue;
+      this.hasBegun = true;
+      return { done: this.thread.ask("take", given, memoryOf(given)) };
+    }
+    return null;
+  }
+
+  private take(news: TaskNews<Part, Found>): void {
+    const { order, buffers } = this.shared;
+    if (news.kind === "part") {
+      order.take(this.turns[0]!, news.part);
+      return;
+    }
+    for (const found of news.found) order.finish(this.turns.shift()!, found);
+    for (const memory of news.emptied) buffers.give(memory);
+  }
+
+  /** Gives the task its place in the order; false if there is nothing to do. */
+  private addTurn(task: Task): boolean {
+    const { order } = this.shared;
+    const turn = order.add(task, (sizeBytes, memory) =>
+      this.thread.note("written", { sizeBytes, memory }, [memory]),
+    );
+    if (isEmpty(task)) order.finish(turn, undefined);
+    else this.turns.push(turn);
+    return !isEmpty(task);
+  }
+}
+
+/** A message of tasks on its way to a worker; `done` settles when all of them are. */
+type Sent = { readonly done: Promise<void> };
+
+/**
+ * What one thread of a job does, the main one or a worker: takes tasks, one after the other. `Found` is what it finds in a
+ * task, `Rest` what it has at the end. A job is a module whose `start…` makes one of these from plain data (its setup).
+ */
+export interface ThreadJob<Part extends OutputPart, Found, Rest> {
+  /** Does a task; yields after each slice of work how many bytes of the task's text are done. */
+  take(task: Task): Generator<number, Found>;
+  /** The work that is left when no task is to come. `leavesMemory`: another thread needs the memory of this one. */
+  finish?(leavesMemory: boolean): Generator<undefined, void>;
+  /** What the thread has at the end. */
+  readonly rest: Rest;
+  /** The memory in it that is handed over instead of copied. */
+  readonly restMemory?: ArrayBuffer[];
+  /** Where in the text of the task the work stands: the place of an error. */
+  readonly offsetByte: number;
+  /** What the tasks make besides, if it is written in their order. */
+  readonly output?: PartMaker<Part>;
+  close(): void;
+}
+
+/** Gathers the output of a task while it is at work; it is taken part by part. */
+export interface PartMaker<Part extends OutputPart> {
+  readonly isEmpty: boolean;
+  /** Takes what was gathered. The next part goes into `spare`, the memory of an earlier one, or into new memory. */
+  take(spare: ArrayBuffer | undefined): Part;
+}
+
+/** A part of the output, in memory of its own, which changes hands with it. */
+export type OutputPart = { readonly memory: ArrayBuffer; readonly sizeBytes: number };
+
+export type StartThread<Setup, Part extends OutputPart, Found, Rest> = (
+  setup: Setup,
+  thread: Thread,
+) => ThreadJob<Part, Found, Rest>;
+
+/** A thread among those of one job. */
+export type Thread = {
+  /** Unique among them. */
+  readonly index: number;
+  /** It takes the place of the main thread, which keeps its own memory: the job has one thread more than was planned for. */
+  readonly isExtra: boolean;
+};
+
+/** Bytes of the inputs that each thread has done, by its index: written by it, read by the main thread. */
+export type SharedProgress = Float64Array;
+
+/** What a worker begins with. */
+export type TaskSetup<Setup> = {
+  readonly setup: Setup;
+  readonly thread: Thread;
+  readonly inputs: readonly Input[];
+  readonly bytesDone: SharedProgress;
+};
+
+/** What a worker tells of its tasks: output of the first one that is not done, and which ones are done. */
+export type TaskNews<Part extends OutputPart, Found> =
+  | { readonly kind: "part"; readonly part: Part }
+  | {
+      readonly kind: "done";
+      /** What was found in each task, in their order. */
+      readonly found: readonly Found[];
+      /** The memory of chunks, to be used for others. */
+      readonly emptied: readonly ArrayBuffer[];
+    };
+
+/** One thread of a job at work: keeps its progress, and says where an error came from. */
+export class TaskThread<Part extends OutputPart, Found, Rest> {
+  constructor(
+    readonly job: ThreadJob<Part, Found, Rest>,
+    private readonly inputs: readonly Input[],
+    private readonly bytesDone: SharedProgress,
+    private readonly index: number,
+  ) {}
+
+  /** Does a task; yields after each slice of work. */
+  *take(task: Task): Generator<undefined, Found> {
+    const { job, bytesDone, index } = this;
+    const bytesBefore = bytesDone[index]!;
+    try {
+      const work = job.take(task);
+      let step = work.next();
+      for (; !step.done; step = work.next()) {
+        bytesDone[index] = bytesBefore + inputBytesOf(task, step.value);
+        yield;
+      }
+      bytesDone[index] = bytesBefore + inputBytesOf(task);
+      return step.value;
+    } catch (error) {
+      const place = ` at byte ${job.offsetByte} of "${this.inputs[task.inputIndex]!.path}"`;
+      throw reviveFailure(describeFailure(error, place));
+    }
+  }
+}
+
+/**
+ * The tasks of a worker: a job (job.ts). Tasks come before they are needed, so that there are always some at hand. A worker
+ * has only so much output on its way (`Outbox`): then it waits. So memory is bounded however long a task is and however far
+ * its turn to be written.
+ */
+export class TaskServer<Setup, Part extends OutputPart, Found, Rest> {
+  private thread!: TaskThread<Part, Found, Rest>;
+  private outbox: Outbox<Part> | undefined;
+  /** What was found in tasks that are done, and their memory, if the main thread was not told yet. */
+  private found: Found[] = [];
+  private emptied: ArrayBuffer[] = [];
+
+  constructor(
+    private readonly start: StartThread<Setup, Part, Found, Rest>,
+    private readonly tell: Tell<TaskNews<Part, Found>>,
+  ) {}
+
+  begin({ setup, thread, inputs, bytesDone }: TaskSetup<Setup>): void {
+    const job = this.start(setup, thread);
+    this.thread = new TaskThread(job, inputs, bytesDone, thread.index);
+    if (job.output === undefined) return;
+    this.outbox = new Outbox(job.output, (part) => {
+      // It belongs to the first task of which the main thread does not know that it is done.
+      if (this.found.length > 0) this.tellDone();
+      this.tell({ kind: "part", part }, [part.memory]);
+    });
+  }
+
+  /** A note: a part was written, and here is its memory. */
+  written({ sizeBytes, memory }: { readonly sizeBytes: number; readonly memory: ArrayBuffer }): void {
+    this.outbox!.written(sizeBytes, memory);
+  }
+
+  async take(tasks: readonly Task[]): Promise<void> {
+    // Between two messages of tasks the event loop turns, and what was written comes back.
+    await nextTurn();
+    const { thread, outbox } = this;
+    for (const task of tasks) {
+      const work = thread.take(task);
+      let step = work.next();
+      for (; !step.done; step = work.next()) await outbox?.send();
+      await outbox?.send();
+      this.found.push(step.value);
+      this.emptied.push(...memoryOf([task]));
+    }
+    this.tellDone();
+  }
+
+  private tellDone(): void {
+    const { found, emptied } = this;
+    this.found = [];
+    this.emptied = [];
+    this.tell({ kind: "done", found, emptied }, emptied);
+  }
+
+  /** What the thread has at the end. */
+  finish(): Transferred<Rest> {
+    const { job } = this.thread;
+    job.close();
+    if (job.finish !== undefined) runToEnd(job.finish(false));
+    return new Transferred(job.rest, job.restMemory);
+  }
+}
+
+/** Output of one thread that may be on its way. */
+const unwrittenBytesMax = 1 << 23;
+
+/**
+ * The output of one thread on its way to be written: its turn may be long in coming, and the thread waits while too much
+ * is. The memory of what was written comes back and is used again, the last first: it is still in the processor's cache,
+ * and new memory costs.
+ */
+export class Outbox<Part extends OutputPart> {
+  private unwrittenBytes = 0;
+  private readonly spares: ArrayBuffer[] = [];
+  private resume: (() => void) | undefined;
+
+  constructor(
+    private readonly output: PartMaker<Part>,
+    private readonly post: (part: Part) => void,
+  ) {}
+
+  /** Sends what was gathered, if anything, once there is room for it. */
+  async send(): Promise<void> {
+    if (this.output.isEmpty) return;
+    while (this.unwrittenBytes >= unwrittenBytesMax) {
+      await new Promise<void>((resolve) => {
+        this.resume = resolve;
+      });
+    }
+    const part = this.output.take(this.spares.pop());
+    this.unwrittenBytes += part.sizeBytes;
+    this.post(part);
+  }
+
+  /** So much was written: here is its memory. */
+  written(sizeBytes: number, memory: ArrayBuffer): void {
+    this.unwrittenBytes -= sizeBytes;
+    this.spares.push(memory);
+    this.resume?.();
   }
 }

@@ -16,8 +16,7 @@ import {
 import { findCorpus } from "../corpus/find-inputs.ts";
 import { inputOfTexts, type Texts } from "../corpus/given-texts.ts";
 import { expectedTextBytes, type InputFormat, inputFormats, refuseOwnResults } from "../corpus/input.ts";
-import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
-import { CountsFilesAndWords, type GivenWords } from "../count/given-words.ts";
+import { CountsFiles, CountsFilesAndWords, countsPathsOf, type GivenWords } from "../count/counts-files.ts";
 import { usageError } from "../errors.ts";
 import { formats } from "../formats/formats.ts";
 import { recordName } from "../formats/training-json.ts";
@@ -32,7 +31,7 @@ import { type TokenizerParts, trainedParts } from "../tokenizer/tokenizer-parts.
 import type { AskedModelSettings } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
-import { openMemory } from "./open-memory.ts";
+import { openMemory } from "./count-memory.ts";
 import type { StageProgress } from "./stage-progress.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import { type Trained, train } from "./train.ts";

@@ -1,7 +1,7 @@
 // Entry of every worker: the first message names its job, and the code for that serves all others.
 import type { JobName } from "../runtime/worker-jobs.ts";
 import { type Post, serveJob } from "./job.ts";
-import type { OutputPart, StartThread } from "./task-thread.ts";
+import type { OutputPart, StartThread } from "./run-tasks.ts";
 
 type Serve = (message: never) => void;
 
@@ -13,7 +13,7 @@ const post: Post = (message, transfer) => self.postMessage(message, transfer);
 async function serveTasks<Setup, Part extends OutputPart, Found, Rest>(
   start: StartThread<Setup, Part, Found, Rest>,
 ): Promise<Serve> {
-  const { TaskServer } = await import("./task-thread.ts");
+  const { TaskServer } = await import("./run-tasks.ts");
   return serveJob((tell) => new TaskServer(start, tell), post);
 }
 

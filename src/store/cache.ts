@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { groupBy } from "../bytes/arrays.ts";
 import type { Input } from "../corpus/input.ts";
 import { CountsFileReader } from "../count/counts-files.ts";
-import { type SortedRun, writeSortedRun } from "../count/sorted-runs.ts";
+import { type SortedRun, writeSortedRun } from "../count/spilling-counter.ts";
 import { UserError } from "../errors.ts";
 import { codeOf, reasonOf, userErrorOf } from "../runtime/system-error.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";

@@ -1,8 +1,8 @@
 import { paddingBytes, type Text } from "../bytes/text.ts";
-import { UserError } from "../errors.ts";
+import { assert, UserError } from "../errors.ts";
 import { createKernel, type Kernel } from "../runtime/kernel.ts";
+import type { TokenWords, WordTable } from "../words/word-table.ts";
 import type { EncodingModel } from "./encoding-model.ts";
-import type { IdBuffer } from "./id-buffer.ts";
 import {
   type CutPlaces,
   noTokens,
@@ -10,6 +10,7 @@ import {
   placedModelBytes,
   placeModel,
 } from "./model-placement.ts";
+import type { TokenTable } from "./token-table.ts";
 
 export type EncodingKernelOptions = {
   /** Tokens that the kernel finds in the text; the id is -1 if the token is to stay text. */
@@ -166,4 +167,150 @@ export class WordMerger {
     this.kernel.reserveText(bytes.length).bytes.set(bytes);
     return this.kernel.merge(bytes.length);
   }
+}
+
+export type Ids = Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+
+/** Gathers ids: ids[0 .. count), of 16 bits if the vocabulary is narrow, else of 32. */
+export class IdBuffer {
+  ids: Ids;
+  count = 0;
+  /** Ascending positions at which records end among the ids. A text that is no record adds none. */
+  private recordEnds: number[] = [];
+
+  constructor(
+    private readonly isNarrow: boolean,
+    capacity = 1 << 12,
+  ) {
+    this.ids = this.allocate(capacity);
+  }
+
+  /** Makes room for so many ids more. */
+  private reserve(idCount: number): void {
+    const needed = this.count + idCount;
+    if (needed <= this.ids.length) return;
+    const longer = this.allocate(Math.max(2 * this.ids.length, needed));
+    longer.set(this.ids.subarray(0, this.count));
+    this.ids = longer;
+  }
+
+  push(id: number): void {
+    this.reserve(1);
+    this.ids[this.count++] = id;
+  }
+
+  append(ids: Uint16Array | Uint32Array): void {
+    this.reserve(ids.length);
+    this.ids.set(ids, this.count);
+    this.count += ids.length;
+  }
+
+  /** Appends all[first .. first + count), one by one. */
+  appendFrom(all: Uint16Array | Uint32Array, first: number, count: number): void {
+    this.reserve(count);
+    const { ids, count: before } = this;
+    for (let i = 0; i < count; i++) ids[before + i] = all[first + i]!;
+    this.count = before + count;
+  }
+
+  /** A record ends behind the ids gathered so far. */
+  endRecord(): void {
+    this.recordEnds.push(this.count);
+  }
+
+  get isEmpty(): boolean {
+    return this.count === 0 && this.recordEnds.length === 0;
+  }
+
+  /** Where records end among the ids that are flushed or taken next; undefined without any. */
+  takeRecordEnds(): Uint32Array | undefined {
+    if (this.recordEnds.length === 0) return undefined;
+    const taken = Uint32Array.from(this.recordEnds);
+    this.recordEnds = [];
+    return taken;
+  }
+
+  /** The ids gathered, valid until the next one is added: the memory stays the buffer's. */
+  flush(): Uint16Array | Uint32Array {
+    const gathered = this.ids.subarray(0, this.count);
+    this.count = 0;
+    return gathered;
+  }
+
+  /** The ids gathered, and their memory with them; the buffer goes on with `spare`, or with new memory. */
+  take(spare?: ArrayBuffer): Ids {
+    const taken = this.ids.subarray(0, this.count) as Ids;
+    if (spare === undefined) this.ids = this.allocate(this.ids.length);
+    else this.ids = this.isNarrow ? new Uint16Array(spare) : new Uint32Array(spare);
+    this.count = 0;
+    return taken;
+  }
+
+  /** Gives back memory after a text that was much longer than most. */
+  shrink(): void {
+    if (this.count > 0 || this.ids.length <= keptIdsMax) return;
+    this.ids = this.allocate(keptIdsMax);
+  }
+
+  private allocate(capacity: number) {
+    return this.isNarrow ? new Uint16Array(capacity) : new Uint32Array(capacity);
+  }
+}
+
+const keptIdsMax = 2 ** 20;
+
+/**
+ * What is encoded between two yields, in bytes and in words: with tables that are larger than the processor's caches, a new word
+ * takes up to 4 µs, a long one 2 µs a byte. A longer word is encoded alone.
+ */
+const sliceBytes = 1 << 14;
+const sliceWords = 1 << 12;
+
+/**
+ * The words as sequences of a tokenizer's ids, as its encoder cuts a pretoken, whole tokens included. No word may be empty,
+ * and the model must have every byte. Yields between slices, and when the model is in the kernel.
+ */
+export function* segmentWords(
+  words: WordTable,
+  model: EncodingModel,
+  tokens: Pick<TokenTable, "starts">,
+): Generator<undefined, TokenWords> {
+  const { wordCount, bytes, starts, counts } = words;
+  const isNarrow = model.idLimit <= 0x10000;
+  const kernel = new EncodingKernel(model, isNarrow);
+  const ids = new IdBuffer(isNarrow);
+  const tokenStarts = new Uint32Array(wordCount + 1);
+  yield;
+  for (let first = 0; first < wordCount; ) {
+    const end = sliceEnd(starts, first, wordCount);
+    const firstByte = starts[first]!;
+    kernel.reserveText(starts[end]! - firstByte);
+    kernel.text.bytes.set(bytes.subarray(firstByte, starts[end]!));
+    const ends = Int32Array.from(starts.subarray(first, end + 1), (start) => start - firstByte);
+    kernel.encode(ends, ends.length, ids);
+    let pos = tokenStarts[first]!;
+    for (let word = first; word < end; word++) {
+      pos = idsEnd(ids, pos, starts[word + 1]! - starts[word]!, tokens);
+      tokenStarts[word + 1] = pos;
+    }
+    assert(pos === ids.count, "the ids spell the words");
+    first = end;
+    yield;
+  }
+  return { wordCount, tokens: ids.take(), starts: tokenStarts, counts };
+}
+
+/** The end of the words from `first` on that are encoded together: one at least. */
+function sliceEnd(starts: Uint32Array, first: number, wordCount: number): number {
+  let end = first + 1;
+  const last = Math.min(wordCount, first + sliceWords);
+  while (end < last && starts[end + 1]! - starts[first]! <= sliceBytes) end++;
+  return end;
+}
+
+/** Where the ids end that spell the next `byteCount` bytes. */
+function idsEnd({ ids }: IdBuffer, from: number, byteCount: number, { starts }: Pick<TokenTable, "starts">) {
+  let pos = from;
+  for (let left = byteCount; left > 0; pos++) left -= starts[ids[pos]! + 1]! - starts[ids[pos]!]!;
+  return pos;
 }

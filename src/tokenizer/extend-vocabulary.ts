@@ -6,10 +6,9 @@ import type { Merges } from "../merge/merges.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import { reservedTokens } from "../vocabulary/vocabulary.ts";
 import type { TokenWords } from "../words/word-table.ts";
-import { WordMerger } from "./encoding-kernel.ts";
+import { segmentWords, WordMerger } from "./encoding-kernel.ts";
 import { buildModel, type EncodingModel, type RankedMerges } from "./encoding-model.ts";
 import { makeModelOfRanks, type RankedToken } from "./merges-of-ranks.ts";
-import { segmentWords } from "./segment-words.ts";
 import { buildTokenTable, tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 

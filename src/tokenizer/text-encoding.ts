@@ -3,9 +3,8 @@ import type { Kernel } from "../runtime/kernel.ts";
 import { tokensWhileCutting } from "../text/cutting.ts";
 import { createPretokens, type FoundToken, type Taker } from "../text/pretokens.ts";
 import { TextChain } from "../text/text-chain.ts";
-import { EncodingKernel, type EncodingKernelOptions } from "./encoding-kernel.ts";
+import { EncodingKernel, type EncodingKernelOptions, IdBuffer } from "./encoding-kernel.ts";
 import { packTokens } from "./encoding-model.ts";
-import { IdBuffer } from "./id-buffer.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
 /** Encodes pretokens; the ids go to `out`. */

@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { DocumentCounter } from "../../src/corpus/document-counter.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { type Range, wholeRange } from "../../src/corpus/input.ts";
 import {
@@ -15,7 +14,7 @@ import {
 import { OpenFile } from "../../src/corpus/range-reader.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { countCorpus } from "../../src/pipeline/count-corpus.ts";
-import { countDocuments } from "../../src/pipeline/count-documents.ts";
+import { countDocuments, DocumentCounter } from "../../src/pipeline/count-documents.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";

@@ -16,7 +16,7 @@ export const rooms: readonly Room[] = [
       "test/pipeline/train-tokenizer.test.ts",
       "test/tokenizer.test.ts",
       "test/errors.test.ts",
-      "test/pipeline/open-memory.test.ts",
+      "test/pipeline/count-memory.test.ts",
       "test/count",
       "test/tokenizer/streaming.test.ts",
     ],

@@ -1,7 +1,9 @@
 import { expect, spyOn, test } from "bun:test";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { wholeRange } from "../../src/corpus/input.ts";
+import { type Range, wholeRange } from "../../src/corpus/input.ts";
+import { OpenFile } from "../../src/corpus/range-reader.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { DocumentCounter } from "../../src/pipeline/count-documents.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { KernelPretokens } from "../../src/text/pretokens.ts";
 import type { RangeStatistics } from "../../src/text/task-texts.ts";
@@ -53,4 +55,30 @@ test("no record makes an object of its own", () => {
   expect(parts.length).toBe(3);
   expect(new Set(parts).size).toBe(1);
   expect(parts[0]!.end).toBe(10);
+});
+
+const directory = scratch();
+
+const token = "<|end|>";
+const specialTokens = [new TextEncoder().encode(token)];
+
+test("a document that begins right at a cut is counted once, with its words and without", () => {
+  // A safe cut may stand right behind a special token: then a document begins there, and no range begins with it.
+  const before = `one${token}`;
+  const inputs = findInputs([put(directory, "cut", `${before} two and more`)]);
+  const cutByte = before.length;
+  const sizeBytes = inputs[0]!.sizeBytes;
+  const ranges: Range[] = [
+    { inputIndex: 0, startByte: 0, endByte: cutByte, startsInside: false, endsInside: true },
+    { inputIndex: 0, startByte: cutByte, endByte: sizeBytes, startsInside: true, endsInside: false },
+  ];
+  const file = new OpenFile(inputs);
+  const documents = new DocumentCounter(specialTokens);
+  expect(ranges.map((range) => runToEnd(documents.count(file.of(0), range)))).toEqual([2, 0]);
+  const pattern = compilePattern(patterns.gpt2.sources);
+  const words = countingTexts({ inputs, pattern, specialTokens: [token] }, new WordCounter());
+  const found = ranges.map((range) => runToEnd(words.take({ ...range, kind: "range", endsInput: false })));
+  expect(found.map((findings) => findings?.documentCount)).toEqual([2, 0]);
+  file.close();
+  words.close();
 });

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import { EncodingKernel } from "../../src/tokenizer/encoding-kernel.ts";
+import { EncodingKernel, IdBuffer } from "../../src/tokenizer/encoding-kernel.ts";
 import { buildModel, droppedByte } from "../../src/tokenizer/encoding-model.ts";
-import { IdBuffer } from "../../src/tokenizer/id-buffer.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 31);

@@ -1,5 +1,4 @@
 import { grown } from "../../bytes/arrays.ts";
-import type { SpecialTokenFinder } from "../../bytes/special-token-finder.ts";
 import { allocateText, paddingBytes, releaseText, type Text, type TextMaker } from "../../bytes/text.ts";
 
 /**
@@ -45,30 +44,4 @@ export class RecordBatch {
     this.text.bytes.set(bytes, start);
     this.endRecord(start + bytes.length);
   }
-}
-
-/**
- * Calls `visit` with the beginning and end of each document of the batch; returns how many there are. A record is one
- * document, or several if special tokens end documents inside it; without bytes it is none.
- */
-export function visitDocuments(
-  { text, ends, count, byteCount }: RecordBatch,
-  finder: SpecialTokenFinder,
-  visit: (start: number, end: number) => void,
-): number {
-  finder.reset(text.bytes.subarray(0, byteCount));
-  let documentCount = 0;
-  let pos = 0;
-  for (let r = 0; r < count; r++) {
-    const recordEnd = ends[r]!;
-    while (pos < recordEnd) {
-      const end = finder.find(pos, recordEnd);
-      if (end > pos) {
-        visit(pos, end);
-        documentCount++;
-      }
-      pos = end < recordEnd ? end + finder.lengthAt(end, recordEnd) : recordEnd;
-    }
-  }
-  return documentCount;
 }
