@@ -30,6 +30,14 @@ describe("what is no text is told by its first bytes", () => {
     expect(() => findInputs([twice])).toThrow("is packed by gzip twice");
   });
 
+  test("how a file is packed, whatever its name is", () => {
+    const compressionOf = (name: string, content: string | Uint8Array) =>
+      findInputs([put(directory, name, content)])[0]!.compression;
+    expect(compressionOf("named.gz", "plain text")).toBe("none");
+    expect(compressionOf("plain.txt", gzipSync("x"))).toBe("gzip");
+    expect(compressionOf("plain", zstdCompressSync("x"))).toBe("zstd");
+  });
+
   test("a tar archive by its checksum, whatever made it", () => {
     put(directory, "member.txt", "text in an archive");
     for (const format of ["ustar", "gnu", "v7", "posix"]) {

@@ -47,32 +47,27 @@ function planFor(wanted: string, entries: string, ...sums: string[]): string {
   return `${sum} + ${plan.added.join("")} - ${plan.removed.map(([id, times]) => id.repeat(times)).join("")}, count ${[...plan.missing].join("")}`;
 }
 
-test("what is not there is counted, the rest is added up", () => {
-  expect(planFor("abc", "")).toBe(" +  - , count abc");
-  expect(planFor("abc", "bx")).toBe(" + b - , count ac");
-});
-
-test("a sum is taken if it is less to read", () => {
-  expect(planFor("abcdef", "abcdef", "abcdef")).toBe("abcdef +  - , count ");
-  expect(planFor("abcdef", "abcdefx", "abcdex")).toBe("abcdex + f - x, count ");
-  expect(planFor("abc", "abcxyz", "axyz")).toBe(" + abc - , count ");
-  expect(planFor("abcdef", "abcdef", "abcd", "abcde")).toBe("abcde + f - , count ");
-});
-
-test("a sum is no use if what must be taken off it is gone", () => {
-  expect(planFor("abcdef", "abcdef", "abcdex")).toBe(" + abcdef - , count ");
-});
-
-test("a sum stands for entries that are gone", () => {
-  expect(planFor("abc", "", "abc")).toBe("abc +  - , count ");
-  expect(planFor("abcd", "", "abc")).toBe("abc +  - , count d");
-});
-
-test("contents may occur several times", () => {
-  expect(planFor("aaab", "ab", "ab")).toBe("ab + aa - , count ");
-  expect(planFor("bcdef", "bcdef", "bbcdef")).toBe("bbcdef +  - b, count ");
-  // The second a would have to be counted, and is in the sum already.
-  expect(planFor("aab", "b", "ab")).toBe(" + b - , count a");
+test("a plan counts what is not there, adds up the rest, and takes a sum if that is less to read", () => {
+  for (const [plan, wanted, entries, ...sums] of [
+    [" +  - , count abc", "abc", ""],
+    [" + b - , count ac", "abc", "bx"],
+    ["abcdef +  - , count ", "abcdef", "abcdef", "abcdef"],
+    ["abcdex + f - x, count ", "abcdef", "abcdefx", "abcdex"],
+    [" + abc - , count ", "abc", "abcxyz", "axyz"],
+    ["abcde + f - , count ", "abcdef", "abcdef", "abcd", "abcde"],
+    // What must be taken off the sum is gone.
+    [" + abcdef - , count ", "abcdef", "abcdef", "abcdex"],
+    // The sum stands for entries that are gone.
+    ["abc +  - , count ", "abc", "", "abc"],
+    ["abc +  - , count d", "abcd", "", "abc"],
+    // Contents that occur several times.
+    ["ab + aa - , count ", "aaab", "ab", "ab"],
+    ["bbcdef +  - b, count ", "bcdef", "bcdef", "bbcdef"],
+    // The second a would have to be counted, and is in the sum already.
+    [" + b - , count a", "aab", "b", "ab"],
+  ] as const) {
+    expect(planFor(wanted, entries, ...sums)).toBe(plan);
+  }
 });
 
 const home = scratch();

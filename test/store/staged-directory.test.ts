@@ -142,12 +142,16 @@ describe("checkOutputDirectory", () => {
     symlinkSync(out, join(home, "link"));
     symlinkSync(join(home, "nowhere"), join(home, "dangling"));
     writeFileSync(join(home, "file"), "mine");
-    expect(messageOf(() => checkOutputDirectory(join(home, "link")))).toContain("symbolic link");
-    expect(messageOf(() => checkOutputDirectory(`${join(home, "link")}/`))).toContain("symbolic link");
-    expect(messageOf(() => checkOutputDirectory(join(home, "dangling")))).toContain("symbolic link");
-    expect(messageOf(() => checkOutputDirectory(join(home, "file")))).toContain("not a directory");
-    expect(messageOf(() => checkOutputDirectory(join(home, "file", "out")))).toContain(join(home, "file"));
-    expect(messageOf(() => checkOutputDirectory("/"))).toContain("mount point");
+    for (const [path, reason] of [
+      [join(home, "link"), "symbolic link"],
+      [`${join(home, "link")}/`, "symbolic link"],
+      [join(home, "dangling"), "symbolic link"],
+      [join(home, "file"), "not a directory"],
+      [join(home, "file", "out"), join(home, "file")],
+      ["/", "mount point"],
+    ] as const) {
+      expect(messageOf(() => checkOutputDirectory(path))).toContain(reason);
+    }
     expect(messageOf(() => takeLockNow(placeOf("/proc/out")))).toContain(
       '"/proc/out" cannot be written: nothing new can be made in "/proc"',
     );
@@ -446,31 +450,33 @@ test("runs that began in the same second have names of their own, and the oldest
   expect(names().map((name) => numberOf(join(home, name)))).toEqual([5, 3, 4]);
 });
 
+/** A result of a run that says it began then; returns its generation. */
+function publishAt(startedAt: string): number {
+  const staged = stageDirectory(out);
+  const { generation } = staged;
+  const record = { startedAt, generation, files: ["training.json"] };
+  staged.write("training.json", [Buffer.from(JSON.stringify(record))]);
+  staged.publish({ keepCount: 2 });
+  return generation;
+}
+
 test("after a run under a wrong clock the last N stay all the same", () => {
-  const publishAt = (startedAt: string) => {
-    const staged = stageDirectory(out);
-    const record = { startedAt, generation: staged.generation, files: ["training.json"] };
-    staged.write("training.json", [Buffer.from(JSON.stringify(record))]);
-    staged.publish({ keepCount: 2 });
-    return names().slice(1);
-  };
   for (const startedAt of ["2026-11-20T02:00:00Z", "2038-01-19T03:14:07Z", "2026-11-21T02:00:00Z"])
     publishAt(startedAt);
   expect(names()).toEqual(["out", "out.20261120T020000Z", "out.20380119T031407Z"]);
-  expect(publishAt("2026-11-22T02:00:00Z")).toEqual(["out.20261121T020000Z", "out.20380119T031407Z"]);
-  expect(publishAt("1970-01-01T00:00:00Z")).toEqual(["out.20261121T020000Z", "out.20261122T020000Z"]);
-  expect(publishAt("2026-11-23T02:00:00Z")).toEqual(["out.19700101T000000Z", "out.20261122T020000Z"]);
+  for (const [startedAt, kept] of [
+    ["2026-11-22T02:00:00Z", ["out.20261121T020000Z", "out.20380119T031407Z"]],
+    ["1970-01-01T00:00:00Z", ["out.20261121T020000Z", "out.20261122T020000Z"]],
+    ["2026-11-23T02:00:00Z", ["out.19700101T000000Z", "out.20261122T020000Z"]],
+  ] as const) {
+    publishAt(startedAt);
+    expect(names().slice(1)).toEqual([...kept]);
+  }
 });
 
 test("results from before generations were counted are older than those with one", () => {
   for (let n = 0; n < 3; n++) publish(n * 3, 3);
-  for (const startedAt of ["2001-01-01T00:00:00Z", "2000-01-01T00:00:00Z"]) {
-    const staged = stageDirectory(out);
-    expect(staged.generation).toBe(startedAt.startsWith("2001") ? 1 : 2);
-    const record = { startedAt, generation: staged.generation, files: ["training.json"] };
-    staged.write("training.json", [Buffer.from(JSON.stringify(record))]);
-    staged.publish({ keepCount: 2 });
-  }
+  expect([publishAt("2001-01-01T00:00:00Z"), publishAt("2000-01-01T00:00:00Z")]).toEqual([1, 2]);
   expect(names()).toEqual(["out", "out.20010101T000000Z", "out.20261120T020002Z"]);
 });
 

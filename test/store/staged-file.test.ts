@@ -12,7 +12,13 @@ import {
 import { join } from "node:path";
 import { UserError } from "../../src/errors.ts";
 import { takeLockNow } from "../../src/store/output-lock.ts";
-import { checkOutputFile, placeOfFile, stageFile } from "../../src/store/staged-file.ts";
+import {
+  checkOutputFile,
+  placeOfFile,
+  stageFile,
+  unguarded,
+  writeStaged,
+} from "../../src/store/staged-file.ts";
 import { eachInNewHome } from "../homes.ts";
 import { canPlayOthers, giveAway, makePipe } from "../other-user.ts";
 
@@ -23,16 +29,11 @@ eachInNewHome((made) => {
   path = join(home, "out.tsv");
 });
 
-function writeFileWhole(path: string, chunks: Iterable<Uint8Array>): void {
-  const staged = stageFile(path);
-  try {
-    for (const chunk of chunks) staged.write(chunk);
-    staged.publish();
-  } catch (error) {
-    staged.discard();
-    throw error;
-  }
-}
+/** Writes chunks as a run does that nothing stops. */
+const writeWhole = (path: string, chunks: Iterable<Uint8Array>) =>
+  writeStaged(path, unguarded, async (file) => {
+    for (const chunk of chunks) file.write(chunk);
+  });
 
 const text = () => readFileSync(path, "utf8");
 
@@ -50,13 +51,26 @@ test("a file is there whole or not at all", () => {
   expect(readdirSync(home)).toEqual(["out.tsv"]);
 });
 
-test("an error or a discard leaves the older file, and nothing beside it", () => {
+test("an error or a discard leaves the older file, and nothing beside it", async () => {
   writeFileSync(path, "old");
   const failing = function* () {
     yield Buffer.from("half");
     throw new Error("no more");
   };
-  expect(() => writeFileWhole(path, failing())).toThrow("no more");
+  await expect(writeWhole(path, failing())).rejects.toThrow("no more");
+  // The end of the process, in the middle.
+  const guarded: (() => void)[] = [];
+  const guard = (undo: () => void) => {
+    guarded.push(undo);
+    return () => void guarded.pop();
+  };
+  await writeStaged(path, guard, async (file) => {
+    file.write(Buffer.from("half"));
+    guarded[0]!();
+    expect(readdirSync(home)).toEqual(["out.tsv"]);
+    throw new Error("ended");
+  }).catch(() => {});
+  expect(guarded).toEqual([]);
   const staged = stageFile(path);
   staged.write(Buffer.from("half"));
   staged.discard();
@@ -65,21 +79,21 @@ test("an error or a discard leaves the older file, and nothing beside it", () =>
   expect(readdirSync(home)).toEqual(["out.tsv"]);
 });
 
-test("an older file's mode is kept, and a link is followed", () => {
+test("an older file's mode is kept, and a link is followed", async () => {
   writeFileSync(path, "old");
   chmodSync(path, 0o640);
   symlinkSync("out.tsv", join(home, "link"));
-  writeFileWhole(join(home, "link"), [Buffer.from("new")]);
+  await writeWhole(join(home, "link"), [Buffer.from("new")]);
   expect(text()).toBe("new");
   expect(statSync(path).mode & 0o777).toBe(0o640);
   expect(readlinkSync(join(home, "link"))).toBe("out.tsv");
   symlinkSync("later", join(home, "dangling"));
-  writeFileWhole(join(home, "dangling"), [Buffer.from("new")]);
+  await writeWhole(join(home, "dangling"), [Buffer.from("new")]);
   expect(readFileSync(join(home, "later"), "utf8")).toBe("new");
 });
 
-test("a device is written straight away", () => {
-  writeFileWhole("/dev/null", [Buffer.from("gone")]);
+test("a device is written straight away", async () => {
+  await writeWhole("/dev/null", [Buffer.from("gone")]);
   expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
 });
 
@@ -93,12 +107,12 @@ test("a pipe is written straight away, but not another user's where everybody ma
   expect(() => checkOutputFile(pipe)).toThrow(`"${pipe}" is not used: it is another user's`);
 });
 
-test("a full device is an error with its reason", () => {
+test("a full device is an error with its reason", async () => {
   if (!existsSync("/dev/full")) {
     console.log("skipped: there is no /dev/full");
     return;
   }
-  expect(() => writeFileWhole("/dev/full", [Buffer.from("x")])).toThrow(
+  await expect(writeWhole("/dev/full", [Buffer.from("x")])).rejects.toThrow(
     /"\/dev\/full" cannot be written: no space left/,
   );
 });

@@ -238,6 +238,24 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     expect(withField(path, "other")).not.toThrow();
   });
 
+  /** The values of a page that is not packed, in which no row may be null. */
+  function valuesIn(
+    page: Uint8Array,
+    num_values: number,
+    encoding: "DELTA_BYTE_ARRAY" | "RLE_DICTIONARY",
+    dictionary?: Parameters<typeof pageValues>[3],
+  ) {
+    const levels = { definition_level_encoding: "RLE", repetition_level_encoding: "RLE" } as const;
+    const sizes = { uncompressed_page_size: page.length, compressed_page_size: page.length };
+    const header = {
+      type: "DATA_PAGE",
+      data_page_header: { num_values, encoding, ...levels },
+      ...sizes,
+    } as const;
+    const column = { codec: "UNCOMPRESSED", isOptional: false } as const;
+    return pageValues({ header, dataByte: 0, endByte: page.length }, page, column, dictionary);
+  }
+
   test("values that share more with the one before than it has, or more bytes than there are", () => {
     // Integers by their differences: blocks of 128 in 4 parts, 2 values, the first, the difference, parts of no width.
     const integers = (first: number, second: number) => {
@@ -247,21 +265,7 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     const valuesOf = (shared: number[], rest: number[], text: string) => {
       const [a, b, c, d] = [...shared, ...rest] as [number, number, number, number];
       const page = Buffer.from([...integers(a, b), ...integers(c, d), ...Buffer.from(text)]);
-      const sizes = { uncompressed_page_size: page.length, compressed_page_size: page.length };
-      const data_page_header = {
-        num_values: 2,
-        encoding: "DELTA_BYTE_ARRAY",
-        definition_level_encoding: "RLE",
-        repetition_level_encoding: "RLE",
-      } as const;
-      const header = { type: "DATA_PAGE", data_page_header, ...sizes } as const;
-      const column = { codec: "UNCOMPRESSED", isOptional: false } as const;
-      const { bytes, starts, ends } = pageValues(
-        { header, dataByte: 0, endByte: 0 },
-        page,
-        column,
-        undefined,
-      );
+      const { bytes, starts, ends } = valuesIn(page, 2, "DELTA_BYTE_ARRAY");
       return [0, 1].map((v) => Buffer.from(bytes.subarray(starts[v], ends[v])).toString());
     };
     expect(valuesOf([0, 2], [3, 1], "abcd")).toEqual(["abc", "abd"]);
@@ -275,16 +279,7 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     const dictionary = { bytes: Buffer.from("ab"), starts: Int32Array.of(0), ends: Int32Array.of(2) };
     const valuesBy = (width: number, ...index: number[]) => {
       const page = Uint8Array.of(width, 3 << 1, ...index);
-      const sizes = { uncompressed_page_size: page.length, compressed_page_size: page.length };
-      const data_page_header = {
-        num_values: 3,
-        encoding: "RLE_DICTIONARY",
-        definition_level_encoding: "RLE",
-        repetition_level_encoding: "RLE",
-      } as const;
-      const header = { type: "DATA_PAGE", data_page_header, ...sizes } as const;
-      const column = { codec: "UNCOMPRESSED", isOptional: false } as const;
-      return pageValues({ header, dataByte: 0, endByte: page.length }, page, column, dictionary);
+      return valuesIn(page, 3, "RLE_DICTIONARY", dictionary);
     };
     expect([...valuesBy(1, 0).ends]).toEqual([2, 2, 2]);
     expect(() => valuesBy(1, 1)).toThrow("refers to value 1 of its dictionary");

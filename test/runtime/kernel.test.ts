@@ -1,6 +1,14 @@
 import { expect, test } from "bun:test";
 import { wordMemoryCount } from "../../src/pipeline/count-memory.ts";
-import { wholeMemoryBytes } from "../../src/runtime/kernel.ts";
+import { createKernel, kernelModule, prepareKernel, wholeMemoryBytes } from "../../src/runtime/kernel.ts";
+
+test("a kernel that was prepared is the one that all use, however often it is prepared", async () => {
+  await Promise.all([prepareKernel(), prepareKernel()]);
+  const module = kernelModule();
+  await prepareKernel();
+  expect(kernelModule()).toBe(module);
+  expect(createKernel().exports.memoryBytes()).toBeGreaterThan(0);
+});
 
 const gigabyte = 2 ** 30;
 const anyText = Number.POSITIVE_INFINITY;
