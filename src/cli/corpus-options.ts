@@ -1,12 +1,11 @@
 import type { FoundInputs } from "../corpus/find-inputs.ts";
-import { expectedTextBytes, sizeOfRanges, wholeRange } from "../corpus/input.ts";
+import { expectedTextBytes, sizeOfRanges } from "../corpus/input.ts";
 import type { PlannedRanges } from "../corpus/plan-file.ts";
 import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
-import type { ResolvedPattern } from "../pattern/pattern.ts";
 import { type CacheChoice, openMemory } from "../pipeline/count-memory.ts";
-import { countsOptionsOf, settleCutting } from "../pipeline/training.ts";
+import { type CutSettings, countsOptionsOf, settleCutting } from "../pipeline/training.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { Invocation } from "./arguments.ts";
@@ -15,11 +14,10 @@ import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 
 /**
- * The options of every command that reads a corpus. Looks at no file. What the command line leaves open is as in `made`,
- * the options that the counts files were made with, if these are given, else the default.
+ * How text is cut, by the command line. What it leaves open is as in `made`, the options that the counts files were made with,
+ * if these are given, else the default.
  */
-export function readCorpusOptions(invocation: Invocation, made?: CountsOptions) {
-  const { options } = invocation;
+export function readCutting({ options }: Invocation, made?: CountsOptions): CutSettings {
   // Only HF's trainer is fed line by line.
   const madeCompat: Compat = made?.isLinewise ? "huggingface" : "cs336";
   const asked = options.word("compat");
@@ -29,44 +27,41 @@ export function readCorpusOptions(invocation: Invocation, made?: CountsOptions) 
       "without it: cs336, huggingface or rustbpe",
     );
   }
-  const compat: Compat = asked ?? madeCompat;
-  const specialTokens = options.get("special-token") ?? made?.specialTokens;
-  const pattern = options.text("pattern") ?? made?.patterns;
-  const cutting = settleCutting({ specialTokens, pattern, compat });
-  return {
-    ...cutting,
-    cutting,
-    workers: options.number("workers"),
-    reading: readInputOptions(invocation),
-    memoryLimitBytes: options.number("memory-limit"),
-  };
+  return settleCutting({
+    specialTokens: options.get("special-token") ?? made?.specialTokens,
+    pattern: options.text("pattern") ?? made?.patterns,
+    compat: asked ?? madeCompat,
+  });
 }
 
-type CorpusChoices = Pick<ReturnType<typeof readCorpusOptions>, "workers" | "reading" | "memoryLimitBytes">;
+/** How a corpus is read, and what that may use. Looks at no file. */
+export const readCorpusOptions = (invocation: Invocation) => ({
+  workers: invocation.options.number("workers"),
+  reading: readInputOptions(invocation),
+  memoryLimitBytes: invocation.options.number("memory-limit"),
+  cache: readCacheOptions(invocation),
+});
+
+type CorpusChoices = ReturnType<typeof readCorpusOptions>;
 
 const nothingFound: FoundInputs = { inputs: [], skipped: [] };
 
-/**
- * The inputs as they are now, the ranges of them that are counted, and the workers and the memory for it. With word counts
- * from files there may be no input.
- */
+/** The inputs as they are now, and the workers and the memory for them. With word counts from files there may be no input. */
 export async function openCorpus(
   { files, options }: Invocation,
-  { workers, reading, memoryLimitBytes }: CorpusChoices,
+  { workers, reading, memoryLimitBytes }: Omit<CorpusChoices, "cache">,
   output: Output,
   planned?: PlannedRanges,
 ) {
   const hasNone = files.length === 0 && options.has("counts");
   const found = planned !== undefined || hasNone ? nothingFound : await openInputs(files, reading, output);
   const inputs = planned?.inputs ?? found.inputs;
-  const ranges = planned?.ranges ?? inputs.map(wholeRange);
-  const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(ranges);
+  const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(planned.ranges);
   const budget = new MemoryBudget(memoryLimitBytes);
   const workerCountFor = workersFor(workers, budget.workerCountMax);
   return {
     inputs,
     skipped: found.skipped,
-    ranges,
     budget,
     workerCount: workerCountFor(expectedBytes),
     workerCountFor,
@@ -74,7 +69,7 @@ export async function openCorpus(
 }
 
 /** `--cache` and the options that need it; undefined without it. Looks at no file. */
-export function readCacheOptions({
+function readCacheOptions({
   options,
 }: Invocation): (CacheChoice & { readonly ifChanged: boolean }) | undefined {
   const path = options.text("cache");
@@ -90,32 +85,27 @@ export function readCacheOptions({
 /** The memory for counting and the cache asked for. What goes to disk for want of memory is removed when the run ends. */
 export function openRunMemory(
   choice: CacheChoice | undefined,
-  { pattern, budget, countsOptions }: RunOptions,
+  cutting: CutSettings,
+  budget: MemoryBudget,
   output: Output,
 ): ReturnType<typeof openMemory> {
   const warn = (message: string) => output.warn(message);
-  const opened = openMemory(choice, countsOptions, pattern.compiled, budget, warn);
+  const opened = openMemory(choice, countsOptionsOf(cutting), cutting.pattern.compiled, budget, warn);
   onStop(() => opened.memory.scratch.remove());
   return opened;
 }
 
-type RunOptions = {
-  readonly pattern: ResolvedPattern;
-  readonly budget: MemoryBudget;
-  readonly countsOptions: CountsOptions;
-};
-
 /**
- * Opens the files of word counts that `--counts` names. The options of the run are those of the command line, `asked`; if
- * the files state the options they were made with, `read` fills with them what the command line leaves open.
+ * Opens the files of word counts that `--counts` names. Text is cut as the command line says, `asked`; if the files state the
+ * options they were made with, `read` fills with them what the command line leaves open.
  */
-export async function openCountsFiles<T extends Parameters<typeof countsOptionsOf>[0]>(
+export async function openCountsFiles<T extends CutSettings>(
   invocation: Invocation,
   asked: T,
   read: (made: CountsOptions) => T,
-): Promise<{ options: T; countsFiles: CountsFiles | undefined }> {
+): Promise<{ cutting: T; countsFiles: CountsFiles | undefined }> {
   const paths = countsPaths(invocation);
-  if (paths.length === 0) return { options: asked, countsFiles: undefined };
+  if (paths.length === 0) return { cutting: asked, countsFiles: undefined };
   const countsFiles = new CountsFiles(paths, await spoolPipes(paths));
   const isGiven = (name: string) => invocation.options.has(name);
   if (countsFiles.unstated !== undefined && !(isGiven("pattern") && isGiven("special-token"))) {
@@ -132,9 +122,9 @@ export async function openCountsFiles<T extends Parameters<typeof countsOptionsO
     );
   }
   const made = countsFiles.options;
-  const options = made === null ? asked : mistakesOfFile(countsFiles.statedBy, () => read(made));
-  countsFiles.check(countsOptionsOf(options));
-  return { options, countsFiles };
+  const cutting = made === null ? asked : mistakesOfFile(countsFiles.statedBy, () => read(made));
+  countsFiles.check(countsOptionsOf(cutting));
+  return { cutting, countsFiles };
 }
 
 /** Blames the file, not the command line, for options that only the file states. */

@@ -20,8 +20,8 @@ import {
   openCorpus,
   openCountsFiles,
   openRunMemory,
-  readCacheOptions,
   readCorpusOptions,
+  readCutting,
 } from "./corpus-options.ts";
 import { lockOutputs, taken, writeChunks, writeData } from "./data-output.ts";
 import { openRanges, rangesPath } from "./input-options.ts";
@@ -36,31 +36,29 @@ import {
 /** `bpe count`: the words of text and of counts files, as text or as a file that can be added up again. */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const asked = readCorpusOptions(invocation);
-  const cacheOptions = readCacheOptions(invocation);
+  const asked = readCutting(invocation);
+  const options = readCorpusOptions(invocation);
   const minCount = invocation.options.number("min-count") ?? 1;
   const plan = rangesPath(invocation);
   const places = await takePlaces(invocation, output);
-  const { options, countsFiles } = await openCountsFiles(invocation, asked, (made) =>
-    readCorpusOptions(invocation, made),
+  const { cutting, countsFiles } = await openCountsFiles(invocation, asked, (made) =>
+    readCutting(invocation, made),
   );
-  const countsOptions = countsOptionsOf(options);
+  const countsOptions = countsOptionsOf(cutting);
   const { textField } = options.reading;
   const planned =
     plan === undefined ? undefined : await openRanges(plan, { ...countsOptions, textField }, output);
   const opened = await openCorpus(invocation, options, output, planned);
   const { inputs, budget, workerCount, workerCountFor } = opened;
-  refuseOwnResults(inputs, [cacheOptions?.path]);
+  refuseOwnResults(inputs, [options.cache?.path]);
   refuseOverwriting(inputs, places);
-  warnOfSlowPattern(options.pattern, output);
-  const run = { pattern: options.pattern, budget, countsOptions };
-  const { memory, cached } = openRunMemory(cacheOptions, run, output);
+  warnOfSlowPattern(cutting.pattern, output);
+  const { memory, cached } = openRunMemory(options.cache, cutting, budget, output);
   const cache = cached?.cache;
   if (cache !== undefined) warnOfStreams(inputs, output);
   const report = (progress: StageProgress) => output.progress(progress);
   const corpus = {
-    ...options,
-    cutting: plainCutting(options.pattern.compiled, options.specialTokens),
+    cutting: plainCutting(cutting.pattern.compiled, cutting.specialTokens),
     inputs,
     ranges: planned?.ranges,
     workerCount,

@@ -14,7 +14,7 @@ import { countsOptionsOf } from "../pipeline/training.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { canBeCut } from "../text/cutting.ts";
 import type { Invocation } from "./arguments.ts";
-import { readCorpusOptions } from "./corpus-options.ts";
+import { readCutting } from "./corpus-options.ts";
 import { lockOutputFile, taken, writeData } from "./data-output.ts";
 import { findFiles, inspectStreams, readInputOptions } from "./input-options.ts";
 import { corpusNoteLines, type Output, warnOfSlowPattern } from "./output.ts";
@@ -83,10 +83,10 @@ function readOptions(invocation: Invocation) {
 
 /** Where the ranges of a corpus that is counted may end. */
 function corpusCuts(invocation: Invocation) {
-  const options = readCorpusOptions(invocation);
+  const cutting = readCutting(invocation);
   return async (output: Output) => {
-    warnOfSlowPattern(options.pattern, output);
-    return { ...countsOptionsOf(options), pattern: options.pattern.compiled, keepsTextsWhole: false };
+    warnOfSlowPattern(cutting.pattern, output);
+    return { ...countsOptionsOf(cutting), pattern: cutting.pattern.compiled, keepsTextsWhole: false };
   };
 }
 

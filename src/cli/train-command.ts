@@ -1,17 +1,21 @@
 import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { countsChunks } from "../count/counts-files.ts";
-import type { StageProgress } from "../pipeline/stage-progress.ts";
-import { type Trained, train } from "../pipeline/train.ts";
-import { countsOptionsOf, encodingPatternOf } from "../pipeline/training.ts";
-import { type Written, writeResult } from "../pipeline/write-result.ts";
+import type { ResolvedPattern } from "../pattern/pattern.ts";
+import type { OpenCache } from "../pipeline/count-memory.ts";
+import { identify } from "../pipeline/count-words.ts";
+import type { Extended, TrainedVocabulary } from "../pipeline/learn-merges.ts";
+import type { Report, StageProgress } from "../pipeline/stage-progress.ts";
+import { train } from "../pipeline/train.ts";
+import { countsOptionsOf, encodingPatternOf, type Training } from "../pipeline/training.ts";
+import { type Result, writeResult } from "../pipeline/write-result.ts";
 import { shellLine } from "../runtime/hints.ts";
+import { build, codeIdentity } from "../runtime/version.ts";
+import { contentsOf, isUpToDate, keepResult, type MadeOf, readResult } from "../store/cache-directory.ts";
 import { describeCounts } from "../store/content-hash.ts";
-import { placeOf } from "../store/output-place.ts";
-import { checkOutputDirectory } from "../store/staged-directory.ts";
+import { pathOf, placeOf } from "../store/output-place.ts";
+import { checkOutputDirectory, type FormerResults } from "../store/staged-directory.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
-import { plainCutting } from "../text/cutting.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
-import type { CountsOptions } from "../words/counts-format.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { Invocation } from "./arguments.ts";
 import { countsPaths, openCorpus, openCountsFiles, openRunMemory } from "./corpus-options.ts";
@@ -27,95 +31,96 @@ import {
 } from "./output.ts";
 import { ReportThread, refuseOtherFile } from "./report-option.ts";
 import { onStop } from "./stop.ts";
-import type { Learned } from "./train-report.ts";
-import { roleRows, shapesOf, summary, superwordRows } from "./train-summary.ts";
-import { readOptions, type TrainOptions } from "./training-options.ts";
-import { isUpToDateWith, noteResult, tellUnchanged } from "./up-to-date.ts";
+import { refuseOwnOutput } from "./tokenizer-options.ts";
+import { extensionSummary, trainingSummary } from "./train-summary.ts";
+import {
+  readOptions,
+  refuseCountedAsText,
+  settleExtension,
+  settleTyped,
+  type TrainOptions,
+} from "./training-options.ts";
 
 /** `bpe train`: reads the options, looks at the world, trains, writes, tells. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
   if (invocation.options.text("input-format") === "ids") {
     return (await import("./ids-command.ts")).runTrainIds(invocation, output);
   }
-  if (invocation.options.has("extend")) {
-    return (await import("./extend-command.ts")).runExtend(invocation, output);
-  }
-  const asked = readOptions(invocation);
-  await takePlaces(invocation, asked, output);
-  const startMs = performance.now();
-  const { options, countsFiles } = await openCountsFiles(invocation, asked, (made) =>
-    readOptions(invocation, made),
-  );
-  const corpus = await openCorpus(invocation, options, output);
-  const { inputs, skipped, workerCount, workerCountFor, budget } = corpus;
-  refuseOwnResults(inputs, [options.output, options.cache?.path]);
-  refuseOverwriting(inputs, [options.saveCounts, options.report]);
-  const countsOptions = countsOptionsOf(options);
-  const run = { pattern: options.pattern, budget, countsOptions };
-  const { memory, cached } = openRunMemory(options.cache, run, output);
-  const counts = await describeCounts(countsPaths(invocation));
-  const training = { ...options, inputs, counts };
-  const page =
-    options.report === undefined
-      ? undefined
-      : new ReportThread(options.report, {
-          inputs,
-          pattern: encodingPatternOf(options),
-          output: options.output,
-        });
+  const opened = await openTraining(invocation, output);
+  const { options, training, corpus, cached } = opened;
+  const setting = { inputs: corpus.inputs, pattern: encodingPatternOf(training), output: options.output };
+  const page = options.report === undefined ? undefined : new ReportThread(options.report, setting);
   const report = (progress: StageProgress) => {
     if (progress.stage === "merging") page?.begin();
     output.progress(progress);
   };
   if (cached !== undefined) {
-    warnOfStreams(inputs, output);
-    const isUpToDate = options.cache!.ifChanged && (await isUpToDateWith(cached, training, report));
-    if (isUpToDate) return tellUnchanged(options.output, output);
+    warnOfStreams(corpus.inputs, output);
+    const isDone = options.cache!.ifChanged && (await isUpToDateWith(cached, opened, report));
+    if (isDone) return tellUnchanged(options.output, output);
   }
-  warnOfSlowPattern(options.pattern, output);
-  warnOfEqualCounts(counts, output);
+  warnOfSlowPattern(training.pattern, output);
+  warnOfEqualCounts(opened.counts, output);
 
-  let written: Written | undefined;
-  const trained = await train(
-    {
-      ...options,
-      cutting: plainCutting(options.pattern.compiled, options.specialTokens),
-      inputs,
-      workerCount,
-      workerCountFor,
-      countsFiles,
-      cache: cached?.cache,
-      memory,
-      tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
-      saveWords: wordSaving(options.saveCounts, countsOptions),
-      async write(trained) {
-        page?.take(learnedOf(trained));
-        warnOfInvalidBytes(inputs, trained.statistics, output);
-        const made = { ...training, skipped, workerCount, trained, startMs };
-        written = await writeResult(options.output, { ...askedFor(invocation, options), ...made }, onStop);
-      },
+  let tell = async () => {};
+  const run = {
+    ...corpus,
+    saveWords: wordSaving(options.saveCounts, training),
+    tellMemory: (estimatedBytes: number) => output.tellMemory("merging", estimatedBytes),
+    write: async (trained: TrainedVocabulary | Extended) => {
+      warnOfInvalidBytes(corpus.inputs, trained.statistics, output);
+      tell =
+        "extensions" in trained
+          ? await writeExtended(opened, trained, output)
+          : await writeTrained(opened, trained, page, output);
     },
-    report,
-  );
-  if (cached !== undefined) noteResult(cached, training);
-  await page?.write(written!.record);
-  const notes = [...corpusNotes({ inputs, skipped }), ...roleRows(options.model), ...superwordRows(trained)];
-  tellTrained(trained, written!, options.output, notes, output);
+  };
+  await train(training, run, report);
+  // What goes on from a base does not depend on options and inputs alone.
+  if (training.base === null && cached !== undefined) noteResult(cached, opened);
+  cached?.shrink();
+  await tell();
 }
 
-const learnedOf = ({ vocabulary, smaller, ledger }: Trained): Learned => ({
-  vocabulary,
-  smallerSizes: smaller.map(({ size, reservedCount }) => size - reservedCount),
-  ledger,
-});
+type Opened = Awaited<ReturnType<typeof openTraining>>;
 
-/** What was asked for, as the record of the training keeps it. */
-const askedFor = ({ typed }: Invocation, { outputs, keepCount }: TrainOptions) => ({
-  command: shellLine(["bpe", "train", ...typed]),
-  arguments: ["train", ...typed],
-  ...outputs,
-  keepCount,
-});
+/** The training, checked and settled, with its places locked and its corpus as it is now. */
+async function openTraining(invocation: Invocation, output: Output) {
+  const options = readOptions(invocation);
+  const { basePath, basePattern } = options;
+  // What the command line alone shows is refused before anything is looked at.
+  const typed = basePath === undefined ? settleTyped(invocation, options) : undefined;
+  if (basePath !== undefined) refuseOwnOutput(basePath, options.output);
+  await takePlaces(invocation, options, output);
+  const startMs = performance.now();
+  const extension =
+    basePath === undefined
+      ? undefined
+      : settleExtension(
+          invocation,
+          options,
+          await (await codeForBases()).openBase(basePath, basePattern, (note) => output.warn(note)),
+          output,
+        );
+  const asked = (typed ?? extension?.training)!;
+  const { cutting: training, countsFiles } = await openCountsFiles<Training>(invocation, asked, (made) => {
+    if (extension === undefined) return settleTyped(invocation, options, made);
+    const isSaid = invocation.options.has("special-token");
+    return isSaid ? asked : { ...asked, specialTokens: made.specialTokens };
+  });
+  if (extension !== undefined) refuseCountedAsText(extension.ownSeparators, training);
+  const { budget, skipped, ...found } = await openCorpus(invocation, options, output);
+  refuseOwnResults(found.inputs, [options.output, options.cache?.path]);
+  refuseOverwriting(found.inputs, [options.saveCounts, options.report]);
+  const { memory, cached } = openRunMemory(options.cache, training, budget, output);
+  const counts = await describeCounts(countsPaths(invocation));
+  const corpus = { ...found, countsFiles, memory, cache: cached?.cache };
+  const command = ["train", ...invocation.typed];
+  return { command, options, training, corpus, skipped, counts, cached, startMs };
+}
+
+/** Few trainings need it. */
+const codeForBases = () => import("../pipeline/extend-tokenizer.ts");
 
 /** Checks that the outputs can be written, and keeps other runs away from them. */
 async function takePlaces(invocation: Invocation, options: TrainOptions, output: Output): Promise<void> {
@@ -127,30 +132,134 @@ async function takePlaces(invocation: Invocation, options: TrainOptions, output:
 }
 
 /** Writes the words into the file of `--save-counts`, if there is one. */
-const wordSaving = (path: string | undefined, countsOptions: CountsOptions) => async (words: WordTable) => {
-  if (path !== undefined) await writeChunks(path, countsChunks(path, words, countsOptions));
+const wordSaving = (path: string | undefined, training: Training) => async (words: WordTable) => {
+  if (path !== undefined) await writeChunks(path, countsChunks(path, words, countsOptionsOf(training)));
 };
 
-function tellTrained(
-  trained: Trained,
-  { record, leftPath, keptPath }: Written,
-  path: string,
-  notes: readonly [string, string][],
+/** What a record says of the run. */
+const resultOf = <T extends TrainedVocabulary | Extended>(opened: Opened, trained: T): Result<T> => {
+  const { command, options, training, corpus, skipped, counts, startMs } = opened;
+  const { inputs, workerCount } = corpus;
+  return {
+    command: shellLine(["bpe", ...command]),
+    arguments: command,
+    ...options.outputs,
+    keepCount: options.keepCount,
+    ...{ training, inputs, skipped, counts, workerCount, trained, startMs },
+  };
+};
+
+/** Returns what tells the end. */
+async function writeTrained(
+  opened: Opened,
+  trained: TrainedVocabulary,
+  page: ReportThread | undefined,
   output: Output,
+) {
+  const { options, training } = opened;
+  const { vocabulary, smaller, ledger } = trained;
+  const sizeOf = ({ size, reservedCount }: typeof vocabulary) => size - reservedCount;
+  page?.take({ vocabulary, smallerSizes: smaller.map(sizeOf), ledger });
+  const written = await writeResult(options.output, resultOf(opened, trained), onStop);
+  return async () => {
+    const { record } = written;
+    await page?.write(record);
+    const leastSize = baseSize(training.specialTokens, training.compat);
+    const [madeCount, wantedCount] = [sizeOf(vocabulary) - leastSize, training.vocabSize - leastSize];
+    tellWritten(opened, written, { madeCount, wantedCount, noun: "merges" }, output, (told) =>
+      trainingSummary(trained, record, training.model, told),
+    );
+  };
+}
+
+async function writeExtended(opened: Opened, trained: Extended, output: Output) {
+  const { options, training } = opened;
+  const { writeExtension } = await codeForBases();
+  const warn = (message: string) => output.warn(message);
+  const base = training.base!;
+  const written = await writeExtension(options.output, resultOf(opened, trained), base, warn, onStop);
+  return async () => {
+    const madeCount = trained.extensions.at(-1)!.tokens.length;
+    const wantedCount = training.vocabSize - base.parts.tokens.idLimit;
+    tellWritten(opened, written, { madeCount, wantedCount, noun: "new tokens" }, output, (told) =>
+      extensionSummary(trained, written.record, told),
+    );
+  };
+}
+
+type Learned = { readonly madeCount: number; readonly wantedCount: number; readonly noun: string };
+
+function tellWritten(
+  { options, corpus, skipped }: Opened,
+  { record, leftPath, keptPath }: FormerResults & { readonly record: object },
+  { madeCount, wantedCount, noun }: Learned,
+  output: Output,
+  summary: (told: Parameters<typeof extensionSummary>[2]) => string[],
 ): void {
   if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
-  const { vocabSize, specialTokens, compat } = record.options;
-  const { size, reservedCount } = trained.vocabulary;
-  const leastSize = baseSize(specialTokens, compat);
-  warnOfEarlyStop(size - reservedCount - leastSize, vocabSize - leastSize, "merges", output);
-  const summaryText = () =>
-    summary({
-      record,
-      output: path,
-      keptPath,
-      notes,
-      textBytes: trained.statistics.reduce((sum, found) => sum + found.textBytes, 0),
-      ...shapesOf(trained.vocabulary),
-    });
-  output.succeed(summaryText, { changed: true, output: path, kept: keptPath, ...record });
+  warnOfEarlyStop(madeCount, wantedCount, noun, output);
+  const notes = corpusNotes({ inputs: corpus.inputs, skipped });
+  output.succeed(() => summary({ output: options.output, keptPath, notes }), {
+    ...{ changed: true, output: options.output, kept: keptPath },
+    ...record,
+  });
 }
+
+// `--if-changed`: nothing is done if the output is as a run with the same options wrote it, from the same contents.
+
+/** In doubt: no. */
+async function isUpToDateWith(
+  { cache, directory }: OpenCache,
+  opened: Opened,
+  report: Report,
+): Promise<boolean> {
+  const place = pathOf(placeOf(opened.options.output));
+  const result = readResult(directory, place);
+  if (result === undefined) return false;
+  await identify(cache, opened.corpus.inputs, report, contentsOf(result));
+  const madeOf = describe(opened, cache.contents());
+  if (madeOf === undefined || !isUpToDate(result, place, otherFiles(opened), madeOf)) return false;
+  cache.touchEntries();
+  cache.keepIndex();
+  return true;
+}
+
+function tellUnchanged(path: string, output: Output): void {
+  const message = `unchanged: "${path}" was made of the same inputs with the same options`;
+  output.succeed(message, { changed: false, output: path });
+}
+
+/** Records what the output, which has just been written, was made of. */
+function noteResult({ cache, directory, scratchPath }: OpenCache, opened: Opened): void {
+  const madeOf = describe(opened, cache.countedContents());
+  if (madeOf === undefined) return;
+  const place = pathOf(placeOf(opened.options.output));
+  keepResult(directory, `${scratchPath()}/result`, place, otherFiles(opened), madeOf);
+}
+
+const otherFiles = ({ options: { saveCounts } }: Opened) => (saveCounts === undefined ? [] : [saveCounts]);
+
+/** Undefined if an input cannot be read again, or if other code may have the same version. */
+function describe(
+  { options, training, corpus, counts }: Opened,
+  contents: readonly (string | undefined)[],
+): MadeOf | undefined {
+  const code = codeIdentity();
+  if (code === undefined) return undefined;
+  if (contents.includes(undefined) || counts.some(({ sha256 }) => sha256 === null)) return undefined;
+  return {
+    ...{ version: build.version, bunVersion: build.bunVersion, code },
+    settings: { ...plainSettings(training), ...options.outputs },
+    inputs: corpus.inputs.map(({ path }, i) => [path, contents[i]!] as const),
+    counts: counts.map(({ path, sha256 }) => [path, sha256!] as const),
+  };
+}
+
+/** All of them, as JSON can say them: none can be forgotten. */
+const plainSettings = ({ pattern, superwords, ...rest }: Training) => ({
+  ...rest,
+  pattern: plainPattern(pattern),
+  superwords: superwords && { ...superwords, pattern: plainPattern(superwords.pattern) },
+});
+
+const plainPattern = ({ name, sources }: ResolvedPattern) => [name, sources];

@@ -2,28 +2,32 @@ import { join } from "node:path";
 import { escapeBytes } from "../bytes/escape.ts";
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import { longestWithLetters, shapeOf } from "../bytes/token-shape.ts";
-import type { TrainingRecord } from "../formats/training-json.ts";
+import type { ExtensionRecord, TrainingRecord } from "../formats/training-json.ts";
 import { describeLlamaCpp } from "../pattern/pattern.ts";
-import type { Trained } from "../pipeline/train.ts";
+import type { Extended, SuperwordFacts, TrainedVocabulary } from "../pipeline/learn-merges.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes, notKept, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
 import { rowLines } from "./output.ts";
 
-type SummaryFacts = LearnedShapes & {
-  readonly record: TrainingRecord;
+/** What a summary says beside what was learned and its record. */
+type Told = {
   readonly output: string;
   /** The path of the former result, if it was kept. */
   readonly keptPath: string | null;
   /** More rows about the corpus. */
   readonly notes: readonly (readonly [name: string, text: string])[];
-  /** Bytes of text in the inputs, unpacked. */
-  readonly textBytes: number;
 };
 
 /** The summary that people read at the end of `bpe train`. */
-export function summary(facts: SummaryFacts): string[] {
-  const { record, output, keptPath, notes, textBytes } = facts;
+export function trainingSummary(
+  { vocabulary, statistics, superwordFacts }: TrainedVocabulary,
+  record: TrainingRecord,
+  model: ModelSettings,
+  { output, keptPath, notes }: Told,
+): string[] {
+  const shapes = shapesOf(vocabulary);
+  const textBytes = statistics.reduce((sum, found) => sum + found.textBytes, 0);
   const { inputs, timings } = record;
   const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
   const perSecond = (amount: number, ms: number) => amount / Math.max(ms / 1000, 1e-3);
@@ -33,6 +37,8 @@ export function summary(facts: SummaryFacts): string[] {
   return rowLines([
     ["corpus", inputs.length === 0 ? "" : corpus],
     ...notes,
+    ...roleRows(model),
+    ["superwords", superwordText(superwordFacts)],
     ...countsRows(record.counts.map(({ path }) => path)),
     ["pattern", record.options.pattern.name ?? "a regular expression"],
     ["llama.cpp", describeLlamaCpp(record.options.pattern.name)],
@@ -50,15 +56,60 @@ export function summary(facts: SummaryFacts): string[] {
     ["memory", `${bytes(record.peakMemoryBytes)} at its peak`],
     ["bytes/token", compression(record)],
     ["residues", residues(record)],
-    ["longest", facts.longestTokens.join(" ")],
-    ["blank", blanksAndRules(facts)],
+    ["longest", shapes.longestTokens.join(" ")],
+    ["blank", blanksAndRules(shapes)],
     ["written", writtenFiles(output, record.options.sizes, record.files)],
     ["kept", keptPath ?? ""],
   ]);
 }
 
+/** The summary of `bpe train --extend`. */
+export function extensionSummary(
+  { extensions, pretokenBytes, tokenCount, tokenCountBefore }: Extended,
+  { base, options, files, timings, wordCount, distinctWordCount, peakMemoryBytes }: ExtensionRecord,
+  { output, notes }: Told,
+): string[] {
+  const { tokens, reservedTokens } = extensions.at(-1)!;
+  const { length } = tokens;
+  const rate = (tokens: number) => (tokens === 0 ? "none" : (pretokenBytes / tokens).toFixed(3));
+  const ms = (time: number) => seconds(time / 1000);
+  const reserved =
+    reservedTokens.length === 0
+      ? ""
+      : `${counted(reservedTokens.length, "token")}, to ${grouped(options.vocabSize)} ids`;
+  const ids = length === 0 ? "" : `, ids ${base.vocabSize} to ${base.vocabSize + length - 1}`;
+  return rowLines([
+    ["base", `${base.path}, ${grouped(base.vocabSize)} ids`],
+    ...notes,
+    ["documents", documentsText(options)],
+    ["pretokens", `${grouped(wordCount)}, ${grouped(distinctWordCount)} of them distinct`],
+    ["new tokens", `${grouped(length)}${ids}`],
+    ["reserved", reserved],
+    ["rule", options.compat],
+    [
+      "time",
+      `counting ${ms(timings.countMs)}, merging ${ms(timings.mergeMs)}, in all ${ms(timings.totalMs)}`,
+    ],
+    ["memory", `${bytes(peakMemoryBytes)} at its peak`],
+    ["bytes/token", `${rate(tokenCount)}, by the base ${rate(tokenCountBefore)}`],
+    ["written", writtenFiles(output, options.sizes, files)],
+  ]);
+}
+
+/** Where documents end beside the ends of inputs and records, and whether special tokens of the base were text. */
+function documentsText({ specialTokens, reservedTokens, documentsEndAt }: ExtensionRecord["options"]) {
+  const named = new Set([...documentsEndAt, ...reservedTokens]);
+  const asText = specialTokens.filter((text) => !named.has(text));
+  const some = (texts: readonly string[]) =>
+    `${texts.slice(0, 3).join(" ")}${texts.length > 3 ? ` and ${texts.length - 3} more` : ""}`;
+  const ends = documentsEndAt.length === 0 ? "end with their inputs" : `end at ${some(documentsEndAt)}`;
+  return asText.length === 0
+    ? ends
+    : `${ends}; special tokens of the base that are text (no -s): ${some(asText)}`;
+}
+
 /** The files of a tokenizer; those of several have the same names in a directory for each size. */
-export function writtenFiles(
+function writtenFiles(
   output: string,
   sizes: readonly number[] | undefined,
   files: readonly string[],
@@ -92,18 +143,17 @@ function countsRows(paths: readonly string[]): [string, string][] {
   return [["counts", `${paths[0]} … ${paths.at(-1)} (${counted(paths.length, "file")})`]];
 }
 
-/** The row of the summary about superwords, if they were learned. */
-export function superwordRows({ superwordFacts: facts }: Trained): [string, string][] {
-  if (facts === undefined) return [];
+function superwordText(facts: SuperwordFacts | undefined): string {
+  if (facts === undefined) return "";
   const dropped = facts.droppedCount === 0 ? "" : `, ${grouped(facts.droppedCount)} left out`;
-  const text =
+  return (
     `behind ${grouped(facts.inheritedCount)} merges${dropped}, from ${grouped(facts.pretokenCount)} pretokens, ` +
-    `${grouped(facts.distinctWordCount)} of them distinct`;
-  return [["superwords", text]];
+    `${grouped(facts.distinctWordCount)} of them distinct`
+  );
 }
 
 /** What the summary says of roles: those that nobody asked for are named as proposed. */
-export function roleRows({ roles, proposed }: ModelSettings): [string, string][] {
+function roleRows({ roles, proposed }: ModelSettings): [string, string][] {
   const given = roleNames.filter((role) => roles[role] !== undefined);
   if (given.length === 0) return [];
   const tokens = [...new Set(given.map((role) => roles[role]!))];
@@ -128,7 +178,7 @@ type ShapeCounts = { readonly blankCount: number; readonly ruleCount: number };
 
 const longestCount = 10;
 
-export function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes {
+function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes {
   const { lengths } = tokenBytes;
   const first = lengths.length - mergeCount;
   const shapes = Array.from({ length: mergeCount }, (_, i) => shapeOfToken(tokenBytes, first + i));

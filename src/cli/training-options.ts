@@ -2,52 +2,119 @@ import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { UserError, usageError } from "../errors.ts";
 import { formats } from "../formats/formats.ts";
-import { settle } from "../pipeline/training.ts";
+import { resolvePattern } from "../pattern/pattern.ts";
+import type { OpenBase } from "../pipeline/extend-tokenizer.ts";
+import { settle, settleCuttingOfBase, type Training } from "../pipeline/training.ts";
 import { nearest } from "../runtime/hints.ts";
 import { withRegularFile } from "../runtime/system-error.ts";
+import { changesText } from "../text/cutting.ts";
+import { allAddedTokens } from "../tokenizer/tokenizer-parts.ts";
 import { type AskedModelSettings, chatTemplates, roleNames } from "../vocabulary/model-settings.ts";
+import { checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { type Invocation, oneOf, type TypedOptions, wholeNumber } from "./arguments.ts";
-import { readCacheOptions, readCorpusOptions } from "./corpus-options.ts";
+import { readCorpusOptions, readCutting } from "./corpus-options.ts";
+import type { Output } from "./output.ts";
 import { readReportPath } from "./report-option.ts";
 
 const knownFormats = formats.map((format) => format.name);
 
 export type TrainOptions = ReturnType<typeof readOptions>;
 
-export function readOptions(invocation: Invocation, made?: CountsOptions) {
+/** What is typed of a training, apart from how text is cut. Looks at no file but a chat template's. */
+export function readOptions(invocation: Invocation) {
   const { options } = invocation;
-  const outputPath = options.text("output")!;
-  if (outputPath === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
-  const corpusOptions = readCorpusOptions(invocation, made);
-  const asked = {
-    sizes: splitSizes(options.text("vocab-size")!).map((text) => wholeNumber("--vocab-size", text, 1)),
-    padTo: options.number("pad-to"),
-    ...readLimits(options),
-    superwordsFrom: options.number("superwords-from"),
-    superwordPattern: options.text("superword-pattern"),
-    model: readModelOptions(options),
+  const [basePath, pattern] = [options.text("extend"), options.text("pattern")];
+  const isBeyond = basePath !== undefined;
+  return {
+    output: readOutput(options),
+    ...readCorpusOptions(invocation),
+    sizes: splitSizes(options.text("vocab-size")!).map((text) => readSize(text, isBeyond)),
+    /** The tokenizer to extend, and the pattern for files that do not say it. */
+    basePath,
+    basePattern: isBeyond && pattern !== undefined ? resolvePattern(pattern) : undefined,
+    asked: {
+      padTo: options.number("pad-to"),
+      ...readLimits(options),
+      superwordsFrom: options.number("superwords-from"),
+      superwordPattern: options.text("superword-pattern"),
+      model: readModelOptions(options),
+    },
+    saveCounts: options.text("save-counts"),
+    outputs: {
+      formatNames: options
+        .text("format")
+        ?.split(",")
+        .map((name) => oneOf("--format", name.trim(), knownFormats)),
+      ledger: readLedger(options),
+      modelCard: options.has("model-card"),
+    },
+    report: readReportPath(invocation),
+    keepCount: options.number("keep"),
   };
-  const settings = settle(asked, corpusOptions.cutting, optionOf);
-  const { sources } = settings.pattern;
-  const chosen = options.text("format")?.split(",");
-  const formatNames = chosen?.map((name) => oneOf("--format", name.trim(), knownFormats));
-  if (formatNames?.includes("tiktoken") && sources.length > 1) {
+}
+
+/** The directory of `--output`. */
+export function readOutput(options: TypedOptions): string {
+  const path = options.text("output")!;
+  if (path === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
+  return path;
+}
+
+/** The training that is asked for. What is left open is as in `made`, the options of counts files. */
+export function settleTyped(invocation: Invocation, typed: TrainOptions, made?: CountsOptions): Training {
+  const { asked, outputs } = typed;
+  const sizes = typed.sizes.map(({ count }) => count);
+  const training = settle({ ...asked, sizes }, readCutting(invocation, made), optionOf);
+  if (outputs.formatNames?.includes("tiktoken") && training.pattern.sources.length > 1) {
     throw usageError(
       "--format tiktoken: tiktoken cuts text by one regular expression, and this pattern is a sequence of them",
     );
   }
-  return {
-    ...corpusOptions,
-    ...settings,
-    settings,
-    output: outputPath,
-    saveCounts: options.text("save-counts"),
-    cache: readCacheOptions(invocation),
-    outputs: { formatNames, ledger: readLedger(options), modelCard: options.has("model-card") },
-    report: readReportPath(invocation),
-    keepCount: options.number("keep"),
-  };
+  return training;
+}
+
+/** The training that goes on from a base, and the base's own special tokens that end documents. */
+export function settleExtension(
+  { options }: Invocation,
+  { basePath, asked, ...typed }: TrainOptions,
+  { parts, files, recorded }: OpenBase,
+  output: Output,
+): { readonly training: Training; readonly ownSeparators: readonly string[] } {
+  const reserved = new Set(recorded?.reservedTokens);
+  const rule = options.word("compat") ?? recorded?.compat ?? "extension";
+  const base = { path: basePath!, parts, files, reservedTokens: [...reserved], rule };
+  if (changesText(parts)) refuseCounts(options);
+  const separators = options.get("special-token") ?? [];
+  // Its training ended documents at them: they were never text. Reserved tokens are in no text.
+  const own = (recorded?.specialTokens ?? []).filter((text) => !reserved.has(text));
+  const ownSeparators = options.has("special-tokens-as-text") ? [] : own;
+  const cutting = settleCuttingOfBase(base, [...new Set([...ownSeparators, ...separators])]);
+  checkSpecialTokens(separators, cutting.compat);
+  const baseTexts = new Set(allAddedTokens(parts).map(({ content }) => content));
+  for (const text of separators) {
+    if (baseTexts.has(text)) continue;
+    output.warn(`"${text}" is no special token of the base: documents end there, and it gets no id`);
+  }
+  const sizes = typed.sizes.map(({ isMore, count }) => count + (isMore ? parts.tokens.idLimit : 0));
+  return { training: settle({ ...asked, sizes, base }, cutting, optionOf), ownSeparators };
+}
+
+/** Word counts do not say that text was changed before it was cut. */
+function refuseCounts(options: TypedOptions): void {
+  for (const name of ["counts", "save-counts", "cache"]) {
+    if (!options.has(name)) continue;
+    throw usageError(`--${name} does not go with this --extend: the base changes text before it cuts it`);
+  }
+}
+
+/** Refuses word counts that have special tokens of the base as words. */
+export function refuseCountedAsText(own: readonly string[], { specialTokens }: Training): void {
+  const counted = own.filter((text) => !specialTokens.includes(text));
+  if (counted.length === 0) return;
+  throw new UserError(`the word counts have the base's special token "${counted[0]}" as text`, {
+    hint: "count with --special-token for each of them, or say that they are text: --special-tokens-as-text",
+  });
 }
 
 /** `padTo` -> `--pad-to`. */
@@ -66,7 +133,7 @@ function readLedger(options: Invocation["options"]): boolean | undefined {
 }
 
 /** The options of `train` that are for `transformers`: roles of special tokens, chat template, length, class. */
-export function readModelOptions(options: TypedOptions): AskedModelSettings {
+function readModelOptions(options: TypedOptions): AskedModelSettings {
   const roles = roleNames.map((role) => [role, options.text(role)]).filter(([, text]) => text !== undefined);
   const template = options.text("chat-template");
   return {
@@ -98,7 +165,7 @@ export type AskedSize = { readonly isMore: boolean; readonly count: number };
 export function readAskedSize(text: string, what: string): AskedSize {
   const [size, ...more] = splitSizes(text);
   if (more.length > 0) throw usageError(`--vocab-size ${text}: ${what} makes one size at a time`);
-  return askedSize(size!);
+  return readSize(size!, true);
 }
 
 /**
@@ -110,26 +177,7 @@ export function splitSizes(text: string): string[] {
   return isOne && text.split(",").some((group) => Number(group) < 256) ? [text] : text.split(",");
 }
 
-/** One size, or several with commas between, as typed. */
-export const readAskedSizes = (text: string): AskedSize[] => splitSizes(text).map(askedSize);
-
-function askedSize(text: string): AskedSize {
-  const isMore = text.startsWith("+");
+function readSize(text: string, canBeMore: boolean): AskedSize {
+  const isMore = canBeMore && text.startsWith("+");
   return { isMore, count: wholeNumber("--vocab-size", isMore ? text.slice(1) : text, 1) };
-}
-
-/** The numbers of new tokens, ascending, for a base whose ids are below `idLimit`. */
-export function newTokenCounts(sizes: readonly AskedSize[], idLimit: number): number[] {
-  const counts = sizes.map(({ isMore, count }) => {
-    if (isMore) return count;
-    if (count > idLimit) return count - idLimit;
-    throw usageError(
-      `--vocab-size ${count} is not more than the base has: ${idLimit}`,
-      "-n +8k adds 8,192 tokens to it",
-    );
-  });
-  counts.sort((a, b) => a - b);
-  const twice = counts.find((count, i) => count === counts[i + 1]);
-  if (twice === undefined) return counts;
-  throw usageError(`--vocab-size: ${idLimit + twice}, or +${twice}, is given twice`);
 }

@@ -3,7 +3,6 @@ import { decodeCharacters } from "../bytes/byte-characters.ts";
 import { objectAt, shown } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import { patterns, type ResolvedPattern } from "../pattern/pattern.ts";
-import { createSha256 } from "../runtime/host.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import {
   areNarrow,
@@ -21,6 +20,7 @@ import {
   type TokenIds,
 } from "./assemble-model.ts";
 import type { OutputFile } from "./output-file.ts";
+import { sha256Of } from "./output-file.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { idRows, mergeRows, plainSpelling, withoutFirstByte } from "./rows.ts";
 import { readJson, readText } from "./tokenizer-files.ts";
@@ -51,11 +51,7 @@ const mergeLines = (vocabulary: Vocabulary): Generator<Uint8Array> =>
   mergeRows(vocabulary, ["", " ", "\n"], plainSpelling);
 
 /** SHA-256 over the merge lines, in hex: the record's name for the result. */
-export function mergesSha256(vocabulary: Vocabulary): string {
-  const hasher = createSha256();
-  for (const chunk of mergeLines(vocabulary)) hasher.update(chunk);
-  return hasher.digest("hex");
-}
+export const mergesSha256 = (vocabulary: Vocabulary): string => sha256Of(mergeLines(vocabulary));
 
 const encoder = new TextEncoder();
 

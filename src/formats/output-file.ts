@@ -1,5 +1,6 @@
 import { grown } from "../bytes/arrays.ts";
 import { decimalDigitsMax, putDecimal } from "../bytes/text.ts";
+import { createSha256 } from "../runtime/host.ts";
 
 /**
  * One file of a tokenizer directory: its name and its bytes, chunk by chunk, so that no file is ever whole in memory.
@@ -9,6 +10,13 @@ export type OutputFile = {
   readonly name: string;
   readonly chunks: () => Iterable<Uint8Array>;
 };
+
+/** SHA-256 of all chunks, in hex. */
+export function sha256Of(chunks: Iterable<Uint8Array | string>): string {
+  const hasher = createSha256();
+  for (const chunk of chunks) hasher.update(chunk);
+  return hasher.digest("hex");
+}
 
 /**
  * Gathers the bytes of a file. Rows are appended until the chunk is full and is taken. It grows only for a single text

@@ -2,9 +2,9 @@ import { fstatSync, readFileSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseJson } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
-import { createSha256 } from "../runtime/host.ts";
 import { isDirectory, isFile, withRegularFile } from "../runtime/system-error.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { sha256Of } from "./output-file.ts";
 
 /** A tokenizer in a file, or in GPT-2's pair, which is named by its vocabulary. */
 export type TokenizerFile = { readonly kind: "json" | "gpt2" | "ranks" | "tekken"; readonly path: string };
@@ -91,10 +91,8 @@ const names = {
 
 function readFile(kind: BaseFile["kind"], path: string): BaseFile {
   const bytes = readBytes(path);
-  const sha256 = createSha256();
-  sha256.update(bytes);
   const name = kind === "beside" ? basename(path) : names[kind];
-  return { kind, name, path: join(dirname(path), basename(path)), bytes, sha256: sha256.digest("hex") };
+  return { kind, name, path: join(dirname(path), basename(path)), bytes, sha256: sha256Of([bytes]) };
 }
 
 /** A UserError if two files of a directory have other ids for bytes, or other merges: a change is made to all of them. */

@@ -32,60 +32,64 @@ export const recordFormat = 1;
 
 /** `training.json`: what was asked, what was read, what came out. Each field is part of the command line's contract. */
 export type TrainingRecord = LedgerFacts &
-  RunRecord & {
+  RunRecord &
+  CorpusRecord & {
     readonly options: TrainingOptionsRecord;
     /** The formats asked for; null: all that can hold the tokenizer. */
     readonly formats: readonly string[] | null;
   };
 
 /** The same of a tokenizer that was extended. Merges and their checksum are those that are new. */
-export type ExtensionRecord = RunRecord & {
-  /** The tokenizer that was extended; `vocabSize` is one more than its largest id. */
-  readonly base: {
-    readonly path: string;
-    readonly kind: string;
-    readonly files: readonly { readonly path: string; readonly sizeBytes: number; readonly sha256: string }[];
-    readonly vocabSize: number;
+export type ExtensionRecord = RunRecord &
+  CorpusRecord & {
+    /** The tokenizer that was extended; `vocabSize` is one more than its largest id. */
+    readonly base: {
+      readonly path: string;
+      readonly kind: string;
+      readonly files: readonly {
+        readonly path: string;
+        readonly sizeBytes: number;
+        readonly sha256: string;
+      }[];
+      readonly vocabSize: number;
+    };
+    readonly options: {
+      /** One more than the largest id; and how many new tokens were asked for. */
+      readonly vocabSize: number;
+      readonly newTokens: number;
+      /** Only in the record of several: their sizes, ascending, as they were asked for. */
+      readonly sizes?: readonly number[];
+      /** The base's, then the reserved ones of `padTo`; each with its id at the same place. */
+      readonly specialTokens: readonly string[];
+      readonly specialIds: readonly number[];
+      /** The normal form that the base brings text into before it cuts it. */
+      readonly normalization: string | null;
+      /** The vocabulary is filled with reserved tokens to a multiple of this. */
+      readonly padTo: number;
+      /** Those of `specialTokens` that only fill it. */
+      readonly reservedTokens: readonly string[];
+      /** Texts that ended documents, whether they are tokens of the base or not. */
+      readonly documentsEndAt: readonly string[];
+      readonly pattern: PatternRecord;
+      readonly compat: Compat | "extension";
+      readonly workers: number;
+    } & TokenLimits;
   };
-  readonly options: {
-    /** One more than the largest id; and how many new tokens were asked for. */
-    readonly vocabSize: number;
-    readonly newTokens: number;
-    /** Only in the record of several: their sizes, ascending, as they were asked for. */
-    readonly sizes?: readonly number[];
-    /** The base's, then the reserved ones of `padTo`; each with its id at the same place. */
-    readonly specialTokens: readonly string[];
-    readonly specialIds: readonly number[];
-    /** The normal form that the base brings text into before it cuts it. */
-    readonly normalization: string | null;
-    /** The vocabulary is filled with reserved tokens to a multiple of this. */
-    readonly padTo: number;
-    /** Those of `specialTokens` that only fill it. */
-    readonly reservedTokens: readonly string[];
-    /** Texts that ended documents, whether they are tokens of the base or not. */
-    readonly documentsEndAt: readonly string[];
-    readonly pattern: PatternRecord;
-    readonly compat: Compat | "extension";
-    readonly workers: number;
-  } & TokenLimits;
-};
 
 /** The same of merges over ids (docs/ids.md). */
-export type IdsRecord = Omit<
-  RunRecord,
-  "inputs" | "skipped" | "counts" | "wordCount" | "distinctWordCount"
-> & {
-  readonly options: {
-    /** One more than the largest id; and the size of the vocabulary: the alphabet and a token for each merge. */
-    readonly alphabetSize: number;
-    readonly vocabSize: number;
-    readonly compat: Compat;
-    readonly workers: number;
-  } & TokenLimits;
-  readonly inputs: readonly Pick<InputRecord, "path" | "sizeBytes" | "documents" | "format">[];
-  readonly symbolCount: number;
-  readonly tokenCount: number;
-};
+export type IdsRecord = RunRecord &
+  Pick<CorpusRecord, "mergeCount"> & {
+    readonly options: {
+      /** One more than the largest id; and the size of the vocabulary: the alphabet and a token for each merge. */
+      readonly alphabetSize: number;
+      readonly vocabSize: number;
+      readonly compat: Compat;
+      readonly workers: number;
+    } & TokenLimits;
+    readonly inputs: readonly Pick<InputRecord, "path" | "sizeBytes" | "documents" | "format">[];
+    readonly symbolCount: number;
+    readonly tokenCount: number;
+  };
 
 /** `name` is null for a user's own pattern. `regex` is a list if the pattern is a sequence of splits. */
 type PatternRecord = { readonly name: string | null; readonly regex: string | readonly string[] };
@@ -108,8 +112,23 @@ type TrainingOptionsRecord = TokenLimits & {
   readonly workers: number;
 };
 
+/** What a record has of its own, between the head and the files of a `RunRecord`. */
+export type FieldsOf<R extends RunRecord> = Omit<R, keyof RunRecord>;
+
+/** What was read and learned. */
+type CorpusRecord = {
+  readonly inputs: readonly InputRecord[];
+  /** Files in directories that were not read, each with what it is. */
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+  /** Files of word counts that were added. */
+  readonly counts: readonly CountsRecord[];
+  readonly wordCount: number;
+  readonly distinctWordCount: number;
+  readonly mergeCount: number;
+};
+
 /** What every record has. */
-type RunRecord = {
+export type RunRecord = {
   readonly format: typeof recordFormat;
   readonly version: string;
   readonly bunVersion: string;
@@ -122,14 +141,6 @@ type RunRecord = {
   readonly startedAt: string;
   /** 1 for the first result of a place, then one more than that of any result there or kept beside it. Needs no clock. */
   readonly generation: number;
-  readonly inputs: readonly InputRecord[];
-  /** Files in directories that were not read, each with what it is. */
-  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
-  /** Files of word counts that were added. */
-  readonly counts: readonly CountsRecord[];
-  readonly wordCount: number;
-  readonly distinctWordCount: number;
-  readonly mergeCount: number;
   /** Every file of the result, this one too. */
   readonly files: readonly string[];
   readonly timings: {
@@ -174,7 +185,7 @@ export type CountsRecord = {
 };
 
 /** Written last: `record` is called when the other files are written, and says how long that took. */
-export function trainingFile(record: () => TrainingRecord | ExtensionRecord | IdsRecord): OutputFile {
+export function trainingFile(record: () => object): OutputFile {
   return {
     name: recordName,
     chunks: () => [new TextEncoder().encode(`${JSON.stringify(record(), null, 2)}\n`)],

@@ -1,5 +1,5 @@
-import { type TokenLimits, tokenLimits } from "../merge/merge-options.ts";
-import type { Compat, Merges } from "../merge/merges.ts";
+import { tokenLimits } from "../merge/merge-options.ts";
+import type { Merges } from "../merge/merges.ts";
 import {
   bytesOfId,
   estimateMergeMemoryBytes,
@@ -8,10 +8,10 @@ import {
 } from "../merge/train-merges.ts";
 import { allowedCores } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
-import { baseSize } from "../vocabulary/vocabulary.ts";
+import type { Extension } from "../tokenizer/extend-vocabulary.ts";
+import type { Ledger } from "../vocabulary/ledger.ts";
+import { baseSize, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import {
-  byteWords,
-  byteWordsSize,
   sizeOfWords,
   type TableSize,
   type TokenWords,
@@ -20,56 +20,83 @@ import {
   type WordTable,
 } from "../words/word-table.ts";
 import type { CountMemory } from "./count-memory.ts";
-import type { CorpusOptions } from "./count-words.ts";
+import type { CorpusOptions, CountedWords } from "./count-words.ts";
 import type { Report } from "./stage-progress.ts";
+import type { Training } from "./training.ts";
 
-export type MergeSettings = TokenLimits & {
-  /** Size of the finished vocabulary: 256 bytes + special tokens + merges. */
-  readonly vocabSize: number;
-  /** In the order of their ids. */
-  readonly specialTokens: readonly string[];
-  readonly compat: Compat;
+/** What learning merges may use, and who is told of it. */
+export type MergeRun = Pick<CorpusOptions, "workerCount" | "workerCountFor"> & {
+  /** All memory there is, if left out. */
+  readonly memory?: Pick<CountMemory, "budget"> | undefined;
   /** Called with the memory that learning the merges will take, before it starts. */
   readonly tellMemory?: (estimatedBytes: number) => void;
 };
 
-/** The merges of one training. */
-export type Merging = {
-  /** Throws if memory has no room for a word table of this size and its merges. */
-  readonly check: (size: TableSize) => void;
-  readonly learn: (words: WordTable, report: Report) => Promise<Merges>;
+/** What is trained on, and what that may use. */
+export type Corpus = Omit<CorpusOptions, "cutting"> & MergeRun;
+
+/** What counting and merging found, whatever was learned. */
+export type TrainedWork = Pick<CountedWords, "statistics" | "pretokenCount"> & {
+  readonly distinctWordCount: number;
+  readonly countMs: number;
+  readonly mergeMs: number;
 };
 
-type Options = MergeSettings & Pick<CorpusOptions, "memory" | ThreadOptions>;
-type ThreadOptions = "workerCount" | "workerCountFor";
+export type TrainedVocabulary = TrainedWork & {
+  readonly vocabulary: Vocabulary;
+  /** Those of the smaller sizes, as runs of their own would have made them. */
+  readonly smaller: readonly Vocabulary[];
+  /** Undefined without superwords. */
+  readonly superwordFacts: SuperwordFacts | undefined;
+  readonly ledger: Ledger;
+};
 
-export function mergingOf(options: Options): Merging {
-  const mergeOptions = mergeOptionsOf(options);
-  return {
-    check: (size) => mergeRoom(options, byteWordsSize(size), mergeOptions),
-    learn: (words, report) =>
-      learnPairs(byteWords(words), mergeOptions, "merging", options.tellMemory, report),
-  };
-}
+/** What was learned beyond a base. */
+export type Extended = TrainedWork & {
+  /** One for each size, ascending. */
+  readonly extensions: readonly Extension[];
+  /** Bytes of all pretokens, and how many tokens they are by the base, and by the largest extended tokenizer. */
+  readonly pretokenBytes: number;
+  readonly tokenCountBefore: number;
+  readonly tokenCount: number;
+};
 
-/** What the merge engine is told for a whole vocabulary of the settings' size. */
-export function mergeOptionsOf(options: Options): MergeOptions {
-  const { vocabSize, specialTokens, compat } = options;
+/** How merges are learned from words. */
+export type Learner = {
+  /** Throws if memory has no room for a word table of this size and its merges. */
+  readonly check: (size: TableSize) => void;
+  /** Learns merges; what it returns gives ids to them. */
+  readonly merge: (words: WordTable, report: Report) => Promise<Numbering>;
+};
+
+export type Numbering = () => Promise<
+  Omit<TrainedVocabulary, keyof TrainedWork> | Omit<Extended, keyof TrainedWork>
+>;
+
+/** Facts of a second stage. */
+export type SuperwordFacts = {
+  /** Pretokens of the second stage, and how many of them are distinct. */
+  readonly pretokenCount: number;
+  readonly distinctWordCount: number;
+  /** Merges of the first stage that stayed, and that went. */
+  readonly inheritedCount: number;
+  readonly droppedCount: number;
+};
+
+/** What the merge engine is told for a vocabulary of `vocabSize`. */
+export function mergeOptionsOf(training: Training, vocabSize: number, run: MergeRun): MergeOptions {
+  const { specialTokens, compat } = training;
   return {
     mergeCount: vocabSize - baseSize(specialTokens, compat),
     compat,
-    ...tokenLimits(options),
+    ...tokenLimits(training),
     specialTokens,
-    threadCount: mergeThreads(options),
+    threadCount: mergeThreads(run),
   };
 }
 
 /** Throws if memory has no room for words of this size and what merging them takes. */
-export function mergeRoom(
-  { memory }: { readonly memory?: Pick<CountMemory, "budget"> | undefined },
-  size: TokenWordsSize,
-  mergeOptions: MergeOptions,
-): void {
+export function mergeRoom({ memory }: MergeRun, size: TokenWordsSize, mergeOptions: MergeOptions): void {
   const { count = 256 } = mergeOptions.startTokens ?? {};
   const wordBytes = tableBytes({ ...size, byteCount: bytesOfId(count) * size.positionCount });
   memory?.budget.check(
@@ -83,9 +110,9 @@ export function mergeRoom(
 export async function learnPairs(
   words: TokenWords,
   mergeOptions: MergeOptions,
-  stage: "merging" | "merging superwords",
-  tellMemory: MergeSettings["tellMemory"],
+  { tellMemory }: MergeRun,
   report: Report,
+  stage: "merging" | "merging superwords" = "merging",
 ): Promise<Merges> {
   tellMemory?.(estimateMergeMemoryBytes(sizeOfWords(words), mergeOptions));
   const { wordCount: distinctWordCount } = words;
@@ -104,7 +131,7 @@ export async function learnPairs(
 }
 
 /** As many threads merge as would count a large corpus, but not more than there are cores: they wait for each other. */
-export function mergeThreads({ workerCount, workerCountFor }: Pick<CorpusOptions, ThreadOptions>): number {
+export function mergeThreads({ workerCount, workerCountFor }: MergeRun): number {
   const wanted = workerCountFor?.(Number.POSITIVE_INFINITY) ?? workerCount;
   return Math.min(wanted, allowedCores());
 }

@@ -9,54 +9,42 @@ import {
 } from "../superwords/inherited-merges.ts";
 import { findKeptMerges } from "../superwords/kept-merges.ts";
 import { idBytesOf } from "../superwords/lifted-pretokens.ts";
+import { plainCutting } from "../text/cutting.ts";
 import type { EncodingModel } from "../tokenizer/encoding-model.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import { sizeOfWords, type TokenWords, type TokenWordsSize, type WordTable } from "../words/word-table.ts";
 import { type CorpusOptions, countParts } from "./count-words.ts";
-import { learnPairs, type MergeSettings, mergeOptionsOf, mergeRoom } from "./learn-merges.ts";
+import { type Corpus, learnPairs, mergeOptionsOf, mergeRoom, type SuperwordFacts } from "./learn-merges.ts";
 import type { Report } from "./stage-progress.ts";
-import type { SuperwordSettings } from "./training.ts";
-
-/** Facts of a second stage. */
-export type SuperwordFacts = {
-  /** Pretokens of the second stage, and how many of them are distinct. */
-  readonly pretokenCount: number;
-  readonly distinctWordCount: number;
-  /** Merges of the first stage that stayed, and that went. */
-  readonly inheritedCount: number;
-  readonly droppedCount: number;
-};
+import type { Training } from "./training.ts";
 
 /**
  * The second stage: lifts the pretokens of the corpus, and goes on merging where the merges of the first stage have been made
  * in them. Returns all merges, those of the first stage that stay first.
  */
 export async function learnSuperwords(
-  options: CorpusOptions & MergeSettings,
-  superwords: SuperwordSettings,
+  training: Training,
+  run: Corpus,
   learned: Merges,
   report: Report,
 ): Promise<{ readonly merges: Merges; readonly facts: SuperwordFacts }> {
-  const { specialTokens, compat, vocabSize } = options;
-  const check = (size: TokenWordsSize) => mergeRoom(options, size, mergeOptionsOf(options));
-  const lifted = {
-    ...options,
-    cutting: { ...options.cutting, pattern: superwords.pattern.compiled },
-    liftingModel: modelOfMerges(learned),
-  };
-  const words = await liftCorpus(lifted, report, check);
+  const { specialTokens, compat, vocabSize } = training;
+  const options = mergeOptionsOf(training, vocabSize, run);
+  const check = (size: TokenWordsSize) => mergeRoom(run, size, options);
+  const cutting = plainCutting(training.superwords!.pattern.compiled, specialTokens);
+  const words = await liftCorpus({ ...run, cutting, liftingModel: modelOfMerges(learned) }, report, check);
   const found = await inTurns(findKeptMerges(words, learned));
   const { merges: inherited, numbers } = keepInherited(learned, found);
   if (inherited.mergeCount < learned.mergeCount) await inTurns(renumberTokens(words, numbers));
   const { startTokens, entryCount } = inheritedTokens(inherited, specialTokens, compat);
   const mergeOptions = {
-    ...mergeOptionsOf(options),
+    ...options,
     mergeCount: vocabSize - baseSize(specialTokens, compat) - entryCount,
     startTokens,
     limitsWords: true,
   };
-  mergeRoom(options, sizeOfWords(words), mergeOptions);
-  const superMerges = await learnPairs(words, mergeOptions, "merging superwords", options.tellMemory, report);
+  mergeRoom(run, sizeOfWords(words), mergeOptions);
+  const superMerges = await learnPairs(words, mergeOptions, run, report, "merging superwords");
   return {
     merges: bothMerges(inherited, superMerges),
     facts: {

@@ -8,17 +8,17 @@ import {
 } from "../formats/id-merges.ts";
 import { type BinaryType, readSequences, SequenceList } from "../formats/id-reader.ts";
 import type { OutputFile } from "../formats/output-file.ts";
-import { type IdsRecord, recordName, trainingFile } from "../formats/training-json.ts";
+import { sha256Of } from "../formats/output-file.ts";
+import type { FieldsOf, IdsRecord } from "../formats/training-json.ts";
 import { type TokenLimits, tokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
-import { createSha256 } from "../runtime/host.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import type { Guard } from "../store/staged-file.ts";
 import { sizeOfWords, type TokenWords } from "../words/word-table.ts";
-import { learnPairs, type MergeSettings, mergeRoom } from "./learn-merges.ts";
+import { learnPairs, type MergeRun, mergeRoom } from "./learn-merges.ts";
 import type { Report } from "./stage-progress.ts";
-import { costFacts, publishFiles, runFacts } from "./write-result.ts";
+import { type Product, type Run, writeProduct } from "./write-result.ts";
 
 /** A file of ids. */
 export type IdInput = { readonly path: string; readonly sizeBytes: number };
@@ -34,7 +34,7 @@ export type TrainIdsOptions = TokenLimits & {
   readonly compat: Exclude<Compat, "cs336">;
   readonly threadCount: number;
   readonly budget: MemoryBudget;
-  readonly tellMemory: NonNullable<MergeSettings["tellMemory"]>;
+  readonly tellMemory: NonNullable<MergeRun["tellMemory"]>;
 };
 
 export type TrainedIds = {
@@ -57,9 +57,10 @@ export async function trainIds(options: TrainIdsOptions, report: Report): Promis
   const words = wordsOf(sequences, alphabetSize);
   const limits = { mergeCount: mergeCountFor(alphabetSize), threadCount, ...tokenLimits(options) };
   const mergeOptions = { ...limits, compat, startTokens: { count: alphabetSize } };
-  mergeRoom({ memory: { budget } }, sizeOfWords(words), mergeOptions);
+  const run = { workerCount: threadCount, memory: { budget }, tellMemory };
+  mergeRoom(run, sizeOfWords(words), mergeOptions);
   const readMs = performance.now();
-  const merges = await learnPairs(words, mergeOptions, "merging", tellMemory, report);
+  const merges = await learnPairs(words, mergeOptions, run, report);
   const { left, right, replacedCounts } = merges;
   return {
     merges: { alphabetSize, left, right },
@@ -103,60 +104,37 @@ function wordsOf({ tokens, starts: all, count }: SequenceList, alphabetSize: num
   };
 }
 
-type IdsResult = {
-  readonly command: string;
-  readonly arguments: readonly string[];
+type IdsResult = Run & {
+  readonly trained: TrainedIds;
   readonly inputs: readonly IdInput[];
   readonly options: Omit<IdsRecord["options"], "alphabetSize" | "vocabSize">;
-  readonly trained: TrainedIds;
-  readonly startMs: number;
-  readonly keepCount?: number | undefined;
 };
 
 /** Writes `merges.txt` over ids, `tokenizer.json` over characters where that can be, and the record. */
 export async function writeIds(path: string, result: IdsResult, guard: Guard) {
-  const writeStartMs = performance.now();
-  const { trained, inputs, options, keepCount } = result;
-  const { merges, documentCounts } = trained;
+  const { trained, inputs, options } = result;
+  const { merges, documentCounts, symbolCount, tokenCount } = trained;
+  const { alphabetSize, left } = merges;
   const files: OutputFile[] = [{ name: "merges.txt", chunks: () => idMergesFile(merges) }];
   const obstacle = charactersObstacle(merges);
   if (obstacle === null) files.push({ name: "tokenizer.json", chunks: () => idTokenizerJson(merges) });
-  const work = { ...trained, statistics: [], pretokenCount: 0, distinctWordCount: 0 };
-  const run = { ...result, skipped: [], counts: [], workerCount: options.workers, inputs: [] };
-  let record: IdsRecord | undefined;
-  const makeRecord = (generation: number): IdsRecord => ({
-    ...runFacts(run, generation),
-    options: {
-      ...options,
-      alphabetSize: merges.alphabetSize,
-      vocabSize: merges.alphabetSize + merges.left.length,
-    },
-    inputs: inputs.map(({ path, sizeBytes }, i) => ({
-      path,
-      sizeBytes,
-      documents: documentCounts[i]!,
-      format: "ids",
-    })),
-    symbolCount: trained.symbolCount,
-    tokenCount: trained.tokenCount,
-    mergeCount: merges.left.length,
-    files: [...files.map(({ name }) => name), recordName],
-    ...costFacts(run, work, writeStartMs),
-    mergesSha256: sha256Of(idMergeLines(merges)),
-  });
-  const makeFiles = (generation: () => number) => [
-    ...files,
-    trainingFile(() => {
-      record = makeRecord(generation());
-      return record;
+  const vocabSize = alphabetSize + left.length;
+  const product: Product<FieldsOf<IdsRecord>> = {
+    sizes: [vocabSize],
+    filesOf: () => files,
+    fieldsOf: () => ({
+      options: { ...options, alphabetSize, vocabSize },
+      inputs: inputs.map(({ path, sizeBytes }, i) => ({
+        path,
+        sizeBytes,
+        documents: documentCounts[i]!,
+        format: "ids",
+      })),
+      symbolCount,
+      tokenCount,
+      mergeCount: left.length,
     }),
-  ];
-  const former = await publishFiles(path, makeFiles, { keepCount, guard });
-  return { ...former, record: record!, obstacle };
-}
-
-function sha256Of(chunks: Iterable<Uint8Array>): string {
-  const sha256 = createSha256();
-  for (const chunk of chunks) sha256.update(chunk);
-  return sha256.digest("hex");
+    mergesSha256Of: () => sha256Of(idMergeLines(merges)),
+  };
+  return { ...(await writeProduct(path, product, result, guard)), obstacle };
 }

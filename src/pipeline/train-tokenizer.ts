@@ -19,24 +19,23 @@ import { expectedTextBytes, type InputFormat, inputFormats, refuseOwnResults } f
 import { CountsFiles, CountsFilesAndWords, countsPathsOf, type GivenWords } from "../count/counts-files.ts";
 import { usageError } from "../errors.ts";
 import { formats } from "../formats/formats.ts";
-import { recordName } from "../formats/training-json.ts";
 import type { Compat } from "../merge/merges.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { describeCounts } from "../store/content-hash.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { isWithin, placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
-import { plainCutting } from "../text/cutting.ts";
 import { type TokenizerParts, trainedParts } from "../tokenizer/tokenizer-parts.ts";
 import type { AskedModelSettings } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { openMemory } from "./count-memory.ts";
+import type { TrainedVocabulary } from "./learn-merges.ts";
 import type { StageProgress } from "./stage-progress.ts";
 import { Tokenizer } from "./tokenizer.ts";
-import { type Trained, train } from "./train.ts";
-import { countsOptionsOf, encodingPatternOf, settle, settleCutting, type TrainSettings } from "./training.ts";
-import { type Result, resultFiles, writeResult } from "./write-result.ts";
+import { train } from "./train.ts";
+import { countsOptionsOf, encodingPatternOf, settle, settleCutting, type Training } from "./training.ts";
+import { productOf, type Result, writeResult } from "./write-result.ts";
 
 /**
  * Trains a tokenizer.
@@ -52,12 +51,12 @@ export async function trainTokenizer(options: TrainTokenizerOptions): Promise<Tr
   const startMs = performance.now();
   checkTrainOptions(options);
   options.signal?.throwIfAborted();
-  const settings = settleOptions(options);
-  if (options.output === undefined) return trainSettled(options, settings, startMs);
+  const training = settleOptions(options);
+  if (options.output === undefined) return trainSettled(options, training, startMs);
   checkOutputDirectory(options.output);
   const lock = takeLockNow(placeOf(options.output));
   try {
-    return await trainSettled(options, settings, startMs);
+    return await trainSettled(options, training, startMs);
   } finally {
     lock.release();
   }
@@ -65,7 +64,7 @@ export async function trainTokenizer(options: TrainTokenizerOptions): Promise<Tr
 
 async function trainSettled(
   options: TrainTokenizerOptions,
-  settings: TrainSettings,
+  training: Training<null>,
   startMs: number,
 ): Promise<TrainedTokenizer> {
   const { signal, output, onWarning: warn = () => {}, onProgress = () => {} } = options;
@@ -75,15 +74,14 @@ async function trainSettled(
   const workerCount = workerCountFor(textBytes);
   const choice =
     options.cache === undefined ? undefined : { path: options.cache, limitBytes: options.cacheLimitBytes };
-  const pattern = settings.pattern.compiled;
-  const countsOptions = countsOptionsOf(settings);
+  const countsOptions = countsOptionsOf(training);
   const { countsFiles, counts } = await openCounts(options, countsOptions);
-  const { memory, cached } = openMemory(choice, countsOptions, pattern, budget, warn);
-  const resultOf = (trained: Trained): Result => ({
-    ...{ command: "trainTokenizer", arguments: [], counts, settings, inputs, skipped, workerCount },
+  const { memory, cached } = openMemory(choice, countsOptions, training.pattern.compiled, budget, warn);
+  const resultOf = (trained: TrainedVocabulary): Result => ({
+    ...{ command: "trainTokenizer", arguments: [], counts, training, inputs, skipped, workerCount },
     ...{ trained, startMs },
   });
-  const write = async (trained: Trained) => {
+  const write = async (trained: TrainedVocabulary) => {
     signal?.throwIfAborted();
     if (output !== undefined) await writeResult(output, resultOf(trained));
   };
@@ -92,19 +90,10 @@ async function trainSettled(
     onProgress(progress);
   };
   try {
-    const cutting = plainCutting(pattern, settings.specialTokens);
-    const corpus = {
-      inputs,
-      cutting,
-      countsFiles,
-      workerCount,
-      workerCountFor,
-      memory,
-      cache: cached?.cache,
-    };
-    const trained = await train({ ...settings, ...corpus, write }, report);
+    const corpus = { inputs, countsFiles, workerCount, workerCountFor, memory, cache: cached?.cache };
+    const trained = await train(training, { ...corpus, write }, report);
     cached?.shrink();
-    const parts = trainedParts(trained.vocabulary, encodingPatternOf(settings));
+    const parts = trainedParts(trained.vocabulary, encodingPatternOf(training));
     return new TrainedTokenizer(parts, { ...resultOf(trained), endMs: performance.now() });
   } finally {
     memory.scratch.remove();
@@ -141,7 +130,7 @@ async function openCounts({ counts, wordCounts }: TrainTokenizerOptions, countsO
 }
 
 /** The options, checked, with their defaults. */
-function settleOptions(options: TrainTokenizerOptions): TrainSettings {
+function settleOptions(options: TrainTokenizerOptions): Training<null> {
   const wholeNumbers: readonly (readonly [string, number | undefined, number])[] = [
     ["vocabSize", options.vocabSize, 1],
     ["padTo", options.padTo, 1],
@@ -158,7 +147,8 @@ function settleOptions(options: TrainTokenizerOptions): TrainSettings {
       throw usageError(`${name} is ${value}: it must be a whole number from ${least} on`);
   }
   checkTogether(options);
-  return settle({ ...options, sizes: [options.vocabSize] }, settleCutting(options), (option) => option);
+  const training = settle({ ...options, sizes: [options.vocabSize] }, settleCutting(options), String);
+  return { ...training, base: null };
 }
 
 function checkTogether(options: TrainTokenizerOptions): void {
@@ -373,8 +363,7 @@ export class TrainedTokenizer extends Tokenizer {
 
   /** The files of the tokenizer, by name, as `save` would write them: `tokenizer.json`, `vocab.json`, … */
   files(options: SaveOptions = {}): Map<string, Uint8Array> {
-    const made = resultFiles(this.asked("files", options), noRecord);
-    const files = made.filter(({ name }) => name !== recordName);
+    const files = productOf(this.asked("files", options)).filesOf(0);
     return new Map(files.map(({ name, chunks }) => [name, joined(chunks())]));
   }
 
@@ -404,11 +393,6 @@ export class TrainedTokenizer extends Tokenizer {
     return { ...this.result, formatNames: options.formats };
   }
 }
-
-/** The record is of a result that is written. */
-const noRecord = (): never => {
-  throw new Error("bug: files in memory have no record");
-};
 
 /** A chunk is valid until the next one is asked for. */
 function joined(chunks: Iterable<Uint8Array>): Uint8Array {

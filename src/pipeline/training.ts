@@ -1,5 +1,6 @@
 import type { Input } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
+import type { BaseFile } from "../formats/tokenizer-files.ts";
 import type { TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import {
@@ -12,6 +13,8 @@ import {
   type ResolvedPattern,
   resolvePattern,
 } from "../pattern/pattern.ts";
+import { type Cutting, plainCutting } from "../text/cutting.ts";
+import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import {
   type AskedModelSettings,
   type ModelSettings,
@@ -21,15 +24,20 @@ import { baseSize, checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 
 /** How text becomes pretokens, and whose trainer says so. */
-export type Cutting = {
+export type CutSettings = {
   readonly specialTokens: readonly string[];
   readonly pattern: ResolvedPattern;
   readonly compat: Compat;
 };
 
-/** The settings of a training: every field has its value, and all go together. Its record and `--if-changed` keep them. */
-export type TrainSettings = Cutting &
+/**
+ * What is to be learned, and how text is cut for it. Settled: every field has its value, and all go together. The record and
+ * `--if-changed` keep them.
+ */
+export type Training<B extends Base | null = Base | null> = CutSettings &
   TokenLimits & {
+    /** Whose tokens and merges come first; null: the bytes and the special tokens. */
+    readonly base: B;
     /** The largest, if several are asked for. */
     readonly vocabSize: number;
     /** The others, ascending. With any, each vocabulary is written into a directory of its own, named by its size. */
@@ -40,6 +48,21 @@ export type TrainSettings = Cutting &
     /** How superwords are learned; null: they are not. */
     readonly superwords: SuperwordSettings | null;
   };
+
+/** A tokenizer that is trained on: its tokens keep their ids, new ones come behind them. */
+export type Base = {
+  /** As it was named. */
+  readonly path: string;
+  readonly parts: TokenizerParts;
+  /** What is written with the new tokens put in. */
+  readonly files: readonly BaseFile[];
+  /** Special tokens that only fill its size. */
+  readonly reservedTokens: readonly string[];
+  /** Who decides ties: a trainer, or the reference for extensions (docs/extension.md). */
+  readonly rule: ExtensionRule;
+};
+
+export type ExtensionRule = Compat | "extension";
 
 /** Which files are written. */
 export type OutputSettings = {
@@ -55,6 +78,7 @@ export type OutputSettings = {
 export type AskedTraining = {
   /** Of the finished vocabularies, one at least. */
   readonly sizes: readonly number[];
+  readonly base?: Base;
   readonly padTo?: number | undefined;
   readonly minFrequency?: number | undefined;
   readonly maxTokenLength?: number | null | undefined;
@@ -71,10 +95,20 @@ export function settleCutting(asked: {
   readonly specialTokens?: readonly string[] | undefined;
   readonly pattern?: string | readonly string[] | undefined;
   readonly compat?: Compat | undefined;
-}): Cutting {
+}): CutSettings {
   const { specialTokens = [], pattern = "gpt2", compat = "cs336" } = asked;
   checkSpecialTokens(specialTokens, compat);
   return { compat, specialTokens, pattern: trainingPattern(pattern, compat) };
+}
+
+/** How a base cuts text whose documents end at `separators`. */
+export function settleCuttingOfBase({ parts, rule }: Base, separators: readonly string[]): CutSettings {
+  const compat = rule === "extension" ? "cs336" : rule;
+  checkSpecialTokens(separators, compat);
+  // HF's trainer is fed line by line, so no pretoken goes on behind a line end.
+  const lineWise = compat === "huggingface";
+  const pattern = patternOfSources(parts.description.patternSources, { lineWise });
+  return { compat, specialTokens: separators, pattern };
 }
 
 /** What is left open is as the rule has it. */
@@ -84,17 +118,21 @@ export const settleLimits = (
 ): TokenLimits => ({ minFrequency: minFrequency ?? (rule === "huggingface" ? 0 : 1), maxTokenLength });
 
 /** Checks what is asked for, and fills in what is left open. The one place that knows what goes together. */
-export function settle(asked: AskedTraining, cutting: Cutting, nameOf: NameOption): TrainSettings {
+export function settle(asked: AskedTraining, cutting: CutSettings, nameOf: NameOption): Training {
   const { specialTokens, compat } = cutting;
+  const { base = null, superwordsFrom: fromVocabSize, superwordPattern: pattern } = asked;
   const leastSize = baseSize(specialTokens, compat);
-  const sizes = settleSizes(asked.sizes, leastSize, specialTokens.length, nameOf("vocabSize"));
-  const { superwordsFrom: fromVocabSize, superwordPattern: pattern } = asked;
+  const sizes = asked.sizes.toSorted((a, b) => a - b);
+  const nameOfSize = nameOf("vocabSize");
+  if (base === null) checkSizes(sizes, leastSize, specialTokens.length, nameOfSize);
+  else checkSizesBeyond(sizes, base.parts.tokens.idLimit, nameOfSize);
   return {
+    base,
     vocabSize: sizes.at(-1)!,
     smallerSizes: sizes.slice(0, -1),
     padTo: asked.padTo ?? 1,
     ...cutting,
-    ...settleLimits(asked, compat),
+    ...settleLimits(asked, base?.rule ?? compat),
     superwords:
       fromVocabSize === undefined
         ? null
@@ -108,29 +146,43 @@ export function settle(asked: AskedTraining, cutting: Cutting, nameOf: NameOptio
   };
 }
 
-/** The sizes, ascending. */
-function settleSizes(asked: readonly number[], leastSize: number, specialCount: number, name: string) {
-  const sizes = asked.toSorted((a, b) => a - b);
+function checkSizes(sizes: readonly number[], leastSize: number, specialCount: number, name: string): void {
   const twice = sizes.find((size, i) => size === sizes[i + 1]);
   if (twice !== undefined) throw usageError(`${name}: ${twice} is given twice`);
   const least = sizes[0]!;
-  if (least < leastSize) {
-    const parts = `256 bytes${specialCount > 0 ? ` and ${specialCount} special tokens` : ""}`;
-    throw usageError(`${name} ${least} is too small: ${parts} need ${leastSize}`);
+  if (least >= leastSize) return;
+  const parts = `256 bytes${specialCount > 0 ? ` and ${specialCount} special tokens` : ""}`;
+  throw usageError(`${name} ${least} is too small: ${parts} need ${leastSize}`);
+}
+
+/** The same for a base whose ids are below `idLimit`. */
+function checkSizesBeyond(sizes: readonly number[], idLimit: number, name: string): void {
+  const small = sizes.find((size) => size <= idLimit);
+  if (small !== undefined) {
+    throw usageError(
+      `${name} ${small} is not more than the base has: ${idLimit}`,
+      "-n +8k adds 8,192 tokens to it",
+    );
   }
-  return sizes;
+  const twice = sizes.find((size, i) => size === sizes[i + 1]);
+  if (twice === undefined) return;
+  throw usageError(`${name}: ${twice}, or +${twice - idLimit}, is given twice`);
+}
+
+/** How the text becomes pretokens. */
+export function cuttingOf({ base, pattern, specialTokens }: Training): Cutting {
+  const plain = plainCutting(pattern.compiled, specialTokens);
+  if (base === null) return plain;
+  const { normalization, addsPrefixSpace } = base.parts;
+  return { ...plain, normalization, addsPrefixSpace };
 }
 
 /** How the finished tokenizer cuts text. */
-export const encodingPatternOf = ({ pattern, superwords }: Pick<TrainSettings, "pattern" | "superwords">) =>
+export const encodingPatternOf = ({ pattern, superwords }: Pick<Training, "pattern" | "superwords">) =>
   superwords?.pattern ?? pattern;
 
 /** Word counts can be added up only if they were made with equal options of this kind. */
-export const countsOptionsOf = ({
-  pattern,
-  specialTokens,
-  compat,
-}: Pick<TrainSettings, "pattern" | "specialTokens" | "compat">): CountsOptions => ({
+export const countsOptionsOf = ({ pattern, specialTokens, compat }: CutSettings): CountsOptions => ({
   patterns: pattern.sources,
   specialTokens,
   isLinewise: compat === "huggingface",

@@ -7,6 +7,7 @@ import type { OutputFile } from "../formats/output-file.ts";
 import { ledgerFiles } from "../formats/tokens-tsv.ts";
 import {
   type CountsRecord,
+  type FieldsOf,
   recordFormat,
   recordName,
   type TrainingRecord,
@@ -19,45 +20,93 @@ import { build } from "../runtime/version.ts";
 import { type FormerResults, stageDirectory } from "../store/staged-directory.ts";
 import { type Guard, unguarded, withStaged } from "../store/staged-file.ts";
 import { ledgerFacts } from "../vocabulary/ledger.ts";
-import type { ModelSettings } from "../vocabulary/model-settings.ts";
 import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
-import type { Trained } from "./train.ts";
-import { encodingPatternOf, type OutputSettings, type TrainSettings } from "./training.ts";
+import type { TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
+import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
 
-export type Result = Partial<OutputSettings> & {
+/** A run as its record has it. */
+export type Run = {
   /** The command as people read it, and its arguments as typed. */
   readonly command: string;
   readonly arguments: readonly string[];
-  readonly settings: TrainSettings;
-  readonly inputs: readonly Input[];
-  /** Files in directories that are not read. */
-  readonly skipped: readonly Skipped[];
-  readonly counts: readonly CountsRecord[];
-  readonly workerCount: number;
-  readonly trained: Trained;
-  /** When the training began, by `performance.now()`. */
+  /** When it began, by `performance.now()`. */
   readonly startMs: number;
   /** When it ended, if the result is not written at once. */
   readonly endMs?: number;
+  readonly trained: Pick<TrainedWork, "countMs" | "mergeMs">;
   /** How many former results stay beside this one; undefined leaves those that are there. */
   readonly keepCount?: number | undefined;
 };
 
-export type Written = FormerResults & { readonly record: TrainingRecord };
+/** A training, what it read, and what was learned. */
+export type Result<Trained extends TrainedWork = TrainedVocabulary> = Run &
+  Partial<OutputSettings> & {
+    readonly training: Training;
+    readonly inputs: readonly Input[];
+    /** Files in directories that are not read. */
+    readonly skipped: readonly Skipped[];
+    readonly counts: readonly CountsRecord[];
+    readonly workerCount: number;
+    readonly trained: Trained;
+  };
 
-/**
- * Writes the tokenizer directory beside its place, and then exchanges it with what is there.
- */
-export async function writeResult(path: string, result: Result, guard: Guard = unguarded): Promise<Written> {
+/** What is written of a run. */
+export type Product<Fields> = {
+  /** Those of the vocabularies, ascending. With several, each has a directory of its own, named by its size. */
+  readonly sizes: readonly number[];
+  readonly filesOf: (index: number) => readonly OutputFile[];
+  /** What its record has between the head, which is the same for all, and the files. `sizes`: in the record of several. */
+  readonly fieldsOf: (index: number, sizes?: readonly number[]) => Fields;
+  readonly mergesSha256Of: (index: number) => string;
+};
+
+export type Written<Record = TrainingRecord> = FormerResults & { readonly record: Record };
+
+/** Writes a directory beside its place, the records too, and then exchanges it with what is there. */
+export async function writeProduct<Fields extends object>(
+  path: string,
+  product: Product<Fields>,
+  run: Run,
+  guard: Guard = unguarded,
+) {
   const writeStartMs = performance.now();
-  let record: TrainingRecord | undefined;
-  const files = (generation: () => number) =>
-    resultFiles(result, (made) => {
-      record = recordOf(result, made, generation(), writeStartMs);
+  const recordOf = (
+    generation: number,
+    names: readonly string[],
+    index: number,
+    sizes?: readonly number[],
+  ) => ({
+    ...headOf(run, generation),
+    ...product.fieldsOf(index, sizes),
+    files: names,
+    ...costOf(run, writeStartMs),
+    mergesSha256: product.mergesSha256Of(index),
+  });
+  let record: ReturnType<typeof recordOf> | undefined;
+  const makeFiles = (generation: () => number) =>
+    filesOf(product, (...made) => {
+      record = recordOf(generation(), ...made);
       return record;
     });
-  const former = await publishFiles(path, files, { keepCount: result.keepCount, guard });
+  const former = await publishFiles(path, makeFiles, { keepCount: run.keepCount, guard });
   return { ...former, record: record! };
+}
+
+/** The files of one size; or those of each in a directory of its own, and the record of all, the largest among them. */
+function filesOf(
+  { sizes, ...product }: Pick<Product<object>, "sizes" | "filesOf">,
+  makeRecord: (names: readonly string[], index: number, sizes?: readonly number[]) => object,
+): OutputFile[] {
+  const recorded = (files: readonly OutputFile[], index: number, sizes?: readonly number[]) => {
+    const names = [...files.map(({ name }) => name), recordName];
+    return [...files, trainingFile(() => makeRecord(names, index, sizes))];
+  };
+  const each = sizes.map((_, index) => recorded(product.filesOf(index), index));
+  if (each.length === 1) return each[0]!;
+  const files = each.flatMap((some, index) =>
+    some.map(({ name, chunks }) => ({ name: `${sizes[index]}/${name}`, chunks })),
+  );
+  return recorded(files, sizes.length - 1, sizes);
 }
 
 type Publishing = {
@@ -67,7 +116,7 @@ type Publishing = {
   readonly check?: (stagedPath: string) => Promise<void>;
 };
 
-/** Writes files into a directory beside its place, and exchanges the two; see `writeResult`. */
+/** Writes files into a directory beside its place, and exchanges the two; see `writeProduct`. */
 export async function publishFiles(
   path: string,
   makeFiles: (generation: () => number) => readonly OutputFile[],
@@ -83,59 +132,37 @@ export async function publishFiles(
   });
 }
 
-/** What a record is of: one of the vocabularies, and the files that are listed; or all, the largest among them. */
-type Made = {
-  readonly vocabulary: Vocabulary;
-  readonly vocabSize: number;
-  readonly sizes?: readonly number[];
-  readonly names: readonly string[];
-};
-type MakeRecord = (made: Made) => TrainingRecord;
+/** Writes a tokenizer that was trained. */
+export const writeResult = (path: string, result: Result, guard?: Guard): Promise<Written> =>
+  writeProduct(path, productOf(result), result, guard);
 
-/** The files of one vocabulary; or those of each in a directory of its own, and the record of all. */
-export function resultFiles(result: Result, makeRecord: MakeRecord): OutputFile[] {
-  const { vocabulary, smaller } = result.trained;
-  const { vocabSize, smallerSizes } = result.settings;
-  if (smaller.length === 0) return tokenizerFiles(result, vocabulary, vocabSize, makeRecord);
-  const sizes = [...smallerSizes, vocabSize];
-  const files = [...smaller, vocabulary].flatMap((each, i) =>
-    tokenizerFiles(result, each, sizes[i]!, makeRecord).map(({ name, chunks }) => ({
-      name: `${sizes[i]}/${name}`,
-      chunks,
-    })),
-  );
-  const names = [...files.map(({ name }) => name), recordName];
-  return [...files, trainingFile(() => makeRecord({ vocabulary, vocabSize, sizes, names }))];
-}
-
-/** The files of a tokenizer, its record last. */
-function tokenizerFiles(
-  result: Result,
-  vocabulary: Vocabulary,
-  vocabSize: number,
-  makeRecord: MakeRecord,
-): OutputFile[] {
-  const { settings, formatNames, trained, modelCard } = result;
+export function productOf(result: Result): Product<FieldsOf<TrainingRecord>> {
+  const { training, trained, formatNames, modelCard } = result;
   const { ledger = formatNames === undefined ? undefined : false } = result;
-  const tokenizer = {
-    vocabulary,
-    exportForm: exportForm(encodingPatternOf(settings)),
-    model: settings.model,
+  const vocabularies = [...trained.smaller, trained.vocabulary];
+  const sizes = [...training.smallerSizes, training.vocabSize];
+  return {
+    sizes,
+    filesOf(index) {
+      const vocabulary = vocabularies[index]!;
+      const form = exportForm(encodingPatternOf(training));
+      const tokenizer = { vocabulary, exportForm: form, model: training.model };
+      return [
+        ...chooseFormats(formatNames, tokenizer).flatMap((format) => format.files(tokenizer)),
+        ...ledgerFiles(ledger, vocabulary, trained.ledger),
+        ...(modelCard === true ? [cardOf(result, vocabulary)] : []),
+      ];
+    },
+    fieldsOf: (index, allSizes) => fieldsOf(result, vocabularies[index]!, sizes[index]!, allSizes),
+    mergesSha256Of: (index) => mergesSha256(vocabularies[index]!),
   };
-  const files = [
-    ...chooseFormats(formatNames, tokenizer).flatMap((format) => format.files(tokenizer)),
-    ...ledgerFiles(ledger, vocabulary, trained.ledger),
-    ...(modelCard === true ? [cardOf(result, vocabulary)] : []),
-  ];
-  const names = [...files.map(({ name }) => name), recordName];
-  return [...files, trainingFile(() => makeRecord({ vocabulary, vocabSize, names }))];
 }
 
-function cardOf({ settings, trained }: Result, vocabulary: Vocabulary): OutputFile {
+function cardOf({ training, trained }: Result, vocabulary: Vocabulary): OutputFile {
   const { statistics, ledger } = trained;
   return modelCardFile({
-    ...settings,
-    pattern: encodingPatternOf(settings),
+    ...training,
+    pattern: encodingPatternOf(training),
     vocabulary,
     documentCount: statistics.reduce((sum, { documentCount }) => sum + documentCount, 0),
     textBytes: statistics.reduce((sum, { textBytes }) => sum + textBytes, 0),
@@ -145,63 +172,42 @@ function cardOf({ settings, trained }: Result, vocabulary: Vocabulary): OutputFi
   });
 }
 
-function recordOf(
+function fieldsOf(
   result: Result,
-  { vocabulary, vocabSize, sizes, names }: Made,
-  generation: number,
-  writeStartMs: number,
-): TrainingRecord {
-  const { settings, trained, workerCount } = result;
+  vocabulary: Vocabulary,
+  vocabSize: number,
+  sizes: readonly number[] | undefined,
+): FieldsOf<TrainingRecord> {
+  const { training, trained, workerCount } = result;
   // A setting that has no place of its own below is recorded by its name: none can be forgotten.
-  const { specialTokens, padTo, compat, model, pattern, superwords, ...rest } = settings;
+  const { base: _, specialTokens, padTo, compat, model, pattern, superwords, ...rest } = training;
   const { vocabSize: largest, smallerSizes, ...named } = rest;
+  const { proposed, roles, ...modelSettings } = model;
   return {
-    ...runFacts(result, generation),
     options: {
       vocabSize,
       ...(sizes && { sizes }),
       specialTokens,
       padTo,
       reservedTokens: reservedOf(vocabulary),
-      pattern: recordedPattern(encodingPatternOf(settings)),
-      ...recordedSuperwords(settings, trained),
+      pattern: recordedPattern(encodingPatternOf(training)),
+      ...recordedSuperwords(training, trained),
       compat,
       ...named,
-      model: recordedModel(model),
+      model: { ...roles, ...modelSettings },
       workers: workerCount,
     },
     formats: result.formatNames ?? null,
-    ...corpusFacts(result, trained),
+    ...corpusFacts(result),
     mergeCount: vocabulary.mergeCount,
     ...ledgerFacts(trained.ledger, vocabulary),
-    files: names,
-    ...costFacts(result, trained, writeStartMs),
-    mergesSha256: mergesSha256(vocabulary),
   };
 }
 
-/** What a run was asked for, and what it read. */
-export type RecordedRun = Pick<
-  Result,
-  "command" | "arguments" | "inputs" | "skipped" | "counts" | "workerCount" | "startMs" | "endMs"
->;
-/** What counting and merging found, as far as a record has it. */
-type RecordedWork = Pick<
-  Trained,
-  "statistics" | "pretokenCount" | "distinctWordCount" | "countMs" | "mergeMs"
->;
-
-/** The head of a record: the program, the command, and when it ran. */
-export function runFacts({ command, arguments: typed, startMs }: RecordedRun, generation: number) {
-  return {
-    format: recordFormat,
-    ...build,
-    command,
-    arguments: typed,
-    workingDirectory: process.cwd(),
-    startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
-    generation,
-  } as const;
+function recordedSuperwords({ superwords, pattern }: Training, { superwordFacts }: TrainedVocabulary) {
+  if (superwords === null || superwordFacts === undefined) return {};
+  const { fromVocabSize } = superwords;
+  return { superwords: { fromVocabSize, wordPattern: recordedPattern(pattern), ...superwordFacts } };
 }
 
 export const recordedPattern = ({ name, sources }: ResolvedPattern) => ({
@@ -210,7 +216,7 @@ export const recordedPattern = ({ name, sources }: ResolvedPattern) => ({
 });
 
 /** What was read and counted. */
-export function corpusFacts({ inputs, skipped, counts }: RecordedRun, trained: RecordedWork) {
+export function corpusFacts({ inputs, skipped, counts, trained }: Result<TrainedWork>) {
   return {
     inputs: inputs.map(({ path, isStream, sizeBytes, format, formatFrom, textField }, i) => ({
       path,
@@ -228,8 +234,20 @@ export function corpusFacts({ inputs, skipped, counts }: RecordedRun, trained: R
   };
 }
 
+/** The head of a record: the program, the command, and when it ran. */
+const headOf = ({ command, arguments: typed, startMs }: Run, generation: number) =>
+  ({
+    format: recordFormat,
+    ...build,
+    command,
+    arguments: typed,
+    workingDirectory: process.cwd(),
+    startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
+    generation,
+  }) as const;
+
 /** What the run took, up to now. */
-export function costFacts({ startMs, endMs }: RecordedRun, trained: RecordedWork, writeStartMs: number) {
+function costOf({ startMs, endMs, trained }: Run, writeStartMs: number) {
   const nowMs = performance.now();
   return {
     timings: {
@@ -241,17 +259,3 @@ export function costFacts({ startMs, endMs }: RecordedRun, trained: RecordedWork
     peakMemoryBytes: peakMemoryBytes(),
   };
 }
-
-function recordedSuperwords({ superwords, pattern }: TrainSettings, { superwordFacts }: Trained) {
-  if (superwords === null || superwordFacts === undefined) return {};
-  const { fromVocabSize } = superwords;
-  return { superwords: { fromVocabSize, wordPattern: recordedPattern(pattern), ...superwordFacts } };
-}
-
-const recordedModel = ({ roles, addsBos, chatTemplate, modelMaxLength, tokenizerClass }: ModelSettings) => ({
-  ...roles,
-  addsBos,
-  chatTemplate,
-  modelMaxLength,
-  tokenizerClass,
-});

@@ -5,18 +5,11 @@ import { Tokenizer as HuggingFace } from "tokenizers";
 import { byteToCharacter, encodeBytes } from "../../src/bytes/byte-characters.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { UserError } from "../../src/errors.ts";
-import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
-import { readBaseFiles } from "../../src/formats/tokenizer-files.ts";
-import {
-  checkBase,
-  cuttingOfBase,
-  type Extended,
-  type ExtendOptions,
-  extendTokenizer,
-  patternOfBase,
-  writeExtension,
-} from "../../src/pipeline/extend-tokenizer.ts";
+import { openBase, writeExtension } from "../../src/pipeline/extend-tokenizer.ts";
+import type { Extended } from "../../src/pipeline/learn-merges.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { train } from "../../src/pipeline/train.ts";
+import { settle, settleCuttingOfBase } from "../../src/pipeline/training.ts";
 import { put, scratch } from "../binary.ts";
 import { type Random, seededRandom } from "../merge/made-words.ts";
 import { rounds } from "../rounds.ts";
@@ -69,55 +62,29 @@ function jsonOf({ vocab, merges, ignoresMerges }: NaiveBase, addedTokens: object
   };
 }
 
-async function extend(
-  basePath: string,
-  text: string | Uint8Array,
-  { separators = [], ...more }: Partial<ExtendOptions> & { separators?: readonly string[] } = {},
-) {
-  const base = loadTokenizerParts(basePath);
-  checkBase(base);
-  const rule = more.rule ?? "extension";
-  const pattern = patternOfBase(base, rule);
-  const extended = await extendTokenizer(
-    {
-      ...{ base, rule, newTokenCounts: [12], padTo: 1, minFrequency: 1, maxTokenLength: null },
-      ...{ inputs: findInputs([put(home, "text", text)], {}), workerCount: 1 },
-      cutting: cuttingOfBase(base, pattern, separators),
-      ...more,
-    },
-    () => {},
-  );
-  return { base, extended, pattern };
+type Options = {
+  readonly newTokenCounts?: readonly number[];
+  readonly specialTokens?: readonly string[];
+  readonly workerCount?: number;
+};
+
+async function extend(basePath: string, text: string | Uint8Array, options: Options = {}) {
+  const { newTokenCounts = [12], specialTokens = [], workerCount = 1 } = options;
+  const { parts, files } = await openBase(basePath, undefined, () => {});
+  const base = { path: basePath, parts, files, reservedTokens: [], rule: "extension" as const };
+  const sizes = newTokenCounts.map((count) => parts.tokens.idLimit + count);
+  const settled = settle({ sizes, base }, settleCuttingOfBase(base, specialTokens), String);
+  const training = { ...settled, base };
+  const inputs = findInputs([put(home, "text", text)], {});
+  return { training, extended: await train(training, { inputs, workerCount }, () => {}) };
 }
 
 /** Writes the result and says where it is. */
-async function write(basePath: string, made: Awaited<ReturnType<typeof extend>>) {
+async function write({ training, extended }: Awaited<ReturnType<typeof extend>>) {
   const path = join(scratch(), "extended");
-  const { base, extended, pattern } = made;
-  const settings = {
-    newTokenCounts: [12],
-    padTo: 1,
-    rule: "extension",
-    minFrequency: 1,
-    maxTokenLength: null,
-  } as const;
-  const run = {
-    ...{ command: "", arguments: [], inputs: [], skipped: [], counts: [] },
-    workerCount: 1,
-    startMs: 0,
-  };
-  const result = {
-    run,
-    base,
-    basePath,
-    baseFiles: [readBaseFiles(basePath)],
-    settings,
-    pattern,
-    separators: [],
-    baseReserved: [],
-    extended,
-  };
-  await writeExtension(path, { ...result, extended: { ...extended, statistics: [] } }, () => () => {});
+  const run = { command: "", arguments: [], inputs: [], skipped: [], counts: [], workerCount: 1, startMs: 0 };
+  const result = { ...run, training, trained: { ...extended, statistics: [] } };
+  await writeExtension(path, result, training.base, () => {});
   return path;
 }
 
@@ -173,7 +140,7 @@ describe("an extension agrees with its naive twin", () => {
       expect(tokens.map(({ id }) => id)).toEqual(tokens.map((_, k) => naive.vocab.size + k));
       expect(idLimit).toBe(naive.vocab.size + tokens.length);
 
-      const written = await write(path, made);
+      const written = await write(made);
       const ours = await Tokenizer.load(written);
       const theirs = HuggingFace.fromString(readFileSync(join(written, "tokenizer.json"), "utf8"));
       const sample = `${text} ${makeText(random).text}`;
@@ -215,7 +182,7 @@ describe("an extension agrees with its naive twin", () => {
       const { text } = makeText(random);
       const made = await extend(path, text, { newTokenCounts: [6] }).catch((error) => error);
       if (made instanceof UserError) continue;
-      const [before, after] = [await Tokenizer.load(path), await Tokenizer.load(await write(path, made))];
+      const [before, after] = [await Tokenizer.load(path), await Tokenizer.load(await write(made))];
       const isMade = new Set<number>(made.extended.extensions[0]!.merges.merged);
       for (let k = 0; k < 60; k++) {
         const word = Array.from({ length: 1 + random(12) }, () => "abc d"[random(5)]!).join("");
@@ -301,7 +268,7 @@ describe("a base that changes text before it cuts it", () => {
       };
       const path = put(home, "tokenizer.json", JSON.stringify(json));
       const expected = naiveExtension(bytesOnly, naiveWords(text, form, addsSpace), 12);
-      const options = { separators: ["<|end|>"], workerCount: [1, 2, 7][seed % 3]! };
+      const options = { specialTokens: ["<|end|>"], workerCount: [1, 2, 7][seed % 3]! };
       const { extended } = await extend(path, `${text}<|end|>`, options);
       const key = keyOf(extended, bytesOnly.vocab);
       const { left, right } = extended.extensions[0]!.merges;
@@ -319,7 +286,7 @@ describe("a base that changes text before it cuts it", () => {
       Buffer.from("x<|end|>\u1112"),
     ]);
     put(home, "text", bytes);
-    const { extended } = await extend(path, bytes, { newTokenCounts: [1], separators: ["<|end|>"] });
+    const { extended } = await extend(path, bytes, { newTokenCounts: [1], specialTokens: ["<|end|>"] });
     const [{ textBytes, documentCount, invalidByteCount, firstInvalidByte }] = extended.statistics as [
       (typeof extended.statistics)[number],
     ];
@@ -360,7 +327,7 @@ describe("tokens of the base", () => {
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, merges: [] }, added), null, 2));
     const made = await extend(path, "hello hello", { newTokenCounts: [3] });
     expect(made.extended.extensions[0]!.tokens.map(({ id }) => id)).toEqual([259, 260, 261]);
-    const written = await write(path, made);
+    const written = await write(made);
     const json = readFileSync(join(written, "tokenizer.json"), "utf8");
     expect(JSON.parse(json).model.vocab["<|end|>"]).toBe(258);
     const text = "hello<|end|>hell";
@@ -376,7 +343,7 @@ describe("tokens of the base", () => {
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(base)));
     const made = await extend(path, "🙂".repeat(9), { newTokenCounts: [3] });
     expect(made.extended.extensions[0]!.tokens.map(({ id }) => id)).toEqual([257, 258, 259]);
-    const written = await write(path, made);
+    const written = await write(made);
     expect([...(await Tokenizer.load(written)).encode("🙂")]).toEqual([259]);
     const theirs = HuggingFace.fromString(readFileSync(join(written, "tokenizer.json"), "utf8"));
     expect((await theirs.encode("🙂", null)).getIds()).toEqual([259]);
@@ -385,6 +352,6 @@ describe("tokens of the base", () => {
   test("a base that cannot be trained on from is refused by name", async () => {
     const vocab = new Map([...abcd.vocab].filter(([key]) => key !== "z"));
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, vocab })));
-    expect(() => checkBase(loadTokenizerParts(path))).toThrow("lacks some bytes");
+    await expect(extend(path, "")).rejects.toThrow("lacks some bytes");
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
-import { type Trained, train } from "../../src/pipeline/train.ts";
-import { plainCutting } from "../../src/text/cutting.ts";
+import type { TrainedVocabulary } from "../../src/pipeline/learn-merges.ts";
+import { train } from "../../src/pipeline/train.ts";
+import { settle, settleCutting } from "../../src/pipeline/training.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
 import { put, scratch } from "../binary.ts";
 import { naiveCs336 } from "../merge/naive.ts";
@@ -11,23 +11,18 @@ import { naiveWords } from "../naive.ts";
 
 const directory = scratch();
 
-const gpt2 = compilePattern(patterns.gpt2.sources);
-
 type Settings = { mergeCount: number; specialTokens?: string[]; workerCount?: number };
 
-async function trainOn(content: string | Uint8Array, settings: Settings): Promise<Trained> {
+async function trainOn(content: string | Uint8Array, settings: Settings): Promise<TrainedVocabulary> {
   const { mergeCount, specialTokens = [], workerCount = 1 } = settings;
   const inputs = findInputs([put(directory, "corpus", content)], { binary: "text" });
-  const vocabSize = 256 + specialTokens.length + mergeCount;
-  const options = { minFrequency: 1, maxTokenLength: null, compat: "cs336" as const, workerCount };
-  return train(
-    { ...options, inputs, cutting: plainCutting(gpt2, specialTokens), specialTokens, vocabSize },
-    () => {},
-  );
+  const sizes = [256 + specialTokens.length + mergeCount];
+  const training = settle({ sizes }, settleCutting({ specialTokens }), String);
+  return train({ ...training, base: null }, { inputs, workerCount }, () => {});
 }
 
 /** The merges as strings of one character a byte. */
-function mergesOf({ vocabulary }: Trained): [string, string][] {
+function mergesOf({ vocabulary }: TrainedVocabulary): [string, string][] {
   const { mergeCount, left, right, tokenBytes } = vocabulary;
   const text = (token: number) => Buffer.from(copyTokenBytes(tokenBytes, token)).toString("latin1");
   return Array.from({ length: mergeCount }, (_, k) => [text(left[k]!), text(right[k]!)]);
