@@ -4,9 +4,9 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { bench, run } from "mitata";
-import { type Text, textOf } from "../src/bytes/text.ts";
 import { trainMerges } from "../src/merge/train-merges.ts";
-import { compilePattern, createSplitter, type PatternName, patterns } from "../src/pattern/pattern.ts";
+import { compilePattern, type PatternName, patterns } from "../src/pattern/pattern.ts";
+import { createPretokens, partTo } from "../src/text/pretokens.ts";
 import { WordCounter } from "../src/words/word-counter.ts";
 import { keepRecord } from "./record.ts";
 
@@ -26,33 +26,16 @@ if (path === undefined || !(values.pattern in patterns)) {
 }
 
 const bytes = readFileSync(path).subarray(0, Number(values.megabytes) * 1e6);
-const text: Text = textOf(bytes);
 const { sources } = patterns[values.pattern as PatternName];
 const pattern = compilePattern(sources);
-const blockSizeBytes = 1 << 14;
-
-/** Splits the text, and counts its words where a counter is given; the answer is the number of pretokens. */
-function split(counter?: WordCounter): number {
-  const splitter = createSplitter(pattern);
-  let pretokenCount = 0;
-  const take = () => {
-    pretokenCount += splitter.endCount - 1;
-    counter?.take(splitter.ends, splitter.endCount);
-    splitter.take();
-  };
-  splitter.start(0);
-  while (splitter.pos < bytes.length) {
-    splitter.scan(text, Math.min(splitter.pos + blockSizeBytes, bytes.length), bytes.length);
-    take();
-  }
-  for (let isSettled = false; !isSettled; take()) isSettled = splitter.finish(bytes.length);
-  return pretokenCount;
-}
 
 function countWords(): WordCounter {
   const counter = new WordCounter();
   counter.text(bytes.length).bytes.set(bytes);
-  split(counter);
+  const pretokens = createPretokens(pattern, [], counter);
+  pretokens.searchText(bytes.length);
+  pretokens.start(0, false);
+  while (!pretokens.take(partTo(bytes.length)));
   return counter;
 }
 
@@ -71,7 +54,6 @@ const pretokenCount = counter.pretokenCount;
 const words = counter.toWordTable();
 const stages: [name: string, run: () => number][] = [
   ["compile the pattern", () => compilePattern(sources).kind.length],
-  ["boundaries", () => split()],
   ["boundaries + words", () => countWords().distinctWordCount],
   ["word table", () => counter.toWordTable().wordCount],
   ["8,000 merges", merge],

@@ -12,7 +12,7 @@ import { compilePattern } from "../../src/pattern/compile.ts";
 import type { CompiledPattern } from "../../src/pattern/compiled-pattern.ts";
 import { type Dialect, fancyRegex, oniguruma } from "../../src/pattern/dialect.ts";
 import { portableForm } from "../../src/pattern/portable-source.ts";
-import { Random, splitterEnds } from "../../test/pattern/naive.ts";
+import { pretokenEnds, Random } from "../../test/pattern/naive.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -199,7 +199,7 @@ const choice = (depth: number): string =>
 function pieces(compiled: CompiledPattern, text: string): string[] {
   const bytes = Buffer.from(text);
   let start = 0;
-  return splitterEnds(compiled, bytes).map((end) => {
+  return pretokenEnds(compiled, bytes).map((end) => {
     const piece = bytes.toString("utf8", start, end);
     start = end;
     return piece;

@@ -28,7 +28,7 @@ class Counting {
   ) {
     this.counter = new WordCounter(text.length + 64);
     const after = { fourByteTablesBytes: 0, masksBytes };
-    this.pretokens = KernelPretokens.create(tables, [{ bytes: specialToken, id: 0 }], this.counter, after)!;
+    this.pretokens = new KernelPretokens([tables], [{ bytes: specialToken, id: 0 }], this.counter, after);
     this.counter.text(text.length).bytes.set(text);
   }
 

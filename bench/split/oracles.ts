@@ -5,19 +5,12 @@
 //
 // --length 4 --characters 20 (the default) is 168,420 strings a pattern and takes a few minutes.
 import { parseArgs } from "node:util";
-import { allocateText } from "../../src/bytes/text.ts";
-import {
-  compilePattern,
-  createSplitter,
-  type NamedPattern,
-  type PatternName,
-  patterns,
-  type Splitter,
-} from "../../src/pattern/pattern.ts";
+import { compilePattern, type NamedPattern, type PatternName, patterns } from "../../src/pattern/pattern.ts";
 import {
   naiveEnds,
   naivePieces,
   naiveRegExp,
+  pretokenEnds,
   Random,
   randomBytes,
   tellingCharacters,
@@ -47,27 +40,6 @@ function stringsOf(characters: readonly string[], lengthMax: number): string[] {
     for (const string of longest) strings.push(string);
   }
   return strings;
-}
-
-const text = allocateText(1 << 16);
-const encoder = new TextEncoder();
-
-/** Ends of a short text, or of the bytes given. */
-function endsBy(splitter: Splitter, content: string | Uint8Array): number[] {
-  let sizeBytes: number;
-  if (typeof content === "string") sizeBytes = encoder.encodeInto(content, text.bytes).written;
-  else {
-    text.bytes.set(content);
-    sizeBytes = content.length;
-  }
-  splitter.start(0);
-  const ends: number[] = [];
-  for (let isSettled = false; !isSettled; splitter.take()) {
-    if (splitter.pos < sizeBytes) splitter.scan(text, sizeBytes, sizeBytes);
-    else isSettled = splitter.finish(sizeBytes);
-    for (let i = 1; i < splitter.endCount; i++) ends.push(splitter.ends[i]!);
-  }
-  return ends;
 }
 
 function naiveOracle(sources: readonly string[]): Oracle {
@@ -125,8 +97,8 @@ console.log(
 console.log("|---|---|---|---|---|---|---|");
 for (const name of options.pattern as PatternName[]) {
   const { sources }: NamedPattern = patterns[name];
-  const splitter = createSplitter(compilePattern(sources));
-  const ours = (content: string | Uint8Array) => endsBy(splitter, content);
+  const compiled = compilePattern(sources);
+  const ours = (content: string | Uint8Array) => pretokenEnds(compiled, Buffer.from(content));
   const naive = naiveOracle(sources);
   const regexps = sources.map(naiveRegExp);
   const huggingface = huggingfaceOracle({ name, sources });

@@ -143,7 +143,8 @@ function sharedPrefix(tokens: readonly Uint8Array[], bytesMax = Number.POSITIVE_
  *                                                  exclusive, by ascending label
  *   fallbacks        Int32Array    stateCount      where to go on if no child fits: the state of the longest shorter
  *                                                  string that this state's string ends with
- *   tokenLengths     Int32Array    stateCount      length of the longest token that was read completely; 0 = none
+ *   tokenLengths     Int32Array    stateCount      length of the longest token that was read completely; 0 = none;
+ *                                                  for the kernel, below 0 if it is to stay text
  *   rootChildren     Int32Array    256             the child of state 0 by its label; 0 = none
  *
  * State 0 is the root: the empty string. States are numbered level by level, so the children of a state are neighbours,
@@ -160,9 +161,14 @@ type TokenTrie = {
   readonly rootChildren: Int32Array;
 };
 
-/** Builds the automaton; tokens without bytes are left out. 100,000 tokens take some 60 ms, which no signal interrupts. */
-export function buildTokenTrie(tokens: readonly Uint8Array[]): TokenTrie {
-  const keys = backwards(tokens);
+/**
+ * Builds the automaton. 100,000 tokens take some 60 ms, which no signal interrupts.
+ *
+ * @param tokens have a byte at least
+ * @param stayText of each, whether its length is negative. Of equal tokens the last one counts.
+ */
+export function buildTokenTrie(tokens: readonly Uint8Array[], stayText: readonly boolean[] = []): TokenTrie {
+  const keys = backwards(tokens, stayText);
   const stateCountMax = 1 + keys.bytes.length;
   const labels = new Uint8Array(stateCountMax);
   const firstChildren = new Int32Array(stateCountMax + 1);
@@ -183,7 +189,7 @@ export function buildTokenTrie(tokens: readonly Uint8Array[]): TokenTrie {
     let k = firstKeys[state]!;
     if (endKey - k > 1) sortByByte(keys, k, endKey, depth);
     while (k < endKey && byteOf(keys, k, depth) < 0) {
-      tokenLengths[state] = depth;
+      tokenLengths[state] = keys.stayText[keys.starts[k]!] === 1 ? -depth : depth;
       k++;
     }
     while (k < endKey) {
@@ -210,20 +216,27 @@ export function buildTokenTrie(tokens: readonly Uint8Array[]): TokenTrie {
 }
 
 /** Tokens backwards, end to end, and where each begins and ends: the order changes, the bytes do not. */
-type Keys = { readonly bytes: Uint8Array; readonly starts: Int32Array; readonly ends: Int32Array };
+type Keys = {
+  readonly bytes: Uint8Array;
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  /** 1 at the start of a token that stays text. */
+  readonly stayText: Uint8Array;
+};
 
-function backwards(tokens: readonly Uint8Array[]): Keys {
-  const filled = tokens.filter((token) => token.length > 0);
-  const bytes = new Uint8Array(filled.reduce((sum, token) => sum + token.length, 0));
-  const starts = new Int32Array(filled.length);
-  const ends = new Int32Array(filled.length);
+function backwards(tokens: readonly Uint8Array[], areText: readonly boolean[]): Keys {
+  const bytes = new Uint8Array(tokens.reduce((sum, token) => sum + token.length, 0));
+  const starts = new Int32Array(tokens.length);
+  const ends = new Int32Array(tokens.length);
+  const stayText = new Uint8Array(bytes.length);
   let pos = 0;
-  for (const [k, token] of filled.entries()) {
+  for (const [k, token] of tokens.entries()) {
     starts[k] = pos;
+    stayText[pos] = Number(areText[k] ?? false);
     for (let i = token.length - 1; i >= 0; i--) bytes[pos++] = token[i]!;
     ends[k] = pos;
   }
-  return { bytes, starts, ends };
+  return { bytes, starts, ends, stayText };
 }
 
 /** The byte of key k at a depth; -1 if the key ends there. */
@@ -239,7 +252,7 @@ function sortByByte(keys: Keys, first: number, end: number, depth: number): void
     const places = new Int32Array(258).fill(first);
     for (let k = first; k < end; k++) places[byteOf(keys, k, depth) + 2]!++;
     for (let value = 1; value < 258; value++) places[value] = places[value]! + places[value - 1]! - first;
-    const old = { bytes: keys.bytes, starts: starts.slice(first, end), ends: ends.slice(first, end) };
+    const old = { ...keys, starts: starts.slice(first, end), ends: ends.slice(first, end) };
     for (let k = 0; k < end - first; k++) {
       const place = places[byteOf(old, k, depth) + 1]!++;
       starts[place] = old.starts[k]!;
@@ -344,14 +357,20 @@ const prefixSlotBytes = 32;
 const prefixBytesMax = 16;
 
 /** Has the kernel look for these tokens (src/kernel/special-token-search.ts); false where its memory has no room for them. */
-export function setUpTokens(kernel: Kernel, specialTokens: readonly Uint8Array[]): boolean {
+export function setUpTokens(
+  kernel: Kernel,
+  tokensAndIds: readonly { readonly bytes: Uint8Array; readonly id: number }[],
+): boolean {
   const { exports } = kernel;
-  const tokens = specialTokens.filter((token) => token.length > 0);
+  const filled = tokensAndIds.filter(({ bytes }) => bytes.length > 0);
+  const tokens = filled.map(({ bytes }) => bytes);
+  const stayText = filled.map(({ id }) => id < 0);
   const longestBytes = tokens.reduce((longest, token) => Math.max(longest, token.length), 0);
   const groups = [...groupBy(tokens, (token) => token[0]!).values()];
   const areWhole =
     groups.length <= prefixCountMax &&
     longestBytes <= prefixBytesMax &&
+    !stayText.includes(true) &&
     groups.every((group) => group.length === 1);
   const prefixes =
     groups.length > prefixCountMax ? [] : groups.map((group) => sharedPrefix(group, prefixBytesMax));
@@ -365,7 +384,7 @@ export function setUpTokens(kernel: Kernel, specialTokens: readonly Uint8Array[]
   exports.usePrefixes(prefixesAddress, prefixes.length, Number(areWhole), longestBytes);
   if (areWhole) return true;
 
-  const trie = buildTokenTrie(tokens);
+  const trie = buildTokenTrie(tokens, stayText);
   const { labels, firstChildren, fallbacks, tokenLengths, rootChildren } = trie;
   const arrays = [labels, firstChildren, fallbacks, tokenLengths, rootChildren];
   const addresses = arrays.map((array) => putArray(kernel, array));

@@ -53,7 +53,7 @@ let blockLimit: i32 = -1;
 let blockBytes: i32 = 0;
 /** The first `left` places of the block are still ahead. */
 let left: i32 = 0;
-/** Length of the token found last. */
+/** Length of the token found last; below 0 if it is to stay text. */
 export let foundLength: i32 = 0;
 
 /** Sets the address and number of the prefixes, and the length of the longest token. */

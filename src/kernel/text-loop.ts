@@ -1,13 +1,16 @@
 import { beginPieces, encodePretokens, idBytes, listPieces, startPieces } from "./encode/encode-words";
 import { EncodingModel, findTokenAt, indexTokens, TokenTable, tokenId } from "./encode/model-layout";
 import { beginIds, emitId, idsEnd } from "./encode/word-cache";
-import { endCountMax, endsStart, reserveTo, textStart, workAddress } from "./regions";
+import { endsStart, reserveTo, textStart, workAddress } from "./regions";
 import {
   blockBytes,
   clearFirstInvalid,
+  cutPieces,
   dropEnds,
   endCount,
+  endsBeforeBlockMax,
   finishDocument,
+  hasNextAutomaton,
   pos,
   scanTo,
   shiftText,
@@ -18,7 +21,7 @@ import { countPretokens } from "./words/word-tables";
 
 /**
  * The one way of a text through the kernel: find tokens in the text as it is, cut what stands between them into pretokens by the
- * pattern's automaton, and hand these to the taker. A token ends a document.
+ * pattern's automata, and hand these to the taker. A token ends a document.
  */
 
 /** Who takes the pretokens of this instance: chosen once, when it is set up. */
@@ -46,7 +49,7 @@ let pausePos: i32 = 0;
 /** The taker gets the ends when there are more than these. */
 let waitingEndsMax: u32 = 1;
 
-/** This instance encodes. It finds the model's added tokens; one whose id is below 0 is to stay text. False without room. */
+/** This instance encodes, and emits the ids of the model's added tokens. False without room. */
 export function useAddedTokens(model: EncodingModel): bool {
   taker = encodesWords;
   addedTokens = model.addedTokens;
@@ -98,7 +101,7 @@ export function takeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, 
 export function takeTexts(endsPos: i32, textCount: u32): i32 {
   beginSlice();
   openText(0, false);
-  waitingEndsMax = endCountMax - blockBytes - 128;
+  waitingEndsMax = endsBeforeBlockMax;
   pausePos = i32.MAX_VALUE;
   const textEnds = textStart + endsPos;
   for (let text: u32 = 0; text < textCount; text++) {
@@ -165,21 +168,17 @@ function nextToken(stop: i32, end: i32): i32 {
     const found = findToken(searchPos, stop, end);
     searchPos = found;
     if (found === stop) break;
-    if (taker !== encodesWords || idAt(found) >= 0) return found;
-    searchPos = found + foundLength;
+    if (foundLength > 0) return found;
+    searchPos = found - foundLength;
   }
   return stop;
-}
-
-/** The id of the token that was found at `token`. Only who encodes asks: a mapped file may hold another token by now. */
-function idAt(token: i32): i32 {
-  return tokenId(addedTokens, <u32>findTokenAt(addedTokens, textStart + token, foundLength));
 }
 
 /** Emits the id of the token that was found. Tokens that follow each other have no text that makes room for their ids. */
 function emitToken(token: i32): bool {
   if (!reserveTo(<u64>idsEnd + 64)) return false;
-  emitId(idAt(token), idBytes() === 2);
+  const index = <u32>findTokenAt(addedTokens, textStart + token, foundLength);
+  emitId(tokenId(addedTokens, index), idBytes() === 2);
   return true;
 }
 
@@ -188,15 +187,14 @@ function beginSlice(): void {
   else if (taker === liftsPieces) startPieces();
 }
 
-/** Hands the settled pretokens to the taker; false without room. */
+/** Hands what is settled to the next automaton of the pattern, or else to the taker; false without room. */
 function takeEnds(): bool {
   if (endCount === 1) return true;
-  const isTaken =
-    taker === countsWords
-      ? countPretokens(endCount - 1)
-      : taker === encodesWords
-        ? encodeEnds()
-        : listPieces(endCount);
+  let isTaken: bool;
+  if (hasNextAutomaton()) isTaken = cutPieces(takeEnds);
+  else if (taker === countsWords) isTaken = countPretokens(endCount - 1);
+  else if (taker === encodesWords) isTaken = encodeEnds();
+  else isTaken = listPieces(endCount);
   if (isTaken) dropEnds();
   return isTaken;
 }

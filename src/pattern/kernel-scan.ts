@@ -17,7 +17,7 @@ const usualSetUpAfter: SetUpAfter = {
   masksBytes: 1 << 20,
 };
 
-/** A pattern's automaton in the kernel (src/kernel/scan), with what makes its scan faster. */
+/** A pattern's automata in the kernel (src/kernel/scan), with what makes the first one's scan faster. */
 export class KernelScan {
   /** Whether the four-byte tables are still to be built, if the text is long enough. */
   private wantsFourBytes: boolean;
@@ -31,12 +31,18 @@ export class KernelScan {
     private readonly after: SetUpAfter,
   ) {
     this.wantsFourBytes = tables.fourBytes === undefined;
+    setUpFourBytes(kernel, tables.fourBytes ?? undefined);
+    kernel.exports.useMaskTables(0, 0, 0, 0);
   }
 
   /** Undefined where the kernel's memory has no room for the tables. */
-  static create(kernel: Kernel, tables: PatternTables, after = usualSetUpAfter): KernelScan | undefined {
-    const addresses = setUpAutomaton(kernel, tables);
-    return addresses && new KernelScan(kernel, tables, addresses, after);
+  static create(
+    kernel: Kernel,
+    automata: readonly PatternTables[],
+    after = usualSetUpAfter,
+  ): KernelScan | undefined {
+    const addresses = setUpAutomata(kernel, automata);
+    return addresses && new KernelScan(kernel, automata[0]!, addresses, after);
   }
 
   /** Whether there is nothing left to set up. */
@@ -65,16 +71,22 @@ export class KernelScan {
 
 type AutomatonAddresses = { readonly columnBlocks: number; readonly columns: number };
 
-function setUpAutomaton(kernel: Kernel, tables: PatternTables): AutomatonAddresses | undefined {
-  const { slotCount, fourBytes } = tables;
-  const transitions = putArray(kernel, tables.transitions);
-  const columnBlocks = putArray(kernel, tables.columnBlocks);
-  const columns = putArray(kernel, tables.columns);
-  if (transitions === 0 || columnBlocks === 0 || columns === 0) return undefined;
-  kernel.exports.useAutomaton(transitions, columnBlocks, columns, slotCount);
-  setUpFourBytes(kernel, fourBytes ?? undefined);
-  kernel.exports.useMaskTables(0, 0, 0, 0);
-  return { columnBlocks, columns };
+/** Puts the automata into memory, from the last to the first, each with the address of the next one. */
+function setUpAutomata(kernel: Kernel, automata: readonly PatternTables[]): AutomatonAddresses | undefined {
+  let next = 0;
+  let addresses: AutomatonAddresses | undefined;
+  for (const tables of automata.toReversed()) {
+    const transitions = putArray(kernel, tables.transitions);
+    const columnBlocks = putArray(kernel, tables.columnBlocks);
+    const columns = putArray(kernel, tables.columns);
+    const head = new Int32Array([transitions, columnBlocks, columns, tables.slotCount, next]);
+    const piecesBytes = tables === automata[0] ? 0 : 4 * kernel.exports.endsCapacity();
+    next = putArray(kernel, head, head.byteLength + piecesBytes);
+    if ([transitions, columnBlocks, columns, next].includes(0)) return undefined;
+    addresses = { columnBlocks, columns };
+  }
+  kernel.exports.useAutomaton(next);
+  return addresses;
 }
 
 /**

@@ -7,7 +7,6 @@ import { type Dialect, fancyRegex } from "./dialect.ts";
 import { type NamedPattern, patterns } from "./named-patterns.ts";
 import { portableForm } from "./portable-source.ts";
 import { columnAt, noSlot } from "./scan-tables.ts";
-import { AutomatonSplitter, ChainSplitter, MatcherSplitter, type Splitter } from "./splitter.ts";
 
 export { compilePattern } from "./compile.ts";
 export { type CompiledPattern, patternDigest } from "./compiled-pattern.ts";
@@ -23,7 +22,6 @@ export {
   type PatternExport,
   portableForm,
 } from "./portable-source.ts";
-export type { Splitter } from "./splitter.ts";
 
 /*
  * A pattern as the other rooms use it: this file and what it passes on.
@@ -98,12 +96,6 @@ function namesOf(sources: readonly string[]): string[] {
   return Object.entries(patterns).flatMap(([name, named]) =>
     JSON.stringify(named.sources) === text ? [name] : [],
   );
-}
-
-export function createSplitter(compiled: CompiledPattern): Splitter {
-  if (compiled.kind === "programs") return new MatcherSplitter(compiled.programs, compiled.lineWise);
-  const [first, second] = compiled.automata;
-  return second === undefined ? new AutomatonSplitter(first!) : new ChainSplitter(compiled.automata);
 }
 
 /**

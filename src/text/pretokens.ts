@@ -1,8 +1,10 @@
 import { SpecialTokenFinder, setUpTokens } from "../bytes/special-token-finder.ts";
 import type { Text } from "../bytes/text.ts";
+import { UserError } from "../errors.ts";
 import type { PatternTables } from "../pattern/compiled-pattern.ts";
 import { KernelScan, type SetUpAfter } from "../pattern/kernel-scan.ts";
-import { type CompiledPattern, createSplitter, type Splitter } from "../pattern/pattern.ts";
+import { MatcherSplitter } from "../pattern/matcher-splitter.ts";
+import type { CompiledPattern } from "../pattern/pattern.ts";
 import type { Kernel } from "../runtime/kernel.ts";
 
 /**
@@ -97,48 +99,41 @@ export interface Pretokens {
   readonly firstInvalidPos: number;
 }
 
-/**
- * The kernel cuts by the pattern of one automaton; by every other pattern JavaScript does, and where some tokens stay text for a
- * taker whose kernel does not know their ids.
- */
+/** The kernel cuts by automata; where a pattern needs the backtracking matcher JavaScript does. */
 export function createPretokens(
   pattern: CompiledPattern,
   tokens: readonly FoundToken[],
   taker: Taker,
 ): Pretokens {
-  const knowsIds = taker.takeToken !== undefined || tokens.every(({ id }) => id >= 0);
-  if (pattern.kind === "automata" && pattern.automata.length === 1 && knowsIds) {
-    const pretokens = KernelPretokens.create(pattern.automata[0]!, tokens, taker);
-    if (pretokens !== undefined) return pretokens;
-  }
-  return new SplitterPretokens(createSplitter(pattern), tokens, taker);
+  return pattern.kind === "automata"
+    ? new KernelPretokens(pattern.automata, tokens, taker)
+    : new MatcherPretokens(pattern, tokens, taker);
 }
 
 /** The kernel finds tokens and pretokens, and takes them. A taker that wants the ids of tokens has them in its kernel. */
 export class KernelPretokens implements Pretokens {
   readonly isReadByKernelOnly = true;
   private readonly kernel: Kernel;
+  private readonly scan: KernelScan;
 
-  private constructor(
-    private readonly scan: KernelScan,
+  readonly tokenBytesMax: number;
+
+  /** A UserError if the kernel's memory has no room for the tables of the pattern or of the tokens. */
+  constructor(
+    automata: readonly PatternTables[],
+    tokens: readonly FoundToken[],
     private readonly taker: Taker,
-    readonly tokenBytesMax: number,
+    setUpAfter?: SetUpAfter,
   ) {
     this.kernel = taker.kernel;
-  }
-
-  /** Undefined if the kernel's memory has no room for the tables of the pattern or of the tokens. */
-  static create(
-    tables: PatternTables,
-    tokens: readonly FoundToken[],
-    taker: Taker,
-    setUpAfter?: SetUpAfter,
-  ): KernelPretokens | undefined {
-    const { kernel } = taker;
-    const scan = KernelScan.create(kernel, tables, setUpAfter);
-    const contents = tokens.map(({ bytes }) => bytes);
-    if (scan === undefined || !setUpTokens(kernel, contents)) return undefined;
-    return new KernelPretokens(scan, taker, longestOf(tokens));
+    this.tokenBytesMax = longestOf(tokens);
+    const scan = KernelScan.create(this.kernel, automata, setUpAfter);
+    if (scan === undefined || !setUpTokens(this.kernel, tokens)) {
+      throw new UserError("the pattern and the special tokens take more memory than a thread has", {
+        hint: "use fewer workers (-w 1)",
+      });
+    }
+    this.scan = scan;
   }
 
   get keepPos(): number {
@@ -206,13 +201,14 @@ const blockSizeBytes = 1 << 14;
 /** A slice of work, between two yields to the event loop. */
 const sliceSizeBytes = 1 << 20;
 
-/** JavaScript finds tokens and pretokens: by the backtracking matcher, and by chains of automata. */
-export class SplitterPretokens implements Pretokens {
+/** JavaScript finds tokens and pretokens, by the backtracking matcher. */
+export class MatcherPretokens implements Pretokens {
   readonly isReadByKernelOnly = false;
   isInside = false;
   documentCount = 0;
   firstInvalidPos = -1;
   readonly tokenBytesMax: number;
+  private readonly splitter: MatcherSplitter;
   private readonly finder: SpecialTokenFinder;
   private readonly idOf: ReadonlyMap<string, number>;
   private text: Text;
@@ -220,10 +216,11 @@ export class SplitterPretokens implements Pretokens {
   private searchPos = 0;
 
   constructor(
-    private readonly splitter: Splitter,
+    pattern: CompiledPattern & { kind: "programs" },
     tokens: readonly FoundToken[],
     private readonly taker: Taker,
   ) {
+    this.splitter = new MatcherSplitter(pattern);
     this.tokenBytesMax = longestOf(tokens);
     this.finder = new SpecialTokenFinder(tokens.map(({ bytes }) => bytes));
     // Of equal ones the last counts.

@@ -11,34 +11,23 @@ import {
   scatteredTable,
   wordAt,
 } from "../../src/evaluation/text-words.ts";
-import { compilePattern, createSplitter } from "../../src/pattern/pattern.ts";
+import { compilePattern } from "../../src/pattern/pattern.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { wordTableOf } from "../../src/words/word-table.ts";
+import { pretokenEnds } from "../pattern/naive.ts";
 import { naiveWords } from "./naive-evaluation.ts";
 
 const pattern = compilePattern([placedWordPattern]);
 
 /** The pieces of a text, counted. */
 function countPieces(bytes: Uint8Array) {
-  const splitter = createSplitter(pattern);
   const counts = new Map<string, number>();
-  const padded = new Uint8Array(bytes.length + 64);
-  padded.set(bytes);
-  splitter.start(0);
-  const text = { bytes: padded, view: new DataView(padded.buffer) };
-  const take = () => {
-    for (let i = 1; i < splitter.endCount; i++) {
-      const piece = Buffer.from(bytes.subarray(splitter.ends[i - 1]!, splitter.ends[i]!)).toString("latin1");
-      counts.set(piece, (counts.get(piece) ?? 0) + 1);
-    }
-    splitter.take();
-  };
-  while (splitter.pos < bytes.length) {
-    splitter.scan(text, bytes.length, bytes.length);
-    take();
+  let start = 0;
+  for (const end of pretokenEnds(pattern, bytes)) {
+    const piece = Buffer.from(bytes.subarray(start, end)).toString("latin1");
+    counts.set(piece, (counts.get(piece) ?? 0) + 1);
+    start = end;
   }
-  while (!splitter.finish(bytes.length)) take();
-  take();
   return wordTableOf([...counts].map(([piece, count]) => [Buffer.from(piece, "latin1"), count]));
 }
 

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { endsOfText } from "../../scripts/masks/find-formula.ts";
 import { buildMaskTables } from "../../scripts/masks/write-named-masks.ts";
 import { type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
-import { endsOfText, type ScanTables } from "../../src/pattern/scan-tables.ts";
+import type { ScanTables } from "../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../../src/runtime/kernel.ts";
 import { compiledTables, randomNumbers, randomText } from "../pattern/texts.ts";
 import { rounds } from "../rounds.ts";

@@ -19,14 +19,14 @@ import { readReadyMade, readyMadeFile } from "../../src/pattern/ready-made.ts";
 import { canBeEmpty, type Node } from "../../src/pattern/syntax-tree.ts";
 import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
-import { naiveEnds, naivePieces, naiveRegExp, Random, randomBytes, splitterEnds } from "./naive.ts";
+import { naiveEnds, naivePieces, naiveRegExp, pretokenEnds, Random, randomBytes } from "./naive.ts";
 import { naiveTreeEnds, TooSlow } from "./naive-matcher.ts";
 import { randomPattern, randomText } from "./random-patterns.ts";
 
 function pieces(source: string, text: string): string[] {
   const bytes = Buffer.from(text);
   let start = 0;
-  return splitterEnds(compilePattern([source]), bytes).map((end) => {
+  return pretokenEnds(compilePattern([source]), bytes).map((end) => {
     const piece = bytes.toString("utf8", start, end);
     start = end;
     return piece;
@@ -224,7 +224,7 @@ describe("a pattern", () => {
           text += random.pick(["a", "b", "c", " ", "'", "\n", "d", "é"]);
         }
         const bytes = Buffer.from(text);
-        const found = splitterEnds(compiled, bytes, 1 + random.below(4)).join();
+        const found = pretokenEnds(compiled, bytes, 1 + random.below(4)).join();
         const wanted = naiveTextEnds(text, [regexp]).join();
         if (found !== wanted)
           throw new Error(`${source} on ${JSON.stringify(text)}: ${found}, not ${wanted} (seed ${seed})`);
@@ -262,7 +262,7 @@ describe("a pattern", () => {
           .map((end) => Buffer.byteLength(String.fromCodePoint(...points.slice(0, end))))
           .join();
         for (const blockSize of [1 + random.below(4), 100]) {
-          const found = splitterEnds(compiled, Buffer.from(text), blockSize).join();
+          const found = pretokenEnds(compiled, Buffer.from(text), blockSize).join();
           if (found !== ends) {
             const pattern = JSON.stringify(source);
             throw new Error(`${pattern} on ${JSON.stringify(text)}: ${found}, not ${ends} (seed ${seed})`);
@@ -304,7 +304,7 @@ describe("a pattern", () => {
         }
         const bytes = Buffer.from(text);
         const wanted = naiveTextEnds(text, regexps).join();
-        const found = splitterEnds(compiled, bytes, 1 + random.below(4)).join();
+        const found = pretokenEnds(compiled, bytes, 1 + random.below(4)).join();
         if (found !== wanted) {
           throw new Error(
             `${sources.join(" , ")} on ${JSON.stringify(text)}: ${found}, not ${wanted} (seed ${seed})`,
@@ -438,7 +438,7 @@ describe("splits that follow one another", () => {
       for (let round = 0; round < rounds(100); round++) {
         const bytes = randomBytes(random, 1 + random.below(20));
         const wanted = naiveEnds(bytes, regexps, lineWise);
-        const found = splitterEnds(compiled, bytes, random.below(2) === 0 ? bytes.length : 1);
+        const found = pretokenEnds(compiled, bytes, random.below(2) === 0 ? bytes.length : 1);
         expect([bytes, found]).toEqual([bytes, wanted]);
       }
     }
@@ -461,7 +461,7 @@ describe("splits that follow one another", () => {
       for (let round = 0; round < 15; round++) {
         const text = randomText(random, 30);
         try {
-          expect([sources, text, splitterEnds(compiled, Buffer.from(text))]).toEqual([
+          expect([sources, text, pretokenEnds(compiled, Buffer.from(text))]).toEqual([
             sources,
             text,
             naiveSequenceEnds(sources, text),

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import {
   bitFormula,
+  endsOfText,
   type FoundFormula,
   findFormula,
   letterOf,
@@ -21,7 +22,7 @@ import {
 } from "../../src/pattern/mask-formulas.ts";
 import { namedMasks } from "../../src/pattern/named-masks.ts";
 import { type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
-import { columnAt, endsOfText, type ScanTables } from "../../src/pattern/scan-tables.ts";
+import { columnAt, type ScanTables } from "../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory } from "../../src/runtime/kernel.ts";
 import { rounds } from "../rounds.ts";
 import { compiledTables, randomNumbers, randomText, tablesOf } from "./texts.ts";
@@ -76,7 +77,7 @@ test("a pattern that cuts as a named one has its masks, any other runs on the ta
       ...kernel.exports,
       useMaskTables: useMaskTables as unknown as typeof kernel.exports.useMaskTables,
     };
-    const scan = KernelScan.create({ ...kernel, exports }, tablesOf(source))!;
+    const scan = KernelScan.create({ ...kernel, exports }, [tablesOf(source)])!;
     scan.noteScanned((1 << 20) - 1);
     scan.prepare();
     expect(told).toEqual([0]);

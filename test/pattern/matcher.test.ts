@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
+import { textOf } from "../../src/bytes/text.ts";
 import { Matcher, noMatch, unfinished } from "../../src/pattern/matcher.ts";
 import { buildProgram, type Program } from "../../src/pattern/matcher-program.ts";
+import { MatcherSplitter } from "../../src/pattern/matcher-splitter.ts";
 import { parsePattern } from "../../src/pattern/parse-pattern.ts";
-import { compilePattern } from "../../src/pattern/pattern.ts";
+import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { canBeEmpty } from "../../src/pattern/syntax-tree.ts";
 import { errorOf } from "../thrown.ts";
-import { Random, splitterEnds } from "./naive.ts";
+import { naiveEnds, naiveRegExp, pretokenEnds, programsOf, Random } from "./naive.ts";
 import { naiveTreeEnds, TooSlow } from "./naive-matcher.ts";
 import { randomPattern, randomText } from "./random-patterns.ts";
 
@@ -93,8 +95,8 @@ test("no match is lost where an engine would give up", () => {
   const words = Array.from({ length: 300 }, (_, n) => `w${n}`).join(" ");
   const text = Buffer.from(`${"x".repeat(700_000)} ${words}`);
   for (const source of ["\\b\\w+\\b|\\s+|[^\\w\\s]+", "(?<=ab)!|\\b(?:\\w+)+\\b|\\s+|[^\\w\\s]+"])
-    expect(splitterEnds(compilePattern([source]), text).length).toBe(601);
-  expect(splitterEnds(compilePattern(["(a+)+\\b!|a|\\?"]), Buffer.from(`${"a".repeat(35)}?`)).length).toBe(
+    expect(pretokenEnds(compilePattern([source]), text).length).toBe(601);
+  expect(pretokenEnds(compilePattern(["(a+)+\\b!|a|\\?"]), Buffer.from(`${"a".repeat(35)}?`)).length).toBe(
     36,
   );
 });
@@ -115,4 +117,75 @@ test("a reference to a group takes what the group took, and fails if that took n
   expect(ends("(?:(a)|b\\1)+|.", "bbaba")).toEqual([1, 2, 5]);
   expect(ends("a(?=.(b))\\1|.", "axbabb")).toEqual([1, 2, 3, 5, 6]);
   expect(ends("a(?!(b)c)\\1|a(?=(?>(b)|.)+)(?!(c)d)\\2|.", "abcabab")).toEqual([2, 3, 5, 7]);
+});
+
+test("a long document is settled in portions", () => {
+  const random = new Random(11);
+  const words = Array.from({ length: 30_000 }, () => random.pick(["a", "bc", "xy", "é", "1", "😀", "\n"]));
+  const clean = Buffer.from(words.join(" "));
+  const broken = Buffer.concat([clean, Buffer.from([0xff]), clean, Buffer.from([0xc3])]);
+  for (const sources of [["(?<=xx)y|\\p{L}+|\\s+|[^\\s\\p{L}]+"], ["\\p{N}", "(?<=xx)y|\\s+"]]) {
+    for (const lineWise of [false, true]) {
+      const compiled = compilePattern(sources, { lineWise });
+      expect(compiled.kind).toBe("programs");
+      for (const bytes of [clean, broken]) {
+        const wanted = naiveEnds(bytes, sources.map(naiveRegExp), lineWise);
+        expect(Bun.deepEquals(pretokenEnds(compiled, bytes), wanted)).toBe(true);
+        expect(Bun.deepEquals(pretokenEnds(compiled, bytes, 5000), wanted)).toBe(true);
+      }
+    }
+  }
+});
+
+/** Digits in threes are decided late. */
+const lateSources = ["(?<!,,)[0-9]{3}|[0-9]+"];
+
+test("the splitter counts invalid bytes and tells where the first of a scan is", () => {
+  const splitter = new MatcherSplitter(programsOf(["(?<=a!)\\w+|."]));
+  const text = textOf(Uint8Array.from([0x61, 0xff, 0x62, 0xc3, 0x63, 0xe4, 0xb8]));
+  splitter.start(0);
+  splitter.scan(text, 1, 7);
+  expect(splitter.firstInvalidPos).toBe(-1);
+  splitter.scan(text, 7, 7);
+  expect(splitter.firstInvalidPos).toBe(1);
+  expect(splitter.invalidByteCount).toBe(4);
+  splitter.finish(7);
+  expect([...splitter.ends.subarray(0, splitter.endCount)]).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+});
+
+test("the splitter finishes a document whose text has moved elsewhere since it was scanned", () => {
+  const splitter = new MatcherSplitter(programsOf(lateSources));
+  const content = "12345 12345";
+  const text = textOf(content);
+  splitter.start(0);
+  for (const stop of [3, 8, 11]) splitter.scan(text, stop, 11);
+  splitter.take();
+  const keptPos = splitter.ends[0]!;
+  text.bytes.fill(0x78);
+  splitter.shift(keptPos);
+  splitter.finish(11 - keptPos);
+  const found = [...splitter.ends.subarray(0, splitter.endCount)].map((end) => end + keptPos);
+  const wanted = pretokenEnds(programsOf(lateSources), Buffer.from(content));
+  expect(found).toEqual([keptPos, ...wanted.filter((end) => end > keptPos)]);
+});
+
+test("the splitter goes on where it stood when the text is moved, and reads one document after the other", () => {
+  const splitter = new MatcherSplitter(programsOf(patterns.gpt2.sources));
+  splitter.start(10);
+  splitter.scan(textOf("..........one  two"), 15, 18);
+  splitter.take();
+  splitter.shift(10);
+  const pieces: string[] = [];
+  for (const [content, start] of [
+    ["one  two", -1],
+    ["....c \nd", 4],
+  ] as const) {
+    if (start >= 0) splitter.start(start);
+    splitter.scan(textOf(content), content.length, content.length);
+    splitter.finish(content.length);
+    const { ends, endCount } = splitter;
+    for (let i = 1; i < endCount; i++) pieces.push(content.slice(ends[i - 1], ends[i]));
+    splitter.take();
+  }
+  expect(pieces).toEqual(["one", " ", " two", "c", " ", "\n", "d"]);
 });

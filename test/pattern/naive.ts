@@ -1,5 +1,10 @@
+import { endsOfText } from "../../scripts/masks/find-formula.ts";
 import { allocateText } from "../../src/bytes/text.ts";
-import { type CompiledPattern, createSplitter } from "../../src/pattern/pattern.ts";
+import { buildProgram } from "../../src/pattern/matcher-program.ts";
+import { MatcherSplitter } from "../../src/pattern/matcher-splitter.ts";
+import { parsePattern } from "../../src/pattern/parse-pattern.ts";
+import type { CompiledPattern } from "../../src/pattern/pattern.ts";
+import type { ScanTables } from "../../src/pattern/scan-tables.ts";
 
 /** Seeded random whole numbers: xorshift32. */
 export class Random {
@@ -92,18 +97,20 @@ function naiveCharacter(bytes: Uint8Array, pos: number): string | undefined {
   return undefined;
 }
 
-/** Ends of the pretokens by a splitter, fed in blocks; behind the text stands rubbish, and it is moved about. */
-export function splitterEnds(
+/** Ends of the pretokens: of automata by the twin of the kernel's scan; of programs by the matcher, fed in blocks. */
+export function pretokenEnds(
   compiled: CompiledPattern,
   bytes: Uint8Array,
   blockSizeBytes = bytes.length,
 ): number[] {
+  if (compiled.kind === "automata") return chainEnds(compiled.automata, bytes);
+  // Behind the text stands rubbish.
   const startPos = 5;
   const text = allocateText(bytes.length + 2 * startPos);
   text.bytes.fill(0x61);
   text.bytes.set(bytes, startPos);
   const limit = startPos + bytes.length;
-  const splitter = createSplitter(compiled);
+  const splitter = new MatcherSplitter(compiled);
   const ends: number[] = [];
   const take = () => {
     for (let i = 1; i < splitter.endCount; i++) ends.push(splitter.ends[i]! - startPos);
@@ -116,6 +123,22 @@ export function splitterEnds(
   }
   for (let isSettled = false; !isSettled; take()) isSettled = splitter.finish(limit);
   return ends;
+}
+
+/** Each automaton cuts the pieces of the one before, as documents of their own. */
+function chainEnds([tables, ...rest]: readonly ScanTables[], bytes: Uint8Array): number[] {
+  const ends = endsOfText(tables!, bytes);
+  if (rest.length === 0) return ends;
+  return ends.flatMap((end, i) => {
+    const start = ends[i - 1] ?? 0;
+    return chainEnds(rest, bytes.subarray(start, end)).map((pieceEnd) => start + pieceEnd);
+  });
+}
+
+/** A pattern for the backtracking matcher, whether it needs it or not. */
+export function programsOf(sources: readonly string[], lineWise = false) {
+  const programs = sources.map((source) => buildProgram(parsePattern(source), source));
+  return { kind: "programs", programs, lineWise, reason: "to be compared" } as const;
 }
 
 /** Characters that some named pattern tells apart; the first twenty are of every kind, for strings made of all of them. */

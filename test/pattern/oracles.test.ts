@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { compilePattern, type NamedPattern, type PatternName, patterns } from "../../src/pattern/pattern.ts";
-import { Random, splitterEnds, tellingCharacters } from "./naive.ts";
+import { pretokenEnds, Random, tellingCharacters } from "./naive.ts";
 import { huggingfaceOracle, type Oracle, tiktokenOracle } from "./oracles.ts";
 
 const names = Object.keys(patterns) as PatternName[];
@@ -18,7 +18,7 @@ const texts = Array.from({ length: 1500 }, () => {
 function firstDifference(sources: readonly string[], oracle: Oracle): string | undefined {
   const compiled = compilePattern(sources);
   for (const text of texts) {
-    const found = splitterEnds(compiled, Buffer.from(text)).join();
+    const found = pretokenEnds(compiled, Buffer.from(text)).join();
     const wanted = oracle(text).join();
     if (found !== wanted) return `${JSON.stringify(text)}: ${found}, not ${wanted} (seed ${seed})`;
   }

@@ -8,7 +8,7 @@ import { caseClasses, complementOf, intersectionOf } from "../../src/pattern/uni
 import { fullFoldings } from "../../src/pattern/unicode-data.ts";
 import { errorOf } from "../thrown.ts";
 import { askedOf, type Engine, huggingface, preTokenize, preTokenizer, tiktoken } from "./engines.ts";
-import { splitterEnds } from "./naive.ts";
+import { pretokenEnds } from "./naive.ts";
 import { tiktokenOracle } from "./oracles.ts";
 
 /** Cuts a text into pieces by a pattern of a dialect. */
@@ -17,7 +17,7 @@ function cutterOf(source: string, dialect: Dialect): (text: string) => string[] 
   return (text) => {
     const bytes = Buffer.from(text);
     let start = 0;
-    return splitterEnds(compiled, bytes).map((end) => {
+    return pretokenEnds(compiled, bytes).map((end) => {
       const piece = bytes.toString("utf8", start, end);
       start = end;
       return piece;
@@ -127,7 +127,7 @@ describe("a pattern of tiktoken's engine", () => {
     const { oracle, free } = tiktokenOracle(whole, texts);
     const compiled = compilePattern([whole]);
     for (const text of texts)
-      expect([text, splitterEnds(compiled, Buffer.from(text))]).toEqual([text, oracle(text)]);
+      expect([text, pretokenEnds(compiled, Buffer.from(text))]).toEqual([text, oracle(text)]);
     free();
   });
 

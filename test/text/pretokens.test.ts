@@ -1,20 +1,20 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
 import { buildFourByteTables } from "../../src/pattern/four-byte-tables.ts";
-import { type CompiledPattern, compilePattern, createSplitter, patterns } from "../../src/pattern/pattern.ts";
+import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { readKernel } from "../../src/runtime/embedded.ts";
 import { adoptKernelModule, kernelModule } from "../../src/runtime/kernel.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import {
   createPretokens,
   KernelPretokens,
+  MatcherPretokens,
   type Pretokens,
   partTo,
-  SplitterPretokens,
 } from "../../src/text/pretokens.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { chunksOf, stream } from "../corpus/made-chunks.ts";
-import { longText, Random, randomBytes } from "../pattern/naive.ts";
+import { longText, programsOf, Random, randomBytes } from "../pattern/naive.ts";
 import { randomPattern, randomText } from "../pattern/random-patterns.ts";
 import { randomText as classesText, randomNumbers } from "../pattern/texts.ts";
 import { rounds } from "../rounds.ts";
@@ -24,7 +24,9 @@ import { countingTexts } from "./counting-texts.ts";
 const seed = 20261122;
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const textBytesMax = 1 << 20;
-const found = (tokens: readonly Uint8Array[]) => tokens.map((bytes) => ({ bytes, id: 0 }));
+/** Tokens of three, seven, … bytes stay text. */
+const found = (tokens: readonly Uint8Array[]) =>
+  tokens.map((bytes) => ({ bytes, id: bytes.length % 4 === 3 ? -1 : 0 }));
 
 /** What counts a text, in windows of some size. */
 type Way = { readonly counter: WordCounter; readonly pretokens: Pretokens };
@@ -47,9 +49,10 @@ function kernelWay(pattern: CompiledPattern, tokens: readonly Uint8Array[] = [])
   return { counter, pretokens };
 }
 
-function splitterWay(pattern: CompiledPattern, tokens: readonly Uint8Array[] = []): Way {
+function matcherWay({ sources, lineWise }: Case, tokens: readonly Uint8Array[] = []): Way {
   const counter = new WordCounter(textBytesMax);
-  return { counter, pretokens: new SplitterPretokens(createSplitter(pattern), found(tokens), counter) };
+  const pretokens = new MatcherPretokens(programsOf(sources, lineWise), found(tokens), counter);
+  return { counter, pretokens };
 }
 
 function expectSame(
@@ -68,8 +71,8 @@ function expectSame(
   }
 }
 
-/** The pattern with its four-byte tables, if it has any, and without. */
-function withAndWithoutFourByteTables(pattern: CompiledPattern): CompiledPattern[] {
+/** The pattern with the four-byte tables of its first automaton, if it has any, and without. */
+function withAndWithoutFourByteTables({ pattern }: Case): CompiledPattern[] {
   if (pattern.kind !== "automata") throw new Error("not an automaton");
   const [tables, ...others] = pattern.automata;
   return [buildFourByteTables(tables!) ?? null, null].map((fourBytes) => ({
@@ -78,26 +81,45 @@ function withAndWithoutFourByteTables(pattern: CompiledPattern): CompiledPattern
   }));
 }
 
-const isKernelPattern = (pattern: CompiledPattern) =>
-  pattern.kind === "automata" && pattern.automata.length === 1;
+/** A pattern that the kernel scans. */
+type Case = {
+  readonly name: string;
+  readonly sources: readonly string[];
+  readonly lineWise: boolean;
+  readonly pattern: CompiledPattern;
+};
 
-const named = Object.entries(patterns).flatMap(([name, { sources }]) =>
-  [false, true].flatMap((lineWise) => {
-    const pattern = compilePattern(sources, { lineWise });
-    return isKernelPattern(pattern) ? [[`${name}${lineWise ? ", line-wise" : ""}`, pattern] as const] : [];
-  }),
-);
+const caseOf = (name: string, sources: readonly string[], lineWise = false): Case => ({
+  name: `${name}${lineWise ? ", line-wise" : ""}`,
+  sources,
+  lineWise,
+  pattern: compilePattern(sources, { lineWise }),
+});
+
+const gpt2 = patterns.gpt2.sources;
+
+const chainOfThree = ["[0-9]{3}", "[0-9a-z]{4}", "[a-z ]{5}"];
+
+/** Named patterns; and chains of two and three automata. */
+const cases = Object.entries({
+  ...Object.fromEntries(Object.entries(patterns).map(([name, { sources }]) => [name, sources])),
+  "chain of two": ["[0-9]{3}", ...gpt2],
+  "chain of three": chainOfThree,
+}).flatMap(([name, sources]) => [false, true].map((lineWise) => caseOf(name, sources, lineWise)));
 
 /** Random patterns, compiled once for all kernels. */
 const somePatterns = memoized(() => {
   const random = new Random(seed + 1);
-  const compiled: CompiledPattern[] = [];
+  const compiled: Case[] = [];
   while (compiled.length < rounds(40)) {
     try {
       // Every third one is two splits.
       const count = compiled.length % 3 === 0 ? 2 : 1;
-      const pattern = compilePattern(Array.from({ length: count }, () => randomPattern(random)));
-      if (isKernelPattern(pattern)) compiled.push(pattern);
+      const one = caseOf(
+        `pattern ${compiled.length}`,
+        Array.from({ length: count }, () => randomPattern(random)),
+      );
+      if (one.pattern.kind === "automata") compiled.push(one);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
     }
@@ -119,14 +141,14 @@ const flavours = {
 describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
   afterAll(() => adoptKernelModule(testModule));
 
-  test("counts what the splitters in JavaScript count, for all named patterns", () => {
+  test("counts what the matcher finds, for all named patterns and chains of automata", () => {
     adoptKernelModule(module);
-    expect(named.map(([name]) => name)).toContain("falcon");
-    expect(named.length).toBe(2 * Object.keys(patterns).length);
+    const automataCounts = cases.map(({ pattern }) => pattern.kind === "automata" && pattern.automata.length);
+    expect(automataCounts).toEqual([...Object.keys(patterns).flatMap(() => [1, 1]), 2, 2, 3, 3]);
     const random = new Random(seed);
-    for (const [name, pattern] of named) {
-      const ways = withAndWithoutFourByteTables(pattern).map((one) => kernelWay(one));
-      const twin = splitterWay(pattern);
+    for (const one of cases) {
+      const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern));
+      const twin = matcherWay(one);
       for (let round = 0; round < rounds(15); round++) {
         const bytes =
           round % 2 === 0
@@ -135,29 +157,29 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
                 randomText(random, 100) +
                   "plain words, one after another; 12345 of 'em".slice(random.below(40)),
               );
-        expectSame(ways, twin, bytes, random.pick([1, 17, 64, 1000]), name);
+        expectSame(ways, twin, bytes, random.pick([1, 17, 64, 1000]), one.name);
       }
     }
   });
 
-  test("counts in a long text what the splitters in JavaScript count, by four bytes and by one", () => {
+  test("counts in a long text what the matcher finds, by four bytes and by one", () => {
     adoptKernelModule(module);
     const bytes = longText(new Random(seed), 350_000);
-    for (const [name, pattern] of named) {
-      const ways = withAndWithoutFourByteTables(pattern).map((one) => kernelWay(one));
-      expectSame(ways, splitterWay(pattern), bytes, 1 << 16, name);
+    for (const one of cases) {
+      const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern));
+      expectSame(ways, matcherWay(one), bytes, 1 << 16, one.name);
     }
   });
 
-  test("counts what the splitters in JavaScript count, for random patterns", () => {
+  test("counts what the matcher finds, for random patterns", () => {
     adoptKernelModule(module);
     const random = new Random(seed + 2);
-    for (const [number, pattern] of somePatterns().entries()) {
-      const ways = withAndWithoutFourByteTables(pattern).map((one) => kernelWay(one));
-      const twin = splitterWay(pattern);
+    for (const one of somePatterns()) {
+      const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern));
+      const twin = matcherWay(one);
       for (let round = 0; round < 10; round++) {
         const text = utf8(randomText(random, 60));
-        expectSame(ways, twin, text, random.pick([1, 30, 1000]), `pattern ${number}`);
+        expectSame(ways, twin, text, random.pick([1, 30, 1000]), one.name);
       }
     }
   });
@@ -165,15 +187,15 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
   test("finds special tokens as the finder in JavaScript does", () => {
     adoptKernelModule(module);
     const random = new Random(seed + 2);
-    const pattern = compilePattern(patterns.gpt2.sources);
     for (let round = 0; round < rounds(30); round++) {
+      const one = caseOf("", round % 4 === 0 ? ["[0-9]{3}", ...gpt2] : gpt2);
       const letters = random.pick(["ab", "abc<|>", "<|x ", "abcdefghijklm"]);
       const text = (lengthMax: number) =>
         Array.from({ length: 1 + random.below(lengthMax) }, () => random.pick([...letters])).join("");
       const tokens = Array.from({ length: 1 + random.below(random.pick([1, 3, 12])) }, () =>
         utf8(text(random.pick([1, 4, 40]))),
       );
-      const [kernel, twin] = [kernelWay(pattern, tokens), splitterWay(pattern, tokens)];
+      const [kernel, twin] = [kernelWay(one.pattern, tokens), matcherWay(one, tokens)];
       for (let count = 0; count < 8; count++) {
         const parts = Array.from({ length: random.below(12) }, () =>
           random.below(3) === 0 ? random.pick(tokens) : utf8(text(12)),
@@ -186,20 +208,20 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
   });
 });
 
-test("counts with masks what the splitters in JavaScript count, for all named patterns", () => {
+test("counts with masks what the matcher finds, for all named patterns", () => {
   const random = randomNumbers(seed);
   const tokens = [utf8("<|x|>")];
-  const runToEnd = { fourByteTablesBytes: 0, masksBytes: 0 };
-  for (const [name, pattern] of named) {
-    if (pattern.kind !== "automata") continue;
+  const atOnce = { fourByteTablesBytes: 0, masksBytes: 0 };
+  for (const one of cases) {
+    if (one.pattern.kind !== "automata") continue;
     const counter = new WordCounter(textBytesMax);
-    const pretokens = KernelPretokens.create(pattern.automata[0]!, found(tokens), counter, runToEnd)!;
-    const twin = splitterWay(pattern, tokens);
+    const pretokens = new KernelPretokens(one.pattern.automata, found(tokens), counter, atOnce);
+    const twin = matcherWay(one, tokens);
     for (let round = 0; round < rounds(10); round++) {
       const parts = Array.from({ length: 1 + random(3) }, () => classesText(random, 1500));
       const bytes = utf8(parts.join("<|x|>"));
       if (random(8) === 0) bytes[random(bytes.length)] = 0x80 | random(0x80);
-      expectSame([{ counter, pretokens }], twin, bytes, [300, 1000, 5000][random(3)]!, name);
+      expectSame([{ counter, pretokens }], twin, bytes, [300, 1000, 5000][random(3)]!, one.name);
     }
   }
 });
@@ -225,8 +247,8 @@ test("a token that ends behind a record hides none that ends in it", () => {
 });
 
 test("long texts are counted in slices, with tables of four bytes built on the way", () => {
-  const pattern = compilePattern(["[a-d]+| ?[0-9]+|\\s+|."]);
-  const [kernel, twin] = [kernelWay(pattern), splitterWay(pattern)];
+  const one = caseOf("", ["[a-d]+| ?[0-9]+|\\s+|."]);
+  const [kernel, twin] = [kernelWay(one.pattern), matcherWay(one)];
   const bytes = bytesOf("abba 12 cab\n\téa 中 0012  dad".repeat(100_000));
   kernel.counter.text(bytes.length).bytes.set(bytes);
   kernel.pretokens.searchText(bytes.length);
@@ -237,14 +259,17 @@ test("long texts are counted in slices, with tables of four bytes built on the w
   expect(entriesOf(kernel.counter.toWordTable())).toEqual(told(twin, bytes, 1 << 20).words);
 });
 
-test("a pattern whose tables have no room in the kernel is split in JavaScript", () => {
+test("in a chain a piece of any length is cut, by many automata and many ends at a time", () => {
+  const one = caseOf("", chainOfThree);
+  const bytes = bytesOf(`${"abc 0123456789\n".repeat(15_000)}${"x".repeat(600_000)}${"5".repeat(100_000)}`);
+  expectSame([kernelWay(one.pattern)], matcherWay(one), bytes, 1 << 16, "");
+});
+
+test("a pattern whose tables have no room in the kernel is refused", () => {
   const counter = new WordCounter(textBytesMax);
-  const pattern = compilePattern(patterns.gpt2.sources);
+  const pattern = compilePattern(gpt2);
   while (counter.kernel.exports.reserveFixed(1 << 14) !== 0);
-  const pretokens = createPretokens(pattern, [], counter);
-  expect(pretokens instanceof SplitterPretokens).toBe(true);
-  expect(told({ counter, pretokens }, utf8("some words"), 1 << 16).words).toEqual([
-    [" words", 1],
-    ["some", 1],
-  ]);
+  expect(() => createPretokens(pattern, [], counter)).toThrow(
+    "the pattern and the special tokens take more memory than a thread has",
+  );
 });

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { formats } from "../../src/formats/formats.ts";
 import type { Compat } from "../../src/merge/merges.ts";
-import { createSplitter, exportForm, type PatternName, patterns } from "../../src/pattern/pattern.ts";
+import { exportForm, type PatternName, patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
-import { SplitterPretokens } from "../../src/text/pretokens.ts";
+import { createPretokens } from "../../src/text/pretokens.ts";
 import { TextWindow } from "../../src/text/text-chain.ts";
 import type { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import { EncodingTaker } from "../../src/tokenizer/text-encoding.ts";
@@ -36,7 +36,7 @@ type Encoder = Pick<TextEncoding, "push" | "end" | "out">;
 /** Encodes pretokens that are cut nowhere, so that all merges are made in one go, from bytes. */
 export function uncutEncoding({ model, pattern, isNarrow }: EncodingParts): Encoder {
   const taker = new EncodingTaker({ model, isNarrow }, [], { cuts: "nowhere" });
-  const pretokens = new SplitterPretokens(createSplitter(pattern), [], taker);
+  const pretokens = createPretokens(pattern, [], taker);
   return Object.assign(new TextWindow(pretokens, taker), { out: taker.out });
 }
 

@@ -21,6 +21,8 @@ let firstInvalid: i32 = -1;
 
 /** So many bytes are scanned at most before ends are taken. Each may settle one, and slots come on top. */
 export const blockBytes: i32 = 1 << 14;
+/** With more ends than these no block is scanned before they are taken. */
+export const endsBeforeBlockMax: u32 = endCountMax - blockBytes - 128;
 
 /** A document begins at `at`. */
 export function startDocument(at: i32): void {
@@ -35,7 +37,11 @@ export function startDocument(at: i32): void {
  * `limit` may be looked at: it is behind stop + 3, or the document's end.
  */
 export function scanTo(stop: i32, limit: i32): void {
-  assert(stop - pos <= blockBytes && endCount + blockBytes + 128 <= endCountMax);
+  assert(stop - pos <= blockBytes && endCount <= endsBeforeBlockMax);
+  if (isInPieces) {
+    scanCharacters(stop, limit, false);
+    return;
+  }
   if (ASC_FEATURE_SIMD) {
     if (hasMasks() && limit - pos >= leastMaskedBytes) scanWithMasks(stop, limit);
   }
@@ -236,32 +242,94 @@ function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
 }
 
 /**
- * The automaton of a pattern, as src/pattern/scan-tables.ts has it; JavaScript puts its arrays into memory. Columns 0 to 127 are
- * ASCII itself, then follow the classes of other characters, `invalidColumn` and `endColumn`.
+ * An automaton, as src/pattern/scan-tables.ts has it; JavaScript puts the arrays and this head into memory. Columns 0 to 127
+ * are ASCII itself, then follow the classes of other characters, `invalidColumn` and `endColumn`.
  *
- *   ARRAY          TYPE   MEANING
+ *   FIELD          TYPE   MEANING
  *   transitions    u32    entry of state s and column c at s << 8 | c:
  *                         next state << 16 | commits << 4 | slot (15: none)
  *   columnBlocks   u16    offset into `columns` of the 64 columns that share all bytes of a character but the last
  *   columns        u8     column of each such character
+ *   slotCount             ends that are written and may not be settled yet
+ *   next                  the automaton that cuts the pieces of this one; 0 if there is none
+ *
+ * A next one has room behind its head for as many u32 as there are ends: those of the one before, while this one cuts its
+ * pieces.
  */
+@unmanaged
+class Automaton {
+  transitions: usize;
+  columnBlocks: usize;
+  columns: usize;
+  slotCount: u32;
+  next: usize;
+}
+
+/** The automaton at work. Its fields that the loops read stand in variables. */
+let automaton: Automaton = changetype<Automaton>(0);
 let transitionsStart: usize = 0;
 let columnBlocksStart: usize = 0;
 let columnsStart: usize = 0;
-/** Ends that are written and may not be settled yet. */
 let slotCount: u32 = 0;
+/** It is not the first one: what it cuts are pieces. */
+let isInPieces: bool = false;
 
 const invalidColumn: u32 = 254;
 const endColumn: u32 = 255;
 const threeByteBlocks: u32 = 32;
 const fourByteBlocks: u32 = 32 + 1024;
 
-/** Takes the addresses of the arrays. */
-export function useAutomaton(transitions: usize, columnBlocks: usize, columns: usize, slots: u32): void {
-  transitionsStart = transitions;
-  columnBlocksStart = columnBlocks;
-  columnsStart = columns;
-  slotCount = slots;
+/** Sets the automaton whose head is at an address: the first one of a pattern. */
+export function useAutomaton(address: usize): void {
+  automaton = changetype<Automaton>(address);
+  transitionsStart = automaton.transitions;
+  columnBlocksStart = automaton.columnBlocks;
+  columnsStart = automaton.columns;
+  slotCount = automaton.slotCount;
+}
+
+/** Whether the settled pieces are no pretokens yet. */
+export function hasNextAutomaton(): bool {
+  return automaton.next !== 0;
+}
+
+/**
+ * Each settled piece is a document to the next automaton. `takeEnds` takes what that settles, and returns false without room;
+ * so does this. Invalid bytes of the pieces have been counted.
+ */
+export function cutPieces(takeEnds: () => bool): bool {
+  const whole = changetype<usize>(automaton);
+  const next = automaton.next;
+  const wholePos = pos;
+  const wholeEntry = entry;
+  const wholeEndCount = endCount;
+  const wasInPieces = isInPieces;
+  const invalidBefore = invalidByteCount;
+  const firstInvalidBefore = firstInvalid;
+  const pieces = next + offsetof<Automaton>();
+  const savedBytes = (endCount + slotCount) << 2;
+  memory.copy(pieces, endsStart, savedBytes);
+  useAutomaton(next);
+  isInPieces = true;
+  startDocument(load<i32>(pieces));
+  for (let piece: u32 = 1; piece < wholeEndCount; piece++) {
+    const end = load<i32>(pieces + (piece << 2));
+    while (pos < end) {
+      if (endCount > endsBeforeBlockMax && !takeEnds()) return false;
+      scanTo(min(pos + blockBytes, end), end);
+    }
+    finishDocument(end);
+  }
+  if (!takeEnds()) return false;
+  useAutomaton(whole);
+  memory.copy(endsStart, pieces, savedBytes);
+  pos = wholePos;
+  entry = wholeEntry;
+  endCount = wholeEndCount;
+  isInPieces = wasInPieces;
+  invalidByteCount = invalidBefore;
+  firstInvalid = firstInvalidBefore;
+  return true;
 }
 
 /** The entry behind `entry`, which carries the state, at a column. */
