@@ -3,7 +3,7 @@ import type { Text } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import type { PatternTables } from "../pattern/compiled-pattern.ts";
 import { KernelScan, type SetUpAfter } from "../pattern/kernel-scan.ts";
-import { MatcherSplitter } from "../pattern/matcher-splitter.ts";
+import { MatcherSplitter } from "../pattern/matcher.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import type { Kernel } from "../runtime/kernel.ts";
 

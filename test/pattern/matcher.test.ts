@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { textOf } from "../../src/bytes/text.ts";
-import { Matcher, noMatch, unfinished } from "../../src/pattern/matcher.ts";
+import { Matcher, MatcherSplitter, noMatch, unfinished } from "../../src/pattern/matcher.ts";
 import { buildProgram, type Program } from "../../src/pattern/matcher-program.ts";
-import { MatcherSplitter } from "../../src/pattern/matcher-splitter.ts";
 import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { canBeEmpty } from "../../src/pattern/syntax-tree.ts";

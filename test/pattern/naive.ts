@@ -1,7 +1,7 @@
 import { endsOfText } from "../../scripts/masks/find-formula.ts";
 import { allocateText } from "../../src/bytes/text.ts";
+import { MatcherSplitter } from "../../src/pattern/matcher.ts";
 import { buildProgram } from "../../src/pattern/matcher-program.ts";
-import { MatcherSplitter } from "../../src/pattern/matcher-splitter.ts";
 import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import type { CompiledPattern } from "../../src/pattern/pattern.ts";
 import type { ScanTables } from "../../src/pattern/scan-tables.ts";
