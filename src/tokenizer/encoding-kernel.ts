@@ -130,9 +130,9 @@ export class EncodingKernel {
     return found;
   }
 
-  /** For tests: other sizes at which one way of merging takes over from another. */
-  limitMerging(scannedSymbolsMax: number, listedSymbolsMin: number): void {
-    this.kernel.exports.limitMerging(scannedSymbolsMax, listedSymbolsMin);
+  /** For tests: another size at which one way of merging takes over from the other. */
+  limitMerging(scannedSymbolsMax: number): void {
+    this.kernel.exports.limitMerging(scannedSymbolsMax);
   }
 
   /** The ids of the first `lengthBytes` bytes of the text, as one pretoken. The next call overwrites them. */

@@ -19,7 +19,7 @@ const one = <T>(list: ArrayLike<T>) => list[random(list.length)]!;
 const uncut = { cuts: "nowhere" } as const;
 
 /** Offset of `lateRank` in the model's head, in fields. */
-const lateRankField = 22;
+const lateRankField = 21;
 
 function factsOf(model: EncodingModel): { mergeCount: number; lateRank: number } {
   const { kernel, modelAddress } = new EncodingKernel(model, true);
@@ -70,7 +70,7 @@ test("merges over spaces that are made behind all others give the ids of merging
     if (lateRank < mergeCount) lateCount++;
     const late = new EncodingKernel(model, isNarrow);
     const whole = new EncodingKernel(model, isNarrow, uncut);
-    if (random(3) === 0) late.limitMerging(random(5), 8 + random(20));
+    if (random(3) === 0) late.limitMerging(random(5));
     for (let n = 0; n < 6; n++) {
       const text = madeText(letters, 1 + random(n === 0 ? 900 : 60));
       const inner = Array.from({ length: random(4) }, () => random(text.length + 1));

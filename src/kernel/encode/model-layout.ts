@@ -13,26 +13,24 @@ import { hashLong } from "../words/word-slots";
  *   16       mergeCount
  *   20       idLimit          all of these ids are below
  *   24       isNarrow         1: every id of the tokenizer fits 16 bits
- *   28       cutPlaces        0: no pretoken is cut, and merging begins with bytes; for tests. 1: beside bytes that are not
- *                             ASCII; 2: everywhere (never-merged.ts)
+ *   28       cutPlaces        0: no pretoken is cut, for tests. 1: beside bytes that are not ASCII; 2: everywhere
+ *                             (never-merged.ts)
  *   32       wholeTokens      a TokenTable (model-layout.ts): see whole-tokens.ts
  *   36       addedTokens      a TokenTable: the tokens that the kernel finds in the text (text-loop.ts)
  *
  *   40       byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pair-ranks.ts)
- *   44       isMonotone       1: every pair has a higher rank than the merges of its halves, so merging can go through
- *                             the ranks in ascending order
+ *   44       isMonotone       1: every pair has a higher rank than the merges of its halves
  *   48       pairSlots        pair-ranks.ts, as the next four
  *   52       pairSlotBits
  *   56       pairRankBits
  *   60       pairHalves
  *   64       pairFilter
- *   68       characters       build-model.ts; 0 if merging has to begin with bytes
- *   72       adjacency        u8[65536]: at left << 8 | right, 1 where the two bytes stand side by side in some token;
+ *   68       adjacency        u8[65536]: at left << 8 | right, 1 where the two bytes stand side by side in some token;
  *                             elsewhere no merge ever crosses
- *   76       joinSlots        never-merged.ts, as the next two; 0 if no pretoken may be cut
- *   80       joinSlotBits
- *   84       joinSizes
- *   88       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
+ *   72       joinSlots        never-merged.ts, as the next two; 0 if no pretoken may be cut
+ *   76       joinSlotBits
+ *   80       joinSizes
+ *   84       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
  *
  * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from the left.
  *
@@ -58,7 +56,6 @@ export class EncodingModel {
   pairRankBits: u32;
   pairHalves: usize;
   pairFilter: usize;
-  characters: usize;
   adjacency: usize;
   joinSlots: usize;
   joinSlotBits: u32;
