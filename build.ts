@@ -1,10 +1,8 @@
 // Builds dist/bpe: one executable with the program, its workers and Bun in it.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { buildKernel } from "./scripts/build-kernel.ts";
 import { closeVariables } from "./scripts/close-variables.ts";
 import { signMachO } from "./scripts/sign-mach-o.ts";
-import { patterns } from "./src/pattern/named-patterns.ts";
 
 /** The commit the binary is made from, marked where the tree differs from it; "unknown" outside a checkout. */
 export function commit(): string {
@@ -13,23 +11,6 @@ export function commit(): string {
   if (head.status !== 0) return "unknown";
   const changed = git("status", "--porcelain", "--untracked-files=no").stdout !== "";
   return head.stdout.trim() + (changed ? "-dirty" : "");
-}
-
-/** Compiles the named patterns, by the Unicode data that `buildKernel` generates; returns the paths of their tables. */
-async function readyMadePatterns(directory: string): Promise<string[]> {
-  const { compilePattern } = await import("./src/pattern/compile.ts");
-  const { readyMadeFile } = await import("./src/pattern/ready-made.ts");
-  rmSync(directory, { recursive: true, force: true });
-  mkdirSync(directory, { recursive: true });
-  const paths = new Set<string>();
-  for (const { sources } of Object.values(patterns)) {
-    for (const lineWise of [false, true]) {
-      const file = readyMadeFile(sources, { lineWise }, compilePattern(sources, { lineWise }));
-      paths.add(`${directory}/${file.name}`);
-      writeFileSync(`${directory}/${file.name}`, file.bytes);
-    }
-  }
-  return [...paths];
 }
 
 /** The target of an executable, if it is not this machine. */
@@ -45,13 +26,15 @@ export async function buildExecutable(path: string, platform?: Platform): Promis
   const isForWindows = target.includes("win") && !target.includes("darwin");
   const outfile = isForWindows ? `${path}.exe` : path;
   const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`);
+  // Only now: who names a file of src/pattern before does not see those that `buildKernel` has made there.
+  const { readyMadePatterns } = await import("./scripts/ready-made-patterns.ts");
   const result = await Bun.build({
     entrypoints: [
       `${import.meta.dir}/src/main.ts`,
       `${import.meta.dir}/src/pipeline/worker.ts`,
       `${import.meta.dir}/src/cli/report-worker.ts`,
       `${import.meta.dir}/src/cli/serve-worker.ts`,
-      ...(await readyMadePatterns(`${import.meta.dir}/dist/patterns`)),
+      ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
       ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
     ],
     loader: { ".tables": "file", ".wasm": "file" },

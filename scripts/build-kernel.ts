@@ -1,5 +1,6 @@
 // Compiles src/kernel, which is AssemblyScript, to the WebAssembly modules that src/runtime/kernel.ts chooses from, and
 // writes down the types of what they export: src/runtime/kernel-exports.ts (not in the repository).
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateMaskLoops } from "./generate-mask-loops.ts";
@@ -41,7 +42,9 @@ const flavours = {
 /** Puts the modules into `directory`, unless they are there already; returns their paths. Throws what the compiler says. */
 export async function buildKernel(directory: string): Promise<string[]> {
   const paths = Object.keys(flavours).map((name) => join(directory, name));
-  await generateSources();
+  // In a process of its own: the bundler does not see files that appear in a directory that this process has looked into.
+  const { status } = spawnSync(process.execPath, [import.meta.path], { stdio: "inherit" });
+  if (status !== 0) throw new Error("the sources that are made of others cannot be made");
   const digestPath = join(directory, "digest");
   const digest = digestOfSources();
   const isBuilt = paths.every(existsSync) && existsSync(digestPath);
