@@ -18,92 +18,43 @@ export async function runCompletions({ files }: Invocation, output: Output): Pro
 type Shell = (typeof shells)[number];
 
 /** The script for a shell. It holds all that it completes, and starts nothing. */
-export function completionScript(shell: Shell): string {
-  const names = { pattern: [...Object.keys(patterns), "help"], "chat-template": Object.keys(chatTemplates) };
-  return scripts[shell](completedCommands(commands, names));
-}
+export const completionScript = (shell: Shell): string => scripts[shell]();
 
-// What a shell needs to know of the commands: what may stand behind each option.
-
-/** What a value is: words of a list, one or several with commas between, and what is a path. */
-type CompletedValue = {
-  /** As help calls it. */
-  readonly name: string;
+/** What may stand behind an option, or beside the options: words, one or several with commas between, or a path. */
+type Completed = {
   readonly words: readonly string[];
-  readonly isList: boolean;
+  readonly isList?: boolean;
   readonly path: "file" | "directory" | null;
 };
 
-type CompletedOption = {
-  readonly name: string;
-  readonly short: string | undefined;
-  readonly description: string;
-  readonly repeatable: boolean;
-  /** Null: a flag. */
-  readonly value: CompletedValue | null;
+/** Words of options whose value is one of them or something else. */
+const ownWords: Readonly<Record<string, readonly string[]>> = {
+  pattern: [...Object.keys(patterns), "help"],
+  "chat-template": Object.keys(chatTemplates),
 };
 
-type CompletedCommand = {
-  readonly name: string;
-  readonly description: string;
-  readonly options: readonly CompletedOption[];
-  /** What stands beside the options; null: nothing. */
-  readonly operand: CompletedValue | null;
-  /** What `--help` and `bpe help` take behind them. */
-  readonly topics: readonly string[];
-};
+const completed = ({ name, words = ownWords[name] ?? [], value = "" }: OptionSpec): Completed => ({
+  words,
+  isList: value === "LIST",
+  path: /FILE|PATH/.test(value) ? "file" : value === "DIR" ? "directory" : null,
+});
 
-/** `names` has words for options whose value is one of them or something else, by the option's name. */
-function completedCommands(
-  commands: readonly CommandSpec[],
-  names: Readonly<Record<string, readonly string[]>>,
-): CompletedCommand[] {
-  return commands.map((command) => {
-    const { name, description, files, fileWords = [], options } = command;
-    const path = fileWords.length > 0 ? null : "file";
-    return {
-      name,
-      description,
-      options: options.map((option) => completedOption(option, names)),
-      operand: files === "" ? null : { name: files, words: fileWords, isList: false, path },
-      topics: [...topicsOf(command), "all"],
-    };
-  });
-}
+const operandOf = ({ fileWords = [] }: CommandSpec): Completed => ({
+  words: fileWords,
+  path: fileWords.length > 0 ? null : "file",
+});
 
-function completedOption(
-  option: OptionSpec,
-  names: Readonly<Record<string, readonly string[]>>,
-): CompletedOption {
-  const { name, short, description, repeatable = false, value } = option;
-  return {
-    name,
-    short,
-    description,
-    repeatable,
-    value: value === undefined ? null : completedValue(option, value, names),
-  };
-}
+/** What `--help` and `bpe help` take behind them. */
+const topicWords = (command: CommandSpec) => [...topicsOf(command), "all"].join(" ");
 
-function completedValue(
-  { name, words }: OptionSpec,
-  value: string,
-  names: Readonly<Record<string, readonly string[]>>,
-): CompletedValue {
-  return {
-    name: value,
-    words: words ?? names[name] ?? [],
-    isList: value === "LIST",
-    path: /FILE|PATH/.test(value) ? "file" : value === "DIR" ? "directory" : null,
-  };
-}
+const commandNames = commands.map(({ name }) => name).join(" ");
 
 /**
  * A function for bash 3.2 and later, without the package bash-completion; before version 4, directories get no slash. `=`
  * ends a word on its command line, so `--compat=x` comes as three words. Where nothing is offered bash completes file
  * names itself, unless `+o default` says that none can stand there.
  */
-const bashCompletion = (commands: readonly CompletedCommand[]): string =>
+const bashCompletion = (): string =>
   `# Completion of bpe for bash: source it, or put it into ~/.local/share/bash-completion/completions/bpe
 _bpe() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} command=\${COMP_WORDS[1]} words= i
@@ -114,7 +65,7 @@ _bpe() {
     prev=\${COMP_WORDS[COMP_CWORD - 2]}
   fi
   if [[ $COMP_CWORD -eq 1 ]]; then
-    _bpe_words "${[...commands.map(({ name }) => name), "help", "version", "--help", "--version"].join(" ")}"
+    _bpe_words "${commandNames} help version --help --version"
     return
   fi
   for ((i = 2; i < COMP_CWORD; i++)); do
@@ -130,11 +81,11 @@ ${commands.map(bashCase).join("\n")}
 
 _bpe_help() {
   if [[ $COMP_CWORD -eq 2 ]]; then
-    _bpe_words "${commands.map(({ name }) => name).join(" ")}"
+    _bpe_words "${commandNames}"
     return
   fi
   case \${COMP_WORDS[2]} in
-${commands.map(({ name, topics }) => `    ${name}) [[ $COMP_CWORD -eq 3 ]] && _bpe_words "${topics.join(" ")}" ;;`).join("\n")}
+${commands.map((command) => `    ${command.name}) [[ $COMP_CWORD -eq 3 ]] && _bpe_words "${topicWords(command)}" ;;`).join("\n")}
   esac
 }
 
@@ -163,34 +114,35 @@ _bpe_directories() {
 complete -o default -F _bpe bpe
 `;
 
-function bashCase({ name, options, operand, topics }: CompletedCommand): string {
+function bashCase(command: CommandSpec): string {
+  const { name, files, options } = command;
   const names = options.map((option) => `--${option.name}`).join(" ");
-  const words = operand === null ? "" : operand.words.join(" ");
-  const takesFiles = operand?.path === "file";
+  const { words, path } = operandOf(command);
+  const takesFiles = files !== "" && path === "file";
   return `    ${name})
       case $prev in
-        --help | -h) [[ $cur != -* ]] && _bpe_words "${topics.join(" ")}" && return ;;
+        --help | -h) [[ $cur != -* ]] && _bpe_words "${topicWords(command)}" && return ;;
 ${valueCases(options).join("\n")}
       esac
       if [[ $cur == -* ]]; then
         _bpe_words "${names}"
-${takesFiles ? "" : `      else\n        _bpe_words "${words}"\n`}      fi
+${takesFiles ? "" : `      else\n        _bpe_words "${words.join(" ")}"\n`}      fi
       ;;`;
 }
 
 /** What may stand behind the options: a case for all of which that is the same. */
-function valueCases(options: readonly CompletedOption[]): string[] {
-  const valued = options.filter((option) => option.value !== null);
-  return [...Map.groupBy(valued, ({ value }) => bashOffer(value!))].map(
+function valueCases(options: readonly OptionSpec[]): string[] {
+  const valued = options.filter((option) => option.value !== undefined);
+  return [...Map.groupBy(valued, (option) => bashOffer(completed(option)))].map(
     ([offered, alike]) => `        ${alike.map(spellings).join(" | ")}) ${offered} return ;;`,
   );
 }
 
-const spellings = ({ name, short }: CompletedOption) =>
+const spellings = ({ name, short }: OptionSpec) =>
   short === undefined ? `--${name}` : `--${name} | -${short}`;
 
 /** Commands of the shell, each with a semicolon; none leaves it to bash, which completes file names. */
-function bashOffer({ words, isList, path }: CompletedValue): string {
+function bashOffer({ words, isList, path }: Completed): string {
   if (path === "directory") return "_bpe_directories;";
   if (path === "file" && words.length === 0) return "";
   const list = words.join(" ");
@@ -200,7 +152,7 @@ function bashOffer({ words, isList, path }: CompletedValue): string {
 }
 
 /** A function for zsh's completion system. */
-const zshCompletion = (commands: readonly CompletedCommand[]): string => `#compdef bpe
+const zshCompletion = (): string => `#compdef bpe
 # Completion of bpe for zsh: put it into a directory of fpath as _bpe.
 
 _bpe() {
@@ -232,7 +184,7 @@ ${commands.map(({ name, description }) => `    ${zshQuoted(`${name}:${descriptio
 
 _bpe_topics() {
   case $1 in
-${commands.map(({ name, topics }) => `    ${name}) compadd ${topics.join(" ")} ;;`).join("\n")}
+${commands.map((command) => `    ${command.name}) compadd ${topicWords(command)} ;;`).join("\n")}
   esac
 }
 
@@ -243,8 +195,10 @@ else
 fi
 `;
 
-function zshCase({ name, options, operand, topics }: CompletedCommand): string {
-  const specs = [...options.map((option) => zshOption(option, topics)), ...operandSpec(operand)];
+function zshCase(command: CommandSpec): string {
+  const { name, files, options } = command;
+  const specs = options.map((option) => zshOption(option, command));
+  if (files !== "") specs.push(`'*:${files.replace(/[<>.]/g, "")}:${zshAction(operandOf(command))}'`);
   return `    ${name})
       _arguments -s -S \\
         ${specs.join(" \\\n        ")}
@@ -252,24 +206,20 @@ function zshCase({ name, options, operand, topics }: CompletedCommand): string {
 }
 
 /** `'(-n --vocab-size)'{-n+,--vocab-size=}'[all tokens]:N:'` */
-function zshOption(
-  { name, short, description, repeatable, value }: CompletedOption,
-  topics: readonly string[],
-): string {
+function zshOption(option: OptionSpec, command: CommandSpec): string {
+  const { name, short, description, repeatable, value } = option;
   if (name === "help")
-    return `'(-h --help)'{-h,--help}'[${zshBracketed(description)}]:topic:(${topics.join(" ")})'`;
-  const [before, behind] = value === null ? ["", ""] : ["+", "="];
+    return `'(-h --help)'{-h,--help}'[${zshBracketed(description)}]:topic:(${topicWords(command)})'`;
+  const [before, behind] = value === undefined ? ["", ""] : ["+", "="];
   const long = `--${name}${behind}`;
   const names = short === undefined ? long : `{-${short}${before},${long}}`;
   const others = short === undefined ? `--${name}` : `-${short} --${name}`;
   const excluded = repeatable ? "'*'" : `'(${others})'`;
-  return `${excluded}${names}'[${zshBracketed(description)}]${value === null ? "" : `:${value.name}:${zshAction(value)}`}'`;
+  const taken = value === undefined ? "" : `:${value}:${zshAction(completed(option))}`;
+  return `${excluded}${names}'[${zshBracketed(description)}]${taken}'`;
 }
 
-const operandSpec = (operand: CompletedValue | null) =>
-  operand === null ? [] : [`'*:${operand.name.replace(/[<>.]/g, "")}:${zshAction(operand)}'`];
-
-function zshAction({ words, isList, path }: CompletedValue): string {
+function zshAction({ words, isList, path }: Completed): string {
   const list = words.join(" ");
   if (path === "directory") return "_files -/";
   if (words.length === 0) return path === "file" ? "_files" : " ";
@@ -283,39 +233,41 @@ const zshBracketed = (text: string) => text.replace(/[[\]:\\]/g, "\\$&").replace
 const zshQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Commands for fish, one for each command and option. */
-function fishCompletion(commands: readonly CompletedCommand[]): string {
-  const names = commands.map(({ name }) => name).join(" ");
-  const alone = `"not __fish_seen_subcommand_from ${names} help version"`;
+function fishCompletion(): string {
+  const alone = `"not __fish_seen_subcommand_from ${commandNames} help version"`;
   return `# Completion of bpe for fish: put it into ~/.config/fish/completions/bpe.fish
 complete -c bpe -f
 complete -c bpe -n ${alone} -s h -l help -d 'show help'
 complete -c bpe -n ${alone} -s v -l version -d 'show versions'
 complete -c bpe -n ${alone} -a help -d 'the options of a command, or a topic of them'
 complete -c bpe -n ${alone} -a version -d 'the versions of bpe and Bun, and the commit'
-complete -c bpe -n "__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from ${names}" -a '${names}'
+complete -c bpe -n "__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from ${commandNames}" -a '${commandNames}'
 ${commands.map((command) => fishLines(command, alone)).join("\n")}
 `;
 }
 
-function fishLines({ name, description, options, operand, topics }: CompletedCommand, alone: string): string {
+function fishLines(command: CommandSpec, alone: string): string {
+  const { name, description, files, options } = command;
+  const topics = topicWords(command);
   const begin = `complete -c bpe -n "__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from help"`;
   return [
     `\n# bpe ${name}`,
     `complete -c bpe -n ${alone} -a ${name} -d ${fishQuoted(description)}`,
-    `complete -c bpe -n "__fish_seen_subcommand_from help; and __fish_seen_subcommand_from ${name}" -a '${topics.join(" ")}'`,
-    `${begin.replace("; and not", "; and contains -- (commandline -opc)[-1] -h --help; and not")} -a '${topics.join(" ")}'`,
-    ...(operand === null ? [] : [`${begin}${valueFlags(operand, false)}`]),
+    `complete -c bpe -n "__fish_seen_subcommand_from help; and __fish_seen_subcommand_from ${name}" -a '${topics}'`,
+    `${begin.replace("; and not", "; and contains -- (commandline -opc)[-1] -h --help; and not")} -a '${topics}'`,
+    ...(files === "" ? [] : [`${begin}${valueFlags(operandOf(command), false)}`]),
     ...options.map((option) => `${begin}${optionFlags(option)}`),
   ].join("\n");
 }
 
-function optionFlags({ name, short, description, value }: CompletedOption): string {
+function optionFlags(option: OptionSpec): string {
+  const { name, short, description, value } = option;
   const names = `${short === undefined ? "" : ` -s ${short}`} -l ${name}`;
-  return `${names} -d ${fishQuoted(description)}${value === null ? "" : valueFlags(value, true)}`;
+  return `${names} -d ${fishQuoted(description)}${value === undefined ? "" : valueFlags(completed(option), true)}`;
 }
 
 /** -x: a value that is no file; -r -F: a file; -a: what it may be. */
-function valueFlags({ words, isList, path }: CompletedValue, isOption: boolean): string {
+function valueFlags({ words, isList, path }: Completed, isOption: boolean): string {
   const list = words.join(" ");
   const takes = path === "file" ? `${isOption ? " -r" : ""} -F` : isOption ? " -x" : "";
   if (path === "directory") return `${takes} -a '(__fish_complete_directories)'`;
