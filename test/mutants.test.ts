@@ -217,8 +217,12 @@ test("a mutated .result of a cache is no result that is up to date, and is set a
   const warnings: string[] = [];
   const cache = new CacheDirectory(path, (warning) => warnings.push(warning));
   const madeOf: MadeOf = {
-    ...{ version: "1", bunVersion: "2", code: "3", settings: { specialTokens: ["é"], vocabSize: 300 } },
-    ...{ inputs: [["é.txt", "0123456789abcdef-1-2"]], counts: [["a.counts", "7"]] },
+    version: "1",
+    bunVersion: "2",
+    code: "3",
+    settings: { specialTokens: ["é"], vocabSize: 300 },
+    inputs: [["é.txt", "0123456789abcdef-1-2"]],
+    counts: [["a.counts", "7"]],
   };
   keepResult(cache, join(mutants, "result"), valid, [], madeOf);
   const [result] = filesOf(path, ".result");

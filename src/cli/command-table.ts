@@ -136,12 +136,7 @@ export const everywhere: readonly OptionSpec[] = [
     description: "only errors",
     details: "No progress, no summary, no warnings.",
   },
-  {
-    name: "help",
-    short: "h",
-    topic: "general",
-    description: "this help; --help TOPIC tells more",
-  },
+  { name: "help", short: "h", topic: "general", description: "this help; --help TOPIC tells more" },
 ];
 
 const rangesKnow: Exclusion = {
@@ -605,10 +600,7 @@ export const commands: readonly CommandSpec[] = [
       ...everywhere,
     ],
     examples: [
-      {
-        what: "One file",
-        command: "bpe train corpus.txt -n 32k -s '<|endoftext|>' -o tokenizer",
-      },
+      { what: "One file", command: "bpe train corpus.txt -n 32k -s '<|endoftext|>' -o tokenizer" },
       {
         what: 'A dataset: the .jsonl.zst files of a directory, their field "text"',
         command:
@@ -686,10 +678,7 @@ export const commands: readonly CommandSpec[] = [
         description: "wished size of a range, e.g. 64MB or 1GiB",
         default: "256MB",
       },
-      {
-        ...outputFile,
-        description: "where the plan goes",
-      },
+      { ...outputFile, description: "where the plan goes" },
       specialToken,
       pattern,
       { ...compat, excludes: [{ other: "tokenizer", why: "that one says how text is cut" }] },
@@ -785,10 +774,7 @@ export const commands: readonly CommandSpec[] = [
     readsPipe: true,
     options: [
       tokenizer,
-      {
-        ...outputFile,
-        description: "where the text goes",
-      },
+      { ...outputFile, description: "where the text goes" },
       {
         ...idType,
         topic: "input",

@@ -49,7 +49,11 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
   const { compat, limits, workers } = asked;
   const trained = await trainIds(
     {
-      ...{ inputs, binaryType: asked.binaryType, mergeCountFor, compat, ...limits },
+      inputs,
+      binaryType: asked.binaryType,
+      mergeCountFor,
+      compat,
+      ...limits,
       threadCount: workers,
       budget: new MemoryBudget(asked.memoryLimitBytes),
       tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
@@ -60,7 +64,11 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
   const written = await writeIds(
     asked.output,
     {
-      ...{ command: shellLine(["bpe", ...typed]), arguments: typed, inputs, trained, startMs },
+      command: shellLine(["bpe", ...typed]),
+      arguments: typed,
+      inputs,
+      trained,
+      startMs,
       options: { compat, ...limits, workers },
       keepCount: asked.keepCount,
     },

@@ -145,7 +145,13 @@ const resultOf = <T extends TrainedVocabulary | Extended>(opened: Opened, traine
     arguments: command,
     ...options.outputs,
     keepCount: options.keepCount,
-    ...{ training, inputs, skipped, counts, workerCount, trained, startMs },
+    training,
+    inputs,
+    skipped,
+    counts,
+    workerCount,
+    trained,
+    startMs,
   };
 };
 
@@ -200,7 +206,9 @@ function tellWritten(
   warnOfEarlyStop(madeCount, wantedCount, noun, output);
   const notes = corpusNotes({ inputs: corpus.inputs, skipped });
   output.succeed(() => summary({ output: options.output, keptPath, notes }), {
-    ...{ changed: true, output: options.output, kept: keptPath },
+    changed: true,
+    output: options.output,
+    kept: keptPath,
     ...record,
   });
 }
@@ -248,7 +256,9 @@ function describe(
   if (code === undefined) return undefined;
   if (contents.includes(undefined) || counts.some(({ sha256 }) => sha256 === null)) return undefined;
   return {
-    ...{ version: build.version, bunVersion: build.bunVersion, code },
+    version: build.version,
+    bunVersion: build.bunVersion,
+    code,
     settings: { ...plainSettings(training), ...options.outputs },
     inputs: corpus.inputs.map(({ path }, i) => [path, contents[i]!] as const),
     counts: counts.map(({ path, sha256 }) => [path, sha256!] as const),

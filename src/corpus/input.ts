@@ -63,7 +63,11 @@ export const stateOf = ({
   gid,
   nlink,
 }: FileStats): FileState => ({
-  ...{ device: dev, inode: ino, sizeBytes: size, modifiedMs: mtimeMs, changedMs: ctimeMs },
+  device: dev,
+  inode: ino,
+  sizeBytes: size,
+  modifiedMs: mtimeMs,
+  changedMs: ctimeMs,
   attributes: [mode, uid, gid, nlink].join(" "),
 });
 

@@ -389,7 +389,10 @@ function streamAt(path: string, options: InputOptions): Input {
     formatFrom: options.format === undefined ? "name" : "option",
     isBinaryText: options.binary === "text",
     textField: options.textField ?? defaultTextField,
-    ...{ sizeBytes: 0, device: 0, inode: 0, modifiedMs: 0 },
+    sizeBytes: 0,
+    device: 0,
+    inode: 0,
+    modifiedMs: 0,
     state: path === "-" ? stateOfStandardInput() : undefined,
   };
 }

@@ -17,25 +17,15 @@ import { refuse } from "../tokenizer/tokenizer-parts.ts";
  * in HF's build; Punctuation uses the crate unicode_categories, whose Unicode is older and which has two characters more.
  */
 const numeric = "[\\p{N}\\x{11de0}-\\x{11de9}\\x{16ff4}-\\x{16ff6}]";
-const punctuationSince = [
-  ...[
-    "61d",
-    "9fd",
-    "a76",
-    "c77",
-    "c84",
-    "1b4e-1b4f",
-    "1b7d-1b7f",
-    "2e43-2e4f",
-    "2e52-2e5d",
-    "10d6e",
-    "10ead",
-  ],
-  ...["10f55-10f59", "10f86-10f89", "113d4-113d5", "113d7-113d8", "1144b-1144f", "1145a-1145b", "1145d"],
-  ...["11660-1166c", "116b9", "1183b", "11944-11946", "119e2", "11a3f-11a46", "11a9a-11a9c", "11a9e-11aa2"],
-  ...["11b00-11b09", "11be1", "11c41-11c45", "11c70-11c71", "11ef7-11ef8", "11f43-11f4f", "11fff"],
-  ...["12ff1-12ff2", "16d6d-16d6f", "16e97-16e9a", "16fe2", "1e5ff", "1e95e-1e95f"],
-].map((range) => range.replace(/[0-9a-f]+/g, "\\x{$&}"));
+const punctuationSince = `
+  61d 9fd a76 c77 c84 1b4e-1b4f 1b7d-1b7f 2e43-2e4f 2e52-2e5d 10d6e 10ead 10f55-10f59 10f86-10f89
+  113d4-113d5 113d7-113d8 1144b-1144f 1145a-1145b 1145d 11660-1166c 116b9 1183b 11944-11946 119e2
+  11a3f-11a46 11a9a-11a9c 11a9e-11aa2 11b00-11b09 11be1 11c41-11c45 11c70-11c71 11ef7-11ef8
+  11f43-11f4f 11fff 12ff1-12ff2 16d6d-16d6f 16e97-16e9a 16fe2 1e5ff 1e95e-1e95f
+`
+  .trim()
+  .split(/\s+/)
+  .map((range) => range.replace(/[0-9a-f]+/g, "\\x{$&}"));
 const punctuation = `[\\p{P}$+<=>\\^\`|~\\x{166d}\\x{111c9}&&[^${punctuationSince.join("")}]]`;
 
 /** How HF's `pre_tokenizer` cuts text, as a sequence of splits. */

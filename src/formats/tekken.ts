@@ -83,29 +83,13 @@ function readVocab(
 const isBase64 = (text: string) => /^[A-Za-z0-9+/]+={0,2}$/.test(text);
 
 /** The special tokens of files up to version 7, which do not list them. */
-const formerSpecials = [
-  ...[
-    "<unk>",
-    "<s>",
-    "</s>",
-    "[INST]",
-    "[/INST]",
-    "[AVAILABLE_TOOLS]",
-    "[/AVAILABLE_TOOLS]",
-    "[TOOL_RESULTS]",
-  ],
-  ...[
-    "[/TOOL_RESULTS]",
-    "[TOOL_CALLS]",
-    "[IMG]",
-    "<pad>",
-    "[IMG_BREAK]",
-    "[IMG_END]",
-    "[PREFIX]",
-    "[MIDDLE]",
-  ],
-  ...["[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"],
-];
+const formerSpecials = `
+  <unk> <s> </s> [INST] [/INST] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_RESULTS] [/TOOL_RESULTS]
+  [TOOL_CALLS] [IMG] <pad> [IMG_BREAK] [IMG_END] [PREFIX] [MIDDLE] [SUFFIX] [SYSTEM_PROMPT]
+  [/SYSTEM_PROMPT] [TOOL_CONTENT]
+`
+  .trim()
+  .split(/\s+/);
 const lastVersionWithoutSpecials = 7;
 
 function readSpecials(

@@ -260,9 +260,17 @@ const known: Readonly<Record<string, () => KnownRanks>> = {
 
 function llama3Tokens(): string[] {
   return [
-    ...["<|begin_of_text|>", "<|end_of_text|>", ...reserved("reserved_special_token", 2)],
-    ...["<|finetune_right_pad_id|>", "<|step_id|>", "<|start_header_id|>", "<|end_header_id|>"],
-    ...["<|eom_id|>", "<|eot_id|>", "<|python_tag|>", "<|image|>"],
+    "<|begin_of_text|>",
+    "<|end_of_text|>",
+    ...reserved("reserved_special_token", 2),
+    "<|finetune_right_pad_id|>",
+    "<|step_id|>",
+    "<|start_header_id|>",
+    "<|end_header_id|>",
+    "<|eom_id|>",
+    "<|eot_id|>",
+    "<|python_tag|>",
+    "<|image|>",
     ...reserved("reserved_special_token", 244, 2),
   ];
 }
@@ -272,20 +280,32 @@ function llama4Tokens(): string[] {
   const vision = "vision_reserved_special_token";
   const reasoning = "reasoning_reserved_special_token";
   const tokens = [
-    ...["<|begin_of_text|>", "<|end_of_text|>", ...fillInTheMiddle],
-    ...["<|header_start|>", "<|header_end|>", "<|eom|>", "<|eot|>", "<|step|>"],
-    ...[...reserved(text, 6), "<|python_start|>", "<|python_end|>", "<|finetune_right_pad|>"],
+    "<|begin_of_text|>",
+    "<|end_of_text|>",
+    ...fillInTheMiddle,
+    "<|header_start|>",
+    "<|header_end|>",
+    "<|eom|>",
+    "<|eot|>",
+    "<|step|>",
+    ...reserved(text, 6),
+    "<|python_start|>",
+    "<|python_end|>",
+    "<|finetune_right_pad|>",
     ...reserved(text, 61, 8),
-    ...["<|image_start|>", "<|image_end|>", ...reserved(vision, 2), "<|tile_x_separator|>"],
-    ...[
-      "<|tile_y_separator|>",
-      ...reserved(vision, 4, 2),
-      "<|image|>",
-      ...reserved(vision, 1, 6),
-      "<|patch|>",
-    ],
+    "<|image_start|>",
+    "<|image_end|>",
+    ...reserved(vision, 2),
+    "<|tile_x_separator|>",
+    "<|tile_y_separator|>",
+    ...reserved(vision, 4, 2),
+    "<|image|>",
+    ...reserved(vision, 1, 6),
+    "<|patch|>",
     ...reserved(vision, 1041, 7),
-    ...[...reserved(reasoning, 8), "<|reasoning_thinking_start|>", "<|reasoning_thinking_end|>"],
+    ...reserved(reasoning, 8),
+    "<|reasoning_thinking_start|>",
+    "<|reasoning_thinking_end|>",
   ];
   return [...tokens, ...reserved("reserved_special_token", 2048 - tokens.length)];
 }

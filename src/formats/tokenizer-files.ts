@@ -35,8 +35,11 @@ export function partnerOf(path: string): { vocabPath: string; mergesPath: string
 /** What `transformers` reads beside the tokenizers of a directory. */
 export const namesBeside = (directory: string): string[] =>
   [
-    ...["tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"],
-    ...["chat_template.jinja", "chat_template.json"],
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "chat_template.jinja",
+    "chat_template.json",
   ].filter((name) => isFile(join(directory, name)));
 
 /** A file of a base tokenizer, read once: what it is, and the name that it has in a tokenizer directory. */

@@ -54,7 +54,12 @@ export const nfaOp = {
     look: 7,
     lookNot: 8,
   },
-  ...{ found: 9, atomic: 10, commit: 11, open: 12, close: 13, same: 14 },
+  found: 9,
+  atomic: 10,
+  commit: 11,
+  open: 12,
+  close: 13,
+  same: 14,
 } as const;
 type NfaOp = (typeof nfaOp)[keyof typeof nfaOp];
 

@@ -57,7 +57,12 @@ function loadedHereMs(path: string): number {
 }
 
 const namesInDirectory = [
-  ...["tokenizer.json", "vocab.json", "merges.txt", "tokenizer.tiktoken", "tekken.json", "tokenizer.model"],
+  "tokenizer.json",
+  "vocab.json",
+  "merges.txt",
+  "tokenizer.tiktoken",
+  "tekken.json",
+  "tokenizer.model",
   recordName,
 ];
 

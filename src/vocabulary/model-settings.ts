@@ -37,7 +37,13 @@ export type AskedModelSettings = {
 const wellKnown: Readonly<Record<Exclude<Role, "unk">, readonly string[]>> = {
   bos: ["<|begin_of_text|>", "<|startoftext|>", "<|beginoftext|>", "<s>", "<bos>", "[BOS]", "<|endoftext|>"],
   eos: [
-    ...["<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end_of_text|>", "</s>", "<eos>", "[EOS]"],
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<end_of_turn>",
+    "<|end_of_text|>",
+    "</s>",
+    "<eos>",
+    "[EOS]",
     "<|endoftext|>",
   ],
   pad: ["<|pad|>", "<|padding|>", "<|finetune_right_pad_id|>", "<pad>", "[PAD]"],

@@ -156,7 +156,8 @@ describe("what is refused", () => {
     ] as const) {
       const { code, stderr } = bpe(["train", corpus, "--extend", path, "-n", "+4", "-w", "1", "-o", output]);
       expect({ code, stderr }).toMatchObject({
-        ...{ code: 2, stderr: expect.stringContaining(`--output "${output}" is the tokenizer itself`) },
+        code: 2,
+        stderr: expect.stringContaining(`--output "${output}" is the tokenizer itself`),
       });
     }
     expect(tokenizerFiles(base)).toEqual(before);
@@ -360,7 +361,13 @@ describe("--pad-to", () => {
   });
 
   const special = (id: number, content: string) => ({
-    ...{ id, content, single_word: false, lstrip: false, rstrip: false, normalized: false, special: true },
+    id,
+    content,
+    single_word: false,
+    lstrip: false,
+    rstrip: false,
+    normalized: false,
+    special: true,
   });
 });
 

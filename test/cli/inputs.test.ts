@@ -183,14 +183,16 @@ describe("records are told by content", () => {
     const words = bash('cat long | "$0" count - -q --text-field text');
     expect(wordLines(words.stdout)).toEqual(["Ġb\t2", "a\t2"]);
     expect(bash(`echo 'some text' | "$0" count - --text-field text`)).toMatchObject({
-      ...{ code: 2, stderr: expect.stringContaining("no input has fields, all are plain text") },
+      code: 2,
+      stderr: expect.stringContaining("no input has fields, all are plain text"),
     });
     const second = bash('"$0" count <(echo text) <(cat lines.json)');
     expect(second.stderr).toContain("holds records of JSON, and only the first stream is looked at");
     expect(second.stderr).toContain('hint: --input-format jsonl reads their field "text"');
     expect(second.code).toBe(1);
     expect(bash('"$0" count <(echo text) <(cat lines.json) --text-field text')).toMatchObject({
-      ...{ code: 2, stderr: expect.stringContaining("and only the first stream is looked at") },
+      code: 2,
+      stderr: expect.stringContaining("and only the first stream is looked at"),
     });
     // Who writes two pipes in turn waits for the first to be read.
     const turns = (content: string) =>

@@ -70,11 +70,10 @@ function misfitsOfObject(
   ];
 }
 
-const knownKeywords = new Set([
-  ...["$schema", "title", "description", "$defs", "$ref", "type", "const", "enum", "anyOf"],
-  ...["minimum", "maximum", "minItems", "maxItems", "items"],
-  ...["required", "properties", "additionalProperties", "unevaluatedProperties"],
-]);
+const knownKeywords = new Set(
+  `$schema title description $defs $ref type const enum anyOf minimum maximum minItems maxItems items
+   required properties additionalProperties unevaluatedProperties`.split(/\s+/),
+);
 
 function isOfType(type: string, value: unknown): boolean {
   if (type === "null") return value === null;

@@ -67,14 +67,17 @@ test("FASTA is encoded, measured and planned as the tokenizer was trained on it,
     bpe(["encode", path, "--tokenizer", directory, ...options]);
   const asked = encode(fasta, "--input-format", "fasta").stdout;
   expect(encode(fasta)).toMatchObject({
-    ...{ code: 0, stdout: asked, stderr: expect.stringContaining('read as FASTA by content: "') },
+    code: 0,
+    stdout: asked,
+    stderr: expect.stringContaining('read as FASTA by content: "'),
   });
   for (const name of ["tokenizer.json", "vocab.json", "tokenizer.tiktoken"]) {
     const { stdout } = bpe(["encode", fasta, "--tokenizer", join(directory, name), "-q"]);
     expect(stdout).toBe(asked);
   }
   const piped = Bun.spawnSync([binary, "encode", "--tokenizer", directory, "-q"], {
-    ...{ stdin: readFileSync(fasta), env: environment },
+    stdin: readFileSync(fasta),
+    env: environment,
   });
   expect(piped.stdout.toString()).toBe(asked);
   // A sequence without a name is text, and so is all of it where that is asked for.

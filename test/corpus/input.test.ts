@@ -113,7 +113,10 @@ describe("a corpus that changes while it is read", () => {
     ] as const) {
       // Standard input is read to its end, and the pipe is waited for.
       const run = Bun.spawn([binary, "count", "-", fifo, "-q", "-w", "1"], {
-        ...{ stdin: Bun.file(path), stdout: "ignore", stderr: "pipe", env: environment },
+        stdin: Bun.file(path),
+        stdout: "ignore",
+        stderr: "pipe",
+        env: environment,
       });
       const pipe = await open(fifo, "w");
       change();

@@ -270,7 +270,11 @@ async function twoNamespaces(world: World, random: Random): Promise<Outcome> {
   await sleep(random.unit() * 20);
   first.child.kill("SIGSTOP");
   const wrapper = [
-    ...["unshare", "--pid", "--uts", "--fork", "--mount-proc"],
+    "unshare",
+    "--pid",
+    "--uts",
+    "--fork",
+    "--mount-proc",
     ...named(oneOf(random, ["first", "second"])),
   ];
   const second = await run(["train", input, ...cached, "-w", "2", "-o", "another"], {

@@ -115,8 +115,17 @@ const cacheMutations = [
 async function mutatedCache(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const cached = (...inputs: string[]) => [
-    ...["train", ...inputs.map((name) => world.input(name)), "-n", "400", "-w", "1", "-o", "out"],
-    ...["--cache", "cache", "--if-changed"],
+    "train",
+    ...inputs.map((name) => world.input(name)),
+    "-n",
+    "400",
+    "-w",
+    "1",
+    "-o",
+    "out",
+    "--cache",
+    "cache",
+    "--if-changed",
   ];
   mustEndWell(await start(cached("new.txt", "old.txt"), world.options).ended);
   const directory = join(world.work, "cache");

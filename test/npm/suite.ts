@@ -48,7 +48,9 @@ cpSync(join(built, "executable"), installed, { recursive: true });
 const special = "<|endoftext|>";
 const documents = [
   ...Array.from({ length: 60 }, (_, seed) => madeText(seed, 100 + seed)),
-  ...["", "naïve 数据 🦊 \r\n\u2028".repeat(300), "long ".repeat(50_000)],
+  "",
+  "naïve 数据 🦊 \r\n\u2028".repeat(300),
+  "long ".repeat(50_000),
 ];
 const options = { vocabSize: 800, specialTokens: [special], pattern: "cl100k" };
 const corpus = at("corpus.txt");
@@ -169,10 +171,23 @@ for (const program of [...nodes, process.execPath]) {
       const [major, minor] = version.replace("v", "").split(".").map(Number) as [number, number];
       const hasZstd = program === process.execPath || major > 22 || (major === 22 && minor >= 15);
       expect(made).toEqual({
-        ...{ ...each("files"), ...each("memory"), ...each("texts"), ...each("packed") },
-        ...{ cached: tokenizer, saved: tokenizer, ids, "npy-1": npy, "npy-3": npy },
-        ...{ isTrained: true, isDecoded: true, isSame: true, isUserError: true, left: [] },
-        ...{ spilled: expected.large, hasSpilled: true, stages: ["counting", "merging"] },
+        ...each("files"),
+        ...each("memory"),
+        ...each("texts"),
+        ...each("packed"),
+        cached: tokenizer,
+        saved: tokenizer,
+        ids,
+        "npy-1": npy,
+        "npy-3": npy,
+        isTrained: true,
+        isDecoded: true,
+        isSame: true,
+        isUserError: true,
+        left: [],
+        spilled: expected.large,
+        hasSpilled: true,
+        stages: ["counting", "merging"],
         aborted: expect.stringContaining("TimeoutError"),
         missing: `UserError: "${join(work, "none")}": no such file`,
         wrong: 'UserError: trainTokenizer has no option "worker"',

@@ -39,15 +39,23 @@ const texts = characters.flatMap((a) =>
 
 /** Patterns that the engines read otherwise, and forms that only one of them has. */
 const both = [
-  ...["\\w+|\\s", "[\\w]+|\\s", "\\b\\w|\\s", "\\W|[\\W]\\s", "a$|\\n", "^.|\\s+", "\\n^\\s|."],
-  ...[
-    "[[:alpha:]]+|\\s",
-    "[[:punct:][:^word:]]+|a",
-    "(?i:\\p{Lu})|\\s",
-    "(?i:[\\P{L}b])\\s|.",
-    "(?i:[^[^b]])|\\s",
-  ],
-  ...["\\w{1,2}+a|\\w", "\\w{2}?1|\\w", "a(?i)b|B|\\n", "(?m:.)\\s|.", "\\s{,2}a|\\s"],
+  "\\w+|\\s",
+  "[\\w]+|\\s",
+  "\\b\\w|\\s",
+  "\\W|[\\W]\\s",
+  "a$|\\n",
+  "^.|\\s+",
+  "\\n^\\s|.",
+  "[[:alpha:]]+|\\s",
+  "[[:punct:][:^word:]]+|a",
+  "(?i:\\p{Lu})|\\s",
+  "(?i:[\\P{L}b])\\s|.",
+  "(?i:[^[^b]])|\\s",
+  "\\w{1,2}+a|\\w",
+  "\\w{2}?1|\\w",
+  "a(?i)b|B|\\n",
+  "(?m:.)\\s|.",
+  "\\s{,2}a|\\s",
 ];
 
 describe("a pattern of HF's engine", () => {
@@ -160,7 +168,12 @@ describe.each([
   const valid = complementOf([0xd800, 0xdfff]);
   const names = ["alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph"];
   const sources = [
-    ...["\\w", "[\\w]", "\\W", "[\\W]", "\\h", "."],
+    "\\w",
+    "[\\w]",
+    "\\W",
+    "[\\W]",
+    "\\h",
+    ".",
     ...[...names, "lower", "print", "punct", "space", "upper", "word", "xdigit"].map(
       (name) => `[[:${name}:]]`,
     ),

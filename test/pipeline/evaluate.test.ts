@@ -33,7 +33,8 @@ type Given = { readonly tokenizers: Record<string, Tokenizer>; readonly texts: R
 const optionsOf = ({ tokenizers, texts }: Given, workerCount = 1, specialTokensAsText = false) => ({
   tokenizers: Object.entries(tokenizers).map(
     ([name, { parts }]): NamedTokenizer => ({
-      ...{ name, path: parts.description.path },
+      name,
+      path: parts.description.path,
       parts: { ...parts, specialTokensAsText },
     }),
   ),

@@ -164,7 +164,9 @@ describe("an extension agrees with its naive twin", () => {
         const { merges, tokens, idLimit } = made.extended.extensions[i]!;
         const expected = naiveExtension(naive, words, count);
         expect({ seed, count, mergeCount: merges.left.length }).toEqual({
-          ...{ seed, count, mergeCount: expected.length },
+          seed,
+          count,
+          mergeCount: expected.length,
         });
         expect(idLimit).toBe(naive.vocab.size + tokens.length);
         knownCount += expected.length - tokens.length;
@@ -291,7 +293,10 @@ describe("a base that changes text before it cuts it", () => {
       (typeof extended.statistics)[number],
     ];
     expect({ textBytes, documentCount, invalidByteCount, firstInvalidByte }).toEqual({
-      ...{ textBytes: bytes.length, documentCount: 2, invalidByteCount: 1, firstInvalidByte: 7 },
+      textBytes: bytes.length,
+      documentCount: 2,
+      invalidByteCount: 1,
+      firstInvalidByte: 7,
     });
   });
 });

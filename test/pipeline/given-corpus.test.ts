@@ -12,7 +12,11 @@ const home = scratch();
 const special = "<|endoftext|>";
 const documents = [
   ...Array.from({ length: 60 }, (_, seed) => madeText(seed, 40 + seed)),
-  ...["", `inside ${special} a text`, "line\nline\r\n\u2028", "naïve 数据 🦊".repeat(300), '"\\\u0000\u001f'],
+  "",
+  `inside ${special} a text`,
+  "line\nline\r\n\u2028",
+  "naïve 数据 🦊".repeat(300),
+  '"\\\u0000\u001f',
   "long ".repeat(600_000),
 ];
 const settings = { vocabSize: 600, specialTokens: [special] };

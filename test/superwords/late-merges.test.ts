@@ -77,7 +77,10 @@ test("merges over spaces that are made behind all others give the ids of merging
       const ends = [...new Set([0, ...inner, text.length])].sort((a, b) => a - b);
       const found = idsOf(late, text, ends, isNarrow);
       expect({ seed, round, text, ends, found }).toEqual({
-        ...{ seed, round, text, ends },
+        seed,
+        round,
+        text,
+        ends,
         found: idsOf(whole, text, ends, isNarrow),
       });
     }

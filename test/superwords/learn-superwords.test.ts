@@ -49,7 +49,10 @@ test("merges are those of the naive way, documents and lines being ends of preto
       });
       const merges = mergesOf(tokenizer);
       expect({ seed, trial, documents, inherited, merges }).toEqual({
-        ...{ seed, trial, documents, inherited },
+        seed,
+        trial,
+        documents,
+        inherited,
         merges: naive.merges.map((pair) => [...pair]),
       });
     }

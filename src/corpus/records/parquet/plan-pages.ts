@@ -240,8 +240,15 @@ function* planChunk(
     const valueCount = valueCountOf(page.header);
     if (valueCount === 0) continue;
     group ??= {
-      ...{ startByte, endByte: startByte, firstRow: row, rowCount: 0, pageBytesMax: dictionaryBytes },
-      ...{ dictionaryByte, chunkEndByte, codec, isOptional },
+      startByte,
+      endByte: startByte,
+      firstRow: row,
+      rowCount: 0,
+      pageBytesMax: dictionaryBytes,
+      dictionaryByte,
+      chunkEndByte,
+      codec,
+      isOptional,
     };
     group.endByte = page.endByte;
     group.dictionaryByte = dictionaryByte;
