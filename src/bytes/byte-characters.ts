@@ -6,7 +6,6 @@
  * " low\n" is "ĠlowĊ".
  */
 
-/** The character of each byte, 256 of them. */
 export const byteToCharacter: readonly string[] = makeCharacters();
 
 /** All these code points are below this one: U+0100 plus 68. */
@@ -14,7 +13,6 @@ const codePointLimit = 0x100 + 68;
 const notInAlphabet = -1;
 const codePointToByte = makeCodePointToByte();
 
-/** The bytes in byte-to-character form. */
 export function encodeBytes(bytes: Uint8Array): string {
   let text = "";
   for (let pos = 0; pos < bytes.length; pos++) text += byteToCharacter[bytes[pos]!]!;

@@ -51,7 +51,6 @@ export const isTooDeep = (value: unknown, levels = jsonLevelsMax): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((inner) => isTooDeep(inner, levels - 1)));
 
-/** A whole number in [min, max]. */
 export const wholeNumber =
   (min = 0, max = Number.MAX_SAFE_INTEGER): Check<number> =>
   (value, name) => {
@@ -59,7 +58,6 @@ export const wholeNumber =
     throw new Mismatch(value, name, `no whole number from ${min} to ${max}`);
   };
 
-/** A number that is finite and not negative. */
 export const amount: Check<number> = (value, name) => {
   if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
   throw new Mismatch(value, name, "no number from 0");
@@ -164,7 +162,6 @@ export const fieldsOf = <F extends Fields>(fields: F): Check<{ readonly [K in ke
 
 // Checks of what callers of the library pass. Types say the same, but JavaScript has none.
 
-/** What an argument may be, and how a message says that. */
 export type ArgumentKind = { readonly accepts: (value: unknown) => boolean; readonly name: string };
 
 const kind = (name: string, accepts: (value: unknown) => boolean): ArgumentKind => ({ name, accepts });
@@ -226,7 +223,6 @@ export function checkOptions(
   }
 }
 
-/** Any value, as messages show it. */
 export function described(value: unknown): string {
   if (value === undefined) return "missing";
   if (typeof value === "function") return "a function";

@@ -10,7 +10,6 @@ import { groupBy } from "./arrays.ts";
  * they are frequent. A block is not shorter than the longest token, so no byte is read more than twice.
  */
 export class SpecialTokenFinder {
-  /** Length of the longest token; 0 if there is none. */
   readonly longestBytes: number;
   /** How many bytes were read backwards; for tests. */
   visitedByteCount = 0;
@@ -87,7 +86,6 @@ export class SpecialTokenFinder {
     return first;
   }
 
-  /** Finds all tokens that begin in a block from `from` on. */
   private readBlock(from: number): void {
     const { text, blockLimit, longestBytes } = this;
     const isNear = from - this.blockEnd < this.shortestBlockBytes;
@@ -295,7 +293,6 @@ function addFallbacks({ labels, firstChildren, fallbacks, tokenLengths, rootChil
   }
 }
 
-/** The child of `state` that `label` leads to, or 0. */
 function childOf(labels: Uint8Array, firstChildren: Int32Array, state: number, label: number): number {
   const end = firstChildren[state + 1]!;
   let low = firstChildren[state]!;

@@ -57,7 +57,6 @@ export function characterLengthAt(bytes: Uint8Array, pos: number, limit: number)
   return length;
 }
 
-/** The code point of the valid character at `pos`. */
 export function codePointOf(bytes: Uint8Array, pos: number): number {
   const lead = bytes[pos]!;
   if (lead < 0x80) return lead;
@@ -83,7 +82,6 @@ export function codePointBefore(bytes: Uint8Array, end: number): number {
   return codePoint !== noCodePoint && start + byteCountOf(codePoint) === end ? codePoint : noCodePoint;
 }
 
-/** How many bytes a code point has. */
 export function byteCountOf(codePoint: number): number {
   return codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
 }
@@ -141,7 +139,6 @@ export function skipSpace(bytes: Uint8Array, pos: number): number {
   return at;
 }
 
-/** How many line feeds there are among the bytes. */
 export function countLineFeeds(bytes: Uint8Array): number {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   let count = 0;
@@ -167,5 +164,4 @@ export function putDecimal(number: number, into: Uint8Array, pos: number): numbe
   return pos + digitCount;
 }
 
-/** How many digits a number up to 2^53 has at most. */
 export const decimalDigitsMax = 16;

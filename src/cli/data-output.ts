@@ -46,7 +46,6 @@ async function throughStream<T>(out: StreamWriter, make: (out: ByteSink) => Prom
 /** To be awaited between chunks: signals are served meanwhile, and memory stays bounded. */
 export const taken = (out: ByteSink): Promise<void> => out.drained?.() ?? nextTurn();
 
-/** Writes chunks in the same way. */
 export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Array>) =>
   writeData(path, async (out) => {
     for (const chunk of chunks) {
@@ -55,10 +54,8 @@ export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Arra
     }
   });
 
-/** Writes data to stdout. */
 export const writeStdout = (text: string) => writeChunks(undefined, [Buffer.from(text)]);
 
-/** Writes lines for people to stdout. */
 export const writeLines = (lines: readonly Line[]) => writeStdout(`${printable(lines, stylesFor(1))}\n`);
 
 /** The head of an .npy file is rewritten at the end, which only a regular file allows. */
@@ -80,7 +77,6 @@ const stdout = 1;
  */
 class StreamWriter implements ByteSink {
   private readonly isFile: boolean;
-  /** Chunks that the pipe has not taken yet. */
   private queue: Uint8Array[] = [];
   private queuedBytes = 0;
   private isWriting = false;
@@ -116,7 +112,6 @@ class StreamWriter implements ByteSink {
     return this.queuedBytes <= queuedBytesMax ? undefined : this.downTo(queuedBytesMax);
   }
 
-  /** Resolves when everything is written. */
   async end(): Promise<void> {
     await this.downTo(0);
     if (this.error !== null) throw this.error;
@@ -164,7 +159,6 @@ class StreamWriter implements ByteSink {
 
 const queuedBytesMax = 1 << 20;
 
-/** What an error of writing to stdout means. */
 export const errorOfStdout = (error: unknown): unknown =>
   codeOf(error) === "EPIPE"
     ? new ReaderGone("the reader of stdout has gone")

@@ -23,7 +23,6 @@ export function realPathOf(path: string): string {
 
 const targetOf = (typed: string): Target => ({ typed, stats: look(typed), real: realPathOf(typed) });
 
-/** What is there, or what is open; null if nothing is. */
 function look(at: string | number): Stats | null {
   try {
     return typeof at === "string" ? statSync(at) : fstatSync(at);
@@ -77,7 +76,6 @@ const spoilt = (path: string, what: string) =>
 const isFileOrGlob = (log: Target, { typed, stats, real }: Target) =>
   isSame(log.stats, stats) || log.real === real || (stats === null && isMatched(log.real, typed));
 
-/** Whether a glob names the file. Links in the part without wildcards are resolved. */
 function isMatched(path: string, glob: string): boolean {
   const parts = glob.split("/");
   const firstWild = parts.findIndex((part) => /[*?[]/.test(part));

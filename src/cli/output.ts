@@ -18,7 +18,6 @@ import { optionWords } from "./command-table.ts";
 export type OutputOptions = {
   readonly quiet: boolean;
   readonly progress: string;
-  /** The command as a shell takes it, for the log. */
   readonly command: string;
   readonly log?: LogFile | undefined;
 };
@@ -72,13 +71,11 @@ export class Output {
     }
   }
 
-  /** How far a stage is. */
   progress(progress: StageProgress): void {
     this.display.update(progress);
     this.logged?.update(progress);
   }
 
-  /** The memory that a stage will take, said before it starts. */
   tellMemory(stage: string, estimatedBytes: number): void {
     const message = `${stage} will take about ${bytes(estimatedBytes)} of memory`;
     this.options.log?.line(message);
@@ -112,7 +109,6 @@ export class Output {
     this.success = { summary, record };
   }
 
-  /** The end of a run that went well, when nothing is left to be undone. */
   end(): void {
     const { summary, record } = this.success;
     const { log, quiet } = this.options;
@@ -128,7 +124,6 @@ export class Output {
     this.endWith(["the reader of stdout went away"], { success: true, unread: true }, []);
   }
 
-  /** The end of a run that failed; returns the exit code. */
   fail(error: unknown): number {
     const { message, hint, code } = explain(error);
     const lines = [[piece("red", "error:"), ` ${message}`]];
@@ -137,7 +132,6 @@ export class Output {
     return code;
   }
 
-  /** The end of a run that a signal stops. */
   stop(how: string, exitCode: number): void {
     this.failWith([[how]], { success: false, error: how, exitCode });
   }
@@ -185,7 +179,6 @@ export class LogFile {
   private hasFailed = false;
   /** Nothing is written any more: it is a file that may not be. */
   isRefused = false;
-  /** Called once, when a line cannot be written. */
   onFailure: (message: string) => void = () => {};
 
   constructor(readonly path: string) {}

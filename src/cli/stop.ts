@@ -15,7 +15,6 @@ export function onStop(cleanup: () => void): () => void {
   };
 }
 
-/** Calls what is registered, the last one first. */
 export function undoAll(): void {
   for (let cleanup = cleanups.pop(); cleanup !== undefined; cleanup = cleanups.pop()) {
     try {

@@ -24,7 +24,6 @@ export function compressionOf(head: Uint8Array): Compression {
   return isSkipped ? "zstd" : "none";
 }
 
-/** What an input holds whose first decompressed bytes are `head`. */
 export function contentOf(head: Uint8Array, path: string): Content {
   const nulByte = head.indexOf(0);
   const hasNul = nulByte >= 0;
@@ -66,12 +65,10 @@ function hintOf(signature: Signature, path: string): string {
 
 const insist = "--binary text reads its bytes as they are";
 
-/** The error of an input that was named explicitly and is no text. */
 export function notText(path: string, { what, hint }: NotText): UserError {
   return new UserError(`${nameOf(path)} is ${what}`, { hint });
 }
 
-/** The encoding that a byte-order mark stands for. */
 function markedEncodingOf(head: Uint8Array): string | undefined {
   if (hasBytes(head, 0, "\xff\xfe\0\0") || hasBytes(head, 0, "\0\0\xfe\xff")) return "UTF-32";
   return hasBytes(head, 0, "\xff\xfe") || hasBytes(head, 0, "\xfe\xff") ? "UTF-16" : undefined;
@@ -101,9 +98,7 @@ type Signature = {
   /** The bytes at offset `from`, which is 0 by default. */
   readonly begins: string;
   readonly from?: number;
-  /** More bytes, at an offset of their own. */
   readonly next?: readonly [offset: number, bytes: string];
-  /** A further condition. */
   readonly also?: (head: Uint8Array) => boolean;
   /** How to make text of it, if that is possible. */
   readonly remedy?: (path: string) => string;
@@ -140,7 +135,6 @@ const inZip = (name: string) => (head: Uint8Array) => latin1(head).includes(name
 const latin1 = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 
-/** More specific ones first. */
 const signatures: readonly Signature[] = [
   // Archives, and documents that are archives.
   { what: "a Word document", remedy: piped("pandoc -t plain FILE"), begins: zip, also: inZip("word/") },

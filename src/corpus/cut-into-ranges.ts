@@ -56,7 +56,6 @@ export class CutFinder {
   }
 }
 
-/** Where a file can be cut: before this byte, and whether that is inside a document. */
 type FileCut = { readonly atByte: number; readonly inside: boolean };
 
 /**
@@ -66,7 +65,6 @@ type FileCut = { readonly atByte: number; readonly inside: boolean };
 const searchSizeBytes = 1 << 20;
 const defaultProbeSizeBytes = 1 << 16;
 
-/** Finds the places where a file of text can be cut. */
 class TextCutSearch {
   private readonly finder: CutFinder;
   private readonly probeSizeBytes: number;
@@ -130,13 +128,11 @@ class RecordCutSearch {
 }
 
 export type RangePlanOptions = CutOptions & {
-  /** Wished size of a range. */
   readonly rangeSizeBytes: number;
   /** Wished size of a group of pages of a Parquet file, compressed as they are. */
   readonly pagesSizeBytes?: number;
   /** Only records are divided, between each other: a text stays whole. */
   readonly keepsTextsWhole?: boolean;
-  /** Wished size of a chunk of a stream. */
   readonly chunkSizeBytes?: number;
   /** The memory for what a file says about itself. */
   readonly textBytesMax?: number | undefined;

@@ -135,7 +135,6 @@ export function filesMatching(glob: string): ReturnType<typeof eachFileOnce> {
   return { ...files, paths: inByteOrder([...files.paths, ...matching.filter(leadsNowhere)]) };
 }
 
-/** Whether a file is meant, by its path below the directory. */
 type FileFilter = (pathBelow: string) => boolean;
 
 /**
@@ -262,13 +261,11 @@ function refuseUndecodable(folder: string, names: ReadonlySet<string>): void {
   }
 }
 
-/** A folder as people write it. */
 const withoutSlash = (path: string) => path.replace(/(?<=.)\/+$/, "");
 
 const unlistable = (path: string, error: unknown) =>
   refusal(`"${withoutSlash(path)}" cannot be listed`, error);
 
-/** A file or folder that was found and is not read. */
 export type Skipped = {
   readonly path: string;
   /** Follows "is" in a message. */

@@ -71,7 +71,6 @@ export const stateOf = ({
   attributes: [mode, uid, gid, nlink].join(" "),
 });
 
-/** How the bytes of an input are compressed, by its first bytes. */
 export type Compression = "none" | "gzip" | "zstd";
 
 /**
@@ -82,7 +81,6 @@ export type InputFormat = "text" | "jsonl" | "json" | "parquet" | "fasta";
 
 export const inputFormats: readonly InputFormat[] = ["text", "jsonl", "json", "parquet", "fasta"];
 
-/** Whether the text of a record is one of its fields. */
 export const hasFields = (format: InputFormat) => format !== "text" && format !== "fasta";
 
 /** What decided the format of an input: an option, the ending of its name, or its first bytes. */
@@ -115,7 +113,6 @@ export const expectedTextBytes = (inputs: readonly Input[]) =>
     );
   }, 0);
 
-/** The error of inputs that have no text at all. */
 export function emptyCorpus(inputs: readonly Input[]): UserError {
   const emptiness = ({ format, sizeBytes }: Input) =>
     format === "text" || sizeBytes === 0 ? "is empty" : "has no record with text in it";
@@ -145,7 +142,6 @@ export type Range = {
   readonly endsInside: boolean;
 };
 
-/** All of an input that can be read at any place. */
 export const wholeRange = (input: Input, inputIndex: number): Range => ({
   inputIndex,
   startByte: 0,

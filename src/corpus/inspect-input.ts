@@ -43,7 +43,6 @@ type FileHead = {
   readonly compression: Compression;
   /** Valid until the next head is read: the memory is used again. */
   readonly bytes: Uint8Array;
-  /** The file holds nothing more. */
   readonly isWhole: boolean;
 };
 
@@ -57,7 +56,6 @@ export function readHead(fd: number, path: string, bytesMax = headBytesMax): Fil
 
 let memory = new Uint8Array(headBytesMax);
 
-/** The first `byteCount` bytes of the file, or all of it. */
 function readBytes(fd: number, byteCount: number): Uint8Array {
   if (byteCount > memory.length) memory = new Uint8Array(byteCount);
   return memory.subarray(0, readSync(fd, memory, 0, byteCount, 0));
@@ -133,13 +131,10 @@ export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: strin
 
 type JsonShape = {
   readonly kind: "jsonl" | "json" | "document" | "none";
-  /** The first object has the text field, as a string. */
   readonly hasField: boolean;
-  /** Another object follows the first one. */
   readonly isSeveral: boolean;
 };
 
-/** Whether the first character that is not white space opens an object or an array. */
 function beginsAsJson(head: Uint8Array): boolean {
   const first = head[skipSpace(head, beginsWithMark(head) ? 3 : 0)];
   return first === openBrace || first === openBracket;
@@ -194,7 +189,6 @@ function isText(json: Uint8Array, text: string): boolean {
 export type InputOptions = {
   /** The format of all inputs, whatever their names and contents are. */
   readonly format?: InputFormat | undefined;
-  /** Default: `text`. */
   readonly textField?: string | undefined;
   /** How the texts of a tokenizer's training were read. An input that would be plain text is read so if it looks like them. */
   readonly trained?: Reading | undefined;

@@ -73,7 +73,6 @@ const planFields = fieldsOf({
 
 /** The options that the cuts of a plan depend on. */
 export type CutSettings = {
-  /** Sources of the pattern's splits, in order. */
   readonly patterns: readonly string[];
   readonly specialTokens: readonly string[];
   /** Whether documents are cut at ends of lines, too. */
@@ -180,9 +179,7 @@ export function planLineMaker(options: PlanOptions): (range: Range, documentCoun
 }
 
 export type PlannedRanges = {
-  /** The files of the plan, in the order in which they first occur. */
   readonly inputs: readonly Input[];
-  /** In the order of the lines. */
   readonly ranges: readonly Range[];
 };
 

@@ -10,7 +10,6 @@ import { openTextStream } from "./text-stream.ts";
 /** What a thread takes at a time: a range of a file, a chunk of a stream, or pages of a Parquet file. */
 export type Task = RangeTask | ChunkTask | PagesTask;
 
-/** Bytes of a file. The thread reads them. */
 export type RangeTask = Range & { readonly kind: "range"; readonly endsInput: boolean };
 
 /** Bytes of an input that is read once and in order. They come with the task. */
@@ -40,10 +39,8 @@ export function memoryOf(tasks: readonly Task[]): ArrayBuffer[] {
 /** Smaller chunks are copied, which is faster than transferring memory. */
 const copiedBytesMax = 1 << 16;
 
-/** Bytes of text in a task, unpacked. */
 export const textBytesOf = (task: Task) => task.endByte - task.startByte;
 
-/** An empty file: nothing to do. */
 export const isEmpty = (task: Task) => task.kind === "range" && textBytesOf(task) === 0;
 
 /**
@@ -191,7 +188,6 @@ type ChunkEnd = "input" | "document" | "inside" | "open";
 
 /** Makes the chunks of one input, in order: where each begins, and what it adds to the progress. */
 class ChunkSequence {
-  /** Where the next chunk begins in the text. */
   startByte = 0;
   private startsInside = false;
   private inputBytesBefore = 0;
@@ -226,11 +222,9 @@ class ChunkSequence {
   }
 }
 
-/** Where the bytes of a buffer can be cut. */
 type ChunkCutter = {
   /** How many bytes before and after a stretch decide where it can be cut. */
   readonly contextBytes: number;
-  /** A cut near the end of the bytes. */
   find(bytes: Uint8Array<ArrayBuffer>, limit: number): Cut | undefined;
 };
 

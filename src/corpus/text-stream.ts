@@ -94,10 +94,8 @@ const readAsync = (fd: number, into: Uint8Array, from: number, wantedBytes: numb
     ),
   );
 
-/** How to open inputs that are no files. */
 const openers = new WeakMap<Input, () => ByteStream>();
 
-/** From now on the input is opened by `open`, in this thread. */
 export function openBy(input: Input, open: () => ByteStream): void {
   openers.set(input, open);
 }
@@ -124,7 +122,6 @@ function decompressed(bytes: ByteStream, input: Input, compression: Compression)
   return inLines(text, input);
 }
 
-/** Records of JSON as lines. */
 export const inLines = (text: ByteStream, { format, path }: Input): ByteStream =>
   format === "json" ? new JsonLinesStream(text, path) : text;
 
@@ -185,13 +182,10 @@ export class DecompressedStream implements ByteStream {
   private readonly decoder: Transform & { readonly bytesWritten: number };
   /** Settles when the decoder has taken all of the input, and what follows the last member was checked. */
   private feeding: Promise<void> | undefined;
-  /** Decompressed bytes that were not read yet. */
   private unread: Uint8Array = noBytes;
-  /** How many decompressed bytes came from the decoder. */
   private outputBytes = 0;
   /** Where the text ends and the content of the sentinel begins; unknown until the input ends. */
   private textBytes = Number.POSITIVE_INFINITY;
-  /** What came after the text. */
   private tail: Uint8Array = noBytes;
   private hasEnded = false;
   private failure: unknown;
@@ -203,7 +197,6 @@ export class DecompressedStream implements ByteStream {
     private readonly from: ByteStream,
     private readonly path: string,
     private readonly compression: Packing,
-    /** How many compressed bytes there are, if that is known. */
     private readonly compressedBytes = Number.POSITIVE_INFINITY,
   ) {
     const expectedBytes = Math.max(outputChunkBytesLeast, expectedRatio * compressedBytes);
@@ -283,7 +276,6 @@ export class DecompressedStream implements ByteStream {
     if (!this.isClosed) this.decoder.end();
   }
 
-  /** Resolves when the decoder has taken the bytes, or has failed. */
   private write(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve) => this.decoder.write(bytes, () => resolve()));
   }
@@ -439,19 +431,15 @@ export class JsonLinesStream implements ByteStream {
   }
 }
 
-/** Where the next byte is. */
 const state = {
   start: 0,
   /** After the opening bracket: a record, or the end of the array. */
   first: 1,
-  /** A record has to begin. */
   before: 2,
   inside: 3,
   string: 4,
   escape: 5,
-  /** After a record. */
   after: 6,
-  /** After the array. */
   end: 7,
 } as const;
 type State = (typeof state)[keyof typeof state];

@@ -101,7 +101,6 @@ const ignoredDirectory = -1;
 
 const cString = (text: string) => Buffer.from(`${text}\0`);
 
-/** The answer to asking for the lock of a file. */
 type Locked = "ours" | "another's" | "unknown to the file system";
 
 /**

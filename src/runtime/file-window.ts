@@ -40,7 +40,6 @@ export class FileWindow {
     return this.address % system.pageBytes === 0 && system.tryMapping(fd);
   }
 
-  /** The start of the page that holds an offset. */
   pageStart(offsetByte: number): number {
     return offsetByte - (offsetByte % mappingSystem()!.pageBytes);
   }

@@ -1,6 +1,3 @@
-/** What hints are made of: a command with its arguments, and the name that was meant. */
-
-/** The arguments as they are typed in a POSIX shell. */
 export const shellLine = (args: readonly string[]) => args.map(shellQuoted).join(" ");
 
 /** One argument as it is typed in a POSIX shell. */

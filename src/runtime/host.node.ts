@@ -115,7 +115,6 @@ const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?
 
 type Exports = {
   readonly mem: WebAssembly.Memory;
-  /** Hashes of bytes [start, start + length) of the memory. */
   xxh32(start: number, length: number, seed: number): number;
   xxh64(start: number, length: number, seed: bigint): bigint;
 };
@@ -127,7 +126,6 @@ function load(): Exports {
   return new WebAssembly.Instance(module).exports as Exports;
 }
 
-/** Puts the bytes at the beginning of the memory. */
 function place(data: Uint8Array | string): { exports: Exports; length: number } {
   loaded ??= load();
   const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
@@ -152,7 +150,6 @@ export function xxHash32(text: string): number {
  * that is given back stays with the process.
  */
 
-/** The functions as callers see them. Nobody calls them. */
 type Symbols<Names extends string> = Readonly<Record<Names, (...args: readonly unknown[]) => never>>;
 
 export const openLibc = <Names extends string>(..._names: readonly Names[]): Symbols<Names> | null => null;

@@ -12,7 +12,6 @@ export const runtimeVersion: string = Bun.version;
 export const xxHash64 = (data: Uint8Array | string, seed = 0n): bigint => Bun.hash.xxHash64(data, seed);
 export const xxHash32 = (text: string): number => Bun.hash.xxHash32(text);
 
-/** SHA-256 of what `update` is given, in hexadecimal digits. */
 export type Sha256 = {
   update(data: Uint8Array | string): Sha256;
   digest(encoding: "hex"): string;
@@ -26,7 +25,6 @@ export const sleepSync = (ms: number): void => Bun.sleepSync(ms);
 /** Frees what nobody uses, at once, where the runtime can be told so. */
 export const collectGarbage = (): void => void Bun.gc(true);
 
-/** Frees the memory of a buffer that nobody uses any more. */
 export const releaseMemory = (buffer: ArrayBuffer): void => void buffer.transfer(0);
 
 export const toBase64 = (bytes: Uint8Array): string => bytes.toBase64();

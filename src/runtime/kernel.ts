@@ -4,7 +4,6 @@ import type { KernelExports } from "./kernel-exports.ts";
 /** An instance of the kernel in a memory. Several may share a memory, each in its own thread. */
 export type Kernel = { readonly exports: KernelExports; readonly memory: WebAssembly.Memory };
 
-/** The kernel's code for this processor. */
 const readModule = () =>
   readKernel(
     !WebAssembly.validate(simdProbe) ? "kernel-baseline" : isKernelTested ? "kernel-asserts" : "kernel",
@@ -100,7 +99,6 @@ function largestMemory(
   }
 }
 
-/** Grows a memory to at least so many bytes. */
 export function growMemory(memory: WebAssembly.Memory, sizeBytes: number): void {
   const missingPages = Math.ceil((sizeBytes - memory.buffer.byteLength) / pageBytes);
   if (missingPages > 0) memory.grow(missingPages);

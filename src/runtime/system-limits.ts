@@ -99,10 +99,8 @@ export function peakMemoryBytes(): number {
   return process.platform === "darwin" ? maxRSS : maxRSS * 1024;
 }
 
-/** The number that the pattern captures in a file; NaN if there is none. */
 const numberIn = (path: string, pattern: RegExp) => Number(pattern.exec(read(path))?.[1]);
 
-/** The text of a file; empty if there is none. */
 function read(path: string): string {
   try {
     return readFileSync(path, "latin1");
@@ -117,7 +115,6 @@ const defaultShare = 0.8;
 /** What the main thread and each worker need for themselves: code, compilers, windows of text. Measured: docs/words.md. */
 const mainThreadBytes = 75e6;
 export const workerBytes = 20e6;
-/** The least memory in which a thread can count words. */
 const wordBytesLeast = 40e6;
 
 /** How the memory of this process is shared out: all of its resident set. */
@@ -125,7 +122,6 @@ export class MemoryBudget {
   readonly limitBytes: number;
   private readonly isAsked: boolean;
 
-  /** @param askedBytes the limit that was asked for, if any */
   constructor(askedBytes?: number) {
     this.isAsked = askedBytes !== undefined;
     this.limitBytes = askedBytes ?? Math.floor(defaultShare * allowedMemoryBytes());

@@ -54,7 +54,6 @@ export const entryName = (id: EntryId) => `bpe-${id}.words`;
 
 export const entryIdCheck = textLike(/^[0-9a-f]{16}-\d{1,16}-[0-9a-f]{64}$/, "no name of a content");
 
-/** The id in the name of an entry; undefined for other names. */
 export function entryIdOf(name: string): EntryId | undefined {
   return /^bpe-([0-9a-f]{16}-\d{1,16}-[0-9a-f]{64})\.words$/.exec(name)?.[1];
 }
@@ -93,7 +92,6 @@ export function shortHash(text: string): string {
   return createSha256().update(text).digest("hex").slice(0, 16);
 }
 
-/** Thrown for a file of the cache that is not as it was written. */
 export class Damaged extends Error {
   constructor(readonly path: string) {
     super(`${path} is damaged`);
@@ -148,7 +146,6 @@ export class CacheDirectory {
   private readonly used = new Set<string>();
   private readonly stats: Stats;
   private hasWarnedOfOthers = false;
-  /** Files that were named in a warning. */
   private readonly untrusted = new Set<string>();
 
   constructor(
@@ -213,7 +210,6 @@ export class CacheDirectory {
     }
   }
 
-  /** Warns that a file is damaged, and removes it. */
   setAside(name: string, remedy: string): void {
     this.warn(`"${this.pathOf(name)}" is damaged: ${remedy}`);
     this.remove(name);
@@ -243,7 +239,6 @@ export class CacheDirectory {
     }
   }
 
-  /** Marks a file as needed by this run. */
   need(name: string): void {
     this.used.add(name);
   }
@@ -315,14 +310,11 @@ export type MadeOf = {
   readonly code: string;
   /** Every option that changes the bytes of the result, or the order of its ids. */
   readonly settings: object;
-  /** Path and content of each input, in order. */
   readonly inputs: readonly (readonly [path: string, content: string])[];
-  /** Path and SHA-256 of each file of word counts. */
   readonly counts: readonly (readonly [path: string, sha256: string])[];
 };
 
 export type Result = { readonly madeOf: MadeOf; readonly files: Files };
-/** Path and SHA-256 of each file that was written. */
 type Files = readonly (readonly [path: string, sha256: string])[];
 
 /** Notes the files of an output as they are now, and what they were made of. */
@@ -371,7 +363,6 @@ const resultFields = fieldsOf({
   files: filesCheck,
 });
 
-/** Whether the output is complete and was made of the same. */
 export function isUpToDate(
   result: Result,
   place: string,
@@ -382,7 +373,6 @@ export function isUpToDate(
   return JSON.stringify(filesOf(place, otherFiles)) === JSON.stringify(result.files);
 }
 
-/** The contents of the inputs that an output was made of. */
 export const contentsOf = ({ madeOf }: Result): string[] => madeOf.inputs.map(([, content]) => content);
 
 const checksumOf = (json: string) => xxHash64(json).toString(16);

@@ -181,7 +181,6 @@ const hexOf = (array: Float64Array | Uint32Array | Uint8Array) => xxHash64(bytes
 const bytesOf = (array: Float64Array | Uint32Array | Uint8Array) =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
-/** The file of a sum in parts, which are views of the table. */
 export function sumFileParts(
   table: WordTable,
   options: CountsOptions,
@@ -207,7 +206,6 @@ export function sumFileParts(
   return [head, headerBytes, bytesOf(counts), bytesOf(starts), bytes];
 }
 
-/** Reads the header alone: it says which entries are in the sum. */
 export function readSumHeader(path: string): SumHeader {
   return withFile(path, (fd) => readHeader(path, fd).header);
 }

@@ -31,7 +31,6 @@ import { Untrusted } from "./trusted-files.ts";
  * listed as often as it is added.
  */
 export type Plan = {
-  /** Index of the sum; undefined for none. */
   readonly sumIndex: number | undefined;
   readonly added: readonly EntryId[];
   /** Each once, with how often it is subtracted. */
@@ -94,7 +93,6 @@ type CacheSettings = {
   /** Covers all that cuts words: program, runtime, and the tables of the pattern. */
   readonly version: string;
   readonly warn: (message: string) => void;
-  /** The time, as `Date.now()` tells it. */
   readonly nowMs: () => number;
   /** A directory of this run, on the file system of the cache. */
   readonly scratchPath: () => string;
@@ -103,7 +101,6 @@ type CacheSettings = {
 /** Sums kept for one set of options: the last one, and the one before. */
 const sumsKept = 2;
 
-/** What the cache knows of an input. */
 type Known = {
   readonly state: FileState;
   readonly optionsHash: string;
@@ -112,7 +109,6 @@ type Known = {
 
 type Sum = { readonly name: string; readonly terms: readonly SumTerm[] };
 
-/** A cache, as one run with its options uses it. */
 export class Cache {
   private inputs: readonly Input[] = [];
   /** For each input; undefined for one that is not cached. */
@@ -123,7 +119,6 @@ export class Cache {
   private readonly statistics = new Map<names.EntryId, RangeStatistics>();
   /** Sums whose headers were read, by name. A name never stands for another sum. */
   private readonly readSums = new Map<string, Sum>();
-  /** Files that are damaged or cannot be read. */
   private readonly useless = new Set<string>();
   private writtenCount = 0;
   private planned: { readonly plan: Plan; readonly sum: Sum | undefined } | undefined;
@@ -216,7 +211,6 @@ export class Cache {
     }
   }
 
-  /** The statistics of an input whose words are in the cache. */
   statisticsOf(inputIndex: number): RangeStatistics | undefined {
     const id = this.idOf(inputIndex);
     return id === undefined ? undefined : this.statistics.get(id);
@@ -227,7 +221,6 @@ export class Cache {
     return this.directory.isWritable && this.known[inputIndex] !== undefined;
   }
 
-  /** Hashes the inputs that are being counted. Yields between slices of some milliseconds. */
   *hashMissing(): Generator<undefined, void> {
     for (const [inputIndex, known] of this.known.entries()) {
       if (known === undefined || known.sha256 !== undefined) continue;
@@ -332,7 +325,6 @@ export class Cache {
     this.keepIndex();
   }
 
-  /** Keeps the index: which file has which content. */
   keepIndex(): void {
     const { directory, settings } = this;
     const content = this.index.contentOver(this.indexContent());
@@ -355,7 +347,6 @@ export class Cache {
     return this.contents().map((id) => (id === "empty" || this.statistics.has(id ?? "") ? id : undefined));
   }
 
-  /** Marks the entries of the inputs as used. */
   touchEntries(entries = this.entries()): void {
     for (const id of this.timesOf(() => true).keys()) {
       if (entries.has(id)) this.directory.touch(names.entryName(id));
@@ -422,7 +413,6 @@ export class Cache {
     return names.entryId(known.optionsHash, this.inputs[inputIndex]!.sizeBytes, known.sha256);
   }
 
-  /** The contents of the inputs chosen, and how often each occurs. */
   private timesOf(isMeant: (inputIndex: number) => boolean): Map<names.EntryId, number> {
     const times = new Map<names.EntryId, number>();
     for (const inputIndex of this.inputs.keys()) {

@@ -70,7 +70,6 @@ function* hashFile(fd: number, sizeBytesMax: number) {
  * change to now.
  */
 export class FileIndex {
-  /** The SHA-256 of the content, by the state of the file. */
   private readonly hashes: Map<string, string>;
   /** Whether the content given is no valid index. Then the index starts empty. */
   readonly isDamaged: boolean;
@@ -82,7 +81,6 @@ export class FileIndex {
     this.hashes = hashes ?? new Map();
   }
 
-  /** The SHA-256 of a file in this state, if it is known. */
   find(state: FileState): string | undefined {
     if (!state.isSettled) return undefined;
     const sha256 = this.hashes.get(state.key);

@@ -36,7 +36,6 @@ import { isOwn, openFound } from "./trusted-files.ts";
  */
 export type Kind = "new" | "old" | `keep-${string}`;
 
-/** The kind with the longest name. */
 const longestKind: Kind = "keep-00000000";
 
 const hash8 = (text: string) => xxHash32(text).toString(16).padStart(8, "0");
@@ -49,10 +48,8 @@ const hiddenPath = (place: Place, kind: Kind) => join(place.parent, hiddenName(p
 /** How much longer than NAME a hidden name is, in bytes. */
 const hiddenNameBytes = hiddenName({ typed: "", parent: "", name: "" }, longestKind).length;
 
-/** Paths that this process is staging now. */
 const live = new Set<string>();
 
-/** Reserves the path of something staged until `release`. */
 export function reserve(place: Place, kind: Kind): string {
   const path = hiddenPath(place, kind);
   if (live.has(path)) throw writtenTwice(place);
@@ -66,7 +63,6 @@ export function release(path: string): void {
 
 const writtenTwice = (place: Place) => new UserError(`"${place.typed}" would be written twice by one run`);
 
-/** A file or directory of this process under a hidden name. */
 export class HiddenPath {
   path: string;
 
@@ -253,7 +249,6 @@ export function describeHolder({ host, pid, since }: Holder): string {
   return `${name}${elsewhere}${since === undefined ? "" : `, since ${since}`}`;
 }
 
-/** `fd` is null where the file system has no locks. */
 type LockFile = { readonly fd: number | null; readonly removeParents: () => void };
 
 function takeLockFile(place: Place): LockFile | Holder {

@@ -46,7 +46,6 @@ function realParent(path: string): string {
   }
 }
 
-/** So many changes in a row are no accident. */
 const attemptsMax = 100;
 
 function realParentOnce(path: string): string {

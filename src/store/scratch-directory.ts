@@ -42,7 +42,6 @@ export class ScratchDirectory {
     }
   }
 
-  /** The path. A UserError if the directory cannot be made. */
   get path(): string {
     if (this.isRemoved) throw new Error("a scratch directory is used after its removal");
     try {

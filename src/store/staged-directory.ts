@@ -96,7 +96,6 @@ function replaceInTwoSteps(staged: string, place: Place, formerKind: Kind): stri
   return aside;
 }
 
-/** Where a former result is now; null if there is none. */
 export type FormerResults = {
   /** The replaced result, if someone wrote into it meanwhile. */
   readonly leftPath: string | null;
@@ -177,7 +176,6 @@ export function checkOutputDirectory(path: string): void {
   if (standing.kind !== "absent") checkReplaceable(place, standing.stats);
 }
 
-/** The mode bit that lets only owners rename. */
 const stickyBit = 0o1000;
 
 /** To replace a directory one has to be able to empty it, and in a sticky parent such as /tmp, to own it. */
@@ -201,7 +199,6 @@ export function stageDirectory(path: string): StagedDirectory {
 }
 
 type PublishOptions = {
-  /** How many former results are kept beside the new one. */
   readonly keepCount?: number | undefined;
   readonly exchangePaths?: typeof exchange;
 };
@@ -214,12 +211,9 @@ type PublishOptions = {
 class StagedDirectory {
   private readonly place: Place;
   private readonly staged: HiddenPath;
-  /** Removes the parents that were made for a result that is discarded. */
   private readonly removeParents: () => void;
-  /** The staged directory, open. */
   private fd: number | null = null;
   private readonly openFiles = new Map<string, number>();
-  /** The directories in it, open, by their names. */
   private readonly openDirectories = new Map<string, number>();
   /** Whether what is at `staged` is still to be removed by `discard`. */
   private isStaged = true;
@@ -342,7 +336,6 @@ class StagedDirectory {
     }
   }
 
-  /** Moves the result beside its place, which it cannot take. Returns where it is. */
   private keepAside(): string {
     try {
       const keptPath = freePath(this.place, "new");

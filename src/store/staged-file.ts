@@ -7,7 +7,6 @@ import { mendLeftOvers, release, reserve, tryWrite } from "./output-lock.ts";
 import { type Place, pathOf, placeOf, removeQuietly, statOrNull } from "./output-place.ts";
 import { checkOwner, followLinks, inherited, settlePermissions, stagedFileMode } from "./trusted-files.ts";
 
-/** Bytes written between two flushes in the background. */
 const flushAfterBytes = 2 ** 24;
 
 /**

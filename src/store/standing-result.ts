@@ -7,7 +7,6 @@ import { isMissing, refusal } from "../runtime/system-error.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, statOrNull } from "./output-place.ts";
 import { isTrusted, openFound, readFound } from "./trusted-files.ts";
 
-/** What is at the path of a result: nothing, an empty directory, or a result of ours with its files. */
 type Standing =
   | { readonly kind: "absent" }
   | { readonly kind: "empty"; readonly stats: Stats }
@@ -44,7 +43,6 @@ export function standingAt(place: Place): Standing {
   }
 }
 
-/** So many changes in a row are no accident. */
 const attemptsMax = 100;
 
 function lookOnce(place: Place): Standing {
@@ -98,7 +96,6 @@ function readRecord(path: string): string {
 /** Far above the size of any record. */
 const recordBytesMax = 64 * 1024 * 1024;
 
-/** `NAME`, or `DIRECTORY/NAME`. */
 function isListedName(name: unknown): boolean {
   const parts = typeof name === "string" ? name.split("/") : [];
   return parts.length >= 1 && parts.length <= 2 && parts.every(isPlainName);
@@ -168,7 +165,6 @@ export function keptPlaces(place: Place): Place[] {
   return found.map(({ place }) => place);
 }
 
-/** Whether a result of ours stands at the place. */
 export function isResult(place: Place): boolean {
   try {
     return standingAt(place).kind === "result";
@@ -183,7 +179,6 @@ export function nextGeneration(place: Place): number {
   return 1 + Math.max(...places.map((each) => generationOf(pathOf(each))));
 }
 
-/** The generation of a result; 0 if it has none. */
 function generationOf(path: string): number {
   try {
     const { generation } = timesOfRecord(path).record;

@@ -29,11 +29,9 @@ export function isTrusted(entry: Stats, directory: Stats): boolean {
   return !isOpenToAll(directory) || isOwnOrRoots(entry) || entry.uid === directory.uid;
 }
 
-/** Whether everybody may write to a directory. */
 export const isOpenToAll = ({ mode }: Stats) => (mode & 0o002) !== 0;
 const isOwnOrRoots = (stats: Stats) => isOwn(stats) || stats.uid === 0;
 
-/** Whether it belongs to the user of this process. */
 export const isOwn = ({ uid }: Stats) => uid === (process.geteuid?.() ?? uid);
 
 /** Whether only this user and root can have put something there. */
@@ -91,7 +89,6 @@ export function checkOwner(path: string, stats: Stats): void {
   throw new Untrusted(path, `it is another user's (${stats.uid}), and everybody may write to its directory`);
 }
 
-/** Reads a file as `openFound` opens it. */
 export function readFound(path: string): Buffer {
   const fd = openFound(path);
   try {
@@ -193,7 +190,6 @@ export function inherited(former: Stats | null, parent: string): Stats | null {
   return former !== null && isTrusted(former, statSync(parent)) ? former : null;
 }
 
-/** The group gets the permissions of others. */
 const withoutGroup = (mode: number) => (mode & 0o707) | ((mode & 0o007) << 3);
 
 function attempt(change: () => void): boolean {

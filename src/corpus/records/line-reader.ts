@@ -38,16 +38,13 @@ type RecordLines = {
 };
 
 type LinesRead = {
-  /** How many lines were right. */
   readonly lineCount: number;
-  /** What is wrong with the next one. */
   readonly fault?: { readonly what: string; readonly hint?: string };
 };
 
 /** A window of lines and the texts made of it should fit into the processor's second cache together. */
 const windowSizeBytes = 1 << 19;
 
-/** A range that begins and ends between records. */
 export type LineRange = Range & {
   /** How many lines of the input come before the range; if it is missing they are counted in the file. */
   readonly linesBefore?: number;
@@ -65,7 +62,6 @@ export class LineReader {
   constructor(
     private readonly windowBytes = windowSizeBytes,
     private readonly memory = new TextMemory(),
-    /** The texts of the lines that were read last. */
     readonly batch = new RecordBatch(),
   ) {}
 
@@ -129,7 +125,6 @@ function recordStart(bytes: Uint8Array, knownBytes: number, limit: number, separ
   return found < 0 ? 0 : from + found + 1;
 }
 
-/** How many lines of the input come before the range. */
 function linesBefore(source: ByteSource, range: LineRange): number {
   if (range.linesBefore !== undefined) return range.linesBefore;
   assert(source instanceof FileSource, "an input that is read only once comes with its line numbers");
@@ -238,7 +233,6 @@ function faultHint(fault: number): { hint?: string } {
  * the bytes: the caller puts a line feed there.
  */
 
-/** What is wrong with a line. */
 export const lineFault = {
   none: 0,
   notJson: 1,
@@ -250,12 +244,10 @@ export const lineFault = {
 } as const;
 
 type LineCursor = {
-  /** Where the next line begins. */
   pos: number;
   /** Where the unescaped text ends in `out`; unchanged if the field is missing or the line is blank. */
   outPos: number;
   fault: number;
-  /** The line has nothing but white space. */
   isBlank: boolean;
   /** The objects and arrays that are open around the current value, outermost first: `{` or `[`. */
   nesting: Uint8Array;
@@ -356,7 +348,6 @@ function skipBlanks(bytes: Uint8Array, pos: number): number {
   }
 }
 
-/** A key and its colon. */
 function skipKey(text: Text, pos: number): number {
   if (text.bytes[pos] !== quote) return nowhere;
   const end = skipBlanks(text.bytes, skipString(text, pos + 1));
@@ -414,7 +405,6 @@ function skipValue(text: Text, start: number, cursor: LineCursor): number {
 
 const literals = ["true", "false", "null"].map((word) => new TextEncoder().encode(word));
 
-/** `true`, `false`, `null` or a number. */
 function skipScalar(bytes: Uint8Array, pos: number): number {
   if (pos < 0) return nowhere;
   for (const word of literals) {
@@ -517,7 +507,6 @@ function unescapeString({ bytes, view }: Text, start: number, out: Text, cursor:
   }
 }
 
-/** Four hexadecimal digits, or a negative number. */
 function hexadecimal(bytes: Uint8Array, pos: number): number {
   const high = (digits[bytes[pos]!]! << 12) | (digits[bytes[pos + 1]!]! << 8);
   return high | (digits[bytes[pos + 2]!]! << 4) | digits[bytes[pos + 3]!]!;

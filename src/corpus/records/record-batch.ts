@@ -33,7 +33,6 @@ export class RecordBatch {
     releaseText(old);
   }
 
-  /** Makes a record of the bytes from the end of the last record up to `end`. */
   endRecord(end: number): void {
     if (this.count === this.ends.length) this.ends = grown(this.ends);
     this.ends[this.count++] = end;

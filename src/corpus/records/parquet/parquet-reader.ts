@@ -29,7 +29,6 @@ export class ParquetReader {
   constructor(
     private readonly batchBytes = batchSizeBytes,
     private readonly memory = new TextMemory(),
-    /** The texts of the rows read last. */
     readonly batch = new RecordBatch(),
   ) {}
 
@@ -92,7 +91,6 @@ export class ParquetReader {
     return this.dictionary.values;
   }
 
-  /** Where the values from `first` on that fit into one batch end, and how many bytes they have. */
   private batchFrom({ starts, ends }: PageValues, first: number): { end: number; byteCount: number } {
     let byteCount = 0;
     let end = first;

@@ -175,7 +175,6 @@ export type PageGroup = {
   readonly pageBytesMax: number;
 };
 
-/** A page group as a task knows it. */
 export type InputPages = PageGroup & {
   readonly endsInput: boolean;
   /** Its share of the file, with the bytes that are not text: for progress. */
@@ -423,7 +422,6 @@ const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
   LZ4_RAW: unpackLz4Block,
 };
 
-/** Whether pages of this codec can be read. */
 const isKnownCodec = (codec: CompressionCodec) => decompressors[codec] !== undefined;
 
 /** How much memory a page takes that has so many bytes compressed and decompressed. */
@@ -433,7 +431,6 @@ export function pageMemoryBytes(compressedBytes: number, codec: CompressionCodec
   return compressedBytes + (takesTwice ? 2 : 1) * sizeBytes;
 }
 
-/** The decompressed page, which must have `sizeBytes` bytes. Throws if it is damaged. */
 export function decompressPage(bytes: Uint8Array, codec: CompressionCodec, sizeBytes: number): Uint8Array {
   const page = decompressors[codec]!(bytes, sizeBytes);
   if (page.length !== sizeBytes) throw new Error(`a page has ${page.length} bytes and not ${sizeBytes}`);
@@ -445,7 +442,6 @@ export function decompressPage(bytes: Uint8Array, codec: CompressionCodec, sizeB
  * any number of blocks, each after its decompressed and its compressed size, four bytes, high byte first.
  */
 
-/** The `sizeBytes` bytes of one block. Throws if it has more or fewer. */
 export function unpackLz4Block(bytes: Uint8Array, sizeBytes: number): Uint8Array {
   const page = new Uint8Array(sizeBytes);
   if (decodeBlock(bytes, page, 0, sizeBytes) !== sizeBytes) throw new Error("its LZ4 data is damaged");
