@@ -162,10 +162,11 @@ export function filesBelow(directory: string, wanted: FileFilter): { paths: stri
   const skipped: Skipped[] = [];
   const pathsOfFolders = new Map<string, string>();
   const folders = [""];
-  const linkedFolders: string[] = [];
-  for (;;) {
-    const folder = folders.pop() ?? firstOf(linkedFolders);
-    if (folder === undefined) break;
+  let linkedFolders: string[] = [];
+  while (folders.length + linkedFolders.length > 0) {
+    // Through which link a folder is visited must not depend on the order of a listing.
+    if (folders.length === 0) linkedFolders = inByteOrder(linkedFolders);
+    const folder = (folders.pop() ?? linkedFolders.shift())!;
     const folderPath = withoutSlash(`${root}/${folder}`);
     const id = fileId(folderPath);
     const before = id === undefined ? undefined : pathsOfFolders.get(id);
@@ -214,12 +215,6 @@ function checkOneSnapshot(cache: string): void {
   throw new UserError(`"${cache}" holds several versions of a data set`, {
     hint: `name one of them, e.g. ${cache}/snapshots/${first}`,
   });
-}
-
-/** Takes the first path in byte order: through which link a folder is visited must not depend on the order of a listing. */
-function firstOf(paths: string[]): string | undefined {
-  paths.splice(0, paths.length, ...inByteOrder(paths));
-  return paths.shift();
 }
 
 function entriesOf(folder: string): Dirent[] {

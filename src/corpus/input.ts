@@ -52,23 +52,13 @@ type FileStats = {
   readonly nlink: number;
 };
 
-export const stateOf = ({
-  dev,
-  ino,
-  size,
-  mtimeMs,
-  ctimeMs,
-  mode,
-  uid,
-  gid,
-  nlink,
-}: FileStats): FileState => ({
-  device: dev,
-  inode: ino,
-  sizeBytes: size,
-  modifiedMs: mtimeMs,
-  changedMs: ctimeMs,
-  attributes: [mode, uid, gid, nlink].join(" "),
+export const stateOf = (stats: FileStats): FileState => ({
+  device: stats.dev,
+  inode: stats.ino,
+  sizeBytes: stats.size,
+  modifiedMs: stats.mtimeMs,
+  changedMs: stats.ctimeMs,
+  attributes: [stats.mode, stats.uid, stats.gid, stats.nlink].join(" "),
 });
 
 export type Compression = "none" | "gzip" | "zstd";

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, fstatSync, readSync, type Stats, statSync } from "node:fs";
+import { accessSync, closeSync, constants, fstatSync, readSync, statSync } from "node:fs";
 import {
   backslash,
   beginsWithMark,
@@ -13,7 +13,7 @@ import {
   skipSpace,
 } from "../bytes/text.ts";
 import { exitCode, UserError } from "../errors.ts";
-import { nameOf, unreadable } from "../runtime/system-error.ts";
+import { nameOf, tryRead, unreadable } from "../runtime/system-error.ts";
 import {
   compressionOf,
   contentOf,
@@ -210,17 +210,12 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
 /** The same; or, if the file is no text, what it is. For a stream that is known only once it is read. */
 export function lookAt(path: string, options: InputOptions): Input | NotText {
   if (path === "-") return streamAt(path, options);
-  let stats: Stats;
-  try {
-    stats = statSync(path);
-  } catch (error) {
-    throw unreadable(path, error);
-  }
+  const stats = tryRead(path, () => statSync(path));
   if (stats.isDirectory()) throw new UserError(`"${path}" is a directory, not a file`);
   if (stats.isSocket()) throw new UserError(`"${path}" is a socket, not a file`);
   if (!stats.isFile()) {
     // A pipe is not opened yet: closing it again would end its writer.
-    checkReadable(path);
+    tryRead(path, () => accessSync(path, constants.R_OK));
     return streamAt(path, options);
   }
   const found = lookInto(path, options);
@@ -265,7 +260,10 @@ function lookInto(path: string, options: InputOptions): Inside | NotText {
     if (typeof content === "object") return content;
     const { format } = options;
     if (content === "parquet") {
-      if (format !== undefined && format !== "parquet") return parquetAs(format);
+      if (format !== undefined && format !== "parquet") {
+        const hint = "leave --input-format out; --binary text reads its bytes as they are";
+        return { what: `Parquet, not ${format}`, hint };
+      }
       const formatFrom =
         format !== undefined ? "option" : formatOfName(path) === "parquet" ? "name" : "content";
       return { compression, format: "parquet", formatFrom };
@@ -284,11 +282,6 @@ function lookInto(path: string, options: InputOptions): Inside | NotText {
     closeSync(fd);
   }
 }
-
-const parquetAs = (format: InputFormat): NotText => ({
-  what: `Parquet, not ${format}`,
-  hint: "leave --input-format out; --binary text reads its bytes as they are",
-});
 
 /**
  * Which records an input holds, by its beginning. A file named `.json` holds any records; in another file two records must
@@ -406,12 +399,4 @@ export function noParquetStream(path: string): UserError {
     hint: "write it to a file and name that",
     exitCode: path === "-" ? exitCode.usage : exitCode.failed,
   });
-}
-
-function checkReadable(path: string): void {
-  try {
-    accessSync(path, constants.R_OK);
-  } catch (error) {
-    throw unreadable(path, error);
-  }
 }

@@ -35,8 +35,11 @@ export function adoptKernelModule(module: WebAssembly.Module): void {
   compiled = module;
 }
 
-/** A kernel in a memory of its own, or beside others in the memory given. */
-export function createKernel(memory = createMemory()): Kernel {
+/**
+ * A kernel in a memory of its own, or beside others in the memory given. Its own has as much address space as there is, up
+ * to 4 GB, which costs nothing until it is written; it is shared, because shared memory never moves.
+ */
+export function createKernel(memory = largestMemory(largestPageCount, smallestPageCount, () => 1)): Kernel {
   const { exports } = new WebAssembly.Instance(kernelModule(), { env: { memory, abort } });
   return { exports: exports as KernelExports, memory };
 }
@@ -47,14 +50,6 @@ const smallestPageCount = 1 << 8;
 /** In 256 MB the regions have room for most patterns; in less than 64 MB for hardly any. */
 const commonBytes = 2 ** 28;
 const smallestWholeBytes = 2 ** 26;
-
-/**
- * A memory with as much address space as there is, up to 4 GB. It costs nothing until it is written. It is shared, because
- * shared memory never moves.
- */
-function createMemory(): WebAssembly.Memory {
-  return largestMemory(largestPageCount, smallestPageCount, () => 1);
-}
 
 /** A kernel in a memory that is accessible as a whole, with the regions of src/kernel/regions.ts. */
 export function createRegionKernel(memory: WebAssembly.Memory): Kernel {

@@ -90,8 +90,6 @@ export class HiddenPath {
 
 /** Places whose lock this process holds. */
 const locked = new Set<string>();
-const markLocked = (place: Place) => locked.add(pathOf(place));
-const unmarkLocked = (place: Place) => locked.delete(pathOf(place));
 export const isLockedHere = (place: Place) => locked.has(pathOf(place));
 
 /**
@@ -210,13 +208,13 @@ export function takeLock(place: Place): Lock | Holder {
   const release = () => {
     if (isReleased) return;
     isReleased = true;
-    unmarkLocked(place);
+    locked.delete(pathOf(place));
     // While it is still locked: a run that opened the file meanwhile finds the name gone, and begins anew.
     removeName(path);
     if (fd !== null) closeSync(fd);
     removeParents();
   };
-  if (fd !== null) markLocked(place);
+  if (fd !== null) locked.add(pathOf(place));
   try {
     tryWrite(place.typed, () => mendLeftOvers(place));
     checkParent(place);

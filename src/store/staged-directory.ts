@@ -35,44 +35,6 @@ import {
 import { keepResult, keptPlaces, nextGeneration, recordMark, standingAt } from "./standing-result.ts";
 import { inherited, settlePermissions, stagedDirectoryMode } from "./trusted-files.ts";
 
-type TakePlaceOptions = {
-  /** Whether a later run has to find the former result, should this run die before it is kept. */
-  readonly keepsFormer: boolean;
-  /** Gives what is staged the permissions of what it replaces, null for nothing. */
-  readonly settle: (former: Stats | null) => void;
-  readonly exchangePaths?: typeof exchange;
-};
-
-/**
- * Moves what is at `staged` to its place. Returns where the former result is now, or null if there was none. Others may
- * publish at the same time; each of them leaves a complete result, so the loop looks again.
- */
-function takePlace(
-  staged: HiddenPath,
-  place: Place,
-  { keepsFormer, settle, exchangePaths = exchange }: TakePlaceOptions,
-): string | null {
-  const path = pathOf(place);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const standing = standingAt(place);
-      settle(standing.kind === "absent" ? null : standing.stats);
-      if (standing.kind === "result") {
-        const formerKind: Kind = keepsFormer ? `keep-${recordMark(path)}` : "old";
-        if (keepsFormer) staged.moveTo(formerKind);
-        if (exchangePaths(staged.path, path)) return staged.path;
-        staged.moveTo("new");
-        return replaceInTwoSteps(staged.path, place, formerKind);
-      }
-      // Atomic if nothing or an empty directory is there. Refused if anything else came meanwhile.
-      renameSync(staged.path, path);
-      return null;
-    } catch (error) {
-      if (attempt === attemptsMax || !hasChanged.has(codeOf(error))) throw error;
-    }
-  }
-}
-
 /** Errors of a rename whose place has changed since it was looked at. */
 const hasChanged = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"]);
 /** An attempt fails only if another process publishes in between. So many in a row are no accident. */
@@ -271,11 +233,9 @@ class StagedDirectory {
    * removed, and results that were kept before are left alone. Tests give an exchange that refuses, as some file systems
    * do.
    */
-  publish({ keepCount, exchangePaths }: PublishOptions = {}): FormerResults {
+  publish({ keepCount, exchangePaths = exchange }: PublishOptions = {}): FormerResults {
     tryWrite(this.place.typed, () => this.flushFiles());
-    const keepsFormer = keepCount !== undefined && keepCount > 0;
-    const settle = (former: Stats | null) => this.settlePermissions(former);
-    const former = this.takePlaceOrKeep({ keepsFormer, settle, ...(exchangePaths && { exchangePaths }) });
+    const former = this.takePlaceOrKeep(keepCount !== undefined && keepCount > 0, exchangePaths);
     this.isStaged = false;
     this.closeFiles();
     return tryWrite(this.place.typed, () => {
@@ -325,14 +285,42 @@ class StagedDirectory {
     }
   }
 
-  private takePlaceOrKeep(options: TakePlaceOptions): string | null {
+  private takePlaceOrKeep(keepsFormer: boolean, exchangePaths: typeof exchange): string | null {
     try {
-      return takePlace(this.staged, this.place, options);
+      return this.takePlace(keepsFormer, exchangePaths);
     } catch (error) {
-      const refused = refusal(`"${this.place.typed}"`, error);
-      if (!(refused instanceof UserError)) throw error;
+      const told = refusal(`"${this.place.typed}"`, error);
+      if (!(told instanceof UserError)) throw error;
       this.settlePermissions(null);
-      throw new UserError(refused.message, { hint: `the finished tokenizer is in ${this.keepAside()}` });
+      throw new UserError(told.message, { hint: `the finished tokenizer is in ${this.keepAside()}` });
+    }
+  }
+
+  /**
+   * Moves the result to its place. Returns where the former result is now, or null if there was none. If that is to be
+   * kept, a later run has to find it, should this run die before. Others may publish at the same time; each of them leaves
+   * a complete result, so the loop looks again.
+   */
+  private takePlace(keepsFormer: boolean, exchangePaths: typeof exchange): string | null {
+    const { staged, place } = this;
+    const path = pathOf(place);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const standing = standingAt(place);
+        this.settlePermissions(standing.kind === "absent" ? null : standing.stats);
+        if (standing.kind === "result") {
+          const formerKind: Kind = keepsFormer ? `keep-${recordMark(path)}` : "old";
+          if (keepsFormer) staged.moveTo(formerKind);
+          if (exchangePaths(staged.path, path)) return staged.path;
+          staged.moveTo("new");
+          return replaceInTwoSteps(staged.path, place, formerKind);
+        }
+        // Atomic if nothing or an empty directory is there. Refused if anything else came meanwhile.
+        renameSync(staged.path, path);
+        return null;
+      } catch (error) {
+        if (attempt === attemptsMax || !hasChanged.has(codeOf(error))) throw error;
+      }
     }
   }
 
