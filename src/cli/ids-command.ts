@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
+import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { filesMatching } from "../corpus/find-inputs.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
@@ -26,7 +26,8 @@ import type { Invocation, TypedOptions } from "./arguments.ts";
 import { checkHeadFits, lockOutputFile, lockOutputs, writeData, writeLines } from "./data-output.ts";
 import { type Output, rowLines } from "./output.ts";
 import { onStop } from "./stop.ts";
-import { readAskedSize, readLimits } from "./training-options.ts";
+import { idsSummary } from "./train-summary.ts";
+import { readAskedSize, readLimits, readOutput } from "./training-options.ts";
 
 /** `bpe train --input-format ids`: merges over an alphabet of numbers. */
 export async function runTrainIds(invocation: Invocation, output: Output): Promise<void> {
@@ -77,22 +78,8 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
   const { record, obstacle, leftPath, keptPath } = written;
   if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
   if (obstacle !== null) output.warn(`tokenizer.json is not written: ${obstacle}`);
-  const { alphabetSize, left } = trained.merges;
-  const summary = rowLines([
-    [
-      "corpus",
-      `${counted(trained.symbolCount, "id")} in ${counted(sumOf(trained.documentCounts), "document")}`,
-    ],
-    ["alphabet", `${grouped(alphabetSize)} ids`],
-    [
-      "merges",
-      `${grouped(left.length)}${left.length < mergeCountFor(alphabetSize) ? " (stopped early: the corpus gives no more)" : ""}`,
-    ],
-    ["time", `merging ${seconds(trained.mergeMs / 1000)}, in all ${seconds(record.timings.totalMs / 1000)}`],
-    ["memory", `${bytes(record.peakMemoryBytes)} at its peak`],
-    ["ids/token", (trained.symbolCount / trained.tokenCount).toFixed(3)],
-    ["written", `${asked.output}: ${record.files.join(", ")}`],
-  ]);
+  const wantedCount = mergeCountFor(trained.merges.alphabetSize);
+  const summary = () => idsSummary(trained, record, wantedCount, asked.output);
   output.succeed(summary, { changed: true, output: asked.output, kept: keptPath, ...record });
 }
 
@@ -104,10 +91,8 @@ function readTrainOptions(options: TypedOptions) {
       "huggingface and rustbpe decide them by ids",
     );
   }
-  const output = options.text("output")!;
-  if (output === "") throw usageError("--output is empty", "name a directory, e.g. --output tokenizer");
   return {
-    output,
+    output: readOutput(options),
     compat,
     binaryType: { asked: options.word("dtype"), needed: "uint16" },
     // A pair occurs at least once, whatever the rule.
@@ -215,8 +200,6 @@ const writeSequences = (
     writer.finish();
     return writer.idCount;
   });
-
-const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
 
 /** Refuses options that a tokenizer of ids has no use for. */
 function refuseForIds({ options }: Invocation, names: readonly string[]): void {

@@ -2,9 +2,10 @@ import { join } from "node:path";
 import { escapeBytes } from "../bytes/escape.ts";
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import { longestWithLetters, shapeOf } from "../bytes/token-shape.ts";
-import type { ExtensionRecord, TrainingRecord } from "../formats/training-json.ts";
+import type { ExtensionRecord, IdsRecord, TrainingRecord } from "../formats/training-json.ts";
 import { describeLlamaCpp } from "../pattern/pattern.ts";
 import type { Extended, SuperwordFacts, TrainedVocabulary } from "../pipeline/learn-merges.ts";
+import type { TrainedIds } from "../pipeline/train-ids.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes, notKept, type TokenBytes } from "../vocabulary/token-bytes.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
@@ -93,6 +94,27 @@ export function extensionSummary(
     ["memory", `${bytes(peakMemoryBytes)} at its peak`],
     ["bytes/token", `${rate(tokenCount)}, by the base ${rate(tokenCountBefore)}`],
     ["written", writtenFiles(output, options.sizes, files)],
+  ]);
+}
+
+/** The summary of `bpe train --input-format ids`. */
+export function idsSummary(
+  { merges, symbolCount, tokenCount, documentCounts, mergeMs }: TrainedIds,
+  { timings, peakMemoryBytes, files }: Pick<IdsRecord, "timings" | "peakMemoryBytes" | "files">,
+  wantedCount: number,
+  output: string,
+): string[] {
+  const documentCount = documentCounts.reduce((sum, count) => sum + count, 0);
+  const mergeCount = merges.left.length;
+  const early = mergeCount < wantedCount ? " (stopped early: the corpus gives no more)" : "";
+  return rowLines([
+    ["corpus", `${counted(symbolCount, "id")} in ${counted(documentCount, "document")}`],
+    ["alphabet", `${grouped(merges.alphabetSize)} ids`],
+    ["merges", `${grouped(mergeCount)}${early}`],
+    ["time", `merging ${seconds(mergeMs / 1000)}, in all ${seconds(timings.totalMs / 1000)}`],
+    ["memory", `${bytes(peakMemoryBytes)} at its peak`],
+    ["ids/token", (symbolCount / tokenCount).toFixed(3)],
+    ["written", `${output}: ${files.join(", ")}`],
   ]);
 }
 

@@ -131,42 +131,71 @@ async function openCounts({ counts, wordCounts }: TrainTokenizerOptions, countsO
 
 /** The options, checked, with their defaults. */
 function settleOptions(options: TrainTokenizerOptions): Training<null> {
-  const wholeNumbers: readonly (readonly [string, number | undefined, number])[] = [
-    ["vocabSize", options.vocabSize, 1],
-    ["padTo", options.padTo, 1],
-    ["minFrequency", options.minFrequency, 0],
-    ["maxTokenLength", options.maxTokenLength, 1],
-    ["superwordsFrom", options.superwordsFrom, 1],
-    ["modelMaxLength", options.model?.modelMaxLength, 1],
-    ["workers", options.workers, 1],
-    ["memoryLimitBytes", options.memoryLimitBytes, 1],
-    ["cacheLimitBytes", options.cacheLimitBytes, 0],
-  ];
-  for (const [name, value, least] of wholeNumbers) {
+  const { cache, output } = options;
+  const numbers = { ...options, modelMaxLength: options.model?.modelMaxLength };
+  for (const [name, least] of Object.entries(leastNumbers)) {
+    const value = numbers[name as keyof typeof leastNumbers];
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
       throw usageError(`${name} is ${value}: it must be a whole number from ${least} on`);
   }
-  checkTogether(options);
+  if (cache === "") throw usageError("cache is empty: it names a directory");
+  if (cache !== undefined && output !== undefined && isWithin(cache, output))
+    throw usageError(`cache "${cache}" is in output "${output}", which is replaced as a whole`);
+  for (const { name, other, isGiven, message, hint } of togetherRules) {
+    if (options[name] !== undefined && (options[other] !== undefined) !== isGiven)
+      throw usageError(message, hint);
+  }
   const training = settle({ ...options, sizes: [options.vocabSize] }, settleCutting(options), String);
   return { ...training, base: null };
 }
 
-function checkTogether(options: TrainTokenizerOptions): void {
-  const { cache, output } = options;
-  if (cache === "") throw usageError("cache is empty: it names a directory");
-  if (cache !== undefined && output !== undefined && isWithin(cache, output))
-    throw usageError(`cache "${cache}" is in output "${output}", which is replaced as a whole`);
-  if (options.cacheLimitBytes !== undefined && cache === undefined)
-    throw usageError("cacheLimitBytes is for a cache, and none is named");
-  if (options.superwordsFrom === undefined) {
-    if (options.superwordPattern === undefined) return;
-    throw usageError("superwordPattern is for superwordsFrom, which is not given");
-  }
-  for (const name of ["texts", "counts", "wordCounts"] as const) {
-    if (options[name] === undefined) continue;
-    throw usageError(`superwordsFrom needs the corpus twice, and ${name} cannot give it`, "name files");
-  }
-}
+/** The least that each number may be. */
+const leastNumbers = {
+  vocabSize: 1,
+  padTo: 1,
+  minFrequency: 0,
+  maxTokenLength: 1,
+  superwordsFrom: 1,
+  modelMaxLength: 1,
+  workers: 1,
+  memoryLimitBytes: 1,
+  cacheLimitBytes: 0,
+} as const;
+
+type TogetherRule = {
+  readonly name: keyof TrainTokenizerOptions;
+  /** What has to be given with it, or must not be. */
+  readonly other: keyof TrainTokenizerOptions;
+  readonly isGiven: boolean;
+  readonly message: string;
+  readonly hint?: string;
+};
+
+const notOnceOnly = (other: "texts" | "counts" | "wordCounts"): TogetherRule => ({
+  name: "superwordsFrom",
+  other,
+  isGiven: false,
+  message: `superwordsFrom needs the corpus twice, and ${other} cannot give it`,
+  hint: "name files",
+});
+
+const togetherRules: readonly TogetherRule[] = [
+  {
+    name: "cacheLimitBytes",
+    other: "cache",
+    isGiven: true,
+    message: "cacheLimitBytes is for a cache, and none is named",
+  },
+  {
+    name: "superwordPattern",
+    other: "superwordsFrom",
+    isGiven: true,
+    message: "superwordPattern is for superwordsFrom, which is not given",
+  },
+  notOnceOnly("texts"),
+  notOnceOnly("counts"),
+  notOnceOnly("wordCounts"),
+];
 
 /**
  * What a tokenizer is trained on, and how. The corpus is in `files`, `texts`, `counts` and `wordCounts`: one of them at
