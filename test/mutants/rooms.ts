@@ -14,7 +14,6 @@ export const rooms: readonly Room[] = [
     tests: [
       "test/pipeline/train.test.ts",
       "test/pipeline/train-tokenizer.test.ts",
-      "test/tokenizer.test.ts",
       "test/errors.test.ts",
       "test/pipeline/count-memory.test.ts",
       "test/count",
@@ -22,6 +21,7 @@ export const rooms: readonly Room[] = [
     ],
     executableTests: [
       "test/cli/train-command.test.ts",
+      "test/formats/readers.test.ts",
       "test/cli/record.test.ts",
       "test/cli/records.test.ts",
     ],
@@ -36,8 +36,8 @@ export const rooms: readonly Room[] = [
   },
   {
     name: "vocabulary",
-    tests: ["test/vocabulary", "test/tokenizer.test.ts"],
-    executableTests: ["test/special-tokens.test.ts", "test/cli/train-command.test.ts"],
+    tests: ["test/vocabulary"],
+    executableTests: ["test/formats/readers.test.ts", "test/cli/train-command.test.ts"],
   },
   {
     name: "store",

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { closedVariables } from "../scripts/close-variables.ts";
-import { binary, put, scratch, tokenizerFiles } from "./binary.ts";
+import { closedVariables } from "../../scripts/close-variables.ts";
+import { binary, put, scratch, tokenizerFiles } from "../binary.ts";
 
 const home = scratch();
 
@@ -34,85 +34,37 @@ const effects: Record<string, string> = {
   "MIMALLOC_VERBOSE=1": speaks,
 };
 
-const tried = [
-  // The runtime's own doors, closed by the build.
-  "BUN_BE_BUN=1",
-  "BUN_OPTIONS=--version",
-  `BUN_OPTIONS=--preload=${evil}`,
-  "BUN_OPTIONS=--smol --inspect",
-  "BUN_INSPECT=ws://127.0.0.1:0/",
-  "BUN_INSPECT_CONNECT_TO=127.0.0.1:9",
-  `BUN_INSPECT_PRELOAD=${evil}`,
-  "BUN_INSPECT_NOTIFY=unix:///nonexistent",
-  "NODE_CHANNEL_FD=x",
-  "NODE_CHANNEL_FD=0",
-  // Its compiler, collector and allocator.
-  ...["useJIT=0", "useConcurrentGC=0", "forceGCSlowPaths=1", "dumpOptions=1", "nonsense=1"].map(
-    (option) => `BUN_JSC_${option}`,
-  ),
-  "JSC_useJIT=0",
-  "BUN_GARBAGE_COLLECTOR_LEVEL=2",
-  "BUN_GC_TIMER_DISABLE=1",
-  "MIMALLOC_VERBOSE=1",
-  "MIMALLOC_SHOW_STATS=1",
-  "MALLOC_PERTURB_=7",
-  "MALLOC_CHECK_=3",
-  "MALLOC_ARENA_MAX=1",
-  "GLIBC_TUNABLES=glibc.malloc.check=3",
-  // Its switches.
-  ...["DISABLE_ASYNC_TRANSPILER", "DISABLE_IO_POOL", "FORCE_IO_POOL", "DISABLE_MEMFD", "NO_ORPHANS"].map(
-    (flag) => `BUN_FEATURE_FLAG_${flag}=1`,
-  ),
-  "BUN_FEATURE_FLAG_SYNTHETIC_MEMORY_LIMIT=1000000",
-  `BUN_RUNTIME_TRANSPILER_CACHE_PATH=${join(home, "transpiled")}`,
-  "BUN_DISABLE_TRANSPILER=1",
-  "BUN_DEBUG=1",
-  "BUN_DEBUG_ALL=1",
-  `BUN_TRACE=${join(home, "trace")}`,
-  "BUN_THREADPOOL_STATS=1",
-  "BUN_ENABLE_CRASH_REPORTING=1",
-  "BUN_CRASH_REPORT_URL=http://127.0.0.1:9",
-  "BUN_TCC_OPTIONS=-nonsense",
-  "BUN_INSTALL=/nonexistent",
-  "BUN_CONFIG_VERBOSE_FETCH=1",
-  `BUN_CONFIG_FILE=${join(home, "bunfig.toml")}`,
-  "BUN_ENV=production",
-  "BUN_TMPDIR=/nonexistent",
-  // Node's.
-  `NODE_OPTIONS=--require=${evil}`,
-  `NODE_PATH=${home}`,
-  "NODE_ENV=production",
-  "NODE_DEBUG=*",
-  "NODE_EXTRA_CA_CERTS=/nonexistent",
-  "NODE_TLS_REJECT_UNAUTHORIZED=0",
-  "NODE_NO_WARNINGS=1",
-  "NODE_PENDING_DEPRECATION=1",
-  "NODE_UNIQUE_ID=1",
-  `NODE_V8_COVERAGE=${join(home, "coverage")}`,
-  `NODE_COMPILE_CACHE=${join(home, "compiled")}`,
-  "NODE_ICU_DATA=/nonexistent",
-  "NODE_REDIRECT_WARNINGS=/nonexistent/x",
-  "UV_THREADPOOL_SIZE=1",
-  "UV_USE_IO_URING=0",
-  // The machine's.
-  `HOME=${home}`,
-  `XDG_CONFIG_HOME=${home}`,
-  "TMPDIR=/nonexistent",
-  "TZ=Asia/Tokyo",
-  "LANG=tr_TR.UTF-8",
-  "LC_ALL=C",
-  "NO_COLOR=1",
-  "FORCE_COLOR=1",
-  "CLICOLOR_FORCE=1",
-  "TERM=dumb",
-  "COLUMNS=10",
-  "CI=1",
-  "DEBUG=*",
-  "PATH=/nonexistent",
-  "LD_LIBRARY_PATH=/nonexistent",
-  "SSL_CERT_FILE=/nonexistent",
-  "HTTP_PROXY=http://127.0.0.1:9",
-];
+/** Doors of the runtime that the build closes; its compiler, collector and allocator; its switches; Node's; the machine's. */
+const tried = `
+  BUN_BE_BUN=1 BUN_OPTIONS=--version BUN_OPTIONS=--preload=${evil} BUN_INSPECT=ws://127.0.0.1:0/
+  BUN_INSPECT_CONNECT_TO=127.0.0.1:9 BUN_INSPECT_PRELOAD=${evil} BUN_INSPECT_NOTIFY=unix:///nonexistent
+  NODE_CHANNEL_FD=x NODE_CHANNEL_FD=0
+
+  BUN_JSC_useJIT=0 BUN_JSC_useConcurrentGC=0 BUN_JSC_forceGCSlowPaths=1 BUN_JSC_dumpOptions=1
+  BUN_JSC_nonsense=1 JSC_useJIT=0 BUN_GARBAGE_COLLECTOR_LEVEL=2 BUN_GC_TIMER_DISABLE=1 MIMALLOC_VERBOSE=1
+  MIMALLOC_SHOW_STATS=1 MALLOC_PERTURB_=7 MALLOC_CHECK_=3 MALLOC_ARENA_MAX=1
+  GLIBC_TUNABLES=glibc.malloc.check=3
+
+  BUN_FEATURE_FLAG_DISABLE_ASYNC_TRANSPILER=1 BUN_FEATURE_FLAG_DISABLE_IO_POOL=1
+  BUN_FEATURE_FLAG_FORCE_IO_POOL=1 BUN_FEATURE_FLAG_DISABLE_MEMFD=1 BUN_FEATURE_FLAG_NO_ORPHANS=1
+  BUN_FEATURE_FLAG_SYNTHETIC_MEMORY_LIMIT=1000000 BUN_DISABLE_TRANSPILER=1 BUN_DEBUG=1 BUN_DEBUG_ALL=1
+  BUN_RUNTIME_TRANSPILER_CACHE_PATH=${join(home, "transpiled")} BUN_TRACE=${join(home, "trace")}
+  BUN_THREADPOOL_STATS=1 BUN_ENABLE_CRASH_REPORTING=1 BUN_CRASH_REPORT_URL=http://127.0.0.1:9
+  BUN_TCC_OPTIONS=-nonsense BUN_INSTALL=/nonexistent BUN_CONFIG_VERBOSE_FETCH=1
+  BUN_CONFIG_FILE=${join(home, "bunfig.toml")} BUN_ENV=production BUN_TMPDIR=/nonexistent
+
+  NODE_OPTIONS=--require=${evil} NODE_PATH=${home} NODE_ENV=production NODE_DEBUG=*
+  NODE_EXTRA_CA_CERTS=/nonexistent NODE_TLS_REJECT_UNAUTHORIZED=0 NODE_NO_WARNINGS=1
+  NODE_PENDING_DEPRECATION=1 NODE_UNIQUE_ID=1 NODE_V8_COVERAGE=${join(home, "coverage")}
+  NODE_COMPILE_CACHE=${join(home, "compiled")} NODE_ICU_DATA=/nonexistent
+  NODE_REDIRECT_WARNINGS=/nonexistent/x UV_THREADPOOL_SIZE=1 UV_USE_IO_URING=0
+
+  HOME=${home} XDG_CONFIG_HOME=${home} TMPDIR=/nonexistent TZ=Asia/Tokyo LANG=tr_TR.UTF-8 LC_ALL=C
+  NO_COLOR=1 FORCE_COLOR=1 CLICOLOR_FORCE=1 TERM=dumb COLUMNS=10 CI=1 DEBUG=* PATH=/nonexistent
+  LD_LIBRARY_PATH=/nonexistent SSL_CERT_FILE=/nonexistent HTTP_PROXY=http://127.0.0.1:9`
+  .trim()
+  .split(/\s+/)
+  .concat("BUN_OPTIONS=--smol --inspect");
 
 test("no variable changes what is trained, but those that are documented", async () => {
   // Where HOME and XDG_CONFIG_HOME point to, a file that Bun would read.
