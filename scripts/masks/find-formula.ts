@@ -1,4 +1,3 @@
-import { findLiveSlots } from "../../src/pattern/four-byte-tables.ts";
 import {
   type Boundaries,
   boundariesOf,
@@ -9,6 +8,7 @@ import {
 import {
   columnAt,
   endColumn,
+  findLiveSlots,
   firstClassColumn,
   invalidColumn,
   noSlot,

@@ -13,10 +13,9 @@ import {
 import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
 import { buildAutomata } from "./determinize.ts";
 import { buildProgram } from "./matcher-program.ts";
-import { parsePattern } from "./parse-pattern.ts";
+import { canBeEmpty, type Node, parsePattern } from "./parse-pattern.ts";
 import { readReadyMade } from "./ready-made.ts";
 import { buildScanTables, type ScanTables } from "./scan-tables.ts";
-import { canBeEmpty, type Node } from "./syntax-tree.ts";
 
 /**
  * `sources` are splits in order, each cutting the pieces of the one before. Throws UserError for a pattern that is wrong

@@ -1,7 +1,6 @@
 import { createSha256, type Sha256 } from "../runtime/host.ts";
-import type { FourByteTables } from "./four-byte-tables.ts";
 import type { Program } from "./matcher-program.ts";
-import type { ScanTables } from "./scan-tables.ts";
+import type { FourByteTables, ScanTables } from "./scan-tables.ts";
 
 /**
  * A pattern ready to run: plain data that can be posted to a worker.

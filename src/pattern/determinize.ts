@@ -11,7 +11,7 @@ import {
   Unusable,
 } from "./automaton.ts";
 import { buildNfa, type Nfa, nfaOp, SymbolSets } from "./nfa.ts";
-import type { Node } from "./syntax-tree.ts";
+import type { Node } from "./parse-pattern.ts";
 import { codePointRange } from "./unicode.ts";
 
 type AutomatonOptions = {

@@ -1,7 +1,7 @@
 import { UserError } from "../errors.ts";
 import { type CharacterClasses, divideIntoClasses } from "./automaton.ts";
 import { buildNfa, nfaOp, SymbolSets } from "./nfa.ts";
-import type { Node } from "./syntax-tree.ts";
+import type { Node } from "./parse-pattern.ts";
 import { lastCodePoint } from "./unicode.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { BeyondAutomaton, Unusable } from "./automaton.ts";
-import { canBeEmpty, type Node } from "./syntax-tree.ts";
+import { canBeEmpty, type Node, nodesIn } from "./parse-pattern.ts";
 import {
   type CodePointSet,
   complementOf,
@@ -298,23 +298,6 @@ function groupsReferredTo(tree: Node): Set<number> {
   const groups = new Set<number>();
   for (const node of nodesIn(tree)) if (node.kind === "backreference") groups.add(node.index);
   return groups;
-}
-
-function* nodesIn(node: Node): Generator<Node> {
-  yield node;
-  switch (node.kind) {
-    case "sequence":
-      for (const item of node.items) yield* nodesIn(item);
-      return;
-    case "choice":
-      for (const option of node.options) yield* nodesIn(option);
-      return;
-    case "repeat":
-    case "group":
-    case "atomic":
-    case "look":
-      yield* nodesIn(node.body);
-  }
 }
 
 /** An atomic group's body in a form that gives nothing back by itself; undefined if it has none. */

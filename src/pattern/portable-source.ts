@@ -1,8 +1,7 @@
 import { deepEquals } from "../runtime/host.ts";
 import { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
 import { type NamedPattern, patterns } from "./named-patterns.ts";
-import { parsePattern } from "./parse-pattern.ts";
-import { mayBeAssertion, type Node } from "./syntax-tree.ts";
+import { mayBeAssertion, type Node, nodesIn, parsePattern } from "./parse-pattern.ts";
 import {
   type CodePointSet,
   complementOf,
@@ -20,7 +19,7 @@ import {
  *   groups                 capture only if the pattern refers back, and are told by \k<1>
  */
 function portableSource(tree: Node): string {
-  const refersBack = contains(tree, (node) => node.kind === "backreference");
+  const refersBack = [...nodesIn(tree)].some(({ kind }) => kind === "backreference");
   /** For what has a group around it, or is all. */
   const inner = (node: Node) =>
     node.kind === "choice" ? node.options.map(sourceOf).join("|") : sourceOf(node);
@@ -77,23 +76,6 @@ function readAs(source: string, dialect: Dialect): Node | undefined {
     return parsePattern(source, dialect);
   } catch {
     return undefined;
-  }
-}
-
-function contains(node: Node, matches: (node: Node) => boolean): boolean {
-  if (matches(node)) return true;
-  switch (node.kind) {
-    case "sequence":
-      return node.items.some((item) => contains(item, matches));
-    case "choice":
-      return node.options.some((option) => contains(option, matches));
-    case "repeat":
-    case "group":
-    case "atomic":
-    case "look":
-      return contains(node.body, matches);
-    default:
-      return false;
   }
 }
 

@@ -1,7 +1,7 @@
 import { deserialize, serialize } from "bun:jsc";
 import { readFileSync } from "node:fs";
 import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
-import { buildFourByteTables } from "./four-byte-tables.ts";
+import { buildFourByteTables } from "./scan-tables.ts";
 
 /**
  * Patterns compiled ahead: `build.ts` compiles those that have names and puts them into the binary, a file each, named

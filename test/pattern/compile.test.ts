@@ -4,8 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../src/errors.ts";
-import { buildFourByteTables } from "../../src/pattern/four-byte-tables.ts";
-import { parsePattern } from "../../src/pattern/parse-pattern.ts";
+import { canBeEmpty, type Node, parsePattern } from "../../src/pattern/parse-pattern.ts";
 import {
   type CompiledPattern,
   compilePattern,
@@ -16,7 +15,7 @@ import {
   resolvePattern,
 } from "../../src/pattern/pattern.ts";
 import { readReadyMade, readyMadeFile } from "../../src/pattern/ready-made.ts";
-import { canBeEmpty, type Node } from "../../src/pattern/syntax-tree.ts";
+import { buildFourByteTables } from "../../src/pattern/scan-tables.ts";
 import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
 import { naiveEnds, naivePieces, naiveRegExp, pretokenEnds, Random, randomBytes } from "./naive.ts";

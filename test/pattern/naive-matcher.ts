@@ -1,5 +1,4 @@
-import { parsePattern } from "../../src/pattern/parse-pattern.ts";
-import type { Node } from "../../src/pattern/syntax-tree.ts";
+import { type Node, parsePattern } from "../../src/pattern/parse-pattern.ts";
 
 /** Thrown where a pattern takes too long on a text to be worth a test. */
 export class TooSlow extends Error {}

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
-import { buildFourByteTables } from "../../src/pattern/four-byte-tables.ts";
 import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { buildFourByteTables } from "../../src/pattern/scan-tables.ts";
 import { readKernel } from "../../src/runtime/embedded.ts";
 import { adoptKernelModule, kernelModule } from "../../src/runtime/kernel.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";

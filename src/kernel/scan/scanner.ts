@@ -386,7 +386,7 @@ function columnAt(pos: i32, limit: i32): u32 {
 }
 
 /**
- * Tables of four ASCII bytes a step, as src/pattern/four-byte-tables.ts has them; JavaScript puts its arrays into memory.
+ * Tables of four ASCII bytes a step, as src/pattern/scan-tables.ts has them; JavaScript puts its arrays into memory.
  *
  *   ARRAY         TYPE   MEANING
  *   pairs         u8     pair of two bytes, at first | second << 8
