@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, renameSync } from "node:fs";
+import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import type { Evaluation } from "../../src/evaluation/evaluation.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
 import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
-import { misfits } from "./json-schema.ts";
 
 const directory = scratch();
 const tokenizers = { gpt2: writeTokenizer("gpt2"), cl100k: writeTokenizer("cl100k", "huggingface") };
@@ -20,26 +19,6 @@ const evaluateJson = (args: readonly string[]): Evaluation => {
 };
 
 describe("bpe eval", () => {
-  test("shows a table for each text, one for all, and one of parity, in 80 columns", () => {
-    const { code, stdout, stderr } = bpe(["eval", ...named, "--text", english, greek]);
-    expect(code).toBe(0);
-    expect(stderr).toContain("measured 2 tokenizers on 2 texts");
-    const lines = stdout.split("\n");
-    expect(lines[0]).toBe("english: 580 B, 580 characters, 140 words, 5 of them distinct");
-    expect(lines[1]).toMatch(/^ +gpt2 +cl100k$/);
-    expect(lines.filter((line) => /^(greek: |all texts$|parity of the texts$)/.test(line)).length).toBe(3);
-    expect(lines.filter((line) => line.startsWith("fertility ")).length).toBe(3);
-    expect(lines.filter((line) => line.startsWith("Gini of fertility ")).length).toBe(1);
-    expect(lines.every((line) => [...line].length <= 80)).toBe(true);
-    expect(stdout).not.toContain("\x1b");
-  });
-
-  test("a word whose tokens are parts of characters is shown before them", () => {
-    const path = put(directory, "cjk.txt", "龘靐 ");
-    const { stdout } = bpe(["eval", `gpt2=${tokenizers.gpt2}`, "--text", path, "-q"]);
-    expect(stdout).toMatch(/ 1 x 龘靐 = .*\\x/);
-  });
-
   test("columns that do not fit go into a table below", () => {
     const many = Array.from({ length: 9 }, (_, n) => `a-long-name-${n}=${tokenizers.gpt2}`);
     const { code, stdout } = bpe(["eval", ...many, "--text", english, "-q"]);
@@ -64,30 +43,6 @@ describe("bpe eval", () => {
         expect(measured[i]!.tokens).toBe(stdout.trim().split(" ").length);
       }
     }
-  });
-
-  test("--json is as docs/evaluation.schema.json says", () => {
-    const schema = JSON.parse(
-      readFileSync(join(import.meta.dir, "../../docs/evaluation.schema.json"), "utf8"),
-    );
-    const result = evaluateJson([...named, "--text", english, greek]);
-    expect(misfits(schema, result, schema)).toEqual([]);
-    const { tokenizers: _, ...rest } = result;
-    expect(misfits(schema, rest, schema)).not.toEqual([]);
-  });
-
-  test("--csv has a row for each tokenizer and text, and one for all texts", () => {
-    const { stdout } = bpe(["eval", ...named, "--text", english, greek, "--csv", "-q"]);
-    const [head, ...rows] = stdout.trimEnd().split("\n");
-    const { tokenizers: results } = evaluateJson([...named, "--text", english, greek]);
-    expect(head).toStartWith("tokenizer,text,vocabulary_size,bytes,characters,words,tokens,bytes_per_token,");
-    expect(rows.map((row) => row.split(",").slice(0, 2))).toEqual(
-      ["gpt2", "cl100k"].flatMap((name) => ["english", "greek", "(all)"].map((text) => [name, text])),
-    );
-    expect(rows.every((row) => row.split(",").length === head!.split(",").length)).toBe(true);
-    const fertility = head!.split(",").indexOf("fertility");
-    expect(Number(rows[0]!.split(",")[fertility])).toBe(results[0]!.texts[0]!.fertility!);
-    expect(Number(rows[2]!.split(",")[fertility])).toBe(results[0]!.overall.fertility!);
   });
 
   test("names with commas and quotes stay one cell of CSV", () => {
@@ -141,25 +96,8 @@ describe("bpe eval", () => {
     expect(found.map(({ name }) => name)).toEqual(["run/800", "run/16000"]);
   });
 
-  test("any number of workers prints the same bytes", () => {
-    const outputs = ["1", "2", "7"].map((w) => {
-      return bpe(["eval", ...named, "--text", english, greek, "--json", "-q", "-w", w]).stdout;
-    });
-    expect(outputs[0]!.length).toBeGreaterThan(1000);
-    expect(new Set(outputs).size).toBe(1);
-  });
-
-  test("bytes that are not UTF-8 are told", () => {
-    const broken = put(directory, "broken.txt", Buffer.from("a \xff b\xe9", "latin1"));
-    const { code, stderr } = bpe(["eval", named[0]!, "--text", broken]);
-    expect(code).toBe(0);
-    expect(stderr).toContain('warning: 2 bytes of text "broken" are not valid UTF-8');
-  });
-
   test("wrong command lines and files are refused, each with what is wrong", () => {
     const cases: [args: string[], code: number, message: string][] = [
-      [[named[0]!], 2, "--text is missing"],
-      [[named[0]!, "--text", english, "--json", "--csv"], 2, "--json and --csv: choose one of them"],
       [
         [`a=${tokenizers.gpt2}`, `a=${tokenizers.cl100k}`, "--text", english],
         2,

@@ -136,3 +136,20 @@ describe("docs/inspection.schema.json", () => {
     });
   });
 });
+
+test("eval --json and diff --json are as their schemas say, and so are no others", () => {
+  const made = writeTokenizer("cl100k", "huggingface");
+  const cases: [schema: string, ...args: string[]][] = [
+    ["evaluation", "eval", "plain", made, "--text", corpus, records],
+    ["difference", "diff", "plain", made],
+    ["difference", "diff", "plain", made, "--text", corpus],
+  ];
+  for (const [name, ...args] of cases) {
+    const schema = schemaOf(name);
+    const found = JSON.parse(run(...args, "--json", "-q").stdout);
+    expect(misfits(schema, found, schema)).toEqual([]);
+    for (const field of Object.keys(found)) {
+      expect(misfits(schema, { ...found, [field]: undefined, more: 1 }, schema)).not.toEqual([]);
+    }
+  }
+});

@@ -1,18 +1,18 @@
 import { afterAll, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { escapeBytes } from "../../src/bytes/escape.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import type { NamedTokenizer } from "../../src/evaluation/evaluation.ts";
-import { type Evaluated, evaluate } from "../../src/pipeline/evaluate.ts";
+import { compareTokenizers, type Evaluated, evaluate } from "../../src/pipeline/evaluate.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { MemoryBudget } from "../../src/runtime/system-limits.ts";
 import { ScratchDirectory } from "../../src/store/scratch-directory.ts";
-import { scratch } from "../binary.ts";
+import { put, scratch } from "../binary.ts";
 import {
   type NaiveMeasures,
   type Normalize,
   naiveGini,
   naiveMeasures,
+  naiveWords,
 } from "../evaluation/naive-evaluation.ts";
 import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
@@ -22,11 +22,7 @@ afterAll(() => temporary.remove());
 const directory = scratch();
 const seed = Number(process.env.TEST_SEED ?? 5);
 
-function write(name: string, content: string | Uint8Array): string {
-  const path = join(directory, name);
-  writeFileSync(path, content);
-  return path;
-}
+const write = (name: string, content: string | Uint8Array) => put(directory, name, content);
 
 type Given = { readonly tokenizers: Record<string, Tokenizer>; readonly texts: Record<string, string[]> };
 
@@ -180,7 +176,7 @@ test("any number of threads gives the same result", async () => {
   const tokenizers = {
     gpt2,
     o200k,
-    nfc: await changed((json) => Object.assign(json, { normalizer: { type: "NFC" } })),
+    nfc,
   };
   const runOf = (count: number) =>
     evaluate({ ...optionsOf({ tokenizers, texts }, count), partWordsLeast: 20 }, () => {});
@@ -326,4 +322,87 @@ test("tokenizers of one pattern share the counting of a text in which none of th
     sizes.push(passes.size);
   }
   expect(sizes).toEqual([2, 3]);
+});
+
+const nfc = await changed((json) => Object.assign(json, { normalizer: { type: "NFC" } }));
+/** The second half of the merges is missing, with its tokens; ids stay. */
+const half = await changed(({ model }) => {
+  for (const merge of model.merges.splice(model.merges.length / 2)) {
+    delete model.vocab[(merge as string[] & string).length === 2 ? (merge as string[]).join("") : ""];
+  }
+});
+
+function compare(a: Tokenizer, b: Tokenizer, paths: readonly string[] | null, workerCount = 1) {
+  const texts = paths === null ? {} : { text: [...paths] };
+  const { tokenizers, texts: opened, ...options } = optionsOf({ tokenizers: { a, b }, texts }, workerCount);
+  const two = [tokenizers[0]!, tokenizers[1]!] as const;
+  return compareTokenizers(
+    { ...options, tokenizers: two, text: opened[0] ?? null, partWordsLeast: 20 },
+    () => {},
+  );
+}
+
+/** How both cut each word with its white space, and how often, where they differ. */
+function naiveDifferences(a: Tokenizer, b: Tokenizer, text: string) {
+  const piecesOf = (tokenizer: Tokenizer, word: string) =>
+    Array.from(tokenizer.encode(word), (id) => escapeBytes(tokenizer.tokenBytes(id)));
+  const found = new Map<string, number>();
+  for (const { before, word } of naiveWords(text)) {
+    const placed = before + word;
+    if (Bun.deepEquals(piecesOf(a, placed), piecesOf(b, placed))) continue;
+    found.set(placed, (found.get(placed) ?? 0) + 1);
+  }
+  return [...found]
+    .sort(([p, m], [q, n]) => n - m || Buffer.compare(Buffer.from(p), Buffer.from(q)))
+    .map(([word, count]) => ({
+      word: escapeBytes(Buffer.from(word)),
+      count,
+      piecesA: piecesOf(a, word),
+      piecesB: piecesOf(b, word),
+    }));
+}
+
+const text = `${madeText(4, 3000)} ${randomText(800, 3)}`;
+
+const compared = [write("compared.txt", text)];
+
+test("the words that are cut differently are those of a naive comparison, with any number of threads", async () => {
+  for (const [a, b] of [
+    [gpt2, half],
+    [half, nfc],
+    [gpt2, nfc],
+  ] as const) {
+    const wanted = naiveDifferences(a, b, text);
+    const found = await Promise.all([1, 2, 7].map((count) => compare(a, b, compared, count)));
+    for (const { text: difference } of found) {
+      expect(difference!.mostFrequent).toEqual(wanted.slice(0, 1000));
+      expect(difference!.distinctDifferentWords).toBe(wanted.length);
+      const count = wanted.reduce((sum, word) => sum + word.count, 0);
+      expect(difference).toMatchObject({
+        differentWords: count,
+        words: naiveWords(text).length,
+        differentShare: count / naiveWords(text).length,
+        tokensA: a.encode(text).length,
+        tokensB: b.encode(text).length,
+      });
+    }
+    expect(wanted.length).toBeGreaterThan(0);
+  }
+});
+
+test("a tokenizer and itself do not differ", async () => {
+  const { tokens, merges, text: difference } = await compare(gpt2, gpt2, compared);
+  expect(tokens).toMatchObject({ inBoth: gpt2.size, onlyInA: [], onlyInB: [], moved: [] });
+  expect(merges).toMatchObject({ onlyInA: [], onlyInB: [], moved: [] });
+  expect(difference).toMatchObject({ differentWords: 0, differentShare: 0, mostFrequent: [] });
+});
+
+test("without a text there is no difference of texts", async () => {
+  expect((await compare(gpt2, half, null)).text).toBe(null);
+});
+
+test("cuts of equal lengths into other bytes differ, as a normal form makes them", async () => {
+  // U+0340 becomes U+0300, which has as many bytes.
+  const { text: difference } = await compare(gpt2, nfc, [write("forms.txt", "x\u0340 x")]);
+  expect(difference).toMatchObject({ words: 2, differentWords: 1 });
 });

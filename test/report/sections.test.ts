@@ -35,9 +35,7 @@ test("the estimate for twice the size continues doublings that bring a fixed par
   const halving = curveOf(250, 4000, (size) => 5 - 4 * 0.5 ** Math.log2(size / 250));
   expect(estimateDoubled(halving)!.size).toBe(8000);
   expect(estimateDoubled(halving)!.bytesPerToken).toBeCloseTo(5 - 4 * 0.5 ** 5, 3);
-});
-
-test("a curve that rises faster and faster is continued by what the last doubling brought", () => {
+  // A curve that rises faster and faster is continued by what the last doubling brought.
   expect(estimateDoubled(curveOf(256, 4096, (size) => size / 256))!.bytesPerToken).toBeCloseTo(24, 9);
 });
 
@@ -65,9 +63,7 @@ test("tokens differ where the other tokenizer has none with the same bytes at th
   expect(differing(a, a)).toEqual([false, false, false, false]);
   // The same tokens at other places are others.
   expect(differing(tokensOf("a", "aa"), tokensOf("aa", "a"))).toEqual([true, true]);
-});
-
-test("nothing is marked where the two show different texts", () => {
+  // Nothing is marked where the two show different texts.
   expect(differing(tokensOf("ab"), tokensOf("a", "c"))).toEqual([false]);
 });
 
